@@ -1,0 +1,49 @@
+// Where bytes come from. A ByteSource is a one-way stream of the *decompressed* text, whatever the
+// file is: plain, gzip, zstd, or standard input. Which one it is is decided by content, never by name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace stepscope::bytes {
+
+enum class Encoding : std::uint8_t { kPlain, kGzip, kZstd };
+
+// A stream that ended before it should have. What came before it was delivered.
+struct Damage {
+  std::uint64_t text_offset;  // decompressed bytes delivered up to the damage
+  std::uint64_t file_offset;  // where in the file
+  std::string what;           // "gzip stream ends in the middle of a block", "checksum does not match"
+};
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  // Fills at most into.size() bytes; 0 means the end. Short reads before the end are allowed.
+  virtual base::Result<std::size_t> read(std::span<char> into) = 0;
+
+  virtual const std::string& name() const = 0;  // as the user wrote it; "-" is standard input
+  virtual Encoding encoding() const = 0;
+  virtual std::uint64_t text_position() const = 0;         // decompressed bytes delivered so far
+  virtual std::uint64_t file_position() const = 0;         // bytes taken from the file so far
+  virtual std::optional<std::uint64_t> file_size() const = 0;  // unknown for a pipe
+  virtual std::optional<Damage> damage() const = 0;        // set only once read() has returned 0
+
+  // Can the same text be read again from the file (see reopen_at)? False for pipes.
+  virtual bool rereadable() const = 0;
+};
+
+// Opens a path ("-" is standard input) and looks at its first bytes.
+base::Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+
+// For tests and fuzzing: the bytes of a file, as if read from disk under that name.
+std::unique_ptr<ByteSource> memory_source(std::string name, std::string file_bytes);
+
+}  // namespace stepscope::bytes
