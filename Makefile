@@ -1,0 +1,109 @@
+# Every task of the project, by name. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+PYTHON := .venv/bin/python
+PYTEST := $(PYTHON) -m pytest -n $(JOBS)
+CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
+# ThreadSanitizer cannot place its shadow memory where the kernel randomises addresses widely.
+FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+.PHONY: help setup build demo test check format format-check lint ruff mypy tidy layers sizes docs \
+        unit unit-dev golden golden-dev e2e pytest dev tsan clang fuzz bench clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install what is missing: Debian packages, and Python tools into .venv
+	@tools/setup
+
+build: build/build.ninja ## build the program: build/stepscope
+	@cmake --build build -j$(JOBS)
+
+demo: setup build ## the tour on the bundled samples
+	@examples/demo.sh
+
+test: setup check ## setup, then the gate
+
+check: format-check ruff mypy layers sizes tidy build dev unit unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
+
+format: ## rewrite C++ and Python sources in the project's format
+	@$(PYTHON) tools/format.py --write
+	@$(PYTHON) -m ruff format --quiet
+	@$(PYTHON) -m ruff check --quiet --select I --fix
+
+format-check:
+	@$(PYTHON) tools/format.py
+	@$(PYTHON) -m ruff format --check --quiet
+
+lint: ruff mypy tidy ## clang-tidy, ruff and mypy
+
+ruff:
+	@$(PYTHON) -m ruff check --quiet
+
+mypy:
+	@$(PYTHON) -m mypy --no-error-summary
+
+tidy: build/build.ninja ## clang-tidy on what changed since it last passed
+	@$(PYTHON) tools/tidy.py --build build -j$(JOBS)
+
+layers: ## which room may include which, and what the core may not do
+	@$(PYTHON) tools/check_layers.py
+	@$(PYTHON) tools/check_core.py
+
+sizes: ## no source file over 500 lines
+	@$(PYTHON) tools/check_sizes.py
+
+docs: build ## links, marks, and command output shown in the docs
+	@$(PYTHON) tools/check_docs.py
+
+unit: build ## unit tests, optimised build
+	@$(CTEST) --test-dir build
+
+unit-dev: dev ## unit tests with ASan, UBSan and library assertions
+	@$(CTEST) --test-dir build-dev
+
+golden: build ## goldens alone; UPDATE=1 rewrites them
+	@$(PYTEST) tests/test_golden.py $(if $(UPDATE),--update-goldens)
+
+golden-dev: dev
+	@STEPSCOPE_BIN=build-dev/stepscope $(PYTEST) tests/test_golden.py
+
+e2e: build ## end-to-end and differential tests
+	@$(PYTEST) tests/e2e
+
+pytest: build ## every Python test: goldens, e2e, examples, the checks themselves
+	@$(PYTEST) tests
+
+dev: build-dev/build.ninja ## build with ASan and UBSan in build-dev
+	@cmake --build build-dev -j$(JOBS)
+
+tsan: build-tsan/build.ninja ## unit tests with ThreadSanitizer
+	@$(FIXED_ADDRESSES) cmake --build build-tsan -j$(JOBS)
+	@$(FIXED_ADDRESSES) $(CTEST) --test-dir build-tsan
+
+clang: ## build with the second compiler, warnings are errors
+	@tools/setup fuzz
+	@cmake --preset clang
+	@cmake --build build-clang -j$(JOBS)
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
+	@tools/setup fuzz
+	@cmake --preset fuzz
+	@cmake --build build-fuzz -j$(JOBS)
+	@tools/fuzz $(FUZZ_SECONDS)
+
+bench: setup build ## measure what the docs claim; BENCH_ARGS go to bench/run.py
+	@$(PYTHON) bench/run.py $(BENCH_ARGS)
+
+clean: ## remove everything that was built; .venv stays
+	@rm -rf build build-*
+
+build/build.ninja: CMakePresets.json
+	@cmake --preset release
+
+build-%/build.ninja: CMakePresets.json
+	@cmake --preset $*
