@@ -1,0 +1,40 @@
+// A column of plain values, sized once. Fresh pages come zeroed from the system and are touched only
+// when written, so building a large table costs one pass over its memory, not two.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+namespace stepscope::base {
+
+template <class T>
+class Column {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Column() = default;
+  explicit Column(std::size_t size)
+      : size_(size), data_(static_cast<T*>(std::calloc(size == 0 ? 1 : size, sizeof(T)))) {
+    if (!data_) throw std::bad_alloc();  // as std::vector would
+  }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](std::size_t i) { return data_.get()[i]; }
+  const T& operator[](std::size_t i) const { return data_.get()[i]; }
+  std::span<T> span() { return {data_.get(), size_}; }
+  std::span<const T> span() const { return {data_.get(), size_}; }
+  std::size_t memory() const { return size_ * sizeof(T); }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::size_t size_ = 0;
+  std::unique_ptr<T, Free> data_;
+};
+
+}  // namespace stepscope::base

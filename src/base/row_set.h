@@ -1,0 +1,62 @@
+// A set of row numbers with O(1) rank: which side-table entry belongs to event row r, and is there
+// one at all? One bit a row plus one count per 512 rows, so a side column costs nothing for the rows
+// that have no entry and needs no array of row numbers.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace stepscope::base {
+
+class RowSet {
+ public:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  RowSet() = default;
+  explicit RowSet(std::size_t universe) : words_((universe + 63) / 64) {}
+
+  // Filling: threads may set bits of the same word at once. seal() ends the filling.
+  void add(std::uint32_t row);
+  void seal();
+
+  std::size_t size() const { return size_; }
+  bool contains(std::uint32_t row) const {
+    return row / 64 < words_.size() && (words_[row / 64] >> (row % 64) & 1) != 0;
+  }
+  // The entry of a row that is in the set.
+  std::uint32_t rank(std::uint32_t row) const {
+    const std::size_t word = row / 64;
+    std::uint32_t count = ranks_[word / 8];
+    for (std::size_t w = word / 8 * 8; w < word; ++w) {
+      count += static_cast<std::uint32_t>(std::popcount(words_[w]));
+    }
+    const std::uint64_t below = words_[word] & ((std::uint64_t{1} << (row % 64)) - 1);
+    return count + static_cast<std::uint32_t>(std::popcount(below));
+  }
+  // The entry of a row, or kNone.
+  std::uint32_t find(std::uint32_t row) const { return contains(row) ? rank(row) : kNone; }
+
+  // Calls visit(row, entry) in ascending order of both.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    std::uint32_t entry = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
+        visit(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(word)),
+              entry++);
+      }
+    }
+  }
+
+  std::size_t memory() const {
+    return words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(ranks_[0]);
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> ranks_;  // members before each run of 8 words
+  std::size_t size_ = 0;
+};
+
+}  // namespace stepscope::base

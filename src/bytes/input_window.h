@@ -1,0 +1,42 @@
+// A file seen through a window of fixed size: what a decompressor eats from. Memory stays the size
+// of the window whatever the file is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "bytes/raw_file.h"
+
+namespace stepscope::bytes {
+
+class InputWindow {
+ public:
+  InputWindow(RawFile file, std::size_t capacity);
+
+  const RawFile& file() const { return file_; }
+  std::span<char> unread() { return {buffer_.get() + begin_, end_ - begin_}; }
+  std::uint64_t position() const { return file_.position() - (end_ - begin_); }  // of unread()[0]
+  void consume(std::size_t count) { begin_ += count; }
+
+  // At least `count` bytes in unread(), or all there are. count is at most the capacity.
+  base::Status want(std::size_t count);
+  // Something in unread(); false at the end of the file.
+  base::Result<bool> fill();
+  // The next byte, consumed; -1 at the end of the file.
+  base::Result<int> take();
+  // Past the window, straight into the caller's buffer; unread() must be empty.
+  base::Result<std::size_t> read_past(std::span<char> into) { return file_.read(into); }
+  void seek(std::uint64_t file_offset);
+
+ private:
+  RawFile file_;
+  std::size_t capacity_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace stepscope::bytes

@@ -1,0 +1,97 @@
+// What a reader met and could not take at face value. Bad data is counted, never silent: every
+// report ends with the nonzero rows, and a row of severity kDataLoss makes the command exit with 4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepscope::trace {
+
+enum class Severity : std::uint8_t { kInfo, kDataLoss };
+
+enum class Note : std::uint8_t {
+  // the file
+  kTruncated,
+  kDamagedCompression,
+  kNoClosingBracket,
+  kUnreadableMetadata,
+  kMetadataTooLarge,
+  // an event as a whole
+  kUnreadableEvent,
+  kNotAnObject,
+  kWithoutPhase,
+  kWithoutTimestamp,
+  kWithoutName,
+  kUnknownPhase,
+  // text that is not JSON but was understood
+  kBrokenUtf8,
+  kControlCharacter,
+  kUnescapedQuote,
+  kBareWord,
+  kStrayComma,
+  kMissingComma,
+  kBadEscape,
+  // times
+  kNumberAsText,
+  kSubNanosecond,
+  kTimeOutOfRange,
+  kWithoutDuration,
+  kNegativeDuration,
+  kAbsurdDuration,
+  kFarFromTheRest,
+  // spans and links
+  kUnclosedBegin,
+  kEndWithoutBegin,
+  kUnclosedAsync,
+  kAsyncEndWithoutBegin,
+  kCalleeOutlivesCaller,
+  kOverlappingSpans,
+  kWithoutLaunch,
+  kSharedCorrelation,
+  kBeforeItsLaunch,
+  // the run
+  kRankFromFileName,
+  kRankFromOrder,
+  kRankConflict,
+  kSeveralWindows,
+  kNoDeviceEvents,
+  kWithoutBaseTime,
+  kCount
+};
+
+struct NoteInfo {
+  std::string_view id;       // stable, as in --json and docs/formats/notes.md
+  Severity severity;
+  std::string_view meaning;  // one line for the person who reads the report
+};
+
+const NoteInfo& info_of(Note note);
+
+// Counts per kind with one example position each: the first in the file.
+class ImportLog {
+ public:
+  static constexpr std::uint64_t kNowhere = std::numeric_limits<std::uint64_t>::max();
+
+  struct Entry {
+    std::uint64_t count = 0;
+    std::uint64_t offset = kNowhere;  // byte in the decompressed text
+    std::string detail;               // of that example; may be empty
+  };
+
+  void add(Note note, std::uint64_t offset = kNowhere, std::string_view detail = {},
+           std::uint64_t count = 1);
+  void merge(const ImportLog& other);
+
+  const Entry& operator[](Note note) const { return entries_[static_cast<std::size_t>(note)]; }
+  std::uint64_t count(Note note) const { return (*this)[note].count; }
+  bool lost_data() const;
+
+ private:
+  std::array<Entry, static_cast<std::size_t>(Note::kCount)> entries_;
+};
+
+}  // namespace stepscope::trace
