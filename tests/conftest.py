@@ -1,0 +1,38 @@
+"""What every Python test may ask for: the program, the samples, the corpus."""
+
+import os
+from pathlib import Path
+
+import pytest
+from program import ROOT, Program, default_program
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-goldens",
+        action="store_true",
+        help="rewrite the expected output in tests/golden with what the program prints",
+    )
+
+
+@pytest.fixture(scope="session")
+def program() -> Program:
+    """The stepscope binary (STEPSCOPE_BIN, default build/stepscope)."""
+    found = default_program()
+    if not os.access(found.path, os.X_OK):
+        pytest.fail(f"{found.path} is not there; run `make build`", pytrace=False)
+    return found
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """The small real traces in examples/data."""
+    return ROOT / "examples" / "data"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """A folder of larger traces, named by STEPSCOPE_CORPUS; tests that need it skip without."""
+    if folder := os.environ.get("STEPSCOPE_CORPUS"):
+        return Path(folder)
+    pytest.skip("STEPSCOPE_CORPUS is not set")
