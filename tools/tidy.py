@@ -1,0 +1,110 @@
+"""Runs clang-tidy over the project's sources, and only over what changed since it last passed.
+
+    tools/tidy.py [--build DIR] [-j N] [FILE...]
+
+A file passes again without being looked at while its text, the project headers it reaches, its
+compile command, .clang-tidy and clang-tidy itself are the same. Passes are kept in DIR/tidy.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+
+from sources import ROOT, project_files
+
+CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"
+INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def reached_headers(source: Path, include_folder: Path) -> list[Path]:
+    """The project's own headers that the source includes, directly or not, sorted."""
+    reached: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        path = waiting.pop()
+        for name in INCLUDE.findall(path.read_bytes()):
+            for folder in (include_folder, path.parent):
+                header = (folder / name.decode()).resolve()
+                if header.is_file():
+                    if header not in reached:
+                        reached.add(header)
+                        waiting.append(header)
+                    break
+    return sorted(reached)
+
+
+def fingerprint(source: Path, command: str, settings: bytes, include_folder: Path) -> str:
+    """A hash of all that decides what clang-tidy says about the source."""
+    digest = hashlib.sha256(settings)
+    digest.update(command.encode())
+    for path in [source, *reached_headers(source, include_folder)]:
+        digest.update(b"\0" + str(path).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def tidy(source: Path, build: Path) -> str:
+    """What clang-tidy says about the source; empty when it is content."""
+    done = subprocess.run(
+        [CLANG_TIDY, "--quiet", "-p", build, source],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout if done.returncode else ""
+
+
+def compile_commands(build: Path) -> dict[Path, str]:
+    """The compile command of every project source that the build knows."""
+    ours = {(ROOT / path).resolve() for path in project_files()}
+    entries = json.loads((build / "compile_commands.json").read_text())
+    commands = {Path(entry["file"]).resolve(): entry["command"] for entry in entries}
+    return {path: command for path, command in sorted(commands.items()) if path in ours}
+
+
+def main() -> int:
+    """Returns the exit status: 1 when clang-tidy complains."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("files", type=Path, nargs="*")
+    options = parser.parse_args()
+
+    commands = compile_commands(options.build)
+    if options.files:
+        wanted = {path.resolve() for path in options.files}
+        commands = {path: command for path, command in commands.items() if path in wanted}
+    settings = (ROOT / ".clang-tidy").read_bytes() + version("clang-tidy").encode()
+    passes = options.build / "tidy"
+    passes.mkdir(exist_ok=True)
+    stamps = {
+        path: passes / fingerprint(path, command, settings, ROOT / "src")
+        for path, command in commands.items()
+    }
+    changed = [path for path in commands if not stamps[path].exists()]
+
+    failed = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        complaints = pool.map(lambda path: tidy(path, options.build), changed)
+        for path, complaint in zip(changed, complaints, strict=True):
+            if complaint:
+                failed += 1
+                print(complaint, flush=True)
+            else:
+                stamps[path].touch()
+    if not options.files:
+        for stale in set(passes.iterdir()) - set(stamps.values()):
+            stale.unlink()
+    print(f"clang-tidy: {len(commands)} files, {len(changed)} looked at, {failed} with complaints")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
