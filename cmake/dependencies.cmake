@@ -16,4 +16,5 @@ target_include_directories(protozero::protozero SYSTEM INTERFACE ${PROTOZERO_INC
 if(STEPSCOPE_DEVELOPER)
   find_package(GTest REQUIRED)
   include(GoogleTest)
+  enable_testing()  # here, not in a function: it sets a variable of the folder
 endif()

@@ -34,7 +34,6 @@ function(add_program name folder)
 endfunction()
 
 function(add_room_tests name tests)
-  enable_testing()
   add_executable(${name}_tests ${tests})
   target_link_libraries(${name}_tests PRIVATE stepscope::${name} GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
