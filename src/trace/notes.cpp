@@ -47,6 +47,8 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"several_windows", kInfo, "several files of one rank: separate recording windows of it"},
     {"no_device_events", kInfo, "no work on any device was recorded; see docs/start/no-gpu-events.md"},
     {"without_base_time", kInfo, "no baseTimeNanoseconds: times are as the file has them"},
+    {"unreadable_file", kLoss, "a file of the folder could not be read; the others were"},
+    {"skipped_file", kInfo, "a JSON file of the folder is not a trace and was left out"},
 }};
 
 }  // namespace

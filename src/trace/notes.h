@@ -60,6 +60,8 @@ enum class Note : std::uint8_t {
   kSeveralWindows,
   kNoDeviceEvents,
   kWithoutBaseTime,
+  kUnreadableFile,
+  kSkippedFile,
   kCount
 };
 

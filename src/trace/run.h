@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/units.h"
 #include "trace/trace.h"
 
@@ -36,9 +37,26 @@ struct RankTraces {
   std::vector<Window> windows;  // by start on the wall clock
 };
 
-struct Run {
-  std::vector<RankTraces> ranks;  // by rank
-  ImportLog log;                  // of the run as a whole; each trace has its own
+// A file of a folder that could not be read. It does not hide the others, but its events are lost.
+struct FileFailure {
+  std::string path;
+  base::Error error;
 };
+
+// A file of a folder that is no trace.
+struct SkippedFile {
+  std::string path;
+  std::string why;
+};
+
+struct Run {
+  std::vector<RankTraces> ranks;       // by rank
+  ImportLog log;                       // of the run as a whole; each trace has its own
+  std::vector<FileFailure> failures;   // in the order of the names, as below
+  std::vector<SkippedFile> skipped;
+};
+
+// Whether anything that was in the files is missing here: what makes a command exit with 4.
+bool lost_data(const Run& run);
 
 }  // namespace stepscope::trace
