@@ -14,7 +14,7 @@ using base::Result;
 namespace {
 
 constexpr int kMagic1 = 0x1f, kMagic2 = 0x8b, kDeflate = 8;
-constexpr int kHasHeaderCrc = 2, kHasExtra = 4, kHasName = 8, kHasComment = 16, kReserved = 0xe0;
+constexpr int kHasHeaderCrc = 2, kHasExtra = 4, kHasName = 8, kHasComment = 16;
 constexpr const char* kCutHeader = "gzip stream ends in the middle of a header";
 
 Result<bool> skip(InputWindow& in, std::size_t count) {
@@ -53,6 +53,11 @@ const char* describe_corruption(int isal_error) {
     default:
       return "gzip data is corrupt";
   }
+}
+
+// Inflated, but not delivered.
+std::size_t leftover(const inflate_state& state) {
+  return static_cast<std::size_t>(state.tmp_out_valid - state.tmp_out_processed);
 }
 
 }  // namespace
@@ -153,14 +158,10 @@ Result<std::size_t> GzipDecoder::inflate(InputWindow& in, std::span<char> into) 
 
   if (outcome == ISAL_INCORRECT_CHECKSUM) {
     // The frame around the data is whole, so the next member is still worth reading.
-    damage_ = damage_.value_or(Damage{text_ + got, in.position(), "gzip checksum does not match"});
+    if (!damage_) damage_ = Damage{text_ + got, in.position(), "gzip checksum does not match"};
     stage_ = Stage::kHeader;
   } else if (outcome < 0) {
-    const auto left = static_cast<std::size_t>(state_->tmp_out_valid - state_->tmp_out_processed);
-    const auto ahead = static_cast<std::uint64_t>(std::max(state_->read_in_length, 0)) / 8;
-    damage_ = damage_.value_or(
-        Damage{text_ + got + left, in.position() - ahead, describe_corruption(outcome)});
-    stage_ = Stage::kLeftover;
+    return stop_at_corruption(outcome, in.position(), got);
   } else if (state_->block_state == ISAL_BLOCK_FINISH) {
     stage_ = Stage::kHeader;
   } else if (got == 0 && used == 0) {
@@ -174,9 +175,30 @@ Result<std::size_t> GzipDecoder::inflate(InputWindow& in, std::span<char> into) 
 }
 
 // ISA-L inflates the first 32 KiB or so of a call into its own buffer; at an error a part of the
-// good text is still there.
+// good text is still there. Returns how much of what the call delivered is text.
+std::size_t GzipDecoder::stop_at_corruption(int isal_error, std::uint64_t file_offset,
+                                            std::size_t got) {
+  std::size_t left = leftover(*state_);
+  if (isal_error == ISAL_INVALID_LOOKBACK) {
+    // It has counted the copy it then could not make, of unknown length: those bytes are whatever
+    // was in memory. Better to lose a few good ones than to deliver them.
+    std::size_t doubtful = ISAL_DEF_MAX_MATCH;
+    const std::size_t from_left = std::min(doubtful, left);
+    left -= from_left;
+    doubtful -= from_left;
+    got -= std::min(doubtful, got);
+    state_->tmp_out_valid -= static_cast<std::int32_t>(from_left);
+  }
+  const auto ahead = static_cast<std::uint64_t>(std::max(state_->read_in_length, 0)) / 8;
+  if (!damage_) {
+    damage_ = Damage{text_ + got + left, file_offset - ahead, describe_corruption(isal_error)};
+  }
+  stage_ = Stage::kLeftover;
+  return got;
+}
+
 std::size_t GzipDecoder::take_leftover(std::span<char> into) {
-  const auto left = static_cast<std::size_t>(state_->tmp_out_valid - state_->tmp_out_processed);
+  const std::size_t left = leftover(*state_);
   const std::size_t count = std::min(left, into.size());
   std::memcpy(into.data(), state_->tmp_out_buffer + state_->tmp_out_processed, count);
   state_->tmp_out_processed += static_cast<std::int32_t>(count);
@@ -201,7 +223,7 @@ void GzipDecoder::restore(std::string_view saved, std::uint64_t text_offset) {
   damage_.reset();
   first_member_ = saved.empty() && text_offset == 0;
   stage_ = saved.empty() ? Stage::kHeader : Stage::kMember;
-  std::memcpy(state_.get(), saved.data(), saved.size());
+  if (!saved.empty()) std::memcpy(state_.get(), saved.data(), saved.size());
 }
 
 }  // namespace stepscope::bytes

@@ -30,6 +30,7 @@ class GzipDecoder {
 
   // What is needed to go on from here, given the rest of the file from the window's position:
   // ISA-L keeps nothing outside its state between calls. Empty between two members.
+  bool resumable() const { return stage_ == Stage::kHeader || stage_ == Stage::kMember; }
   std::string save() const;
   void restore(std::string_view saved, std::uint64_t text_offset);
 
@@ -39,6 +40,7 @@ class GzipDecoder {
   base::Result<bool> open_member(InputWindow& in);
   base::Result<bool> skip_header(InputWindow& in);
   base::Result<std::size_t> inflate(InputWindow& in, std::span<char> into);
+  std::size_t stop_at_corruption(int isal_error, std::uint64_t file_offset, std::size_t got);
   std::size_t take_leftover(std::span<char> into);
   void note(std::uint64_t file_offset, std::string what);
 

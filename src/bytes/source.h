@@ -15,6 +15,10 @@ namespace stepscope::bytes {
 
 enum class Encoding : std::uint8_t { kPlain, kGzip, kZstd };
 
+// What a file that starts with these bytes is. Four bytes are enough; also of use on decompressed
+// text, to say that a file was compressed twice.
+Encoding sniff(std::span<const char> head);
+
 // A stream that ended before it should have. What came before it was delivered.
 struct Damage {
   std::uint64_t text_offset;  // decompressed bytes delivered up to the damage
@@ -22,11 +26,14 @@ struct Damage {
   std::string what;           // "gzip stream ends in the middle of a block", "checksum does not match"
 };
 
+struct SeekIndex;  // bytes/seek_index.h
+
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
   // Fills at most into.size() bytes; 0 means the end. Short reads before the end are allowed.
+  // Fails when the file cannot be read or changed while it was read; never because of bad bytes.
   virtual base::Result<std::size_t> read(std::span<char> into) = 0;
 
   virtual const std::string& name() const = 0;  // as the user wrote it; "-" is standard input
@@ -36,14 +43,23 @@ class ByteSource {
   virtual std::optional<std::uint64_t> file_size() const = 0;  // unknown for a pipe
   virtual std::optional<Damage> damage() const = 0;        // set only once read() has returned 0
 
-  // Can the same text be read again from the file (see reopen_at)? False for pipes.
+  // Can the same text be read again from the file (see open_text)? False for pipes.
   virtual bool rereadable() const = 0;
+  // What open_text needs for it; complete once read() has returned 0, null where not rereadable.
+  virtual std::shared_ptr<const SeekIndex> seek_index() const = 0;
+};
+
+struct SourceOptions {
+  std::size_t input_window_bytes = 256 * 1024;                    // of compressed input held
+  std::uint64_t checkpoint_spacing_bytes = 32 * 1024 * 1024;  // of text, for seek_index()
 };
 
 // Opens a path ("-" is standard input) and looks at its first bytes.
-base::Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+base::Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
+                                                      SourceOptions options = {});
 
 // For tests and fuzzing: the bytes of a file, as if read from disk under that name.
-std::unique_ptr<ByteSource> memory_source(std::string name, std::string file_bytes);
+std::unique_ptr<ByteSource> memory_source(std::string name, std::string file_bytes,
+                                          SourceOptions options = {});
 
 }  // namespace stepscope::bytes

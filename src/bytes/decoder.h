@@ -1,0 +1,34 @@
+// The three encodings behind one face, for the first pass and for reading again later.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "base/result.h"
+#include "bytes/gzip_decoder.h"
+#include "bytes/input_window.h"
+#include "bytes/seek_index.h"
+#include "bytes/source.h"
+#include "bytes/zstd_decoder.h"
+
+namespace stepscope::bytes {
+
+class Decoder {
+ public:
+  explicit Decoder(Encoding encoding);
+
+  base::Result<std::size_t> read(InputWindow& in, std::span<char> into);
+  std::optional<Damage> damage() const;
+
+  // A place to go on from, where there is one here: everywhere in gzip, between frames in zstd.
+  std::optional<Checkpoint> checkpoint(const InputWindow& in, std::uint64_t text_offset) const;
+  void restore(const Checkpoint& from, InputWindow& in);
+
+ private:
+  struct Plain {};
+  std::variant<Plain, GzipDecoder, ZstdDecoder> decoder_;
+};
+
+}  // namespace stepscope::bytes
