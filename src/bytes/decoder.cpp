@@ -28,14 +28,15 @@ std::optional<Damage> Decoder::damage() const {
   return std::nullopt;
 }
 
-std::optional<Checkpoint> Decoder::checkpoint(const InputWindow& in,
-                                              std::uint64_t text_offset) const {
+std::optional<Checkpoint> Decoder::checkpoint(const InputWindow& in, std::uint64_t text_position,
+                                              std::uint64_t earliest) const {
   if (const auto* gzip = std::get_if<GzipDecoder>(&decoder_)) {
-    return gzip->resumable() ? std::optional(Checkpoint{text_offset, in.position(), gzip->save()})
-                             : std::nullopt;
+    if (text_position < earliest || !gzip->resumable()) return std::nullopt;
+    return Checkpoint{text_position, in.position(), gzip->save()};
   }
-  if (const auto* zstd = std::get_if<ZstdDecoder>(&decoder_); zstd && zstd->between_frames()) {
-    return Checkpoint{text_offset, in.position(), {}};
+  if (const auto* zstd = std::get_if<ZstdDecoder>(&decoder_)) {
+    if (zstd->frame_text_offset() < earliest) return std::nullopt;
+    return Checkpoint{zstd->frame_text_offset(), zstd->frame_file_offset(), {}};
   }
   return std::nullopt;
 }

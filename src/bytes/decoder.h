@@ -22,8 +22,10 @@ class Decoder {
   base::Result<std::size_t> read(InputWindow& in, std::span<char> into);
   std::optional<Damage> damage() const;
 
-  // A place to go on from, where there is one here: everywhere in gzip, between frames in zstd.
-  std::optional<Checkpoint> checkpoint(const InputWindow& in, std::uint64_t text_offset) const;
+  // The last place to go on from, unless it is before `earliest`: here in gzip, the start of the
+  // frame in zstd.
+  std::optional<Checkpoint> checkpoint(const InputWindow& in, std::uint64_t text_position,
+                                       std::uint64_t earliest) const;
   void restore(const Checkpoint& from, InputWindow& in);
 
  private:

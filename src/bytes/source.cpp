@@ -86,10 +86,10 @@ Result<std::size_t> StreamSource::decode(std::span<char> into) {
 
 void StreamSource::add_checkpoint() {
   if (!index_ || encoding_ == Encoding::kPlain) return;
-  const std::uint64_t last = index_->checkpoints.back().text_offset;
-  if (text_position_ - last < options_.checkpoint_spacing_bytes) return;
-  if (auto here = decoder_.checkpoint(window_, text_position_)) {
-    index_->checkpoints.push_back(*std::move(here));
+  const std::uint64_t earliest =
+      index_->checkpoints.back().text_offset + options_.checkpoint_spacing_bytes;
+  if (auto place = decoder_.checkpoint(window_, text_position_, earliest)) {
+    index_->checkpoints.push_back(*std::move(place));
   }
 }
 

@@ -64,7 +64,10 @@ Result<std::size_t> ZstdDecoder::read(InputWindow& in, std::span<char> into) {
       ended_ = true;
       break;
     }
-    if (between_frames_) frame_start_ = in.position();
+    if (between_frames_) {
+      frame_start_ = in.position();
+      frame_text_ = text_;
+    }
     const std::span<char> unread = in.unread();
     const std::size_t step = flushing_ ? 0 : std::min(unread.size(), one_step(wanted_));
     ZSTD_inBuffer source{unread.data(), step, 0};

@@ -28,8 +28,9 @@ class ZstdDecoder {
   base::Result<std::size_t> read(InputWindow& in, std::span<char> into);
   const std::optional<Damage>& damage() const { return damage_; }
 
-  // Only between two frames can somebody else go on from here.
-  bool between_frames() const { return between_frames_; }
+  // The start of the frame that is being read: only there can somebody else go on.
+  std::uint64_t frame_text_offset() const { return frame_text_; }
+  std::uint64_t frame_file_offset() const { return frame_start_; }
   void restart(std::uint64_t text_offset);
 
  private:
@@ -44,6 +45,7 @@ class ZstdDecoder {
   bool flushing_ = false;   // zstd holds text that did not fit
   bool between_frames_ = true;
   std::uint64_t frame_start_ = 0;  // in the file
+  std::uint64_t frame_text_ = 0;
   bool ended_ = false;
   std::uint64_t text_ = 0;  // delivered
   std::optional<Damage> damage_;
