@@ -1,5 +1,6 @@
 #include "trace/stage.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace stepscope::trace {
@@ -38,6 +39,7 @@ void IdRanges::include(const IdRanges& other) {
   wait_on_stream.include(other.wait_on_stream);
   wait_on_record.include(other.wait_on_record);
   event_id.include(other.event_id);
+  python_id.include(other.python_id);
 }
 
 void Lane::begin(std::uint64_t text_offset) {
@@ -79,6 +81,9 @@ void Lane::measure(Batch& batch) {
   track_rows_.assign(tracks_.entries().size(), 0);
   for (const EventRow& row : events) {
     ++track_rows_[row.track];
+    batch.first_start = std::min(batch.first_start, row.start);
+    batch.last_start = std::max(batch.last_start, row.start);
+    batch.last_end = std::max(batch.last_end, row.start + row.duration);
     if (row.phase != RawPhase::kSpan && row.phase != RawPhase::kInstant &&
         row.phase != RawPhase::kCounter) {
       batch.needs_pairing = true;
@@ -95,6 +100,10 @@ void Lane::measure(Batch& batch) {
   for (const LaunchRow& row : launches) {
     ranges_.external_id.include(row.external_id);
     ranges_.correlation.include(row.correlation);
+  }
+  for (const PythonRow& row : python) {
+    ranges_.python_id.include(row.id);
+    ranges_.python_id.include(row.parent_id);
   }
   for (const DeviceRow& row : device) {
     ranges_.external_id.include(row.external_id);

@@ -141,6 +141,7 @@ using Rows = std::span<T>;
 struct TrackCount {
   std::uint32_t track;
   std::uint32_t rows;
+  std::uint32_t first = 0;  // where the builder puts the first of them
 };
 
 struct Batch {
@@ -148,6 +149,9 @@ struct Batch {
   std::uint64_t text_offset = 0;
   std::uint32_t entries = 0;  // of traceEvents, also those that became no row
   bool needs_pairing = false;
+  base::Nanos first_start = std::numeric_limits<base::Nanos>::max();
+  base::Nanos last_start = std::numeric_limits<base::Nanos>::min();
+  base::Nanos last_end = std::numeric_limits<base::Nanos>::min();
   ImportLog log;
   std::vector<TrackCount> tracks;
 
@@ -173,7 +177,7 @@ struct Batch {
 // Ranges that decide the width of the id columns.
 struct IdRanges {
   base::IntRange external_id, sequence, forward_thread, correlation, stream, context, graph_id,
-      graph_node, wait_on_stream, wait_on_record, event_id;
+      graph_node, wait_on_stream, wait_on_record, event_id, python_id;
   void include(const IdRanges& other);
 };
 

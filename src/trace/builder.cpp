@@ -1,0 +1,228 @@
+#include "trace/builder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/parallel.h"
+#include "trace/names.h"
+#include "trace/ordering.h"
+
+namespace stepscope::trace {
+namespace {
+
+constexpr base::Nanos kDay = base::Nanos{86'400} * 1'000'000'000;
+
+Phase phase_of(RawPhase raw) {
+  switch (raw) {
+    case RawPhase::kCounter:
+      return Phase::kCounter;
+    case RawPhase::kAsyncBegin:
+      return Phase::kAsyncSpan;
+    case RawPhase::kAsyncInstant:
+      return Phase::kAsyncInstant;
+    case RawPhase::kInstant:
+      return Phase::kInstant;
+    default:
+      return Phase::kSpan;
+  }
+}
+
+// Where the rows of a batch go: one cursor per track of its lane, moved on by every row.
+std::vector<std::uint32_t> cursors(const Batch& batch, const LaneMap& map) {
+  std::vector<std::uint32_t> next(map.tracks.size());
+  for (const TrackCount& count : batch.tracks) next[count.track] = count.first;
+  return next;
+}
+
+}  // namespace
+
+base::Result<Trace> TraceBuilder::build() {
+  SCOPE_TRY([[maybe_unused]] const base::Done counted, count_entries());
+  SCOPE_TRY(Names names, merge_names(in_.lanes, in_.batches, in_.has_discarded, in_.decode));
+  for (const auto& lane : in_.lanes) ranges_.include(lane->ranges());
+  in_.lanes.clear();
+  maps_ = std::move(names.maps);
+  out_.strings_ = std::move(names.strings);
+  out_.categories_ = std::move(names.categories);
+  out_.tracks_ = std::move(names.tracks);
+  out_.header_ = std::move(in_.header);
+  out_.source_ = std::move(in_.source);
+  out_.log_ = std::move(in_.log);
+  if (out_.header_.base_time_ns) out_.clock_ = {*out_.header_.base_time_ns, 0, true};
+
+  pair();
+  for (const Batch& batch : in_.batches) out_.log_.merge(batch.log);
+  lay_out_tracks();
+  order();
+  fill_columns();
+  fill_tables();
+  in_.batches.clear();
+  mark_times();
+  label_tracks();
+  link();
+  return std::move(out_);
+}
+
+base::Status TraceBuilder::count_entries() {
+  std::uint64_t entries = 0;
+  for (const Batch& batch : in_.batches) {
+    first_ordinal_.push_back(static_cast<std::uint32_t>(entries));
+    out_.text_blocks_.push_back({static_cast<std::uint32_t>(entries), batch.text_offset});
+    entries += batch.entries;
+  }
+  if (entries >= kNoRow) {
+    return base::fail(base::Code::kLimit, "more than 4 billion events in one file");
+  }
+  out_.entries_ = entries;
+  return base::Done{};
+}
+
+void TraceBuilder::pair() {
+  const bool needed = std::any_of(in_.batches.begin(), in_.batches.end(),
+                                  [](const Batch& batch) { return batch.needs_pairing; });
+  if (!needed) return;
+  base::Nanos window_end = std::numeric_limits<base::Nanos>::min();
+  for (const Batch& batch : in_.batches) window_end = std::max(window_end, batch.last_end);
+  join_pairs(in_.batches, maps_, window_end, out_.log_);
+}
+
+void TraceBuilder::lay_out_tracks() {
+  std::vector<std::uint32_t> rows(out_.tracks_.size());
+  for (const Batch& batch : in_.batches) {
+    for (const TrackCount& count : batch.tracks) {
+      rows[maps_[batch.lane].tracks[count.track]] += count.rows;
+    }
+  }
+  Row next = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out_.tracks_[i].begin = next;
+    next += rows[i];
+    out_.tracks_[i].end = next;
+  }
+  std::vector<Row> free;
+  for (const Track& track : out_.tracks_) free.push_back(track.begin);
+  for (Batch& batch : in_.batches) {
+    for (TrackCount& count : batch.tracks) {
+      Row& at = free[maps_[batch.lane].tracks[count.track]];
+      count.first = at;
+      at += count.rows;
+    }
+  }
+  out_.start_ = base::Column<base::Nanos>(next);
+  out_.duration_ = base::Column<base::Nanos>(next);
+}
+
+void TraceBuilder::order() {
+  base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
+    const Batch& batch = in_.batches[i];
+    std::vector<std::uint32_t> next = cursors(batch, maps_[batch.lane]);
+    for (const EventRow& row : batch.events) {
+      if (row.phase == RawPhase::kJoined) continue;
+      const std::uint32_t at = next[row.track]++;
+      out_.start_[at] = row.start;
+      out_.duration_[at] = row.duration;
+    }
+  });
+  place_ = base::Column<std::uint32_t>(out_.size());
+  // The longest tracks first: the last one to finish decides when all are done.
+  std::vector<const Track*> tracks;
+  for (const Track& track : out_.tracks_) tracks.push_back(&track);
+  std::stable_sort(tracks.begin(), tracks.end(), [](const Track* a, const Track* b) {
+    return a->end - a->begin > b->end - b->begin;
+  });
+  base::parallel_for(tracks.size(), in_.threads, [&](std::size_t i) {
+    const Track& track = *tracks[i];
+    const std::size_t size = track.end - track.begin;
+    order_rows(out_.start_.span().subspan(track.begin, size),
+               out_.duration_.span().subspan(track.begin, size),
+               place_.span().subspan(track.begin, size));
+  });
+}
+
+void TraceBuilder::fill_columns() {
+  const std::size_t rows = out_.size();
+  out_.name_ = base::Column<base::StringId>(rows);
+  out_.category_ = base::Column<std::uint16_t>(rows);
+  out_.kind_ = base::Column<Kind>(rows);
+  out_.phase_ = base::Column<Phase>(rows);
+  out_.flags_ = base::Column<std::uint8_t>(rows);
+  out_.track_ = base::Column<std::uint32_t>(rows);
+  out_.ordinal_ = base::Column<std::uint32_t>(rows);
+  out_.text_at_ = base::Column<std::uint32_t>(rows);
+  size_tables();
+  base::parallel_for(in_.batches.size(), in_.threads,
+                     [&](std::size_t i) { fill_events(in_.batches[i], first_ordinal_[i]); });
+  place_ = {};
+}
+
+void TraceBuilder::fill_events(Batch& batch, std::uint32_t first_ordinal) {
+  const LaneMap& map = maps_[batch.lane];
+  std::vector<std::uint32_t> next = cursors(batch, map);
+  std::vector<Row> row_of(batch.events.size(), kNoRow);
+  std::vector<Row> track_begin(map.tracks.size());
+  for (const TrackCount& count : batch.tracks) {
+    track_begin[count.track] = out_.tracks_[map.tracks[count.track]].begin;
+  }
+  for (std::size_t i = 0; i < batch.events.size(); ++i) {
+    const EventRow& from = batch.events[i];
+    if (from.phase == RawPhase::kJoined) continue;
+    const Row row = track_begin[from.track] + place_[next[from.track]++];
+    row_of[i] = row;
+    out_.name_[row] = from.name == base::kNoString ? from.name : map.strings[from.name];
+    out_.category_[row] = static_cast<std::uint16_t>(map.categories[from.category]);
+    out_.kind_[row] = from.kind;
+    out_.phase_[row] = phase_of(from.phase);
+    out_.flags_[row] = from.flags;
+    out_.track_[row] = map.tracks[from.track];
+    out_.ordinal_[row] = first_ordinal + from.entry;
+    out_.text_at_[row] = from.text_at;
+  }
+  batch.events = {};
+  batch.event_pages = {};
+
+  // From here on side rows know their event by its row in the trace.
+  const auto settle = [&](auto rows, base::RowSet& set) {
+    for (auto& side : rows) {
+      side.event = row_of[side.event];
+      if (side.event != kNoRow) set.add(side.event);
+    }
+  };
+  settle(batch.ops, out_.ops_.rows);
+  settle(batch.launches, out_.launches_.rows);
+  settle(batch.python, python_.rows);
+  settle(batch.device, out_.device_.rows);
+  settle(batch.kernels, out_.kernels_.rows);
+  settle(batch.copies, out_.copies_.rows);
+  settle(batch.syncs, out_.syncs_.rows);
+  settle(batch.memory, out_.memory_.rows);
+  settle(batch.collectives, out_.collectives_.rows);
+  for (CounterRow& side : batch.counters) side.event = row_of[side.event];
+}
+
+void TraceBuilder::mark_times() {
+  const auto start = out_.start();
+  const auto duration = out_.duration();
+  if (start.empty()) return;
+  const auto [low, high] = std::minmax_element(start.begin(), start.end());
+  // The median is worth its cost only when some time can be a day away from it.
+  if (*high - *low > kDay) {
+    std::vector<base::Nanos> sorted(start.begin(), start.end());
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    for (Row row = 0; row < start.size(); ++row) {
+      const base::Nanos distance = start[row] - *middle;
+      if (distance <= kDay && distance >= -kDay) continue;
+      out_.flags_[row] |= kFarTime;
+      out_.log_.add(Note::kFarFromTheRest, out_.text_offset(row), out_.name_text(row));
+    }
+  }
+  Span span{std::numeric_limits<base::Nanos>::max(), std::numeric_limits<base::Nanos>::min()};
+  for (Row row = 0; row < start.size(); ++row) {
+    if ((out_.flags_[row] & kFarTime) != 0) continue;
+    span.start = std::min(span.start, start[row]);
+    span.end = std::max(span.end, start[row] + duration[row]);
+  }
+  if (span.end >= span.start) out_.span_ = span;
+}
+
+}  // namespace stepscope::trace

@@ -1,0 +1,66 @@
+// Puts the batches of one window together: merges what the lanes interned, sorts each track, fills
+// columns and side tables, links. The batches are given back to the system as they are used up, so
+// the peak is about the finished trace and not twice that.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/call_tree.h"
+#include "trace/pairing.h"
+#include "trace/stage.h"
+#include "trace/trace.h"
+
+namespace stepscope::trace {
+
+struct BuildInput {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<Batch> batches;  // in file order
+  Header header;
+  ImportLog log;  // of the file as a whole; the batches have their own
+  std::shared_ptr<SourceText> source;
+  // What a raw string of the lanes means: unescaped, repaired UTF-8.
+  std::function<std::string(std::string_view)> decode;
+  // Lanes also interned strings of batches that were thrown away: leave those out.
+  bool has_discarded = false;
+  unsigned threads = 1;
+  std::string step_pattern;
+};
+
+class TraceBuilder {
+ public:
+  explicit TraceBuilder(BuildInput input) : in_(std::move(input)) {}
+
+  // Once. Fails only when there are more events, names or categories than ids can count.
+  base::Result<Trace> build();
+
+ private:
+  base::Status count_entries();
+  void pair();
+  void lay_out_tracks();
+  void order();
+  void fill_columns();
+  void fill_events(Batch& batch, std::uint32_t first_ordinal);
+  void size_tables();
+  void fill_tables();
+  void fill_tables(const Batch& batch);
+  void fill_lists();
+  void mark_times();
+  void label_tracks();
+  void link();
+
+  BuildInput in_;
+  Trace out_;
+  std::vector<LaneMap> maps_;
+  IdRanges ranges_;
+  std::vector<std::uint32_t> first_ordinal_;  // by batch
+  base::Column<std::uint32_t> place_;         // from provisional row to row, within its track
+  PythonIds python_;
+  std::vector<LabelRow> labels_;
+};
+
+}  // namespace stepscope::trace

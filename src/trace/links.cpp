@@ -1,0 +1,162 @@
+#include "trace/links.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/key_index.h"
+
+namespace stepscope::trace {
+namespace {
+
+// The call that most plausibly started something at `start`: the latest that begins by then, else
+// the earliest of all.
+Row nearest_before(std::span<const std::uint32_t> rows, std::span<const base::Nanos> starts,
+                   base::Nanos start) {
+  Row best = kNoRow;
+  Row earliest = rows.front();
+  for (const Row row : rows) {
+    if (starts[row] <= start && (best == kNoRow || starts[row] > starts[best])) best = row;
+    if (starts[row] < starts[earliest]) earliest = row;
+  }
+  return best == kNoRow ? earliest : best;
+}
+
+// The innermost operator that starts exactly at `time` on a track, or kNoRow.
+Row op_at(const LinkInput& in, std::uint32_t track, base::Nanos time) {
+  const Track& t = in.tracks[track];
+  const auto begin = in.start.begin() + t.begin;
+  const auto end = in.start.begin() + t.end;
+  auto at = std::upper_bound(begin, end, time);
+  while (at != begin && *(at - 1) == time) {
+    --at;
+    const auto row = static_cast<Row>(at - in.start.begin());
+    if (in.kind[row] == Kind::kCpuOp) return row;
+  }
+  return kNoRow;
+}
+
+}  // namespace
+
+LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& launches) {
+  LinkCounts counts;
+  std::vector<KeyIndex::Item> calls;
+  calls.reserve(launches.rows.size());
+  launches.rows.for_each([&](Row row, std::uint32_t entry) {
+    if (launches.correlation[entry] > 0) calls.push_back({launches.correlation[entry], row});
+  });
+  const KeyIndex by_correlation(std::move(calls));
+
+  device.launch = base::Column<Row>(device.rows.size());
+  launches.first = base::Column<std::uint32_t>(launches.rows.size() + 1);
+  device.rows.for_each([&](Row row, std::uint32_t entry) {
+    device.launch[entry] = kNoRow;
+    const std::int64_t correlation = device.correlation[entry];
+    const auto found = correlation > 0 ? by_correlation.find(correlation)
+                                       : std::span<const std::uint32_t>{};
+    const bool is_work = is_device_work(in.kind[row]);
+    if (found.empty()) {
+      if (is_work && counts.without_launch++ == 0) counts.first_without = row;
+      return;
+    }
+    if (found.size() > 1 && counts.shared++ == 0) counts.first_shared = row;
+    const Row call = found.size() == 1 ? found.front() : nearest_before(found, in.start, in.start[row]);
+    device.launch[entry] = call;
+    if (!is_work) return;
+    if (in.start[row] < in.start[call] && counts.before++ == 0) counts.first_before = row;
+    ++launches.first[launches.rows.rank(call) + 1];
+  });
+
+  for (std::size_t i = 1; i < launches.first.size(); ++i) launches.first[i] += launches.first[i - 1];
+  launches.work = base::Column<Row>(launches.first[launches.rows.size()]);
+  std::vector<std::uint32_t> next(launches.first.span().begin(), launches.first.span().end());
+  device.rows.for_each([&](Row row, std::uint32_t entry) {
+    const Row call = device.launch[entry];
+    if (call == kNoRow || !is_device_work(in.kind[row])) return;
+    launches.work[next[launches.rows.rank(call)]++] = row;
+  });
+  return counts;
+}
+
+void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches) {
+  launches.op = base::Column<Row>(launches.rows.size());
+  bool any_left = false;
+  launches.rows.for_each([&](Row row, std::uint32_t entry) {
+    Row annotation = kNoRow;
+    Row at = in.parent[row];
+    while (at != kNoRow && in.kind[at] != Kind::kCpuOp) {
+      if (annotation == kNoRow && in.kind[at] == Kind::kAnnotation) annotation = at;
+      at = in.parent[at];
+    }
+    launches.op[entry] = at != kNoRow ? at : annotation;
+    any_left |= launches.op[entry] == kNoRow && launches.external_id[entry] > 0;
+  });
+  if (!any_left) return;
+  std::vector<KeyIndex::Item> ids;
+  ids.reserve(ops.rows.size());
+  ops.rows.for_each([&](Row row, std::uint32_t entry) {
+    if (ops.external_id[entry] > 0) ids.push_back({ops.external_id[entry], row});
+  });
+  const KeyIndex by_external_id(std::move(ids));
+  launches.rows.for_each([&](Row row, std::uint32_t entry) {
+    if (launches.op[entry] != kNoRow || launches.external_id[entry] <= 0) return;
+    const auto found = by_external_id.find(launches.external_id[entry]);
+    if (!found.empty()) launches.op[entry] = nearest_before(found, in.start, in.start[row]);
+  });
+}
+
+void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flows,
+                   BackwardTable& backward) {
+  std::unordered_map<Row, Row> forward_of;
+  const base::StringId now = in.strings->find("fwdbwd");
+  const base::StringId once = in.strings->find("forward_backward");
+  std::unordered_map<std::uint64_t, std::size_t> starts;
+  const auto is_ours = [&](std::size_t i) {
+    const base::StringId category = flows.category[i];
+    return category != base::kNoString && (category == now || category == once);
+  };
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    if (is_ours(i) && flows.phase[i] == 's') starts.insert_or_assign(flows.id[i], i);
+  }
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    if (!is_ours(i) || flows.phase[i] != 'f') continue;
+    const auto from = starts.find(flows.id[i]);
+    if (from == starts.end()) continue;
+    const Row forward = op_at(in, flows.track[from->second], flows.time[from->second]);
+    const Row back = op_at(in, flows.track[i], flows.time[i]);
+    if (forward != kNoRow && back != kNoRow && forward != back) forward_of[back] = forward;
+  }
+
+  // Operators without an arrow: autograd gives the backward operator its forward one's number.
+  std::vector<KeyIndex::Item> numbered;
+  std::vector<std::pair<Row, std::int64_t>> unlinked;
+  ops.rows.for_each([&](Row row, std::uint32_t entry) {
+    const std::int64_t sequence = ops.sequence[entry];
+    if (sequence < 0 || in.kind[row] != Kind::kCpuOp) return;
+    if (ops.forward_thread[entry] <= 0) {
+      numbered.push_back({sequence, row});
+    } else if (!forward_of.contains(row)) {
+      unlinked.emplace_back(row, sequence);
+    }
+  });
+  if (!unlinked.empty()) {
+    const KeyIndex by_sequence(std::move(numbered));
+    for (const auto& [row, sequence] : unlinked) {
+      Row best = kNoRow;
+      for (const Row candidate : by_sequence.find(sequence)) {
+        if (in.start[candidate] < in.start[row] &&
+            (best == kNoRow || in.start[candidate] > in.start[best])) {
+          best = candidate;
+        }
+      }
+      if (best != kNoRow) forward_of[row] = best;
+    }
+  }
+
+  for (const auto& [row, forward] : forward_of) backward.rows.add(row);
+  backward.rows.seal();
+  backward.forward = base::Column<Row>(backward.rows.size());
+  for (const auto& [row, forward] : forward_of) backward.forward[backward.rows.rank(row)] = forward;
+}
+
+}  // namespace stepscope::trace

@@ -1,0 +1,165 @@
+#include "trace/step_finder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <regex>
+
+namespace stepscope::trace {
+namespace {
+
+constexpr std::string_view kProfilerStep = "ProfilerStep#";
+constexpr std::string_view kLightningBatch = "run_training_batch";
+
+// Three rounds are the fewest that show a rhythm; nearly every kernel must agree, because a stack of
+// equal layers repeats almost as well as a step does.
+constexpr std::size_t kFewestRepeats = 3;
+constexpr double kAgreement = 0.98;
+
+std::optional<std::int64_t> trailing_number(std::string_view name) {
+  std::size_t at = name.size();
+  while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') --at;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data() + at, name.data() + name.size(), number);
+  if (at == name.size() || error != std::errc()) return std::nullopt;
+  return number;
+}
+
+bool can_be_step(Kind kind) {
+  return kind == Kind::kAnnotation || kind == Kind::kCpuOp || kind == Kind::kPython ||
+         kind == Kind::kOther;
+}
+
+// Spans on the host whose name is wanted, outermost ones only, by start.
+std::vector<Step> spans_named(const Trace& trace,
+                              const std::function<bool(std::string_view)>& wanted) {
+  std::vector<char> is_wanted(trace.strings().size());
+  bool any = false;
+  for (base::StringId id = 0; id < is_wanted.size(); ++id) {
+    is_wanted[id] = wanted(trace.text(id)) ? 1 : 0;
+    any |= is_wanted[id] != 0;
+  }
+  std::vector<Step> found;
+  if (!any) return found;
+  for (const Track& track : trace.tracks()) {
+    if (track.is_device) continue;
+    base::Nanos covered = std::numeric_limits<base::Nanos>::min();
+    for (Row row = track.begin; row < track.end; ++row) {
+      const base::StringId name = trace.name()[row];
+      if (name == base::kNoString || is_wanted[name] == 0) continue;
+      if (trace.phase()[row] != Phase::kSpan || !can_be_step(trace.kind()[row])) continue;
+      if (trace.start()[row] < covered) continue;
+      covered = trace.end(row);
+      const auto number = trailing_number(trace.text(name));
+      found.push_back({number.value_or(-1), row, trace.start()[row], trace.end(row)});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Step& a, const Step& b) { return a.start < b.start; });
+  return found;
+}
+
+void number_in_order(std::vector<Step>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = static_cast<std::int64_t>(i);
+}
+
+// The same step can be marked on more than one thread: the first mark stands.
+void keep_first_of_each(std::vector<Step>& steps) {
+  std::map<std::int64_t, bool> seen;
+  std::erase_if(steps, [&](const Step& step) { return !seen.emplace(step.number, true).second; });
+}
+
+std::vector<Row> busiest_stream(const Trace& trace) {
+  std::vector<Row> best;
+  for (const Track& track : trace.tracks()) {
+    if (!track.is_device || track.end - track.begin <= best.size()) continue;
+    std::vector<Row> work;
+    for (Row row = track.begin; row < track.end; ++row) {
+      if (is_device_work(trace.kind()[row])) work.push_back(row);
+    }
+    if (work.size() > best.size()) best = std::move(work);
+  }
+  return best;
+}
+
+std::vector<Step> repetition(const Trace& trace) {
+  const std::vector<Row> work = busiest_stream(trace);
+  std::map<base::StringId, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < work.size(); ++i) places[trace.name()[work[i]]].push_back(i);
+
+  // The rarest kernel that comes back marks the longest rhythm.
+  const std::vector<std::size_t>* anchor = nullptr;
+  for (const auto& [name, at] : places) {
+    if (at.size() < kFewestRepeats) continue;
+    if (anchor == nullptr || at.size() < anchor->size()) anchor = &at;
+  }
+  if (anchor == nullptr) return {};
+  const std::size_t period = (*anchor)[1] - (*anchor)[0];
+  const std::size_t from = anchor->front();
+  std::size_t agreeing = 0;
+  std::size_t compared = 0;
+  for (std::size_t i = from; i + period < work.size(); ++i) {
+    ++compared;
+    agreeing += trace.name()[work[i]] == trace.name()[work[i + period]] ? 1 : 0;
+  }
+  if (compared < period || static_cast<double>(agreeing) < kAgreement * static_cast<double>(compared)) {
+    return {};
+  }
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i + 1 < anchor->size(); ++i) {
+    steps.push_back({0, kNoRow, trace.start()[work[(*anchor)[i]]],
+                     trace.start()[work[(*anchor)[i + 1]]]});
+  }
+  number_in_order(steps);
+  return steps;
+}
+
+}  // namespace
+
+std::string_view name_of(StepSource source) {
+  switch (source) {
+    case StepSource::kProfilerStep:
+      return "profiler_step";
+    case StepSource::kPattern:
+      return "pattern";
+    case StepSource::kLightning:
+      return "lightning";
+    case StepSource::kRepetition:
+      return "repetition";
+    default:
+      return "whole";
+  }
+}
+
+Steps find_steps(const Trace& trace, const std::string& pattern) {
+  if (!pattern.empty()) {
+    const std::regex wanted(pattern);
+    std::vector<Step> list = spans_named(trace, [&](std::string_view name) {
+      return std::regex_search(name.begin(), name.end(), wanted);
+    });
+    const bool numbered = std::all_of(list.begin(), list.end(),
+                                      [](const Step& step) { return step.number >= 0; });
+    if (!numbered) number_in_order(list);
+    if (!list.empty()) return {StepSource::kPattern, std::move(list)};
+  }
+  std::vector<Step> list = spans_named(trace, [](std::string_view name) {
+    return name.starts_with(kProfilerStep) && trailing_number(name).has_value();
+  });
+  keep_first_of_each(list);
+  if (!list.empty()) return {StepSource::kProfilerStep, std::move(list)};
+
+  list = spans_named(trace, [](std::string_view name) {
+    return name.find(kLightningBatch) != std::string_view::npos;
+  });
+  number_in_order(list);
+  if (!list.empty()) return {StepSource::kLightning, std::move(list)};
+
+  list = repetition(trace);
+  if (!list.empty()) return {StepSource::kRepetition, std::move(list)};
+
+  if (trace.size() == 0) return {};
+  return {StepSource::kWhole, {{0, kNoRow, trace.span().start, trace.span().end}}};
+}
+
+}  // namespace stepscope::trace
