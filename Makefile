@@ -28,7 +28,7 @@ demo: setup build ## the tour on the bundled samples
 
 test: setup check ## setup, then the gate
 
-check: format-check ruff mypy layers sizes tidy build dev unit unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
+check: format-check ruff mypy layers sizes build tidy dev unit unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
 
 format: ## rewrite C++ and Python sources in the project's format
 	@$(PYTHON) tools/format.py --write
@@ -47,7 +47,7 @@ ruff:
 mypy:
 	@$(PYTHON) -m mypy --no-error-summary
 
-tidy: build/build.ninja ## clang-tidy on what changed since it last passed
+tidy: build ## clang-tidy on what changed since it last passed
 	@$(PYTHON) tools/tidy.py --build build -j$(JOBS)
 
 layers: ## which room may include which, and what the core may not do
