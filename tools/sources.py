@@ -1,5 +1,6 @@
 """The files of the project, as git sees them: tracked ones and new ones that are not ignored."""
 
+import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,13 +8,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 CPP = (".cpp", ".h")
+GENERATED = re.compile(r"\.|build$|build-|__pycache__$|node_modules$")
 SCRIPTS = (".py", ".sh", ".js", ".ts", ".tsx", ".css")
 
 
 def project_files(root: Path = ROOT) -> list[Path]:
     """Paths relative to root, sorted; deleted and ignored files are left out.
 
-    Outside a git work tree (a release tarball, a test's folder) every file below root counts.
+    Outside a git work tree (a release tarball, a test's folder) every file below root counts that
+    is not in a hidden folder or one that was built.
     """
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -24,7 +27,8 @@ def project_files(root: Path = ROOT) -> list[Path]:
     if listing.returncode == 0:
         paths = {Path(name.decode()) for name in listing.stdout.split(b"\0") if name}
     else:
-        paths = {path.relative_to(root) for path in root.rglob("*")}
+        found = (path.relative_to(root) for path in root.rglob("*"))
+        paths = {path for path in found if not any(GENERATED.match(part) for part in path.parts)}
     return sorted(path for path in paths if (root / path).is_file())
 
 

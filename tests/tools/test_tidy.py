@@ -1,0 +1,68 @@
+"""clang-tidy is asked again when anything it would see has changed, and its rules have teeth."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import tidy
+from program import ROOT
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "a.h").write_text('#include "base/b.h"\n')
+    (tmp_path / "base" / "b.h").write_text('#include "base/a.h"\n')
+    (tmp_path / "base" / "other.h").write_text("")
+    (tmp_path / "base" / "a.cpp").write_text('#include <vector>\n#include "base/a.h"\n')
+    return tmp_path
+
+
+def fingerprint(tree: Path, command: str = "c++", settings: bytes = b"") -> str:
+    return tidy.fingerprint(tree / "base" / "a.cpp", command, settings, tree)
+
+
+def test_headers_are_reached_through_headers(tree: Path) -> None:
+    reached = tidy.reached_headers(tree / "base" / "a.cpp", tree)
+    assert [path.name for path in reached] == ["a.h", "b.h"]
+
+
+@pytest.mark.parametrize("name", ["a.cpp", "a.h", "b.h"])
+def test_a_change_in_what_is_reached_counts(tree: Path, name: str) -> None:
+    before = fingerprint(tree)
+    with (tree / "base" / name).open("a") as file:
+        file.write("int x;\n")
+    assert fingerprint(tree) != before
+
+
+def test_other_changes_count_only_where_they_matter(tree: Path) -> None:
+    before = fingerprint(tree)
+    (tree / "base" / "other.h").write_text("int x;\n")
+    assert fingerprint(tree) == before
+    assert fingerprint(tree, command="c++ -O3") != before
+    assert fingerprint(tree, settings=b"new") != before
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("struct bad_name {};", "struct 'bad_name'"),
+        ("int BadFunction();", "function 'BadFunction'"),
+        ("class Thing { int value = 0; };", "private member 'value'"),
+        ("constexpr int limit = 3;", "constexpr variable 'limit'"),
+        ("enum class Kind { Red };", "enum constant 'Red'"),
+        ("inline int f(int* p) { return sizeof(p) / sizeof(*p); }", "bugprone-sizeof-expression"),
+    ],
+)
+def test_rules_have_teeth(tmp_path: Path, line: str, complaint: str) -> None:
+    source = tmp_path / "a.cpp"
+    source.write_text(f"{line}\n")
+    config = f"--config-file={ROOT / '.clang-tidy'}"
+    done = subprocess.run(
+        [tidy.CLANG_TIDY, "--quiet", config, source, "--", "-std=c++20"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert complaint in done.stdout
