@@ -1,4 +1,5 @@
-// The one door: command line, server and Python open runs here, so all of them see the same numbers.
+// The one door: command line, server and Python open runs here, so all of them see the same
+// numbers.
 #pragma once
 
 #include <atomic>
@@ -23,7 +24,8 @@ struct OpenOptions {
   std::uint64_t max_memory_bytes = std::numeric_limits<std::uint64_t>::max();
   std::string step_pattern;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(const Progress&)> progress;  // from any thread, not more than ~20 times a second
+  std::function<void(const Progress&)>
+      progress;  // from any thread, not more than ~20 times a second
 };
 
 // Paths are trace files, folders of them (searched in depth), or "-". Ranks load in parallel.

@@ -1,0 +1,172 @@
+#include "session/discover.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "session/natural_order.h"
+
+namespace stepscope::session {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::fail;
+
+constexpr int kDeepestFolder = 32;
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+Code code_of(int error) {
+  return error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kIo;
+}
+
+struct Place {
+  dev_t device;
+  ino_t inode;
+  auto operator<=>(const Place&) const = default;
+};
+
+class Search {
+ public:
+  base::Status add(const std::string& path, std::size_t argument) {
+    if (path == "-") return add_standard_input(argument);
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) != 0) {
+      const int error = errno;
+      return fail(code_of(error), path + ": " + std::strerror(error));
+    }
+    argument_ = argument;
+    if (!S_ISDIR(facts.st_mode)) {
+      add_file(path, facts, true);
+      return base::Done{};
+    }
+    const std::size_t failures_before = found_.failures.size();
+    if (!list(path, facts, 0)) {
+      base::Error error = found_.failures[failures_before].error;
+      return base::Failure{std::move(error)};
+    }
+    return base::Done{};
+  }
+
+  Discovery finish() {
+    leave_out_twins();
+    const auto by_path = [](const auto& a, const auto& b) { return natural_less(a.path, b.path); };
+    std::ranges::stable_sort(found_.skipped, by_path);
+    std::ranges::stable_sort(found_.failures, by_path);
+    std::ranges::stable_sort(found_.files, [](const FoundFile& a, const FoundFile& b) {
+      if (a.argument != b.argument) return a.argument < b.argument;
+      return natural_less(a.path, b.path);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  base::Status add_standard_input(std::size_t argument) {
+    for (const FoundFile& file : found_.files) {
+      if (file.path == "-")
+        return fail(Code::kInvalidArgument, "'-' is given twice; standard input can be read once");
+    }
+    found_.files.push_back({.path = "-", .named = true, .argument = argument});
+    return base::Done{};
+  }
+
+  void add_file(const std::string& path, const struct stat& facts, bool named) {
+    // A pipe or a device has no size of interest, and two of them are never one.
+    if (S_ISREG(facts.st_mode) && !files_seen_.insert({facts.st_dev, facts.st_ino}).second) return;
+    const auto bytes = S_ISREG(facts.st_mode) ? static_cast<std::uint64_t>(facts.st_size) : 0;
+    found_.files.push_back({.path = path, .bytes = bytes, .named = named, .argument = argument_});
+  }
+
+  // False if the folder itself cannot be listed; then its failure is the last one added.
+  bool list(const std::string& folder, const struct stat& facts, int depth) {
+    // Links may lead in circles.
+    if (!folders_seen_.insert({facts.st_dev, facts.st_ino}).second) return true;
+    if (depth > kDeepestFolder) {
+      return failed(folder, Code::kLimit, "folders nested more than 32 deep are not searched");
+    }
+    std::error_code error;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      visit((fs::path(folder) / entry->path().filename()).string(),
+            entry->path().filename().string(), depth);
+    }
+    if (error) return failed(folder, code_of(error.value()), error.message());
+    return true;
+  }
+
+  void visit(const std::string& path, const std::string& name, int depth) {
+    if (name.starts_with('.')) return;  // .git, .ipynb_checkpoints, editors' files
+    struct stat facts{};
+    if (::stat(path.c_str(), &facts) != 0) {
+      if (has_trace_name(name)) failed(path, code_of(errno), std::strerror(errno));
+    } else if (S_ISDIR(facts.st_mode)) {
+      list(path, facts, depth + 1);
+    } else if (has_trace_name(name)) {
+      if (S_ISREG(facts.st_mode)) add_file(path, facts, false);
+    } else if (name.ends_with(".partial") || name.ends_with(".tmp")) {
+      if (has_trace_name(name.substr(0, name.rfind('.')))) {
+        found_.skipped.push_back({path, "its writer has not finished it"});
+      }
+    }
+  }
+
+  bool failed(const std::string& path, Code code, const std::string& what) {
+    found_.failures.push_back({path, {code, path + ": " + what}});
+    return false;
+  }
+
+  // Somebody unpacked a.json.gz and kept it: a.json beside it is the same trace.
+  void leave_out_twins() {
+    std::set<std::string> plain;
+    for (const FoundFile& file : found_.files) {
+      if (file.path.ends_with(".json")) plain.insert(file.path);
+    }
+    std::erase_if(found_.files, [&](const FoundFile& file) {
+      if (file.named || file.path.ends_with(".json")) return false;
+      const std::string stem = file.path.substr(0, file.path.rfind('.'));
+      if (!plain.contains(stem)) return false;
+      const std::string beside = fs::path(stem).filename().string();
+      found_.skipped.push_back({file.path, beside + " beside it was taken instead"});
+      return true;
+    });
+  }
+
+  Discovery found_;
+  std::size_t argument_ = 0;
+  std::set<Place> files_seen_, folders_seen_;
+};
+
+}  // namespace
+
+bool has_trace_name(std::string_view file_name) {
+  const std::string name = lower(file_name);
+  for (const std::string_view end : {".json", ".json.gz", ".json.zst"}) {
+    if (name.ends_with(end) && name.size() > end.size()) return true;
+  }
+  // Whatever is appended: .gz, .zst, a number by a rotating writer.
+  const std::size_t at = name.find(".pt.trace.json.");
+  return at != std::string::npos && !name.ends_with(".tmp") && !name.ends_with(".partial");
+}
+
+base::Result<Discovery> discover(const std::vector<std::string>& paths) {
+  Search search;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    SCOPE_TRY([[maybe_unused]] const base::Done done, search.add(paths[i], i));
+  }
+  return search.finish();
+}
+
+}  // namespace stepscope::session

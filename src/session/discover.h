@@ -1,0 +1,35 @@
+// Which files a list of paths means. Folders are searched in depth for names that traces have;
+// whether such a file is a trace is for its content to say (session/content.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/run.h"
+
+namespace stepscope::session {
+
+struct FoundFile {
+  std::string path;
+  std::uint64_t bytes = 0;   // 0 for a pipe
+  bool named = false;        // by the user: read whatever it looks like
+  std::size_t argument = 0;  // which of the paths led here
+};
+
+struct Discovery {
+  std::vector<FoundFile> files;              // in natural order, arguments first come first
+  std::vector<trace::SkippedFile> skipped;   // left out by name
+  std::vector<trace::FileFailure> failures;  // folders that could not be listed
+};
+
+// Fails when a path does not exist or a named folder cannot be listed. The same file found twice,
+// also through links, counts once.
+base::Result<Discovery> discover(const std::vector<std::string>& paths);
+
+// Names a trace may have: *.json, *.json.gz, *.json.zst, *.pt.trace.json*.
+bool has_trace_name(std::string_view file_name);
+
+}  // namespace stepscope::session

@@ -1,0 +1,120 @@
+#include "session/discover.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "session/temp_folder_for_tests.h"
+
+namespace stepscope::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> paths_of(const Discovery& found, const TempFolder& folder) {
+  std::vector<std::string> paths;
+  for (const FoundFile& file : found.files) {
+    paths.push_back(file.path == "-" ? "-" : file.path.substr(folder.path().size() + 1));
+  }
+  return paths;
+}
+
+TEST(Discover, FindsTracesByNameInDepthAndInOrder) {
+  const TempFolder folder;
+  for (const char* name :
+       {"rank10.json", "rank2.json.gz", "nested/rank0/trace.json.zst", "notes.txt", "model.pt",
+        "iteration_10/rank0_trace.json.gz", "iteration_9/rank0_trace.json.gz",
+        "plugins/profile/2024_01_01/worker0.pt.trace.json", "host_1.17000.pt.trace.json.gz",
+        ".hidden/rank3.json", ".json", "memory.pickle"}) {
+    folder.write(name, "{}");
+  }
+  const auto found = discover({folder.path()});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(paths_of(*found, folder),
+              ElementsAre("host_1.17000.pt.trace.json.gz", "iteration_9/rank0_trace.json.gz",
+                          "iteration_10/rank0_trace.json.gz", "nested/rank0/trace.json.zst",
+                          "plugins/profile/2024_01_01/worker0.pt.trace.json", "rank2.json.gz",
+                          "rank10.json"));
+  EXPECT_FALSE(found->files[0].named);
+  EXPECT_THAT(found->skipped, IsEmpty());
+}
+
+TEST(Discover, TakesNamedFilesWhateverTheirName) {
+  const TempFolder folder;
+  const std::string odd = folder.write("odd.name", "12345");
+  const auto found = discover({odd, "-"});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(paths_of(*found, folder), ElementsAre("odd.name", "-"));
+  EXPECT_TRUE(found->files[0].named);
+  EXPECT_EQ(found->files[0].bytes, 5u);
+}
+
+TEST(Discover, CountsAFileOnce) {
+  const TempFolder folder;
+  const std::string file = folder.write("a/rank0.json", "{}");
+  std::filesystem::create_symlink(folder.path(), folder / "a/loop");
+  std::filesystem::create_symlink(file, folder / "other.json");
+  const auto found = discover({file, folder.path(), folder / "a"});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(paths_of(*found, folder), ElementsAre("a/rank0.json"));
+}
+
+TEST(Discover, LeavesOutTheCompressedTwinAndUnfinishedFiles) {
+  const TempFolder folder;
+  folder.write("rank0.json", "{}");
+  folder.write("rank0.json.gz", "{}");
+  folder.write("rank1.json.tmp", "{}");
+  folder.write("rank2.json.gz.partial", "{}");
+  const auto found = discover({folder.path()});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(paths_of(*found, folder), ElementsAre("rank0.json"));
+  ASSERT_EQ(found->skipped.size(), 3u);
+  EXPECT_EQ(found->skipped[0].why, "rank0.json beside it was taken instead");
+  EXPECT_EQ(found->skipped[1].why, "its writer has not finished it");
+}
+
+TEST(Discover, ReportsABrokenLinkWithATraceName) {
+  const TempFolder folder;
+  folder.write("rank0.json", "{}");
+  std::filesystem::create_symlink(folder / "gone", folder / "rank1.json");
+  const auto found = discover({folder.path()});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->failures.size(), 1u);
+  EXPECT_EQ(found->failures[0].path, folder / "rank1.json");
+}
+
+TEST(Discover, FailsOnPathsThatDoNotExist) {
+  const TempFolder folder;
+  const auto found = discover({folder / "nothing.json"});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, base::Code::kNotFound);
+  EXPECT_EQ(found.error().message, (folder / "nothing.json") + ": No such file or directory");
+}
+
+TEST(Discover, ReadsStandardInputOnce) {
+  EXPECT_TRUE(discover({"-"}));
+  EXPECT_FALSE(discover({"-", "-"}));
+}
+
+TEST(Discover, TellsWhichFolderCannotBeListed) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may list every folder";
+  const TempFolder folder;
+  folder.write("rank0.json", "{}");
+  folder.write("closed/rank1.json", "{}");
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::none);
+  const auto found = discover({folder.path()});
+  const auto named = discover({folder / "closed"});
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::owner_all);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->failures.size(), 1u);
+  EXPECT_FALSE(named);
+}
+
+}  // namespace
+}  // namespace stepscope::session

@@ -1,0 +1,59 @@
+#include "session/export.h"
+
+#include <fmt/format.h>
+
+#include "emit/redact.h"
+
+namespace stepscope::session {
+
+Export::Export(const trace::Run& run, ExportFormat format) : run_(&run), format_(format) {
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (std::size_t i = 0; i < rank.windows.size(); ++i) {
+      windows_.push_back({rank.rank.value, i, &rank.windows[i]});
+    }
+  }
+}
+Export::Export(Export&&) noexcept = default;
+Export::~Export() = default;
+
+base::Result<Export> Export::prepare(const trace::Run& run, const ExportOptions& options) {
+  Export result(run, options.format);
+  if (options.redact) {
+    emit::RedactKey key = emit::redact_key_from(options.redact_key);
+    if (options.redact_key.empty()) {
+      SCOPE_TRY(key, emit::random_redact_key());
+    }
+    result.redactor_ = std::make_unique<emit::Redactor>(key, run);
+  }
+  return result;
+}
+
+std::size_t Export::files() const { return format_ == ExportFormat::kChrome ? windows_.size() : 1; }
+
+std::string Export::file_name(std::size_t file) const {
+  switch (format_) {
+    case ExportFormat::kPerfetto:
+      return "run.perfetto-trace";
+    case ExportFormat::kJsonl:
+      return "run.jsonl";
+    case ExportFormat::kChrome:
+      break;
+  }
+  return fmt::format("rank{:05}_window{}.json", windows_[file].rank, windows_[file].number);
+}
+
+base::Result<emit::Written> Export::write(std::size_t file, const emit::Sink& sink) const {
+  emit::Options options;
+  options.redactor = redactor_.get();
+  switch (format_) {
+    case ExportFormat::kPerfetto:
+      return emit::write_perfetto(*run_, sink, options);
+    case ExportFormat::kJsonl:
+      return emit::write_jsonl(*run_, sink, options);
+    case ExportFormat::kChrome:
+      break;
+  }
+  return emit::write_chrome(windows_[file].window->trace, sink, options);
+}
+
+}  // namespace stepscope::session

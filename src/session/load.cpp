@@ -1,0 +1,276 @@
+#include "session/load.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "bytes/source.h"
+#include "ingest/reading.h"
+#include "session/content.h"
+
+namespace stepscope::session {
+namespace {
+
+using base::Code;
+using base::fail;
+
+constexpr std::uint64_t kLeastBytes = 4096;  // an empty or unknown file still costs something
+constexpr std::uint64_t kUsualRatio = 12;    // of compressed traces
+constexpr std::uint64_t kLeastMemory = 256u << 20;  // small files share no small budget
+
+// What is left to say about a source that its reader consumed.
+struct SourceFacts {
+  bytes::Encoding encoding = bytes::Encoding::kPlain;
+  std::uint64_t text_bytes = 0;
+  std::uint64_t file_bytes = 0;
+};
+
+// Hands a source through and keeps its facts, because the reader owns the source and destroys it.
+class WatchedSource final : public bytes::ByteSource {
+ public:
+  WatchedSource(std::unique_ptr<bytes::ByteSource> source, std::shared_ptr<SourceFacts> facts)
+      : source_(std::move(source)), facts_(std::move(facts)) {
+    facts_->encoding = source_->encoding();
+  }
+
+  base::Result<std::size_t> read(std::span<char> into) override {
+    base::Result<std::size_t> got = source_->read(into);
+    facts_->text_bytes = source_->text_position();
+    facts_->file_bytes = source_->file_size().value_or(source_->file_position());
+    return got;
+  }
+  const std::string& name() const override { return source_->name(); }
+  bytes::Encoding encoding() const override { return source_->encoding(); }
+  std::uint64_t text_position() const override { return source_->text_position(); }
+  std::uint64_t file_position() const override { return source_->file_position(); }
+  std::optional<std::uint64_t> file_size() const override { return source_->file_size(); }
+  std::optional<bytes::Damage> damage() const override { return source_->damage(); }
+  bool rereadable() const override { return source_->rereadable(); }
+  std::shared_ptr<const bytes::SeekIndex> seek_index() const override {
+    return source_->seek_index();
+  }
+
+ private:
+  std::unique_ptr<bytes::ByteSource> source_;
+  std::shared_ptr<SourceFacts> facts_;
+};
+
+std::string name_of(bytes::Encoding encoding) {
+  switch (encoding) {
+    case bytes::Encoding::kGzip:
+      return "gzip";
+    case bytes::Encoding::kZstd:
+      return "zstd";
+    case bytes::Encoding::kPlain:
+      break;
+  }
+  return "plain";
+}
+
+// Why a file nobody named is no trace; empty when it may be one.
+base::Result<std::string> look_inside(const std::string& path) {
+  SCOPE_TRY(const std::unique_ptr<bytes::ByteSource> source,
+            bytes::open_source(path, {.input_window_bytes = 64 * 1024}));
+  std::string text;
+  std::size_t wanted = 64 * 1024;
+  while (true) {
+    const std::size_t before = text.size();
+    text.resize(wanted);
+    std::size_t filled = before;
+    while (filled < wanted) {
+      SCOPE_TRY(const std::size_t got,
+                source->read(std::span(text).subspan(filled, wanted - filled)));
+      if (got == 0) break;
+      filled += got;
+    }
+    text.resize(filled);
+    const bool whole = filled < wanted;
+    std::string reason = reason_to_skip(text, whole);
+    if (reason.empty() || whole || filled >= kContentPrefixBytes) return reason;
+    wanted = kContentPrefixBytes;  // traceEvents may stand behind long metadata
+  }
+}
+
+class Loader {
+ public:
+  Loader(const std::vector<FoundFile>& files, const OpenOptions& options)
+      : files_(files),
+        options_(options),
+        results_(files.size()),
+        positions_(files.size()),
+        threads_(std::max(1u, options.threads)),
+        free_threads_(threads_) {
+    order_.resize(files.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    // The largest first: a long file that starts last would leave the other threads idle.
+    std::ranges::stable_sort(order_, std::greater(), [&](std::size_t i) { return weight(i); });
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      unstarted_weight_ += weight(i);
+      unfinished_weight_ += weight(i);
+      progress_.bytes_total += files[i].bytes;
+      if (files[i].bytes == 0 && files[i].path == "-") size_known_ = false;
+    }
+    if (!size_known_) progress_.bytes_total = 0;
+    progress_.files_total = files.size();
+  }
+
+  std::vector<LoadedFile> run() {
+    const std::size_t workers = std::min<std::size_t>(threads_, files_.size());
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < workers; ++i) others.emplace_back([this] { work(); });
+    work();
+    for (std::thread& other : others) other.join();
+    return std::move(results_);
+  }
+
+ private:
+  struct Share {
+    std::size_t file = 0;
+    unsigned threads = 1;
+    std::uint64_t memory = 0;
+  };
+
+  // An estimate of a file's text, which is what reading costs.
+  std::uint64_t weight(std::size_t file) const {
+    const FoundFile& found = files_[file];
+    const bool plain = found.path.ends_with(".json");
+    return std::max(kLeastBytes, found.bytes) * (plain ? 1 : kUsualRatio);
+  }
+
+  void work() {
+    while (const std::optional<Share> share = next()) {
+      read(*share);
+      done(*share);
+    }
+  }
+
+  std::optional<Share> next() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return free_threads_ > 0 || started_ == order_.size(); });
+    if (started_ == order_.size() || stopped()) return std::nullopt;
+    Share share;
+    share.file = order_[started_++];
+    const auto part =
+        static_cast<double>(weight(share.file)) / static_cast<double>(unstarted_weight_);
+    const auto wanted = static_cast<unsigned>(part * threads_ + 0.999);
+    share.threads = std::clamp(wanted, 1u, free_threads_);
+    free_threads_ -= share.threads;
+    unstarted_weight_ -= weight(share.file);
+    share.memory = memory_for(share.file);
+    return share;
+  }
+
+  // Everything unfinished must fit into what the finished files left over.
+  std::uint64_t memory_for(std::size_t file) const {
+    const std::uint64_t limit = options_.max_memory_bytes;
+    if (limit == std::numeric_limits<std::uint64_t>::max()) return limit;
+    const std::uint64_t left = limit > held_bytes_ ? limit - held_bytes_ : 0;
+    const auto part = static_cast<double>(weight(file)) / static_cast<double>(unfinished_weight_);
+    const auto share = static_cast<std::uint64_t>(static_cast<double>(left) * part);
+    return std::max(share, std::min(left, kLeastMemory));
+  }
+
+  void done(const Share& share) {
+    const std::lock_guard lock(mutex_);
+    free_threads_ += share.threads;
+    unfinished_weight_ -= weight(share.file);
+    if (const auto& window = results_[share.file].window) held_bytes_ += window->trace.memory();
+    positions_[share.file] = files_[share.file].bytes;
+    ++progress_.files_done;
+    report(lock, true);
+    wake_.notify_all();
+  }
+
+  void read(const Share& share) {
+    const FoundFile& file = files_[share.file];
+    LoadedFile& result = results_[share.file];
+    if (!file.named) {
+      base::Result<std::string> reason = look_inside(file.path);
+      if (!reason) {
+        result.error = reason.error();
+        return;
+      }
+      result.skipped = *std::move(reason);
+      if (!result.skipped.empty()) return;
+    }
+    base::Result<trace::Window> window = read_window(share);
+    if (window) {
+      result.window = *std::move(window);
+    } else {
+      result.error = window.error();
+    }
+  }
+
+  base::Result<trace::Window> read_window(const Share& share) {
+    const FoundFile& file = files_[share.file];
+    SCOPE_TRY(std::unique_ptr<bytes::ByteSource> source, bytes::open_source(file.path));
+    const auto facts = std::make_shared<SourceFacts>();
+    ingest::ReadOptions options;
+    options.threads = share.threads;
+    options.max_memory_bytes = share.memory;
+    options.step_pattern = options_.step_pattern;
+    options.stop = options_.stop;
+    if (options_.progress) {
+      options.progress = [this, index = share.file](std::uint64_t position) {
+        positions_[index].store(position, std::memory_order_relaxed);
+        if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) report(lock, false);
+      };
+    }
+    SCOPE_TRY(trace::Trace trace,
+              ingest::read(std::make_unique<WatchedSource>(std::move(source), facts), options));
+    return trace::Window{.source = {.path = file.path,
+                                    .encoding = name_of(facts->encoding),
+                                    .file_bytes = facts->file_bytes,
+                                    .text_bytes = facts->text_bytes},
+                         .trace = std::move(trace)};
+  }
+
+  // The lock is only a sign that it is held.
+  template <class Lock>
+  void report(const Lock&, bool always) {
+    if (!options_.progress) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (!always && now - last_report_ < std::chrono::milliseconds(50)) return;
+    last_report_ = now;
+    progress_.bytes_done = 0;
+    for (const auto& position : positions_) {
+      progress_.bytes_done += position.load(std::memory_order_relaxed);
+    }
+    options_.progress(progress_);
+  }
+
+  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+
+  const std::vector<FoundFile>& files_;
+  const OpenOptions& options_;
+  std::vector<LoadedFile> results_;
+  std::vector<std::atomic<std::uint64_t>> positions_;
+  std::vector<std::size_t> order_;
+
+  std::mutex mutex_;  // of everything below
+  std::condition_variable wake_;
+  unsigned threads_;
+  unsigned free_threads_;
+  std::size_t started_ = 0;
+  std::uint64_t unstarted_weight_ = 0, unfinished_weight_ = 0, held_bytes_ = 0;
+  bool size_known_ = true;
+  Progress progress_;
+  std::chrono::steady_clock::time_point last_report_;
+};
+
+}  // namespace
+
+std::vector<LoadedFile> load(const std::vector<FoundFile>& files, const OpenOptions& options) {
+  if (files.empty()) return {};
+  return Loader(files, options).run();
+}
+
+}  // namespace stepscope::session

@@ -1,0 +1,25 @@
+// Reads many files at once. Threads and memory are shared out by size: many files are read side by
+// side, few of them are split inside. What comes back does not depend on the number of threads.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "session/discover.h"
+#include "session/session.h"
+#include "trace/run.h"
+
+namespace stepscope::session {
+
+// Exactly one of the three is set, or none where reading stopped before the file's turn.
+struct LoadedFile {
+  std::optional<trace::Window> window;
+  std::optional<base::Error> error;
+  std::string skipped;  // why it is no trace
+};
+
+std::vector<LoadedFile> load(const std::vector<FoundFile>& files, const OpenOptions& options);
+
+}  // namespace stepscope::session

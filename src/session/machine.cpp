@@ -1,0 +1,168 @@
+#include "session/machine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace stepscope::session {
+namespace {
+
+std::optional<std::string> first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  return line;
+}
+
+template <class T>
+std::optional<T> number(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
+
+template <class T>
+std::optional<T> number_in(const std::string& path) {
+  const auto line = first_line(path);
+  return line ? number<T>(*line) : std::nullopt;
+}
+
+// Where a cgroup controller keeps the files of this process.
+struct Group {
+  std::string mount;  // "/sys/fs/cgroup" or "/sys/fs/cgroup/cpu"
+  std::string path;   // "/user.slice/job_1"
+};
+
+// The line of /proc/self/cgroup that names `controller`; empty for version 2.
+std::optional<std::string> group_path(const std::string& root, std::string_view controller) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    std::stringstream names(line.substr(first + 1, second - first - 1));
+    if (controller.empty() && first + 1 == second) return line.substr(second + 1);
+    for (std::string name; std::getline(names, name, ',');) {
+      if (name == controller && !controller.empty()) return line.substr(second + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Group> groups(const std::string& root, std::string_view controller) {
+  std::vector<Group> found;
+  const std::string base = root + "/sys/fs/cgroup";
+  if (const auto path = group_path(root, "")) {
+    found.push_back({base, *path});
+    found.push_back({base + "/unified", *path});
+  }
+  if (const auto path = group_path(root, controller)) {
+    found.push_back({base + "/" + std::string(controller), *path});
+    if (controller == "cpu") found.push_back({base + "/cpu,cpuacct", *path});
+  }
+  return found;
+}
+
+// Every folder from the process's group up to the mount: a limit anywhere above binds as well. In
+// a container the mount already is the group, and the path leads nowhere; that is harmless.
+std::vector<std::string> folders_up(const Group& group) {
+  std::vector<std::string> folders;
+  std::string path = group.path == "/" ? "" : group.path;
+  while (true) {
+    folders.push_back(group.mount + path);
+    if (path.empty()) return folders;
+    path.resize(std::min(path.rfind('/'), path.size() - 1));
+  }
+}
+
+// CPUs by quota, rounded up; "max 100000" means none.
+std::optional<unsigned> quota_in(const std::string& folder) {
+  double quota = 0;
+  double period = 0;
+  if (const auto line = first_line(folder + "/cpu.max")) {
+    std::stringstream words(*line);
+    if (!(words >> quota >> period)) return std::nullopt;
+  } else {
+    quota = static_cast<double>(number_in<std::int64_t>(folder + "/cpu.cfs_quota_us").value_or(-1));
+    period =
+        static_cast<double>(number_in<std::int64_t>(folder + "/cpu.cfs_period_us").value_or(0));
+  }
+  if (quota <= 0 || period <= 0) return std::nullopt;
+  return static_cast<unsigned>(std::min(quota / period + 0.999, 1e6));
+}
+
+// Page cache can be given back, so the kernel counts it as used and we do not.
+std::uint64_t cache_in(const std::string& folder) {
+  std::ifstream file(folder + "/memory.stat");
+  std::uint64_t cache = 0;
+  std::string key;
+  for (std::uint64_t value = 0; file >> key >> value;) {
+    if (key == "inactive_file" || key == "active_file") cache += value;
+  }
+  return cache;
+}
+
+std::optional<std::uint64_t> memory_left_in(const std::string& folder) {
+  auto limit = number_in<std::uint64_t>(folder + "/memory.max");
+  auto used = number_in<std::uint64_t>(folder + "/memory.current");
+  if (!limit) {
+    limit = number_in<std::uint64_t>(folder + "/memory.limit_in_bytes");
+    used = number_in<std::uint64_t>(folder + "/memory.usage_in_bytes");
+  }
+  if (!limit || *limit > (std::uint64_t{1} << 60)) return std::nullopt;  // version 1's "no limit"
+  const std::uint64_t cache = cache_in(folder);
+  const std::uint64_t busy = used && *used > cache ? *used - cache : 0;
+  return *limit > busy ? *limit - busy : 0;
+}
+
+unsigned affinity_of_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  // More than 1024 CPUs do not fit the fixed set; then the count of all is the best answer.
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+    return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+unsigned usable_cpus(const MachineView& machine) {
+  unsigned cpus = machine.affinity > 0 ? machine.affinity : affinity_of_process();
+  for (const Group& group : groups(machine.root, "cpu")) {
+    for (const std::string& folder : folders_up(group)) {
+      if (const auto quota = quota_in(folder)) cpus = std::min(cpus, *quota);
+    }
+  }
+  if (const auto given = number<unsigned>(machine.slurm_cpus)) cpus = std::min(cpus, *given);
+  return std::max(1u, cpus);
+}
+
+std::optional<std::uint64_t> available_memory(const MachineView& machine) {
+  std::optional<std::uint64_t> available;
+  std::ifstream file(machine.root + "/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("MemAvailable:")) continue;
+    if (const auto kib = number<std::uint64_t>(std::string_view(line).substr(13))) {
+      available = *kib * 1024;
+    }
+  }
+  for (const Group& group : groups(machine.root, "memory")) {
+    for (const std::string& folder : folders_up(group)) {
+      const auto left = memory_left_in(folder);
+      if (left) available = std::min(available.value_or(*left), *left);
+    }
+  }
+  return available;
+}
+
+}  // namespace stepscope::session

@@ -1,0 +1,48 @@
+// Which rank each file belongs to. A file that says its rank is believed; then names decide, then
+// the order of the names. Pure functions of what was read, so that every rule can be tested.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/notes.h"
+
+namespace stepscope::session {
+
+// The rank a path spells out: rank3, rank_3, rank-00003, worker3, _r3_ in the file's name, else
+// rank3 or worker3 in the name of a folder above it, the nearest first. Not local_rank3.
+std::optional<std::int32_t> rank_in_path(std::string_view path);
+
+struct RankedFile {
+  std::string path;
+  std::optional<std::int64_t> header_rank;
+};
+
+enum class RankSource : std::uint8_t { kHeader, kFileName, kOrder };
+
+struct RankChoice {
+  std::int32_t rank = 0;
+  RankSource source = RankSource::kOrder;
+};
+
+// One choice per file; the files must be in natural order. Files that neither say nor spell a rank
+// get one each from a number at the end of their names when all of them have one (trace_3.json),
+// else the lowest ones nobody has, in order. TensorBoard's WORKER.TIME.pt.trace.json of one worker
+// are one rank.
+std::vector<RankChoice> choose_ranks(const std::vector<RankedFile>& files);
+
+// When a file was recorded, on the wall clock.
+struct WindowSpan {
+  std::string path;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+// Two files of one rank that were recorded at the same time, so one process cannot have written
+// both: the first such pair as text, empty if there is none. The windows must be by start.
+std::string overlap_in(const std::vector<WindowSpan>& windows);
+
+}  // namespace stepscope::session

@@ -1,0 +1,147 @@
+#include "session/session.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "session/discover.h"
+#include "session/load.h"
+#include "session/natural_order.h"
+#include "session/ranks.h"
+
+namespace stepscope::session {
+namespace {
+
+using base::Code;
+using base::fail;
+using trace::Note;
+
+bool stopped(const OpenOptions& options) { return options.stop != nullptr && options.stop->load(); }
+
+// Nothing was read: the error that helps most.
+base::Failure nothing_read(const std::vector<std::string>& paths, const trace::Run& run) {
+  if (!run.failures.empty()) {
+    base::Error error = run.failures.front().error;
+    if (run.failures.size() > 1) {
+      error.message +=
+          fmt::format(" (and {} more files that could not be read)", run.failures.size() - 1);
+    }
+    return base::Failure{std::move(error)};
+  }
+  std::string message =
+      paths.empty() ? "no path given" : paths.front() + ": no trace in this folder";
+  if (paths.size() > 1) message += fmt::format(" nor in the {} others", paths.size() - 1);
+  constexpr std::size_t kShown = 3;
+  for (std::size_t i = 0; i < std::min(kShown, run.skipped.size()); ++i) {
+    message += fmt::format("{} {} ({})", i == 0 ? "; left out:" : ",", run.skipped[i].path,
+                           run.skipped[i].why);
+  }
+  if (run.skipped.size() > kShown) {
+    message += fmt::format(" and {} more", run.skipped.size() - kShown);
+  }
+  return fail(Code::kNotFound, std::move(message));
+}
+
+std::int64_t unix_start(const trace::Trace& trace) {
+  return trace.span().start + trace.clock().base_ns + trace.clock().offset_ns;
+}
+
+// Splits what was loaded into windows, failures and files left out.
+base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFile>& files,
+                                                      std::vector<LoadedFile> loaded,
+                                                      trace::Run& run) {
+  std::vector<trace::Window> windows;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    LoadedFile& file = loaded[i];
+    if (file.window) {
+      windows.push_back(*std::move(file.window));
+    } else if (file.error) {
+      // A path the user wrote is a promise; a file that lies in a folder is not.
+      if (files[i].named) return base::Failure{*std::move(file.error)};
+      run.failures.push_back({files[i].path, *std::move(file.error)});
+    } else if (!file.skipped.empty()) {
+      run.skipped.push_back({files[i].path, std::move(file.skipped)});
+    }
+  }
+  return windows;
+}
+
+void note_files(trace::Run& run) {
+  for (const trace::FileFailure& failure : run.failures) {
+    run.log.add(Note::kUnreadableFile, trace::ImportLog::kNowhere, failure.error.message);
+  }
+  for (const trace::SkippedFile& file : run.skipped) {
+    run.log.add(Note::kSkippedFile, trace::ImportLog::kNowhere, file.path + ": " + file.why);
+  }
+}
+
+void sort_windows(trace::RankTraces& rank, trace::ImportLog& log) {
+  std::ranges::stable_sort(rank.windows, [](const trace::Window& a, const trace::Window& b) {
+    const std::int64_t left = unix_start(a.trace);
+    const std::int64_t right = unix_start(b.trace);
+    return left != right ? left < right : natural_less(a.source.path, b.source.path);
+  });
+  if (rank.windows.size() < 2) return;
+  std::vector<WindowSpan> spans;
+  for (const trace::Window& window : rank.windows) {
+    const std::int64_t start = unix_start(window.trace);
+    spans.push_back({window.source.path, start, start + window.trace.span().length()});
+  }
+  const std::string detail = fmt::format("rank {}: ", rank.rank.value);
+  log.add(Note::kSeveralWindows, trace::ImportLog::kNowhere,
+          fmt::format("{}{} files", detail, rank.windows.size()));
+  if (const std::string pair = overlap_in(spans); !pair.empty()) {
+    log.add(Note::kRankConflict, trace::ImportLog::kNowhere, detail + pair);
+  }
+}
+
+void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
+  std::vector<RankedFile> files;
+  files.reserve(windows.size());
+  for (const trace::Window& window : windows) {
+    const auto& distributed = window.trace.header().distributed;
+    files.push_back({window.source.path, distributed ? distributed->rank : std::nullopt});
+  }
+  const std::vector<RankChoice> choices = choose_ranks(files);
+
+  std::map<std::int32_t, trace::RankTraces> ranks;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    // A single file without a rank is a job of one process: nothing odd.
+    if (choices[i].source == RankSource::kFileName) {
+      run.log.add(Note::kRankFromFileName, trace::ImportLog::kNowhere, files[i].path);
+    } else if (choices[i].source == RankSource::kOrder && windows.size() > 1) {
+      run.log.add(Note::kRankFromOrder, trace::ImportLog::kNowhere, files[i].path);
+    }
+    trace::RankTraces& rank = ranks[choices[i].rank];
+    rank.rank = base::Rank{choices[i].rank};
+    rank.windows.push_back(std::move(windows[i]));
+  }
+  for (auto& [number, rank] : ranks) {
+    sort_windows(rank, run.log);
+    run.ranks.push_back(std::move(rank));
+  }
+}
+
+}  // namespace
+
+base::Result<trace::Run> open(const std::vector<std::string>& paths, const OpenOptions& options) {
+  SCOPE_TRY(Discovery found, discover(paths));
+  std::vector<LoadedFile> loaded = load(found.files, options);
+  if (stopped(options)) return fail(Code::kCancelled, "stopped");
+
+  trace::Run run;
+  run.failures = std::move(found.failures);
+  run.skipped = std::move(found.skipped);
+  SCOPE_TRY(std::vector<trace::Window> windows, take_windows(found.files, std::move(loaded), run));
+  const auto by_path = [](const auto& a, const auto& b) { return natural_less(a.path, b.path); };
+  std::ranges::stable_sort(run.failures, by_path);
+  std::ranges::stable_sort(run.skipped, by_path);
+  if (windows.empty()) return nothing_read(paths, run);
+  note_files(run);
+  add_ranks(std::move(windows), run);
+  return run;
+}
+
+}  // namespace stepscope::session
