@@ -37,7 +37,7 @@ format: ## rewrite C++ and Python sources in the project's format
 
 format-check:
 	@$(PYTHON) tools/format.py
-	@$(PYTHON) -m ruff format --check --quiet
+	@$(PYTHON) -m ruff format --check
 
 lint: ruff mypy tidy ## clang-tidy, ruff and mypy
 
