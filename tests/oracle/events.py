@@ -1,0 +1,205 @@
+"""One entry of traceEvents as an event, or the reason why it is none."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from oracle import values
+from oracle.text import Json, Number, clean
+
+DAY = 24 * 3600 * 10**9
+LONGEST = 30 * DAY
+
+KINDS = {
+    "cpu_op": ("cpu_op", "operator", "glow_operator", "hpu_op"),
+    "annotation": ("user_annotation",),
+    "python": ("python_function",),
+    "runtime": (
+        "cuda_runtime",
+        "runtime",
+        "hip_runtime",
+        "xpu_runtime",
+        "mtia_runtime",
+        "glow_runtime",
+        "privateuse1_runtime",
+    ),
+    "driver": ("cuda_driver", "xpu_driver", "privateuse1_driver"),
+    "kernel": ("kernel", "mtia_ccp_events"),
+    "memcpy": ("gpu_memcpy", "memcpy"),
+    "memset": ("gpu_memset", "memset"),
+    "gpu_annotation": ("gpu_user_annotation",),
+    "sync": ("cuda_sync", "xpu_sync"),
+    "device_marker": ("cuda_event",),
+    "overhead": ("overhead",),
+    "memory": ("memory",),
+    "counter": ("mtia_counters", "hardware_counters", "xpu_scope_profiler"),
+    "profiler": ("trace",),
+    "collective": ("collective_comm",),
+    "profiler_range": ("cuda_profiler_range",),
+}
+KIND_OF_CATEGORY = {category: kind for kind, many in KINDS.items() for category in many}
+
+API_CALLS = {"runtime", "driver"}
+DEVICE_WORK = {"kernel", "memcpy", "memset"}
+ON_DEVICE = DEVICE_WORK | {"gpu_annotation", "sync", "device_marker"}
+
+Track = tuple[str, str]
+
+
+@dataclass(eq=False, slots=True)
+class Event:
+    """An event on its way from the file's entry to a finished row."""
+
+    ordinal: int
+    phase: str  # as in the file
+    name: str
+    category: str
+    kind: str
+    track: Track
+    start: int
+    duration: int = 0
+    args: dict[str, Json] = field(default_factory=dict)
+    entry: dict[str, Json] = field(default_factory=dict)
+    flags: set[str] = field(default_factory=set)
+    shape: str = "instant"  # span, instant, counter, async_span, async_instant or flow
+    parent: "Event | None" = None
+    launch: "Event | None" = None
+    op: "Event | None" = None
+    work: "list[Event]" = field(default_factory=list)
+    forward: "Event | None" = None
+
+    @property
+    def end(self) -> int:
+        """Where it ends; its start where it has no duration."""
+        return self.start + self.duration
+
+    def id(self, *keys: str) -> int | None:
+        """The first of these arguments that is there, as an id."""
+        for key in keys:
+            if (found := values.identifier(self.args.get(key))) is not None:
+                return found
+        return None
+
+
+SHAPES = {
+    "X": "span",
+    "B": "begin",
+    "E": "end",
+    "C": "counter",
+    "b": "async_begin",
+    "S": "async_begin",
+    "n": "async_instant",
+    "T": "async_instant",
+    "p": "async_instant",
+    "e": "async_end",
+    "F": "async_end",
+    "s": "flow",
+    "t": "flow",
+    "f": "flow",
+    "i": "instant",
+    "I": "instant",
+    "R": "instant",
+}
+
+
+def kind_of(category: str, name: str) -> str:
+    """What an event is: by category, case apart; by name only where no category says."""
+    kind = KIND_OF_CATEGORY.get(category.lower())
+    if kind == "cpu_op" and name.startswith("ProfilerStep#") and name != "ProfilerStep#":
+        return "annotation"
+    if kind is not None:
+        return kind
+    if name == "[memory]":
+        return "memory"
+    if name.startswith("Iteration Start: ") or name == "Record Window End":
+        return "profiler"
+    return "other"
+
+
+def text_of(value: Json) -> str:
+    """A pid, tid or id: 5 and "5" are the same; what is neither number nor text is nothing."""
+    if isinstance(value, Number):
+        return value.text
+    return clean(value) if isinstance(value, str) else ""
+
+
+def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
+    """The event of an entry, or None where it makes no row. What was odd is counted in notes."""
+    if not isinstance(entry, dict):
+        notes["not_an_object"] += 1
+        return None
+    phase = entry.get("ph")
+    if not isinstance(phase, str) or not phase:
+        notes["without_phase"] += 1
+        return None
+    if phase == "M":
+        return None
+    start = read_start(entry.get("ts"), notes)
+    if start is None:
+        return None
+    name, category, args = entry.get("name"), entry.get("cat"), entry.get("args")
+    shape = SHAPES.get(phase)
+    if shape is None:
+        notes["unknown_phase"] += 1
+    if not isinstance(name, str) and phase not in ("E", "e", "F"):
+        notes["without_name"] += 1
+    name = clean(name) if isinstance(name, str) else ""
+    category = clean(category) if isinstance(category, str) else ""
+    kind = kind_of(category, name)
+    event = Event(
+        ordinal=ordinal,
+        phase=phase,
+        name=name,
+        category=category,
+        kind="counter" if shape == "counter" and kind == "other" else kind,
+        track=(text_of(entry.get("pid")), text_of(entry.get("tid"))),
+        start=start,
+        args=args if isinstance(args, dict) else {},
+        entry=entry,
+        shape=shape or "instant",
+    )
+    if phase == "X":
+        read_duration(event, entry.get("dur"), notes)
+    return event
+
+
+def read_start(value: Json, notes: Counter[str]) -> int | None:
+    """The ts in nanoseconds, or None without a usable one."""
+    text = values.number_text(value)
+    if text is None:
+        notes["without_timestamp"] += 1
+        return None
+    start = values.nanoseconds(text)
+    if start is None:
+        notes["time_out_of_range"] += 1
+        return None
+    count_oddities(value, text, notes)
+    return start
+
+
+def read_duration(event: Event, value: Json, notes: Counter[str]) -> None:
+    """Sets the duration of a complete event."""
+    text = values.number_text(value)
+    if text is None:
+        notes["without_duration"] += 1
+        return
+    duration = values.nanoseconds(text)
+    if duration is None:
+        duration = -1 if text.startswith("-") else LONGEST + 1
+    else:
+        count_oddities(value, text, notes)
+    set_duration(event, duration, notes)
+
+
+def set_duration(event: Event, duration: int, notes: Counter[str]) -> None:
+    """Takes a duration unless it cannot be one."""
+    if 0 <= duration <= LONGEST:
+        event.duration = duration
+        return
+    event.flags.add("bad_duration")
+    notes["negative_duration" if duration < 0 else "absurd_duration"] += 1
+
+
+def count_oddities(value: Json, text: str, notes: Counter[str]) -> None:
+    """Times that were understood though not written as they should be."""
+    notes["number_as_text"] += isinstance(value, str)
+    notes["sub_nanosecond"] += values.has_picoseconds(text)

@@ -1,0 +1,232 @@
+"""What a file says about itself, its tracks and its steps: the first line of a jsonl export."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from oracle import values
+from oracle.events import DEVICE_WORK, ON_DEVICE, Event, Track, text_of
+from oracle.rows import Row, Value, without_nothing
+from oracle.text import Json, clean
+
+DEVICE_KEYS = {
+    "memory_bytes": ("totalGlobalMem",),
+    "compute_major": ("computeMajor",),
+    "compute_minor": ("computeMinor",),
+    "multiprocessors": ("numSms", "maxComputeUnits"),
+    "warp_size": ("warpSize",),
+    "max_threads_per_multiprocessor": ("maxThreadsPerMultiprocessor",),
+    "registers_per_multiprocessor": ("regsPerMultiprocessor",),
+    "shared_memory_per_multiprocessor": (
+        "sharedMemPerMultiprocessor",
+        "maxSharedMemoryPerMultiProcessor",
+    ),
+}
+LABELS = {
+    "process_name": "name",
+    "process_labels": "labels",
+    "process_sort_index": "sort_index",
+    "thread_name": "name",
+    "thread_sort_index": "sort_index",
+}
+
+
+def header_of(header: dict[str, Json]) -> Row:
+    """The known header keys; every other one is metadata."""
+    properties = header.get("deviceProperties")
+    devices = properties if isinstance(properties, list) else []
+    info = header.get("distributedInfo")
+    return without_nothing(
+        {
+            "base_time_ns": values.integer(header.get("baseTimeNanoseconds")),
+            "schema_version": values.integer(header.get("schemaVersion")),
+            "devices": [device(d) for d in devices if isinstance(d, dict)],
+            "distributed": distributed(info) if isinstance(info, dict) else None,
+            "host": text(header.get("host_name")) or None,
+            "trace_name": text(header.get("traceName")) or None,
+        }
+    )
+
+
+def text(value: Json) -> str:
+    """Text, or nothing."""
+    return clean(value) if isinstance(value, str) else ""
+
+
+def whole(value: Json) -> int:
+    """A whole number, 0 where there is none."""
+    return values.integer(value) or 0
+
+
+def device(given: dict[str, Json]) -> Value:
+    """One entry of deviceProperties."""
+    row: Row = {"id": whole(given.get("id")), "name": text(given.get("name"))}
+    for name, keys in DEVICE_KEYS.items():
+        row[name] = next((whole(given[key]) for key in keys if key in given), 0)
+    return row
+
+
+def distributed(info: dict[str, Json]) -> Value:
+    """The distributedInfo; numbers may be strings, lists of ranks too."""
+    config = info.get("pg_config")
+    groups = config if isinstance(config, list) else []
+    return without_nothing(
+        {
+            "backend": text(info.get("backend")),
+            "rank": values.integer(info.get("rank")),
+            "world_size": values.integer(info.get("world_size")),
+            "nccl_version": text(info.get("nccl_version")) or None,
+            "groups": [group(g) for g in groups if isinstance(g, dict)],
+        }
+    )
+
+
+def group(given: dict[str, Json]) -> Value:
+    """A process group."""
+    return {
+        "name": text_of(given.get("pg_name")),
+        "description": text(given.get("pg_desc")),
+        "backend": text(given.get("backend_config")),
+        "size": whole(given.get("pg_size")),
+        "ranks": ranks(given.get("ranks")),
+    }
+
+
+def ranks(value: Json) -> Value:
+    """A list of ranks, or a string that holds one."""
+    if isinstance(value, str):
+        return [int(number) for number in re.findall(r"-?[0-9]+", value)]
+    if isinstance(value, list):
+        return [rank for rank in map(values.integer, value) if rank is not None]
+    return []
+
+
+@dataclass
+class Labels:
+    """What metadata events say of processes and threads."""
+
+    of_process: dict[str, Row]
+    of_thread: dict[Track, Row]
+
+
+def labels(entries: list[Json]) -> Labels:
+    """Reads the metadata events; the last of a kind stands."""
+    found = Labels({}, {})
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("ph") != "M":
+            continue
+        name, args = entry.get("name"), entry.get("args")
+        if not isinstance(name, str) or name not in LABELS or not isinstance(args, dict):
+            continue
+        given = args.get(LABELS[name])
+        value: Value = values.integer(given) if name.endswith("sort_index") else text(given)
+        process, thread = text_of(entry.get("pid")), text_of(entry.get("tid"))
+        if name.startswith("process"):
+            found.of_process.setdefault(process, {})[name] = value
+        else:
+            found.of_thread.setdefault((process, thread), {})[name] = value
+    return found
+
+
+def tracks_rows(tracks: list[Track], rows: list[Event], entries: list[Json]) -> list[Value]:
+    """Every track, in the order in which the file names them."""
+    said = labels(entries)
+    by_track: dict[Track, list[Event]] = {track: [] for track in tracks}
+    for event in rows:
+        by_track[event.track].append(event)
+    return [
+        without_nothing(
+            {
+                "process": track[0],
+                "thread": track[1],
+                "process_name": said.of_process.get(track[0], {}).get("process_name") or None,
+                "process_labels": said.of_process.get(track[0], {}).get("process_labels") or None,
+                "thread_name": said.of_thread.get(track, {}).get("thread_name") or None,
+                "process_sort_index": said.of_process.get(track[0], {}).get("process_sort_index"),
+                "thread_sort_index": said.of_thread.get(track, {}).get("thread_sort_index"),
+                **place(track, [e for e in events if e.kind in ON_DEVICE]),
+            }
+        )
+        for track, events in by_track.items()
+    ]
+
+
+def place(track: Track, on_device: list[Event]) -> Row:
+    """Which stream a track is: as its work says, else by pid and tid."""
+    if not on_device:
+        return {"is_device": False}
+    number, stream = values.identifier(track[0]), None
+    for event in on_device:
+        if event.kind in DEVICE_WORK and stream is None:
+            found = event.id("device")
+            number = number if found is None else found
+            stream = event.id("stream")
+    if stream is None:
+        stream = values.identifier(track[1])
+    return {"is_device": True, "device": number, "stream": stream}
+
+
+def steps(rows: list[Event], tracks: list[Track], span: tuple[int, int]) -> Value:
+    """ProfilerStep#N; else Lightning's batches; else what repeats; else the whole."""
+    streams = {e.track for e in rows if e.kind in ON_DEVICE}
+    marks = [
+        e
+        for e in rows
+        if e.shape == "span"
+        and e.track not in streams
+        and e.kind in ("annotation", "cpu_op", "python", "other")
+    ]
+    named = outermost([e for e in marks if re.fullmatch(r"ProfilerStep#.*[0-9]", e.name, re.S)])
+    numbered: dict[int, Event] = {}
+    for event in named:
+        number = int(re.findall("[0-9]+", event.name)[-1])
+        numbered.setdefault(number, event)
+    if numbered:
+        return {
+            "source": "profiler_step",
+            "list": [[number, e.start, e.end] for number, e in numbered.items()],
+        }
+    if batches := outermost([e for e in marks if "run_training_batch" in e.name]):
+        return {
+            "source": "lightning",
+            "list": [[i, e.start, e.end] for i, e in enumerate(batches)],
+        }
+    if rounds := repetition(rows, tracks):
+        return {
+            "source": "repetition",
+            "list": [[i, start, end] for i, (start, end) in enumerate(rounds)],
+        }
+    return {"source": "whole", "list": [[0, *span]] if rows else []}
+
+
+def outermost(spans: list[Event]) -> list[Event]:
+    """Those that no other of them on the same thread covers, by start. spans are in row order."""
+    covered: dict[Track, int] = {}
+    kept = []
+    for span in spans:
+        if span.track not in covered or span.start >= covered[span.track]:
+            covered[span.track] = span.end
+            kept.append(span)
+    return sorted(kept, key=lambda e: e.start)
+
+
+def repetition(rows: list[Event], tracks: list[Track]) -> list[tuple[int, int]]:
+    """Rounds of the busiest stream, from one call of its rarest repeated kernel to the next."""
+    work: dict[Track, list[Event]] = {track: [] for track in tracks}
+    for event in rows:
+        if event.kind in DEVICE_WORK:
+            work[event.track].append(event)
+    stream = max(work.values(), key=len, default=[])
+    names = [e.name for e in stream]
+    in_file_order = Counter(e.name for e in sorted(stream, key=lambda e: e.ordinal))
+    repeated = [name for name, count in in_file_order.items() if count >= 3]
+    if not repeated:
+        return []
+    anchor = min(repeated, key=lambda name: in_file_order[name])  # the first of equals
+    places = [i for i, name in enumerate(names) if name == anchor]
+    period = places[1] - places[0]
+    pairs = list(zip(names[places[0] :], names[places[0] + period :], strict=False))
+    if len(pairs) < period or sum(a == b for a, b in pairs) < 0.98 * len(pairs):
+        return []
+    starts = [stream[i].start for i in places]
+    return list(zip(starts, starts[1:], strict=False))

@@ -1,0 +1,60 @@
+"""Who called whom: the parent of every span of a host thread."""
+
+from collections import Counter, defaultdict
+
+from oracle.events import ON_DEVICE, Event, Track
+
+NOT_CALLS = {"overhead", "profiler"}
+CLOCK_NOISE = 1000
+
+
+def set_parents(rows: list[Event], notes: Counter[str]) -> None:
+    """Sets the parents. rows are in row order."""
+    streams = {e.track for e in rows if e.kind in ON_DEVICE}
+    threads = defaultdict[Track, list[Event]](list)
+    for event in rows:
+        if event.shape == "span" and event.kind not in NOT_CALLS and event.track not in streams:
+            threads[event.track].append(event)
+    for spans in threads.values():
+        open_now: list[Event] = []
+        python: dict[int, Event] = {}
+        for span in spans:
+            place(span, open_now, notes)
+            follow_python_ids(span, python)
+            if span.parent is not None and span.end > span.parent.end:
+                span.flags.add("outlives_parent")
+                notes["callee_outlives_caller"] += 1
+            open_now.append(span)
+
+
+def place(span: Event, open_now: list[Event], notes: Counter[str]) -> None:
+    """Finds the parent by time, closing what ended before or what overlaps without nesting."""
+    overlaps = False
+    while open_now:
+        top = open_now[-1]
+        both_points = top.duration == 0 and top.start == span.start
+        if top.end <= span.start and not both_points:
+            open_now.pop()
+        elif span.end <= top.end + CLOCK_NOISE:
+            span.parent = top
+            break
+        else:
+            overlaps = True
+            open_now.pop()
+    notes["overlapping_spans"] += overlaps
+
+
+def follow_python_ids(span: Event, python: dict[int, Event]) -> None:
+    """Where the file says which Python call called this one, that holds."""
+    if span.kind != "python":
+        return
+    said = span.id("Python parent id")
+    if said is not None and (caller := python.get(said)) is not None:
+        above = span.parent
+        while above is not None and above.kind != "python":
+            above = above.parent
+        if above is not caller:
+            span.parent = caller
+    own = span.id("Python id")
+    if own is not None:
+        python[own] = span
