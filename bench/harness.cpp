@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -38,7 +39,7 @@ std::string commit() {
   return name.substr(0, name.find('\n'));
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -112,11 +113,43 @@ void print_result(const Result& result) {
   fmt::print(
       "{{\"bench\": {}, \"variant\": {}, \"file\": {}, \"bytes\": {}, \"events\": {}, "
       "\"seconds\": [{}], \"median_s\": {:.4f}, \"gb_per_s\": {:.3f}, \"peak_bytes\": {}, "
+      "\"table_bytes\": {}, "
       "\"checksum\": {}, \"machine\": {}, \"commit\": {}}}\n",
-      quoted(result.bench), quoted(result.variant), quoted(result.file), result.bytes, first.events,
-      seconds, median, static_cast<double>(result.bytes) / median / 1e9, peak, first.checksum,
-      quoted(machine()), quoted(commit()));
+      json_string(result.bench), json_string(result.variant),
+      json_string(std::filesystem::path(result.file).filename().native()), result.bytes,
+      first.events, seconds, median, static_cast<double>(result.bytes) / median / 1e9, peak,
+      first.table_bytes, first.checksum, json_string(machine()), json_string(commit()));
   std::fflush(stdout);
+}
+
+int bench_main(const char* program, int argc, char** argv, int (*body)(const Options&)) {
+  try {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view argument = argv[i];
+      const bool more = i + 1 < argc;
+      if (more && argument == "--runs") {
+        options.runs = std::stoi(argv[++i]);
+      } else if (more && argument == "--threads") {
+        options.threads = std::stoi(argv[++i]);
+      } else if (more && argument == "--only") {
+        options.only = argv[++i];
+      } else if (options.path.empty() && !argument.starts_with("--")) {
+        options.path = argument;
+      } else {
+        options.path.clear();
+        break;
+      }
+    }
+    if (options.path.empty() || options.runs < 1) {
+      std::fprintf(stderr, "usage: %s FILE [--runs N] [--threads N] [--only VARIANT]\n", program);
+      return 2;
+    }
+    return body(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return 1;
+  }
 }
 
 }  // namespace stepscope::bench

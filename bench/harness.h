@@ -27,8 +27,9 @@ class Stopwatch {
 struct Sample {
   double seconds = 0;
   std::uint64_t events = 0;
-  std::uint64_t checksum = 0;    // of what was read, so that no work can be left out unseen
-  std::uint64_t peak_bytes = 0;  // resident, of the whole child
+  std::uint64_t checksum = 0;     // of what was read, so that no work can be left out unseen
+  std::uint64_t table_bytes = 0;  // what the loaded trace itself says it holds
+  std::uint64_t peak_bytes = 0;   // resident, of the whole child
 };
 
 // Runs the body in a child. Throws std::runtime_error when the child fails.
@@ -46,5 +47,16 @@ double median_seconds(const std::vector<Sample>& samples);
 
 // One line of JSON on standard output, with machine and commit.
 void print_result(const Result& result);
+
+struct Options {
+  std::string path;
+  int runs = kRuns;
+  int threads = 1;
+  std::string only;  // one variant
+};
+
+// Reads the options all benchmark programs share, runs the body, and turns exceptions into a
+// message and exit status 1.
+int bench_main(const char* program, int argc, char** argv, int (*body)(const Options&));
 
 }  // namespace stepscope::bench

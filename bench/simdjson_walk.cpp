@@ -1,8 +1,6 @@
 // The yardstick: how fast simdjson's on-demand parser walks a trace that lies in memory, reading
 // ph, cat, name, ts and dur of every event and keeping nothing. One thread. Several ways, because
 // the importer is to be compared with the fastest of them.
-#include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -100,21 +98,21 @@ constexpr Variant kVariants[] = {
     {"find, token", walk<Lookup::kFind, Number::kToken>},
 };
 
-int run(const std::string& path, int runs) {
-  const simdjson::padded_string text = simdjson::padded_string::load(path);
+int run(const Options& options) {
+  const simdjson::padded_string text = simdjson::padded_string::load(options.path);
   ondemand::parser parser;
+  std::vector<Variant> chosen;
   std::vector<Result> results;
   for (const Variant& variant : kVariants) {
-    const std::string name = std::string(variant.name) + ", " +
-                             simdjson::builtin_implementation()->name() + ", " SIMDJSON_VERSION;
-    results.push_back(
-        {"simdjson_walk", name, std::filesystem::path(path).filename(), text.size(), {}});
+    if (!options.only.empty() && options.only != variant.name) continue;
+    chosen.push_back(variant);
+    results.push_back({"simdjson_walk", variant.name, options.path, text.size(), {}});
   }
   // In turn, so that a slow moment of the machine falls on all of them. The first turn grows the
   // parser's buffers and warms the text; it does not count.
-  for (int i = -1; i < runs; ++i) {
+  for (int i = -1; i < options.runs; ++i) {
     for (std::size_t j = 0; j < results.size(); ++j) {
-      const Sample sample = kVariants[j].run(parser, text);
+      const Sample sample = chosen[j].run(parser, text);
       if (i >= 0) results[j].samples.push_back(sample);
     }
   }
@@ -126,14 +124,5 @@ int run(const std::string& path, int runs) {
 }  // namespace stepscope::bench
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::fputs("usage: bench_simdjson_walk FILE.json [RUNS]\n", stderr);
-    return 2;
-  }
-  try {
-    return stepscope::bench::run(argv[1], argc == 3 ? std::stoi(argv[2]) : stepscope::bench::kRuns);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_simdjson_walk: %s\n", error.what());
-    return 1;
-  }
+  return stepscope::bench::bench_main("bench_simdjson_walk", argc, argv, stepscope::bench::run);
 }

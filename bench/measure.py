@@ -1,0 +1,118 @@
+"""Runs programs for the benchmarks: time and peak memory of each run, medians over turns."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a program. The peak is the largest resident size of it and of its children."""
+
+    seconds: float
+    peak_bytes: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The runs of one program on one input."""
+
+    seconds: list[float]
+    peak_bytes: int
+    facts: dict[str, Any]
+
+    @property
+    def median(self) -> float:
+        """The median of the seconds."""
+        return statistics.median(self.seconds)
+
+    def row(self) -> dict[str, Any]:
+        """As it is kept in the results."""
+        return {
+            "seconds": [round(s, 4) for s in self.seconds],
+            "median_s": round(self.median, 4),
+            "peak_bytes": self.peak_bytes,
+            **self.facts,
+        }
+
+
+def run(command: Sequence[str | Path], env: dict[str, str] | None = None) -> Run:
+    """Runs a program to its end; raises when it fails.
+
+    The kernel counts the memory of the parent at the moment of the start into the child's peak.
+    This process therefore stays small: it never holds a trace.
+    """
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(env or {})},
+    )
+    assert process.stdout and process.stderr
+    output = process.stdout.read()
+    errors = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command[0]}: exit {process.returncode}: {errors.strip()[-400:]}")
+    return Run(seconds, usage.ru_maxrss * 1024, output)
+
+
+def in_turn(turns: int, programs: dict[str, Callable[[], Timing]]) -> dict[str, Timing]:
+    """Runs the programs one after the other, again and again, and gathers the runs of each.
+
+    A slow moment of the machine then falls on all of them, and their ratio stays right.
+    """
+    gathered: dict[str, list[Timing]] = {name: [] for name in programs}
+    for _ in range(turns):
+        for name, program in programs.items():
+            gathered[name].append(program())
+    return {
+        name: Timing(
+            [s for timing in timings for s in timing.seconds],
+            max(timing.peak_bytes for timing in timings),
+            timings[-1].facts,
+        )
+        for name, timings in gathered.items()
+    }
+
+
+def json_lines(text: str) -> list[dict[str, Any]]:
+    """The results that a benchmark program printed."""
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def machine() -> str:
+    """The machine in words, without its name: processor, cores, memory, system."""
+    model = "unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    flags = "AVX-512, " if "avx512bw" in Path("/proc/cpuinfo").read_text() else ""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    cores = len(os.sched_getaffinity(0))
+    return (
+        f"{model} ({flags}{platform.machine()}), {cores} cores, {pages / 2**30:.0f} GiB memory, "
+        f"Linux {platform.release().split('-')[0]}"
+    )
+
+
+def commit() -> str:
+    """The commit that is measured; `-dirty` when the sources differ from it."""
+    command = ["git", "describe", "--always", "--dirty"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"

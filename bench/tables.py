@@ -1,0 +1,210 @@
+"""Writes the page of tables from the figures that bench/run.py keeps."""
+
+from collections.abc import Callable
+from typing import Any
+
+Row = dict[str, Any]
+Part = dict[str, Any]
+
+MOST_RATIO = 0.35  # of the text, and
+MOST_EXTRA = 64_000_000  # bytes besides: the limit of resident memory
+
+INTRODUCTION = """# Loading: speed and memory
+
+Written by `make bench` (`bench/run.py`); do not edit. Ratios compare programs that ran in turn,
+in one run on one machine; times are medians. GB are 10^9 bytes, sizes are those of the JSON text.
+Inputs are real traces multiplied by `bench/generate.cpp`: times, ids, flows and steps go on from
+copy to copy. Every input is in the page cache.
+"""
+
+
+PLAIN = """Into finished columns and links, against a bare simdjson on-demand walk that reads
+ph, cat, name, ts and dur of every event of the same text in memory and keeps nothing. *Numbers
+unread* leaves ts and dur as text; *fresh parser* allocates its buffers within the time, as a loader
+must. The goal is at least 1 ÷ walk, and 1.8 ÷ one thread on two.
+
+"""
+
+MEMORY = """Resident memory of the loading process at its peak; the limit is 0.35 of the text plus
+64 MB. *Held* is what the finished tables take; the goal is 64 bytes an event.
+
+"""
+
+PACKED = """Two threads on a packed file. The floor is max(unpacking alone, (unpacking alone + plain
+on one thread) ÷ 2); the goal is at most 1.2 times it.
+
+"""
+
+LINEAR = """The whole program, `stepscope info --json`, from start to exit. The limit of memory is
+0.35 of the text plus 64 MB; bytes an event are the peak of the process by the number of events.
+
+"""
+
+HTA = """`stepscope info` on two threads, the whole process, against HTA's loader:
+`TraceAnalysis(trace_files=…)` of `traceinsight==0.6.1` with `pandas<3`, its imports not counted.
+
+"""
+
+NO_PERFETTO = """Not measured: the package on PyPI fetches the trace processor's binary by address
+when it first runs, and this machine reaches package registries only. `bench/run.py perfetto`
+measures it where `TRACE_PROCESSOR_SHELL` names the binary.
+"""
+
+
+def mb(count: float) -> str:
+    """A size in megabytes."""
+    return f"{count / 1e6:,.0f} MB"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table; the first column is text, the others are numbers."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def rate(row: Row, name: str) -> float:
+    """GB of text a second."""
+    return float(row["text_bytes"]) / float(row[name]["median_s"]) / 1e9
+
+
+def times(row: Row, slow: str, fast: str) -> float:
+    """How many times faster one is than the other."""
+    return float(row[slow]["median_s"]) / float(row[fast]["median_s"])
+
+
+def memory_limit(row: Row) -> float:
+    """What the program may take at most for this text."""
+    return MOST_RATIO * float(row["text_bytes"]) + MOST_EXTRA
+
+
+def memory_cells(row: Row, name: str) -> list[str]:
+    """Peak, its share of the limit, and bytes an event."""
+    peak = row[name]["peak_bytes"]
+    share = peak / memory_limit(row)
+    return [mb(peak), f"{share:.2f}", f"{peak / row['events']:.0f}"]
+
+
+def plain(rows: list[Row]) -> str:
+    """Plain text against the bare walk."""
+    walk = "fields, double"
+    lines = [
+        [
+            row["file"],
+            mb(row["text_bytes"]),
+            f"{rate(row, walk):.2f}",
+            f"{rate(row, 'fields, token'):.2f}",
+            f"{rate(row, 'fields, double, fresh parser'):.2f}",
+            f"{rate(row, 'one'):.2f}",
+            f"{times(row, walk, 'one'):.2f}",
+            f"{rate(row, 'two'):.2f}",
+            f"{times(row, 'one', 'two'):.2f}",
+        ]
+        for row in rows
+    ]
+    head = ["file", "text", "walk GB/s", "walk, numbers unread", "walk, fresh parser"]
+    head += ["one thread GB/s", "÷ walk", "two threads GB/s", "÷ one thread"]
+    return PLAIN + table(head, lines) + "\n" + MEMORY + memory(rows)
+
+
+def memory(rows: list[Row]) -> str:
+    """Peaks, and what is held in the end."""
+    lines = []
+    for row in rows:
+        held = row["one"].get("table_bytes", 0)
+        cells = [row["file"], f"{row['events']:,}", *memory_cells(row, "one")[:2]]
+        cells += [*memory_cells(row, "two"), mb(held), f"{held / row['events']:.0f}"]
+        lines.append(cells)
+    head = ["file", "events", "one thread", "÷ limit", "two threads", "÷ limit", "bytes/event"]
+    return table([*head, "held", "held bytes/event"], lines)
+
+
+def packed(rows: list[Row]) -> str:
+    """Packed text against unpacking alone."""
+    lines = []
+    for row in rows:
+        inflate, scan = row["inflate"]["median_s"], row["scan"]["median_s"]
+        floor = max(inflate, (inflate + scan) / 2)
+        lines.append(
+            [
+                row["file"],
+                mb(row["file_bytes"]),
+                f"{rate(row, 'inflate'):.2f}",
+                f"{rate(row, 'scan'):.2f}",
+                f"{rate(row, 'two'):.2f}",
+                f"{row['two']['median_s'] / floor:.2f}",
+                *memory_cells(row, "two"),
+            ]
+        )
+    head = ["file", "packed", "unpacking alone GB/s", "plain, one thread", "two threads"]
+    head += ["time ÷ floor", "peak", "÷ limit", "bytes/event"]
+    return PACKED + table(head, lines)
+
+
+def linear(rows: list[Row]) -> str:
+    """Seconds and memory by size."""
+    lines = [
+        [
+            mb(row["text_bytes"]),
+            f"{row['events']:,}",
+            f"{row['one']['median_s']:.3f}",
+            f"{row['one']['median_s'] / row['text_bytes'] * 1e9:.3f}",
+            f"{row['two']['median_s']:.3f}",
+            f"{row['two']['median_s'] / row['text_bytes'] * 1e9:.3f}",
+            *memory_cells(row, "two"),
+        ]
+        for row in rows
+    ]
+    head = ["text", "events", "one thread s", "s/GB", "two threads s", "s/GB"]
+    head += ["peak", "÷ limit", "bytes/event"]
+    return LINEAR + table(head, lines)
+
+
+def peer(name: str, title: str, rows: list[Row]) -> str:
+    """The whole program against another loader."""
+    lines = [
+        [
+            mb(row["text_bytes"]),
+            f"{row[name]['median_s']:.1f}",
+            f"{row['two']['median_s']:.3f}",
+            f"{times(row, name, 'two'):.0f}",
+            mb(row[name]["peak_bytes"]),
+            mb(row["two"]["peak_bytes"]),
+            f"{row['two']['peak_bytes'] / row[name]['peak_bytes']:.3f}",
+        ]
+        for row in rows
+    ]
+    head = ["text", f"{title} s", "ours s", "times faster"]
+    head += [f"{title} peak", "our peak", "memory ratio"]
+    return table(head, lines)
+
+
+def hta(rows: list[Row]) -> str:
+    """Against HTA."""
+    return HTA + peer("hta", "HTA", rows)
+
+
+def perfetto(rows: list[Row]) -> str:
+    """Against Perfetto's trace processor."""
+    if not rows:
+        return NO_PERFETTO
+    return peer("perfetto", "Perfetto", rows)
+
+
+SECTIONS: dict[str, tuple[str, Callable[[list[Row]], str]]] = {
+    "plain": ("Plain JSON", plain),
+    "packed": ("gzip and zstd", packed),
+    "linear": ("By size", linear),
+    "hta": ("HTA", hta),
+    "perfetto": ("Perfetto's trace processor", perfetto),
+}
+
+
+def page(parts: dict[str, Part]) -> str:
+    """The whole page."""
+    text = INTRODUCTION
+    for name, (title, section) in SECTIONS.items():
+        if part := parts.get(name):
+            text += f"\n## {title}\n\n{section(part['rows'])}\n"
+            made = f"{part['date']}, commit {part['commit']}, {part['machine']}"
+            text += f"`bench/run.py {name}`, {made}.\n"
+    return text
