@@ -152,8 +152,10 @@ Result<std::size_t> GzipDecoder::inflate(InputWindow& in, std::span<char> into) 
   state_->next_out = reinterpret_cast<std::uint8_t*>(into.data());
   state_->avail_out = static_cast<std::uint32_t>(room);
   const int outcome = isal_inflate(state_.get());
-  const std::size_t used = unread.size() - state_->avail_in;
-  const std::size_t got = room - state_->avail_out;
+  // At corrupt data ISA-L may count input beyond the end, which wraps what is left of it.
+  const std::size_t used =
+      state_->avail_in <= unread.size() ? unread.size() - state_->avail_in : unread.size();
+  const std::size_t got = room - std::min<std::size_t>(state_->avail_out, room);
   in.consume(used);
 
   if (outcome == ISAL_INCORRECT_CHECKSUM) {
@@ -189,7 +191,7 @@ std::size_t GzipDecoder::stop_at_corruption(int isal_error, std::uint64_t file_o
     got -= std::min(doubtful, got);
     state_->tmp_out_valid -= static_cast<std::int32_t>(from_left);
   }
-  const auto ahead = static_cast<std::uint64_t>(std::max(state_->read_in_length, 0)) / 8;
+  const auto ahead = static_cast<std::uint64_t>(std::clamp(state_->read_in_length, 0, 64)) / 8;
   if (!damage_) {
     damage_ = Damage{text_ + got + left, file_offset - ahead, describe_corruption(isal_error)};
   }

@@ -1,0 +1,50 @@
+// Any bytes give text and perhaps damage: no crash, no hang, no memory beyond the windows. Text
+// that is not damaged is the same whatever the size of reads and windows.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "bytes/source.h"
+
+namespace {
+
+using namespace stepscope;
+
+constexpr std::size_t kMostText = 4 << 20;  // a bomb only streams: the rest would be the same
+
+struct Outcome {
+  std::string text;
+  bool whole = false;
+};
+
+Outcome read(const std::string& file, std::size_t span_bytes, std::size_t window_bytes) {
+  const auto source = bytes::memory_source("fuzz.gz", file, {.input_window_bytes = window_bytes});
+  std::vector<char> buffer(span_bytes);
+  Outcome outcome;
+  while (outcome.text.size() < kMostText) {
+    const auto got = source->read(buffer);
+    if (!got) std::abort();  // memory can always be read, and bad gzip is not an error
+    if (*got == 0) {
+      const auto damage = source->damage();
+      if (damage && damage->text_offset > outcome.text.size()) std::abort();
+      if (damage && damage->file_offset > file.size()) std::abort();
+      outcome.whole = !damage;
+      break;
+    }
+    outcome.text.append(buffer.data(), *got);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string file(reinterpret_cast<const char*>(data), size);
+  const Outcome large = read(file, 1 << 20, 256 * 1024);
+  const Outcome small = read(file, 300, 50);
+  if (large.whole != small.whole) std::abort();
+  if (large.whole && large.text != small.text) std::abort();
+  return 0;
+}
