@@ -1,0 +1,22 @@
+// Numbers as people read them: three significant digits with a unit that fits. Files for machines
+// carry full precision instead and never pass through here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/units.h"
+
+namespace stepscope::report {
+
+std::string duration_text(base::Nanos ns);       // "241 ms", "1.20 s", "-3.00 µs", "2.50 h"
+std::string bytes_text(std::uint64_t bytes);     // "140 GiB"
+std::string count_text(std::uint64_t count);     // "12,345"
+std::string rate_text(double bytes_per_second);  // "1.25 GB/s": decimal, as disks are sold
+std::string percent_text(std::uint64_t part, std::uint64_t whole);  // "99.8 %"; "100 %" only if all
+std::string unix_time_text(std::int64_t unix_ns);                   // "2026-10-01 12:17:06.123 UTC"
+
+// "1 rank", "2 ranks": the plural is the singular with an s.
+std::string counted(std::uint64_t count, const std::string& singular);
+
+}  // namespace stepscope::report

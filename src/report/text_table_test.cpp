@@ -1,0 +1,61 @@
+#include "report/text_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+TextTable events() {
+  TextTable table({{"Events"}, {"count", Align::kRight}, {"where", Align::kLeft, Fit::kCutMiddle}});
+  table.add({"cpu_op", "12,345", "runs/a/rank0.json"});
+  table.add({"日本", "7", ""});
+  return table;
+}
+
+TEST(TextTable, AlignsByDisplayWidth) {
+  EXPECT_EQ(events().render({}),
+            "Events     count  where\n"
+            "  cpu_op  12,345  runs/a/rank0.json\n"
+            "  日本         7\n");
+}
+
+TEST(TextTable, CutsWhatMayBeCut) {
+  EXPECT_EQ(events().render({.width = 28}),
+            "Events     count  where\n"
+            "  cpu_op  12,345  run…0.json\n"
+            "  日本         7\n");
+}
+
+TEST(TextTable, NeverCutsWhatMustStay) {
+  TextTable table({{"a"}, {"b"}});
+  table.add({"a long cell", "another long cell"});
+  EXPECT_EQ(table.render({.width = 10}), "a              b\n  a long cell  another long cell\n");
+}
+
+TEST(TextTable, WrapsUnderItsOwnColumn) {
+  TextTable table({{"note"}, {"meaning", Align::kLeft, Fit::kWrap}});
+  table.add({"cut", "the file ends in the middle"});
+  EXPECT_EQ(table.render({.width = 22}),
+            "note   meaning\n"
+            "  cut  the file ends\n"
+            "       in the middle\n");
+}
+
+TEST(TextTable, ColoursOnlyWhenAsked) {
+  TextTable table({{""}, {""}});
+  table.add({Cell("bad", Style::kBad), "x"});
+  EXPECT_EQ(table.render({}), "  bad  x\n");
+  EXPECT_EQ(table.render({.colour = true}), "  \x1b[31mbad\x1b[0m  x\n");
+}
+
+TEST(TextTable, BreaksAtSpaces) {
+  EXPECT_THAT(wrapped("aa bb cc", 5), testing::ElementsAre("aa bb", "cc"));
+  EXPECT_THAT(wrapped("aaaaaaaa b", 3), testing::ElementsAre("aaaaaaaa", "b"));
+  EXPECT_THAT(wrapped("", 3), testing::ElementsAre(""));
+}
+
+}  // namespace
+}  // namespace stepscope::report
