@@ -13,13 +13,15 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "files.h"
 #include "template.h"
 
 namespace stepscope::bench {
 namespace {
 
-constexpr std::string_view kUsage =
+constexpr char kUsage[] =
     "usage: bench_generate TEMPLATE OUT (--bytes SIZE | --copies N)\n"
     "Writes the events of TEMPLATE (json, json.gz or json.zst; - is stdin) as often as makes\n"
     "about SIZE bytes of text (500M, 2G: powers of ten). OUT may be -; *.gz and *.zst are packed\n"
@@ -155,25 +157,24 @@ int generate(const std::string& from, const std::string& to, Limit limit) {
   write_copy(sink, source, source.footer, copies - 1);
   sink.close();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::fprintf(stderr,
-               "{\"bytes\": %zu, \"copies\": %llu, \"events\": %llu, \"seconds\": %.3f, "
-               "\"mb_per_s\": %.0f}\n",
-               sink.written(), static_cast<unsigned long long>(copies),
-               static_cast<unsigned long long>(copies * source.body_events + source.other_events),
-               took.count(), static_cast<double>(sink.written()) / took.count() / 1e6);
+  fmt::print(stderr,
+             "{{\"bytes\": {}, \"copies\": {}, \"events\": {}, \"seconds\": {:.3f}, "
+             "\"mb_per_s\": {:.0f}}}\n",
+             sink.written(), copies, copies * source.body_events + source.other_events,
+             took.count(), static_cast<double>(sink.written()) / took.count() / 1e6);
   return 0;
 }
 
 int run(const std::vector<std::string>& arguments) {
   if (arguments.size() != 4) {
-    std::fputs(kUsage.data(), stderr);
+    std::fputs(kUsage, stderr);
     return 2;
   }
   Limit limit;
   if (arguments[2] == "--bytes") limit.bytes = parse_size(arguments[3]);
   if (arguments[2] == "--copies") limit.copies = parse_size(arguments[3]);
   if (limit.bytes == 0 && limit.copies == 0) {
-    std::fputs(kUsage.data(), stderr);
+    std::fputs(kUsage, stderr);
     return 2;
   }
   return generate(arguments[0], arguments[1], limit);

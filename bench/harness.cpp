@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -30,13 +29,15 @@ std::string machine() {
   return fmt::format("{}, {} cores", model, std::thread::hardware_concurrency());
 }
 
+// Of the checked-out branch; "unknown" where git keeps its refs otherwise.
 std::string commit() {
-  const std::string command = "git -C '" BENCH_SOURCE_DIR "' describe --always --dirty 2>/dev/null";
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), &::pclose);
-  std::array<char, 80> line{};
-  if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) return "unknown";
-  const std::string name(line.data());
-  return name.substr(0, name.find('\n'));
+  const std::filesystem::path git = BENCH_SOURCE_DIR "/.git";
+  std::string line;
+  std::getline(std::ifstream(git / "HEAD") >> std::ws, line);
+  constexpr std::string_view kRef = "ref: ";
+  if (line.starts_with(kRef)) std::getline(std::ifstream(git / line.substr(kRef.size())), line);
+  const bool is_hash = line.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_hash && !line.empty() ? line.substr(0, 9) : "unknown";
 }
 
 std::string json_string(std::string_view text) {
@@ -95,6 +96,7 @@ Sample run_in_child(const std::function<Sample()>& body) {
 
 double median_seconds(const std::vector<Sample>& samples) {
   std::vector<double> seconds;
+  seconds.reserve(samples.size());
   for (const Sample& sample : samples) seconds.push_back(sample.seconds);
   std::sort(seconds.begin(), seconds.end());
   const std::size_t half = seconds.size() / 2;

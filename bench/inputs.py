@@ -12,6 +12,9 @@ from measure import ROOT
 
 MOST_BYTES = 12_000_000_000  # of disk, all inputs together
 
+# A change in these may change what is made.
+GENERATOR_SOURCES = ("generate.cpp", "template.cpp", "json_cursor.h")
+
 UNITS = {"M": 10**6, "G": 10**9}
 
 
@@ -70,7 +73,8 @@ class Inputs:
         path = self.folder / f"{stem}-{size}.json{packing}"
         note = path.with_name(path.name + ".made")
         source = template_path(stem)
-        key = hashlib.sha256(source.read_bytes() + self.generator.read_bytes()).hexdigest()
+        made_from = [source, *(ROOT / "bench" / name for name in GENERATOR_SOURCES)]
+        key = hashlib.sha256(b"".join(file.read_bytes() for file in made_from)).hexdigest()
         made = json.loads(note.read_text()) if note.exists() and path.exists() else {}
         if made.get("key") != key:
             made = {**self._make(source, path, size), "key": key}

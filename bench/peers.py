@@ -27,12 +27,14 @@ print(json.dumps({"seconds": seconds, "rows": len(analysis.t.get_trace(0))}))
 """
 
 
-def kept(name: str, trace: Input, turns: int, load: Callable[[], Timing], reuse: bool) -> Timing:
+def kept(
+    name: str, trace: Input, turns: int, load: Callable[[Input], Timing], reuse: bool
+) -> Timing:
     """The peer's figures for this input: measured and kept, or with reuse the kept ones."""
     path = KEPT / f"{name}-{trace.name}.json"
     if reuse and path.exists():
         return Timing(**json.loads(path.read_text()))
-    timings = [load() for _ in range(turns)]
+    timings = [load(trace) for _ in range(turns)]
     seconds = [s for timing in timings for s in timing.seconds]
     peak = max(timing.peak_bytes for timing in timings)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -96,7 +96,7 @@ def against(programs: Programs, peer: str, load: Callable[[Input], Timing]) -> l
     for size in programs.sizes("100M", "500M"):
         trace = programs.trace(MAIN, size)
         turns = 3 if size == "100M" else 1
-        theirs = peers.kept(peer, trace, turns, lambda t=trace: load(t), programs.reuse_peers)
+        theirs = peers.kept(peer, trace, turns, load, programs.reuse_peers)
         turn: dict[str, Callable[[], Timing]] = {
             "one": functools.partial(programs.info, trace, 1),
             "two": functools.partial(programs.info, trace, 2),
