@@ -1,0 +1,230 @@
+"""The engine against the oracle, and its fast path against its careful one.
+
+STEPSCOPE_MUTANTS sets how many damaged files are tried (default 240). STEPSCOPE_DIFFERENTIAL=all
+compares every row of the largest files too; without it those are only counted.
+"""
+
+import gzip
+import json
+import os
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from oracle import NotJsonError, Trace, read_trace
+from oracle.mutate import Mutant, mutant
+from oracle.samples import samples
+from program import ROOT, Outcome, Program
+
+MUTANTS = int(os.environ.get("STEPSCOPE_MUTANTS", "240"))
+SHARES = 8  # of the mutants, so that they run side by side
+COMPARE_ALL = os.environ.get("STEPSCOPE_DIFFERENTIAL") == "all"
+SMALL_FILE = 250_000  # bytes, packed: what is compared row by row without being asked to
+HANG = 20  # seconds
+
+LOSSES = {"not_an_object", "without_phase", "without_timestamp", "time_out_of_range"}
+SINGLES = {"blocks_per_sm", "warps_per_sm", "occupancy_percent", "bandwidth_gbps"}
+
+# Whatever the thread count, the size of the blocks and the path taken: the same bytes.
+WAYS = {
+    "careful": {"STEPSCOPE_CAREFUL": "1"},
+    "one thread": {"STEPSCOPE_JOBS": "1"},
+    "eight threads": {"STEPSCOPE_JOBS": "8"},
+    "blocks of 4 KiB": {"STEPSCOPE_JOBS": "8", "STEPSCOPE_BLOCK_BYTES": "4096"},
+    "careful in blocks of 4 KiB": {"STEPSCOPE_CAREFUL": "1", "STEPSCOPE_BLOCK_BYTES": "4096"},
+    "blocks of 64 KiB": {"STEPSCOPE_BLOCK_BYTES": "65536"},
+}
+
+
+def real_traces() -> list[Path]:
+    """The samples of the project, and the corpus where there is one."""
+    folders = [ROOT / "examples" / "data"]
+    if corpus := os.environ.get("STEPSCOPE_CORPUS"):
+        folders.append(Path(corpus))
+    return sorted(path for folder in folders for path in folder.rglob("*.json.gz"))
+
+
+TRACES = real_traces()
+SMALL = [path for path in TRACES if path.stat().st_size <= SMALL_FILE]
+
+
+def short_name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name.removesuffix('.json.gz')}"
+
+
+def export(program: Program, path: Path | str, **more: Any) -> Outcome:
+    return program.run("export", "--to", "jsonl", path, timeout=more.pop("timeout", 300), **more)
+
+
+def comparable(value: Any, key: str = "") -> Any:
+    """A row in which nothing differs but what is different: no -0.0, no order of flags."""
+    if isinstance(value, dict):
+        return {k: comparable(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        items = [comparable(v, key) for v in value]
+        return sorted(items) if key == "flags" else items
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    if key in SINGLES and isinstance(value, int | float):
+        return struct.unpack("f", struct.pack("f", value))[0]
+    return value
+
+
+def differences(expected: list[Any], output: bytes, limit: int = 5) -> Iterator[str]:
+    """The first rows in which the export is not what it should be, member by member."""
+    got = [json.loads(line) for line in output.decode("utf-8").split("\n") if line]
+    if len(got) != len(expected):
+        yield f"{len(got)} lines, expected {len(expected)}"
+    by_ordinal = [{row.get("ordinal", "header"): row for row in rows} for rows in (expected, got)]
+    for ordinal in [*by_ordinal[0], *(o for o in by_ordinal[1] if o not in by_ordinal[0])]:
+        wanted, found = (comparable(rows.get(ordinal)) for rows in by_ordinal)
+        if wanted == found:
+            continue
+        yield from describe(ordinal, wanted, found)
+        limit -= 1
+        if limit == 0:
+            yield "..."
+            return
+
+
+def describe(ordinal: Any, wanted: Any, found: Any) -> Iterator[str]:
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        yield f"{ordinal}:\n    expected {wanted}\n    got      {found}"
+        return
+    for key in [*wanted, *(k for k in found if k not in wanted)]:
+        if wanted.get(key) == found.get(key):
+            continue
+        if isinstance(wanted.get(key), dict) and isinstance(found.get(key), dict):
+            yield from describe(f"{ordinal}.{key}", wanted[key], found[key])
+        else:
+            yield f"{ordinal}.{key}: expected {wanted.get(key)!r}, got {found.get(key)!r}"
+
+
+def check(trace: Trace, outcome: Outcome, what: str) -> None:
+    """The export has the oracle's rows, and its exit status says whether something was lost."""
+    problems = []
+    status = 4 if LOSSES & trace.notes.keys() else 0
+    if outcome.exit_status != status:
+        problems.append(
+            f"exit status {outcome.exit_status}, expected {status}: {dict(trace.notes)}"
+        )
+    if outcome.exit_status in (0, 4):
+        problems += differences(trace.lines(rank=trace.rank() or 0), outcome.stdout)
+    if problems:
+        stderr = outcome.stderr.decode(errors="replace")
+        pytest.fail("\n".join([what, *problems, stderr]), pytrace=False)
+
+
+@pytest.mark.skipif(not TRACES, reason="no traces")
+@pytest.mark.parametrize("path", TRACES if COMPARE_ALL else SMALL, ids=short_name)
+def test_every_row_is_the_oracles(path: Path, program: Program, tmp_path: Path) -> None:
+    copy = tmp_path / "trace.json.gz"  # a name that says no rank
+    copy.write_bytes(path.read_bytes())
+    check(read_trace(path.read_bytes()), export(program, copy), short_name(path))
+
+
+@pytest.mark.skipif(not TRACES, reason="no traces")
+@pytest.mark.parametrize("path", TRACES, ids=short_name)
+def test_info_counts_what_is_there(path: Path, program: Program) -> None:
+    with gzip.open(path) as file:
+        parsed = json.load(file)
+    entries = parsed if isinstance(parsed, list) else parsed["traceEvents"]
+    rows = [e for e in entries if e["ph"] not in ("M", "s", "t", "f")]
+    outcome = program.run("info", "--json", "--no-timing", path, timeout=300)
+    assert outcome.exit_status == 0, outcome.stderr.decode()
+    info = json.loads(outcome.stdout)
+    assert info_counts(info) == Counter(e.get("cat", "") for e in rows)
+
+
+def info_counts(info: Any) -> Counter[str]:
+    """Events by category in the JSON of info."""
+    raise NotImplementedError
+
+
+@pytest.mark.skipif(not SMALL, reason="no traces")
+@pytest.mark.parametrize("path", SMALL, ids=short_name)
+def test_all_ways_of_reading_give_the_same_bytes(path: Path, program: Program) -> None:
+    reference = export(program, path)
+    assert reference.exit_status in (0, 4), reference.stderr.decode()
+    for way, env in WAYS.items():
+        assert export(program, path, env=env).stdout == reference.stdout, way
+
+
+@pytest.mark.skipif(not SMALL, reason="no traces")
+def test_packed_plain_and_piped_give_the_same_bytes(program: Program, tmp_path: Path) -> None:
+    path = max(SMALL, key=lambda p: p.stat().st_size)
+    packed = path.read_bytes()
+    text = gzip.decompress(packed)
+    half = len(text) // 2
+    forms = {
+        "trace.json": text,
+        "trace.json.gz": packed,
+        "members.json.gz": gzip.compress(text[:half]) + gzip.compress(text[half:]),
+        "trace.json.zst": zstandard.compress(text),
+        "frames.json.zst": zstandard.compress(text[:half]) + zstandard.compress(text[half:]),
+        "misnamed.json": packed,
+    }
+    reference = None
+    for name, data in forms.items():
+        (tmp_path / name).write_bytes(data)
+        outcome = export(program, tmp_path / name)
+        assert outcome.exit_status == 0, f"{name}: {outcome.stderr.decode()}"
+        reference = reference or outcome.stdout
+        assert outcome.stdout == reference, name
+        assert export(program, "-", stdin=data).stdout == reference, f"{name}, piped"
+
+
+def read_both_ways(program: Program, sample: Mutant, folder: Path) -> Outcome:
+    """Exports a damaged file fast and carefully: the same, and never a crash or a hang."""
+    path = folder / "trace.json"
+    path.write_bytes(sample.data)
+    blocks = ["4096", "256", "65536"][sample.seed % 3]
+    ways = {
+        "fast": {"STEPSCOPE_JOBS": "1"},
+        "careful": {"STEPSCOPE_CAREFUL": "1"},
+        "in blocks": {"STEPSCOPE_JOBS": "3", "STEPSCOPE_BLOCK_BYTES": blocks},
+    }
+    outcomes = {way: export(program, path, env=env, timeout=HANG) for way, env in ways.items()}
+    fast = outcomes["fast"]
+    for way, outcome in outcomes.items():
+        if outcome.exit_status not in (0, 3, 4):
+            fail_mutant(sample, f"{way}: exit status {outcome.exit_status}\n", outcome.stderr)
+        if (outcome.exit_status, outcome.stdout) != (fast.exit_status, fast.stdout):
+            fail_mutant(sample, f"{way} differs from fast:\n", first_difference(fast, outcome))
+    return fast
+
+
+def first_difference(one: Outcome, other: Outcome) -> bytes:
+    for a, b in zip(one.stdout.split(b"\n"), other.stdout.split(b"\n"), strict=False):
+        if a != b:
+            return a + b"\n" + b
+    return b"exit statuses %d and %d" % (one.exit_status, other.exit_status)
+
+
+def fail_mutant(sample: Mutant, why: str, output: bytes) -> None:
+    folder = ROOT / "build" / "mutants"
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / f"{sample.seed}.json"
+    kept.write_bytes(sample.data)
+    where = f"mutant {sample.seed} of {sample.origin}, kept as {kept.relative_to(ROOT)}\n"
+    pytest.fail(where + why + output.decode(errors="replace")[:3000], pytrace=False)
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_damaged_files_are_read_alike(share: int, program: Program, tmp_path: Path) -> None:
+    origins = samples()
+    for seed in range(share, MUTANTS, SHARES):
+        sample = mutant(seed, origins)
+        outcome = read_both_ways(program, sample, tmp_path)
+        try:
+            trace = read_trace(sample.data)
+        except NotJsonError:
+            continue
+        try:
+            check(trace, outcome, f"mutant {seed}")
+        except pytest.fail.Exception as failure:
+            fail_mutant(sample, str(failure), b"")
