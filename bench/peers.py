@@ -16,14 +16,25 @@ HTA_VENV = ROOT / ".venv-hta"
 HTA_PACKAGES = ["traceinsight==0.6.1", "pandas<3"]
 
 # Only the load is timed, not the import of the package: what a person in a notebook waits for.
+# HTA looks up every event's step by a loop over all steps; that part grows with events times steps
+# and is timed apart, so that nobody can say the number of steps made the comparison.
 HTA_PROGRAM = """
 import json, logging, sys, time
 logging.disable(logging.CRITICAL)
+import hta.common.trace
 from hta.trace_analysis import TraceAnalysis
+find_steps, spent = hta.common.trace.add_iteration, []
+def timed(*arguments):
+    start = time.perf_counter()
+    result = find_steps(*arguments)
+    spent.append(time.perf_counter() - start)
+    return result
+hta.common.trace.add_iteration = timed
 start = time.perf_counter()
 analysis = TraceAnalysis(trace_files={0: sys.argv[1]})
-seconds = time.perf_counter() - start
-print(json.dumps({"seconds": seconds, "rows": len(analysis.t.get_trace(0))}))
+whole = time.perf_counter() - start
+rows = len(analysis.t.get_trace(0))
+print(json.dumps({"seconds": whole - sum(spent), "whole_s": whole, "rows": rows}))
 """
 
 
@@ -57,10 +68,10 @@ def hta_python() -> Path:
 
 
 def hta_load(python: Path, trace: Input) -> Timing:
-    """HTA's loader with its defaults, one rank."""
+    """HTA's loader with its defaults, one rank; the seconds are those without its step search."""
     done = run([python, "-c", HTA_PROGRAM, trace.path])
     facts = json_lines(done.output)[-1]
-    return Timing([facts["seconds"]], done.peak_bytes, {"rows": facts["rows"]})
+    return Timing([facts.pop("seconds")], done.peak_bytes, facts)
 
 
 def perfetto_shell() -> Path | None:
