@@ -37,7 +37,7 @@ std::vector<std::uint32_t> cursors(const Batch& batch, const LaneMap& map) {
 }  // namespace
 
 base::Result<Trace> TraceBuilder::build() {
-  SCOPE_TRY([[maybe_unused]] const base::Done counted, count_entries());
+  SCOPE_TRY(count_entries());
   SCOPE_TRY(Names names, merge_names(in_.lanes, in_.batches, in_.has_discarded, in_.decode));
   for (const auto& lane : in_.lanes) ranges_.include(lane->ranges());
   in_.lanes.clear();

@@ -1,0 +1,217 @@
+#include "ingest/kineto/document.h"
+
+#include <fmt/format.h>
+
+#include "ingest/kineto/header.h"
+#include "ingest/kineto/text.h"
+
+namespace stepscope::ingest::kineto {
+namespace {
+
+using base::Code;
+using base::Done;
+using trace::Note;
+
+// Metadata is kept for export and for people; a value larger than this is neither.
+constexpr std::size_t kLargestValue = std::size_t{4} << 20;
+
+// The first bytes as a person can read them.
+std::string shown(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 16)) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<bool> DocumentReader::more() {
+  if (ended_) return false;
+  if (text_.size() - at_ > kLongestEvent) {
+    return base::fail(Code::kLimit,
+                      fmt::format("{}:{}: a value longer than {} MiB; expected its end",
+                                  feed_.source().name(), offset(), kLongestEvent >> 20));
+  }
+  text_offset_ += at_;
+  text_.erase(0, at_);
+  at_ = 0;
+  SCOPE_TRY(const bool got, feed_.append_to(text_));
+  ended_ = !got;
+  return got;
+}
+
+base::Result<char> DocumentReader::peek() {
+  while (true) {
+    at_ = static_cast<std::size_t>(reader().skip_space(here()) - text_.data());
+    if (at_ < text_.size()) return text_[at_];
+    SCOPE_TRY(const bool got, more());
+    if (!got) return '\0';
+  }
+}
+
+base::Failure DocumentReader::unexpected(std::string_view expected) const {
+  return base::fail(Code::kFormat,
+                    fmt::format("{}:{}: expected {}, found \"{}\"", feed_.source().name(), offset(),
+                                expected, shown(std::string_view(text_).substr(at_))));
+}
+
+base::Result<Document> DocumentReader::read() {
+  SCOPE_TRY(more());
+  if (std::string_view(text_).starts_with("\xef\xbb\xbf")) at_ = 3;
+  SCOPE_TRY(const char first, peek());
+  if (first == '\0') {
+    return base::fail(Code::kFormat, fmt::format("{}: empty; expected a trace in JSON",
+                                                 feed_.source().name()));
+  }
+  if (first == '[') {
+    out_.header.bare_array = true;
+    SCOPE_TRY(read_list());
+  } else if (first == '{') {
+    SCOPE_TRY(read_object());
+  } else {
+    return unexpected("a trace in JSON, which begins with { or [");
+  }
+  if (const auto damage = feed_.source().damage()) {
+    out_.log.add(Note::kDamagedCompression, damage->text_offset,
+                 fmt::format("{} (byte {} of the file)", damage->what, damage->file_offset));
+  }
+  return std::move(out_);
+}
+
+base::Status DocumentReader::read_object() {
+  ++at_;
+  while (true) {
+    SCOPE_TRY(const char c, peek());
+    if (c == '\0') {
+      if (!has_events_) {
+        return base::fail(Code::kFormat,
+                          fmt::format("{}:{}: ends before any event; expected \"traceEvents\"",
+                                      feed_.source().name(), offset()));
+      }
+      out_.log.add(Note::kTruncated, offset(), "behind the events");
+      return Done{};
+    }
+    if (c == '}') break;
+    if (c == ',') {
+      ++at_;
+      continue;
+    }
+    if (c != '"') return unexpected("the name of a key");
+    Token key{};
+    Oddities odd;
+    Reading reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
+    while (reading.outcome == Outcome::kIncomplete) {
+      SCOPE_TRY(more());
+      reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
+    }
+    if (reading.outcome != Outcome::kDone) {
+      if (!has_events_) return unexpected("a key in quotes, then a colon");
+      out_.log.add(Note::kTruncated, offset(), "behind the events");
+      return Done{};
+    }
+    const std::string name = decode(key.text);
+    at_ = static_cast<std::size_t>(reading.next - text_.data());
+    SCOPE_TRY(const char colon, peek());
+    if (colon != ':') return unexpected("a colon behind a key");
+    ++at_;
+    SCOPE_TRY(read_member(name));
+  }
+  if (!has_events_) {
+    return base::fail(Code::kFormat,
+                      fmt::format("{}: JSON, but not a trace: it has no \"traceEvents\"",
+                                  feed_.source().name()));
+  }
+  return Done{};
+}
+
+base::Status DocumentReader::read_member(const std::string& name) {
+  SCOPE_TRY(const char first, peek());
+  if (name == "traceEvents" && first == '[') return read_list();
+  Token token{};
+  Oddities odd;
+  Reading reading = reader().value(here(), false, token, odd);
+  while (reading.outcome == Outcome::kIncomplete) {
+    SCOPE_TRY(more());
+    odd = {};
+    reading = reader().value(here(), false, token, odd);
+  }
+  if (reading.outcome == Outcome::kDone && has_events_ && ended_ && reading.next == reader().end()) {
+    out_.log.add(Note::kTruncated, offset(), "behind the events");
+    at_ = text_.size();
+    return Done{};
+  }
+  if (reading.outcome != Outcome::kDone) return skip_broken_value();
+  const std::string_view value(here(), static_cast<std::size_t>(reading.next - here()));
+  if (value.size() > kLargestValue) {
+    out_.log.add(Note::kMetadataTooLarge, offset(), name);
+  } else if (!take_member(out_.header, name, value)) {
+    out_.log.add(Note::kUnreadableMetadata, offset(), name);
+  }
+  at_ += value.size();
+  return Done{};
+}
+
+// A user may put anything into the header. Looks for the next key that begins a line or the events.
+base::Status DocumentReader::skip_broken_value() {
+  const std::uint64_t from = offset();
+  while (true) {
+    const std::size_t line = text_.find('\n', at_);
+    if (line == std::string::npos) {
+      const std::size_t events = text_.find("\"traceEvents\"", at_);
+      at_ = events != std::string::npos ? events : text_.size();
+      if (events != std::string::npos) break;
+      SCOPE_TRY(const bool got, more());
+      if (got) continue;
+      if (has_events_) {
+        out_.log.add(Note::kTruncated, offset(), "behind the events");
+        return Done{};
+      }
+      return base::fail(Code::kFormat, fmt::format("{}:{}: a value that is not JSON, and no events "
+                                                   "behind it; expected \"traceEvents\"",
+                                                   feed_.source().name(), from));
+    }
+    at_ = line + 1;
+    SCOPE_TRY(const char next, peek());
+    if (next == '"' || next == '}' || next == '\0') break;
+  }
+  out_.log.add(Note::kUnreadableMetadata, from);
+  return Done{};
+}
+
+base::Status DocumentReader::read_list() {
+  ++at_;
+  if (has_events_) {
+    out_.log.add(Note::kUnreadableMetadata, offset(), "a second list of events");
+    Token token{};
+    Oddities odd;
+    --at_;
+    Reading reading = reader().value(here(), false, token, odd);
+    while (reading.outcome == Outcome::kIncomplete) {
+      SCOPE_TRY(more());
+      reading = reader().value(here(), false, token, odd);
+    }
+    at_ = reading.outcome == Outcome::kDone ? static_cast<std::size_t>(reading.next - text_.data())
+                                            : text_.size();
+    return Done{};
+  }
+  has_events_ = true;
+  feed_.put_back(text_.substr(at_));
+  text_.clear();
+  SCOPE_TRY(out_.events, read_events(feed_, options_));
+  text_ = std::move(out_.events.rest);
+  text_offset_ = out_.events.rest_offset;
+  at_ = 0;
+  if (!out_.events.closed) {
+    ended_ = true;
+    if (out_.header.bare_array) {
+      out_.log.add(Note::kNoClosingBracket, feed_.text_read());
+    } else {
+      out_.log.add(Note::kTruncated, feed_.text_read(), "inside the list of events");
+    }
+  }
+  return Done{};
+}
+
+}  // namespace stepscope::ingest::kineto

@@ -1,0 +1,50 @@
+// The file as a whole: an object whose keys stand before or behind its event list, or a bare list.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "ingest/kineto/careful.h"
+#include "ingest/kineto/feed.h"
+#include "ingest/kineto/pipeline.h"
+#include "ingest/reading.h"
+#include "trace/header.h"
+#include "trace/notes.h"
+
+namespace stepscope::ingest::kineto {
+
+struct Document {
+  trace::Header header;
+  EventList events;
+  trace::ImportLog log;
+};
+
+class DocumentReader {
+ public:
+  DocumentReader(TextFeed& feed, const ReadOptions& options) : feed_(feed), options_(options) {}
+
+  base::Result<Document> read();
+
+ private:
+  base::Status read_object();
+  base::Status read_list();
+  base::Status read_member(const std::string& name);
+  base::Status skip_broken_value();
+  base::Result<bool> more();
+  base::Result<char> peek();  // the next character that is not space; 0 at the end
+  base::Failure unexpected(std::string_view expected) const;
+  std::uint64_t offset() const { return text_offset_ + at_; }
+  const char* here() const { return text_.data() + at_; }
+  CarefulReader reader() const { return {text_.data() + text_.size(), ended_}; }
+
+  TextFeed& feed_;
+  const ReadOptions& options_;
+  Document out_;
+  std::string text_;  // what is at hand of the file
+  std::uint64_t text_offset_ = 0;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+  bool has_events_ = false;
+};
+
+}  // namespace stepscope::ingest::kineto

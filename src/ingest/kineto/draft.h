@@ -1,0 +1,68 @@
+// One event while it is being read. Both readers fill a Draft; what it becomes is decided in one
+// place (stager.h), so they cannot disagree about meaning.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "ingest/kineto/keys.h"
+
+namespace stepscope::ingest::kineto {
+
+enum class TokenType : std::uint8_t { kString, kNumber, kTrue, kFalse, kNull, kBare, kObject, kArray };
+
+// A value as it stands in the text; of a string, what is between the quotes.
+struct Token {
+  TokenType type;
+  std::string_view text;
+};
+
+struct Draft {
+  std::uint32_t text_at = 0;  // of the event, in its batch
+  char phase = 0;             // 0: none given; '?': not a single letter
+  bool has_time = false;      // and it is usable
+  bool has_duration = false;
+  bool time_out_of_range = false;
+  bool duration_out_of_range = false;
+  bool number_as_text = false;
+  bool rounded = false;
+  base::Nanos time = 0;
+  base::Nanos duration = 0;
+  std::string_view name, category, pid, tid, id, scope;
+  bool has_name = false;
+
+  std::uint64_t present = 0;  // bit per Arg
+  std::array<std::int64_t, static_cast<std::size_t>(Arg::kCount)> integers;
+  std::array<double, static_cast<std::size_t>(Arg::kCount)> reals;
+  std::array<std::string_view, static_cast<std::size_t>(Arg::kCount)> texts;
+  std::vector<std::pair<std::string_view, double>> series;  // numeric arguments of a counter
+
+  void reset(std::uint32_t at) {
+    text_at = at;
+    phase = 0;
+    has_time = has_duration = time_out_of_range = duration_out_of_range = false;
+    number_as_text = rounded = has_name = false;
+    time = duration = 0;
+    name = category = pid = tid = id = scope = {};
+    present = 0;
+    series.clear();
+  }
+  bool has(Arg arg) const { return (present >> static_cast<unsigned>(arg) & 1) != 0; }
+  std::int64_t integer(Arg arg, std::int64_t absent = -1) const {
+    return has(arg) ? integers[static_cast<std::size_t>(arg)] : absent;
+  }
+  void set_integer(Arg arg, std::int64_t value) {
+    integers[static_cast<std::size_t>(arg)] = value;
+    present |= std::uint64_t{1} << static_cast<unsigned>(arg);
+  }
+};
+
+// A member of the event object, and one of its arguments. The last of two equal keys counts.
+void set_field(Draft& draft, Field field, const Token& token);
+void set_arg(Draft& draft, Arg arg, const Token& token);
+
+}  // namespace stepscope::ingest::kineto

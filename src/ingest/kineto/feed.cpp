@@ -1,0 +1,102 @@
+#include "ingest/kineto/feed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ingest/kineto/careful.h"
+#include "ingest/kineto/fast.h"
+
+namespace stepscope::ingest::kineto {
+
+char* Block::begin() const { return buffer_.get() + kPadding; }
+
+TextFeed::TextFeed(std::unique_ptr<bytes::ByteSource> source, std::size_t block_bytes)
+    : source_(std::move(source)), block_bytes_(std::max<std::size_t>(block_bytes, 64)) {
+  if (!source_->rereadable()) kept_ = std::make_shared<bytes::TextBlocks>();
+}
+
+base::Result<std::size_t> TextFeed::read(char* into, std::size_t size) {
+  std::size_t filled = 0;
+  while (filled < size && !ended_) {
+    const std::uint64_t offset = source_->text_position();
+    SCOPE_TRY(const std::size_t got, source_->read({into + filled, size - filled}));
+    ended_ = got == 0;
+    if (kept_ != nullptr && got != 0) SCOPE_TRY(kept_->append(offset, {into + filled, got}));
+    filled += got;
+  }
+  return filled;
+}
+
+base::Result<bool> TextFeed::append_to(std::string& text) {
+  if (!carry_.empty()) {
+    text += carry_;
+    carry_.clear();
+    return true;
+  }
+  const std::size_t before = text.size();
+  text.resize(before + block_bytes_);
+  SCOPE_TRY(const std::size_t got, read(text.data() + before, block_bytes_));
+  text.resize(before + got);
+  return got != 0;
+}
+
+base::Result<std::optional<Block>> TextFeed::next_block() {
+  if (gave_last_) return std::optional<Block>{};
+  Block block = take(carry_.size() + block_bytes_);
+  block.text_offset = source_->text_position() - carry_.size();
+  std::memcpy(block.begin(), carry_.data(), carry_.size());
+  block.size = carry_.size();
+  carry_.clear();
+  while (true) {
+    SCOPE_TRY(const std::size_t got, read(block.end(), block.capacity() - block.size));
+    block.size += got;
+    if (ended_) {
+      block.ends = gave_last_ = true;
+      break;
+    }
+    const char* const cut = last_event_start(block.begin(), block.end());
+    if (cut != nullptr) {
+      carry_.assign(cut, static_cast<std::size_t>(block.end() - cut));
+      block.size = static_cast<std::size_t>(cut - block.begin());
+      break;
+    }
+    if (block.size >= kLongestEvent) {
+      return base::fail(base::Code::kLimit,
+                        fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
+                                    source_->name(), block.text_offset, kLongestEvent >> 20));
+    }
+    Block larger = take(block.size * 2);
+    std::memcpy(larger.begin(), block.begin(), block.size);
+    larger.size = block.size;
+    larger.text_offset = block.text_offset;
+    block = std::move(larger);
+  }
+  std::memset(block.end(), 0, kPadding);
+  return std::optional<Block>(std::move(block));
+}
+
+Block TextFeed::take(std::size_t capacity) {
+  const std::lock_guard lock(pool_mutex_);
+  for (std::size_t i = 0; i < pool_.size(); ++i) {
+    if (pool_[i].capacity() < capacity) continue;
+    Block block = std::move(pool_[i]);
+    pool_.erase(pool_.begin() + static_cast<std::ptrdiff_t>(i));
+    block.size = 0;
+    block.ends = false;
+    return block;
+  }
+  // Room for a carry of ordinary size, so that one block can serve as the next.
+  const std::size_t roomy = capacity + capacity / 8;
+  return {std::make_unique_for_overwrite<char[]>(roomy + 2 * kPadding), roomy};
+}
+
+void TextFeed::recycle(Block block) {
+  // Blocks that had to grow for one long event are not worth keeping.
+  if (block.capacity() == 0 || block.capacity() > 4 * block_bytes_) return;
+  const std::lock_guard lock(pool_mutex_);
+  pool_.push_back(std::move(block));
+}
+
+}  // namespace stepscope::ingest::kineto

@@ -1,0 +1,125 @@
+#include "ingest/kineto/header.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace stepscope::ingest::kineto {
+namespace {
+
+using Json = nlohmann::json;
+
+std::int64_t integer(const Json& object, const char* key, std::int64_t otherwise = 0) {
+  const auto found = object.find(key);
+  if (found == object.end()) return otherwise;
+  if (found->is_number()) return found->get<std::int64_t>();
+  if (found->is_string()) {
+    const std::string& text = found->get_ref<const std::string&>();
+    std::int64_t value = otherwise;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  }
+  return otherwise;
+}
+
+std::string text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return {};
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+trace::DeviceProperties device_of(const Json& object) {
+  trace::DeviceProperties device;
+  device.id = integer(object, "id");
+  device.name = text(object, "name");
+  device.memory_bytes = integer(object, "totalGlobalMem");
+  device.compute_major = integer(object, "computeMajor");
+  device.compute_minor = integer(object, "computeMinor");
+  device.multiprocessors = integer(object, "numSms", integer(object, "maxComputeUnits"));
+  device.warp_size = integer(object, "warpSize");
+  device.max_threads_per_multiprocessor = integer(object, "maxThreadsPerMultiprocessor");
+  device.registers_per_multiprocessor = integer(object, "regsPerMultiprocessor");
+  device.shared_memory_per_multiprocessor =
+      integer(object, "sharedMemPerMultiprocessor",
+              integer(object, "maxSharedMemoryPerMultiProcessor"));
+  return device;
+}
+
+// A list, or, from on-demand tracing, a string that holds one and may be cut: "[0, 1, ...]".
+std::vector<std::int64_t> ranks_of(const Json& value) {
+  std::vector<std::int64_t> ranks;
+  if (value.is_array()) {
+    for (const Json& rank : value) {
+      if (rank.is_number()) ranks.push_back(rank.get<std::int64_t>());
+    }
+    return ranks;
+  }
+  if (!value.is_string()) return ranks;
+  const std::string& list = value.get_ref<const std::string&>();
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at < end) {
+    std::int64_t rank = 0;
+    const auto [next, error] = std::from_chars(at, end, rank);
+    if (error == std::errc()) {
+      ranks.push_back(rank);
+      at = next;
+    } else {
+      ++at;
+    }
+  }
+  return ranks;
+}
+
+trace::Distributed distributed_of(const Json& object) {
+  trace::Distributed out;
+  out.backend = text(object, "backend");
+  out.nccl_version = text(object, "nccl_version");
+  if (object.contains("rank")) out.rank = integer(object, "rank");
+  if (object.contains("world_size")) out.world_size = integer(object, "world_size");
+  const auto groups = object.find("pg_config");
+  if (groups == object.end() || !groups->is_array()) return out;
+  for (const Json& group : *groups) {
+    if (!group.is_object()) continue;
+    trace::ProcessGroup& to = out.groups.emplace_back();
+    to.name = text(group, "pg_name");
+    to.description = text(group, "pg_desc");
+    to.backend = text(group, "backend_config");
+    to.size = integer(group, "pg_size");
+    if (const auto ranks = group.find("ranks"); ranks != group.end()) to.ranks = ranks_of(*ranks);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool take_member(trace::Header& header, const std::string& name, std::string_view value) {
+  const Json json = Json::parse(value.begin(), value.end(), nullptr, false);
+  if (json.is_discarded()) return false;
+  if (name == "baseTimeNanoseconds" && json.is_number()) {
+    header.base_time_ns = json.get<std::int64_t>();
+  } else if (name == "schemaVersion" && json.is_number()) {
+    header.schema_version = json.get<std::int64_t>();
+  } else if (name == "deviceProperties" && json.is_array()) {
+    for (const Json& device : json) {
+      if (device.is_object()) header.devices.push_back(device_of(device));
+    }
+  } else if (name == "distributedInfo" && json.is_object()) {
+    header.distributed = distributed_of(json);
+  } else if ((name == "host_name" || name == "hostname") && json.is_string()) {
+    header.host = json.get<std::string>();
+  } else if (name == "traceName" && json.is_string()) {
+    header.trace_name = json.get<std::string>();
+  }
+  // Equal names: the last counts, in the place of the first.
+  for (auto& [known, old] : header.metadata) {
+    if (known == name) {
+      old = std::string(value);
+      return true;
+    }
+  }
+  header.metadata.emplace_back(name, std::string(value));
+  return true;
+}
+
+}  // namespace stepscope::ingest::kineto

@@ -1,0 +1,234 @@
+#include "ingest/kineto/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "ingest/kineto/scanner.h"
+
+namespace stepscope::ingest::kineto {
+namespace {
+
+using Where = StretchEnd::Where;
+
+struct Parsed {
+  Block block;  // kept until it is certain that its events are events
+  trace::Batch batch;
+  StretchEnd end{};
+};
+
+class Pipeline {
+ public:
+  Pipeline(TextFeed& feed, const ReadOptions& options) : feed_(feed), options_(options) {}
+
+  base::Result<EventList> run();
+
+ private:
+  struct Fetched {
+    std::uint64_t number;
+    Block block;
+  };
+
+  void work(std::size_t lane);
+  bool should_fetch() const;
+  void fetch(std::unique_lock<std::mutex>& lock);
+  Parsed parse(Block block, Scanner& scanner, trace::Lane& lane);
+  void take_over(Scanner& scanner, trace::Lane& lane);
+  void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane);
+  void accept(Parsed& parsed);
+  void finish(const Parsed& last);
+  void collect_rest();
+  void fail(base::Error error);
+
+  TextFeed& feed_;
+  const ReadOptions& options_;
+  EventList list_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Fetched> waiting_;
+  std::map<std::uint64_t, Parsed> parsed_;  // not yet taken over
+  std::uint64_t next_fetch_ = 0;
+  std::uint64_t next_accept_ = 0;
+  bool fetching_ = false;
+  bool fetched_all_ = false;
+  bool done_ = false;
+  std::uint64_t staged_bytes_ = 0;
+  std::optional<base::Error> error_;
+};
+
+base::Result<EventList> Pipeline::run() {
+  const unsigned threads = std::max(1U, options_.threads);
+  for (unsigned i = 0; i < threads; ++i) list_.lanes.push_back(std::make_unique<trace::Lane>(i));
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i) others.emplace_back([this, i] { work(i); });
+  work(0);
+  for (std::thread& other : others) other.join();
+  if (error_) return base::Failure{*error_};
+  if (list_.closed) collect_rest();
+  return std::move(list_);
+}
+
+bool Pipeline::should_fetch() const {
+  return !fetching_ && !fetched_all_ && waiting_.size() < list_.lanes.size() + 1;
+}
+
+void Pipeline::work(std::size_t number) {
+  trace::Lane& lane = *list_.lanes[number];
+  Scanner scanner(lane, options_.careful_only);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] {
+      const bool exhausted = fetched_all_ && !fetching_ && waiting_.empty();
+      return done_ || exhausted || should_fetch() || !waiting_.empty();
+    });
+    if (done_) return;
+    if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
+      fail({base::Code::kCancelled, feed_.source().name() + ": stopped"});
+      return;
+    }
+    if (should_fetch()) {
+      fetch(lock);
+      continue;
+    }
+    if (waiting_.empty()) return;  // the others are reading the last blocks
+    Fetched fetched = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    Parsed parsed = parse(std::move(fetched.block), scanner, lane);
+    lock.lock();
+    parsed_.emplace(fetched.number, std::move(parsed));
+    if (done_) return;
+    take_over(scanner, lane);
+    changed_.notify_all();
+  }
+}
+
+void Pipeline::fetch(std::unique_lock<std::mutex>& lock) {
+  fetching_ = true;
+  lock.unlock();
+  base::Result<std::optional<Block>> block = feed_.next_block();
+  const std::uint64_t position = feed_.source().file_position();
+  lock.lock();
+  fetching_ = false;
+  if (!block) {
+    fail(block.error());
+  } else if (!block->has_value()) {
+    fetched_all_ = true;
+  } else {
+    fetched_all_ = (*block)->ends;
+    waiting_.push_back({next_fetch_++, std::move(**block)});
+  }
+  changed_.notify_all();
+  if (options_.progress) options_.progress(position);
+}
+
+Parsed Pipeline::parse(Block block, Scanner& scanner, trace::Lane& lane) {
+  lane.begin(block.text_offset);
+  const StretchEnd end = scanner.scan({block.begin(), block.end(), block.text_offset, block.ends});
+  return {std::move(block), lane.finish(), end};
+}
+
+// Takes over what has become certain, in file order. Called with the lock held.
+void Pipeline::take_over(Scanner& scanner, trace::Lane& lane) {
+  while (!done_) {
+    const auto found = parsed_.find(next_accept_);
+    if (found == parsed_.end()) return;
+    Parsed& parsed = found->second;
+    if (parsed.end.where == Where::kInEvent) {
+      const auto next = parsed_.find(next_accept_ + 1);
+      if (next == parsed_.end()) return;  // not read yet; whoever reads it comes back here
+      join(parsed, next->second, scanner, lane);
+      parsed_.erase(found);
+      ++next_accept_;
+      continue;
+    }
+    accept(parsed);
+    if (done_) return;
+    const bool last = parsed.end.where == Where::kListOver || parsed.block.ends;
+    if (last) {
+      finish(parsed);
+      return;
+    }
+    feed_.recycle(std::move(parsed.block));
+    parsed_.erase(found);
+    ++next_accept_;
+  }
+}
+
+// `first` ends inside an event: what seemed to be the beginning of the next one was none. Its last
+// part is read again together with the block that follows it.
+void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane) {
+  const auto used = static_cast<std::size_t>(first.end.at - first.block.begin());
+  const std::size_t left = first.block.size - used;
+  const std::uint64_t text_offset = first.block.text_offset + used;
+  if (left > kLongestEvent) {
+    fail({base::Code::kLimit,
+          fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
+                      feed_.source().name(), text_offset, kLongestEvent >> 20)});
+    return;
+  }
+  Block joined = feed_.take(left + second.block.size);
+  std::memcpy(joined.begin(), first.end.at, left);
+  std::memcpy(joined.begin() + left, second.block.begin(), second.block.size);
+  joined.size = left + second.block.size;
+  joined.text_offset = text_offset;
+  joined.ends = second.block.ends;
+  std::memset(joined.end(), 0, kPadding);
+  accept(first);
+  list_.has_discarded = true;
+  feed_.recycle(std::move(first.block));
+  feed_.recycle(std::move(second.block));
+  second = parse(std::move(joined), scanner, lane);
+}
+
+void Pipeline::accept(Parsed& parsed) {
+  staged_bytes_ += parsed.batch.bytes_held();
+  if (staged_bytes_ > options_.max_memory_bytes) {
+    fail({base::Code::kLimit,
+          fmt::format("{}:{}: the events read so far take {} MiB, more than allowed; raise "
+                      "--max-memory to go on",
+                      feed_.source().name(), parsed.block.text_offset, staged_bytes_ >> 20)});
+    return;
+  }
+  list_.batches.push_back(std::move(parsed.batch));
+}
+
+// The list is over, or the file is.
+void Pipeline::finish(const Parsed& last) {
+  done_ = true;
+  if (last.end.where != Where::kListOver) return;
+  list_.closed = true;
+  const auto used = static_cast<std::size_t>(last.end.at - last.block.begin());
+  list_.rest_offset = last.block.text_offset + used;
+  list_.rest.assign(last.end.at, last.block.size - used);
+}
+
+void Pipeline::collect_rest() {
+  for (Fetched& fetched : waiting_) parsed_[fetched.number].block = std::move(fetched.block);
+  for (const auto& [number, parsed] : parsed_) {
+    if (number <= next_accept_) continue;
+    list_.rest.append(parsed.block.begin(), parsed.block.size);
+    list_.has_discarded = true;
+  }
+}
+
+void Pipeline::fail(base::Error error) {
+  if (!error_) error_ = std::move(error);
+  done_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace
+
+base::Result<EventList> read_events(TextFeed& feed, const ReadOptions& options) {
+  return Pipeline(feed, options).run();
+}
+
+}  // namespace stepscope::ingest::kineto

@@ -1,0 +1,94 @@
+#include "ingest/kineto/scanner.h"
+
+#include "ingest/kineto/stager.h"
+#include "ingest/kineto/text.h"
+
+namespace stepscope::ingest::kineto {
+namespace {
+
+using trace::Note;
+
+std::uint32_t offset_in(const Stretch& stretch, const char* at) {
+  return static_cast<std::uint32_t>(at - stretch.begin);
+}
+
+}  // namespace
+
+void note_faults(const char* begin, const char* end, std::uint32_t text_at, trace::Lane& lane) {
+  const TextFaults faults =
+      faults_of({begin, static_cast<std::size_t>(end - begin)});
+  for (std::uint32_t i = 0; i < faults.broken_utf8; ++i) lane.note(Note::kBrokenUtf8, text_at);
+  for (std::uint32_t i = 0; i < faults.bad_escapes; ++i) lane.note(Note::kBadEscape, text_at);
+}
+
+StretchEnd Scanner::scan(const Stretch& stretch) {
+  using Where = StretchEnd::Where;
+  const CarefulReader reader(stretch.end, stretch.ends);
+  const char* at = stretch.begin;
+  bool wants_comma = false;
+  while (true) {
+    at = reader.skip_space(at);
+    if (at >= stretch.end) return {Where::kClean, at};
+    if (*at == ']') return {Where::kListOver, at + 1};
+    if (*at == ',') {
+      if (!wants_comma) lane_.note(Note::kStrayComma, offset_in(stretch, at));
+      wants_comma = false;
+      ++at;
+      continue;
+    }
+    if (wants_comma) lane_.note(Note::kMissingComma, offset_in(stretch, at));
+    if (!careful_only_ && *at == '{') {
+      const char* const after = fast_.scan(at, stretch);
+      if (after != at) {
+        at = after;
+        wants_comma = true;
+        continue;
+      }
+    }
+    const char* const next = entry(at, stretch);
+    if (next == nullptr) return {Where::kInEvent, at};
+    // Text that could not be read ends where the next event begins, behind its comma.
+    wants_comma = !gave_up_;
+    at = next;
+  }
+}
+
+const char* Scanner::entry(const char* at, const Stretch& stretch) {
+  CarefulReader reader(stretch.end, stretch.ends);
+  const std::uint32_t text_at = offset_in(stretch, at);
+  gave_up_ = false;
+  Oddities odd;
+  Reading reading{};
+  if (*at == '{') {
+    draft_.reset(text_at);
+    reading = reader.event(at, draft_, odd);
+  } else {
+    Token token{};
+    reading = reader.value(at, true, token, odd);
+  }
+  if (reading.outcome == Outcome::kIncomplete) return nullptr;
+  if (reading.outcome == Outcome::kUnreadable) return give_up(at, reading, stretch);
+  odd.tell(lane_, text_at);
+  note_faults(at, reading.next, text_at, lane_);
+  if (*at == '{') {
+    stage(draft_, lane_);
+  } else {
+    lane_.note(Note::kNotAnObject, text_at);
+    lane_.add_entry();
+  }
+  return reading.next;
+}
+
+const char* Scanner::give_up(const char* at, const Reading& reading, const Stretch& stretch) {
+  gave_up_ = true;
+  const std::uint32_t text_at = offset_in(stretch, at);
+  if (stretch.ends && reading.next >= stretch.end) {
+    lane_.note(Note::kTruncated, text_at, "inside an event");
+    return stretch.end;
+  }
+  lane_.note(Note::kUnreadableEvent, offset_in(stretch, reading.next));
+  lane_.add_entry();
+  return resume_after(at + 1, stretch.end);
+}
+
+}  // namespace stepscope::ingest::kineto

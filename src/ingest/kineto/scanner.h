@@ -1,0 +1,49 @@
+// Reads a stretch of the event list into a lane, fast where the text is plain and carefully where
+// it is not.
+#pragma once
+
+#include <cstdint>
+
+#include "ingest/kineto/careful.h"
+#include "ingest/kineto/fast.h"
+#include "trace/stage.h"
+
+namespace stepscope::ingest::kineto {
+
+struct Stretch {
+  const char* begin;
+  const char* end;  // kPadding readable bytes stand on both sides
+  std::uint64_t text_offset;
+  bool ends;  // the file ends with it
+};
+
+struct StretchEnd {
+  enum class Where : std::uint8_t {
+    kClean,     // between two events, at the end of the stretch
+    kInEvent,   // `at` begins an event that the stretch does not hold whole
+    kListOver,  // `at` is behind the bracket that closes the list
+  };
+  Where where;
+  const char* at;
+};
+
+class Scanner {
+ public:
+  Scanner(trace::Lane& lane, bool careful_only) : lane_(lane), fast_(lane), careful_only_(careful_only) {}
+
+  // Fills a batch: begin() and finish() of the lane are the caller's.
+  StretchEnd scan(const Stretch& stretch);
+
+ private:
+  // One entry of the list; returns where to go on, or nullptr if the stretch does not hold it whole.
+  const char* entry(const char* at, const Stretch& stretch);
+  const char* give_up(const char* at, const Reading& reading, const Stretch& stretch);
+
+  trace::Lane& lane_;
+  FastScanner fast_;
+  bool careful_only_;
+  bool gave_up_ = false;  // the last entry could not be read
+  Draft draft_;
+};
+
+}  // namespace stepscope::ingest::kineto

@@ -1,0 +1,339 @@
+#include "ingest/kineto/stager.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "ingest/kineto/numbers.h"
+#include "ingest/kineto/text.h"
+#include "trace/trace.h"
+
+namespace stepscope::ingest::kineto {
+namespace {
+
+using trace::Kind;
+using trace::Lane;
+using trace::Note;
+using trace::RawPhase;
+
+constexpr base::Nanos kAbsurd = base::Nanos{30} * 86'400 * 1'000'000'000;
+constexpr float kNotGiven = std::numeric_limits<float>::quiet_NaN();
+
+std::int32_t narrow(std::int64_t value) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::clamp(value, -kMost, kMost));
+}
+
+// "no stream" is written as -1 or as its 32-bit pattern.
+std::int64_t stream_of(const Draft& draft, Arg arg) {
+  const std::int64_t stream = draft.integer(arg);
+  return stream == std::numeric_limits<std::uint32_t>::max() ? -1 : stream;
+}
+
+float real(const Draft& draft, Arg arg) {
+  return draft.has(arg) ? static_cast<float>(draft.reals[static_cast<std::size_t>(arg)]) : kNotGiven;
+}
+
+base::StringId text(const Draft& draft, Arg arg, Lane& lane) {
+  if (!draft.has(arg)) return base::kNoString;
+  return lane.intern(draft.texts[static_cast<std::size_t>(arg)], draft.text_at);
+}
+
+// Up to three numbers out of "[4096, 1, 1]"; what is missing is 0.
+void triple(const Draft& draft, Arg arg, std::uint32_t (&out)[3]) {
+  out[0] = out[1] = out[2] = 0;
+  if (!draft.has(arg)) return;
+  std::size_t which = 0;
+  bool in_number = false;
+  for (const char c : draft.texts[static_cast<std::size_t>(arg)]) {
+    if (c >= '0' && c <= '9') {
+      in_number = true;
+      if (which < 3) out[which] = out[which] * 10 + static_cast<std::uint32_t>(c - '0');
+    } else if (in_number) {
+      in_number = false;
+      ++which;
+    }
+  }
+}
+
+std::uint64_t flow_id(std::string_view id) {
+  if (const std::optional<std::int64_t> number = parse_integer(id)) {
+    return static_cast<std::uint64_t>(*number);
+  }
+  // A name for an id: any number will do as long as equal names give equal numbers.
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
+  const Kind kind = lane.category_kind(category);
+  const bool name_matters =
+      kind == Kind::kOther || (kind == Kind::kCpuOp && draft.name.starts_with("Prof"));
+  return name_matters ? trace::kind_of(draft.category, draft.name) : kind;
+}
+
+void add_op(const Draft& draft, Lane& lane, std::uint32_t event) {
+  constexpr std::uint64_t kAny = std::uint64_t{1} << static_cast<unsigned>(Arg::kExternalId) |
+                                 std::uint64_t{1} << static_cast<unsigned>(Arg::kSequence) |
+                                 std::uint64_t{1} << static_cast<unsigned>(Arg::kForwardThread);
+  if ((draft.present & kAny) == 0) return;
+  lane.ops.push_back({event, narrow(draft.integer(Arg::kForwardThread)),
+                      draft.integer(Arg::kExternalId), draft.integer(Arg::kSequence)});
+}
+
+void add_device(const Draft& draft, Lane& lane, std::uint32_t event) {
+  lane.device.push_back({event, narrow(draft.integer(Arg::kDevice)),
+                         stream_of(draft, Arg::kStream), draft.integer(Arg::kContext),
+                         draft.integer(Arg::kCorrelation), draft.integer(Arg::kExternalId)});
+}
+
+void add_kernel(const Draft& draft, Lane& lane, std::uint32_t event) {
+  trace::KernelRow row{};
+  row.event = event;
+  triple(draft, Arg::kGrid, row.grid);
+  triple(draft, Arg::kBlock, row.block);
+  row.registers = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+      draft.integer(Arg::kRegisters, 0), 0, std::numeric_limits<std::uint16_t>::max()));
+  row.shared_memory = draft.integer(Arg::kSharedMemory);
+  row.blocks_per_sm = real(draft, Arg::kBlocksPerSm);
+  row.warps_per_sm = real(draft, Arg::kWarpsPerSm);
+  row.occupancy_percent = real(draft, Arg::kOccupancy);
+  row.graph_id = draft.integer(Arg::kGraphId);
+  row.graph_node = draft.integer(Arg::kGraphNode);
+  lane.kernels.push_back(row);
+}
+
+void add_copy(const Draft& draft, Lane& lane, std::uint32_t event) {
+  lane.copies.push_back({event, real(draft, Arg::kBandwidth),
+                         draft.integer(Arg::kBytes, draft.integer(Arg::kSize))});
+}
+
+void add_sync(const Draft& draft, Lane& lane, std::uint32_t event) {
+  lane.syncs.push_back({event, text(draft, Arg::kSyncKind, lane),
+                        stream_of(draft, Arg::kWaitOnStream), draft.integer(Arg::kWaitOnRecord),
+                        draft.integer(Arg::kEventId)});
+}
+
+void add_memory(const Draft& draft, Lane& lane, std::uint32_t event) {
+  const auto small = [&](Arg arg) {
+    return static_cast<std::int16_t>(std::clamp<std::int64_t>(draft.integer(arg), -1, 0x7fff));
+  };
+  lane.memory.push_back({event, small(Arg::kDeviceType), small(Arg::kDeviceId),
+                         static_cast<std::uint64_t>(draft.integer(Arg::kAddress, 0)),
+                         draft.integer(Arg::kBytes, 0), draft.integer(Arg::kTotalAllocated),
+                         draft.integer(Arg::kTotalReserved)});
+}
+
+void add_collective(const Draft& draft, Lane& lane, std::uint32_t event) {
+  trace::CollectiveRow row{};
+  row.event = event;
+  row.name = text(draft, Arg::kCollectiveName, lane);
+  row.dtype = text(draft, Arg::kDtype, lane);
+  row.group_name = text(draft, Arg::kGroupName, lane);
+  row.group_description = text(draft, Arg::kGroupDescription, lane);
+  row.group_ranks = text(draft, Arg::kGroupRanks, lane);
+  row.in_split = text(draft, Arg::kInSplit, lane);
+  row.out_split = text(draft, Arg::kOutSplit, lane);
+  row.in_elements = draft.integer(Arg::kInElements);
+  row.out_elements = draft.integer(Arg::kOutElements);
+  row.sequence = draft.integer(Arg::kCollectiveSequence);
+  row.comms_id = static_cast<std::uint64_t>(draft.integer(Arg::kCommsId));
+  row.group_size = narrow(draft.integer(Arg::kGroupSize));
+  row.rank = narrow(draft.integer(Arg::kRank));
+  row.source_rank = narrow(draft.integer(Arg::kSourceRank));
+  row.destination_rank = narrow(draft.integer(Arg::kDestinationRank));
+  row.asynchronous = static_cast<std::int8_t>(draft.integer(Arg::kAsynchronous));
+  lane.collectives.push_back(row);
+}
+
+void add_sides(const Draft& draft, Kind kind, Lane& lane, std::uint32_t event) {
+  switch (kind) {
+    case Kind::kCpuOp:
+    case Kind::kAnnotation:
+      add_op(draft, lane, event);
+      break;
+    case Kind::kPython:
+      if (draft.has(Arg::kPythonId)) {
+        lane.python.push_back(
+            {event, draft.integer(Arg::kPythonId), draft.integer(Arg::kPythonParentId)});
+      }
+      return;
+    case Kind::kRuntime:
+    case Kind::kDriver:
+      if (draft.has(Arg::kCorrelation)) {
+        lane.launches.push_back(
+            {event, draft.integer(Arg::kCorrelation), draft.integer(Arg::kExternalId)});
+      }
+      return;
+    case Kind::kKernel:
+      add_device(draft, lane, event);
+      add_kernel(draft, lane, event);
+      break;
+    case Kind::kMemcpy:
+    case Kind::kMemset:
+      add_device(draft, lane, event);
+      add_copy(draft, lane, event);
+      break;
+    case Kind::kSync:
+    case Kind::kDeviceMarker:
+      add_device(draft, lane, event);
+      add_sync(draft, lane, event);
+      return;
+    case Kind::kMemory:
+      if (draft.has(Arg::kBytes)) add_memory(draft, lane, event);
+      return;
+    default:
+      break;
+  }
+  if (draft.has(Arg::kCollectiveName)) add_collective(draft, lane, event);
+}
+
+void check_times(const Draft& draft, trace::EventRow& row, Lane& lane) {
+  if (draft.number_as_text) lane.note(Note::kNumberAsText, draft.text_at);
+  if (draft.rounded) lane.note(Note::kSubNanosecond, draft.text_at);
+  if (row.phase != RawPhase::kSpan) return;
+  if (draft.duration_out_of_range || draft.duration > kAbsurd) {
+    lane.note(Note::kAbsurdDuration, draft.text_at, draft.name);
+    row.flags |= trace::kBadDuration;
+  } else if (!draft.has_duration) {
+    lane.note(Note::kWithoutDuration, draft.text_at, draft.name);
+  } else if (draft.duration < 0) {
+    lane.note(Note::kNegativeDuration, draft.text_at, draft.name);
+    row.flags |= trace::kBadDuration;
+  } else {
+    row.duration = draft.duration;
+  }
+}
+
+void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
+  trace::EventRow row;
+  row.start = draft.time;
+  row.entry = lane.entries();
+  row.text_at = draft.text_at;
+  row.phase = phase;
+  if (draft.has_name) {
+    row.name = lane.intern(draft.name, draft.text_at);
+  } else {
+    lane.note(Note::kWithoutName, draft.text_at);
+  }
+  row.category = lane.category(draft.category, draft.text_at);
+  row.track = lane.track(draft.pid, draft.tid, draft.text_at);
+  row.kind = kind_of(draft, row.category, lane);
+  check_times(draft, row, lane);
+  const std::uint32_t event = lane.next_event();
+  lane.events.push_back(row);
+  if (draft.present != 0) add_sides(draft, row.kind, lane, event);
+  if (phase == RawPhase::kCounter) {
+    for (const auto& [series, value] : draft.series) {
+      lane.counters.push_back({event, lane.intern(series, draft.text_at), value});
+    }
+  }
+  if (phase == RawPhase::kAsyncBegin || phase == RawPhase::kAsyncInstant ||
+      phase == RawPhase::kAsyncEnd) {
+    std::string key(draft.pid);
+    for (const std::string_view part : {draft.category, draft.id, draft.scope}) {
+      key += '\x1f';
+      key += part;
+    }
+    lane.async.push_back({event, lane.intern(key, draft.text_at)});
+  }
+}
+
+void stage_flow(const Draft& draft, Lane& lane) {
+  trace::FlowRow row{};
+  row.id = flow_id(draft.id);
+  row.time = draft.time;
+  row.track = lane.track(draft.pid, draft.tid, draft.text_at);
+  row.entry = lane.entries();
+  row.category = lane.intern(draft.category, draft.text_at);
+  row.name = draft.has_name ? lane.intern(draft.name, draft.text_at) : base::kNoString;
+  row.phase = draft.phase;
+  lane.flows.push_back(row);
+}
+
+void stage_label(const Draft& draft, Lane& lane) {
+  using What = trace::LabelRow::What;
+  trace::LabelRow row{lane.track(draft.pid, draft.tid, draft.text_at), What::kProcessName,
+                      base::kNoString, 0};
+  Arg wanted = Arg::kLabelName;
+  if (draft.name == "process_name") {
+    row.what = What::kProcessName;
+  } else if (draft.name == "thread_name") {
+    row.what = What::kThreadName;
+  } else if (draft.name == "process_labels") {
+    row.what = What::kProcessLabels;
+    wanted = Arg::kLabels;
+  } else if (draft.name == "process_sort_index" || draft.name == "thread_sort_index") {
+    row.what = draft.name.starts_with("p") ? What::kProcessSort : What::kThreadSort;
+    wanted = Arg::kSortIndex;
+  } else {
+    return;
+  }
+  if (!draft.has(wanted)) return;
+  if (wanted == Arg::kSortIndex) {
+    row.number = draft.integer(Arg::kSortIndex);
+  } else {
+    row.text = text(draft, wanted, lane);
+  }
+  lane.labels.push_back(row);
+}
+
+}  // namespace
+
+void stage(const Draft& draft, Lane& lane) {
+  const char phase = draft.phase;
+  if (phase == 0) {
+    lane.note(Note::kWithoutPhase, draft.text_at);
+  } else if (phase == 'M') {
+    stage_label(draft, lane);
+  } else if (!draft.has_time) {
+    lane.note(draft.time_out_of_range ? Note::kTimeOutOfRange : Note::kWithoutTimestamp,
+              draft.text_at, draft.name);
+  } else {
+    switch (phase) {
+      case 'X':
+        stage_event(draft, RawPhase::kSpan, lane);
+        break;
+      case 'i':
+      case 'I':
+      case 'R':
+        stage_event(draft, RawPhase::kInstant, lane);
+        break;
+      case 's':
+      case 't':
+      case 'f':
+        stage_flow(draft, lane);
+        break;
+      case 'B':
+        stage_event(draft, RawPhase::kBegin, lane);
+        break;
+      case 'E':
+        stage_event(draft, RawPhase::kEnd, lane);
+        break;
+      case 'C':
+        stage_event(draft, RawPhase::kCounter, lane);
+        break;
+      case 'b':
+      case 'S':
+        stage_event(draft, RawPhase::kAsyncBegin, lane);
+        break;
+      case 'n':
+      case 'T':
+      case 'p':
+        stage_event(draft, RawPhase::kAsyncInstant, lane);
+        break;
+      case 'e':
+      case 'F':
+        stage_event(draft, RawPhase::kAsyncEnd, lane);
+        break;
+      default:
+        lane.note(Note::kUnknownPhase, draft.text_at, std::string_view(&phase, 1));
+        stage_event(draft, RawPhase::kInstant, lane);
+    }
+  }
+  lane.add_entry();
+}
+
+}  // namespace stepscope::ingest::kineto
