@@ -1,0 +1,127 @@
+#include "emit/chrome_labels.h"
+
+#include <algorithm>
+#include <map>
+
+#include "emit/chrome_event.h"
+#include "emit/json_text.h"
+
+namespace stepscope::emit {
+namespace {
+
+struct ProcessLabel {
+  std::string_view name, key;
+  std::string value;
+};
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  append_string(json, text);
+  return json;
+}
+
+std::vector<ProcessLabel> labels_of(const trace::Track& track, const Texts& texts) {
+  std::vector<ProcessLabel> labels;
+  if (!track.process_name.empty()) {
+    labels.push_back({"process_name", "name", quoted(texts.plain(track.process_name))});
+  }
+  if (!track.process_labels.empty()) {
+    labels.push_back({"process_labels", "labels", quoted(texts.plain(track.process_labels))});
+  }
+  if (track.process_sort_index) {
+    labels.push_back(
+        {"process_sort_index", "sort_index", std::to_string(*track.process_sort_index)});
+  }
+  return labels;
+}
+
+// Tracks that only metadata can name: no event and no arrow does, nor does a thread's label.
+std::vector<bool> bare_tracks(const trace::Trace& trace) {
+  std::vector<bool> bare;
+  for (const trace::Track& track : trace.tracks()) {
+    bare.push_back(track.begin == track.end && track.thread_name.empty() &&
+                   !track.thread_sort_index);
+  }
+  for (const std::uint32_t track : trace.flows().track.span()) bare[track] = false;
+  return bare;
+}
+
+}  // namespace
+
+ChromeLabels::ChromeLabels(const trace::Trace& trace, const Texts& texts)
+    : trace_(trace), texts_(texts) {
+  std::map<std::string_view, std::vector<std::uint32_t>> processes;
+  for (std::uint32_t i = 0; i < trace.tracks().size(); ++i) {
+    processes[trace.tracks()[i].process].push_back(i);
+    add_thread_labels(i);
+  }
+  const std::vector<bool> bare = bare_tracks(trace);
+  for (const auto& [process, tracks] : processes) add_process_labels(tracks, bare);
+  std::stable_sort(labels_.begin(), labels_.end(),
+                   [](const Label& a, const Label& b) { return a.track < b.track; });
+}
+
+void ChromeLabels::add_process_labels(const std::vector<std::uint32_t>& tracks,
+                                      const std::vector<bool>& bare) {
+  std::vector<std::uint32_t> carriers;
+  std::copy_if(tracks.begin(), tracks.end(), std::back_inserter(carriers),
+               [&](std::uint32_t track) { return bare[track]; });
+  const std::vector<ProcessLabel> labels = labels_of(trace_.tracks()[tracks[0]], texts_);
+  if (carriers.empty()) carriers.push_back(tracks[0]);
+  for (std::size_t i = 0; i < std::max(labels.size(), carriers.size()); ++i) {
+    const std::uint32_t track = carriers[std::min(i, carriers.size() - 1)];
+    if (!labels.empty()) {
+      const ProcessLabel& label = labels[i % labels.size()];
+      add(track, label.name, label.key, label.value);
+    } else if (bare[track]) {
+      add(track, "stepscope_track", {}, {});
+    }
+  }
+}
+
+void ChromeLabels::add_thread_labels(std::uint32_t track) {
+  const trace::Track& of = trace_.tracks()[track];
+  if (!of.thread_name.empty()) {
+    add(track, "thread_name", "name", quoted(texts_.plain(of.thread_name)));
+  }
+  if (of.thread_sort_index) {
+    add(track, "thread_sort_index", "sort_index", std::to_string(*of.thread_sort_index));
+  }
+}
+
+void ChromeLabels::add(std::uint32_t track, std::string_view name, std::string_view key,
+                       std::string value) {
+  std::string json;
+  Members members(json);
+  members.text("ph", "M");
+  members.text("name", name);
+  append_track(members.next(), texts_, trace_.tracks()[track]);
+  if (!key.empty()) {
+    Members args(members.key("args"));
+    args.key(key) += value;
+    args.close();
+  }
+  members.close();
+  labels_.push_back({track, std::move(json)});
+}
+
+bool ChromeLabels::append_filler(std::string& out) {
+  if (!labels_.empty() && labels_.front().track <= introduced_) {
+    append_next(out);
+    return true;
+  }
+  if (trace_.tracks().empty()) return false;
+  out += R"({"ph":"M","name":"stepscope_gap",)";
+  append_track(out, texts_, trace_.tracks()[introduced_ == 0 ? 0 : introduced_ - 1]);
+  out += '}';
+  saw(0);
+  return true;
+}
+
+void ChromeLabels::append_next(std::string& out) {
+  saw(labels_.front().track);
+  out += labels_.front().json;
+  labels_.pop_front();
+}
+
+}  // namespace stepscope::emit
