@@ -2,25 +2,30 @@
 // goes away again.
 #pragma once
 
-#include <isa-l/crc.h>
-#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
 #include "bytes/source.h"
 
 namespace stepscope::bytes {
+
+using Sizes = std::vector<std::size_t>;
+
+inline std::minstd_rand random_from(unsigned seed) { return std::minstd_rand(seed); }
 
 // Looks like a trace: repetitive, with numbers that never repeat.
 inline std::string synthetic_text(std::size_t size, unsigned seed = 1) {
@@ -29,8 +34,8 @@ inline std::string synthetic_text(std::size_t size, unsigned seed = 1) {
   text.reserve(size + 128);
   while (text.size() < size) {
     text += R"({"ph":"X","cat":"kernel","name":"gemm_)" + std::to_string(random() % 97) +
-            R"(","ts":)" + std::to_string(random()) + R"(,"dur":)" + std::to_string(random() % 5000) +
-            "},\n";
+            R"(","ts":)" + std::to_string(random()) + R"(,"dur":)" +
+            std::to_string(random() % 5000) + "},\n";
   }
   text.resize(size);
   return text;
@@ -79,7 +84,7 @@ inline std::string gzip_with_header(std::string_view text, int flags, std::strin
 
 inline std::string zstd_of(std::string_view text, bool checksum = false, int level = 1) {
   const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
-                                                                      ZSTD_freeCCtx);
+                                                                        ZSTD_freeCCtx);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum ? 1 : 0);
   std::string out(ZSTD_compressBound(text.size()), '\0');

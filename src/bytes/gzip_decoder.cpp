@@ -1,11 +1,11 @@
 #include "bytes/gzip_decoder.h"
 
-#include <isa-l/igzip_lib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
+
+#include <isa-l/igzip_lib.h>
 
 namespace stepscope::bytes {
 
@@ -181,9 +181,9 @@ Result<std::size_t> GzipDecoder::inflate(InputWindow& in, std::span<char> into) 
 std::size_t GzipDecoder::stop_at_corruption(int isal_error, std::uint64_t file_offset,
                                             std::size_t got) {
   std::size_t left = leftover(*state_);
-  if (isal_error == ISAL_INVALID_LOOKBACK) {
-    // It has counted the copy it then could not make, of unknown length: those bytes are whatever
-    // was in memory. Better to lose a few good ones than to deliver them.
+  if (isal_error == ISAL_INVALID_LOOKBACK || isal_error == ISAL_INVALID_SYMBOL) {
+    // It may have counted a copy that it then could not make, of unknown length: those bytes are
+    // whatever was in memory. Better to lose a few good ones than to deliver them.
     std::size_t doubtful = ISAL_DEF_MAX_MATCH;
     const std::size_t from_left = std::min(doubtful, left);
     left -= from_left;
@@ -215,8 +215,8 @@ void GzipDecoder::note(std::uint64_t file_offset, std::string what) {
 std::string GzipDecoder::save() const {
   if (stage_ != Stage::kMember) return {};
   // The output buffer is the last field, so the part in use is a prefix of the struct.
-  const std::size_t used = offsetof(inflate_state, tmp_out_buffer) +
-                           static_cast<std::size_t>(state_->tmp_out_valid);
+  const std::size_t used =
+      offsetof(inflate_state, tmp_out_buffer) + static_cast<std::size_t>(state_->tmp_out_valid);
   return {reinterpret_cast<const char*>(state_.get()), used};
 }
 

@@ -20,8 +20,8 @@ TEST(Gzip, GivesTheTextWhateverTheSizeOfReadsAndWindows) {
   const string text = synthetic_text(300'000);
   const string stored = noise(100'000);
   for (const string& file : {gzip_of(text, 0), gzip_of(text, 1), gzip_of(text, 3)}) {
-    for (const std::size_t span : {1, 7, 100, 4096, 32'768, 65'537, 10'000'000}) {
-      for (const std::size_t window : {5, 100, 4096, 1 << 18}) {
+    for (const std::size_t span : Sizes{1, 7, 100, 4096, 32'768, 65'537, 10'000'000}) {
+      for (const std::size_t window : Sizes{5, 100, 4096, 1 << 18}) {
         const ReadAll all = inflate(file, span, window);
         ASSERT_TRUE(all.text == text) << span << " " << window;
         ASSERT_EQ(all.what(), "");
@@ -33,9 +33,10 @@ TEST(Gzip, GivesTheTextWhateverTheSizeOfReadsAndWindows) {
 
 TEST(Gzip, GivesTheTextForRandomSizesOfReads) {
   const string text = synthetic_text(1'000'000);
-  std::minstd_rand random(7);
+  auto random = random_from(7);
   for (int round = 0; round < 20; ++round) {
-    const auto source = memory_source("t.gz", gzip_of(text), {.input_window_bytes = 1 + random() % 50'000});
+    const auto source =
+        memory_source("t.gz", gzip_of(text), {.input_window_bytes = 1 + random() % 50'000});
     string got;
     std::vector<char> buffer(200'000);
     while (true) {
@@ -93,7 +94,7 @@ TEST(Gzip, ReadsEveryKindOfFile) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    for (const std::size_t window : {4, 5, 13, 4096}) {
+    for (const std::size_t window : Sizes{4, 5, 13, 4096}) {
       const ReadAll all = inflate(c.file, 3, window);
       EXPECT_EQ(all.text, c.text);
       EXPECT_EQ(all.what(), c.what);
@@ -142,7 +143,8 @@ TEST(Gzip, DeliversWhatComesBeforeCorruptData) {
   const string text = synthetic_text(400'000);
   string good = "\x1f\x8b\x08\0\0\0\0\0\0\0"s;
   for (std::size_t at = 0; at < text.size(); at += 50'000) {
-    good += "\0\x50\xc3\xaf\x3c"s + text.substr(at, 50'000);  // a stored block: length and its inverse
+    good +=
+        "\0\x50\xc3\xaf\x3c"s + text.substr(at, 50'000);  // a stored block: length and its inverse
   }
   const Case cases[] = {
       {"block type 3", good + "\x07", text, "gzip data is corrupt: a block that cannot be"},
@@ -151,7 +153,7 @@ TEST(Gzip, DeliversWhatComesBeforeCorruptData) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    for (const std::size_t span : {1, 1000, 100'000, 1'000'000}) {
+    for (const std::size_t span : Sizes{1, 1000, 100'000, 1'000'000}) {
       const ReadAll all = inflate(c.file + string(500, 'x'), span);
       ASSERT_TRUE(all.text == c.text);
       ASSERT_TRUE(all.damage);
@@ -167,8 +169,8 @@ TEST(Gzip, NothingFalseIsDeliveredBeforeABadReference) {
   const string text = synthetic_text(1'000);
   // A stored block of 1000 bytes, then a copy of 3 bytes from 32768 bytes before.
   const string file = "\x1f\x8b\x08\0\0\0\0\0\0\0\0\xe8\x03\x17\xfc"s + text + "\x03\xde\xff\x0f"s;
-  for (const std::size_t span : {1, 10, 700, 900, 100'000}) {
-    for (const std::size_t rest : {0, 500}) {
+  for (const std::size_t span : Sizes{1, 10, 700, 900, 100'000}) {
+    for (const std::size_t rest : Sizes{0, 500}) {
       const ReadAll all = inflate(file + string(rest, 'x'), span);
       EXPECT_GE(all.text.size(), text.size() - ISAL_DEF_MAX_MATCH);
       EXPECT_TRUE(text.starts_with(all.text));
@@ -179,7 +181,9 @@ TEST(Gzip, NothingFalseIsDeliveredBeforeABadReference) {
 }
 
 TEST(Gzip, ABombOnlyStreams) {
-  const string file = gzip_of(string(100'000'000, '0'), 3);
+  string zeros;
+  zeros.assign(100'000'000, '0');
+  const string file = gzip_of(zeros, 3);
   ASSERT_LT(file.size(), 1'000'000U);
   const auto source = memory_source("bomb.gz", file);
   std::vector<char> buffer(1 << 16);

@@ -1,7 +1,6 @@
 #include "bytes/raw_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace stepscope::bytes {
 
@@ -31,7 +32,7 @@ FileFacts facts_of(const struct stat& info) {
 }
 
 Result<FileFacts> facts_now(int fd, const std::string& name) {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd, &info) != 0) {
     return fail(Code::kIo, fmt::format("{}: cannot be examined: {}", name, reason(errno)));
   }
@@ -43,7 +44,7 @@ Result<FileFacts> facts_now(int fd, const std::string& name) {
 Result<RawFile> RawFile::open(const std::string& path) {
   RawFile file(path);
   file.fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  struct stat info {};
+  struct stat info{};
   if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0) {
     const int why = errno;
     const Code code = why == ENOENT || why == ENOTDIR ? Code::kNotFound : Code::kIo;
@@ -51,8 +52,8 @@ Result<RawFile> RawFile::open(const std::string& path) {
                                   file.shown_name(), reason(why)));
   }
   if (S_ISDIR(info.st_mode)) {
-    return fail(Code::kIo, fmt::format("{}: cannot be read: {}; expected a file",
-                                       file.shown_name(), reason(EISDIR)));
+    return fail(Code::kIo, fmt::format("{}: cannot be read: {}; expected a file", file.shown_name(),
+                                       reason(EISDIR)));
   }
   // Standard input may be a file that somebody has already read a part of: then it is a pipe to us.
   if (S_ISREG(info.st_mode) && ::lseek(file.fd_, 0, SEEK_CUR) == 0) {
@@ -115,14 +116,15 @@ Result<std::size_t> RawFile::read(std::span<char> into) {
 
 Result<std::size_t> RawFile::read_at(std::uint64_t offset, std::span<char> into) const {
   if (fd_ < 0) {
-    const std::size_t from = static_cast<std::size_t>(std::min<std::uint64_t>(offset, memory_.size()));
+    const std::size_t from =
+        static_cast<std::size_t>(std::min<std::uint64_t>(offset, memory_.size()));
     const std::size_t count = std::min(into.size(), memory_.size() - from);
     std::copy_n(memory_.data() + from, count, into.data());
     return count;
   }
   while (true) {
-    const ssize_t got = ::pread(fd_, into.data(), std::min(into.size(), kMostPerRead),
-                                static_cast<off_t>(offset));
+    const ssize_t got =
+        ::pread(fd_, into.data(), std::min(into.size(), kMostPerRead), static_cast<off_t>(offset));
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EINTR) continue;
     return fail(Code::kIo,

@@ -50,7 +50,7 @@ class RawFile {
   base::Result<std::size_t> read_stream(std::span<char> into) const;
 
   std::string name_;
-  int fd_ = -1;             // -1: memory_ is the file
+  int fd_ = -1;              // -1: memory_ is the file
   bool positioned_ = false;  // pread works and starts at 0
   bool reached_end_ = false;
   std::optional<FileFacts> facts_;

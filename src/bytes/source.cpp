@@ -23,7 +23,8 @@ class StreamSource final : public ByteSource {
  public:
   StreamSource(InputWindow window, Encoding encoding, SourceOptions options)
       : window_(std::move(window)), encoding_(encoding), options_(options), decoder_(encoding) {
-    options_.checkpoint_spacing_bytes = std::max<std::uint64_t>(options.checkpoint_spacing_bytes, 1);
+    options_.checkpoint_spacing_bytes =
+        std::max<std::uint64_t>(options.checkpoint_spacing_bytes, 1);
     if (!rereadable()) return;
     index_ = std::make_shared<SeekIndex>();
     index_->encoding = encoding;
@@ -111,8 +112,8 @@ Encoding sniff(std::span<const char> head) {
   }
   if (head.size() >= 4) {
     const bool frame = byte(0) == 0x28 && byte(1) == 0xb5 && byte(2) == 0x2f && byte(3) == 0xfd;
-    const bool skippable = (byte(0) & 0xf0) == 0x50 && byte(1) == 0x2a && byte(2) == 0x4d &&
-                           byte(3) == 0x18;
+    const bool skippable =
+        (byte(0) & 0xf0) == 0x50 && byte(1) == 0x2a && byte(2) == 0x4d && byte(3) == 0x18;
     if (frame || skippable) return Encoding::kZstd;
   }
   return Encoding::kPlain;

@@ -1,5 +1,6 @@
 // Where bytes come from. A ByteSource is a one-way stream of the *decompressed* text, whatever the
-// file is: plain, gzip, zstd, or standard input. Which one it is is decided by content, never by name.
+// file is: plain, gzip, zstd, or standard input. Which one it is is decided by content, never by
+// name.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ Encoding sniff(std::span<const char> head);
 struct Damage {
   std::uint64_t text_offset;  // decompressed bytes delivered up to the damage
   std::uint64_t file_offset;  // where in the file
-  std::string what;           // "gzip stream ends in the middle of a block", "checksum does not match"
+  std::string what;  // "gzip stream ends in the middle of a block", "checksum does not match"
 };
 
 struct SeekIndex;  // bytes/seek_index.h
@@ -38,10 +39,10 @@ class ByteSource {
 
   virtual const std::string& name() const = 0;  // as the user wrote it; "-" is standard input
   virtual Encoding encoding() const = 0;
-  virtual std::uint64_t text_position() const = 0;         // decompressed bytes delivered so far
-  virtual std::uint64_t file_position() const = 0;         // bytes taken from the file so far
+  virtual std::uint64_t text_position() const = 0;  // decompressed bytes delivered so far
+  virtual std::uint64_t file_position() const = 0;  // bytes taken from the file so far
   virtual std::optional<std::uint64_t> file_size() const = 0;  // unknown for a pipe
-  virtual std::optional<Damage> damage() const = 0;        // set only once read() has returned 0
+  virtual std::optional<Damage> damage() const = 0;  // set only once read() has returned 0
 
   // Can the same text be read again from the file (see open_text)? False for pipes.
   virtual bool rereadable() const = 0;
@@ -50,7 +51,7 @@ class ByteSource {
 };
 
 struct SourceOptions {
-  std::size_t input_window_bytes = 256 * 1024;                    // of compressed input held
+  std::size_t input_window_bytes = 256 * 1024;                // of compressed input held
   std::uint64_t checkpoint_spacing_bytes = 32 * 1024 * 1024;  // of text, for seek_index()
 };
 

@@ -1,12 +1,12 @@
 #include "bytes/source.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "bytes/files_for_tests.h"
 #include "bytes/seek_index.h"
@@ -83,7 +83,7 @@ TEST(OpenSource, ReadsPlainGzipAndZstdFilesWhateverTheirName) {
                {"", Encoding::kPlain}};
   for (const auto& c : cases) {
     const string path = folder.write("trace.txt", c.file);
-    for (const std::size_t span : {1'000, 4'096, 50'000, 5'000'000}) {
+    for (const std::size_t span : Sizes{1'000, 4'096, 50'000, 5'000'000}) {
       auto opened = open_source(path);
       ASSERT_TRUE(opened);
       ByteSource& source = **opened;
@@ -146,8 +146,9 @@ TEST(OpenSource, AFileThatIsWrittenAgainWithTheSameSizeIsAnError) {
   const ReadAll all = read_all(**source);
   ASSERT_TRUE(all.error);
   EXPECT_EQ(all.error->message,
-            path + ": changed while it was read: still 8 bytes, but written to since it was opened "
-                   "(is the program still writing it?)");
+            path +
+                ": changed while it was read: still 8 bytes, but written to since it was opened "
+                "(is the program still writing it?)");
 }
 
 // Puts a descriptor in the place of standard input for one test.

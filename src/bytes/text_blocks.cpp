@@ -1,10 +1,10 @@
 #include "bytes/text_blocks.h"
 
-#include <fmt/format.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <iterator>
+
+#include <fmt/format.h>
+#include <zstd.h>
 
 namespace stepscope::bytes {
 
@@ -28,9 +28,9 @@ TextBlocks::~TextBlocks() = default;
 
 Status TextBlocks::append(std::uint64_t text_offset, std::span<const char> text) {
   if (text_offset < text_end()) {
-    return fail(Code::kInvalidArgument,
-                fmt::format("text at offset {} comes after text that ends at {}", text_offset,
-                            text_end()));
+    return fail(
+        Code::kInvalidArgument,
+        fmt::format("text at offset {} comes after text that ends at {}", text_offset, text_end()));
   }
   if (text.empty()) return Done{};
   if (text_offset > text_end()) {
@@ -95,7 +95,8 @@ Result<std::size_t> TextBlocks::read_at(std::uint64_t text_offset, std::span<cha
 
 Result<std::span<const char>> TextBlocks::kept_at(std::uint64_t text_offset) {
   if (text_offset >= tail_start_) {
-    return std::span<const char>(tail_).subspan(static_cast<std::size_t>(text_offset - tail_start_));
+    return std::span<const char>(tail_).subspan(
+        static_cast<std::size_t>(text_offset - tail_start_));
   }
   const auto after = std::upper_bound(
       pieces_.begin(), pieces_.end(), text_offset,
@@ -117,8 +118,9 @@ Result<std::span<const char>> TextBlocks::kept_at(std::uint64_t text_offset) {
     }
     unpacked_piece_ = number;
   }
-  return std::span<const char>(unpacked_).first(piece->text_size).subspan(
-      static_cast<std::size_t>(from));
+  return std::span<const char>(unpacked_)
+      .first(piece->text_size)
+      .subspan(static_cast<std::size_t>(from));
 }
 
 std::size_t TextBlocks::memory_bytes() const {

@@ -54,8 +54,8 @@ class TextBlocks final : public TextReader {
   std::size_t pieces_bytes_ = 0;
   std::string tail_;  // the end of the text, less than a piece, not compressed yet
   std::uint64_t tail_start_ = 0;
-  std::vector<char> scratch_;    // a piece while it is compressed
-  std::vector<char> unpacked_;   // the piece that was read last
+  std::vector<char> scratch_;   // a piece while it is compressed
+  std::vector<char> unpacked_;  // the piece that was read last
   std::size_t unpacked_piece_ = kNone;
   std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
   std::unique_ptr<ZSTD_DCtx_s, std::size_t (*)(ZSTD_DCtx_s*)> decompressor_;

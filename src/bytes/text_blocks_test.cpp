@@ -19,8 +19,8 @@ string text_at(TextReader& reader, std::uint64_t offset, std::size_t size) {
 
 TEST(TextBlocks, GivesBackWhatWasAppendedInBlocksOfAnySize) {
   const string text = synthetic_text(2'000'000);
-  std::minstd_rand random(3);
-  for (const std::size_t largest : {50, 5'000, 65'536, 900'000}) {
+  auto random = random_from(3);
+  for (const std::size_t largest : Sizes{50, 5'000, 65'536, 900'000}) {
     TextBlocks blocks;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t size = std::min<std::size_t>(1 + random() % largest, text.size() - at);
@@ -53,7 +53,7 @@ TEST(TextBlocks, TextMayBeLeftOut) {
   EXPECT_EQ(text_at(blocks, 100'900, 1'000), text.substr(100'900, 100));  // short at the gap
   EXPECT_EQ(text_at(blocks, 200'000, 100), text.substr(200'000, 10));
   char c = 0;
-  for (const std::uint64_t left_out : {0, 999, 101'000, 199'999}) {
+  for (const std::uint64_t left_out : Sizes{0, 999, 101'000, 199'999}) {
     const auto got = blocks.read_at(left_out, {&c, 1});
     ASSERT_FALSE(got);
     EXPECT_EQ(got.error().code, base::Code::kNotFound);

@@ -1,10 +1,10 @@
 #include "bytes/text_reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "bytes/decoder.h"
 #include "bytes/input_window.h"
@@ -115,8 +115,9 @@ class CompressedText final : public TextReader {
 Result<std::unique_ptr<TextReader>> open_text(const std::string& path, Encoding encoding,
                                               std::shared_ptr<const SeekIndex> index) {
   if (!index || index->encoding != encoding || path == "-") {
-    return fail(Code::kInvalidArgument,
-                fmt::format("{}: cannot be read again without the index of its first reading", path));
+    return fail(
+        Code::kInvalidArgument,
+        fmt::format("{}: cannot be read again without the index of its first reading", path));
   }
   SCOPE_TRY(RawFile file, RawFile::open(path));
   SCOPE_TRY([[maybe_unused]] const base::Done same, file.check_same_as(index->file));

@@ -1,8 +1,9 @@
 #include "bytes/text_reader.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
+
+#include <gtest/gtest.h>
 
 #include "bytes/files_for_tests.h"
 #include "bytes/seek_index.h"
@@ -33,8 +34,10 @@ void expect_same_text(const string& path, const FirstPass& first, int rounds, un
   std::minstd_rand random(seed);
   std::size_t at = 0;
   for (int round = 0; round < rounds; ++round) {
-    if (round % 8 == 0) at = random() * 3ULL % (first.text.size() + 10);
-    else at += random() % 2'000;
+    if (round % 8 == 0)
+      at = random() * 3ULL % (first.text.size() + 10);
+    else
+      at += random() % 2'000;
     string got(round % 16 == 5 ? 700'000 : random() % 1'000, '\0');
     const auto count = (*reader)->read_at(at, got);
     ASSERT_TRUE(count) << count.error().message;
@@ -70,9 +73,9 @@ TEST(TextReader, ReadsTheSameTextAtAnyOffset) {
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     const string path = folder.write("trace", c.file);
-    for (const std::uint64_t spacing : {1'000, 70'000, 1'000'000}) {
-      for (const std::size_t span : {999, 1 << 20}) {
-        const FirstPass first = read_once(path, spacing, static_cast<std::size_t>(span));
+    for (const std::uint64_t spacing : Sizes{1'000, 70'000, 1'000'000}) {
+      for (const std::size_t span : Sizes{999, 1 << 20}) {
+        const FirstPass first = read_once(path, spacing, span);
         ASSERT_TRUE(first.text == text);
         ASSERT_NE(first.index, nullptr);
         EXPECT_EQ(first.index->checkpoints.size() > 2, c.has_checkpoints);

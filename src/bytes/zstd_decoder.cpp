@@ -1,11 +1,11 @@
 #include "bytes/zstd_decoder.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <zstd.h>
 #include <zstd_errors.h>
-
-#include <algorithm>
-#include <utility>
 
 namespace stepscope::bytes {
 
@@ -88,10 +88,10 @@ Result<std::size_t> ZstdDecoder::read(InputWindow& in, std::span<char> into) {
         begin_frame();
         continue;
       }
-      end_with(in.position(), why == ZSTD_error_prefix_unknown
-                                  ? "what follows the zstd data is not zstd"
-                                  : fmt::format("zstd data is corrupt: {}",
-                                                ZSTD_getErrorString(why)));
+      end_with(in.position(),
+               why == ZSTD_error_prefix_unknown
+                   ? "what follows the zstd data is not zstd"
+                   : fmt::format("zstd data is corrupt: {}", ZSTD_getErrorString(why)));
       break;
     }
     in.consume(source.pos);

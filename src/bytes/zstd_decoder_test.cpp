@@ -18,8 +18,8 @@ ReadAll decompress(string file, std::size_t span_bytes = 1 << 16, std::size_t wi
 TEST(Zstd, GivesTheTextWhateverTheSizeOfReadsAndWindows) {
   const string text = synthetic_text(500'000);
   for (const string& file : {zstd_of(text), zstd_of(text, true, 9)}) {
-    for (const std::size_t span : {1, 100, 4096, 131'072, 10'000'000}) {
-      for (const std::size_t window : {5, 100, 4096, 1 << 18}) {
+    for (const std::size_t span : Sizes{1, 100, 4096, 131'072, 10'000'000}) {
+      for (const std::size_t window : Sizes{5, 100, 4096, 1 << 18}) {
         const ReadAll all = decompress(file, span, window);
         ASSERT_TRUE(all.text == text) << span << " " << window;
         ASSERT_EQ(all.what(), "");
@@ -43,7 +43,8 @@ TEST(Zstd, ReadsEveryKindOfFile) {
       {"many frames are one text", zstd_of("one ") + zstd_of("") + zstd_of("two", true), "one two",
        ""},
       {"a skippable frame may come first", zstd_skippable("note") + zstd_of("text"), "text", ""},
-      {"a skippable frame may come last", zstd_of("text") + zstd_skippable(noise(9000)), "text", ""},
+      {"a skippable frame may come last", zstd_of("text") + zstd_skippable(noise(9000)), "text",
+       ""},
       {"only skippable frames", zstd_skippable("a") + zstd_skippable(""), "", ""},
       {"rubbish after a frame is noted", zstd_of("text") + "rubbish", "text",
        "what follows the zstd data is not zstd"},
@@ -56,7 +57,7 @@ TEST(Zstd, ReadsEveryKindOfFile) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    for (const std::size_t window : {4, 5, 13, 4096}) {
+    for (const std::size_t window : Sizes{4, 5, 13, 4096}) {
       const ReadAll all = decompress(c.file, 3, window);
       EXPECT_EQ(all.text, c.text);
       EXPECT_EQ(all.what(), c.what);
@@ -98,8 +99,8 @@ TEST(Zstd, DeliversTheBlocksBeforeCorruptData) {
   string file = half;
   file.replace(131'072 * 3 + 3 * 3 + 12, 3, "\xff\xff\xff");  // near the fourth block's header
   EXPECT_GE(decompress(half, 1 << 20).text.size(), 131'072U * 4);
-  for (const std::size_t span : {1, 1000, 1 << 20}) {
-    const ReadAll all = decompress(file, static_cast<std::size_t>(span));
+  for (const std::size_t span : Sizes{1, 1000, 1 << 20}) {
+    const ReadAll all = decompress(file, span);
     ASSERT_TRUE(all.damage);
     EXPECT_GE(all.text.size(), 131'072U * 3);
     EXPECT_TRUE(all.text.substr(0, 131'072 * 3) == text.substr(0, 131'072 * 3));
