@@ -51,12 +51,11 @@ std::string progress_line(const ProgressState& state, const Look& look) {
   if (state.files_total > 1) {
     facts += fmt::format("  {} of {} files", state.files_done, state.files_total);
   }
-  const std::string_view verb = "reading";
   const std::size_t room = look.width == 0 ? 1000 : look.width - 1;
   const bool with_bar =
-      state.bytes_total > 0 && verb.size() + 2 + kBarColumns + text_width(facts) <= room;
-  if (!with_bar) return cut_end(std::string(verb) + facts, room);
-  return fmt::format("{}  {}{}", verb, bar(part, look), facts);
+      state.bytes_total > 0 && state.verb.size() + 2 + kBarColumns + text_width(facts) <= room;
+  if (!with_bar) return cut_end(std::string(state.verb) + facts, room);
+  return fmt::format("{}  {}{}", state.verb, bar(part, look), facts);
 }
 
 }  // namespace stepscope::report

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "report/text_table.h"
 
 namespace stepscope::report {
 
 struct ProgressState {
+  std::string_view verb = "reading";
   std::uint64_t bytes_done = 0, bytes_total = 0;  // total 0: not known
   std::size_t files_done = 0, files_total = 0;
   double seconds = 0;  // since the start

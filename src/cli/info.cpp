@@ -1,0 +1,74 @@
+#include "report/info.h"
+
+#include <array>
+#include <utility>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/open_run.h"
+#include "report/info_text.h"
+
+namespace stepscope::cli {
+namespace {
+
+constexpr std::array kOptions = std::to_array<Option>({
+    {.name = "json", .help = "print JSON (schema stepscope.info/1) instead of text"},
+    {.name = "all", .help = "list every rank and category, however many there are"},
+    {.name = "steps",
+     .value = "PATTERN",
+     .help = "names of the steps, a regular expression (default: ProfilerStep#N and its like)"},
+    {.name = "no-timing", .help = "leave out what differs from run to run: load time, memory"},
+});
+
+Exit run_info(const Context& context) {
+  Exit status = Exit::kDone;
+  const std::optional<OpenedRun> opened = open_run(context, status);
+  if (!opened) return status;
+  const report::RunInfo info = report::summarize(opened->run);
+  std::optional<double> seconds;
+  if (!context.arguments.has("no-timing")) seconds = opened->seconds;
+
+  std::string text;
+  if (context.arguments.has("json")) {
+    text = report::info_json(info, seconds);
+  } else {
+    report::InfoTextOptions options;
+    options.look = context.console.out_look();
+    options.all = context.arguments.has("all");
+    options.load_seconds = seconds;
+    text = report::info_text(info, options);
+  }
+  if (const base::Status written = context.console.write(text); !written) {
+    return show_error(context, written.error());
+  }
+  if (!info.lost_data) return Exit::kDone;
+  // On a terminal the report itself has just said so.
+  if (!context.console.out_is_terminal()) note_lost_data(context, opened->run);
+  return Exit::kDataLost;
+}
+
+}  // namespace
+
+const Command kInfo{
+    .name = "info",
+    .summary = "what is in these files: ranks, devices, steps, events, oddities",
+    .arguments = "PATH...",
+    .text = R"(Says what was recorded, where, when and with which versions; how many events of each
+category there are and how they are linked; and everything odd that was met while
+reading, counted by kind with one example position each.
+
+PATH is a trace file (JSON, also gzip or zstd, told by content), a folder of them
+(one per rank, searched in depth), or - for standard input.
+)",
+    .options = kOptions,
+    .examples = R"(  stepscope info trace.json.gz
+  stepscope info runs/exp1/
+  stepscope info --json runs/exp1/ | jq '.windows[] | {rank, events}'
+  zcat trace.json.gz | stepscope info -
+)",
+    .completes = Completes::kFiles,
+    .run = run_info,
+};
+
+}  // namespace stepscope::cli

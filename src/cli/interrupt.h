@@ -1,0 +1,49 @@
+// Ctrl-C and a polite kill. The first one asks the work to stop, so that it can clean up; a second
+// one, or work that does not stop within two seconds (a read from a silent pipe), ends the process.
+// Either way unfinished output is removed.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "cli/command.h"
+
+namespace stepscope::cli {
+
+class Interrupt {
+ public:
+  // Must be made before any other thread: threads inherit which signals are left to this one.
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  const std::atomic<bool>* stop_flag() const { return &stop_; }
+  bool stopped() const { return stop_.load(); }
+  Exit status() const;  // 128 and the signal's number
+
+  // Files that are not finished and go away if the process ends early.
+  void guard(const std::string& path);
+  void release(const std::string& path);
+
+  // Called before the process is ended hard: puts the terminal in order.
+  void set_last_words(std::function<void()> last_words);
+
+ private:
+  void wait_for_signals();
+  void end_process();
+
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> finished_{false};
+  std::atomic<int> signal_{0};
+  std::mutex mutex_;
+  std::set<std::string> guarded_;
+  std::function<void()> last_words_;
+  std::thread thread_;
+};
+
+}  // namespace stepscope::cli

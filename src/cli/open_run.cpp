@@ -1,0 +1,89 @@
+#include "cli/open_run.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+
+namespace stepscope::cli {
+namespace {
+
+using base::Code;
+
+session::OpenOptions open_options(const Context& context, Progress& progress) {
+  session::OpenOptions options;
+  options.threads = context.settings.jobs;
+  options.max_memory_bytes = context.settings.max_memory_bytes;
+  options.step_pattern = context.arguments.text("steps");
+  options.stop = context.interrupt.stop_flag();
+  if (progress.is_shown()) {
+    options.progress = [&progress](const session::Progress& state) {
+      report::ProgressState shown;
+      shown.bytes_done = state.bytes_done;
+      shown.bytes_total = state.bytes_total;
+      shown.files_done = state.files_done;
+      shown.files_total = state.files_total;
+      progress.set(shown);
+    };
+  }
+  return options;
+}
+
+}  // namespace
+
+Exit show_error(const Context& context, const base::Error& error) {
+  if (error.code == Code::kCancelled || context.interrupt.stopped()) {
+    context.console.error("stopped");
+    return context.interrupt.status();
+  }
+  context.console.error(error.message);
+  if (error.code == Code::kLimit && error.message.find("memory") != std::string::npos) {
+    context.console.hint("--max-memory SIZE allows more; the default is 75% of what is free");
+  }
+  return error.code == Code::kInvalidArgument ? Exit::kUsage : Exit::kNotReadable;
+}
+
+std::optional<OpenedRun> open_run(const Context& context, Exit& status) {
+  const std::vector<std::string>& paths = context.arguments.words();
+  if (paths.empty()) {
+    context.console.error("no PATH given: a trace file, a folder of them, or - for standard input");
+    status = Exit::kUsage;
+    return std::nullopt;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  base::Result<trace::Run> run = [&] {
+    Progress progress(context, "reading");
+    return session::open(paths, open_options(context, progress));
+  }();
+  if (!run) {
+    status = show_error(context, run.error());
+    return std::nullopt;
+  }
+  const auto took = std::chrono::steady_clock::now() - start;
+  return OpenedRun{*std::move(run), std::chrono::duration<double>(took).count()};
+}
+
+void note_lost_data(const Context& context, const trace::Run& run) {
+  trace::ImportLog all = run.log;
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
+  }
+  std::string kinds;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(trace::Note::kCount); ++i) {
+    const auto note = static_cast<trace::Note>(i);
+    const trace::NoteInfo& about = trace::info_of(note);
+    if (about.severity != trace::Severity::kDataLoss || all.count(note) == 0) continue;
+    kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", about.id, all.count(note));
+  }
+  if (!kinds.empty()) {
+    context.console.note(fmt::format("data was lost: {}; `stepscope info` says more", kinds));
+  }
+}
+
+}  // namespace stepscope::cli

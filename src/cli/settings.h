@@ -1,0 +1,28 @@
+// The general options, understood: what every command works with.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/arguments.h"
+
+namespace stepscope::cli {
+
+enum class Colour : unsigned char { kAuto, kAlways, kNever };
+
+struct Settings {
+  unsigned jobs = 1;
+  std::uint64_t max_memory_bytes = std::numeric_limits<std::uint64_t>::max();
+  Colour colour = Colour::kAuto;
+  bool progress = true;
+  bool quiet = false;
+};
+
+base::Result<Settings> settings_from(const Arguments& arguments, const Environment& environment);
+
+// "8G", "1.5GiB", "500MB", "1000", or "50%" of `whole`. G and GiB are binary, GB is decimal.
+base::Result<std::uint64_t> parse_size(std::string_view text, std::uint64_t whole);
+
+}  // namespace stepscope::cli

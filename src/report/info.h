@@ -1,0 +1,135 @@
+// What is in a run: the facts `stepscope info` shows, as text and as JSON. A pure function of the
+// tables, so that both say the same and nothing is computed twice.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "trace/run.h"
+
+namespace stepscope::report {
+
+// Devices that look alike.
+struct DeviceInfo {
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+  std::int64_t compute_major = 0, compute_minor = 0;
+  std::int64_t multiprocessors = 0;
+  std::uint64_t visible = 0;  // to one process, at most
+};
+
+struct NamedText {
+  std::string name, text;
+};
+struct NamedCount {
+  std::string name;
+  std::uint64_t count = 0;
+};
+
+struct StepInfo {
+  trace::StepSource source = trace::StepSource::kWhole;
+  std::uint64_t count = 0;
+  std::int64_t first = 0, last = 0;  // numbers
+  base::Nanos total_ns = 0, shortest_ns = 0, longest_ns = 0;
+  base::Nanos mean_ns() const {
+    return count == 0 ? 0 : total_ns / static_cast<base::Nanos>(count);
+  }
+  void add(const StepInfo& other);  // steps of a better source replace those of a worse one
+};
+
+// Events of one category, as the file spells it.
+struct CategoryInfo {
+  trace::Kind kind = trace::Kind::kOther;
+  std::string category;
+  std::uint64_t events = 0;
+  std::uint64_t tracks = 0;  // threads or streams that have any
+  // Time these events cover, per thread or stream, nested and overlapping ones counted once.
+  base::Nanos covered_ns = 0;
+};
+
+struct LinkInfo {
+  std::uint64_t device_work = 0, with_launch = 0;
+  std::uint64_t launches = 0, with_operator = 0;  // launches: calls that own device work
+  std::uint64_t backward = 0, with_forward = 0;
+  void add(const LinkInfo& other);
+};
+
+// The highest totals the allocator reported, per device type.
+struct MemoryInfo {
+  std::uint64_t events = 0;
+  std::uint64_t device_peak_allocated = 0, device_peak_reserved = 0;
+  std::uint64_t host_peak_allocated = 0;
+  void add(const MemoryInfo& other);
+};
+
+struct CollectiveInfo {
+  std::uint64_t calls = 0;          // on the host
+  std::uint64_t kernels = 0;        // on a device
+  std::vector<NamedCount> by_name;  // of the calls, or of the kernels where there are no calls
+  std::vector<std::string> groups;  // names
+};
+
+struct WindowInfo {
+  std::int32_t rank = 0;
+  std::uint32_t window = 0;
+  trace::Source source;
+  std::string host;
+  std::int64_t start_unix_ns = 0;
+  bool start_known = false;  // as wall-clock time
+  base::Nanos span_ns = 0;
+  std::uint64_t entries = 0, events = 0, device_work = 0, api_calls = 0;
+  std::vector<std::int32_t> devices_used;  // their numbers, ascending
+  StepInfo steps;
+  LinkInfo links;
+  std::uint64_t memory_bytes = 0;  // held by the tables
+};
+
+struct NoteInfoRow {
+  trace::Note note = trace::Note::kTruncated;
+  std::uint64_t count = 0;
+  std::string path;  // of the example; empty for the run as a whole
+  std::uint64_t offset = trace::ImportLog::kNowhere;
+  std::string detail;
+};
+
+struct RunInfo {
+  std::vector<WindowInfo> windows;  // by rank, then by start
+  std::uint64_t ranks = 0;
+  std::optional<std::int64_t> world_size;  // the largest any file gives
+  std::vector<std::string> hosts, backends;
+  std::vector<DeviceInfo> devices;
+  std::vector<NamedText> versions;         // "CUDA" "13.0"
+  std::vector<std::string> recorded_with;  // "shapes", "stacks", …
+  std::vector<CategoryInfo> categories;    // the most frequent first
+  StepInfo steps;
+  LinkInfo links;
+  MemoryInfo memory;
+  std::uint64_t counter_samples = 0;
+  std::vector<std::string> counter_series;
+  CollectiveInfo collectives;
+  std::uint64_t entries = 0, events = 0, device_work = 0, flows = 0;
+  std::int64_t start_unix_ns = 0, end_unix_ns = 0;
+  bool start_known = false;
+  std::uint64_t file_bytes = 0, text_bytes = 0, memory_bytes = 0;
+  std::vector<NoteInfoRow> notes;  // by kind, in the order of trace/notes.h
+  std::vector<trace::FileFailure> failures;
+  std::vector<trace::SkippedFile> skipped;
+  bool lost_data = false;
+};
+
+RunInfo summarize(const trace::Run& run);
+
+// Why a trace of PyTorch may hold no device work, the likeliest first.
+enum class NoDeviceCause : std::uint8_t {
+  kNoDevice,      // none was visible to the process
+  kHostOnly,      // the profiler was asked for the host only, or the program used no device
+  kNotPermitted,  // launches are there, their work is not: CUPTI may not see it, or was taken
+};
+// Nothing when there is device work, or when the trace is of another tool.
+std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info);
+
+}  // namespace stepscope::report

@@ -1,0 +1,244 @@
+#include "report/info_facts.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::string_view kDot = " · ";
+constexpr std::size_t kMostNames = 6;
+
+void append(std::string& text, std::string_view part) {
+  if (part.empty()) return;
+  if (!text.empty()) text += kDot;
+  text += part;
+}
+
+// "a, b, c and 4 more"
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostNames, names.size()); ++i) {
+    if (i > 0) text += ", ";
+    text += printable(names[i]);
+  }
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text;
+}
+
+// Rank numbers as ranges: "0–3, 7".
+std::string rank_numbers(const RunInfo& info) {
+  std::vector<std::string> ranges;
+  std::optional<std::int32_t> first;
+  std::int32_t last = 0;
+  const auto flush = [&] {
+    if (!first) return;
+    ranges.push_back(*first == last ? std::to_string(last) : fmt::format("{}–{}", *first, last));
+  };
+  for (const WindowInfo& window : info.windows) {
+    if (first && window.rank <= last + 1) {
+      last = window.rank;
+      continue;
+    }
+    flush();
+    first = last = window.rank;
+  }
+  flush();
+  return listed(ranges);
+}
+
+std::string run_text(const RunInfo& info) {
+  std::string text = counted(info.ranks, "rank");
+  const bool all_there =
+      info.world_size && info.ranks == static_cast<std::uint64_t>(*info.world_size);
+  if (info.world_size && *info.world_size > 1 && !all_there) {
+    text =
+        fmt::format("{} of {} ranks ({})", count_text(info.ranks),
+                    count_text(static_cast<std::uint64_t>(*info.world_size)), rank_numbers(info));
+  } else if (info.ranks == 1 && !info.windows.empty() && info.windows.front().rank != 0) {
+    text = fmt::format("rank {}", info.windows.front().rank);
+  }
+  if (info.windows.size() > info.ranks) append(text, counted(info.windows.size(), "window"));
+  append(text, listed(info.backends));
+  if (!info.hosts.empty()) {
+    append(text,
+           fmt::format("{} {}", info.hosts.size() == 1 ? "host" : "hosts", listed(info.hosts)));
+  }
+  return text;
+}
+
+std::string device_text(const DeviceInfo& device, const RunInfo& info) {
+  std::string text = device.name.empty() ? "unnamed device" : printable(device.name);
+  if (device.memory_bytes > 0) append(text, bytes_text(device.memory_bytes));
+  if (device.compute_major > 0) {
+    append(text, fmt::format("compute {}.{}", device.compute_major, device.compute_minor));
+  }
+  if (device.multiprocessors > 0) append(text, fmt::format("{} SMs", device.multiprocessors));
+  if (device.visible > 1) {
+    std::string visible = fmt::format("{} visible", device.visible);
+    if (info.windows.size() == 1 && info.devices.size() == 1) {
+      visible += fmt::format(", {} used", info.windows.front().devices_used.size());
+    }
+    append(text, visible);
+  }
+  return text;
+}
+
+std::string steps_text(const RunInfo& info) {
+  const StepInfo& steps = info.steps;
+  if (steps.source == trace::StepSource::kWhole) {
+    return "none marked: the whole recording counts as one (--steps PATTERN names them)";
+  }
+  std::string text = count_text(steps.count);
+  switch (steps.source) {
+    case trace::StepSource::kProfilerStep:
+      append(text, fmt::format("ProfilerStep#{} to #{}", steps.first, steps.last));
+      break;
+    case trace::StepSource::kPattern:
+      append(text, "found by --steps");
+      break;
+    case trace::StepSource::kLightning:
+      append(text, "Lightning's batches");
+      break;
+    case trace::StepSource::kRepetition:
+      append(text, "found by what repeats on the device");
+      break;
+    case trace::StepSource::kWhole:
+      break;
+  }
+  if (steps.count == 1) {
+    append(text, duration_text(steps.total_ns));
+  } else {
+    append(text, fmt::format("mean {}", duration_text(steps.mean_ns())));
+    append(text, fmt::format("{} to {}", duration_text(steps.shortest_ns),
+                             duration_text(steps.longest_ns)));
+  }
+  return text;
+}
+
+std::string recorded_text(const RunInfo& info) {
+  std::string text = info.start_known ? unix_time_text(info.start_unix_ns) : std::string();
+  base::Nanos length = info.end_unix_ns - info.start_unix_ns;
+  if (!info.start_known) {
+    length = 0;
+    for (const WindowInfo& window : info.windows) length = std::max(length, window.span_ns);
+  }
+  append(text, duration_text(length));
+  if (!info.recorded_with.empty()) append(text, fmt::format("with {}", listed(info.recorded_with)));
+  return text;
+}
+
+std::string files_text(const RunInfo& info) {
+  std::set<std::string> encodings;
+  for (const WindowInfo& window : info.windows) encodings.insert(window.source.encoding);
+  if (encodings == std::set<std::string>{"plain"}) {
+    return fmt::format("{} of JSON", bytes_text(info.text_bytes));
+  }
+  std::string names;
+  for (const std::string& encoding : encodings) names += fmt::format(" {}", encoding);
+  return fmt::format("{}{}{}{} of JSON", bytes_text(info.file_bytes), names, kDot,
+                     bytes_text(info.text_bytes));
+}
+
+std::string load_text(const RunInfo& info, double seconds) {
+  std::string text = duration_text(static_cast<base::Nanos>(seconds * 1e9));
+  append(text, rate_text(static_cast<double>(info.text_bytes) / std::max(seconds, 1e-9)));
+  if (info.events > 0) {
+    append(text, fmt::format("{} in memory, {} bytes per event", bytes_text(info.memory_bytes),
+                             info.memory_bytes / info.events));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string common_folder(const RunInfo& info) {
+  if (info.windows.empty()) return {};
+  std::string_view common = info.windows.front().source.path;
+  const auto keep = [&](std::string_view path) {
+    const std::size_t length = std::min(common.size(), path.size());
+    const auto differ = std::mismatch(
+        common.begin(), common.begin() + static_cast<std::ptrdiff_t>(length), path.begin());
+    common = common.substr(0, static_cast<std::size_t>(differ.first - common.begin()));
+  };
+  for (const WindowInfo& window : info.windows) keep(window.source.path);
+  const std::size_t slash = common.rfind('/');
+  return slash == std::string_view::npos ? std::string() : std::string(common.substr(0, slash + 1));
+}
+
+std::string title_of(const RunInfo& info) {
+  if (info.windows.size() == 1) {
+    const std::string& path = info.windows.front().source.path;
+    return path == "-" ? "standard input" : printable(path);
+  }
+  const std::string folder = common_folder(info);
+  std::string title = counted(info.windows.size(), "file");
+  if (!folder.empty()) title = printable(folder) + std::string(kDot) + title;
+  return title;
+}
+
+std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load_seconds) {
+  std::vector<NamedText> facts = {{"Run", run_text(info)}};
+  bool first = true;
+  for (const DeviceInfo& device : info.devices) {
+    facts.push_back({first ? "Device" : "", device_text(device, info)});
+    first = false;
+  }
+  if (!info.versions.empty()) {
+    std::string text;
+    for (const NamedText& version : info.versions) {
+      append(text, version.name + " " + printable(version.text));
+    }
+    facts.push_back({"Software", text});
+  }
+  facts.push_back({"Recorded", recorded_text(info)});
+  facts.push_back({"Steps", steps_text(info)});
+  facts.push_back({"Size", files_text(info)});
+  if (load_seconds) facts.push_back({"Loaded", load_text(info, *load_seconds)});
+  return facts;
+}
+
+std::vector<NamedText> content_facts(const RunInfo& info) {
+  std::vector<NamedText> facts;
+  const CollectiveInfo& collectives = info.collectives;
+  if (collectives.calls + collectives.kernels > 0) {
+    std::string text;
+    if (collectives.calls > 0) append(text, counted(collectives.calls, "call"));
+    if (collectives.kernels > 0) append(text, counted(collectives.kernels, "kernel"));
+    if (!collectives.groups.empty()) append(text, counted(collectives.groups.size(), "group"));
+    std::vector<std::string> names;
+    for (const NamedCount& row : collectives.by_name) {
+      names.push_back(row.name + " " + count_text(row.count));
+    }
+    append(text, listed(names));
+    facts.push_back({"Collectives", text});
+  }
+  if (info.memory.events > 0) {
+    std::string text = counted(info.memory.events, "event");
+    if (info.memory.device_peak_allocated > 0) {
+      append(text, fmt::format("device peak {} allocated, {} reserved",
+                               bytes_text(info.memory.device_peak_allocated),
+                               bytes_text(info.memory.device_peak_reserved)));
+    }
+    if (info.memory.host_peak_allocated > 0) {
+      append(text, fmt::format("host peak {}", bytes_text(info.memory.host_peak_allocated)));
+    }
+    facts.push_back({"Memory", text});
+  }
+  if (info.counter_samples > 0) {
+    std::string text = counted(info.counter_samples, "sample");
+    append(text,
+           fmt::format("{} series: {}", info.counter_series.size(), listed(info.counter_series)));
+    facts.push_back({"Counters", text});
+  }
+  if (info.flows > 0) facts.push_back({"Arrows", counted(info.flows, "flow event")});
+  return facts;
+}
+
+}  // namespace stepscope::report

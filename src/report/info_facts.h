@@ -1,0 +1,18 @@
+// The single facts of a run as short lines of text: what stands above and below the tables.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/info.h"
+
+namespace stepscope::report {
+
+std::string title_of(const RunInfo& info);
+std::string common_folder(const RunInfo& info);  // with its slash, or empty
+
+std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load_seconds);
+std::vector<NamedText> content_facts(const RunInfo& info);  // collectives, memory, counters
+
+}  // namespace stepscope::report

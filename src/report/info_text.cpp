@@ -1,0 +1,185 @@
+#include "report/info_text.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "report/info_facts.h"
+#include "report/numbers.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::size_t kMostRanks = 16;
+constexpr std::size_t kMostCategories = 20;
+constexpr std::size_t kMostFailures = 8;
+
+// Labels on the left, facts on the right, wrapped under themselves.
+std::string facts_block(const std::vector<NamedText>& facts, const Look& look) {
+  std::size_t widest = 0;
+  for (const NamedText& fact : facts) widest = std::max(widest, text_width(fact.name));
+  std::string text;
+  const std::size_t indent = 2 + widest + 2;
+  for (const NamedText& fact : facts) {
+    const std::size_t room = look.width > indent + 20 ? look.width - indent : 0;
+    bool first = true;
+    for (const std::string& line : wrapped(fact.text, room)) {
+      const std::string label = first ? fact.name : std::string();
+      const std::string space(widest - text_width(label) + 2, ' ');
+      text += fmt::format("  {}{}{}\n", styled(label, Style::kFaint, look), space, line);
+      first = false;
+    }
+  }
+  return text;
+}
+
+std::string how_many_more(std::size_t total, std::size_t shown, const std::string& what,
+                          const Look& look) {
+  if (total <= shown) return {};
+  const std::string text =
+      fmt::format("  … and {} more; --all shows every one\n", counted(total - shown, what));
+  return styled(text, Style::kFaint, look);
+}
+
+std::string events_block(const RunInfo& info, const InfoTextOptions& options) {
+  TextTable table({{"Events", Align::kLeft, Fit::kCutEnd},
+                   {"count", Align::kRight},
+                   {"covers", Align::kRight},
+                   {"on"},
+                   {"is"}});
+  std::size_t shown = 0;
+  for (const CategoryInfo& category : info.categories) {
+    if (!options.all && shown == kMostCategories) break;
+    ++shown;
+    const bool on_device = trace::is_on_device(category.kind);
+    const std::string name =
+        category.category.empty() ? "(no category)" : printable(category.category);
+    const std::string_view kind = trace::name_of(category.kind);
+    table.add({name, count_text(category.events),
+               category.covered_ns > 0 ? duration_text(category.covered_ns) : "",
+               counted(category.tracks, on_device ? "stream" : "thread"),
+               Cell(kind == category.category ? "" : std::string(kind), Style::kFaint)});
+  }
+  table.add({Cell("all", Style::kStrong), Cell(count_text(info.events), Style::kStrong)});
+  return table.render(options.look) +
+         how_many_more(info.categories.size(), shown, "category", options.look);
+}
+
+std::string links_block(const RunInfo& info, const Look& look) {
+  const LinkInfo& links = info.links;
+  TextTable table(
+      {{"Links"}, {"found", Align::kRight}, {"of", Align::kRight}, {"", Align::kRight}});
+  const auto add = [&](const char* what, std::uint64_t found, std::uint64_t of) {
+    if (of == 0) return;
+    table.add({what, count_text(found), count_text(of), percent_text(found, of)});
+  };
+  add("device work with its launch", links.with_launch, links.device_work);
+  add("launches with their operator", links.with_operator, links.launches);
+  add("backward operators with their forward", links.with_forward, links.backward);
+  return table.empty() ? std::string() : fmt::format("\n{}", table.render(look));
+}
+
+std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
+  if (info.windows.size() < 2) return {};
+  const bool several_windows = info.windows.size() > info.ranks;
+  std::vector<Column> columns = {{"Ranks"}};
+  if (several_windows) columns.push_back({"window", Align::kRight});
+  for (const char* title : {"steps", "mean step", "starts", "lasts", "events", "device work"}) {
+    columns.push_back({title, Align::kRight});
+  }
+  columns.push_back({"file", Align::kLeft, Fit::kCutMiddle});
+  TextTable table(std::move(columns));
+  const std::string folder = common_folder(info);
+  std::size_t shown = 0;
+  for (const WindowInfo& window : info.windows) {
+    if (!options.all && shown == kMostRanks) break;
+    ++shown;
+    const bool has_steps = window.steps.source != trace::StepSource::kWhole;
+    std::vector<Cell> row = {std::to_string(window.rank)};
+    if (several_windows) row.emplace_back(std::to_string(window.window));
+    row.emplace_back(has_steps ? count_text(window.steps.count) : "–");
+    row.emplace_back(has_steps ? duration_text(window.steps.mean_ns()) : "–");
+    row.emplace_back(info.start_known ? fmt::format("+{}", duration_text(window.start_unix_ns -
+                                                                         info.start_unix_ns))
+                                      : "–");
+    row.emplace_back(duration_text(window.span_ns));
+    row.emplace_back(count_text(window.events));
+    row.emplace_back(count_text(window.device_work));
+    row.emplace_back(printable(window.source.path.substr(folder.size())));
+    table.add(std::move(row));
+  }
+  const std::string more = several_windows ? "window" : "rank";
+  return fmt::format("\n{}{}", table.render(options.look),
+                     how_many_more(info.windows.size(), shown, more, options.look));
+}
+
+std::string place_of(const NoteInfoRow& note, const std::string& folder) {
+  std::string place = note.path.empty() ? "" : printable(note.path.substr(folder.size()));
+  if (note.offset != trace::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
+  if (!note.detail.empty()) {
+    place += fmt::format(fmt::runtime(place.empty() ? "{}" : " ({})"), printable(note.detail));
+  }
+  return place;
+}
+
+std::string notes_block(const RunInfo& info, const InfoTextOptions& options) {
+  const std::string folder = common_folder(info);
+  const bool explained = cause_of_no_device_work(info).has_value();
+  std::string text;
+  for (const trace::Severity severity : {trace::Severity::kDataLoss, trace::Severity::kInfo}) {
+    const bool loss = severity == trace::Severity::kDataLoss;
+    TextTable table({{loss ? "Data was lost" : "Odd things met"},
+                     {"count", Align::kRight},
+                     {"first", Align::kLeft, Fit::kCutMiddle},
+                     {"meaning", Align::kLeft, Fit::kWrap}});
+    for (const NoteInfoRow& note : info.notes) {
+      const trace::NoteInfo& about = trace::info_of(note.note);
+      if (about.severity != severity) continue;
+      if (note.note == trace::Note::kNoDeviceEvents && explained) continue;
+      table.add({Cell(std::string(about.id), loss ? Style::kBad : Style::kPlain),
+                 count_text(note.count), place_of(note, folder), std::string(about.meaning)});
+    }
+    if (!table.empty()) text += fmt::format("\n{}", table.render(options.look));
+  }
+  if (text.empty()) {
+    return fmt::format("\n{}\n", styled("Nothing odd was met.", Style::kFaint, options.look));
+  }
+  return text;
+}
+
+std::string failures_block(const RunInfo& info, const InfoTextOptions& options) {
+  if (info.failures.empty()) return {};
+  std::string text = fmt::format("\n{}\n", styled("Not readable", Style::kBad, options.look));
+  std::size_t shown = 0;
+  for (const trace::FileFailure& failure : info.failures) {
+    if (!options.all && shown == kMostFailures) break;
+    ++shown;
+    text += fmt::format("  {}\n", printable(failure.error.message));
+  }
+  return text + how_many_more(info.failures.size(), shown, "file", options.look);
+}
+
+}  // namespace
+
+std::string info_text(const RunInfo& info, const InfoTextOptions& options) {
+  const Look& look = options.look;
+  std::string text = styled(title_of(info), Style::kStrong, look) + "\n\n";
+  text += facts_block(run_facts(info, options.load_seconds), look) + "\n";
+  text += events_block(info, options);
+  text += links_block(info, look);
+  if (const auto contents = content_facts(info); !contents.empty()) {
+    text += fmt::format("\n{}", facts_block(contents, look));
+  }
+  text += ranks_block(info, options);
+  if (const auto cause = cause_of_no_device_work(info)) {
+    text += fmt::format("\n{}", no_device_text(*cause, look));
+  }
+  text += notes_block(info, options);
+  text += failures_block(info, options);
+  return text;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,28 @@
+// The summary of a run for people and for programs.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/info.h"
+#include "report/text_table.h"
+
+namespace stepscope::report {
+
+struct InfoTextOptions {
+  Look look;
+  bool all = false;  // every rank and every category, however many
+  // How long loading took. Without it everything that differs between two runs of the command is
+  // left out: times, rates, memory.
+  std::optional<double> load_seconds;
+};
+
+std::string info_text(const RunInfo& info, const InfoTextOptions& options);
+
+// "stepscope.info/1", described in docs/cli/info.md.
+std::string info_json(const RunInfo& info, std::optional<double> load_seconds);
+
+// What to say and check when a trace has no device work; more in docs/start/no-gpu-events.md.
+std::string no_device_text(NoDeviceCause cause, const Look& look);
+
+}  // namespace stepscope::report
