@@ -3,7 +3,9 @@
 // the page cache; the importer reads it as it always does.
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "bytes/source.h"
 #include "harness.h"
@@ -41,11 +43,12 @@ std::uint64_t text_bytes(const Options& options) {
 }
 
 int run(const Options& options) {
-  Result result{"load",
-                options.only + " -j" + std::to_string(options.threads),
-                options.path,
-                text_bytes(options),
-                {}};
+  const std::string reader = options.only == "careful" ? "careful" : "fast";
+  Result result;
+  result.bench = "load";
+  result.variant = reader + " -j" + std::to_string(options.threads);
+  result.file = options.path;
+  result.bytes = text_bytes(options);
   for (int i = 0; i < options.runs; ++i) {
     result.samples.push_back(run_in_child([&] { return load(options); }));
   }
