@@ -1,5 +1,6 @@
 """Other loaders of the same traces: HTA's from PyPI, and Perfetto's trace processor where it is."""
 
+import datetime
 import json
 import os
 import shutil
@@ -49,7 +50,7 @@ def kept(
     seconds = [s for timing in timings for s in timing.seconds]
     peak = max(timing.peak_bytes for timing in timings)
     path.parent.mkdir(parents=True, exist_ok=True)
-    facts = timings[-1].facts
+    facts = {**timings[-1].facts, "date": datetime.date.today().isoformat()}
     path.write_text(json.dumps({"seconds": seconds, "peak_bytes": peak, "facts": facts}) + "\n")
     return Timing(seconds, peak, facts)
 

@@ -132,6 +132,7 @@ def keep(name: str, rows: list[Row]) -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     part = {
         "date": datetime.date.today().isoformat(),
+        "command": " ".join(["bench/run.py", *sys.argv[1:]]),
         "commit": commit(),
         "machine": machine(),
         "rows": rows,

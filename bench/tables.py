@@ -43,7 +43,7 @@ LINEAR = """The whole program, `stepscope info --json`, from start to exit. The 
 HTA = """`stepscope info` on two threads, the whole process, against HTA's loader:
 `TraceAnalysis(trace_files=…)` of `traceinsight==0.6.1` with `pandas<3`. Not counted are its imports
 and its search for the step of each event, which grows with events times steps; with that search HTA
-takes {whole}.
+takes {whole}. HTA was measured on {dates}.
 
 """
 
@@ -183,7 +183,9 @@ def peer(name: str, title: str, rows: list[Row]) -> str:
 def hta(rows: list[Row]) -> str:
     """Against HTA."""
     whole = [f"{row['hta']['whole_s']:.0f} s" for row in rows]
-    return HTA.format(whole=" and ".join(whole)) + peer("hta", "HTA", rows)
+    dates = ", ".join(sorted({row["hta"]["date"] for row in rows}))
+    text = HTA.format(whole=" and ".join(whole), dates=dates)
+    return text + peer("hta", "HTA", rows)
 
 
 def perfetto(rows: list[Row]) -> str:
@@ -209,5 +211,5 @@ def page(parts: dict[str, Part]) -> str:
         if part := parts.get(name):
             text += f"\n## {title}\n\n{section(part['rows'])}\n"
             made = f"{part['date']}, commit {part['commit']}, {part['machine']}"
-            text += f"`bench/run.py {name}`, {made}.\n"
+            text += f"`{part['command']}`, {made}.\n"
     return text
