@@ -69,6 +69,7 @@ void add_totals(const WindowInfo& window, RunInfo& info) {
 void add_header(const trace::Header& header, RunInfo& info, std::set<std::string>& hosts,
                 std::set<std::string>& backends) {
   add_devices(header, info.devices);
+  info.devices_listed = info.devices_listed || lists_devices(header);
   add_versions(header, info.versions);
   add_settings(header, info.recorded_with);
   add_unique(hosts, header.host);
@@ -161,10 +162,13 @@ std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info) {
   for (const CategoryInfo& category : info.categories) {
     from_pytorch = from_pytorch || category.kind == trace::Kind::kCpuOp;
     has_calls = has_calls || trace::is_api_call(category.kind);
+    // CUPTI's range profiler reports the work as ranges instead.
+    if (category.kind == trace::Kind::kProfilerRange) return std::nullopt;
   }
   if (has_calls) return NoDeviceCause::kNotPermitted;
   if (!from_pytorch) return std::nullopt;
-  return info.devices.empty() ? NoDeviceCause::kNoDevice : NoDeviceCause::kHostOnly;
+  const bool none_seen = info.devices_listed && info.devices.empty();
+  return none_seen ? NoDeviceCause::kNoDevice : NoDeviceCause::kHostOnly;
 }
 
 }  // namespace stepscope::report

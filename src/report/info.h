@@ -19,6 +19,7 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;
   std::int64_t compute_major = 0, compute_minor = 0;
   std::int64_t multiprocessors = 0;
+  std::int64_t warp_size = 0;
   std::uint64_t visible = 0;  // to one process, at most
 };
 
@@ -102,6 +103,7 @@ struct RunInfo {
   std::optional<std::int64_t> world_size;  // the largest any file gives
   std::vector<std::string> hosts, backends;
   std::vector<DeviceInfo> devices;
+  bool devices_listed = false;             // a file lists devices, be it none
   std::vector<NamedText> versions;         // "CUDA" "13.0"
   std::vector<std::string> recorded_with;  // "shapes", "stacks", …
   std::vector<CategoryInfo> categories;    // the most frequent first

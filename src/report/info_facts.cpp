@@ -76,18 +76,40 @@ std::string run_text(const RunInfo& info) {
 std::string device_text(const DeviceInfo& device, const RunInfo& info) {
   std::string text = device.name.empty() ? "unnamed device" : printable(device.name);
   if (device.memory_bytes > 0) append(text, bytes_text(device.memory_bytes));
+  const bool amd = device.warp_size == 64 || device.name.starts_with("AMD");
   if (device.compute_major > 0) {
-    append(text, fmt::format("compute {}.{}", device.compute_major, device.compute_minor));
+    // AMD's numbers are those of the architecture: gfx90a says 9.0, gfx942 says 9.4.
+    append(text, amd ? fmt::format("gfx{}{}x", device.compute_major, device.compute_minor)
+                     : fmt::format("compute {}.{}", device.compute_major, device.compute_minor));
   }
-  if (device.multiprocessors > 0) append(text, fmt::format("{} SMs", device.multiprocessors));
+  if (device.multiprocessors > 0) {
+    append(text, fmt::format("{} {}", device.multiprocessors, amd ? "CUs" : "SMs"));
+  }
   if (device.visible > 1) {
     std::string visible = fmt::format("{} visible", device.visible);
-    if (info.windows.size() == 1 && info.devices.size() == 1) {
+    if (info.windows.size() == 1 && device.visible >= info.devices.size()) {
       visible += fmt::format(", {} used", info.windows.front().devices_used.size());
     }
     append(text, visible);
   }
   return text;
+}
+
+// Devices of one model differ by a few megabytes of memory, which nobody wants to read about.
+std::vector<DeviceInfo> alike_merged(const std::vector<DeviceInfo>& devices) {
+  std::vector<DeviceInfo> merged;
+  for (const DeviceInfo& device : devices) {
+    const auto found = std::ranges::find_if(merged, [&](const DeviceInfo& other) {
+      return other.name == device.name && other.multiprocessors == device.multiprocessors &&
+             bytes_text(other.memory_bytes) == bytes_text(device.memory_bytes);
+    });
+    if (found == merged.end()) {
+      merged.push_back(device);
+    } else {
+      found->visible += device.visible;
+    }
+  }
+  return merged;
 }
 
 std::string steps_text(const RunInfo& info) {
@@ -96,9 +118,17 @@ std::string steps_text(const RunInfo& info) {
     return "none marked: the whole recording counts as one (--steps PATTERN names them)";
   }
   std::string text = count_text(steps.count);
+  const std::uint64_t per_window = info.windows.front().steps.count;
+  const bool same = std::ranges::all_of(info.windows, [&](const WindowInfo& window) {
+    return window.steps.count == per_window && window.steps.source == steps.source;
+  });
+  if (info.windows.size() > 1) {
+    text = same ? fmt::format("{} on each rank", per_window) : text + " in all";
+  }
   switch (steps.source) {
     case trace::StepSource::kProfilerStep:
-      append(text, fmt::format("ProfilerStep#{} to #{}", steps.first, steps.last));
+      append(text, fmt::format("ProfilerStep#{}", steps.first));
+      if (steps.last != steps.first) text += fmt::format(" to #{}", steps.last);
       break;
     case trace::StepSource::kPattern:
       append(text, "found by --steps");
@@ -186,7 +216,7 @@ std::string title_of(const RunInfo& info) {
 std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load_seconds) {
   std::vector<NamedText> facts = {{"Run", run_text(info)}};
   bool first = true;
-  for (const DeviceInfo& device : info.devices) {
+  for (const DeviceInfo& device : alike_merged(info.devices)) {
     facts.push_back({first ? "Device" : "", device_text(device, info)});
     first = false;
   }
@@ -226,7 +256,8 @@ std::vector<NamedText> content_facts(const RunInfo& info) {
                                bytes_text(info.memory.device_peak_allocated),
                                bytes_text(info.memory.device_peak_reserved)));
     }
-    if (info.memory.host_peak_allocated > 0) {
+    constexpr std::uint64_t kWorthSaying = 1 << 20;  // the host's totals are often not kept
+    if (info.memory.host_peak_allocated >= kWorthSaying) {
       append(text, fmt::format("host peak {}", bytes_text(info.memory.host_peak_allocated)));
     }
     facts.push_back({"Memory", text});
@@ -237,7 +268,7 @@ std::vector<NamedText> content_facts(const RunInfo& info) {
            fmt::format("{} series: {}", info.counter_series.size(), listed(info.counter_series)));
     facts.push_back({"Counters", text});
   }
-  if (info.flows > 0) facts.push_back({"Arrows", counted(info.flows, "flow event")});
+  if (info.flows > 0) facts.push_back({"Flows", counted(info.flows, "event")});
   return facts;
 }
 

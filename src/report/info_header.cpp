@@ -46,6 +46,8 @@ constexpr std::array kVersions = std::to_array<VersionKey>({
     {"rocprofiler_version", "rocprofiler", as_written},
 });
 
+constexpr std::string_view kNccl = "NCCL";  // of distributedInfo; stands behind the others
+
 struct Setting {
   std::string_view key, name;
 };
@@ -97,12 +99,16 @@ std::string cupti_version_text(std::string_view json) {
   return fmt::format("{}.{}.{}", *number / 10'000, *number / 100 % 100, *number % 100);
 }
 
+bool lists_devices(const trace::Header& header) {
+  return find(header, "deviceProperties") != nullptr;
+}
+
 void add_devices(const trace::Header& header, std::vector<DeviceInfo>& devices) {
   std::vector<DeviceInfo> here;
   const auto same = [](const DeviceInfo& a, const DeviceInfo& b) {
     return a.name == b.name && a.memory_bytes == b.memory_bytes &&
            a.compute_major == b.compute_major && a.compute_minor == b.compute_minor &&
-           a.multiprocessors == b.multiprocessors;
+           a.multiprocessors == b.multiprocessors && a.warp_size == b.warp_size;
   };
   const auto find_in = [&](std::vector<DeviceInfo>& list, const DeviceInfo& wanted) {
     return std::ranges::find_if(list, [&](const DeviceInfo& d) { return same(d, wanted); });
@@ -114,6 +120,7 @@ void add_devices(const trace::Header& header, std::vector<DeviceInfo>& devices) 
         .compute_major = device.compute_major,
         .compute_minor = device.compute_minor,
         .multiprocessors = device.multiprocessors,
+        .warp_size = device.warp_size,
         .visible = 1};
     const auto found = find_in(here, info);
     if (found == here.end()) {
@@ -138,7 +145,12 @@ void add_versions(const trace::Header& header, std::vector<NamedText>& versions)
       add_once(versions, version.name, version.text(*json));
     }
   }
-  if (header.distributed) add_once(versions, "NCCL", header.distributed->nccl_version);
+  if (header.distributed) add_once(versions, kNccl, header.distributed->nccl_version);
+  const auto place = [](const NamedText& version) {
+    const auto* known = std::ranges::find(kVersions, version.name, &VersionKey::name);
+    return known - kVersions.begin();
+  };
+  std::ranges::stable_sort(versions, {}, place);
 }
 
 void add_settings(const trace::Header& header, std::vector<std::string>& settings) {

@@ -9,6 +9,8 @@
 
 namespace stepscope::report {
 
+bool lists_devices(const trace::Header& header);
+
 // Adds what this header says and earlier ones did not.
 void add_devices(const trace::Header& header, std::vector<DeviceInfo>& devices);
 void add_versions(const trace::Header& header, std::vector<NamedText>& versions);

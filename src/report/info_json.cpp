@@ -72,6 +72,7 @@ void write_devices(JsonWriter& json, const std::vector<DeviceInfo>& devices) {
     json.member("compute_capability",
                 fmt::format("{}.{}", device.compute_major, device.compute_minor));
     json.member("multiprocessors", device.multiprocessors);
+    json.member("warp_size", device.warp_size);
     json.member("visible", device.visible);
     json.end_object();
   }

@@ -44,12 +44,17 @@ std::string how_many_more(std::size_t total, std::size_t shown, const std::strin
   return styled(text, Style::kFaint, look);
 }
 
+// Spellings changed their case over the years.
+bool same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) { return (x | 0x20) == (y | 0x20); });
+}
+
 std::string events_block(const RunInfo& info, const InfoTextOptions& options) {
   TextTable table({{"Events", Align::kLeft, Fit::kCutEnd},
                    {"count", Align::kRight},
                    {"covers", Align::kRight},
                    {"on"},
-                   {"is"}});
+                   {"kind"}});
   std::size_t shown = 0;
   for (const CategoryInfo& category : info.categories) {
     if (!options.all && shown == kMostCategories) break;
@@ -61,7 +66,7 @@ std::string events_block(const RunInfo& info, const InfoTextOptions& options) {
     table.add({name, count_text(category.events),
                category.covered_ns > 0 ? duration_text(category.covered_ns) : "",
                counted(category.tracks, on_device ? "stream" : "thread"),
-               Cell(kind == category.category ? "" : std::string(kind), Style::kFaint)});
+               Cell(same_word(kind, category.category) ? "" : std::string(kind), Style::kFaint)});
   }
   table.add({Cell("all", Style::kStrong), Cell(count_text(info.events), Style::kStrong)});
   return table.render(options.look) +
@@ -80,6 +85,13 @@ std::string links_block(const RunInfo& info, const Look& look) {
   add("launches with their operator", links.with_operator, links.launches);
   add("backward operators with their forward", links.with_forward, links.backward);
   return table.empty() ? std::string() : fmt::format("\n{}", table.render(look));
+}
+
+// When a window starts, counted from the first one.
+std::string start_text(const WindowInfo& window, const RunInfo& info) {
+  if (!info.start_known) return "–";
+  const base::Nanos later = window.start_unix_ns - info.start_unix_ns;
+  return later == 0 ? "0" : fmt::format("+{}", duration_text(later));
 }
 
 std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
@@ -102,9 +114,7 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
     if (several_windows) row.emplace_back(std::to_string(window.window));
     row.emplace_back(has_steps ? count_text(window.steps.count) : "–");
     row.emplace_back(has_steps ? duration_text(window.steps.mean_ns()) : "–");
-    row.emplace_back(info.start_known ? fmt::format("+{}", duration_text(window.start_unix_ns -
-                                                                         info.start_unix_ns))
-                                      : "–");
+    row.emplace_back(start_text(window, info));
     row.emplace_back(duration_text(window.span_ns));
     row.emplace_back(count_text(window.events));
     row.emplace_back(count_text(window.device_work));
@@ -116,13 +126,22 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
                      how_many_more(info.windows.size(), shown, more, options.look));
 }
 
+// Where a note's example is: "rank0.json:81920, aten::add".
 std::string place_of(const NoteInfoRow& note, const std::string& folder) {
+  constexpr std::size_t kMostDetail = 60;  // names of kernels go on for lines
   std::string place = note.path.empty() ? "" : printable(note.path.substr(folder.size()));
   if (note.offset != trace::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
-  if (!note.detail.empty()) {
-    place += fmt::format(fmt::runtime(place.empty() ? "{}" : " ({})"), printable(note.detail));
+  std::string detail = printable(note.detail);
+  // Notes of the run as a whole have their files in the detail, which must stay complete.
+  if (note.path.empty()) {
+    for (std::size_t at = 0; !folder.empty() && (at = detail.find(folder, at)) != detail.npos;) {
+      detail.erase(at, folder.size());
+    }
+  } else {
+    detail = cut_end(detail, kMostDetail);
   }
-  return place;
+  if (!place.empty() && !detail.empty()) place += ", ";
+  return place + detail;
 }
 
 std::string notes_block(const RunInfo& info, const InfoTextOptions& options) {
@@ -133,14 +152,16 @@ std::string notes_block(const RunInfo& info, const InfoTextOptions& options) {
     const bool loss = severity == trace::Severity::kDataLoss;
     TextTable table({{loss ? "Data was lost" : "Odd things met"},
                      {"count", Align::kRight},
-                     {"first", Align::kLeft, Fit::kCutMiddle},
-                     {"meaning", Align::kLeft, Fit::kWrap}});
+                     {"", Align::kLeft, Fit::kWrap}});
     for (const NoteInfoRow& note : info.notes) {
       const trace::NoteInfo& about = trace::info_of(note.note);
       if (about.severity != severity) continue;
       if (note.note == trace::Note::kNoDeviceEvents && explained) continue;
       table.add({Cell(std::string(about.id), loss ? Style::kBad : Style::kPlain),
-                 count_text(note.count), place_of(note, folder), std::string(about.meaning)});
+                 count_text(note.count), std::string(about.meaning)});
+      if (const std::string place = place_of(note, folder); !place.empty()) {
+        table.add({"", "", Cell(fmt::format("first: {}", place), Style::kFaint)});
+      }
     }
     if (!table.empty()) text += fmt::format("\n{}", table.render(options.look));
   }

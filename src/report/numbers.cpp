@@ -13,8 +13,13 @@ struct Unit {
   double size;
 };
 
-constexpr std::array<Unit, 6> kTimes = {
-    {{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}}};
+constexpr std::array<Unit, 7> kTimes = {{{"ns", 1},
+                                         {"µs", 1e3},
+                                         {"ms", 1e6},
+                                         {"s", 1e9},
+                                         {"min", 6e10},
+                                         {"h", 3.6e12},
+                                         {"d", 8.64e13}}};
 constexpr std::array<Unit, 6> kSizes = {{{"B", 1},
                                          {"KiB", 1024.0},
                                          {"MiB", 1048576.0},

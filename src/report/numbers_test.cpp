@@ -26,8 +26,9 @@ TEST(Numbers, DurationsHaveThreeDigitsAndAUnitThatFits) {
       {59'900'000'000, "59.9 s"},
       {60'000'000'000, "1.00 min"},
       {9'000'000'000'000, "2.50 h"},
+      {86'400'000'000'000, "1.00 d"},
       {-1'500, "-1.50 µs"},
-      {std::numeric_limits<base::Nanos>::min(), "-2562048 h"},
+      {std::numeric_limits<base::Nanos>::min(), "-106752 d"},
   };
   for (const auto& [ns, text] : cases) EXPECT_EQ(duration_text(ns), text) << ns;
 }
