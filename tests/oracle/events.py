@@ -72,12 +72,13 @@ class Event:
         """Where it ends; its start where it has no duration."""
         return self.start + self.duration
 
-    def id(self, *keys: str) -> int | None:
-        """The first of these arguments that is there, as an id."""
-        for key in keys:
-            if (found := values.identifier(self.args.get(key))) is not None:
-                return found
-        return None
+    def given(self, *spellings: str) -> Json:
+        """An argument under any of its names; the last in the file counts."""
+        return next((self.args[key] for key in reversed(self.args) if key in spellings), None)
+
+    def id(self, *spellings: str) -> int | None:
+        """The same, as an id."""
+        return values.identifier(self.given(*spellings))
 
 
 SHAPES = {
@@ -116,7 +117,7 @@ def kind_of(category: str, name: str) -> str:
 
 
 def text_of(value: Json) -> str:
-    """A pid, tid or id: 5 and "5" are the same; what is neither number nor text is nothing."""
+    """Of a name, pid, tid or id: 5 and "5" are the same; neither number nor text is nothing."""
     if isinstance(value, Number):
         return value.text
     return clean(value) if isinstance(value, str) else ""
@@ -128,7 +129,7 @@ def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
         notes["not_an_object"] += 1
         return None
     phase = entry.get("ph")
-    if not isinstance(phase, str) or not phase:
+    if not isinstance(phase, str):
         notes["without_phase"] += 1
         return None
     if phase == "M":
@@ -140,10 +141,9 @@ def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
     shape = SHAPES.get(phase)
     if shape is None:
         notes["unknown_phase"] += 1
-    if not isinstance(name, str) and phase not in ("E", "e", "F"):
-        notes["without_name"] += 1
-    name = clean(name) if isinstance(name, str) else ""
-    category = clean(category) if isinstance(category, str) else ""
+    if not isinstance(name, str | Number):
+        notes["without_name"] += shape != "flow"
+    name, category = text_of(name), text_of(category)
     kind = kind_of(category, name)
     event = Event(
         ordinal=ordinal,
@@ -164,7 +164,7 @@ def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
 
 def read_start(value: Json, notes: Counter[str]) -> int | None:
     """The ts in nanoseconds, or None without a usable one."""
-    text = values.number_text(value)
+    text = values.number_text(value, values.TIME)
     if text is None:
         notes["without_timestamp"] += 1
         return None
@@ -178,13 +178,13 @@ def read_start(value: Json, notes: Counter[str]) -> int | None:
 
 def read_duration(event: Event, value: Json, notes: Counter[str]) -> None:
     """Sets the duration of a complete event."""
-    text = values.number_text(value)
+    text = values.number_text(value, values.TIME)
     if text is None:
         notes["without_duration"] += 1
         return
     duration = values.nanoseconds(text)
     if duration is None:
-        duration = -1 if text.startswith("-") else LONGEST + 1
+        duration = LONGEST + 1
     else:
         count_oddities(value, text, notes)
     set_duration(event, duration, notes)

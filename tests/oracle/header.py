@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from oracle import values
 from oracle.events import DEVICE_WORK, ON_DEVICE, Event, Track, text_of
 from oracle.rows import Row, Value, without_nothing
-from oracle.text import Json, clean
+from oracle.text import Json, Number, clean
 
 DEVICE_KEYS = {
     "memory_bytes": ("totalGlobalMem",),
@@ -42,7 +42,7 @@ def header_of(header: dict[str, Json]) -> Row:
             "schema_version": values.integer(header.get("schemaVersion")),
             "devices": [device(d) for d in devices if isinstance(d, dict)],
             "distributed": distributed(info) if isinstance(info, dict) else None,
-            "host": text(header.get("host_name")) or None,
+            "host": text(header.get("host_name", header.get("hostname"))) or None,
             "trace_name": text(header.get("traceName")) or None,
         }
     )
@@ -109,22 +109,34 @@ class Labels:
     of_thread: dict[Track, Row]
 
 
+def label(entry: dict[str, Json]) -> tuple[str, Value] | None:
+    """What a metadata event says, and the value it gives."""
+    name, args = text_of(entry.get("name")), entry.get("args")
+    if entry.get("ph") != "M" or name not in LABELS or not isinstance(args, dict):
+        return None
+    given = args.get(LABELS[name])
+    if name.endswith("sort_index"):
+        number = values.signed(given)
+        return None if number is None else (name, number)
+    return (name, text_of(given)) if isinstance(given, str | Number) else None
+
+
+def is_label(entry: dict[str, Json]) -> bool:
+    """Does it say something about a process or thread?"""
+    return label(entry) is not None
+
+
 def labels(entries: list[Json]) -> Labels:
     """Reads the metadata events; the last of a kind stands."""
     found = Labels({}, {})
     for entry in entries:
-        if not isinstance(entry, dict) or entry.get("ph") != "M":
+        if not isinstance(entry, dict) or (said := label(entry)) is None:
             continue
-        name, args = entry.get("name"), entry.get("args")
-        if not isinstance(name, str) or name not in LABELS or not isinstance(args, dict):
-            continue
-        given = args.get(LABELS[name])
-        value: Value = values.integer(given) if name.endswith("sort_index") else text(given)
         process, thread = text_of(entry.get("pid")), text_of(entry.get("tid"))
-        if name.startswith("process"):
-            found.of_process.setdefault(process, {})[name] = value
+        if said[0].startswith("process"):
+            found.of_process.setdefault(process, {})[said[0]] = said[1]
         else:
-            found.of_thread.setdefault((process, thread), {})[name] = value
+            found.of_thread.setdefault((process, thread), {})[said[0]] = said[1]
     return found
 
 

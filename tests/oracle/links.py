@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from oracle import values
 from oracle.events import API_CALLS, DEVICE_WORK, ON_DEVICE, Event, Track, text_of
 
 FORWARD_BACKWARD = {"fwdbwd", "forward_backward"}
@@ -32,7 +33,7 @@ def set_launches(rows: list[Event], notes: Counter[str]) -> None:
     calls = defaultdict[int, list[Event]](list)
     for event in sorted(rows, key=lambda e: e.start):
         correlation = event.id("correlation")
-        if is_launch(event) and correlation:
+        if is_launch(event) and correlation is not None and correlation > 0:
             calls[correlation].append(event)
     for event in rows:
         correlation = event.id("correlation")
@@ -53,11 +54,11 @@ def set_ops(rows: list[Event]) -> None:
     """Finds the operator, else the annotation, that made each call."""
     by_external = defaultdict[int, list[Event]](list)
     for event in sorted(rows, key=lambda e: e.start):
-        if event.kind in ("cpu_op", "annotation") and (number := external_id(event)):
+        if event.kind in ("cpu_op", "annotation") and (number := external_id(event) or 0) > 0:
             by_external[number].append(event)
     for event in filter(is_launch, rows):
         event.op = enclosing(event, "cpu_op") or enclosing(event, "annotation")
-        if event.op is None and (number := external_id(event)):
+        if event.op is None and (number := external_id(event) or 0) > 0:
             event.op = latest_before(by_external.get(number, []), event)
 
 
@@ -69,19 +70,31 @@ def enclosing(event: Event, kind: str) -> Event | None:
     return above
 
 
+def flow_id(flow: Event) -> int:
+    """The number that ties an arrow's ends; of a name its 64-bit FNV-1a hash."""
+    given = flow.entry.get("id")
+    number = values.integer(given)
+    if number is not None:
+        return number % 2**64
+    number = 0xCBF29CE484222325
+    for byte in text_of(given).encode():
+        number = (number ^ byte) * 0x100000001B3 % 2**64
+    return number
+
+
 def set_forward(rows: list[Event], flows: list[Event]) -> None:
     """Finds the forward operator of each backward one: by arrow, else by sequence number."""
     ops = [e for e in rows if e.kind == "cpu_op" and e.shape == "span"]
     starting = defaultdict[tuple[Track, int], list[Event]](list)
     for op in ops:
         starting[op.track, op.start].append(op)  # in row order: the last is the innermost
-    tails: dict[str, Event] = {}
+    tails: dict[int, Event] = {}
     arrows = [f for f in flows if f.category in FORWARD_BACKWARD]
     for flow in arrows:
         if flow.phase == "s":
-            tails[text_of(flow.entry.get("id"))] = flow
+            tails[flow_id(flow)] = flow
     for flow in arrows:
-        tail = tails.get(text_of(flow.entry.get("id")))
+        tail = tails.get(flow_id(flow))
         if flow.phase != "f" or tail is None:
             continue
         heads = starting.get((flow.track, flow.start))
@@ -96,7 +109,7 @@ def by_sequence(ops: list[Event]) -> None:
     forward = defaultdict[int, list[Event]](list)
     for op in sorted(ops, key=lambda e: e.start):
         number = op.id("Sequence number")
-        if number is not None and not (op.id("Fwd thread id") or 0) > 0:
+        if number is not None and number >= 0 and not (op.id("Fwd thread id") or 0) > 0:
             forward[number].append(op)
     for op in ops:
         number = op.id("Sequence number")

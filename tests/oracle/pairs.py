@@ -32,12 +32,13 @@ def join(events: list[Event], notes: Counter[str]) -> tuple[list[Event], list[Ev
 
 def async_key(event: Event) -> Hashable:
     """What pairs an asynchronous begin with its end."""
-    identity = event.entry.get("id", event.entry.get("id2"))
-    if isinstance(identity, dict):
-        if "global" in identity:
-            return ("", event.category, text_of(identity["global"]))
-        identity = identity.get("local")
-    return (event.track[0], event.category, text_of(identity))
+    identity, process = event.entry.get("id"), event.track[0]
+    scope = text_of(event.entry.get("scope"))
+    if identity is None and isinstance(pair := event.entry.get("id2"), dict):
+        if "global" in pair:
+            process = ""
+        identity = pair.get("global", pair.get("local"))
+    return (process, event.category, text_of(identity), scope)
 
 
 def match(groups: Iterable[list[Event]], begin: str, notes: Counter[str]) -> list[Event]:

@@ -2,12 +2,14 @@
 
 from oracle import values
 from oracle.events import API_CALLS, ON_DEVICE, Event, text_of
-from oracle.links import external_id, is_launch
-from oracle.text import Json, clean
+from oracle.layout import plain, write
+from oracle.links import external_id, flow_id, is_launch
+from oracle.text import Json, Number, clean
 
 Value = None | int | float | str | list["Value"] | dict[str, "Value"]
 Row = dict[str, Value]
 
+NO_COLLECTIVES = API_CALLS | {"python", "sync", "device_marker", "memory"}
 NO_STREAM = 2**32 - 1  # CUPTI's "none", as some versions write it
 
 
@@ -39,14 +41,14 @@ def row_of(event: Event, rank: int, window: int) -> Row:
         "ph": event.shape,
         "cat": event.category or None,
         "kind": event.kind,
-        "name": event.name if isinstance(event.entry.get("name"), str) else None,
+        "name": event.name if isinstance(event.entry.get("name"), str | Number) else None,
         "pid": event.track[0],
         "tid": event.track[1],
         "start_ns": event.start,
     }
     if event.shape == "flow":
         del row["kind"]
-        row |= {"id": flow_id(event.entry.get("id")), "flow": event.phase}
+        row |= {"id": flow_id(event), "flow": event.phase}
         return without_nothing(row)
     if event.shape in ("span", "async_span"):
         row["dur_ns"] = event.duration
@@ -61,23 +63,18 @@ def row_of(event: Event, rank: int, window: int) -> Row:
     if event.kind == "kernel":
         row |= kernel_columns(event)
     if event.kind in ("memcpy", "memset"):
-        row["bytes"] = values.integer(event.args.get("bytes"))
+        size = event.id("bytes", "Bytes")
+        row["bytes"] = event.id("size") if size is None else size
         row["bandwidth_gbps"] = values.single(event.args.get("memory bandwidth (GB/s)"))
     if event.kind in ("sync", "device_marker"):
         row["sync"] = sync_columns(event)
     if event.kind == "memory":
         row["memory"] = memory_columns(event)
-    if "Collective name" in event.args:
+    if event.kind not in NO_COLLECTIVES and string(event, "Collective name") is not None:
         row["collective"] = collective_columns(event)
     if event.shape == "counter":
         row["counters"] = counter_columns(event)
     return without_nothing(row)
-
-
-def flow_id(value: Json) -> Value:
-    """A flow's id: a number where it is one."""
-    number = values.integer(value)
-    return text_of(value) if number is None else number
 
 
 def op_columns(event: Event) -> Row:
@@ -85,7 +82,7 @@ def op_columns(event: Event) -> Row:
     return {
         "external_id": external_id(event),
         "sequence": event.id("Sequence number"),
-        "forward_thread": event.id("Fwd thread id"),
+        "forward_thread": values.narrow(event.args.get("Fwd thread id")),
         "forward": ordinal(event.forward),
     }
 
@@ -103,7 +100,7 @@ def launch_columns(event: Event) -> Row:
 def device_columns(event: Event) -> Row:
     """What sits on a stream."""
     return {
-        "device": event.id("device"),
+        "device": values.narrow(event.args.get("device")),
         "stream": stream_of(event, "stream"),
         "context": event.id("context"),
         "correlation": event.id("correlation"),
@@ -115,31 +112,36 @@ def device_columns(event: Event) -> Row:
 def stream_of(event: Event, key: str) -> int | None:
     """A stream; waits on no stream in particular say -1 or 2^32 - 1."""
     number = event.id(key)
-    return None if event.kind == "sync" and number == NO_STREAM else number
+    return None if number == NO_STREAM else number
 
 
 def kernel_columns(event: Event) -> Row:
     """Shape and residency."""
     args = event.args
+    registers = values.identifier(args.get("registers per thread")) or 0
     return {
-        "grid": three(args.get("grid")),
-        "block": three(args.get("block")),
-        "registers": values.identifier(args.get("registers per thread")),
-        "shared_memory": values.identifier(args.get("shared memory")),
+        "grid": three(args.get("grid"), 2**32 - 1),
+        "block": three(args.get("block"), 2**16 - 1),
+        "registers": max(0, min(2**16 - 1, registers)) or None,
+        "shared_memory": values.narrow(args.get("shared memory")),
         "blocks_per_sm": values.single(args.get("blocks per SM")),
         "warps_per_sm": values.single(args.get("warps per SM")),
-        "occupancy_percent": values.single(args.get("est. achieved occupancy %")),
+        "occupancy_percent": values.single(
+            event.given("est. achieved occupancy %", "theoretical occupancy %")
+        ),
         "graph_id": event.id("graph id"),
         "graph_node": event.id("graph node id"),
     }
 
 
-def three(value: Json) -> Value:
-    """The sizes of a grid or block."""
-    if not isinstance(value, list) or len(value) != 3:
+def three(value: Json, most: int) -> Value:
+    """The sizes of a grid or block: a list of one to three whole numbers, else nothing."""
+    if not isinstance(value, list) or not 1 <= len(value) <= 3:
         return None
-    sizes: list[Value] = [values.integer(size) for size in value]
-    return None if None in sizes else sizes
+    sizes = [values.integer(size) for size in value]
+    if not all(size is not None and 0 <= size < 2**32 for size in sizes) or not any(sizes):
+        return None
+    return [min(most, size or 0) for size in (*sizes, 0, 0)[:3]]
 
 
 def sync_columns(event: Event) -> Value:
@@ -158,24 +160,26 @@ def sync_columns(event: Event) -> Value:
 
 
 def memory_columns(event: Event) -> Value:
-    """An allocation or a free."""
-
-    def read(key: str) -> int | None:
-        return values.integer(event.args.get(key))
-
-    return (
-        without_nothing(
-            {
-                "address": read("Addr"),
-                "bytes": read("Bytes"),
-                "total_allocated": read("Total Allocated"),
-                "total_reserved": read("Total Reserved"),
-                "device_type": read("Device Type"),
-                "device_id": read("Device Id"),
-            }
-        )
-        or None
+    """An allocation or a free; without a number of bytes it is neither."""
+    size = values.signed(event.given("Bytes", "bytes"))
+    if size is None:
+        return None
+    return without_nothing(
+        {
+            "address": values.integer(event.args.get("Addr")) or None,
+            "bytes": size,
+            "total_allocated": event.id("Total Allocated"),
+            "total_reserved": event.id("Total Reserved"),
+            "device_type": small(event, "Device Type"),
+            "device_id": small(event, "Device Id"),
+        }
     )
+
+
+def small(event: Event, key: str) -> int | None:
+    """A number of 15 bits; below 0 is none."""
+    number = event.id(key)
+    return None if number is None or number < 0 else min(number, 2**15 - 1)
 
 
 def collective_columns(event: Event) -> Value:
@@ -192,30 +196,32 @@ def collective_columns(event: Event) -> Value:
             "in_elements": event.id("In msg nelems"),
             "out_elements": event.id("Out msg nelems"),
             "sequence": event.id("Seq"),
-            "comms_id": event.id("Comms Id"),
-            "group_size": event.id("Group size"),
-            "rank": event.id("Rank"),
-            "source_rank": event.id("Src Rank"),
-            "destination_rank": event.id("Dst Rank"),
+            "comms_id": (values.integer(event.args.get("Comms Id")) or 0) % 2**64 or None,
+            "group_size": values.narrow(event.args.get("Group size")),
+            "rank": values.narrow(event.args.get("Rank")),
+            "source_rank": values.narrow(event.args.get("Src Rank")),
+            "destination_rank": values.narrow(event.args.get("Dst Rank")),
             "asynchronous": flag(event.args.get("Is asynchronized op")),
         }
     )
 
 
 def string(event: Event, key: str) -> str | None:
-    """An argument that is text."""
+    """An argument that is text, a number, or a list as text."""
     value = event.args.get(key)
-    return clean(value) if isinstance(value, str) else None
+    if isinstance(value, list):
+        return write(value, plain, ", ")
+    return text_of(value) if isinstance(value, str | Number) else None
 
 
 def flag(value: Json) -> Value:
-    """True, "True" or 1."""
-    if isinstance(value, str):
-        return {"true": 1, "false": 0}.get(value.lower(), values.identifier(value))
-    return int(value) if isinstance(value, bool) else values.identifier(value)
+    """Whether something is said to be so."""
+    text = str(value).lower() if isinstance(value, bool) else text_of(value)
+    return {"true": 1, "True": 1, "1": 1, "false": 0, "False": 0, "0": 0}.get(text)
 
 
 def counter_columns(event: Event) -> Value:
-    """The series of a counter."""
-    series: Row = {clean(k): values.real(v) for k, v in event.args.items()}
-    return without_nothing(series) or None
+    """The series of a counter: the arguments that are numbers."""
+    numbers = {k: v for k, v in event.args.items() if isinstance(v, Number)}
+    series: Row = {clean(key): values.real(number) for key, number in numbers.items()}
+    return without_nothing(series)

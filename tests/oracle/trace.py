@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from oracle import links, pairs, times, tree, values
 from oracle.events import Event, Track, read_entry, text_of
-from oracle.header import header_of, steps, tracks_rows
+from oracle.header import header_of, is_label, steps, tracks_rows
 from oracle.rows import Row, Value, printable, row_of
 from oracle.text import Json, NotJsonError, decompress, parse
 
@@ -16,6 +16,7 @@ class Trace:
 
     header: dict[str, Json]
     entries: list[Json]
+    tracks: list[Track]  # in the order in which the file first names them
     events: list[Event]  # in row order
     flows: list[Event]  # in file order
     span: tuple[int, int]
@@ -23,7 +24,7 @@ class Trace:
 
     def lines(self, rank: int = 0, window: int = 0) -> list[Value]:
         """What export prints: the header, then a row per event in the order of the file."""
-        tracks = tracks_of(self.entries)
+        tracks = self.tracks
         header: Row = header_of(self.header) | {
             "steps": steps(self.events, tracks, self.span),
             "tracks": tracks_rows(tracks, self.events, self.entries),
@@ -62,17 +63,21 @@ def read_trace(data: bytes) -> Trace:
     flows = [e for e in made if e is not None and e.shape == "flow"]
     events, unended = pairs.join(events, notes)
     span = times.settle(events, unended, notes)
-    rows = times.row_order(tracks_of(entries), events)
+    tracks = tracks_of(entries, {e.ordinal for e in made if e is not None})
+    rows = times.row_order(tracks, events)
     tree.set_parents(rows, notes)
     links.set_launches(rows, notes)
     links.set_ops(rows)
     links.set_forward(rows, flows)
     header = {key: value for key, value in header.items() if key != "traceEvents"}
-    return Trace(header, entries, rows, flows, span, +notes)
+    return Trace(header, entries, tracks, rows, flows, span, +notes)
 
 
-def tracks_of(entries: list[Json]) -> list[Track]:
-    """The tracks in the order in which the file first names them."""
-    objects = [e for e in entries if isinstance(e, dict)]
-    named = [(text_of(e.get("pid")), text_of(e.get("tid"))) for e in objects]
+def tracks_of(entries: list[Json], events: set[int]) -> list[Track]:
+    """The tracks that events, arrows and labels name, in the order of the file."""
+    named = [
+        (text_of(entry.get("pid")), text_of(entry.get("tid")))
+        for ordinal, entry in enumerate(entries)
+        if isinstance(entry, dict) and (ordinal in events or is_label(entry))
+    ]
     return list(dict.fromkeys(named))

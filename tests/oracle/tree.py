@@ -29,19 +29,16 @@ def set_parents(rows: list[Event], notes: Counter[str]) -> None:
 
 def place(span: Event, open_now: list[Event], notes: Counter[str]) -> None:
     """Finds the parent by time, closing what ended before or what overlaps without nesting."""
-    overlaps = False
     while open_now:
         top = open_now[-1]
-        both_points = top.duration == 0 and top.start == span.start
-        if top.end <= span.start and not both_points:
+        if top.end <= span.start:
             open_now.pop()
         elif span.end <= top.end + CLOCK_NOISE:
             span.parent = top
             break
         else:
-            overlaps = True
+            notes["overlapping_spans"] += 1
             open_now.pop()
-    notes["overlapping_spans"] += overlaps
 
 
 def follow_python_ids(span: Event, python: dict[int, Event]) -> None:
@@ -49,7 +46,7 @@ def follow_python_ids(span: Event, python: dict[int, Event]) -> None:
     if span.kind != "python":
         return
     said = span.id("Python parent id")
-    if said is not None and (caller := python.get(said)) is not None:
+    if said is not None and said >= 0 and (caller := python.get(said)) is not None:
         above = span.parent
         while above is not None and above.kind != "python":
             above = above.parent
