@@ -1,0 +1,174 @@
+// Any bytes give a trace or an Error, the same one from the fast reader in small blocks as from the
+// careful one in a large block: no crash, no hang, no memory beyond a multiple of the input.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "bytes/source.h"
+#include "ingest/reading.h"
+#include "trace/trace.h"
+
+namespace {
+
+using namespace stepscope;
+
+// A running hash of everything a trace holds; differs where two traces differ, but for bad luck.
+class Digest {
+ public:
+  void add(std::string_view bytes) {
+    for (const char c : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    hash_ = (hash_ ^ bytes.size()) * 0x100000001b3;
+  }
+  template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void add(T value) {
+    add(std::string_view(reinterpret_cast<const char*>(&value), sizeof(value)));
+  }
+  template <class Column>
+  void column(const Column& values) {
+    add(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) add(values[i]);
+  }
+  // Strings by what they say: their numbers depend on what else was read.
+  template <class... Column>
+  void texts(const trace::Trace& trace, const Column&... ids) {
+    const auto one = [&](const auto& column) {
+      for (std::size_t i = 0; i < column.size(); ++i) {
+        add(column[i] == base::kNoString);
+        add(trace.text(column[i]));
+      }
+    };
+    (one(ids), ...);
+  }
+  template <class... Column>
+  void columns(const base::RowSet& rows, const Column&... values) {
+    rows.for_each([this](std::uint32_t row, std::uint32_t) { add(row); });
+    (column(values), ...);
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+void add_events(Digest& digest, const trace::Trace& trace) {
+  digest.add(trace.entries());
+  for (trace::Row row = 0; row < trace.size(); ++row) {
+    digest.add(trace.name_text(row));
+    digest.add(trace.category_text(row));
+    digest.add(trace.text_offset(row));
+  }
+  digest.column(trace.start());
+  digest.column(trace.duration());
+  digest.column(trace.kind());
+  digest.column(trace.phase());
+  digest.column(trace.flags());
+  digest.column(trace.track());
+  digest.column(trace.parent());
+  digest.column(trace.ordinal());
+  for (const trace::Track& track : trace.tracks()) {
+    for (const std::string& text : {track.process, track.thread, track.process_name,
+                                    track.process_labels, track.thread_name}) {
+      digest.add(std::string_view(text));
+    }
+    digest.add(track.device);
+    digest.add(track.stream);
+    digest.add(track.end);
+  }
+}
+
+void add_tables(Digest& digest, const trace::Trace& trace) {
+  const auto& ops = trace.ops();
+  digest.columns(ops.rows, ops.external_id, ops.sequence, ops.forward_thread);
+  const auto& launches = trace.launches();
+  digest.columns(launches.rows, launches.correlation, launches.external_id, launches.op,
+                 launches.first, launches.work);
+  const auto& device = trace.device();
+  digest.columns(device.rows, device.device, device.stream, device.context, device.correlation,
+                 device.external_id, device.launch);
+  const auto& kernels = trace.kernels();
+  digest.columns(kernels.rows, kernels.grid_x, kernels.grid_y, kernels.grid_z, kernels.block_x,
+                 kernels.block_y, kernels.block_z, kernels.registers, kernels.shared_memory,
+                 kernels.blocks_per_sm, kernels.warps_per_sm, kernels.occupancy_percent,
+                 kernels.graph_id, kernels.graph_node);
+  digest.columns(trace.copies().rows, trace.copies().bytes, trace.copies().bandwidth_gbps);
+  const auto& syncs = trace.syncs();
+  digest.columns(syncs.rows, syncs.wait_on_stream, syncs.wait_on_record, syncs.event_id);
+  digest.texts(trace, syncs.what);
+  const auto& memory = trace.memory_events();
+  digest.columns(memory.rows, memory.address, memory.bytes, memory.total_allocated,
+                 memory.total_reserved, memory.device_type, memory.device_id);
+  const auto& comms = trace.collectives();
+  digest.columns(comms.rows, comms.in_elements, comms.out_elements, comms.sequence, comms.comms_id,
+                 comms.group_size, comms.rank, comms.source_rank, comms.destination_rank,
+                 comms.asynchronous);
+  digest.texts(trace, comms.name, comms.dtype, comms.group_name, comms.group_description,
+               comms.group_ranks, comms.in_split, comms.out_split);
+  digest.column(trace.counters().row);
+  digest.texts(trace, trace.counters().series);
+  digest.column(trace.counters().value);
+  const auto& flows = trace.flows();
+  digest.column(flows.id);
+  digest.column(flows.time);
+  digest.column(flows.track);
+  digest.column(flows.ordinal);
+  digest.column(flows.phase);
+  digest.texts(trace, flows.category, flows.name);
+  digest.columns(trace.backward().rows, trace.backward().forward);
+}
+
+void add_rest(Digest& digest, const trace::Trace& trace) {
+  digest.add(trace.steps().source);
+  for (const trace::Step& step : trace.steps().list) {
+    digest.add(step.number);
+    digest.add(step.start);
+    digest.add(step.end);
+  }
+  digest.add(trace.span().start);
+  digest.add(trace.span().end);
+  for (const auto& [key, value] : trace.header().metadata) {
+    digest.add(std::string_view(key));
+    digest.add(std::string_view(value));
+  }
+  for (std::size_t note = 0; note < static_cast<std::size_t>(trace::Note::kCount); ++note) {
+    digest.add(trace.log().count(static_cast<trace::Note>(note)));
+  }
+}
+
+std::uint64_t digest_of(const trace::Trace& trace) {
+  Digest digest;
+  add_events(digest, trace);
+  add_tables(digest, trace);
+  add_rest(digest, trace);
+  return digest.value();
+}
+
+base::Result<trace::Trace> read(const std::string& bytes, bool careful, std::size_t block_bytes) {
+  ingest::ReadOptions options;
+  options.careful_only = careful;
+  options.block_bytes = block_bytes;
+  return ingest::read(bytes::memory_source("fuzz.json", bytes), options);
+}
+
+[[noreturn]] void differ(const char* what) {
+  std::fprintf(stderr, "the fast and the careful reader differ: %s\n", what);
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  const base::Result<trace::Trace> careful = read(bytes, true, std::size_t{1} << 20);
+  const base::Result<trace::Trace> fast = read(bytes, false, 64 + size % 193);
+  if (careful.has_value() != fast.has_value()) differ("one of them is an error");
+  if (!careful) return 0;
+  if (careful->size() != fast->size()) differ("number of events");
+  if (digest_of(*careful) != digest_of(*fast)) differ("content");
+  return 0;
+}
