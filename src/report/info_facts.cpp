@@ -153,6 +153,7 @@ std::string steps_text(const RunInfo& info) {
 }
 
 std::string recorded_text(const RunInfo& info) {
+  if (info.events == 0) return "nothing: there are no events";
   std::string text = info.start_known ? unix_time_text(info.start_unix_ns) : std::string();
   base::Nanos length = info.end_unix_ns - info.start_unix_ns;
   if (!info.start_known) {
@@ -202,6 +203,17 @@ std::string common_folder(const RunInfo& info) {
   return slash == std::string_view::npos ? std::string() : std::string(common.substr(0, slash + 1));
 }
 
+std::string common_ending(const RunInfo& info) {
+  for (const std::string_view ending : {".pt.trace.json.gz", ".pt.trace.json.zst", ".pt.trace.json",
+                                        ".json.gz", ".json.zst", ".json"}) {
+    const bool all = std::ranges::all_of(info.windows, [&](const WindowInfo& window) {
+      return window.source.path.ends_with(ending);
+    });
+    if (all) return std::string(ending);
+  }
+  return {};
+}
+
 std::string title_of(const RunInfo& info) {
   if (info.windows.size() == 1) {
     const std::string& path = info.windows.front().source.path;
@@ -228,7 +240,7 @@ std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load
     facts.push_back({"Software", text});
   }
   facts.push_back({"Recorded", recorded_text(info)});
-  facts.push_back({"Steps", steps_text(info)});
+  if (info.events > 0) facts.push_back({"Steps", steps_text(info)});
   facts.push_back({"Size", files_text(info)});
   if (load_seconds) facts.push_back({"Loaded", load_text(info, *load_seconds)});
   return facts;

@@ -11,6 +11,7 @@ namespace stepscope::report {
 
 std::string title_of(const RunInfo& info);
 std::string common_folder(const RunInfo& info);  // with its slash, or empty
+std::string common_ending(const RunInfo& info);  // ".json.gz", or empty
 
 std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load_seconds);
 std::vector<NamedText> content_facts(const RunInfo& info);  // collectives, memory, counters

@@ -104,7 +104,8 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
   }
   columns.push_back({"file", Align::kLeft, Fit::kCutMiddle});
   TextTable table(std::move(columns));
-  const std::string folder = common_folder(info);
+  const std::size_t folder = common_folder(info).size();
+  const std::size_t ending = common_ending(info).size();
   std::size_t shown = 0;
   for (const WindowInfo& window : info.windows) {
     if (!options.all && shown == kMostRanks) break;
@@ -118,7 +119,8 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
     row.emplace_back(duration_text(window.span_ns));
     row.emplace_back(count_text(window.events));
     row.emplace_back(count_text(window.device_work));
-    row.emplace_back(printable(window.source.path.substr(folder.size())));
+    const std::string& path = window.source.path;
+    row.emplace_back(printable(path.substr(folder, path.size() - folder - ending)));
     table.add(std::move(row));
   }
   const std::string more = several_windows ? "window" : "rank";
@@ -166,7 +168,9 @@ std::string notes_block(const RunInfo& info, const InfoTextOptions& options) {
     if (!table.empty()) text += fmt::format("\n{}", table.render(options.look));
   }
   if (text.empty()) {
-    return fmt::format("\n{}\n", styled("Nothing odd was met.", Style::kFaint, options.look));
+    const std::string_view nothing =
+        explained ? "Nothing else odd was met." : "Nothing odd was met.";
+    return fmt::format("\n{}\n", styled(nothing, Style::kFaint, options.look));
   }
   return text;
 }
@@ -188,8 +192,8 @@ std::string failures_block(const RunInfo& info, const InfoTextOptions& options) 
 std::string info_text(const RunInfo& info, const InfoTextOptions& options) {
   const Look& look = options.look;
   std::string text = styled(title_of(info), Style::kStrong, look) + "\n\n";
-  text += facts_block(run_facts(info, options.load_seconds), look) + "\n";
-  text += events_block(info, options);
+  text += facts_block(run_facts(info, options.load_seconds), look);
+  if (info.events > 0) text += fmt::format("\n{}", events_block(info, options));
   text += links_block(info, look);
   if (const auto contents = content_facts(info); !contents.empty()) {
     text += fmt::format("\n{}", facts_block(contents, look));

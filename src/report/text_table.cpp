@@ -21,6 +21,16 @@ std::string fitted(const std::string& text, Fit fit, std::size_t width) {
   return text;
 }
 
+// Where a line may break: at a space, but not between a number and its unit.
+std::size_t end_of_word(std::string_view text, std::size_t begin) {
+  constexpr std::size_t kLongestUnit = 4;
+  const std::size_t end = std::min(text.find(' ', begin), text.size());
+  const bool number = end > begin && text[end - 1] >= '0' && text[end - 1] <= '9';
+  if (!number || end == text.size()) return end;
+  const std::size_t next = std::min(text.find(' ', end + 1), text.size());
+  return next - end - 1 <= kLongestUnit ? next : end;
+}
+
 // A line under construction. Spaces are held back until something follows them.
 class Line {
  public:
@@ -56,7 +66,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   std::string line;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::size_t end = end_of_word(text, at);
     const std::string_view word = text.substr(at, end - at);
     if (!line.empty() && width > 0 && text_width(line) + 1 + text_width(word) > width) {
       lines.push_back(std::move(line));

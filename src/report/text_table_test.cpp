@@ -55,6 +55,8 @@ TEST(TextTable, BreaksAtSpaces) {
   EXPECT_THAT(wrapped("aa bb cc", 5), testing::ElementsAre("aa bb", "cc"));
   EXPECT_THAT(wrapped("aaaaaaaa b", 3), testing::ElementsAre("aaaaaaaa", "b"));
   EXPECT_THAT(wrapped("", 3), testing::ElementsAre(""));
+  EXPECT_THAT(wrapped("from 1.20 µs to 13.3 s", 12),
+              testing::ElementsAre("from 1.20 µs", "to 13.3 s"));
 }
 
 }  // namespace
