@@ -65,7 +65,7 @@ class ArgumentParser {
 
   base::Result<Arguments> parse(std::span<const std::string> arguments,
                                 const Environment& environment, ParseOptions how) {
-    SCOPE_TRY([[maybe_unused]] base::Done from_environment, read_environment(environment));
+    SCOPE_TRY(read_environment(environment));
     rest_ = arguments;
     while (!rest_.empty()) {
       const std::string& word = rest_.front();
@@ -79,9 +79,9 @@ class ArgumentParser {
       if (!is_option) {
         result_.words_.push_back(word);
       } else if (word.starts_with("--")) {
-        SCOPE_TRY([[maybe_unused]] base::Done long_option, read_long(word));
+        SCOPE_TRY(read_long(word));
       } else {
-        SCOPE_TRY([[maybe_unused]] base::Done letters, read_letters(word));
+        SCOPE_TRY(read_letters(word));
       }
     }
     result_.words_.insert(result_.words_.end(), rest_.begin(), rest_.end());
@@ -95,7 +95,7 @@ class ArgumentParser {
       const std::string variable = variable_name(*option);
       const std::optional<std::string> value = environment(variable);
       if (!value || value->empty()) continue;
-      SCOPE_TRY([[maybe_unused]] base::Done done, set(*option, *value, variable));
+      SCOPE_TRY(set(*option, *value, variable));
     }
     return base::Done{};
   }
@@ -123,7 +123,7 @@ class ArgumentParser {
       const Option& option = **found;
       const std::string origin = fmt::format("-{}", word[at]);
       if (option.value.empty()) {
-        SCOPE_TRY([[maybe_unused]] base::Done done, set(option, "yes", origin));
+        SCOPE_TRY(set(option, "yes", origin));
         continue;
       }
       if (at + 1 == word.size()) return set_from_next(option, origin);

@@ -105,8 +105,7 @@ class Exporter {
 
   base::Status run() {
     for (std::size_t i = 0; i < export_.files(); ++i) {
-      SCOPE_TRY([[maybe_unused]] const base::Done done,
-                where_.to_stdout ? to_stdout(i) : to_file(i));
+      SCOPE_TRY(where_.to_stdout ? to_stdout(i) : to_file(i));
     }
     return base::Done{};
   }
@@ -128,8 +127,7 @@ class Exporter {
     const std::string path =
         where_.file.empty() ? where_.folder + export_.file_name(file) : where_.file;
     SCOPE_TRY(OutputFile output, OutputFile::create(path, context_.interrupt));
-    SCOPE_TRY([[maybe_unused]] const base::Done written,
-              write(file, [&](std::string_view text) { return output.write(text); }));
+    SCOPE_TRY(write(file, [&](std::string_view text) { return output.write(text); }));
     return output.finish();
   }
 

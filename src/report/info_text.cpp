@@ -40,7 +40,7 @@ std::string how_many_more(std::size_t total, std::size_t shown, const std::strin
                           const Look& look) {
   if (total <= shown) return {};
   const std::string text =
-      fmt::format("  … and {} more; --all shows every one\n", counted(total - shown, what));
+      fmt::format("  … and {} more {}; --all shows every one\n", count_text(total - shown), what);
   return styled(text, Style::kFaint, look);
 }
 
@@ -70,7 +70,7 @@ std::string events_block(const RunInfo& info, const InfoTextOptions& options) {
   }
   table.add({Cell("all", Style::kStrong), Cell(count_text(info.events), Style::kStrong)});
   return table.render(options.look) +
-         how_many_more(info.categories.size(), shown, "category", options.look);
+         how_many_more(info.categories.size(), shown, "categories", options.look);
 }
 
 std::string links_block(const RunInfo& info, const Look& look) {
@@ -123,7 +123,7 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
     row.emplace_back(printable(path.substr(folder, path.size() - folder - ending)));
     table.add(std::move(row));
   }
-  const std::string more = several_windows ? "window" : "rank";
+  const std::string more = several_windows ? "windows" : "ranks";
   return fmt::format("\n{}{}", table.render(options.look),
                      how_many_more(info.windows.size(), shown, more, options.look));
 }
@@ -184,7 +184,7 @@ std::string failures_block(const RunInfo& info, const InfoTextOptions& options) 
     ++shown;
     text += fmt::format("  {}\n", printable(failure.error.message));
   }
-  return text + how_many_more(info.failures.size(), shown, "file", options.look);
+  return text + how_many_more(info.failures.size(), shown, "files", options.look);
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ std::string TextTable::render(const Look& look) const {
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (columns_[c].fit == Fit::kWrap && look.width > 0) {
         cells[c] = wrapped(row[c].text, width[c]);
+        for (std::string& line : cells[c]) line = cut_end(line, width[c]);  // one long word
       } else {
         cells[c] = {fitted(row[c].text, columns_[c].fit, width[c])};
       }

@@ -164,7 +164,7 @@ bool has_trace_name(std::string_view file_name) {
 base::Result<Discovery> discover(const std::vector<std::string>& paths) {
   Search search;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    SCOPE_TRY([[maybe_unused]] const base::Done done, search.add(paths[i], i));
+    SCOPE_TRY(search.add(paths[i], i));
   }
   return search.finish();
 }

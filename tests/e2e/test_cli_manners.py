@@ -220,6 +220,20 @@ def test_a_folder_of_ranks_is_one_run(program: Program, tmp_path: Path) -> None:
     assert "rank_conflict" not in notes
 
 
+def test_info_counts_what_python_counts(program: Program, corpus: Path) -> None:
+    small = (path for path in corpus.rglob("*.json.gz") if path.stat().st_size < 300_000)
+    for path in sorted(small):
+        events = json.loads(gzip.decompress(path.read_bytes()), strict=False)["traceEvents"]
+        rows = [event for event in events if event.get("ph") not in ("M", "s", "t", "f")]
+        facts = json.loads(program.run("info", "--json", path).stdout)
+        assert facts["run"]["entries"] == len(events), path
+        assert facts["run"]["events"] == len(rows), path
+        assert sum(row["events"] for row in facts["categories"]) == len(rows), path
+        assert {row["category"] for row in facts["categories"]} == {
+            event.get("cat", "") for event in rows
+        }, path
+
+
 def test_a_cut_file_exits_4(program: Program, trace: Path) -> None:
     trace.write_text(TRACE[: TRACE.index("gemm")])
     outcome = program.run("info", "--no-timing", trace)

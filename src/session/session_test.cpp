@@ -1,0 +1,136 @@
+#include "session/session.h"
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "session/temp_folder_for_tests.h"
+
+namespace stepscope::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using trace::Note;
+
+std::string trace_text(int start_us, const std::string& header = "") {
+  return "{" + header +
+         R"("traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":)" +
+         std::to_string(start_us) + R"(,"dur":10}]})";
+}
+
+std::string rank_text(int rank, int start_us) {
+  return trace_text(start_us, R"("distributedInfo":{"rank":)" + std::to_string(rank) + "},");
+}
+
+std::vector<std::string> shape_of(const trace::Run& run, const TempFolder& folder) {
+  std::vector<std::string> shape;
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      shape.push_back(std::to_string(rank.rank.value) + " " +
+                      window.source.path.substr(folder.path().size() + 1));
+    }
+  }
+  return shape;
+}
+
+TEST(Session, PutsWindowsUnderTheirRanksInOrderOfTime) {
+  const TempFolder folder;
+  folder.write("late.json", rank_text(0, 500));
+  folder.write("zero.json", rank_text(0, 100));
+  folder.write("one.json", rank_text(1, 100));
+  const auto run = open({folder.path()}, {});
+  ASSERT_TRUE(run);
+  EXPECT_THAT(shape_of(*run, folder), ElementsAre("0 zero.json", "0 late.json", "1 one.json"));
+  EXPECT_EQ(run->log.count(Note::kSeveralWindows), 1u);
+  EXPECT_EQ(run->log.count(Note::kRankConflict), 0u);
+  EXPECT_FALSE(trace::lost_data(*run));
+}
+
+TEST(Session, NotesProcessesThatClaimOneRankAtOneTime) {
+  const TempFolder folder;
+  folder.write("a.json", rank_text(0, 100));
+  folder.write("b.json", rank_text(0, 105));
+  const auto run = open({folder.path()}, {});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->log.count(Note::kRankConflict), 1u);
+  EXPECT_THAT(run->log[Note::kRankConflict].detail, HasSubstr("b.json"));
+}
+
+TEST(Session, GivesTheSameRunAtAnyThreadCount) {
+  const TempFolder folder;
+  for (int i = 0; i < 20; ++i)
+    folder.write("t" + std::to_string(i) + ".json", rank_text(i % 7, i * 50));
+  OpenOptions options;
+  const auto one = open({folder.path()}, options);
+  options.threads = 8;
+  const auto eight = open({folder.path()}, options);
+  ASSERT_TRUE(one && eight);
+  EXPECT_EQ(shape_of(*one, folder), shape_of(*eight, folder));
+}
+
+TEST(Session, ReportsFilesOfAFolderThatFailAndGoesOn) {
+  const TempFolder folder;
+  folder.write("rank0.json", trace_text(1));
+  folder.write("rank1.json", "");
+  folder.write("config.json", R"({"lr": 1})");
+  const auto run = open({folder.path()}, {});
+  ASSERT_TRUE(run);
+  EXPECT_THAT(shape_of(*run, folder), ElementsAre("0 rank0.json"));
+  ASSERT_EQ(run->failures.size(), 1u);
+  EXPECT_EQ(run->failures[0].path, folder / "rank1.json");
+  ASSERT_EQ(run->skipped.size(), 1u);
+  EXPECT_EQ(run->log.count(Note::kUnreadableFile), 1u);
+  EXPECT_EQ(run->log.count(Note::kSkippedFile), 1u);
+  EXPECT_TRUE(trace::lost_data(*run));
+}
+
+TEST(Session, FailsWhereAFileWasNamedOrNothingIsLeft) {
+  const TempFolder folder;
+  const std::string good = folder.write("good.json", trace_text(1));
+  const std::string bad = folder.write("empty/bad.json", "");
+  EXPECT_TRUE(open({good}, {}));
+  EXPECT_FALSE(open({good, bad}, {}));
+  EXPECT_FALSE(open({folder / "empty"}, {}));
+  EXPECT_FALSE(open({folder / "nothing"}, {}));
+}
+
+TEST(Session, ASingleFileWithoutRankIsNothingOdd) {
+  const TempFolder folder;
+  const auto run = open({folder.write("trace.json", trace_text(1))}, {});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->log.count(Note::kRankFromOrder), 0u);
+  EXPECT_EQ(run->ranks.front().windows.front().source.encoding, "plain");
+  EXPECT_EQ(run->ranks.front().windows.front().source.text_bytes, trace_text(1).size());
+}
+
+TEST(Session, StopsWhenTold) {
+  const TempFolder folder;
+  const std::string path = folder.write("trace.json", trace_text(1));
+  const std::atomic<bool> stop{true};
+  OpenOptions options;
+  options.stop = &stop;
+  const auto run = open({path}, options);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, base::Code::kCancelled);
+}
+
+TEST(Session, ReportsProgressUpToTheEnd) {
+  const TempFolder folder;
+  for (int i = 0; i < 3; ++i) folder.write("rank" + std::to_string(i) + ".json", trace_text(1));
+  OpenOptions options;
+  options.threads = 2;
+  Progress last;
+  options.progress = [&](const Progress& progress) { last = progress; };
+  ASSERT_TRUE(open({folder.path()}, options));
+  EXPECT_EQ(last.files_done, 3u);
+  EXPECT_EQ(last.files_total, 3u);
+  EXPECT_EQ(last.bytes_done, last.bytes_total);
+  EXPECT_GT(last.bytes_total, 0u);
+}
+
+}  // namespace
+}  // namespace stepscope::session
