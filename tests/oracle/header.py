@@ -170,7 +170,7 @@ def place(track: Track, on_device: list[Event]) -> Row:
     number, stream = values.identifier(track[0]), None
     for event in on_device:
         if event.kind in DEVICE_WORK and stream is None:
-            found = event.id("device")
+            found = values.narrow(event.args.get("device"))
             number = number if found is None else found
             stream = event.id("stream")
     if stream is None:

@@ -2,32 +2,38 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 
 from oracle.events import Event, set_duration, text_of
 
 
-def join(events: list[Event], notes: Counter[str]) -> tuple[list[Event], list[Event]]:
-    """The events that make rows, and those of them that never ended."""
-    synchronous = [e for e in events if e.shape in ("begin", "end")]
-    asynchronous = [e for e in events if e.shape in ("async_begin", "async_end")]
-    by_track, by_id = (
-        defaultdict[Hashable, list[Event]](list),
-        defaultdict[Hashable, list[Event]](list),
-    )
-    for event in synchronous:
-        by_track[event.track].append(event)
-    for event in asynchronous:
-        by_id[async_key(event)].append(event)
-    open_spans = match(by_track.values(), "begin", notes)
-    notes["unclosed_begin"] += len(open_spans)
-    notes["end_without_begin"] += notes.pop("end", 0)
-    open_async = match(by_id.values(), "async_begin", notes)
-    notes["unclosed_async"] += len(open_async)
-    notes["async_end_without_begin"] += notes.pop("end", 0)
+@dataclass
+class Halves:
+    """Begins that never ended, and ends of what never began."""
+
+    begins: list[Event] = field(default_factory=list)
+    ends: list[Event] = field(default_factory=list)
+
+
+def join(events: list[Event], notes: Counter[str]) -> tuple[list[Event], Halves]:
+    """The events that make rows, and what found no partner."""
+    by_track = defaultdict[Hashable, list[Event]](list)
+    by_id = defaultdict[Hashable, list[Event]](list)
+    for event in events:
+        if event.shape in ("begin", "end"):
+            by_track[event.track].append(event)
+        elif event.shape in ("async_begin", "async_end"):
+            by_id[async_key(event)].append(event)
+    spans = match(by_track.values(), "begin", notes)
+    requests = match(by_id.values(), "async_begin", notes)
+    notes["unclosed_begin"] += len(spans.begins)
+    notes["end_without_begin"] += len(spans.ends)
+    notes["unclosed_async"] += len(requests.begins)
+    notes["async_end_without_begin"] += len(requests.ends)
     kept = [e for e in events if e.shape not in ("end", "async_end")]
     for event in kept:
         event.shape = {"begin": "span", "async_begin": "async_span"}.get(event.shape, event.shape)
-    return kept, open_spans + open_async
+    return kept, Halves(spans.begins + requests.begins, spans.ends + requests.ends)
 
 
 def async_key(event: Event) -> Hashable:
@@ -41,9 +47,9 @@ def async_key(event: Event) -> Hashable:
     return (process, event.category, text_of(identity), scope)
 
 
-def match(groups: Iterable[list[Event]], begin: str, notes: Counter[str]) -> list[Event]:
-    """Gives each begin the duration up to its end, innermost first; returns the unended ones."""
-    unended: list[Event] = []
+def match(groups: Iterable[list[Event]], begin: str, notes: Counter[str]) -> Halves:
+    """Gives each begin the duration up to its end, innermost first; returns what is left."""
+    left = Halves()
     for group in groups:
         open_now: list[Event] = []
         for event in sorted(group, key=lambda e: e.start):  # stable: file order at equal times
@@ -53,6 +59,6 @@ def match(groups: Iterable[list[Event]], begin: str, notes: Counter[str]) -> lis
                 opened = open_now.pop()
                 set_duration(opened, event.start - opened.start, notes)
             else:
-                notes["end"] += 1
-        unended += open_now
-    return unended
+                left.ends.append(event)
+        left.begins += open_now
+    return left

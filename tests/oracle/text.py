@@ -1,8 +1,10 @@
 """From the bytes of a file to values. Numbers keep their text, so that nothing is rounded."""
 
 import gzip
+import io
 import json
 import re
+import zlib
 from dataclasses import dataclass
 
 import zstandard
@@ -30,11 +32,21 @@ Json = None | bool | str | Number | Constant | list["Json"] | dict[str, "Json"]
 
 
 def decompress(data: bytes) -> bytes:
-    """The text of a file, whatever it is packed in."""
-    if data.startswith(b"\x1f\x8b"):
-        return gzip.decompress(data)
-    if data.startswith(b"\x28\xb5\x2f\xfd"):
-        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    """The text of a file, whatever it is packed in.
+
+    Raises:
+        NotJsonError: it is damaged.
+    """
+    try:
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        if data.startswith(b"\x28\xb5\x2f\xfd"):
+            packed = io.BytesIO(data)
+            return (
+                zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read()
+            )
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+        raise NotJsonError(str(error)) from None
     return data
 
 

@@ -61,8 +61,8 @@ def read_trace(data: bytes) -> Trace:
     made = [read_entry(i, entry, notes) for i, entry in enumerate(entries)]
     events = [e for e in made if e is not None and e.shape != "flow"]
     flows = [e for e in made if e is not None and e.shape == "flow"]
-    events, unended = pairs.join(events, notes)
-    span = times.settle(events, unended, notes)
+    events, halves = pairs.join(events, notes)
+    span = times.settle(events, halves, notes)
     tracks = tracks_of(entries, {e.ordinal for e in made if e is not None})
     rows = times.row_order(tracks, events)
     tree.set_parents(rows, notes)
