@@ -157,6 +157,8 @@ def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
         entry=entry,
         shape=shape or "instant",
     )
+    if shape != "flow":
+        count_oddities(event, notes)
     if phase == "X":
         read_duration(event, entry.get("dur"), notes)
     return event
@@ -172,7 +174,6 @@ def read_start(value: Json, notes: Counter[str]) -> int | None:
     if start is None:
         notes["time_out_of_range"] += 1
         return None
-    count_oddities(value, text, notes)
     return start
 
 
@@ -183,11 +184,7 @@ def read_duration(event: Event, value: Json, notes: Counter[str]) -> None:
         notes["without_duration"] += 1
         return
     duration = values.nanoseconds(text)
-    if duration is None:
-        duration = LONGEST + 1
-    else:
-        count_oddities(value, text, notes)
-    set_duration(event, duration, notes)
+    set_duration(event, LONGEST + 1 if duration is None else duration, notes)
 
 
 def set_duration(event: Event, duration: int, notes: Counter[str]) -> None:
@@ -199,7 +196,14 @@ def set_duration(event: Event, duration: int, notes: Counter[str]) -> None:
     notes["negative_duration" if duration < 0 else "absurd_duration"] += 1
 
 
-def count_oddities(value: Json, text: str, notes: Counter[str]) -> None:
-    """Times that were understood though not written as they should be."""
-    notes["number_as_text"] += isinstance(value, str)
-    notes["sub_nanosecond"] += values.has_picoseconds(text)
+def count_oddities(event: Event, notes: Counter[str]) -> None:
+    """Events whose times were understood though not written as they should be."""
+    times = [event.entry.get(key) for key in ("ts", "dur")]
+    texts = [values.number_text(time, values.TIME) for time in times]
+    usable = [
+        (time, text)
+        for time, text in zip(times, texts, strict=True)
+        if text is not None and values.nanoseconds(text) is not None
+    ]
+    notes["number_as_text"] += any(isinstance(time, str) for time, _ in usable)
+    notes["sub_nanosecond"] += any(values.has_picoseconds(text) for _, text in usable)

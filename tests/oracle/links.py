@@ -84,7 +84,7 @@ def flow_id(flow: Event) -> int:
 
 def set_forward(rows: list[Event], flows: list[Event]) -> None:
     """Finds the forward operator of each backward one: by arrow, else by sequence number."""
-    ops = [e for e in rows if e.kind == "cpu_op" and e.shape == "span"]
+    ops = [e for e in rows if e.kind == "cpu_op"]
     starting = defaultdict[tuple[Track, int], list[Event]](list)
     for op in ops:
         starting[op.track, op.start].append(op)  # in row order: the last is the innermost
