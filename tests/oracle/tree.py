@@ -43,15 +43,19 @@ def place(span: Event, open_now: list[Event], notes: Counter[str]) -> None:
 
 def follow_python_ids(span: Event, python: dict[int, Event]) -> None:
     """Where the file says which Python call called this one, that holds."""
-    if span.kind != "python":
+    own = python_id(span)
+    if own is None:
         return
     said = span.id("Python parent id")
-    if said is not None and said >= 0 and (caller := python.get(said)) is not None:
+    if said is not None and said >= 0 and said in python:
         above = span.parent
-        while above is not None and above.kind != "python":
+        while above is not None and python_id(above) is None:
             above = above.parent
-        if above is not caller:
-            span.parent = caller
-    own = span.id("Python id")
-    if own is not None:
-        python[own] = span
+        if above is None or python_id(above) != said:
+            span.parent = python[said]
+    python[own] = span
+
+
+def python_id(span: Event) -> int | None:
+    """The number of a Python call."""
+    return span.id("Python id") if span.kind == "python" else None
