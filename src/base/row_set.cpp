@@ -4,16 +4,16 @@
 
 namespace stepscope::base {
 
-void RowSet::add(std::uint32_t row) {
+void RowSet::add_shared(std::uint32_t row) {
   std::atomic_ref<std::uint64_t>(words_[row / 64])
       .fetch_or(std::uint64_t{1} << (row % 64), std::memory_order_relaxed);
 }
 
 void RowSet::seal() {
-  ranks_.assign((words_.size() + 7) / 8, 0);
+  ranks_.assign(words_.size(), 0);
   std::uint32_t count = 0;
   for (std::size_t w = 0; w < words_.size(); ++w) {
-    if (w % 8 == 0) ranks_[w / 8] = count;
+    ranks_[w] = count;
     count += static_cast<std::uint32_t>(std::popcount(words_[w]));
   }
   size_ = count;

@@ -1,5 +1,5 @@
 // A set of row numbers with O(1) rank: which side-table entry belongs to event row r, and is there
-// one at all? One bit a row plus one count per 512 rows, so a side column costs nothing for the rows
+// one at all? One bit a row plus one count per 64 rows, so a side column costs nothing for the rows
 // that have no entry and needs no array of row numbers.
 #pragma once
 
@@ -16,8 +16,9 @@ class RowSet {
   RowSet() = default;
   explicit RowSet(std::size_t universe) : words_((universe + 63) / 64) {}
 
-  // Filling: threads may set bits of the same word at once. seal() ends the filling.
-  void add(std::uint32_t row);
+  // Filling; seal() ends it. Several threads may fill at once if all of them say so.
+  void add(std::uint32_t row) { words_[row / 64] |= std::uint64_t{1} << (row % 64); }
+  void add_shared(std::uint32_t row);
   void seal();
 
   std::size_t size() const { return size_; }
@@ -27,12 +28,8 @@ class RowSet {
   // The entry of a row that is in the set.
   std::uint32_t rank(std::uint32_t row) const {
     const std::size_t word = row / 64;
-    std::uint32_t count = ranks_[word / 8];
-    for (std::size_t w = word / 8 * 8; w < word; ++w) {
-      count += static_cast<std::uint32_t>(std::popcount(words_[w]));
-    }
     const std::uint64_t below = words_[word] & ((std::uint64_t{1} << (row % 64)) - 1);
-    return count + static_cast<std::uint32_t>(std::popcount(below));
+    return ranks_[word] + static_cast<std::uint32_t>(std::popcount(below));
   }
   // The entry of a row, or kNone.
   std::uint32_t find(std::uint32_t row) const { return contains(row) ? rank(row) : kNone; }
@@ -55,7 +52,7 @@ class RowSet {
 
  private:
   std::vector<std::uint64_t> words_;
-  std::vector<std::uint32_t> ranks_;  // members before each run of 8 words
+  std::vector<std::uint32_t> ranks_;  // members before each word
   std::size_t size_ = 0;
 };
 

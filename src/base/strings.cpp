@@ -1,25 +1,11 @@
 #include "base/strings.h"
 
-#include <cstring>
 
 namespace stepscope::base {
 namespace {
 
 constexpr std::size_t kPageBytes = 64 * 1024;
 constexpr std::size_t kFirstSlots = 1024;
-
-std::uint64_t load(const char* at, std::size_t size) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, size);
-  return word;
-}
-
-__extension__ using Uint128 = unsigned __int128;
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const Uint128 product = static_cast<Uint128>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
 
 }  // namespace
 
@@ -43,26 +29,6 @@ StringId StringTable::find(std::string_view text) const {
 }
 
 StringPool::StringPool() : slots_(kFirstSlots), mask_(kFirstSlots - 1) {}
-
-// Multiply-and-fold over 16 bytes at a time: names are 10 to 1000 bytes long and are hashed once per
-// event, so the tail is read by one overlapping load and not byte by byte.
-std::uint64_t StringPool::hash_of(std::string_view raw) {
-  constexpr std::uint64_t kA = 0x9e3779b97f4a7c15;
-  constexpr std::uint64_t kB = 0xe7037ed1a0b428db;
-  const char* p = raw.data();
-  std::size_t left = raw.size();
-  std::uint64_t h = kA ^ left;
-  while (left > 16) {
-    h = mix(load(p, 8) ^ h, load(p + 8, 8) ^ kB);
-    p += 16;
-    left -= 16;
-  }
-  if (left >= 8) return mix(load(p, 8) ^ h, load(p + left - 8, 8) ^ kB);
-  if (left >= 4) return mix(load(p, 4) ^ h, load(p + left - 4, 4) ^ kB);
-  if (left == 0) return mix(h, kB);
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(p[i])); };
-  return mix(h ^ byte(0), kB ^ (byte(left / 2) << 8) ^ (byte(left - 1) << 16));
-}
 
 StringId StringPool::insert(std::string_view raw, std::uint64_t hash, std::size_t slot,
                             std::uint64_t position) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <span>
 #include <string>
@@ -46,8 +47,8 @@ class StringPool {
   StringPool();
   StringPool(const StringPool&) = delete;
   StringPool& operator=(const StringPool&) = delete;
-  StringPool(StringPool&&) = default;
-  StringPool& operator=(StringPool&&) = default;
+  StringPool(StringPool&&) noexcept = default;
+  StringPool& operator=(StringPool&&) noexcept = default;
 
   // `position` must not fall within one pool: readers of one lane move forward.
   StringId intern(std::string_view raw, std::uint64_t position) {
@@ -56,7 +57,7 @@ class StringPool {
     while (true) {
       const Slot& entry = slots_[slot];
       if (entry.id == kNoString) return insert(raw, hash, slot, position);
-      if (entry.tag == static_cast<std::uint32_t>(hash >> 32) && entries_[entry.id].raw == raw) {
+      if (entry.tag == static_cast<std::uint32_t>(hash >> 32) && same(entries_[entry.id].raw, raw)) {
         return entry.id;
       }
       slot = (slot + 1) & mask_;
@@ -72,7 +73,48 @@ class StringPool {
     StringId id = kNoString;
   };
 
-  static std::uint64_t hash_of(std::string_view raw);
+  __extension__ using Uint128 = unsigned __int128;
+
+  static std::uint64_t load(const char* at, std::size_t size) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, size);
+    return word;
+  }
+  static std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    const Uint128 product = static_cast<Uint128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  }
+  // Multiply and fold, 16 bytes at a time; the tail by overlapping loads. Inline, as is the
+  // comparison: an event interns one name or two, and a call costs as much as the work.
+  static std::uint64_t hash_of(std::string_view raw) {
+    constexpr std::uint64_t kA = 0x9e3779b97f4a7c15;
+    constexpr std::uint64_t kB = 0xe7037ed1a0b428db;
+    const char* p = raw.data();
+    std::size_t left = raw.size();
+    std::uint64_t h = kA ^ left;
+    while (left > 16) {
+      h = mix(load(p, 8) ^ h, load(p + 8, 8) ^ kB);
+      p += 16;
+      left -= 16;
+    }
+    if (left >= 8) return mix(load(p, 8) ^ h, load(p + left - 8, 8) ^ kB);
+    if (left >= 4) return mix(load(p, 4) ^ h, load(p + left - 4, 4) ^ kB);
+    if (left == 0) return mix(h, kB);
+    const auto byte = [&](std::size_t i) {
+      return static_cast<std::uint64_t>(static_cast<unsigned char>(p[i]));
+    };
+    return mix(h ^ byte(0), kB ^ (byte(left / 2) << 8) ^ (byte(left - 1) << 16));
+  }
+  static bool same(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    const char* p = a.data();
+    const char* q = b.data();
+    std::size_t left = a.size();
+    if (left < 8) return std::memcmp(p, q, left) == 0;
+    std::uint64_t different = 0;
+    for (; left > 8; left -= 8, p += 8, q += 8) different |= load(p, 8) ^ load(q, 8);
+    return (different | (load(p + left - 8, 8) ^ load(q + left - 8, 8))) == 0;
+  }
   StringId insert(std::string_view raw, std::uint64_t hash, std::size_t slot,
                   std::uint64_t position);
   std::string_view keep(std::string_view raw);

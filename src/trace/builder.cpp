@@ -181,10 +181,12 @@ void TraceBuilder::fill_events(Batch& batch, std::uint32_t first_ordinal) {
   batch.event_pages = {};
 
   // From here on side rows know their event by its row in the trace.
+  const bool alone = in_.threads <= 1;
   const auto settle = [&](auto rows, base::RowSet& set) {
     for (auto& side : rows) {
       side.event = row_of[side.event];
-      if (side.event != kNoRow) set.add(side.event);
+      if (side.event == kNoRow) continue;
+      alone ? set.add(side.event) : set.add_shared(side.event);
     }
   };
   settle(batch.ops, out_.ops_.rows);

@@ -71,6 +71,7 @@ bool starts_with_step(std::string_view name) {
 std::string_view name_of(Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 Kind kind_of(std::string_view category, std::string_view name) {
+  if (name == "[memory]") return Kind::kMemory;
   const auto* found = std::find_if(
       kCategories.begin(), kCategories.end(),
       [&](const CategoryKind& row) { return equal_ignoring_case(category, row.category); });
@@ -79,7 +80,6 @@ Kind kind_of(std::string_view category, std::string_view name) {
     if (found->kind == Kind::kCpuOp && starts_with_step(name)) return Kind::kAnnotation;
     return found->kind;
   }
-  if (name == "[memory]") return Kind::kMemory;
   if (name.starts_with("Iteration Start: ") || name == "Record Window End") return Kind::kProfiler;
   return Kind::kOther;
 }

@@ -21,6 +21,8 @@ struct Token {
   std::string_view text;
 };
 
+inline constexpr std::uint32_t kUnknownId = 0xffffffff;
+
 struct Draft {
   std::uint32_t text_at = 0;  // of the event, in its batch
   char phase = 0;             // 0: none given; '?': not a single letter
@@ -34,9 +36,12 @@ struct Draft {
   base::Nanos duration = 0;
   std::string_view name, category, pid, tid, id, scope;
   bool has_name = false;
+  // The lane's ids of category and track, when the reader has them at hand.
+  std::uint32_t category_id = kUnknownId, track_id = kUnknownId;
 
   std::uint64_t present = 0;  // bit per Arg
-  std::array<std::int64_t, static_cast<std::size_t>(Arg::kCount)> integers;
+  // One more than there are: the fast scanner puts there what nobody asked for.
+  std::array<std::int64_t, static_cast<std::size_t>(Arg::kCount) + 1> integers;
   std::array<double, static_cast<std::size_t>(Arg::kCount)> reals;
   std::array<std::string_view, static_cast<std::size_t>(Arg::kCount)> texts;
   std::vector<std::pair<std::string_view, double>> series;  // numeric arguments of a counter
@@ -48,6 +53,7 @@ struct Draft {
     number_as_text = rounded = has_name = false;
     time = duration = 0;
     name = category = pid = tid = id = scope = {};
+    category_id = track_id = kUnknownId;
     present = 0;
     series.clear();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "ingest/kineto/fast_numbers.h"
 #include "ingest/kineto/scanner.h"
@@ -10,13 +11,13 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+using fast::is_space;
 
-// The value behind a key's closing quote and colon.
-const char* value_behind(const char* quote) {
-  const char* at = quote + 2;
-  if (*at == ' ') ++at;
-  while (is_space(*at)) ++at;
+// The value behind a key's colon.
+const char* value_behind(const char* colon) {
+  const char* at = colon + 1;
+  at += *at == ' ' ? 1 : 0;
+  while (is_space(*at)) [[unlikely]] ++at;
   return at;
 }
 
@@ -26,9 +27,53 @@ bool is_plain_phase(char phase) {
          phase == 'B' || phase == 'E';
 }
 
+// At most eight bytes as a number; longer text has none.
+std::uint64_t word_of(std::string_view text) {
+  if (text.empty() || text.size() > 8) return 0;
+  return fast::load(text.data()) << (64 - 8 * text.size());
+}
+
+constexpr std::string_view name_of(Field field) {
+  switch (field) {
+    case Field::kPhase:
+      return "ph";
+    case Field::kCategory:
+      return "cat";
+    case Field::kName:
+      return "name";
+    case Field::kPid:
+      return "pid";
+    case Field::kTid:
+      return "tid";
+    case Field::kTime:
+      return "ts";
+    case Field::kDuration:
+      return "dur";
+    case Field::kArgs:
+      return "args";
+    case Field::kId:
+      return "id";
+    case Field::kScope:
+      return "scope";
+    case Field::kNone:
+      return "s";  // of an instant; nobody reads it
+  }
+  return {};
+}
+
+// Zero if the key before `colon` is the field's, opening and closing quote included.
+template <Field kField>
+std::uint64_t difference(const char* colon) {
+  constexpr std::size_t kSize = name_of(kField).size() + 2;
+  char quoted[8] = {};
+  quoted[8 - kSize] = quoted[7] = '"';
+  std::memcpy(quoted + 8 - kSize + 1, name_of(kField).data(), kSize - 2);
+  return (fast::load(colon - 8) ^ fast::load(quoted)) >> (64 - 8 * kSize);
+}
+
 }  // namespace
 
-const char* FastScanner::scan(const char* at, const Stretch& stretch) {
+[[gnu::flatten]] const char* FastScanner::scan(const char* at, const Stretch& stretch) {
   const char* behind = at;
   while (true) {
     const std::size_t size = std::min(static_cast<std::size_t>(stretch.end - at), kWindowBytes);
@@ -36,6 +81,7 @@ const char* FastScanner::scan(const char* at, const Stretch& stretch) {
     build_index_(at, size, *index_);
     std::size_t place = 0;
     while (place < index_->count) {
+      const std::size_t first = place;
       const std::uint32_t begin = index_->places[place];
       draft_.reset(static_cast<std::uint32_t>(window_ + begin - stretch.begin));
       const Met met = event(place);
@@ -44,6 +90,7 @@ const char* FastScanner::scan(const char* at, const Stretch& stretch) {
       const std::uint32_t end = index_->places[place - 1] + 1;
       if (!is_sound(begin, end)) return behind;
       if (index_->any_odd && has_odd(begin, end)) {
+        if (has_escaped_key(first, place)) return behind;
         note_faults(window_ + begin, window_ + end, draft_.text_at, lane_);
       }
       stage(draft_, lane_);
@@ -80,42 +127,212 @@ bool FastScanner::has_odd(std::uint32_t begin, std::uint32_t end) const {
   return odd != 0;
 }
 
-// Visits the places of one event, from its opening brace on. `place` ends up behind its last one.
+// The orders in which Kineto writes the members of its spans, arrows and instants.
 FastScanner::Met FastScanner::event(std::size_t& place) {
-  int depth = 0;
-  bool in_args = false;
-  args_next_ = false;
-  std::size_t at = place;
-  while (at < index_->count) {
-    const std::uint32_t offset = index_->places[at++];
-    const char c = window_[offset];
-    if (c == '"') {
-      if (depth == 1) {
-        if (!field(offset)) return Met::kStrange;
-      } else if (depth == 2 && in_args) {
-        if (!argument(offset)) return Met::kStrange;
+  using enum Field;
+  const std::uint32_t* const places = &index_->places[place];
+  const std::size_t left = index_->count - place;
+  if (left >= 10) {
+    if (difference<kId>(window_ + places[2]) == 0) {
+      if (members<kPhase, kId, kPid, kTid, kTime, kCategory, kName>(places)) {
+        // "bp" may follow; its value is no concern.
+        const std::size_t last = window_[places[8]] == ':' ? 9 : 8;
+        if (window_[places[last]] == '}' && is_plain_phase(draft_.phase)) {
+          place += last + 1;
+          return Met::kEvent;
+        }
       }
-    } else if (c == '{') {
-      ++depth;
-      if (depth == 2) in_args = args_next_;
-      args_next_ = false;
     } else {
-      if (--depth == 0) {
-        place = at;
-        return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
+      const bool is_span = difference<kName>(window_ + places[3]) == 0;
+      const bool known =
+          is_span ? members<kPhase, kCategory, kName, kPid, kTid, kTime, kDuration, kArgs>(places)
+                  : members<kPhase, kCategory, kNone, kName, kPid, kTid, kTime, kArgs>(places);
+      if (known && window_[places[9]] == '{' && args_next_) {
+        place += 10;
+        return rest_of_args(place);
       }
+    }
+    draft_.reset(draft_.text_at);
+  }
+  return any_event(place);
+}
+
+// Reads the members if their keys are the given ones, in this order. False if not, or if a value is
+// out of the ordinary.
+template <Field... kOrder>
+bool FastScanner::members(const std::uint32_t* places) {
+  std::size_t at = 1;
+  std::uint64_t different = 0;
+  ((different |= difference<kOrder>(window_ + places[at++])), ...);
+  for (std::size_t i = 1; i <= sizeof...(kOrder); ++i) {
+    different |= static_cast<std::uint64_t>(window_[places[i]] ^ ':');
+  }
+  if (different != 0) return false;
+  at = 1;
+  bool fine = true;
+  ((fine = fine && member<kOrder>(window_ + places[at++])), ...);
+  if (!fine) return false;
+  find_category();
+  find_track();
+  return true;
+}
+
+template <Field kField>
+bool FastScanner::member(const char* colon) {
+  const char* const at = value_behind(colon);
+  if constexpr (kField == Field::kNone) {
+    return true;
+  } else if constexpr (kField == Field::kTime) {
+    const FastNumber time = fast_time_(at);
+    draft_.time = time.value;
+    draft_.has_time = true;
+    return time.next != nullptr;
+  } else if constexpr (kField == Field::kDuration) {
+    const FastNumber time = fast_time_(at);
+    draft_.duration = time.value;
+    draft_.has_duration = true;
+    return time.next != nullptr;
+  } else if constexpr (kField == Field::kPhase) {
+    draft_.phase = at[1];
+    return at[0] == '"' && at[2] == '"' && at[1] != '\\';
+  } else if constexpr (kField == Field::kArgs) {
+    args_next_ = *at == '{';
+    return true;
+  } else {
+    Token token{};
+    if (!text_value(at, token)) return false;
+    if constexpr (kField == Field::kName) {
+      draft_.name = token.text;
+      draft_.has_name = true;
+    } else if constexpr (kField == Field::kCategory) {
+      draft_.category = token.text;
+    } else if constexpr (kField == Field::kPid) {
+      draft_.pid = token.text;
+    } else if constexpr (kField == Field::kTid) {
+      draft_.tid = token.text;
+    } else if constexpr (kField == Field::kId) {
+      draft_.id = token.text;
+    } else {
+      draft_.scope = token.text;
+    }
+    return true;
+  }
+}
+
+void FastScanner::find_track() {
+  const std::uint64_t pid = word_of(draft_.pid);
+  const std::uint64_t tid = word_of(draft_.tid);
+  TrackMemo& memo = track_memos_[(pid ^ tid) * 0x9e3779b97f4a7c15 >> 62];
+  if (memo.pid != pid || memo.tid != tid || pid == 0 || tid == 0) {
+    memo = {pid, tid, lane_.track(draft_.pid, draft_.tid, draft_.text_at)};
+  }
+  draft_.track_id = memo.id;
+}
+
+void FastScanner::find_category() {
+  const std::string_view text = draft_.category;
+  const std::size_t size = text.size();
+  // The closing quote and colon stand behind it, so eight bytes can be read even of a short one.
+  const std::uint64_t first = size == 0 ? 0 : fast::load(text.data()) << (size >= 8 ? 0 : 64 - 8 * size);
+  const std::uint64_t last = size >= 8 ? fast::load(text.data() + size - 8) : 0;
+  CategoryMemo& memo = category_memos_[(first + last) * 0x9e3779b97f4a7c15 >> 60];
+  if (memo.size != size || memo.first != first || memo.last != last || size > 16) {
+    memo = {first, last, size, lane_.category(text, draft_.text_at)};
+  }
+  draft_.category_id = memo.id;
+}
+
+// The arguments from their first on, up to the end of the event.
+FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
+  std::size_t at = place;
+  int depth = 2;
+  while (at < index_->count) {
+    const char* const mark = window_ + index_->places[at++];
+    if (*mark == ':') {
+      if (depth == 2 && !argument(mark)) return Met::kStrange;
+      // A member behind the arguments: seldom, and read in any order.
+      if (depth == 1) {
+        draft_.reset(draft_.text_at);
+        place -= 10;
+        return any_event(place);
+      }
+    } else if (*mark == '{') {
+      ++depth;
+    } else if (--depth == 0) {
+      place = at;
+      return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
     }
   }
   return Met::kWindowEnd;
 }
 
-// A string or an ordinary number at `at`; its end is looked up, not searched.
+// Visits the places of one event in whatever order they come, from its opening brace on. `place` ends
+// up behind its last one.
+FastScanner::Met FastScanner::any_event(std::size_t& place) {
+  int depth = 0;
+  bool in_args = false;
+  args_next_ = false;
+  std::size_t at = place;
+  while (at < index_->count) {
+    const char* const mark = window_ + index_->places[at++];
+    if (*mark == ':') {
+      if (depth == 2 && in_args && !argument(mark)) return Met::kStrange;
+      if (depth != 1) continue;
+      bool fine = true;
+      switch (field_before(mark - 1)) {
+        case Field::kPhase:
+          fine = member<Field::kPhase>(mark);
+          break;
+        case Field::kCategory:
+          fine = member<Field::kCategory>(mark);
+          break;
+        case Field::kName:
+          fine = member<Field::kName>(mark);
+          break;
+        case Field::kPid:
+          fine = member<Field::kPid>(mark);
+          break;
+        case Field::kTid:
+          fine = member<Field::kTid>(mark);
+          break;
+        case Field::kTime:
+          fine = member<Field::kTime>(mark);
+          break;
+        case Field::kDuration:
+          fine = member<Field::kDuration>(mark);
+          break;
+        case Field::kArgs:
+          fine = member<Field::kArgs>(mark);
+          break;
+        case Field::kId:
+          fine = member<Field::kId>(mark);
+          break;
+        case Field::kScope:
+          fine = member<Field::kScope>(mark);
+          break;
+        case Field::kNone:
+          break;
+      }
+      if (!fine) return Met::kStrange;
+    } else if (*mark == '{') {
+      ++depth;
+      if (depth == 2) in_args = args_next_;
+      args_next_ = false;
+    } else if (--depth == 0) {
+      place = at;
+      return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
+    }
+  }
+  return Met::kWindowEnd;
+}
+
+// A string or a whole number at `at`; a string's end is looked up, not searched.
 bool FastScanner::text_value(const char* at, Token& token) const {
   if (*at == '"') {
     const auto open = static_cast<std::uint32_t>(at - window_);
     std::uint32_t word = open / 64;
     if (word >= kWindowWords) return false;
-    // Two shifts: one by 64 is not defined.
+    // Two shifts each way: one by 64 is not defined.
     std::uint64_t quotes = index_->quotes[word] >> (open % 64) >> 1 << 1 << (open % 64);
     while (quotes == 0) {
       if (++word >= kWindowWords || static_cast<std::size_t>(word) * 64 >= index_->sound) return false;
@@ -126,66 +343,43 @@ bool FastScanner::text_value(const char* at, Token& token) const {
     return true;
   }
   const char* end = at + (*at == '-' ? 1 : 0);
-  while (*end >= '0' && *end <= '9') ++end;
-  if (end == at || !fast::ends_number(*end)) return false;
+  const unsigned digits = fast::digits_in(fast::load(end));
+  end += digits;
+  if (digits == 8) {
+    while (*end >= '0' && *end <= '9') ++end;
+  }
+  if (digits == 0 || !fast::ends_number(*end)) return false;
   token = {TokenType::kNumber, {at, static_cast<std::size_t>(end - at)}};
   return true;
 }
 
-// A key of the event itself. False for whatever is better read carefully.
-bool FastScanner::field(std::uint32_t quote) {
-  const char* const at = value_behind(window_ + quote);
-  const Field field = field_before(window_ + quote);
-  switch (field) {
-    case Field::kTime: {
-      const FastNumber time = fast_time(at);
-      if (time.next == nullptr) return false;
-      draft_.time = time.value;
-      draft_.has_time = true;
-      return true;
-    }
-    case Field::kDuration: {
-      const FastNumber time = fast_time(at);
-      if (time.next == nullptr) return false;
-      draft_.duration = time.value;
-      draft_.has_duration = true;
-      return true;
-    }
-    case Field::kPhase:
-      if (at[0] != '"' || at[2] != '"' || at[1] == '\\') return false;
-      draft_.phase = at[1];
-      return true;
-    case Field::kArgs:
-      args_next_ = *at == '{';
-      return true;
-    case Field::kNone:
-      return !index_->any_odd || !key_is_escaped(quote);
-    default: {
-      Token token{};
-      if (!text_value(at, token)) return false;
-      set_field(draft_, field, token);
-      return true;
-    }
+// Which argument stands before a colon, by the eight bytes before it: in one trace these come in a
+// few dozen forms.
+Arg FastScanner::known_argument(const char* colon) {
+  const std::uint64_t raw = fast::load(colon - 9);
+  ArgMemo& memo = arg_memos_[raw * 0x9e3779b97f4a7c15 >> 55];
+  if (memo.raw != raw) {
+    const Arg arg = arg_before(colon - 1);
+    // Eight bytes that end a known key may end an unknown one too; only if they end none is it sure.
+    if (arg == Arg::kNone && may_end_argument(colon - 1)) return arg;
+    memo = {raw, arg};
+    return arg;
   }
+  return memo.arg == Arg::kNone || begins_argument(memo.arg, colon - 1) ? memo.arg : arg_before(colon - 1);
 }
 
-bool FastScanner::argument(std::uint32_t quote) {
-  const Arg arg = arg_before(window_ + quote);
-  if (arg == Arg::kNone) return !index_->any_odd || !key_is_escaped(quote);
-  const char* const at = value_behind(window_ + quote);
-  const ArgType type = type_of(arg);
-  if (type == ArgType::kInteger) {
-    const FastNumber number = fast_integer(at);
-    if (number.next != nullptr) {
-      draft_.set_integer(arg, number.value);
-      return true;
-    }
-    // "Python parent id" of a root is null.
-    if (*at == 'n') {
-      set_arg(draft_, arg, {TokenType::kNull, {}});
-      return true;
-    }
-  }
+bool FastScanner::argument(const char* colon) {
+  const Arg arg = known_argument(colon);
+  if (arg == Arg::kNone) return true;
+  const char* const at = value_behind(colon);
+  if (type_of(arg) != ArgType::kInteger) return other_argument(arg, at);
+  const FastNumber number = fast_integer(at);
+  if (number.next == nullptr) return other_argument(arg, at);
+  draft_.set_integer(arg, number.value);
+  return true;
+}
+
+bool FastScanner::other_argument(Arg arg, const char* at) {
   Token token{};
   if (*at == '[') {
     // Lists worth reading are short and hold no lists or strings: the first bracket ends them.
@@ -193,12 +387,13 @@ bool FastScanner::argument(std::uint32_t quote) {
     while (*end != ']' && *end != '[' && *end != '"' && *end != '\0') ++end;
     if (*end != ']') return false;
     token = {TokenType::kArray, {at, static_cast<std::size_t>(end + 1 - at)}};
-  } else if (type == ArgType::kReal) {
+  } else if (*at == 'n') {
+    token = {TokenType::kNull, {}};  // the parent id of the outermost Python call
+  } else if (type_of(arg) == ArgType::kReal && *at != '"') {
     const char* end = at;
-    while (!fast::ends_number(*end) && *end != '\0' && *end != '"') ++end;
-    if (*end == '\0' || *end == '"' || end == at) return false;
+    while (!fast::ends_number(*end) && *end != '\0') ++end;
+    if (*end == '\0' || (*at != '-' && (*at < '0' || *at > '9'))) return false;
     token = {TokenType::kNumber, {at, static_cast<std::size_t>(end - at)}};
-    if (*at != '-' && (*at < '0' || *at > '9')) return false;
   } else if (!text_value(at, token)) {
     return false;
   }
@@ -206,12 +401,19 @@ bool FastScanner::argument(std::uint32_t quote) {
   return true;
 }
 
-// Whether the key that ends at `quote` is written with escapes, and so is not what it seems.
-bool FastScanner::key_is_escaped(std::uint32_t quote) const {
-  for (const char* at = window_ + quote - 1; at > window_ && *at != '"'; --at) {
+// Whether any key of the event is written with escapes, and so is not what it seems.
+bool FastScanner::has_escaped_key(std::size_t place, std::size_t end) const {
+  for (; place < end; ++place) {
+    const char* at = window_ + index_->places[place];
+    if (*at != ':') continue;
+    at -= 2;
     if (*at == '\\') return true;
+    for (; at > window_ && *at != '"'; --at) {
+      if (*at == '\\') return true;
+    }
+    if (at > window_ && at[-1] == '\\') return true;
   }
-  return window_[quote - 1] == '\\';
+  return false;
 }
 
 }  // namespace stepscope::ingest::kineto

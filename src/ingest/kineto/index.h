@@ -14,15 +14,15 @@ inline constexpr std::size_t kWindowWords = kWindowBytes / 64;
 
 // Bit i of a word stands for byte i of its 64.
 struct Index {
-  // Offsets of closing quotes of keys (a quote right before a colon) and of braces outside strings.
+  // Offsets of the colons behind keys and of braces, outside strings.
   std::array<std::uint32_t, kWindowBytes + 64> places;
   std::size_t count = 0;
   // Everything before this offset is well-formed; it is the window's size if all of it is.
   std::size_t sound = 0;
   bool any_odd = false;  // is any bit of `odd` set?
 
-  std::array<std::uint64_t, kWindowWords + 1> quotes;  // unescaped
-  std::array<std::uint64_t, kWindowWords + 1> odd;     // backslashes and bytes that are not ASCII
+  std::array<std::uint64_t, kWindowWords + 1> quotes;         // unescaped
+  std::array<std::uint64_t, kWindowWords + 1> odd;            // backslashes and bytes beyond ASCII
   std::array<std::uint64_t, kWindowWords + 1> brackets;       // [ and ] outside strings
   std::array<std::uint64_t, kWindowWords + 1> open_brackets;  // of these, the [
   std::array<std::int32_t, kWindowWords + 1> balance;         // [ minus ] before each word

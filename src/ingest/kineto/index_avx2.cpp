@@ -29,22 +29,13 @@ struct Avx2 {
                          100, 100);
     return _mm256_cmpeq_epi8(v, _mm256_shuffle_epi8(table, v));
   }
-  // What may stand outside strings: one bit per row of the code table that the high four bits choose
+  // Whether a byte is in a set: one bit per row of the code table, which the high four bits choose,
   // must be among the bits that the low four bits choose.
-  static __m256i is_native(__m256i v) {
-    // rows: 0x0_ bit 0 (\t \n \r), 0x2_ bit 1 (space " + , - .), 0x3_ bit 2 (digits :),
-    // 0x4_ bit 3 (E), 0x5_ bit 4 ([ ]), 0x6_ bit 5 (a e f l n), 0x7_ bit 6 (r s t u { })
-    const __m256i low_table = _mm256_setr_epi8(
-        0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04, 0x04, 0x05, 0x05, 0x52, 0x22, 0x53, 0x22,
-        0x00, 0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04, 0x04, 0x05, 0x05, 0x52, 0x22, 0x53,
-        0x22, 0x00);
-    const __m256i high_table = _mm256_setr_epi8(1, 0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-                                                0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0);
+  static __m256i in_table(__m256i v, __m256i low, __m256i high) {
     const __m256i nibble = _mm256_set1_epi8(0x0f);
-    const __m256i by_low = _mm256_shuffle_epi8(low_table, _mm256_and_si256(v, nibble));
-    const __m256i by_high =
-        _mm256_shuffle_epi8(high_table, _mm256_and_si256(_mm256_srli_epi16(v, 4), nibble));
-    return _mm256_and_si256(by_low, by_high);
+    return _mm256_and_si256(
+        _mm256_shuffle_epi8(low, _mm256_and_si256(v, nibble)),
+        _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(v, 4), nibble)));
   }
 
   static Masks classify(const char* text) {
@@ -55,21 +46,52 @@ struct Avx2 {
     const __m256i a_lower = _mm256_or_si256(a, bit_5);
     const __m256i b_lower = _mm256_or_si256(b, bit_5);
     const __m256i last_control = _mm256_set1_epi8(0x1f);
+    // What may stand outside strings. Rows: 0x0_ bit 0 (\t \n \r), 0x2_ bit 1 (space " + , - .),
+    // 0x3_ bit 2 (digits :), 0x4_ bit 3 (E), 0x5_ bit 4 ([ ]), 0x6_ bit 5 (a e f l n),
+    // 0x7_ bit 6 (r s t u { }).
+    const __m256i native_low = _mm256_setr_epi8(
+        0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04, 0x04, 0x05, 0x05, 0x52, 0x22, 0x53, 0x22,
+        0x00, 0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04, 0x04, 0x05, 0x05, 0x52, 0x22, 0x53,
+        0x22, 0x00);
+    const __m256i native_high = _mm256_setr_epi8(1, 0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0,
+                                                 1, 0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0);
+    // Letters of true, false and null by the same kind of tables as is_native().
+    const __m256i letter_low = _mm256_setr_epi8(0, 1, 2, 2, 2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1,
+                                                2, 2, 2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0);
+    const __m256i letter_high = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                                 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0);
     Masks m;
     m.quote = equal(a, b, '"');
-    m.backslash = equal(a, b, '\\');
-    m.comma = equal(a, b, ',');
     m.colon = equal(a, b, ':');
+    m.separator = m.colon | equal(a, b, ',');
     m.open = equal(a_lower, b_lower, '{');
     m.close = equal(a_lower, b_lower, '}');
     m.curly = bits(_mm256_slli_epi16(a, 2), _mm256_slli_epi16(b, 2));
     m.space = bits(is_space(a), is_space(b));
     m.control = bits(_mm256_cmpeq_epi8(_mm256_min_epu8(a, last_control), a),
                      _mm256_cmpeq_epi8(_mm256_min_epu8(b, last_control), b));
-    m.foreign = bits(_mm256_cmpeq_epi8(is_native(a), zero), _mm256_cmpeq_epi8(is_native(b), zero));
-    m.high = bits(a, b);
-    m.letter = bits(_mm256_slli_epi16(a, 1), _mm256_slli_epi16(b, 1)) & ~m.high;
+    m.foreign = bits(_mm256_cmpeq_epi8(in_table(a, native_low, native_high), zero),
+                     _mm256_cmpeq_epi8(in_table(b, native_low, native_high), zero));
+    m.letter = ~bits(_mm256_cmpeq_epi8(in_table(a, letter_low, letter_high), zero),
+                     _mm256_cmpeq_epi8(in_table(b, letter_low, letter_high), zero));
+    m.odd = equal(a, b, '\\') | bits(a, b);
     return m;
+  }
+
+  static std::uint64_t backslashes(const char* text) {
+    return equal(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text)),
+                 _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + 32)), '\\');
+  }
+
+  // Squeezes the space out, moves every bit to its successor, and puts the space back in.
+  static std::uint64_t behind(std::uint64_t from, std::uint64_t solid, std::uint64_t& carry) {
+    const std::uint64_t after = _pdep_u64(_pext_u64(from, solid) << 1 | carry, solid);
+    if (solid != 0) carry = from >> (63 - __builtin_clzll(solid)) & 1;
+    return after;
+  }
+
+  static void write_places(std::uint64_t hits, std::uint32_t at, std::uint32_t* places) {
+    write_places_one_by_one(hits, at, places);
   }
 
   static std::uint64_t prefix_xor(std::uint64_t bits) {

@@ -13,35 +13,29 @@ namespace {
 
 // What the 64 bytes of a word are, as told by the machine-specific classify().
 struct Masks {
-  std::uint64_t quote, backslash, comma, colon;
-  std::uint64_t open, close;   // { [ and } ]
-  std::uint64_t curly;         // of open and close: the braces
-  std::uint64_t space;         // blank, tab, line feed, carriage return
-  std::uint64_t control;       // below 0x20, the spaces among them too
-  std::uint64_t foreign;       // what may stand in strings only
-  std::uint64_t letter;        // 0x40 and above, without the high bytes
-  std::uint64_t high;          // 0x80 and above
+  std::uint64_t quote, colon;
+  std::uint64_t separator;    // , and :
+  std::uint64_t open, close;  // { [ and } ]
+  std::uint64_t curly;        // of open and close: the braces
+  std::uint64_t space;        // blank, tab, line feed, carriage return
+  std::uint64_t control;      // below 0x20, the spaces among them too
+  std::uint64_t foreign;      // what may stand in strings only
+  std::uint64_t letter;       // of true, false and null, but not e, which numbers have too
+  std::uint64_t odd;          // backslashes and bytes beyond ASCII
 };
 
-// Carried from one word to the next.
+// Carried from one word to the next; each is 0 or 1, but for in_string.
 struct Carry {
-  std::uint64_t in_string = 0;   // all ones inside a string
-  std::uint64_t escaped = 0;     // 1: the first byte of the next word is escaped
-  std::uint64_t after_value = 0;  // 1: the last byte was (the end of) a value, or space behind one
-  std::uint64_t value_run = 0;
-  std::uint64_t after_separator = 0;
-  std::uint64_t separator_run = 0;
-  std::uint64_t scalar = 0;       // 1: the last byte belonged to a number or word
-  std::uint64_t close_quote = 0;  // 1: the last byte closed a string
+  std::uint64_t in_string = 0;  // all ones inside a string
+  std::uint64_t escaped = 0;    // the first byte of the next word is escaped
+  std::uint64_t value = 0;      // the last byte that was not space ended a value (or was part of one)
+  std::uint64_t separator = 0;  // the last byte that was not space was a separator
+  std::uint64_t scalar = 0;     // the last byte belonged to a number or word
+  std::uint64_t close_quote = 0;  // the last byte closed a string
 };
 
 // Characters that a run of backslashes escapes: those behind an odd number of them.
 inline std::uint64_t escaped_by(std::uint64_t backslash, std::uint64_t& carry) {
-  if (backslash == 0) {
-    const std::uint64_t escaped = carry;
-    carry = 0;
-    return escaped;
-  }
   constexpr std::uint64_t kEven = 0x5555555555555555;
   backslash &= ~carry;
   const std::uint64_t follows = backslash << 1 | carry;
@@ -52,17 +46,17 @@ inline std::uint64_t escaped_by(std::uint64_t backslash, std::uint64_t& carry) {
   return (kEven ^ invert) & follows;
 }
 
-// The first bytes behind `from` that are not space: those right behind it, and those behind the runs
-// of spaces that begin there. Adding a run's first bit to the run carries a one to its end.
-inline std::uint64_t behind(std::uint64_t from, std::uint64_t space, std::uint64_t& from_carry,
-                            std::uint64_t& run_carry) {
-  const std::uint64_t next = from << 1 | from_carry;
-  from_carry = from >> 63;
+// Of the bytes that are not space, those whose predecessor (not counting space) is in `from`, for
+// machines without instructions that squeeze bits together: adding a run's first bit to the run
+// carries a one to the byte behind it.
+inline std::uint64_t behind_by_adding(std::uint64_t from, std::uint64_t solid, std::uint64_t& carry) {
+  const std::uint64_t space = ~solid;
+  // A carry stands for a predecessor just before the word.
+  const std::uint64_t next = from << 1 | carry;
   std::uint64_t sum = 0;
-  const bool over_1 = __builtin_add_overflow(next & space, space, &sum);
-  const bool over_2 = __builtin_add_overflow(sum, run_carry, &sum);
-  run_carry = over_1 || over_2 ? 1 : 0;
-  return (next & ~space) | (sum & ~space);
+  const bool over = __builtin_add_overflow(next & space, space, &sum);
+  carry = over || (from >> 63) != 0 ? 1 : 0;
+  return (next | sum) & solid;
 }
 
 inline bool is_literal(const char* at) {
@@ -75,6 +69,86 @@ inline bool is_literal(const char* at) {
   return is("true", 4) || is("null", 4) || is("false", 5);
 }
 
+// Words (runs of characters that are part of a number, true, false or null) that are none of these.
+inline std::uint64_t bad_words(const char* text, std::uint64_t starts) {
+  std::uint64_t bad = 0;
+  for (; starts != 0; starts &= starts - 1) {
+    const int bit = __builtin_ctzll(starts);
+    const char c = text[bit];
+    const bool is_number = c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9');
+    if (!is_number && !is_literal(text + bit)) bad |= std::uint64_t{1} << bit;
+  }
+  return bad;
+}
+
+// The set bits of `hits`, counted from `at`. Writes eight without asking how many there are: what is
+// too much is overwritten by the next word's.
+inline void write_places_one_by_one(std::uint64_t hits, std::uint32_t at, std::uint32_t* places) {
+  const int found = __builtin_popcountll(hits);
+  for (int k = 0; k < 8; ++k) {
+    places[k] = at + static_cast<std::uint32_t>(hits == 0 ? 0 : __builtin_ctzll(hits));
+    hits &= hits - 1;
+  }
+  for (int k = 8; k < found; ++k) {
+    places[k] = at + static_cast<std::uint32_t>(__builtin_ctzll(hits));
+    hits &= hits - 1;
+  }
+}
+
+// One word: fills its entries, adds its places, returns where it is not well-formed.
+// Always inline: its constants must stay in registers from word to word.
+template <class Machine>
+[[gnu::always_inline]] inline std::uint64_t add_word(const char* text, std::size_t at, std::size_t word, Carry& carry,
+                              std::int32_t& balance, std::uint64_t& any_odd, std::uint32_t*& places,
+                              Index& out) {
+  const Masks m = Machine::classify(text);
+  std::uint64_t quote = m.quote;
+  if ((m.odd | carry.escaped) != 0) {
+    quote &= ~escaped_by(Machine::backslashes(text), carry.escaped);
+    any_odd = 1;
+  }
+  const std::uint64_t in_string = Machine::prefix_xor(quote) ^ carry.in_string;
+  carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(in_string) >> 63);
+  const std::uint64_t outside = ~in_string;
+  const std::uint64_t close_quote = quote & outside;
+  const std::uint64_t separator = m.separator & outside;
+  const std::uint64_t open = m.open & outside;
+  const std::uint64_t close = m.close & outside;
+  const std::uint64_t solid = ~(m.space & outside);
+  const std::uint64_t scalar = outside & solid & ~(m.quote | separator | open | close);
+  const std::uint64_t after_close_quote = close_quote << 1 | carry.close_quote;
+  carry.close_quote = close_quote >> 63;
+  const std::uint64_t continues = scalar << 1 | carry.scalar;
+  carry.scalar = scalar >> 63;
+  const std::uint64_t key_colon = m.colon & after_close_quote;
+
+  // Well-formed? Nothing foreign outside strings, no control character inside; a colon only right
+  // behind a string; behind a value only a separator or a closing bracket; behind a separator
+  // neither; every word a known one.
+  const std::uint64_t after_value = Machine::behind(close_quote | close | scalar, solid, carry.value);
+  const std::uint64_t after_separator = Machine::behind(separator, solid, carry.separator);
+  std::uint64_t fault = (m.foreign & outside) | (m.control & in_string) |
+                        (m.colon & outside & ~after_close_quote) |
+                        (after_value & ~(separator | close | (scalar & continues))) |
+                        (after_separator & (separator | close));
+  if ((m.letter & outside) != 0) fault |= bad_words(text, scalar & ~continues);
+
+  const std::uint64_t brackets = (open | close) & ~m.curly;
+  const std::uint64_t open_brackets = open & ~m.curly;
+  out.quotes[word] = quote;
+  out.odd[word] = m.odd;
+  out.brackets[word] = brackets;
+  out.open_brackets[word] = open_brackets;
+  out.balance[word] = balance;
+  balance += 2 * __builtin_popcountll(open_brackets) - __builtin_popcountll(brackets);
+
+  std::uint64_t hits = key_colon | ((open | close) & m.curly);
+  if (fault != 0) hits &= (fault & (~fault + 1)) - 1;
+  Machine::write_places(hits, static_cast<std::uint32_t>(at), places);
+  places += __builtin_popcountll(hits);
+  return fault;
+}
+
 template <class Machine>
 inline void build(const char* text, std::size_t size, Index& out) {
   Carry carry;
@@ -82,94 +156,24 @@ inline void build(const char* text, std::size_t size, Index& out) {
   std::uint64_t any_odd = 0;
   std::int32_t balance = 0;
   std::size_t word = 0;
-  out.sound = size;
-  for (std::size_t at = 0; at < size; at += 64, ++word) {
-    Masks m = Machine::classify(text + at);
-    if (size - at < 64) {
-      // Behind the window there is nothing but space.
-      const std::uint64_t valid = (std::uint64_t{1} << (size - at)) - 1;
-      m.quote &= valid;
-      m.backslash &= valid;
-      m.comma &= valid;
-      m.colon &= valid;
-      m.open &= valid;
-      m.close &= valid;
-      m.control &= valid;
-      m.foreign &= valid;
-      m.high &= valid;
-      m.space |= ~valid;
-    }
-    const std::uint64_t quote = m.quote & ~escaped_by(m.backslash, carry.escaped);
-    const std::uint64_t in_string = Machine::prefix_xor(quote) ^ carry.in_string;
-    carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(in_string) >> 63);
-    const std::uint64_t outside = ~in_string;
-    const std::uint64_t close_quote = quote & outside;
-    const std::uint64_t colon = m.colon & outside;
-    const std::uint64_t comma = m.comma & outside;
-    const std::uint64_t open = m.open & outside;
-    const std::uint64_t close = m.close & outside;
-    const std::uint64_t space = m.space & outside;
-    const std::uint64_t scalar = outside & ~(m.quote | colon | comma | open | close | space);
-
-    // Well-formed? Nothing foreign outside strings, no control character inside; a colon only right
-    // behind a string; behind a value only a separator or a closing bracket; behind a separator
-    // neither; every word a known one.
-    const std::uint64_t after_value =
-        behind(close_quote | close | scalar, space, carry.after_value, carry.value_run);
-    const std::uint64_t after_separator =
-        behind(comma | colon, space, carry.after_separator, carry.separator_run);
-    const std::uint64_t continues = scalar << 1 | carry.scalar;
-    carry.scalar = scalar >> 63;
-    const std::uint64_t after_close_quote = close_quote << 1 | carry.close_quote;
-    carry.close_quote = close_quote >> 63;
-    std::uint64_t fault = (m.foreign & outside) | (m.control & in_string) |
-                          (colon & ~after_close_quote) |
-                          (after_value & ~(comma | colon | close | space | (scalar & continues))) |
-                          (after_separator & (comma | colon | close));
-    for (std::uint64_t words = scalar & ~continues & m.letter; words != 0; words &= words - 1) {
-      const int bit = __builtin_ctzll(words);
-      if (!is_literal(text + at + bit)) fault |= std::uint64_t{1} << bit;
-    }
-
-    const std::uint64_t odd = m.backslash | m.high;
-    const std::uint64_t brackets = (open | close) & ~m.curly;
-    out.quotes[word] = quote;
-    out.odd[word] = odd;
-    any_odd |= odd;
-    out.brackets[word] = brackets;
-    out.open_brackets[word] = brackets & open;
-    out.balance[word] = balance;
-    balance += 2 * __builtin_popcountll(brackets & open) - __builtin_popcountll(brackets);
-
-    // A colon that opens the next word makes a key of a quote that closes this one.
-    const std::uint64_t next_colon = text[at + 64] == ':' ? std::uint64_t{1} << 63 : 0;
-    std::uint64_t hits =
-        (close_quote & (m.colon >> 1 | next_colon)) | ((open | close) & m.curly);
-    if (fault != 0) {
-      const int bit = __builtin_ctzll(fault);
-      out.sound = at + static_cast<std::size_t>(bit);
-      hits &= (std::uint64_t{1} << bit) - 1;
-    }
-    const int found = __builtin_popcountll(hits);
-    // Writes in groups of four without asking how many there are; what is too much is overwritten.
-    for (int i = 0; i < found; i += 4) {
-      for (int k = 0; k < 4; ++k) {
-        places[i + k] = static_cast<std::uint32_t>(at) +
-                        static_cast<std::uint32_t>(hits != 0 ? __builtin_ctzll(hits) : 0);
-        hits &= hits - 1;
-      }
-    }
-    places += found;
-    if (fault != 0) {
-      ++word;
-      break;
-    }
+  std::size_t at = 0;
+  std::uint64_t fault = 0;
+  for (; at + 64 <= size && fault == 0; at += 64, ++word) {
+    fault = add_word<Machine>(text + at, at, word, carry, balance, any_odd, places, out);
   }
+  if (at < size && fault == 0) {
+    // Behind the window there is nothing but space.
+    char last[64 + 8];
+    for (std::size_t i = 0; i < sizeof(last); ++i) last[i] = at + i < size ? text[at + i] : ' ';
+    fault = add_word<Machine>(last, at, word, carry, balance, any_odd, places, out);
+    at += 64;
+    ++word;
+  }
+  out.sound = fault == 0 ? size : at - 64 + static_cast<std::size_t>(__builtin_ctzll(fault));
   out.count = static_cast<std::size_t>(places - out.places.data());
   out.any_odd = any_odd != 0;
-  out.quotes[word] = 0;
+  out.quotes[word] = out.odd[word] = out.brackets[word] = out.open_brackets[word] = 0;
   out.balance[word] = balance;
-  out.brackets[word] = out.open_brackets[word] = out.odd[word] = 0;
 }
 
 }  // namespace

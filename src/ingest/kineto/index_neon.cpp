@@ -42,24 +42,39 @@ struct Neon {
     const uint8x16_t low_table = {0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04,
                                   0x04, 0x05, 0x05, 0x52, 0x22, 0x53, 0x22, 0x00};
     const uint8x16_t high_table = {1, 0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0};
+    const uint8x16_t letter_low = {0, 1, 2, 2, 2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0};
+    const uint8x16_t letter_high = {0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0};
+    const auto in_table = [](uint8x16_t x, uint8x16_t low, uint8x16_t high) {
+      return vandq_u8(vqtbl1q_u8(low, vandq_u8(x, vdupq_n_u8(0x0f))),
+                      vqtbl1q_u8(high, vshrq_n_u8(x, 4)));
+    };
     Masks m;
     m.quote = equal(v, '"');
-    m.backslash = equal(v, '\\');
-    m.comma = equal(v, ',');
     m.colon = equal(v, ':');
+    m.separator = m.colon | equal(v, ',');
     m.open = equal(lower, '{');
     m.close = equal(lower, '}');
     m.curly = where(v, [](uint8x16_t x) { return vtstq_u8(x, vdupq_n_u8(0x20)); });
     m.control = where(v, [](uint8x16_t x) { return vcltq_u8(x, vdupq_n_u8(0x20)); });
     m.space = equal(v, ' ') | equal(v, '\n') | equal(v, '\t') | equal(v, '\r');
-    m.high = where(v, [](uint8x16_t x) { return vtstq_u8(x, vdupq_n_u8(0x80)); });
-    m.letter = where(v, [](uint8x16_t x) { return vtstq_u8(x, vdupq_n_u8(0x40)); }) & ~m.high;
-    m.foreign = where(v, [&](uint8x16_t x) {
-      const uint8x16_t by_low = vqtbl1q_u8(low_table, vandq_u8(x, vdupq_n_u8(0x0f)));
-      const uint8x16_t by_high = vqtbl1q_u8(high_table, vshrq_n_u8(x, 4));
-      return vceqzq_u8(vandq_u8(by_low, by_high));
-    });
+    m.odd = backslashes(text) |
+            where(v, [](uint8x16_t x) { return vtstq_u8(x, vdupq_n_u8(0x80)); });
+    m.foreign = where(v, [&](uint8x16_t x) { return vceqzq_u8(in_table(x, low_table, high_table)); });
+    m.letter = ~where(v, [&](uint8x16_t x) { return vceqzq_u8(in_table(x, letter_low, letter_high)); });
     return m;
+  }
+
+  static std::uint64_t backslashes(const char* text) {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text);
+    const Vectors v = {
+        {vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
+    return equal(v, '\\');
+  }
+  static std::uint64_t behind(std::uint64_t from, std::uint64_t solid, std::uint64_t& carry) {
+    return behind_by_adding(from, solid, carry);
+  }
+  static void write_places(std::uint64_t hits, std::uint32_t at, std::uint32_t* places) {
+    write_places_one_by_one(hits, at, places);
   }
 
   static std::uint64_t prefix_xor(std::uint64_t bits) {

@@ -7,17 +7,16 @@ namespace {
 
 enum Class : std::uint16_t {
   kQuote = 1,
-  kBackslash = 2,
-  kComma = 4,
-  kColon = 8,
-  kOpen = 16,
-  kClose = 32,
-  kCurly = 64,
-  kSpace = 128,
-  kControl = 256,
-  kForeign = 512,
-  kLetter = 1024,
-  kHigh = 2048,
+  kColon = 2,
+  kSeparator = 4,
+  kOpen = 8,
+  kClose = 16,
+  kCurly = 32,
+  kSpace = 64,
+  kControl = 128,
+  kForeign = 256,
+  kLetter = 512,
+  kOdd = 1024,
 };
 
 constexpr bool is_one_of(unsigned char c, const char* set) {
@@ -30,18 +29,16 @@ constexpr bool is_one_of(unsigned char c, const char* set) {
 constexpr std::uint16_t class_of(unsigned char c) {
   unsigned bits = 0;
   if (c == '"') bits |= kQuote;
-  if (c == '\\') bits |= kBackslash;
-  if (c == ',') bits |= kComma;
   if (c == ':') bits |= kColon;
+  if (c == ',' || c == ':') bits |= kSeparator;
   if (c == '{' || c == '[') bits |= kOpen;
   if (c == '}' || c == ']') bits |= kClose;
   if (c == '{' || c == '}') bits |= kCurly;
-  if (c != 0 && is_one_of(c, " \t\n\r")) bits |= kSpace;
+  if (is_one_of(c, " \t\n\r")) bits |= kSpace;
   if (c < 0x20) bits |= kControl;
-  if (c >= 0x80) bits |= kHigh;
-  if (c >= 0x40 && c < 0x80) bits |= kLetter;
-  const bool allowed = c != 0 && is_one_of(c, " \t\n\r\"{}[],:0123456789+-.eEtrufalsn");
-  if (!allowed) bits |= kForeign;
+  if (!is_one_of(c, " \t\n\r\"{}[],:0123456789+-.eEtrufalsn")) bits |= kForeign;
+  if (is_one_of(c, "trufalsn")) bits |= kLetter;
+  if (c == '\\' || c >= 0x80) bits |= kOdd;
   return static_cast<std::uint16_t>(bits);
 }
 
@@ -61,20 +58,31 @@ struct Portable {
     for (unsigned i = 0; i < 64; ++i) {
       const std::uint64_t bits = kTable.of[static_cast<unsigned char>(text[i])];
       m.quote |= (bits & 1) << i;
-      m.backslash |= (bits >> 1 & 1) << i;
-      m.comma |= (bits >> 2 & 1) << i;
-      m.colon |= (bits >> 3 & 1) << i;
-      m.open |= (bits >> 4 & 1) << i;
-      m.close |= (bits >> 5 & 1) << i;
-      m.curly |= (bits >> 6 & 1) << i;
-      m.space |= (bits >> 7 & 1) << i;
-      m.control |= (bits >> 8 & 1) << i;
-      m.foreign |= (bits >> 9 & 1) << i;
-      m.letter |= (bits >> 10 & 1) << i;
-      m.high |= (bits >> 11 & 1) << i;
+      m.colon |= (bits >> 1 & 1) << i;
+      m.separator |= (bits >> 2 & 1) << i;
+      m.open |= (bits >> 3 & 1) << i;
+      m.close |= (bits >> 4 & 1) << i;
+      m.curly |= (bits >> 5 & 1) << i;
+      m.space |= (bits >> 6 & 1) << i;
+      m.control |= (bits >> 7 & 1) << i;
+      m.foreign |= (bits >> 8 & 1) << i;
+      m.letter |= (bits >> 9 & 1) << i;
+      m.odd |= (bits >> 10 & 1) << i;
     }
     return m;
   }
+  static std::uint64_t backslashes(const char* text) {
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < 64; ++i) bits |= static_cast<std::uint64_t>(text[i] == '\\') << i;
+    return bits;
+  }
+  static std::uint64_t behind(std::uint64_t from, std::uint64_t solid, std::uint64_t& carry) {
+    return behind_by_adding(from, solid, carry);
+  }
+  static void write_places(std::uint64_t hits, std::uint32_t at, std::uint32_t* places) {
+    write_places_one_by_one(hits, at, places);
+  }
+
   static std::uint64_t prefix_xor(std::uint64_t bits) {
     for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
     return bits;

@@ -1,10 +1,14 @@
 #include "ingest/kineto/keys.h"
 
-#include <array>
-#include <bit>
+#include <algorithm>
 
 namespace stepscope::ingest::kineto {
 namespace {
+
+struct ArgInfo {
+  std::string_view key;
+  Arg arg;
+};
 
 constexpr std::array kArgs = std::to_array<ArgInfo>({
     {"External id", Arg::kExternalId},
@@ -79,43 +83,20 @@ constexpr std::array kFields = std::to_array<FieldInfo>({
     {"scope", Field::kScope},
 });
 
-// The last (at most) 8 bytes of a key, the last in the highest byte, zero below a shorter key.
-constexpr std::uint64_t tail_of(std::string_view key) {
-  std::uint64_t tail = 0;
-  for (std::size_t i = key.size() > 8 ? key.size() - 8 : 0; i < key.size(); ++i) {
-    tail = tail >> 8 | static_cast<std::uint64_t>(static_cast<unsigned char>(key[i])) << 56;
-  }
-  return tail;
-}
+// A longest key fits the bytes that stand before any text.
+static_assert(std::all_of(kArgs.begin(), kArgs.end(), [](const ArgInfo& a) { return a.key.size() < 60; }));
 
-// The same from text: load 8 bytes and clear everything up to the opening quote if it is among them.
-std::uint64_t tail_before(const char* quote) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, quote - 8, 8);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHighs = 0x8080808080808080;
-  const std::uint64_t x = word ^ (kOnes * '"');
-  // Exact for the highest zero byte when scanned from the top: mark all zero bytes without borrow.
-  const std::uint64_t zeros = ~(((x & ~kHighs) + ~kHighs) | x | ~kHighs);
-  if (zeros == 0) return word;
-  const int top = 63 - std::countl_zero(zeros);  // highest bit of the last quote's byte
-  if (top == 63) return 0;                       // an empty key
-  return word >> (top + 1) << (top + 1);
-}
-
-// A multiplier under which no two tails of the table collide in kSlots slots, found at compile time.
-constexpr std::size_t kSlotBits = 9;
-constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
+constexpr std::size_t kPlain = std::size_t{1} << keys::kSlotBits;
 
 constexpr std::size_t slot_of(std::uint64_t tail, std::uint64_t multiplier) {
-  return static_cast<std::size_t>(tail * multiplier >> (64 - kSlotBits));
+  return static_cast<std::size_t>(tail * multiplier >> (64 - keys::kSlotBits));
 }
 
+// Does this multiplier give every tail a slot of its own?
 constexpr bool separates(std::uint64_t multiplier) {
-  std::array<std::uint64_t, kSlots> taken{};
+  std::array<std::uint64_t, kPlain> taken{};
   for (const ArgInfo& info : kArgs) {
-    const std::uint64_t tail = tail_of(info.key);
+    const std::uint64_t tail = keys::tail_of(info.key);
     std::uint64_t& slot = taken[slot_of(tail, multiplier)];
     if (slot != 0 && slot != tail) return false;
     slot = tail;
@@ -123,40 +104,46 @@ constexpr bool separates(std::uint64_t multiplier) {
   return true;
 }
 
-constexpr std::uint64_t find_multiplier() {
-  std::uint64_t candidate = 0x9e3779b97f4a7c15;
-  while (!separates(candidate)) candidate = candidate * 6364136223846793005 | 1;
-  return candidate;
+constexpr keys::Slot slot_for(const ArgInfo& info) {
+  keys::Slot slot;
+  slot.tail = keys::tail_of(info.key);
+  slot.head = info.key.size() > 8 ? keys::tail_of(info.key.substr(0, 8)) : 0;
+  slot.head_mask = info.key.size() > 8 ? ~std::uint64_t{0} : 0;
+  slot.head_at = static_cast<std::int8_t>(-static_cast<int>(info.key.size()));
+  slot.size = static_cast<std::int8_t>(info.key.size());
+  slot.arg = info.arg;
+  return slot;
 }
 
-// Keys that share their last 8 bytes ("External id" and "external id") follow each other in a slot.
-constexpr std::size_t kPerSlot = 4;
-struct Slot {
-  std::array<std::uint8_t, kPerSlot> infos{};  // index + 1 into kArgs
-};
-
-constexpr std::uint64_t kMultiplier = find_multiplier();
-
-constexpr std::array<Slot, kSlots> make_slots() {
-  std::array<Slot, kSlots> slots{};
-  for (std::size_t i = 0; i < kArgs.size(); ++i) {
-    Slot& slot = slots[slot_of(tail_of(kArgs[i].key), kMultiplier)];
-    std::size_t at = 0;
-    while (slot.infos[at] != 0) ++at;
-    slot.infos[at] = static_cast<std::uint8_t>(i + 1);
+constexpr keys::Slots make_slots() {
+  keys::Slots table{};
+  table.multiplier = 0x9e3779b97f4a7c15;
+  while (!separates(table.multiplier)) table.multiplier = table.multiplier * 6364136223846793005 | 1;
+  std::uint8_t extra = 0;
+  for (const ArgInfo& info : kArgs) {
+    keys::Slot* slot = &table.slots[slot_of(keys::tail_of(info.key), table.multiplier)];
+    if (slot->tail != 0) {
+      while (slot->next != 0) slot = &table.slots[kPlain + slot->next - 1];
+      slot->next = ++extra;
+      slot = &table.slots[kPlain + extra - 1];
+    }
+    *slot = slot_for(info);
   }
-  return slots;
-}
-constexpr std::array<Slot, kSlots> kArgSlots = make_slots();
-
-bool ends_with_key(const char* quote, std::string_view key) {
-  return std::memcmp(quote - key.size(), key.data(), key.size()) == 0 &&
-         quote[-1 - static_cast<std::ptrdiff_t>(key.size())] == '"';
+  return table;
 }
 
-}  // namespace
+constexpr auto make_starts() {
+  std::array<keys::Start, static_cast<std::size_t>(Arg::kCount)> starts{};
+  for (const ArgInfo& info : kArgs) {
+    keys::Start& start = starts[static_cast<std::size_t>(info.arg)];
+    if (start.head_at != 0) continue;
+    const keys::Slot slot = slot_for(info);
+    start = {slot.head, slot.head_mask, slot.head_at};
+  }
+  return starts;
+}
 
-ArgType type_of(Arg arg) {
+constexpr ArgType type_by_arg(Arg arg) {
   switch (arg) {
     case Arg::kBandwidth:
     case Arg::kBlocksPerSm:
@@ -184,6 +171,21 @@ ArgType type_of(Arg arg) {
   }
 }
 
+constexpr auto make_types() {
+  std::array<ArgType, static_cast<std::size_t>(Arg::kCount) + 1> types{};
+  for (std::size_t i = 0; i + 1 < types.size(); ++i) types[i] = type_by_arg(static_cast<Arg>(i));
+  return types;
+}
+
+}  // namespace
+
+const std::array<ArgType, static_cast<std::size_t>(Arg::kCount) + 1> kArgTypes = make_types();
+
+namespace keys {
+constinit const Slots kSlots = make_slots();
+constinit const std::array<Start, static_cast<std::size_t>(Arg::kCount)> kStarts = make_starts();
+}  // namespace keys
+
 Field field_of(std::string_view key) {
   for (const FieldInfo& info : kFields) {
     if (info.key == key) return info.field;
@@ -194,43 +196,6 @@ Field field_of(std::string_view key) {
 Arg arg_of(std::string_view key) {
   for (const ArgInfo& info : kArgs) {
     if (info.key == key) return info.arg;
-  }
-  return Arg::kNone;
-}
-
-Field field_before(const char* quote) {
-  switch (tail_before(quote)) {
-    case tail_of("ph"):
-      return Field::kPhase;
-    case tail_of("cat"):
-      return Field::kCategory;
-    case tail_of("name"):
-      return Field::kName;
-    case tail_of("pid"):
-      return Field::kPid;
-    case tail_of("tid"):
-      return Field::kTid;
-    case tail_of("ts"):
-      return Field::kTime;
-    case tail_of("dur"):
-      return Field::kDuration;
-    case tail_of("args"):
-      return Field::kArgs;
-    case tail_of("id"):
-      return Field::kId;
-    case tail_of("scope"):
-      return Field::kScope;
-    default:
-      return Field::kNone;
-  }
-}
-
-Arg arg_before(const char* quote) {
-  const Slot& slot = kArgSlots[slot_of(tail_before(quote), kMultiplier)];
-  for (const std::uint8_t index : slot.infos) {
-    if (index == 0) break;
-    const ArgInfo& info = kArgs[index - 1U];
-    if (ends_with_key(quote, info.key)) return info.arg;
   }
   return Arg::kNone;
 }

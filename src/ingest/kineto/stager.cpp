@@ -57,7 +57,22 @@ void triple(const Draft& draft, Arg arg, std::uint32_t (&out)[3]) {
   }
 }
 
+std::uint32_t category_of(const Draft& draft, Lane& lane) {
+  if (draft.category_id != kUnknownId) return draft.category_id;
+  return lane.category(draft.category, draft.text_at);
+}
+
+std::uint32_t track_of(const Draft& draft, Lane& lane) {
+  if (draft.track_id != kUnknownId) return draft.track_id;
+  return lane.track(draft.pid, draft.tid, draft.text_at);
+}
+
 std::uint64_t flow_id(std::string_view id) {
+  if (!id.empty() && id.size() <= 18 && std::all_of(id.begin(), id.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    std::uint64_t value = 0;
+    for (const char c : id) value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    return value;
+  }
   if (const std::optional<std::int64_t> number = parse_integer(id)) {
     return static_cast<std::uint64_t>(*number);
   }
@@ -218,8 +233,8 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   } else {
     lane.note(Note::kWithoutName, draft.text_at);
   }
-  row.category = lane.category(draft.category, draft.text_at);
-  row.track = lane.track(draft.pid, draft.tid, draft.text_at);
+  row.category = category_of(draft, lane);
+  row.track = track_of(draft, lane);
   row.kind = kind_of(draft, row.category, lane);
   check_times(draft, row, lane);
   const std::uint32_t event = lane.next_event();
@@ -245,10 +260,13 @@ void stage_flow(const Draft& draft, Lane& lane) {
   trace::FlowRow row{};
   row.id = flow_id(draft.id);
   row.time = draft.time;
-  row.track = lane.track(draft.pid, draft.tid, draft.text_at);
+  row.track = track_of(draft, lane);
   row.entry = lane.entries();
   row.category = lane.intern(draft.category, draft.text_at);
-  row.name = draft.has_name ? lane.intern(draft.name, draft.text_at) : base::kNoString;
+  // Kineto gives its arrows the name of their category.
+  row.name = !draft.has_name               ? base::kNoString
+             : draft.name == draft.category ? row.category
+                                            : lane.intern(draft.name, draft.text_at);
   row.phase = draft.phase;
   lane.flows.push_back(row);
 }
