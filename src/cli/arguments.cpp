@@ -160,6 +160,7 @@ class ArgumentParser {
 
   base::Failure unknown(const std::string& word, const std::string& name) {
     std::vector<std::string_view> names;
+    names.reserve(options_.size());
     for (const Option* option : options_) names.push_back(option->name);
     std::string message = fmt::format("unknown option '{}'", word);
     if (const std::string_view near = nearest_word(name, names); !near.empty()) {

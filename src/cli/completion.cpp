@@ -45,7 +45,7 @@ std::string quoted(std::string_view text) {
       result += c;
     }
   }
-  return result += "'";
+  return result += '\'';
 }
 
 std::string words_for(Completes completes) {

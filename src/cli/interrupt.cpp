@@ -1,10 +1,10 @@
 #include "cli/interrupt.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <ctime>
 #include <utility>
 
 namespace stepscope::cli {

@@ -1,7 +1,6 @@
 #include "cli/output_file.h"
 
-#include <stdlib.h>
-
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -16,6 +16,7 @@ using trace::Note;
 // The most frequent first; the name decides between equals.
 std::vector<NamedCount> by_count(const std::map<std::string, std::uint64_t>& counts) {
   std::vector<NamedCount> rows;
+  rows.reserve(counts.size());
   for (const auto& [name, count] : counts) rows.push_back({name.empty() ? "unnamed" : name, count});
   std::ranges::stable_sort(rows, std::greater(), &NamedCount::count);
   return rows;

@@ -255,6 +255,7 @@ std::vector<NamedText> content_facts(const RunInfo& info) {
     if (collectives.kernels > 0) append(text, counted(collectives.kernels, "kernel"));
     if (!collectives.groups.empty()) append(text, counted(collectives.groups.size(), "group"));
     std::vector<std::string> names;
+    names.reserve(collectives.by_name.size());
     for (const NamedCount& row : collectives.by_name) {
       names.push_back(row.name + " " + count_text(row.count));
     }

@@ -10,7 +10,6 @@ namespace stepscope::report {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 TEST(InfoHeader, SpellsVersionsAsVendorsDo) {
   EXPECT_EQ(cuda_version_text("13000"), "13.0");
@@ -37,6 +36,7 @@ TEST(InfoHeader, ListsVersionsOnceAndInOneOrder) {
   add_versions(first, versions);
   add_versions(header_with({{"cuda_runtime_version", "12000"}, {"unknown", "1"}}), versions);
   std::vector<std::string> names;
+  names.reserve(versions.size());
   for (const NamedText& version : versions) names.push_back(version.name + " " + version.text);
   EXPECT_THAT(names, ElementsAre("CUDA 12.0", "CUPTI API 18", "NCCL 2.17.1"));
 }

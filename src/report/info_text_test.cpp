@@ -86,6 +86,7 @@ TEST(InfoText, SeveralRanksHaveATable) {
 
 TEST(InfoText, ManyRanksAreCutShortUnlessAllAreWanted) {
   std::vector<WindowInfo> windows;
+  windows.reserve(20);
   for (std::int32_t rank = 0; rank < 20; ++rank) windows.push_back(window(rank, "r.json"));
   const RunInfo info = run_of(std::move(windows));
   EXPECT_THAT(info_text(info, {}), HasSubstr("… and 4 more ranks; --all shows every one"));

@@ -19,6 +19,7 @@ using testing::IsEmpty;
 
 std::vector<std::string> paths_of(const Discovery& found, const TempFolder& folder) {
   std::vector<std::string> paths;
+  paths.reserve(found.files.size());
   for (const FoundFile& file : found.files) {
     paths.push_back(file.path == "-" ? "-" : file.path.substr(folder.path().size() + 1));
   }

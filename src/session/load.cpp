@@ -19,9 +19,6 @@
 namespace stepscope::session {
 namespace {
 
-using base::Code;
-using base::fail;
-
 constexpr std::uint64_t kLeastBytes = 4096;  // an empty or unknown file still costs something
 constexpr std::uint64_t kUsualRatio = 12;    // of compressed traces
 constexpr std::uint64_t kLeastMemory = 256u << 20;  // small files share no small budget

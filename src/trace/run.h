@@ -21,8 +21,8 @@ struct EventRef {
 };
 
 struct Source {
-  std::string path;           // as found
-  std::string encoding;       // "plain", "gzip" or "zstd"
+  std::string path;      // as found
+  std::string encoding;  // "plain", "gzip" or "zstd"
   std::uint64_t file_bytes = 0;
   std::uint64_t text_bytes = 0;
 };
@@ -50,9 +50,9 @@ struct SkippedFile {
 };
 
 struct Run {
-  std::vector<RankTraces> ranks;       // by rank
-  ImportLog log;                       // of the run as a whole; each trace has its own
-  std::vector<FileFailure> failures;   // in the order of the names, as below
+  std::vector<RankTraces> ranks;      // by rank
+  ImportLog log;                      // of the run as a whole; each trace has its own
+  std::vector<FileFailure> failures;  // in the order of the names, as below
   std::vector<SkippedFile> skipped;
 };
 
