@@ -5,6 +5,7 @@
 #include "emit/json_text.h"
 #include "emit/json_value.h"
 #include "emit/plain_run.h"
+#include "emit/redact.h"
 
 namespace stepscope::emit {
 namespace {
@@ -87,7 +88,10 @@ std::size_t ChromeEvents::member(std::string_view text, std::size_t at, trace::R
                                  Seen& seen) {
   if (text[at] != '"') return JsonCopier::kBeyondRepair;
   const std::size_t key_end = string_end(text, at + 1, Place::kKey);
-  const std::string_view key = text.substr(at + 1, key_end - at - 1);
+  const std::string_view raw = text.substr(at + 1, key_end - at - 1);
+  const bool is_plain = plain_run(raw, 0) == raw.size();
+  const std::string decoded = is_plain ? std::string() : decode_string(raw);
+  const std::string_view key = is_plain ? raw : decoded;
   at = skip_blanks(text, key_end + 1);
   if (at >= text.size() || text[at] != ':') return JsonCopier::kBeyondRepair;
   at = skip_blanks(text, at + 1);
@@ -96,13 +100,7 @@ std::size_t ChromeEvents::member(std::string_view text, std::size_t at, trace::R
 
   if (!first_member_) scratch_ += ',';
   first_member_ = false;
-  if (plain_run(key, 0) == key.size()) {
-    scratch_ += '"';
-    scratch_ += key;
-    scratch_ += '"';
-  } else {
-    append_string(scratch_, decode_string(key));
-  }
+  append_string(scratch_, redactor_ == nullptr ? key : redactor_->text(key));
   scratch_ += ':';
   const std::size_t value_at = scratch_.size();
   at = copier_.copy(text, at, key);
@@ -162,6 +160,7 @@ void ChromeEvents::remember(std::string_view key, std::string_view json) {
   if (key == "pid") identity_.pid = json;
   if (key == "tid") identity_.tid = json;
   if (key == "id") identity_.id = json;
+  if (key == "id2") identity_.id2 = json;
   if (key == "scope") identity_.scope = json;
 }
 
@@ -217,6 +216,7 @@ std::string ChromeEvents::async_end(trace::Row row) const {
   member(",\"pid\":", identity_.pid);
   member(",\"tid\":", identity_.tid);
   member(",\"id\":", identity_.id);
+  member(",\"id2\":", identity_.id2);
   member(",\"scope\":", identity_.scope);
   out += ",\"ts\":";
   const bool is_bad = (trace_.flags()[row] & trace::kBadDuration) != 0;

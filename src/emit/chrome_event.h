@@ -31,7 +31,7 @@ class ChromeEvents {
  private:
   // What an asynchronous end must repeat of its begin, as JSON values; empty when not given.
   struct Identity {
-    std::string category, name, pid, tid, id, scope;
+    std::string category, name, pid, tid, id, id2, scope;
   };
   struct Seen {
     bool time = false, duration = false, phase = false;

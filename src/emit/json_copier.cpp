@@ -59,7 +59,7 @@ bool JsonCopier::take_value() {
     case '}':
     case ',':
       if (level() == ']' && c == ',') {  // a comma before the first value
-        replace(at_, 1, "");
+        replace(at_++, 1, "");
         expect_ = Expect::kValue;
         return true;
       }
@@ -74,7 +74,7 @@ bool JsonCopier::take_value() {
 bool JsonCopier::take_key() {
   if (here() == '}') return close_level('}');
   if (here() == ',') {
-    replace(at_, 1, "");
+    replace(at_++, 1, "");
     return true;
   }
   const std::size_t begin = at_;

@@ -180,7 +180,7 @@ void JsonlEvents::memory(Members& members, trace::Row row) const {
   const std::uint32_t at = events.rows.find(row);
   if (at == kNone) return;
   Members memory(members.key("memory"));
-  memory.integer("address", events.address[at]);
+  if (events.address[at] != 0) memory.integer("address", events.address[at]);
   memory.integer("bytes", events.bytes[at]);
   memory.id("total_allocated", events.total_allocated[at]);
   memory.id("total_reserved", events.total_reserved[at]);
@@ -218,7 +218,6 @@ void JsonlEvents::counters(Members& members, trace::Row row) const {
   const trace::CounterTable& table = trace_.counters();
   const auto rows = table.row.span();
   const auto [first, last] = std::equal_range(rows.begin(), rows.end(), row);
-  if (first == last) return;
   Members series(members.key("counters"));
   for (auto at = first; at != last; ++at) {
     const auto i = static_cast<std::size_t>(at - rows.begin());

@@ -113,10 +113,11 @@ std::uint64_t Tracks::counter(std::uint32_t track, std::string_view name, Unit u
   descriptor.add_uint64(TrackDescriptor::kUuid, uuid);
   descriptor.add_uint64(TrackDescriptor::kParentUuid, parent);
   descriptor.add_string(TrackDescriptor::kName, name.data(), name.size());
-  {
-    Builder<CounterDescriptor> counter(descriptor, TrackDescriptor::kCounter);
-    if (unit == Unit::kBytes) counter.add_enum(CounterDescriptor::kUnit, kUnitBytes);
+  std::string about;  // what makes it a counter, even when there is nothing to say about it
+  if (unit == Unit::kBytes) {
+    Builder<CounterDescriptor>(about).add_enum(CounterDescriptor::kUnit, kUnitBytes);
   }
+  descriptor.add_message(TrackDescriptor::kCounter, about);
   packets_.descriptor(message);
   return uuid;
 }
