@@ -166,7 +166,7 @@ std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info) {
     // CUPTI's range profiler reports the work as ranges instead.
     if (category.kind == trace::Kind::kProfilerRange) return std::nullopt;
   }
-  if (has_calls) return NoDeviceCause::kNotPermitted;
+  if (has_calls) return NoDeviceCause::kCallsOnly;
   if (!from_pytorch) return std::nullopt;
   const bool none_seen = info.devices_listed && info.devices.empty();
   return none_seen ? NoDeviceCause::kNoDevice : NoDeviceCause::kHostOnly;

@@ -125,11 +125,11 @@ struct RunInfo {
 
 RunInfo summarize(const trace::Run& run);
 
-// Why a trace of PyTorch may hold no device work, the likeliest first.
+// What a trace of PyTorch without device work has instead; that tells the likely reasons apart.
 enum class NoDeviceCause : std::uint8_t {
-  kNoDevice,      // none was visible to the process
-  kHostOnly,      // the profiler was asked for the host only, or the program used no device
-  kNotPermitted,  // launches are there, their work is not: CUPTI may not see it, or was taken
+  kNoDevice,   // the list of devices is there and empty
+  kHostOnly,   // operators, but no call into a GPU runtime: the GPU's side was not recorded at all
+  kCallsOnly,  // calls into the runtime, but not the work they started
 };
 // Nothing when there is device work, or when the trace is of another tool.
 std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info);

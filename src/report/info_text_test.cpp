@@ -129,7 +129,7 @@ TEST(InfoText, SaysWhyThereMayBeNoDeviceWork) {
   EXPECT_EQ(cause_of_no_device_work(info), NoDeviceCause::kNoDevice);
   info.categories.push_back(
       {.kind = trace::Kind::kRuntime, .category = "cuda_runtime", .events = 1});
-  EXPECT_EQ(cause_of_no_device_work(info), NoDeviceCause::kNotPermitted);
+  EXPECT_EQ(cause_of_no_device_work(info), NoDeviceCause::kCallsOnly);
   EXPECT_THAT(info_text(info, {}), HasSubstr("docs/start/no-gpu-events.md"));
   info.device_work = 1;
   EXPECT_EQ(cause_of_no_device_work(info), std::nullopt);

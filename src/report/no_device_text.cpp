@@ -12,34 +12,36 @@ struct Reason {
   std::string_view what, check;
 };
 
-constexpr Reason kRestricted = {
-    "The driver reserves GPU profiling for administrators",
-    "grep RmProfilingAdminOnly /proc/driver/nvidia/params: 1 means restricted"};
-constexpr Reason kTaken = {
-    "Another profiler holds CUPTI (nsys, ncu, DCGM profiling, a second torch.profiler)",
-    "run without them"};
-constexpr Reason kContainer = {"The container lacks the rights or the CUPTI library",
-                               "look for CUPTI errors in the job's log"};
-constexpr Reason kFlushed = {"The recording ended before the GPU's records were written",
+constexpr Reason kDropped = {
+    "The profiler dropped the records as outside of its window",
+    "KINETO_LOG_LEVEL=0: \"Out-of-range = N\" in the log; record with warmup=1 or more"};
+constexpr Reason kFlushed = {"The recording stopped before the GPU had finished",
                              "call torch.cuda.synchronize() before the profiler stops"};
+constexpr Reason kNoTracing = {"CUPTI cannot trace here (WSL, an old driver)",
+                               "look for CUPTI errors in the job's log"};
 constexpr Reason kActivities = {"The profiler was asked for the CPU only",
                                 "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
-constexpr Reason kUnused = {
-    "Nothing ran on a GPU between start and stop",
-    "print(next(model.parameters()).device), and the schedule's active steps"};
-constexpr Reason kBuild = {"This PyTorch was built without a GPU profiler",
+constexpr Reason kRestricted = {
+    "Profiling is reserved for administrators, or the container lacks the right",
+    "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the log; RmProfilingAdminOnly: 1 in "
+    "/proc/driver/nvidia/params"};
+constexpr Reason kTaken = {"Another profiler holds CUPTI (nsys, ncu, a second torch.profiler)",
+                           "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED in the log"};
+constexpr Reason kUnused = {"Nothing ran on a GPU between start and stop",
+                            "the model's device, and the active steps of the schedule"};
+constexpr Reason kBuild = {"This PyTorch has no GPU profiler built in",
                            "torch.profiler.supported_activities() must list CUDA or XPU"};
 constexpr Reason kInvisible = {"The process saw no GPU",
                                "torch.cuda.is_available(), CUDA_VISIBLE_DEVICES"};
 
-constexpr Reason kWhenNotPermitted[] = {kRestricted, kTaken, kContainer, kFlushed};
-constexpr Reason kWhenHostOnly[] = {kActivities, kUnused, kBuild, kRestricted};
+constexpr Reason kWhenCallsOnly[] = {kDropped, kFlushed, kNoTracing};
+constexpr Reason kWhenHostOnly[] = {kActivities, kRestricted, kTaken, kUnused, kBuild};
 constexpr Reason kWhenNoDevice[] = {kInvisible, kActivities, kBuild};
 
 std::span<const Reason> reasons(NoDeviceCause cause) {
   switch (cause) {
-    case NoDeviceCause::kNotPermitted:
-      return kWhenNotPermitted;
+    case NoDeviceCause::kCallsOnly:
+      return kWhenCallsOnly;
     case NoDeviceCause::kHostOnly:
       return kWhenHostOnly;
     case NoDeviceCause::kNoDevice:
@@ -50,10 +52,10 @@ std::span<const Reason> reasons(NoDeviceCause cause) {
 
 std::string_view headline(NoDeviceCause cause) {
   switch (cause) {
-    case NoDeviceCause::kNotPermitted:
-      return "No GPU work was recorded, though the program called the GPU runtime.";
+    case NoDeviceCause::kCallsOnly:
+      return "No GPU work was recorded, only the calls that started it.";
     case NoDeviceCause::kHostOnly:
-      return "No GPU work was recorded, and no calls into the GPU runtime.";
+      return "No GPU work was recorded, nor any call that could have started it.";
     case NoDeviceCause::kNoDevice:
       break;
   }
@@ -69,7 +71,9 @@ std::string no_device_text(NoDeviceCause cause, const Look& look) {
   for (const Reason& reason : reasons(cause)) {
     table.add({std::string(reason.what), std::string(reason.check)});
   }
-  return text + table.render(look) +
+  Look page = look;
+  if (page.width == 0) page.width = 100;  // sentences are wrapped in files too
+  return text + table.render(page) +
          styled("  How to mend each: docs/start/no-gpu-events.md\n", Style::kFaint, look);
 }
 
