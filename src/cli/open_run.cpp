@@ -20,6 +20,8 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
   session::OpenOptions options;
   options.threads = context.settings.jobs;
   options.max_memory_bytes = context.settings.max_memory_bytes;
+  options.careful_only = context.settings.careful;
+  options.block_bytes = context.settings.block_bytes;
   options.step_pattern = context.arguments.text("steps");
   options.stop = context.interrupt.stop_flag();
   if (progress.is_shown()) {
@@ -35,6 +37,18 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
   return options;
 }
 
+void note_useless_pattern(const Context& context, const trace::Run& run) {
+  if (!context.arguments.has("steps")) return;
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      if (window.trace.steps().source == trace::StepSource::kPattern) return;
+    }
+  }
+  context.console.note(fmt::format("no annotation matches {} '{}'",
+                                   context.arguments.origin("steps"),
+                                   context.arguments.text("steps")));
+}
+
 }  // namespace
 
 Exit show_error(const Context& context, const base::Error& error) {
@@ -43,9 +57,6 @@ Exit show_error(const Context& context, const base::Error& error) {
     return context.interrupt.status();
   }
   context.console.error(error.message);
-  if (error.code == Code::kLimit && error.message.find("memory") != std::string::npos) {
-    context.console.hint("--max-memory SIZE allows more; the default is 75% of what is free");
-  }
   return error.code == Code::kInvalidArgument ? Exit::kUsage : Exit::kNotReadable;
 }
 
@@ -66,6 +77,7 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status) {
     return std::nullopt;
   }
   const auto took = std::chrono::steady_clock::now() - start;
+  note_useless_pattern(context, *run);
   return OpenedRun{*std::move(run), std::chrono::duration<double>(took).count()};
 }
 

@@ -104,6 +104,10 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
     settings.max_memory_bytes =
         static_cast<std::uint64_t>(static_cast<double>(*free) * kDefaultPart);
   }
+  settings.careful = arguments.has("careful");
+  if (arguments.has("block-bytes")) {
+    SCOPE_TRY(settings.block_bytes, parse_size(arguments.text("block-bytes"), 0));
+  }
   const std::string colour = arguments.text("color");
   const bool no_colour = !environment("NO_COLOR").value_or("").empty();
   settings.colour = colour == "always"               ? Colour::kAlways

@@ -84,8 +84,12 @@ void add_header(const trace::Header& header, RunInfo& info, std::set<std::string
 }  // namespace
 
 void StepInfo::add(const StepInfo& other) {
-  if (other.count == 0 || (count > 0 && other.source > source)) return;
-  if (count == 0 || other.source < source) {
+  // What the user named is what the user wants; after that the sources are in order.
+  const auto rank = [](trace::StepSource of) {
+    return of == trace::StepSource::kPattern ? -1 : static_cast<int>(of);
+  };
+  if (other.count == 0 || (count > 0 && rank(other.source) > rank(source))) return;
+  if (count == 0 || rank(other.source) < rank(source)) {
     *this = other;
     return;
   }

@@ -125,6 +125,7 @@ class Loader {
     for (std::size_t i = 1; i < workers; ++i) others.emplace_back([this] { work(); });
     work();
     for (std::thread& other : others) other.join();
+    read_again_alone();
     return std::move(results_);
   }
 
@@ -186,6 +187,20 @@ class Loader {
     wake_.notify_all();
   }
 
+  // A file's share of the memory is a guess. What did not fit into it may still fit into all that
+  // is left, now that nobody else needs any.
+  void read_again_alone() {
+    for (std::size_t i = 0; i < files_.size() && !stopped(); ++i) {
+      const bool too_large = results_[i].error && results_[i].error->code == base::Code::kLimit;
+      const bool rereadable = files_[i].bytes > 0;
+      if (!too_large || !rereadable || held_bytes_ >= options_.max_memory_bytes) continue;
+      results_[i] = {};
+      const Share share{i, threads_, options_.max_memory_bytes - held_bytes_};
+      read(share);
+      if (const auto& window = results_[i].window) held_bytes_ += window->trace.memory();
+    }
+  }
+
   void read(const Share& share) {
     const FoundFile& file = files_[share.file];
     LoadedFile& result = results_[share.file];
@@ -214,6 +229,8 @@ class Loader {
     options.threads = share.threads;
     options.max_memory_bytes = share.memory;
     options.step_pattern = options_.step_pattern;
+    options.careful_only = options_.careful_only;
+    if (options_.block_bytes != 0) options.block_bytes = options_.block_bytes;
     options.stop = options_.stop;
     if (options_.progress) {
       options.progress = [this, index = share.file](std::uint64_t position) {

@@ -58,8 +58,11 @@ base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFil
     if (file.window) {
       windows.push_back(*std::move(file.window));
     } else if (file.error) {
-      // A path the user wrote is a promise; a file that lies in a folder is not.
-      if (files[i].named) return base::Failure{*std::move(file.error)};
+      // A path the user wrote is a promise; a file that lies in a folder is not. What is wrong with
+      // the options is wrong with all files.
+      if (files[i].named || file.error->code == Code::kInvalidArgument) {
+        return base::Failure{*std::move(file.error)};
+      }
       run.failures.push_back({files[i].path, *std::move(file.error)});
     } else if (!file.skipped.empty()) {
       run.skipped.push_back({files[i].path, std::move(file.skipped)});

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import Program
+from program import ROOT, Program
 
 EVENT = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":5}'
 KERNEL = (
@@ -234,6 +234,17 @@ def test_info_counts_what_python_counts(program: Program, corpus: Path) -> None:
         }, path
 
 
+def test_every_note_has_its_row_in_the_docs() -> None:
+    source = (ROOT / "src/trace/notes.cpp").read_text()
+    notes = re.findall(r'\{"(\w+)", (kLoss|kInfo),', source)
+    page = (ROOT / "docs/formats/notes.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (yes)? ?\|", page, re.MULTILINE)
+    assert len(notes) > 40
+    assert [(name, severity == "kLoss") for name, severity in notes] == [
+        (name, lost == "yes") for name, lost in rows
+    ]
+
+
 def test_a_cut_file_exits_4(program: Program, trace: Path) -> None:
     trace.write_text(TRACE[: TRACE.index("gemm")])
     outcome = program.run("info", "--no-timing", trace)
@@ -242,12 +253,29 @@ def test_a_cut_file_exits_4(program: Program, trace: Path) -> None:
     assert program.run("export", "--to", "jsonl", trace).exit_status == 4
 
 
-def test_too_little_memory_is_an_error_with_a_hint(program: Program, tmp_path: Path) -> None:
+def test_too_little_memory_is_an_error_that_says_what_to_do(
+    program: Program, tmp_path: Path
+) -> None:
     path = tmp_path / "trace.json"
     path.write_text("[" + ",\n".join(EVENT % i for i in range(20_000)) + "]")
     outcome = program.run("info", "--max-memory", "100k", path)
     assert outcome.exit_status == 3
-    assert b"hint: --max-memory" in outcome.stderr
+    assert b"--max-memory" in outcome.stderr
+
+
+def test_steps_are_named_by_a_pattern(program: Program, tmp_path: Path) -> None:
+    step = '{"ph":"X","cat":"user_annotation","name":"train %d","pid":1,"tid":1,"ts":%d,"dur":7}'
+    (tmp_path / "trace.json").write_text("[" + ",".join(step % (i, 10 * i) for i in range(3)) + "]")
+    facts = json.loads(program.run("info", "--json", "--steps", "^train", tmp_path).stdout)
+    assert facts["steps"]["source"] == "pattern"
+    assert facts["steps"]["count"] == 3
+    assert facts["steps"]["mean_ns"] == 7000
+    unmatched = program.run("info", "--steps", "validate", tmp_path)
+    assert unmatched.exit_status == 0
+    assert unmatched.stderr == b"stepscope: no annotation matches --steps 'validate'\n"
+    wrong = program.run("info", "--steps", "(", tmp_path)
+    assert wrong.exit_status == 2
+    assert b"is not a regular expression" in wrong.stderr
 
 
 def test_permission_denied(program: Program, nobody: list[str]) -> None:
