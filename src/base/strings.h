@@ -110,7 +110,7 @@ class StringPool {
     const char* p = a.data();
     const char* q = b.data();
     std::size_t left = a.size();
-    if (left < 8) return std::memcmp(p, q, left) == 0;
+    if (left < 8) return left == 0 || std::memcmp(p, q, left) == 0;
     std::uint64_t different = 0;
     for (; left > 8; left -= 8, p += 8, q += 8) different |= load(p, 8) ^ load(q, 8);
     return (different | (load(p + left - 8, 8) ^ load(q + left - 8, 8))) == 0;

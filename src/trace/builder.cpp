@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/parallel.h"
 #include "trace/names.h"
@@ -9,8 +10,6 @@
 
 namespace stepscope::trace {
 namespace {
-
-constexpr base::Nanos kDay = base::Nanos{86'400} * 1'000'000'000;
 
 Phase phase_of(RawPhase raw) {
   switch (raw) {
@@ -32,6 +31,44 @@ std::vector<std::uint32_t> cursors(const Batch& batch, const LaneMap& map) {
   std::vector<std::uint32_t> next(map.tracks.size());
   for (const TrackCount& count : batch.tracks) next[count.track] = count.first;
   return next;
+}
+
+// The middle of the starts, or nothing when all of them are close together anyway.
+std::optional<base::Nanos> middle_of(std::vector<base::Nanos> starts) {
+  const auto [low, high] = std::minmax_element(starts.begin(), starts.end());
+  if (starts.empty() || *high - *low <= kFarAway) return std::nullopt;
+  const auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
+  std::nth_element(starts.begin(), middle, starts.end());
+  return *middle;
+}
+
+bool is_far(base::Nanos time, base::Nanos middle) {
+  return time - middle > kFarAway || middle - time > kFarAway;
+}
+
+// When the last event ends, but for those at implausible times.
+base::Nanos last_end(std::span<const Batch> batches) {
+  base::Nanos first = std::numeric_limits<base::Nanos>::max();
+  base::Nanos last = std::numeric_limits<base::Nanos>::min();
+  base::Nanos end = std::numeric_limits<base::Nanos>::min();
+  for (const Batch& batch : batches) {
+    first = std::min(first, batch.first_start);
+    last = std::max(last, batch.last_start);
+    end = std::max(end, batch.last_end);
+  }
+  if (last < first || last - first <= kFarAway) return end;
+  std::vector<base::Nanos> starts;
+  for (const Batch& batch : batches) {
+    for (const EventRow& row : batch.events) starts.push_back(row.start);
+  }
+  const std::optional<base::Nanos> middle = middle_of(starts);
+  end = std::numeric_limits<base::Nanos>::min();
+  for (const Batch& batch : batches) {
+    for (const EventRow& row : batch.events) {
+      if (!is_far(row.start, *middle)) end = std::max(end, row.start + row.duration);
+    }
+  }
+  return end;
 }
 
 }  // namespace
@@ -81,9 +118,7 @@ void TraceBuilder::pair() {
   const bool needed = std::any_of(in_.batches.begin(), in_.batches.end(),
                                   [](const Batch& batch) { return batch.needs_pairing; });
   if (!needed) return;
-  base::Nanos window_end = std::numeric_limits<base::Nanos>::min();
-  for (const Batch& batch : in_.batches) window_end = std::max(window_end, batch.last_end);
-  join_pairs(in_.batches, maps_, window_end, out_.log_);
+  join_pairs(in_.batches, maps_, last_end(in_.batches), out_.log_);
 }
 
 void TraceBuilder::lay_out_tracks() {
@@ -207,13 +242,10 @@ void TraceBuilder::mark_times() {
   if (start.empty()) return;
   const auto [low, high] = std::minmax_element(start.begin(), start.end());
   // The median is worth its cost only when some time can be a day away from it.
-  if (*high - *low > kDay) {
-    std::vector<base::Nanos> sorted(start.begin(), start.end());
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
+  if (*high - *low > kFarAway) {
+    const base::Nanos middle = *middle_of({start.begin(), start.end()});
     for (Row row = 0; row < start.size(); ++row) {
-      const base::Nanos distance = start[row] - *middle;
-      if (distance <= kDay && distance >= -kDay) continue;
+      if (!is_far(start[row], middle)) continue;
       out_.flags_[row] |= kFarTime;
       out_.log_.add(Note::kFarFromTheRest, out_.text_offset(row), out_.name_text(row));
     }

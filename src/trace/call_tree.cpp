@@ -38,21 +38,25 @@ TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, const Pyth
     if (!stack.empty()) {
       parent = stack.back().row;
       nearest_python = stack.back().python;
-      if (stop > stack.back().end) {
-        columns.flags[row] |= kOutlivesParent;
-        if (counts.outliving++ == 0) counts.first_outliving = row;
-      }
     }
     if (has_python) {
       const std::uint32_t entry = python.rows.find(row);
       if (entry != base::RowSet::kNone) {
         const std::int64_t parent_id = python.parent_id[entry];
-        for (const Row caller : row_of_python_id.find(parent_id)) {
-          const bool plausible = parent_id >= 0 && caller >= begin && caller < row;
-          if (plausible && caller != nearest_python) parent = caller;
+        const std::uint32_t nearest =
+            nearest_python == kNoRow ? base::RowSet::kNone : python.rows.find(nearest_python);
+        const bool agrees = nearest != base::RowSet::kNone && python.id[nearest] == parent_id;
+        if (parent_id >= 0 && !agrees) {
+          for (const Row caller : row_of_python_id.find(parent_id)) {
+            if (caller >= begin && caller < row) parent = caller;
+          }
         }
         nearest_python = row;
       }
+    }
+    if (parent != kNoRow && stop > columns.start[parent] + columns.duration[parent]) {
+      columns.flags[row] |= kOutlivesParent;
+      if (counts.outliving++ == 0) counts.first_outliving = row;
     }
     columns.parent[row] = parent;
     stack.push_back({row, stop, nearest_python});

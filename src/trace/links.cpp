@@ -9,17 +9,24 @@
 namespace stepscope::trace {
 namespace {
 
-// The call that most plausibly started something at `start`: the latest that begins by then, else
-// the earliest of all.
-Row nearest_before(std::span<const std::uint32_t> rows, std::span<const base::Nanos> starts,
-                   base::Nanos start) {
+// The latest that begins at `start` or before; of several, the innermost. kNoRow if none does.
+Row latest_before(std::span<const std::uint32_t> rows, std::span<const base::Nanos> starts,
+                  base::Nanos start) {
   Row best = kNoRow;
-  Row earliest = rows.front();
   for (const Row row : rows) {
-    if (starts[row] <= start && (best == kNoRow || starts[row] > starts[best])) best = row;
-    if (starts[row] < starts[earliest]) earliest = row;
+    if (starts[row] <= start && (best == kNoRow || starts[row] >= starts[best])) best = row;
   }
-  return best == kNoRow ? earliest : best;
+  return best;
+}
+
+// The call that most plausibly launched something at `start`. Clocks differ: if none begins before,
+// it is the earliest.
+Row likeliest_launch(std::span<const std::uint32_t> rows, std::span<const base::Nanos> starts,
+                     base::Nanos start) {
+  const Row before = latest_before(rows, starts, start);
+  if (before != kNoRow) return before;
+  return *std::min_element(rows.begin(), rows.end(),
+                           [&](Row a, Row b) { return starts[a] < starts[b]; });
 }
 
 // The innermost operator that starts exactly at `time` on a track, or kNoRow.
@@ -60,7 +67,7 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
       return;
     }
     if (found.size() > 1 && counts.shared++ == 0) counts.first_shared = row;
-    const Row call = found.size() == 1 ? found.front() : nearest_before(found, in.start, in.start[row]);
+    const Row call = found.size() == 1 ? found.front() : likeliest_launch(found, in.start, in.start[row]);
     device.launch[entry] = call;
     if (!is_work) return;
     if (in.start[row] < in.start[call] && counts.before++ == 0) counts.first_before = row;
@@ -101,7 +108,7 @@ void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches) {
   launches.rows.for_each([&](Row row, std::uint32_t entry) {
     if (launches.op[entry] != kNoRow || launches.external_id[entry] <= 0) return;
     const auto found = by_external_id.find(launches.external_id[entry]);
-    if (!found.empty()) launches.op[entry] = nearest_before(found, in.start, in.start[row]);
+    launches.op[entry] = latest_before(found, in.start, in.start[row]);
   });
 }
 
@@ -145,7 +152,7 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
       Row best = kNoRow;
       for (const Row candidate : by_sequence.find(sequence)) {
         if (in.start[candidate] < in.start[row] &&
-            (best == kNoRow || in.start[candidate] > in.start[best])) {
+            (best == kNoRow || in.start[candidate] >= in.start[best])) {
           best = candidate;
         }
       }

@@ -23,8 +23,13 @@ void drop(const Half& end) {
   end.row->phase = RawPhase::kJoined;
 }
 
-void close(const Half& begin, const Half& end) {
+void close(const Half& begin, const Half& end, ImportLog& log) {
   begin.row->duration = end.row->start - begin.row->start;
+  if (begin.row->duration > kAbsurdDuration) {
+    log.add(Note::kAbsurdDuration, begin.offset());
+    begin.row->duration = 0;
+    begin.row->flags |= kBadDuration;
+  }
   drop(end);
 }
 
@@ -49,7 +54,7 @@ void join_thread(std::vector<Half>& halves, base::Nanos window_end, ImportLog& l
       drop(half);
       continue;
     }
-    close(open.back(), half);
+    close(open.back(), half, log);
     open.back().row->phase = RawPhase::kSpan;
     open.pop_back();
   }
@@ -73,7 +78,7 @@ void join_async(std::vector<Half>& halves, base::Nanos window_end, ImportLog& lo
       log.add(Note::kAsyncEndWithoutBegin, half.offset());
       drop(half);
     } else {
-      close(open.back(), half);
+      close(open.back(), half, log);
       open.pop_back();
     }
   }

@@ -32,7 +32,10 @@ enum class RawPhase : std::uint8_t {
   kJoined,  // an end whose duration went to its begin: no row of its own
 };
 
-inline constexpr std::int64_t kAbsent = -1;
+// A longer span is a writer's error: the profiler's buffers would not last for it.
+inline constexpr base::Nanos kAbsurdDuration = base::Nanos{30} * 86'400 * 1'000'000'000;
+// An event further than this from the middle of the others was not recorded with them.
+inline constexpr base::Nanos kFarAway = base::Nanos{86'400} * 1'000'000'000;
 
 struct EventRow {
   base::Nanos start = 0;

@@ -184,8 +184,8 @@ Reading CarefulReader::value(const char* at, bool in_list, Token& token, Odditie
   return word(at, token, odd);
 }
 
-// The members of an object whose '{' is at `at`: of the event itself, or of its args.
-Reading CarefulReader::members(const char* at, Draft* draft, bool are_args, Oddities& odd) {
+// The members of an object whose '{' is at `at`: of the event itself, of its args or of its id2.
+Reading CarefulReader::members(const char* at, Draft& draft, Of of, Oddities& odd) {
   ++at;
   bool after_comma = false;
   bool after_value = false;
@@ -216,9 +216,13 @@ Reading CarefulReader::members(const char* at, Draft* draft, bool are_args, Oddi
 
     const std::string name = key.text.find('\\') == std::string_view::npos ? std::string(key.text)
                                                                           : decode(key.text);
-    const Field field = are_args ? Field::kNone : field_of(name);
+    const Field field = of == Of::kEvent ? field_of(name) : Field::kNone;
+    if (field == Field::kArgs) draft.forget_args();
     if (field == Field::kArgs && *at == '{') {
-      read = members(at, draft, true, odd);
+      read = members(at, draft, Of::kArgs, odd);
+      if (read.outcome != Outcome::kDone) return read;
+    } else if (of == Of::kEvent && name == "id2" && *at == '{') {
+      read = members(at, draft, Of::kId2, odd);
       if (read.outcome != Outcome::kDone) return read;
     } else if (*at == ',' || *at == '}') {
       ++odd.bare_words;  // a name without a value
@@ -227,14 +231,7 @@ Reading CarefulReader::members(const char* at, Draft* draft, bool are_args, Oddi
       Token token{};
       read = value(at, false, token, odd);
       if (read.outcome != Outcome::kDone) return read;
-      if (!are_args) {
-        set_field(*draft, field, token);
-      } else {
-        if (const Arg arg = arg_of(name); arg != Arg::kNone) set_arg(*draft, arg, token);
-        if (token.type == TokenType::kNumber) {
-          if (const auto number = parse_real(token.text)) draft->series.emplace_back(key.text, *number);
-        }
-      }
+      take(draft, of, name, field, key.text, token);
     }
     at = read.next;
     after_value = true;
@@ -242,11 +239,54 @@ Reading CarefulReader::members(const char* at, Draft* draft, bool are_args, Oddi
   }
 }
 
+// One member that was read.
+void CarefulReader::take(Draft& draft, Of of, const std::string& name, Field field,
+                         std::string_view raw_name, Token token) {
+  if (of == Of::kId2) {
+    const bool is_text = token.type == TokenType::kString || token.type == TokenType::kNumber;
+    if (name == "local" && is_text) draft.local_id = token.text;
+    if (name == "global" && is_text) draft.global_id = token.text;
+    return;
+  }
+  const Arg arg = of == Of::kArgs ? arg_of(name) : Arg::kNone;
+  // What is looked into at once must be decoded; what is interned is decoded later.
+  const bool looked_into = field == Field::kPhase || field == Field::kTime ||
+                           field == Field::kDuration ||
+                           (arg != Arg::kNone && type_of(arg) != ArgType::kText &&
+                            type_of(arg) != ArgType::kTriple);
+  std::string decoded;
+  if (looked_into && token.type == TokenType::kString &&
+      token.text.find('\\') != std::string_view::npos) {
+    decoded = decode(token.text);
+    token.text = decoded;
+  }
+  if (of == Of::kEvent) {
+    set_field(draft, field, token);
+    return;
+  }
+  if (arg != Arg::kNone) set_arg(draft, arg, token);
+  if (token.type == TokenType::kNumber) {
+    if (const auto number = parse_real(token.text)) draft.series.emplace_back(raw_name, *number);
+  }
+}
+
 Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd) {
-  return members(at, &draft, false, odd);
+  return members(at, draft, Of::kEvent, odd);
 }
 
 namespace {
+
+// Whether the object at `brace` begins with a member that an event has.
+bool names_event(const char* brace, const char* end) {
+  const char* after = brace + 1;
+  while (after < end && is_space(*after)) ++after;
+  if (after == end || *after != '"') return false;
+  const auto* const quote =
+      static_cast<const char*>(std::memchr(after + 1, '"', static_cast<std::size_t>(end - after - 1)));
+  if (quote == nullptr) return false;
+  const Field field = field_of(between(after + 1, quote));
+  return field != Field::kNone || between(after + 1, quote) == "bp" || between(after + 1, quote) == "s";
+}
 
 // Whether `brace` ('{') begins an object that follows another: "}" "," "{" and then a member's name.
 bool begins_event(const char* begin, const char* brace, const char* end) {
@@ -258,15 +298,17 @@ bool begins_event(const char* begin, const char* brace, const char* end) {
     return true;
   };
   if (!step_back(',') || !step_back('}')) return false;
-  const char* after = brace + 1;
-  while (after < end && is_space(*after)) ++after;
-  if (after == end || *after != '"') return false;
-  const auto* const quote =
-      static_cast<const char*>(std::memchr(after + 1, '"', static_cast<std::size_t>(end - after - 1)));
-  if (quote == nullptr) return false;
-  const Field field = field_of(between(after + 1, quote));
-  return field != Field::kNone || between(after + 1, quote) == "bp" || between(after + 1, quote) == "s";
+  return names_event(brace, end);
 }
+
+// Whether `brace` is the first of its line and a member's name follows: where to go on after text
+// that could not be read.
+bool begins_line(const char* begin, const char* brace, const char* end) {
+  const char* before = brace;
+  while (before > begin && (before[-1] == ' ' || before[-1] == '\t')) --before;
+  return before > begin && before[-1] == '\n' && names_event(brace, end);
+}
+
 
 // Whether `bracket` (']') closes the list of events: behind an object, before the end, the end of the
 // document or another of its keys.
@@ -289,7 +331,7 @@ bool ends_list(const char* begin, const char* bracket, const char* end) {
 
 const char* resume_after(const char* from, const char* end) {
   for (const char* at = from; at < end; ++at) {
-    if (*at == '{' && begins_event(from, at, end)) return at;
+    if (*at == '{' && (begins_event(from, at, end) || begins_line(from, at, end))) return at;
     if (*at == ']' && ends_list(from, at, end)) return at;
   }
   return end;

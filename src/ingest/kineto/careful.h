@@ -3,6 +3,7 @@
 // not plain, and tests hold the fast one to it.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "ingest/kineto/draft.h"
@@ -48,7 +49,11 @@ class CarefulReader {
   const char* end() const { return end_; }
 
  private:
-  Reading members(const char* at, Draft* draft, bool are_args, Oddities& odd);
+  // Whose members are read: they mean different things.
+  enum class Of : std::uint8_t { kEvent, kArgs, kId2 };
+  Reading members(const char* at, Draft& draft, Of of, Oddities& odd);
+  static void take(Draft& draft, Of of, const std::string& name, Field field,
+                   std::string_view raw_name, Token token);
   Reading container(const char* at, Token& token, Oddities& odd);
   Reading word(const char* at, Token& token, Oddities& odd) const;
   bool closes(const char* after_quote, Place place, bool& cut) const;

@@ -158,8 +158,8 @@ base::Status DocumentReader::skip_broken_value() {
   const std::uint64_t from = offset();
   while (true) {
     const std::size_t line = text_.find('\n', at_);
-    if (line == std::string::npos) {
-      const std::size_t events = text_.find("\"traceEvents\"", at_);
+    const std::size_t events = text_.find("\"traceEvents\"", at_);
+    if (line == std::string::npos || events < line) {
       at_ = events != std::string::npos ? events : text_.size();
       if (events != std::string::npos) break;
       SCOPE_TRY(const bool got, more());

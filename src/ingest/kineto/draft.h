@@ -35,6 +35,7 @@ struct Draft {
   base::Nanos time = 0;
   base::Nanos duration = 0;
   std::string_view name, category, pid, tid, id, scope;
+  std::string_view local_id, global_id;  // of id2
   bool has_name = false;
   // The lane's ids of category and track, when the reader has them at hand.
   std::uint32_t category_id = kUnknownId, track_id = kUnknownId;
@@ -52,8 +53,12 @@ struct Draft {
     has_time = has_duration = time_out_of_range = duration_out_of_range = false;
     number_as_text = rounded = has_name = false;
     time = duration = 0;
-    name = category = pid = tid = id = scope = {};
+    name = category = pid = tid = id = scope = local_id = global_id = {};
     category_id = track_id = kUnknownId;
+    present = 0;
+    series.clear();
+  }
+  void forget_args() {
     present = 0;
     series.clear();
   }

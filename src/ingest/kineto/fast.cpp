@@ -196,6 +196,7 @@ bool FastScanner::member(const char* colon) {
     draft_.phase = at[1];
     return at[0] == '"' && at[2] == '"' && at[1] != '\\';
   } else if constexpr (kField == Field::kArgs) {
+    draft_.forget_args();
     args_next_ = *at == '{';
     return true;
   } else {

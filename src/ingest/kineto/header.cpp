@@ -1,31 +1,52 @@
 #include "ingest/kineto/header.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "ingest/kineto/mend.h"
+#include "ingest/kineto/numbers.h"
 
 namespace stepscope::ingest::kineto {
 namespace {
 
 using Json = nlohmann::json;
 
-std::int64_t integer(const Json& object, const char* key, std::int64_t otherwise = 0) {
+// A whole number, also one that is written as text.
+std::optional<std::int64_t> whole(const Json& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_float()) return parse_integer(value.dump());
+  if (value.is_string()) return parse_integer(value.get_ref<const std::string&>());
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> whole(const Json& object, const char* key) {
   const auto found = object.find(key);
-  if (found == object.end()) return otherwise;
-  if (found->is_number()) return found->get<std::int64_t>();
-  if (found->is_string()) {
-    const std::string& text = found->get_ref<const std::string&>();
-    std::int64_t value = otherwise;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  }
-  return otherwise;
+  return found == object.end() ? std::nullopt : whole(*found);
+}
+
+std::int64_t integer(const Json& object, const char* key, std::int64_t otherwise = 0) {
+  return whole(object, key).value_or(otherwise);
 }
 
 std::string text(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return {};
   return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+// Nothing in a header is nested like this; printing it would exhaust the stack.
+constexpr std::size_t kDeepest = 200;
+
+std::size_t depth_of(std::string_view value) {
+  std::size_t depth = 0;
+  std::size_t deepest = 0;
+  for (const char c : value) {
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+  }
+  return deepest;
 }
 
 trace::DeviceProperties device_of(const Json& object) {
@@ -75,8 +96,8 @@ trace::Distributed distributed_of(const Json& object) {
   trace::Distributed out;
   out.backend = text(object, "backend");
   out.nccl_version = text(object, "nccl_version");
-  if (object.contains("rank")) out.rank = integer(object, "rank");
-  if (object.contains("world_size")) out.world_size = integer(object, "world_size");
+  out.rank = whole(object, "rank");
+  out.world_size = whole(object, "world_size");
   const auto groups = object.find("pg_config");
   if (groups == object.end() || !groups->is_array()) return out;
   for (const Json& group : *groups) {
@@ -94,12 +115,19 @@ trace::Distributed distributed_of(const Json& object) {
 }  // namespace
 
 bool take_member(trace::Header& header, const std::string& name, std::string_view value) {
-  const Json json = Json::parse(value.begin(), value.end(), nullptr, false);
-  if (json.is_discarded()) return false;
-  if (name == "baseTimeNanoseconds" && json.is_number()) {
-    header.base_time_ns = json.get<std::int64_t>();
-  } else if (name == "schemaVersion" && json.is_number()) {
-    header.schema_version = json.get<std::int64_t>();
+  if (depth_of(value) > kDeepest) return false;
+  Json json = Json::parse(value.begin(), value.end(), nullptr, false);
+  std::string mended;
+  if (json.is_discarded()) {
+    mended = mend(value);
+    json = Json::parse(mended, nullptr, false);
+    if (json.is_discarded()) return false;
+    value = mended;
+  }
+  if (name == "baseTimeNanoseconds") {
+    header.base_time_ns = whole(json);
+  } else if (name == "schemaVersion") {
+    header.schema_version = whole(json);
   } else if (name == "deviceProperties" && json.is_array()) {
     for (const Json& device : json) {
       if (device.is_object()) header.devices.push_back(device_of(device));

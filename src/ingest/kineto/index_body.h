@@ -29,7 +29,7 @@ struct Carry {
   std::uint64_t in_string = 0;  // all ones inside a string
   std::uint64_t escaped = 0;    // the first byte of the next word is escaped
   std::uint64_t value = 0;      // the last byte that was not space ended a value (or was part of one)
-  std::uint64_t separator = 0;  // the last byte that was not space was a separator
+  std::uint64_t open = 0;       // the last byte was an opening bracket
   std::uint64_t scalar = 0;     // the last byte belonged to a number or word
   std::uint64_t close_quote = 0;  // the last byte closed a string
 };
@@ -122,15 +122,18 @@ template <class Machine>
   carry.scalar = scalar >> 63;
   const std::uint64_t key_colon = m.colon & after_close_quote;
 
+  const std::uint64_t after_open = open << 1 | carry.open;
+  carry.open = open >> 63;
+
   // Well-formed? Nothing foreign outside strings, no control character inside; a colon only right
-  // behind a string; behind a value only a separator or a closing bracket; behind a separator
-  // neither; every word a known one.
+  // behind a string; behind a value only a separator or a closing bracket, and these nowhere else,
+  // but for the bracket that closes right where it opened; every word a known one.
   const std::uint64_t after_value = Machine::behind(close_quote | close | scalar, solid, carry.value);
-  const std::uint64_t after_separator = Machine::behind(separator, solid, carry.separator);
+  const std::uint64_t follower = separator | close;
   std::uint64_t fault = (m.foreign & outside) | (m.control & in_string) |
                         (m.colon & outside & ~after_close_quote) |
-                        (after_value & ~(separator | close | (scalar & continues))) |
-                        (after_separator & (separator | close));
+                        (after_value & ~(follower | (scalar & continues))) |
+                        (follower & ~(after_value | (close & after_open)));
   if ((m.letter & outside) != 0) fault |= bad_words(text, scalar & ~continues);
 
   const std::uint64_t brackets = (open | close) & ~m.curly;

@@ -111,6 +111,7 @@ constexpr keys::Slot slot_for(const ArgInfo& info) {
   slot.head_mask = info.key.size() > 8 ? ~std::uint64_t{0} : 0;
   slot.head_at = static_cast<std::int8_t>(-static_cast<int>(info.key.size()));
   slot.size = static_cast<std::int8_t>(info.key.size());
+  slot.whole = info.key.size() > 16 ? info.key.data() : nullptr;
   slot.arg = info.arg;
   return slot;
 }
@@ -138,7 +139,7 @@ constexpr auto make_starts() {
     keys::Start& start = starts[static_cast<std::size_t>(info.arg)];
     if (start.head_at != 0) continue;
     const keys::Slot slot = slot_for(info);
-    start = {slot.head, slot.head_mask, slot.head_at};
+    start = {slot.head, slot.head_mask, slot.head_at, slot.whole};
   }
   return starts;
 }

@@ -131,6 +131,7 @@ struct Slot {
   std::uint64_t head_mask = 0;  // all ones for these
   std::int8_t head_at = 0;      // from the closing quote, negative
   std::int8_t size = 0;
+  const char* whole = nullptr;  // of a key longer than 16: its text, for the bytes between
   Arg arg = Arg::kNone;
   std::uint8_t next = 0;        // another key with the same tail
 };
@@ -146,6 +147,7 @@ extern const Slots kSlots;
 struct Start {
   std::uint64_t head = 0, head_mask = 0;
   std::int8_t head_at = 0;
+  const char* whole = nullptr;
 };
 extern const std::array<Start, static_cast<std::size_t>(Arg::kCount)> kStarts;
 
@@ -159,8 +161,9 @@ inline Arg arg_before(const char* quote) {
   const keys::Slot* slot = &keys::kSlots.slots[hash];
   const auto is = [&](const keys::Slot& s) {
     const std::uint64_t head = keys::load(quote + s.head_at) & s.head_mask;
-    return static_cast<bool>(static_cast<unsigned>(s.tail == tail) & static_cast<unsigned>(head == s.head) &
-           static_cast<unsigned>(quote[-1 - s.size] == '"'));
+    const unsigned same = static_cast<unsigned>(s.tail == tail) & static_cast<unsigned>(head == s.head) &
+                          static_cast<unsigned>(quote[-1 - s.size] == '"');
+    return same != 0 && (s.whole == nullptr || std::memcmp(quote + s.head_at, s.whole, static_cast<std::size_t>(s.size)) == 0);
   };
   const bool found = is(*slot);
   while (!found && slot->next != 0) {
@@ -179,8 +182,10 @@ inline bool may_end_argument(const char* quote) {
 // For an argument whose last eight bytes are known to match: does the whole key?
 inline bool begins_argument(Arg arg, const char* quote) {
   const keys::Start& start = keys::kStarts[static_cast<std::size_t>(arg)];
-  return (keys::load(quote + start.head_at) & start.head_mask) == start.head &&
-         quote[start.head_at - 1] == '"';
+  if ((keys::load(quote + start.head_at) & start.head_mask) != start.head) return false;
+  if (quote[start.head_at - 1] != '"') return false;
+  return start.whole == nullptr ||
+         std::memcmp(quote + start.head_at, start.whole, static_cast<std::size_t>(-start.head_at)) == 0;
 }
 
 inline Field field_before(const char* quote) {

@@ -78,7 +78,7 @@ std::optional<Time> parse_time(std::string_view text) {
     const bool above = rest[0] > '5' || rest.substr(1).find_first_not_of('0') != std::string_view::npos;
     if (at_half && (above || value % 2 == 1)) ++value;
   }
-  if (value > static_cast<std::uint64_t>(kMostNanos)) {
+  if (value >= static_cast<std::uint64_t>(kMostNanos)) {
     time.out_of_range = true;
     return time;
   }

@@ -65,6 +65,10 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
   } else {
     Token token{};
     reading = reader.value(at, true, token, odd);
+    // A word that means nothing is the beginning of a line of such words, not an entry each.
+    if (reading.outcome == Outcome::kDone && token.type == TokenType::kBare) {
+      reading.outcome = Outcome::kUnreadable;
+    }
   }
   if (reading.outcome == Outcome::kIncomplete) return nullptr;
   if (reading.outcome == Outcome::kUnreadable) return give_up(at, reading, stretch);

@@ -25,21 +25,28 @@ base::Status FileText::load(std::uint64_t text_offset, std::size_t size) {
   return base::Done{};
 }
 
+// The event at `text_offset`, if the window holds it whole.
+std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const {
+  if (text_offset < window_offset_ || text_offset - window_offset_ >= window_.size()) {
+    return std::nullopt;
+  }
+  const char* const begin = window_.data() + (text_offset - window_offset_);
+  if (*begin != '{') return std::nullopt;
+  CarefulReader reader(window_.data() + window_.size(), window_ends_);
+  Token token{};
+  Oddities odd;
+  const Reading reading = reader.value(begin, true, token, odd);
+  if (reading.outcome != Outcome::kDone) return std::nullopt;
+  return std::string(token.text);
+}
+
 base::Result<std::string> FileText::event(std::uint64_t text_offset) {
+  if (std::optional<std::string> text = in_window(text_offset)) return *std::move(text);
+  // Not there, or cut off by the window's end: begin a new window at the event, large enough.
   for (std::size_t size = kWindow; size <= 2 * kLongestEvent; size *= 2) {
-    const bool at_hand = text_offset >= window_offset_ &&
-                         text_offset < window_offset_ + window_.size() && size == kWindow;
-    if (!at_hand) SCOPE_TRY(load(text_offset, size));
-    const auto skip = static_cast<std::size_t>(text_offset - window_offset_);
-    if (skip >= window_.size() || window_[skip] != '{') break;
-    const char* const begin = window_.data() + skip;
-    CarefulReader reader(window_.data() + window_.size(), window_ends_);
-    Token token{};
-    Oddities odd;
-    const Reading reading = reader.value(begin, true, token, odd);
-    if (reading.outcome == Outcome::kDone) return std::string(token.text);
-    if (reading.outcome == Outcome::kUnreadable) break;
-    if (at_hand) size = kWindow / 2;  // the window ends inside the event: begin a new one there
+    SCOPE_TRY(load(text_offset, size));
+    if (std::optional<std::string> text = in_window(text_offset)) return *std::move(text);
+    if (window_ends_) break;
   }
   return base::fail(base::Code::kFormat,
                     fmt::format("{}:{}: the event read here before is no longer there", path_,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bytes/text_reader.h"
@@ -22,6 +23,7 @@ class FileText final : public trace::SourceText {
   base::Result<std::string> event(std::uint64_t text_offset) override;
 
  private:
+  std::optional<std::string> in_window(std::uint64_t text_offset) const;
   base::Status load(std::uint64_t text_offset, std::size_t size);
 
   std::string path_;

@@ -17,7 +17,6 @@ using trace::Lane;
 using trace::Note;
 using trace::RawPhase;
 
-constexpr base::Nanos kAbsurd = base::Nanos{30} * 86'400 * 1'000'000'000;
 constexpr float kNotGiven = std::numeric_limits<float>::quiet_NaN();
 
 std::int32_t narrow(std::int64_t value) {
@@ -40,13 +39,16 @@ base::StringId text(const Draft& draft, Arg arg, Lane& lane) {
   return lane.intern(draft.texts[static_cast<std::size_t>(arg)], draft.text_at);
 }
 
-// Up to three numbers out of "[4096, 1, 1]"; what is missing is 0.
+// Up to three numbers out of "[4096, 1, 1]"; what is missing is 0, and so is all of a list that holds
+// anything else.
 void triple(const Draft& draft, Arg arg, std::uint32_t (&out)[3]) {
   out[0] = out[1] = out[2] = 0;
   if (!draft.has(arg)) return;
   std::size_t which = 0;
   bool in_number = false;
-  for (const char c : draft.texts[static_cast<std::size_t>(arg)]) {
+  const std::string_view list = draft.texts[static_cast<std::size_t>(arg)];
+  if (list.find_first_not_of("0123456789, []\n\t\r") != std::string_view::npos) return;
+  for (const char c : list) {
     if (c >= '0' && c <= '9') {
       in_number = true;
       if (which < 3) out[which] = out[which] * 10 + static_cast<std::uint32_t>(c - '0');
@@ -56,6 +58,20 @@ void triple(const Draft& draft, Arg arg, std::uint32_t (&out)[3]) {
     }
   }
 }
+
+// What raw text means, for the few comparisons that need it: nearly always the text itself.
+class Meant {
+ public:
+  explicit Meant(std::string_view raw) : text(raw) {
+    if (raw.find('\\') == std::string_view::npos) return;
+    decoded_ = decode(raw);
+    text = decoded_;
+  }
+  std::string_view text;
+
+ private:
+  std::string decoded_;
+};
 
 std::uint32_t category_of(const Draft& draft, Lane& lane) {
   if (draft.category_id != kUnknownId) return draft.category_id;
@@ -84,9 +100,12 @@ std::uint64_t flow_id(std::string_view id) {
 
 Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
   const Kind kind = lane.category_kind(category);
-  const bool name_matters =
-      kind == Kind::kOther || (kind == Kind::kCpuOp && draft.name.starts_with("Prof"));
-  return name_matters ? trace::kind_of(draft.category, draft.name) : kind;
+  const bool name_matters = kind == Kind::kOther ||
+                            (kind == Kind::kCpuOp && (draft.name.starts_with("Prof") ||
+                                                      draft.name.starts_with('\\')));
+  if (!name_matters) return kind;
+  const Kind by_name = trace::kind_of(Meant(draft.category).text, Meant(draft.name).text);
+  return by_name == Kind::kOther && draft.phase == 'C' ? Kind::kCounter : by_name;
 }
 
 void add_op(const Draft& draft, Lane& lane, std::uint32_t event) {
@@ -196,6 +215,9 @@ void add_sides(const Draft& draft, Kind kind, Lane& lane, std::uint32_t event) {
       add_device(draft, lane, event);
       add_sync(draft, lane, event);
       return;
+    case Kind::kGpuAnnotation:
+      if (draft.present != 0) add_device(draft, lane, event);
+      return;
     case Kind::kMemory:
       if (draft.has(Arg::kBytes)) add_memory(draft, lane, event);
       return;
@@ -209,7 +231,7 @@ void check_times(const Draft& draft, trace::EventRow& row, Lane& lane) {
   if (draft.number_as_text) lane.note(Note::kNumberAsText, draft.text_at);
   if (draft.rounded) lane.note(Note::kSubNanosecond, draft.text_at);
   if (row.phase != RawPhase::kSpan) return;
-  if (draft.duration_out_of_range || draft.duration > kAbsurd) {
+  if (draft.duration_out_of_range || draft.duration > trace::kAbsurdDuration) {
     lane.note(Note::kAbsurdDuration, draft.text_at, draft.name);
     row.flags |= trace::kBadDuration;
   } else if (!draft.has_duration) {
@@ -239,7 +261,7 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   check_times(draft, row, lane);
   const std::uint32_t event = lane.next_event();
   lane.events.push_back(row);
-  if (draft.present != 0) add_sides(draft, row.kind, lane, event);
+  if (draft.present != 0 || trace::is_on_device(row.kind)) add_sides(draft, row.kind, lane, event);
   if (phase == RawPhase::kCounter) {
     for (const auto& [series, value] : draft.series) {
       lane.counters.push_back({event, lane.intern(series, draft.text_at), value});
@@ -247,10 +269,15 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   }
   if (phase == RawPhase::kAsyncBegin || phase == RawPhase::kAsyncInstant ||
       phase == RawPhase::kAsyncEnd) {
-    std::string key(draft.pid);
-    for (const std::string_view part : {draft.category, draft.id, draft.scope}) {
+    // A global id names the same thing in every process.
+    const bool is_global = draft.id.empty() && draft.local_id.empty();
+    const std::string_view id = is_global          ? draft.global_id
+                                : draft.id.empty() ? draft.local_id
+                                                   : draft.id;
+    std::string key(is_global ? std::string_view{} : Meant(draft.pid).text);
+    for (const std::string_view part : {draft.category, id, draft.scope}) {
       key += '\x1f';
-      key += part;
+      key += Meant(part).text;
     }
     lane.async.push_back({event, lane.intern(key, draft.text_at)});
   }
@@ -258,7 +285,7 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
 
 void stage_flow(const Draft& draft, Lane& lane) {
   trace::FlowRow row{};
-  row.id = flow_id(draft.id);
+  row.id = flow_id(Meant(draft.id).text);
   row.time = draft.time;
   row.track = track_of(draft, lane);
   row.entry = lane.entries();
@@ -273,23 +300,24 @@ void stage_flow(const Draft& draft, Lane& lane) {
 
 void stage_label(const Draft& draft, Lane& lane) {
   using What = trace::LabelRow::What;
-  trace::LabelRow row{lane.track(draft.pid, draft.tid, draft.text_at), What::kProcessName,
-                      base::kNoString, 0};
+  trace::LabelRow row{0, What::kProcessName, base::kNoString, 0};
   Arg wanted = Arg::kLabelName;
-  if (draft.name == "process_name") {
+  const Meant name(draft.name);
+  if (name.text == "process_name") {
     row.what = What::kProcessName;
-  } else if (draft.name == "thread_name") {
+  } else if (name.text == "thread_name") {
     row.what = What::kThreadName;
-  } else if (draft.name == "process_labels") {
+  } else if (name.text == "process_labels") {
     row.what = What::kProcessLabels;
     wanted = Arg::kLabels;
-  } else if (draft.name == "process_sort_index" || draft.name == "thread_sort_index") {
-    row.what = draft.name.starts_with("p") ? What::kProcessSort : What::kThreadSort;
+  } else if (name.text == "process_sort_index" || name.text == "thread_sort_index") {
+    row.what = name.text.starts_with("p") ? What::kProcessSort : What::kThreadSort;
     wanted = Arg::kSortIndex;
   } else {
     return;
   }
   if (!draft.has(wanted)) return;
+  row.track = lane.track(draft.pid, draft.tid, draft.text_at);
   if (wanted == Arg::kSortIndex) {
     row.number = draft.integer(Arg::kSortIndex);
   } else {
