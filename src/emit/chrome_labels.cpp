@@ -90,7 +90,7 @@ void ChromeLabels::add_thread_labels(std::uint32_t track) {
 }
 
 void ChromeLabels::add(std::uint32_t track, std::string_view name, std::string_view key,
-                       std::string value) {
+                       const std::string& value) {
   std::string json;
   Members members(json);
   members.text("ph", "M");

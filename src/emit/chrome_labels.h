@@ -35,7 +35,8 @@ class ChromeLabels {
 
   void add_process_labels(const std::vector<std::uint32_t>& tracks, const std::vector<bool>& bare);
   void add_thread_labels(std::uint32_t track);
-  void add(std::uint32_t track, std::string_view name, std::string_view key, std::string value);
+  void add(std::uint32_t track, std::string_view name, std::string_view key,
+           const std::string& value);
 
   const trace::Trace& trace_;
   const Texts& texts_;

@@ -8,7 +8,6 @@ namespace stepscope::emit {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using trace::RawPhase;
 
 struct Chrome {

@@ -128,10 +128,14 @@ bool JsonCopier::close_level(char c) {
 void JsonCopier::take_string(std::string_view key, bool is_key) {
   const std::size_t begin = at_ + 1;
   const Place place = is_key ? Place::kKey : level() == ']' ? Place::kListItem : Place::kMember;
-  const std::size_t end = string_end(text_, begin, place);
+  // Almost every string is plain up to the quote that closes it.
+  const std::size_t stop = begin + plain_run(text_, begin);
+  const bool is_plain =
+      stop < text_.size() && text_[stop] == '"' && may_end_before(text_, stop + 1, place);
+  const std::size_t end = is_plain ? stop : string_end(text_, begin, place);
   at_ = std::min(end + 1, text_.size());
   if (redactor_ != nullptr && redact_string(key, is_key, begin, end)) return;
-  mend_string(begin, end);
+  if (!is_plain) mend_string(begin, end);
 }
 
 bool JsonCopier::redact_string(std::string_view key, bool is_key, std::size_t begin,
@@ -173,8 +177,8 @@ bool JsonCopier::take_word() {
   at_ = word_end(text_, begin);
   const std::string_view word = text_.substr(begin, at_ - begin);
   if (word.empty()) return false;
+  if (is_json_word(word)) return true;
   std::string json = json_of_word(word);
-  if (json == word) return true;
   if (json.front() == '"') {
     if (is_kept_as_text(key_)) {
       json = "null";

@@ -17,7 +17,7 @@ std::string copied(std::string_view text, std::string_view key = "x") {
 }
 
 TEST(JsonCopier, CopiesValidJsonAsItStands) {
-  const std::string_view kTexts[] = {
+  const std::string_view texts[] = {
       "1",
       "-0.5e+10",
       "\"a \\\" \\u00e9 \\ud83d\\ude00 \\/\"",
@@ -29,7 +29,7 @@ TEST(JsonCopier, CopiesValidJsonAsItStands) {
       "{\"a\": {\"b\" :null}, \"c\":[true,false]}",
       "\"\xC3\xA9\"",
   };
-  for (const std::string_view text : kTexts) {
+  for (const std::string_view text : texts) {
     std::string out;
     JsonCopier copier(out, nullptr);
     EXPECT_EQ(copier.copy(text, 0, "x"), text.size()) << text;
@@ -39,7 +39,7 @@ TEST(JsonCopier, CopiesValidJsonAsItStands) {
 }
 
 TEST(JsonCopier, MendsWhatIsNotJson) {
-  const Case kCases[] = {
+  const Case cases[] = {
       {"bare words are strings", "{\"a\": N/A, \"b\":NaN}", "{\"a\": \"N/A\", \"b\":\"NaN\"}"},
       {"minus infinity too", "[-Infinity]", "[\"-Infinity\"]"},
       {"a bare word is no name of a collective", "{\"Collective name\": N/A}",
@@ -59,7 +59,7 @@ TEST(JsonCopier, MendsWhatIsNotJson) {
       {"control bytes", "[\"a\nb\x01\"]", "[\"a\\nb\\u0001\"]"},
       {"broken UTF-8", "[\"a\xFF\xE4\xB8\"]", "[\"a\xEF\xBF\xBD\xEF\xBF\xBD\"]"},
   };
-  for (const Case& c : kCases) {
+  for (const Case& c : cases) {
     EXPECT_EQ(copied(c.given), c.expected) << c.what;
     EXPECT_EQ(copied(copied(c.given)), c.expected) << c.what << ": mended once and for all";
   }

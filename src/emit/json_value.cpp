@@ -58,10 +58,17 @@ bool is_json_number(std::string_view word) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-bool is_word_character(char c) {
-  return is_digit(c) || is_letter(c) ||
-         std::string_view("+-./_#").find(c) != std::string_view::npos;
+constexpr std::array<bool, 256> word_characters() {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view("0123456789abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ+-./_#")) {
+    table[static_cast<unsigned char>(c)] = true;
+  }
+  return table;
 }
+constexpr std::array<bool, 256> kWordCharacters = word_characters();
+
+bool is_word_character(char c) { return kWordCharacters[static_cast<unsigned char>(c)]; }
 
 // "007" and "1." are read as numbers but are not JSON.
 std::string number_in_json(std::string_view word) {
@@ -84,7 +91,27 @@ bool is_key_at(std::string_view text, std::size_t at) {
   return at < text.size() && text[at] == ':';
 }
 
-// Can a string end before `at`, going by what follows?
+}  // namespace
+
+std::size_t word_end(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_word_character(text[at])) ++at;
+  return at;
+}
+
+bool is_json_word(std::string_view word) {
+  return is_json_number(word) || word == "true" || word == "false" || word == "null";
+}
+
+std::string json_of_word(std::string_view word) {
+  if (is_json_word(word)) return std::string(word);
+  if (std::string number = number_in_json(word); is_json_number(number)) return number;
+  const char first = word[word[0] == '-' && word.size() > 1 ? 1 : 0];
+  if (!is_letter(first)) return "null";
+  std::string quoted;
+  append_string(quoted, word);
+  return quoted;
+}
+
 bool may_end_before(std::string_view text, std::size_t at, Place place) {
   at = skip_blanks(text, at);
   if (at >= text.size()) return true;
@@ -97,25 +124,6 @@ bool may_end_before(std::string_view text, std::size_t at, Place place) {
   const char c = text[at];
   if (c == '}' || c == ']' || c == ',' || c == '"') return true;
   return place == Place::kListItem && (c == '{' || c == '[' || is_word_character(c));
-}
-
-}  // namespace
-
-std::size_t word_end(std::string_view text, std::size_t at) {
-  while (at < text.size() && is_word_character(text[at])) ++at;
-  return at;
-}
-
-std::string json_of_word(std::string_view word) {
-  if (is_json_number(word) || word == "true" || word == "false" || word == "null") {
-    return std::string(word);
-  }
-  if (std::string number = number_in_json(word); is_json_number(number)) return number;
-  const char first = word[word[0] == '-' && word.size() > 1 ? 1 : 0];
-  if (!is_letter(first)) return "null";
-  std::string quoted;
-  append_string(quoted, word);
-  return quoted;
 }
 
 std::size_t string_end(std::string_view text, std::size_t at, Place place) {

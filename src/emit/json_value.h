@@ -20,6 +20,9 @@ inline std::size_t skip_blanks(std::string_view text, std::size_t at) {
 // stands there cannot be part of one.
 std::size_t word_end(std::string_view text, std::size_t at);
 
+// A number as JSON has it, true, false or null.
+bool is_json_word(std::string_view word);
+
 // A word as a JSON value that a reader takes for the same: itself when it is JSON; a number in
 // JSON's spelling; a string for "N/A" and its like; null for what must not be taken for a number.
 std::string json_of_word(std::string_view word);
@@ -30,6 +33,9 @@ enum class Place : std::uint8_t { kKey, kMember, kListItem };
 // The position of the quote that closes the string which begins at `at`, or the end of the text.
 // Some writers do not escape quotes: a quote that cannot be the end of its string is part of it.
 std::size_t string_end(std::string_view text, std::size_t at, Place place);
+
+// Can a string end before `at`, going by what follows?
+bool may_end_before(std::string_view text, std::size_t at, Place place);
 
 struct Escape {
   std::size_t size;  // of what stands there

@@ -60,7 +60,6 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Arg::kCount)> kA
 Packets::Packets(Output& out, std::uint32_t sequence, const trace::Trace& trace, const Texts& texts)
     : out_(out),
       sequence_(sequence),
-      trace_(trace),
       texts_(texts),
       known_names_(trace.strings().size()),
       known_categories_(trace.categories().size()),

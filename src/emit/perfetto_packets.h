@@ -99,7 +99,6 @@ class Packets {
 
   Output& out_;
   std::uint32_t sequence_;
-  const trace::Trace& trace_;
   const Texts& texts_;
   std::uint64_t time_ = 0;
   bool is_first_ = true;

@@ -127,7 +127,7 @@ void SecretWords::add_host(std::string_view host) {
   add(host.substr(0, host.find('.')));
 }
 
-// "/home/alice/…", "/Users/alice/…" and their like, with either kind of slash.
+// "home/NAME/", "Users/NAME/" and their like, with either kind of slash.
 void SecretWords::learn_homes(std::string_view text) {
   for (const std::string_view folder : {"home", "Users", "users"}) {
     for (std::size_t at = text.find(folder); at != std::string_view::npos;

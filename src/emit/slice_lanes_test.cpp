@@ -10,6 +10,7 @@ using Span = SliceLanes::Span;
 std::vector<std::uint32_t> lanes_of(const std::vector<Span>& spans) {
   SliceLanes lanes;
   std::vector<std::uint32_t> placed;
+  placed.reserve(spans.size());
   for (const Span& span : spans) placed.push_back(lanes.place(span).lane);
   return placed;
 }
@@ -22,7 +23,7 @@ struct Case {
 
 TEST(SliceLanes, OnlyWhatOverlapsMoves) {
   constexpr trace::Row kNone = trace::kNoRow;
-  const Case kCases[] = {
+  const Case cases[] = {
       {"nested", {{0, 0, 10, kNone}, {1, 2, 8, 0}, {2, 3, 8, 1}, {3, 8, 10, 0}}, {0, 0, 0, 0}},
       {"one after the other", {{0, 0, 10, kNone}, {1, 10, 12, kNone}}, {0, 0}},
       {"points", {{0, 5, 5, kNone}, {1, 5, 5, kNone}, {2, 5, 9, kNone}}, {0, 0, 0}},
@@ -35,7 +36,7 @@ TEST(SliceLanes, OnlyWhatOverlapsMoves) {
        {{0, 0, 10, kNone}, {1, 5, 15, kNone}, {2, 16, 20, kNone}},
        {0, 1, 0}},
   };
-  for (const Case& c : kCases) EXPECT_EQ(lanes_of(c.spans), c.lanes) << c.what;
+  for (const Case& c : cases) EXPECT_EQ(lanes_of(c.spans), c.lanes) << c.what;
 }
 
 TEST(SliceLanes, ClockNoiseIsCutOff) {
