@@ -10,14 +10,15 @@ show() {
   "$stepscope" "$@"
 }
 
-samples=(examples/data/*.json.gz)
-if [[ ! -e ${samples[0]} ]]; then
-  echo 'demo: no sample in examples/data' >&2
-  exit 1
-fi
+show info examples/data/gpt_bf16.json.gz
+show info examples/data/ddp
 
-show info "${samples[0]}"
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+show export examples/data/ddp --to perfetto -o "$out/ddp.perfetto-trace"
+ls -l "$out/ddp.perfetto-trace" | awk '{print "wrote " $5 " bytes: both ranks in one file, ready for ui.perfetto.dev"}'
 
-printf '\nMore samples lie in examples/data; any trace that torch.profiler wrote opens the same way:\n'
-printf '  %s info PATH...\n' "$stepscope"
-printf '  %s --help\n' "$stepscope"
+printf '\nWhere to look next:\n'
+printf '  %s info PATH...             any trace or folder of traces that torch.profiler wrote\n' "$stepscope"
+printf '  %s export PATH --to jsonl   every event with its links, a line each\n' "$stepscope"
+printf '  %s --help                   all commands; docs/start/opening-traces.md tells more\n' "$stepscope"

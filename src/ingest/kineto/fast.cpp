@@ -27,6 +27,18 @@ bool is_plain_phase(char phase) {
          phase == 'B' || phase == 'E';
 }
 
+// Whether a closing brace stands right behind its opening one: an object without members is empty.
+bool only_space_behind_brace(const char* close) {
+  const char* at = close - 1;
+  while (is_space(*at)) --at;
+  return *at == '{';
+}
+
+char behind_space(const char* at) {
+  while (is_space(*at)) ++at;
+  return *at;
+}
+
 // At most eight bytes as a number; longer text has none.
 std::uint64_t word_of(std::string_view text) {
   if (text.empty() || text.size() > 8) return 0;
@@ -92,6 +104,10 @@ std::uint64_t difference(const char* colon) {
       if (index_->any_odd && has_odd(begin, end)) {
         if (has_escaped_key(first, place)) return behind;
         note_faults(window_ + begin, window_ + end, draft_.text_at, lane_);
+      }
+      if (draft_.has_time) {
+        find_category();
+        find_track();
       }
       stage(draft_, lane_);
       behind = window_ + end;
@@ -169,39 +185,56 @@ bool FastScanner::members(const std::uint32_t* places) {
   }
   if (different != 0) return false;
   at = 1;
+  value_end_ = nullptr;
   bool fine = true;
-  ((fine = fine && member<kOrder>(window_ + places[at++])), ...);
-  if (!fine) return false;
-  find_category();
-  find_track();
-  return true;
+  ((fine = fine && next_member<kOrder>(window_ + places[at++])), ...);
+  return fine;
+}
+
+// Whether nothing but a comma stands between the value before and this key.
+template <Field kField>
+bool FastScanner::follows_value(const char* colon) const {
+  if (value_end_ == nullptr) return true;
+  const char* at = value_end_;
+  while (is_space(*at)) [[unlikely]] ++at;
+  if (*at != ',') return false;
+  ++at;
+  at += *at == ' ' ? 1 : 0;
+  while (is_space(*at)) ++at;
+  return at == colon - name_of(kField).size() - 2;
 }
 
 template <Field kField>
 bool FastScanner::member(const char* colon) {
   const char* const at = value_behind(colon);
   if constexpr (kField == Field::kNone) {
+    value_end_ = nullptr;
     return true;
   } else if constexpr (kField == Field::kTime) {
     const FastNumber time = fast_time_(at);
+    value_end_ = time.next;
     draft_.time = time.value;
     draft_.has_time = true;
     return time.next != nullptr;
   } else if constexpr (kField == Field::kDuration) {
     const FastNumber time = fast_time_(at);
+    value_end_ = time.next;
     draft_.duration = time.value;
     draft_.has_duration = true;
     return time.next != nullptr;
   } else if constexpr (kField == Field::kPhase) {
     draft_.phase = at[1];
+    value_end_ = at + 3;
     return at[0] == '"' && at[2] == '"' && at[1] != '\\';
   } else if constexpr (kField == Field::kArgs) {
     draft_.forget_args();
+    value_end_ = nullptr;
     args_next_ = *at == '{';
     return true;
   } else {
     Token token{};
     if (!text_value(at, token)) return false;
+    value_end_ = token.text.data() + token.text.size() + (token.type == TokenType::kString ? 1 : 0);
     if constexpr (kField == Field::kName) {
       draft_.name = token.text;
       draft_.has_name = true;
@@ -259,9 +292,12 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
       }
     } else if (*mark == '{') {
       ++depth;
-    } else if (--depth == 0) {
-      place = at;
-      return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
+    } else {
+      if (depth == 2 && at == place + 1 && !only_space_behind_brace(mark)) return Met::kStrange;
+      if (--depth == 0) {
+        place = at;
+        return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
+      }
     }
   }
   return Met::kWindowEnd;
@@ -273,6 +309,7 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
   int depth = 0;
   bool in_args = false;
   args_next_ = false;
+  value_end_ = nullptr;
   std::size_t at = place;
   while (at < index_->count) {
     const char* const mark = window_ + index_->places[at++];
@@ -282,36 +319,38 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
       bool fine = true;
       switch (field_before(mark - 1)) {
         case Field::kPhase:
-          fine = member<Field::kPhase>(mark);
+          fine = next_member<Field::kPhase>(mark);
           break;
         case Field::kCategory:
-          fine = member<Field::kCategory>(mark);
+          fine = next_member<Field::kCategory>(mark);
           break;
         case Field::kName:
-          fine = member<Field::kName>(mark);
+          fine = next_member<Field::kName>(mark);
           break;
         case Field::kPid:
-          fine = member<Field::kPid>(mark);
+          fine = next_member<Field::kPid>(mark);
           break;
         case Field::kTid:
-          fine = member<Field::kTid>(mark);
+          fine = next_member<Field::kTid>(mark);
           break;
         case Field::kTime:
-          fine = member<Field::kTime>(mark);
+          fine = next_member<Field::kTime>(mark);
           break;
         case Field::kDuration:
-          fine = member<Field::kDuration>(mark);
+          fine = next_member<Field::kDuration>(mark);
           break;
         case Field::kArgs:
-          fine = member<Field::kArgs>(mark);
+          fine = next_member<Field::kArgs>(mark);
           break;
         case Field::kId:
-          fine = member<Field::kId>(mark);
+          fine = next_member<Field::kId>(mark);
           break;
         case Field::kScope:
-          fine = member<Field::kScope>(mark);
+          fine = next_member<Field::kScope>(mark);
           break;
         case Field::kNone:
+          fine = value_end_ == nullptr || behind_space(value_end_) == ',';
+          value_end_ = nullptr;
           break;
       }
       if (!fine) return Met::kStrange;
@@ -319,9 +358,14 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
       ++depth;
       if (depth == 2) in_args = args_next_;
       args_next_ = false;
-    } else if (--depth == 0) {
-      place = at;
-      return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
+      value_end_ = nullptr;
+    } else {
+      const bool has_members = window_[index_->places[at - 2]] != '{';
+      if (!has_members && !only_space_behind_brace(mark)) return Met::kStrange;
+      if (--depth == 0) {
+        place = at;
+        return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
+      }
     }
   }
   return Met::kWindowEnd;

@@ -42,6 +42,12 @@ class FastScanner {
   bool members(const std::uint32_t* places);
   template <Field kField>
   bool member(const char* colon);
+  template <Field kField>
+  bool follows_value(const char* colon) const;
+  template <Field kField>
+  bool next_member(const char* colon) {
+    return follows_value<kField>(colon) && member<kField>(colon);
+  }
   Met rest_of_args(std::size_t& place);
   Arg known_argument(const char* colon);
   bool argument(const char* colon);
@@ -76,6 +82,7 @@ class FastScanner {
   std::unique_ptr<Index> index_;
   const char* window_ = nullptr;
   bool args_next_ = false;  // the brace to come opens the arguments
+  const char* value_end_ = nullptr;  // behind the value read last, when that is known
   std::array<TrackMemo, 4> track_memos_;
   std::array<CategoryMemo, 16> category_memos_;
   std::array<ArgMemo, 512> arg_memos_;

@@ -65,9 +65,13 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
   } else {
     Token token{};
     reading = reader.value(at, true, token, odd);
-    // A word that means nothing is the beginning of a line of such words, not an entry each.
+    // A word that means nothing is an entry (NaN) only if it stands alone: else it begins a line of
+    // rubbish, which is not an entry a word.
     if (reading.outcome == Outcome::kDone && token.type == TokenType::kBare) {
-      reading.outcome = Outcome::kUnreadable;
+      const char* const behind = reader.skip_space(reading.next);
+      if (behind == stretch.end && !stretch.ends) return nullptr;
+      const bool alone = behind == stretch.end || *behind == ',' || *behind == ']';
+      if (!alone) reading.outcome = Outcome::kUnreadable;
     }
   }
   if (reading.outcome == Outcome::kIncomplete) return nullptr;
