@@ -1,5 +1,8 @@
 // Chrome/Kineto JSON: what is read back gives the same tables.
 
+#include <algorithm>
+#include <limits>
+#include <optional>
 #include <queue>
 
 #include "emit/chrome_event.h"
@@ -7,10 +10,30 @@
 #include "emit/chrome_labels.h"
 #include "emit/emit.h"
 #include "emit/file_order.h"
+#include "emit/json_text.h"
 #include "emit/output.h"
 
 namespace stepscope::emit {
 namespace {
+
+// Where the window ends, if no event that was closed says so.
+std::optional<base::Nanos> hidden_end(const trace::Trace& trace) {
+  constexpr base::Nanos kNever = std::numeric_limits<base::Nanos>::min();
+  base::Nanos open = kNever;
+  base::Nanos closed = kNever;
+  for (trace::Row row = 0; row < trace.size(); ++row) {
+    const std::uint8_t flags = trace.flags()[row];
+    if ((flags & trace::kFarTime) != 0) continue;
+    if ((flags & trace::kUnclosed) != 0) {
+      open = std::max(open, trace.end(row));
+      closed = std::max(closed, trace.start()[row]);
+    } else {
+      closed = std::max(closed, trace.end(row));
+    }
+  }
+  if (open <= closed) return std::nullopt;
+  return open;
+}
 
 class ChromeWriter {
  public:
@@ -20,7 +43,8 @@ class ChromeWriter {
         written_(written),
         texts_(trace, options.redactor),
         events_(trace, texts_, options.redactor),
-        labels_(trace, texts_) {}
+        labels_(trace, texts_),
+        window_end_(hidden_end(trace)) {}
 
   bool row(trace::Row row) {
     start();
@@ -28,7 +52,7 @@ class ChromeWriter {
     if (!events_.append_event(out_.text(), row)) ++written_.without_text;
     const bool is_open = (trace_.flags()[row] & trace::kUnclosed) != 0;
     if (trace_.phase()[row] == trace::Phase::kAsyncSpan && !is_open) {
-      ends_.push({trace_.end(row), row, events_.async_end(row)});
+      ends_.push({trace_.end(row), row, events_.identity()});
     }
     ++written_.events;
     return go_on();
@@ -46,9 +70,9 @@ class ChromeWriter {
   bool gap() {
     if (!ends_.empty()) {
       append_end();
-    } else if (!trace_.tracks().empty()) {
+    } else {
       start();
-      labels_.append_filler(out_.text());
+      if (!append_window_end()) labels_.append_filler(out_.text());
     }
     return go_on();
   }
@@ -65,7 +89,7 @@ class ChromeWriter {
   struct End {
     base::Nanos time;
     trace::Row row;
-    std::string json;
+    ChromeEvents::Identity identity;
     // The earliest first; of those that end together the one that began last.
     bool operator<(const End& other) const {
       return time != other.time ? time > other.time : row < other.row;
@@ -78,8 +102,26 @@ class ChromeWriter {
   }
   void append_end() {
     start();
-    out_.text() += ends_.top().json;
+    const End& end = ends_.top();
+    const std::string& process = trace_.tracks()[trace_.track()[end.row]].process;
+    const trace::Track* const elsewhere =
+        labels_.take_introduction(end.identity.is_global() ? nullptr : &process);
+    events_.append_async_end(out_.text(), end.row, end.identity, elsewhere);
     ends_.pop();
+  }
+  // What was never closed lasts to the end of the window, and that may have been set by an event
+  // that left no row: another such event has to say it again.
+  bool append_window_end() {
+    if (!window_end_) return false;
+    const trace::Track* const fresh = labels_.take_introduction(nullptr);
+    std::string& out = out_.text();
+    out += R"({"ph":"e","cat":"stepscope_gap","id":"end of the window",)";
+    append_track(out, texts_, fresh != nullptr ? *fresh : trace_.tracks()[labels_.last_track()]);
+    out += ",\"ts\":";
+    append_micros(out, *window_end_);
+    out += '}';
+    window_end_.reset();
+    return true;
   }
   bool go_on() {
     out_.settle();
@@ -93,6 +135,7 @@ class ChromeWriter {
   ChromeEvents events_;
   ChromeLabels labels_;
   std::priority_queue<End> ends_;  // of asynchronous spans that are open
+  std::optional<base::Nanos> window_end_;
   bool is_first_ = true;
 };
 

@@ -204,25 +204,30 @@ void ChromeEvents::append_duration(trace::Row row, std::string_view original) {
   }
 }
 
-std::string ChromeEvents::async_end(trace::Row row) const {
-  std::string out = "{\"ph\":\"e\"";
+void ChromeEvents::append_async_end(std::string& out, trace::Row row, const Identity& identity,
+                                    const trace::Track* elsewhere) const {
+  out += "{\"ph\":\"e\"";
   const auto member = [&](std::string_view key, const std::string& json) {
     if (json.empty()) return;
     out += key;
     out += json;
   };
-  member(",\"cat\":", identity_.category);
-  member(",\"name\":", identity_.name);
-  member(",\"pid\":", identity_.pid);
-  member(",\"tid\":", identity_.tid);
-  member(",\"id\":", identity_.id);
-  member(",\"id2\":", identity_.id2);
-  member(",\"scope\":", identity_.scope);
+  member(",\"cat\":", identity.category);
+  member(",\"name\":", identity.name);
+  if (elsewhere != nullptr) {
+    out += ',';
+    append_track(out, texts_, *elsewhere);
+  } else {
+    member(",\"pid\":", identity.pid);
+    member(",\"tid\":", identity.tid);
+  }
+  member(",\"id\":", identity.id);
+  member(",\"id2\":", identity.id2);
+  member(",\"scope\":", identity.scope);
   out += ",\"ts\":";
   const bool is_bad = (trace_.flags()[row] & trace::kBadDuration) != 0;
   append_micros(out, trace_.start()[row] + (is_bad ? kAbsurd : trace_.duration()[row]));
   out += '}';
-  return out;
 }
 
 void ChromeEvents::append_flow(std::string& out, std::uint32_t index) const {

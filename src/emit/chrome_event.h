@@ -25,14 +25,20 @@ class ChromeEvents {
   bool append_event(std::string& out, trace::Row row);
   void append_flow(std::string& out, std::uint32_t index) const;
 
-  // After append_event of an asynchronous span that ended: the event that ends it.
-  std::string async_end(trace::Row row) const;
-
- private:
   // What an asynchronous end must repeat of its begin, as JSON values; empty when not given.
   struct Identity {
     std::string category, name, pid, tid, id, id2, scope;
+
+    // May the end stand in another process?
+    bool is_global() const { return id.empty() && id2.find("\"global\"") != std::string::npos; }
   };
+  // Of the asynchronous span that append_event wrote last.
+  const Identity& identity() const { return identity_; }
+  // Appends the event that ends it: on its own track, or on another one of its process.
+  void append_async_end(std::string& out, trace::Row row, const Identity& identity,
+                        const trace::Track* elsewhere) const;
+
+ private:
   struct Seen {
     bool time = false, duration = false, phase = false;
   };

@@ -74,7 +74,8 @@ void ChromeLabels::add_process_labels(const std::vector<std::uint32_t>& tracks,
       const ProcessLabel& label = labels[i % labels.size()];
       add(track, label.name, label.key, label.value);
     } else if (bare[track]) {
-      add(track, "stepscope_track", {}, {});
+      add(track, "thread_name", "name", "\"\"");  // says nothing but that there is such a thread
+      labels_.back().only_introduces = true;
     }
   }
 }
@@ -96,26 +97,29 @@ void ChromeLabels::add(std::uint32_t track, std::string_view name, std::string_v
   members.text("ph", "M");
   members.text("name", name);
   append_track(members.next(), texts_, trace_.tracks()[track]);
-  if (!key.empty()) {
-    Members args(members.key("args"));
-    args.key(key) += value;
-    args.close();
-  }
+  Members args(members.key("args"));
+  args.key(key) += value;
+  args.close();
   members.close();
-  labels_.push_back({track, std::move(json)});
+  labels_.push_back({track, std::move(json), false});
 }
 
-bool ChromeLabels::append_filler(std::string& out) {
+void ChromeLabels::append_filler(std::string& out) {
   if (!labels_.empty() && labels_.front().track <= introduced_) {
     append_next(out);
-    return true;
+  } else {
+    out += R"({"ph":"M","name":"stepscope_gap"})";
   }
-  if (trace_.tracks().empty()) return false;
-  out += R"({"ph":"M","name":"stepscope_gap",)";
-  append_track(out, texts_, trace_.tracks()[introduced_ == 0 ? 0 : introduced_ - 1]);
-  out += '}';
-  saw(0);
-  return true;
+}
+
+const trace::Track* ChromeLabels::take_introduction(const std::string* process) {
+  if (labels_.empty() || !labels_.front().only_introduces) return nullptr;
+  const std::uint32_t track = labels_.front().track;
+  const trace::Track* const of = &trace_.tracks()[track];
+  if (track > introduced_ || (process != nullptr && of->process != *process)) return nullptr;
+  saw(track);
+  labels_.pop_front();
+  return of;
 }
 
 void ChromeLabels::append_next(std::string& out) {

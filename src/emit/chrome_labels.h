@@ -20,9 +20,15 @@ class ChromeLabels {
   // An event of this track goes out now.
   void saw(std::uint32_t track) { introduced_ = track >= introduced_ ? track + 1 : introduced_; }
 
-  // Appends the event for a position that nothing else needs. False when there is no track at all.
-  // Readers number tracks as they meet them, so a track is named only after those before it.
-  bool append_filler(std::string& out);
+  // Appends the event for a position that nothing else needs. Readers number tracks as they meet
+  // them, so a track is named only after those before it.
+  void append_filler(std::string& out);
+
+  // A track that has to be named now and has no label to do it: whatever stands on it and makes no
+  // row will do. Of one process only, if one is given. Null when there is none.
+  const trace::Track* take_introduction(const std::string* process);
+
+  std::uint32_t last_track() const { return introduced_ == 0 ? 0 : introduced_ - 1; }
 
   bool empty() const { return labels_.empty(); }
   void append_next(std::string& out);
@@ -31,6 +37,7 @@ class ChromeLabels {
   struct Label {
     std::uint32_t track;
     std::string json;
+    bool only_introduces;
   };
 
   void add_process_labels(const std::vector<std::uint32_t>& tracks, const std::vector<bool>& bare);
