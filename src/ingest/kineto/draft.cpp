@@ -25,6 +25,10 @@ FieldTime time_of(Draft& draft, const Token& token) {
   return {true, false, time->ns};
 }
 
+bool may_be_list(Arg arg) {
+  return arg == Arg::kGroupRanks || arg == Arg::kInSplit || arg == Arg::kOutSplit;
+}
+
 void clear(Draft& draft, Arg arg) {
   draft.present &= ~(std::uint64_t{1} << static_cast<unsigned>(arg));
 }
@@ -94,8 +98,8 @@ void set_arg(Draft& draft, Arg arg, const Token& token) {
       break;
     }
     case ArgType::kText:
-      // Lists ("Process Group Ranks") are kept as their JSON text.
-      if (!is_text(token) && token.type != TokenType::kArray) return;
+      // Lists of ranks and sizes are kept as their JSON text.
+      if (!is_text(token) && !(token.type == TokenType::kArray && may_be_list(arg))) return;
       draft.texts[index] = token.text;
       break;
     case ArgType::kTriple:

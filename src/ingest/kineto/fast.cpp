@@ -153,7 +153,9 @@ FastScanner::Met FastScanner::event(std::size_t& place) {
       if (members<kPhase, kId, kPid, kTid, kTime, kCategory, kName>(places)) {
         // "bp" may follow; its value is no concern.
         const std::size_t last = window_[places[8]] == ':' ? 9 : 8;
-        if (window_[places[last]] == '}' && is_plain_phase(draft_.phase)) {
+        const char then = behind_space(value_end_);
+        if (window_[places[last]] == '}' && then == (last == 8 ? '}' : ',') &&
+            is_plain_phase(draft_.phase)) {
           place += last + 1;
           return Met::kEvent;
         }
@@ -185,20 +187,23 @@ bool FastScanner::members(const std::uint32_t* places) {
   }
   if (different != 0) return false;
   at = 1;
-  value_end_ = nullptr;
+  value_end_ = window_ + places[0] + 1;
   bool fine = true;
   ((fine = fine && next_member<kOrder>(window_ + places[at++])), ...);
   return fine;
 }
 
-// Whether nothing but a comma stands between the value before and this key.
+// Whether nothing but a comma stands between the value before and this key, and nothing at all before
+// the first.
 template <Field kField>
 bool FastScanner::follows_value(const char* colon) const {
   if (value_end_ == nullptr) return true;
   const char* at = value_end_;
-  while (is_space(*at)) [[unlikely]] ++at;
-  if (*at != ',') return false;
-  ++at;
+  if (at[-1] != '{') {
+    while (is_space(*at)) [[unlikely]] ++at;
+    if (*at != ',') return false;
+    ++at;
+  }
   at += *at == ' ' ? 1 : 0;
   while (is_space(*at)) ++at;
   return at == colon - name_of(kField).size() - 2;
@@ -294,6 +299,10 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
       ++depth;
     } else {
       if (depth == 2 && at == place + 1 && !only_space_behind_brace(mark)) return Met::kStrange;
+      // Behind the arguments comes the end.
+      if (depth == 1 && behind_space(window_ + index_->places[at - 2] + 1) != '}') {
+        return Met::kStrange;
+      }
       if (--depth == 0) {
         place = at;
         return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;
@@ -349,7 +358,7 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
           fine = next_member<Field::kScope>(mark);
           break;
         case Field::kNone:
-          fine = value_end_ == nullptr || behind_space(value_end_) == ',';
+          fine = value_end_ == nullptr || value_end_[-1] == '{' || behind_space(value_end_) == ',';
           value_end_ = nullptr;
           break;
       }
@@ -358,10 +367,12 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
       ++depth;
       if (depth == 2) in_args = args_next_;
       args_next_ = false;
-      value_end_ = nullptr;
+      value_end_ = depth == 1 ? mark + 1 : nullptr;
     } else {
       const bool has_members = window_[index_->places[at - 2]] != '{';
       if (!has_members && !only_space_behind_brace(mark)) return Met::kStrange;
+      if (value_end_ != nullptr && behind_space(value_end_) != '}') return Met::kStrange;
+      value_end_ = nullptr;
       if (--depth == 0) {
         place = at;
         return is_plain_phase(draft_.phase) ? Met::kEvent : Met::kStrange;

@@ -196,7 +196,7 @@ void add_sides(const Draft& draft, Kind kind, Lane& lane, std::uint32_t event) {
       return;
     case Kind::kRuntime:
     case Kind::kDriver:
-      if (draft.has(Arg::kCorrelation)) {
+      if (draft.integer(Arg::kCorrelation) != -1) {
         lane.launches.push_back(
             {event, draft.integer(Arg::kCorrelation), draft.integer(Arg::kExternalId)});
       }
