@@ -1,5 +1,5 @@
-// A column of plain values, sized once. Fresh pages come zeroed from the system and are touched only
-// when written, so building a large table costs one pass over its memory, not two.
+// A column of plain values, sized once. Fresh pages come zeroed from the system and are touched
+// only when written, so building a large table costs one pass over its memory, not two.
 #pragma once
 
 #include <cstdlib>

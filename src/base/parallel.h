@@ -8,6 +8,7 @@
 namespace stepscope::base {
 
 // Calls work(i) for every i in [0, pieces), on at most `threads` threads, this one included.
-void parallel_for(std::size_t pieces, unsigned threads, const std::function<void(std::size_t)>& work);
+void parallel_for(std::size_t pieces, unsigned threads,
+                  const std::function<void(std::size_t)>& work);
 
 }  // namespace stepscope::base

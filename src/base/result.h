@@ -66,13 +66,14 @@ using Status = Result<Done>;
 // SCOPE_TRY(auto x, f()): x is f()'s value, or the enclosing function returns f()'s error.
 // SCOPE_TRY(f()): the same for a function that only succeeds or fails.
 // The only macro of the project.
-#define SCOPE_TRY(...) SCOPE_TRY_PICK_(__VA_ARGS__, SCOPE_TRY_VALUE_, SCOPE_TRY_STATUS_, )(__VA_ARGS__)
+#define SCOPE_TRY(...) \
+  SCOPE_TRY_PICK_(__VA_ARGS__, SCOPE_TRY_VALUE_, SCOPE_TRY_STATUS_, )(__VA_ARGS__)
 #define SCOPE_TRY_PICK_(first, second, picked, ...) picked
-#define SCOPE_TRY_STATUS_(expression)                                             \
-  do {                                                                            \
-    if (auto scope_try = (expression); !scope_try) {                              \
-      return ::stepscope::base::Failure{std::move(scope_try).error()};            \
-    }                                                                             \
+#define SCOPE_TRY_STATUS_(expression)                                  \
+  do {                                                                 \
+    if (auto scope_try = (expression); !scope_try) {                   \
+      return ::stepscope::base::Failure{std::move(scope_try).error()}; \
+    }                                                                  \
   } while (false)
 #define SCOPE_TRY_VALUE_(declaration, expression) \
   SCOPE_TRY_IMPL_(SCOPE_TRY_NAME_(scope_try_, __LINE__), declaration, expression)

@@ -40,8 +40,9 @@ class RowSet {
     std::uint32_t entry = 0;
     for (std::size_t w = 0; w < words_.size(); ++w) {
       for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
-        visit(static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(word)),
-              entry++);
+        visit(
+            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(word)),
+            entry++);
       }
     }
   }

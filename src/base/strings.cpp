@@ -1,6 +1,5 @@
 #include "base/strings.h"
 
-
 namespace stepscope::base {
 namespace {
 

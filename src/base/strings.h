@@ -57,7 +57,8 @@ class StringPool {
     while (true) {
       const Slot& entry = slots_[slot];
       if (entry.id == kNoString) return insert(raw, hash, slot, position);
-      if (entry.tag == static_cast<std::uint32_t>(hash >> 32) && same(entries_[entry.id].raw, raw)) {
+      if (entry.tag == static_cast<std::uint32_t>(hash >> 32) &&
+          same(entries_[entry.id].raw, raw)) {
         return entry.id;
       }
       slot = (slot + 1) & mask_;

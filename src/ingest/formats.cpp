@@ -1,8 +1,8 @@
 // The table of formats, and the choice among them.
 
-#include <fmt/format.h>
-
 #include <array>
+
+#include <fmt/format.h>
 
 #include "ingest/kineto/kineto.h"
 #include "ingest/reading.h"

@@ -18,8 +18,8 @@ struct ReadOptions {
   unsigned threads = 1;
   // Staged rows and columns together; more than this is an Error, not a dead machine.
   std::uint64_t max_memory_bytes = std::numeric_limits<std::uint64_t>::max();
-  std::string step_pattern;                  // a regular expression; names of steps when not empty
-  const std::atomic<bool>* stop = nullptr;   // set by a signal: reading ends with kCancelled
+  std::string step_pattern;                 // a regular expression; names of steps when not empty
+  const std::atomic<bool>* stop = nullptr;  // set by a signal: reading ends with kCancelled
   std::function<void(std::uint64_t file_position)> progress;  // called from any reading thread
   bool careful_only = false;  // only the slow, obvious reader: what the fast one is held to
   std::size_t block_bytes = std::size_t{1} << 20;  // stretch of text given to a thread at once

@@ -43,14 +43,13 @@ void TraceBuilder::label_tracks() {
 
 void TraceBuilder::link() {
   std::vector<KeyIndex::Item> ids;
-  python_.rows.for_each([&](Row row, std::uint32_t entry) {
-    ids.push_back({python_.id[entry], row});
-  });
+  python_.rows.for_each(
+      [&](Row row, std::uint32_t entry) { ids.push_back({python_.id[entry], row}); });
   const KeyIndex row_of_python_id(std::move(ids));
 
   out_.parent_ = base::Column<Row>(out_.size());
-  const TreeColumns columns{out_.start(),        out_.duration(),      out_.kind(),
-                            out_.phase(),        out_.flags_.span(), out_.parent_.span()};
+  const TreeColumns columns{out_.start(), out_.duration(),    out_.kind(),
+                            out_.phase(), out_.flags_.span(), out_.parent_.span()};
   std::vector<TreeCounts> tree(out_.tracks_.size());
   base::parallel_for(out_.tracks_.size(), in_.threads, [&](std::size_t i) {
     const Track& track = out_.tracks_[i];
@@ -69,8 +68,8 @@ void TraceBuilder::link() {
     note(Note::kOverlappingSpans, counts.overlapping, counts.first_overlapping);
   }
 
-  const LinkInput in{out_.start(), out_.duration(), out_.kind(),   out_.track(),
-                     out_.parent(), out_.tracks(),  &out_.strings_};
+  const LinkInput in{out_.start(),  out_.duration(), out_.kind(),   out_.track(),
+                     out_.parent(), out_.tracks(),   &out_.strings_};
   LinkCounts launches;
   base::parallel_for(2, in_.threads, [&](std::size_t i) {
     if (i == 0) {

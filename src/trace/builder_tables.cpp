@@ -1,5 +1,5 @@
-// The side tables of TraceBuilder: first every batch says which rows have an entry, then the columns
-// are sized and every batch writes its entries where their rows stand.
+// The side tables of TraceBuilder: first every batch says which rows have an entry, then the
+// columns are sized and every batch writes its entries where their rows stand.
 
 #include <algorithm>
 
@@ -31,10 +31,9 @@ void TraceBuilder::size_tables() {
 }
 
 void TraceBuilder::fill_tables() {
-  for (base::RowSet* set :
-       {&out_.ops_.rows, &out_.launches_.rows, &python_.rows, &out_.device_.rows,
-        &out_.kernels_.rows, &out_.copies_.rows, &out_.syncs_.rows, &out_.memory_.rows,
-        &out_.collectives_.rows}) {
+  for (base::RowSet* set : {&out_.ops_.rows, &out_.launches_.rows, &python_.rows,
+                            &out_.device_.rows, &out_.kernels_.rows, &out_.copies_.rows,
+                            &out_.syncs_.rows, &out_.memory_.rows, &out_.collectives_.rows}) {
     set->seal();
   }
   const auto sized = [](std::size_t size, auto&... columns) {
@@ -197,7 +196,8 @@ void TraceBuilder::fill_lists() {
       to.time[at] = from.time;
       to.track[at] = map.tracks[from.track];
       to.ordinal[at] = first_ordinal_[b] + from.entry;
-      to.category[at] = from.category == base::kNoString ? from.category : map.strings[from.category];
+      to.category[at] =
+          from.category == base::kNoString ? from.category : map.strings[from.category];
       to.name[at] = from.name == base::kNoString ? from.name : map.strings[from.name];
       to.phase[at] = from.phase;
       ++at;

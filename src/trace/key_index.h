@@ -23,8 +23,8 @@ class KeyIndex {
 
  private:
   std::int64_t low_ = 0;
-  std::vector<std::uint32_t> first_;   // dense: bucket of key low_ + i
-  std::vector<std::int64_t> keys_;     // sparse: sorted, one per value
+  std::vector<std::uint32_t> first_;  // dense: bucket of key low_ + i
+  std::vector<std::int64_t> keys_;    // sparse: sorted, one per value
   std::vector<std::uint32_t> values_;
 };
 

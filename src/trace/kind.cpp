@@ -50,8 +50,8 @@ constexpr std::array kCategories = std::to_array<CategoryKind>({
 });
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Kind::kCount)> kNames = {
-    "other",   "cpu_op",  "annotation", "python",         "runtime",    "driver",
-    "kernel",  "memcpy",  "memset",     "gpu_annotation", "sync",       "device_marker",
+    "other",    "cpu_op", "annotation", "python",         "runtime",    "driver",
+    "kernel",   "memcpy", "memset",     "gpu_annotation", "sync",       "device_marker",
     "overhead", "memory", "counter",    "profiler",       "collective", "profiler_range",
 };
 

@@ -8,13 +8,13 @@
 namespace stepscope::trace {
 
 enum class Kind : std::uint8_t {
-  kOther,          // anything a tool we do not know wrote
-  kCpuOp,          // an operator on the host
-  kAnnotation,     // record_function, ProfilerStep#N: a span the user or framework named
-  kPython,         // a Python call
-  kRuntime,        // a call into the CUDA, HIP, XPU or MTIA runtime
-  kDriver,         // a call into the driver
-  kKernel,         // work on a device
+  kOther,       // anything a tool we do not know wrote
+  kCpuOp,       // an operator on the host
+  kAnnotation,  // record_function, ProfilerStep#N: a span the user or framework named
+  kPython,      // a Python call
+  kRuntime,     // a call into the CUDA, HIP, XPU or MTIA runtime
+  kDriver,      // a call into the driver
+  kKernel,      // work on a device
   kMemcpy,
   kMemset,
   kGpuAnnotation,  // the device-side shadow of an annotation: not work, not a step

@@ -59,22 +59,24 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
   device.rows.for_each([&](Row row, std::uint32_t entry) {
     device.launch[entry] = kNoRow;
     const std::int64_t correlation = device.correlation[entry];
-    const auto found = correlation > 0 ? by_correlation.find(correlation)
-                                       : std::span<const std::uint32_t>{};
+    const auto found =
+        correlation > 0 ? by_correlation.find(correlation) : std::span<const std::uint32_t>{};
     const bool is_work = is_device_work(in.kind[row]);
     if (found.empty()) {
       if (is_work && counts.without_launch++ == 0) counts.first_without = row;
       return;
     }
     if (found.size() > 1 && counts.shared++ == 0) counts.first_shared = row;
-    const Row call = found.size() == 1 ? found.front() : likeliest_launch(found, in.start, in.start[row]);
+    const Row call =
+        found.size() == 1 ? found.front() : likeliest_launch(found, in.start, in.start[row]);
     device.launch[entry] = call;
     if (!is_work) return;
     if (in.start[row] < in.start[call] && counts.before++ == 0) counts.first_before = row;
     ++launches.first[launches.rows.rank(call) + 1];
   });
 
-  for (std::size_t i = 1; i < launches.first.size(); ++i) launches.first[i] += launches.first[i - 1];
+  for (std::size_t i = 1; i < launches.first.size(); ++i)
+    launches.first[i] += launches.first[i - 1];
   launches.work = base::Column<Row>(launches.first[launches.rows.size()]);
   std::vector<std::uint32_t> next(launches.first.span().begin(), launches.first.span().end());
   device.rows.for_each([&](Row row, std::uint32_t entry) {

@@ -87,7 +87,8 @@ std::vector<Local> in_order(std::span<const std::unique_ptr<Lane>> lanes, PoolOf
 class Numbering {
  public:
   std::uint32_t number(std::string text) {
-    const auto [found, is_new] = ids_.try_emplace(std::move(text), static_cast<std::uint32_t>(ids_.size()));
+    const auto [found, is_new] =
+        ids_.try_emplace(std::move(text), static_cast<std::uint32_t>(ids_.size()));
     if (is_new) order_.push_back(&found->first);
     return found->second;
   }
@@ -136,15 +137,15 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
   }
 
   Numbering strings;
-  for (const Local& local :
-       in_order(lanes, [](const Lane& l) -> const auto& { return l.strings(); }, used,
-                [](const Used& u) -> const auto& { return u.strings; })) {
+  for (const Local& local : in_order(
+           lanes, [](const Lane& l) -> const auto& { return l.strings(); }, used,
+           [](const Used& u) -> const auto& { return u.strings; })) {
     names.maps[local.lane].strings[local.id] = strings.number(decode(local.raw));
   }
   Numbering categories;
-  for (const Local& local :
-       in_order(lanes, [](const Lane& l) -> const auto& { return l.categories(); }, used,
-                [](const Used& u) -> const auto& { return u.categories; })) {
+  for (const Local& local : in_order(
+           lanes, [](const Lane& l) -> const auto& { return l.categories(); }, used,
+           [](const Used& u) -> const auto& { return u.categories; })) {
     const std::string text = decode(local.raw);
     const std::uint32_t id = categories.number(text);
     if (id == names.categories.size()) names.categories.push_back(strings.number(text));
@@ -154,9 +155,9 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
     return base::fail(base::Code::kLimit, "more than 65535 event categories; is this a trace?");
   }
   Numbering tracks;
-  for (const Local& local :
-       in_order(lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, used,
-                [](const Used& u) -> const auto& { return u.tracks; })) {
+  for (const Local& local : in_order(
+           lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, used,
+           [](const Used& u) -> const auto& { return u.tracks; })) {
     Track track = track_of(local.raw, decode);
     const std::uint32_t id = tracks.number(track.process + '\x1f' + track.thread);
     if (id == names.tracks.size()) names.tracks.push_back(std::move(track));

@@ -8,7 +8,8 @@ constexpr Severity kLoss = Severity::kDataLoss;
 
 constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = {{
     {"truncated", kLoss, "the file ends in the middle; everything complete before that was kept"},
-    {"damaged_compression", kLoss, "the compressed stream is damaged or cut; what came before was kept"},
+    {"damaged_compression", kLoss,
+     "the compressed stream is damaged or cut; what came before was kept"},
     {"no_closing_bracket", kInfo, "the list of events is not closed; some tools never close it"},
     {"unreadable_metadata", kInfo, "a header value is not valid JSON and was skipped"},
     {"metadata_too_large", kInfo, "a header value is too large to keep and was skipped"},
@@ -36,16 +37,20 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"end_without_begin", kInfo, "a span ended that was not seen to begin"},
     {"unclosed_async", kInfo, "an asynchronous span was still open when the recording stopped"},
     {"async_end_without_begin", kInfo, "an asynchronous span ended that was not seen to begin"},
-    {"callee_outlives_caller", kInfo, "a call ends up to 1 us after its caller: clock noise, kept as a call"},
+    {"callee_outlives_caller", kInfo,
+     "a call ends up to 1 us after its caller: clock noise, kept as a call"},
     {"overlapping_spans", kInfo, "spans of one thread overlap without nesting; they are siblings"},
     {"without_launch", kInfo, "device work whose launch is not in the file"},
-    {"shared_correlation", kInfo, "launches that share a correlation id; the nearest before was taken"},
+    {"shared_correlation", kInfo,
+     "launches that share a correlation id; the nearest before was taken"},
     {"before_its_launch", kInfo, "device work that starts before its launch: clock noise"},
     {"rank_from_file_name", kInfo, "the file does not say its rank; taken from its name"},
-    {"rank_from_order", kInfo, "neither file nor name says the rank; numbered in order of the names"},
+    {"rank_from_order", kInfo,
+     "neither file nor name says the rank; numbered in order of the names"},
     {"rank_conflict", kInfo, "files of different processes say the same rank"},
     {"several_windows", kInfo, "several files of one rank: separate recording windows of it"},
-    {"no_device_events", kInfo, "no work on any device was recorded; see docs/start/no-gpu-events.md"},
+    {"no_device_events", kInfo,
+     "no work on any device was recorded; see docs/start/no-gpu-events.md"},
     {"without_base_time", kInfo, "no baseTimeNanoseconds: times are as the file has them"},
     {"unreadable_file", kLoss, "a file of the folder could not be read; the others were"},
     {"skipped_file", kInfo, "a JSON file of the folder is not a trace and was left out"},
@@ -55,8 +60,7 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
 
 const NoteInfo& info_of(Note note) { return kNotes[static_cast<std::size_t>(note)]; }
 
-void ImportLog::add(Note note, std::uint64_t offset, std::string_view detail,
-                    std::uint64_t count) {
+void ImportLog::add(Note note, std::uint64_t offset, std::string_view detail, std::uint64_t count) {
   Entry& entry = entries_[static_cast<std::size_t>(note)];
   if (entry.count == 0 || offset < entry.offset) {
     entry.offset = offset;

@@ -66,7 +66,7 @@ enum class Note : std::uint8_t {
 };
 
 struct NoteInfo {
-  std::string_view id;       // stable, as in --json and docs/formats/notes.md
+  std::string_view id;  // stable, as in --json and docs/formats/notes.md
   Severity severity;
   std::string_view meaning;  // one line for the person who reads the report
 };

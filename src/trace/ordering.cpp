@@ -33,8 +33,7 @@ void merge(const Key* a, const Key* b, const Key* c, Key* out) {
   const Key* left = a;
   const Key* right = b;
   while (left < b && right < c) {
-    const bool take_right =
-        precedes(right->start, right->duration, left->start, left->duration);
+    const bool take_right = precedes(right->start, right->duration, left->start, left->duration);
     *out++ = take_right ? *right : *left;
     right += take_right;
     left += !take_right;

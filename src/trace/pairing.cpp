@@ -40,9 +40,8 @@ void leave_open(const Half& begin, base::Nanos window_end) {
 
 // Begin and end of one thread nest; the file need not be in time order.
 void join_thread(std::vector<Half>& halves, base::Nanos window_end, ImportLog& log) {
-  std::stable_sort(halves.begin(), halves.end(), [](const Half& a, const Half& b) {
-    return a.row->start < b.row->start;
-  });
+  std::stable_sort(halves.begin(), halves.end(),
+                   [](const Half& a, const Half& b) { return a.row->start < b.row->start; });
   std::vector<Half> open;
   for (const Half& half : halves) {
     if (half.row->phase == RawPhase::kBegin) {
@@ -67,9 +66,8 @@ void join_thread(std::vector<Half>& halves, base::Nanos window_end, ImportLog& l
 
 // Asynchronous begins and ends of one key; a begin stays kAsyncBegin, now with its duration.
 void join_async(std::vector<Half>& halves, base::Nanos window_end, ImportLog& log) {
-  std::stable_sort(halves.begin(), halves.end(), [](const Half& a, const Half& b) {
-    return a.row->start < b.row->start;
-  });
+  std::stable_sort(halves.begin(), halves.end(),
+                   [](const Half& a, const Half& b) { return a.row->start < b.row->start; });
   std::vector<Half> open;
   for (const Half& half : halves) {
     if (half.row->phase == RawPhase::kAsyncBegin) {

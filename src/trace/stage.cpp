@@ -132,9 +132,8 @@ Batch Lane::finish() {
 
   batch.event_pages = base::Pages(bytes_of(events));
   pack(events, batch.event_pages.data(), batch.events);
-  batch.side_pages =
-      base::Pages(bytes_of(ops, launches, python, device, kernels, copies, syncs, memory,
-                           collectives, counters, flows, async, labels));
+  batch.side_pages = base::Pages(bytes_of(ops, launches, python, device, kernels, copies, syncs,
+                                          memory, collectives, counters, flows, async, labels));
   std::byte* at = batch.side_pages.data();
   at += pack(ops, at, batch.ops);
   at += pack(launches, at, batch.launches);

@@ -129,7 +129,13 @@ struct AsyncRow {
 };
 // process_name and its like.
 struct LabelRow {
-  enum class What : std::uint8_t { kProcessName, kProcessLabels, kProcessSort, kThreadName, kThreadSort };
+  enum class What : std::uint8_t {
+    kProcessName,
+    kProcessLabels,
+    kProcessSort,
+    kThreadName,
+    kThreadSort
+  };
   std::uint32_t track;
   What what;
   base::StringId text;

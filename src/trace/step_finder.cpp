@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
 constexpr std::string_view kLightningBatch = "run_training_batch";
 
-// Three rounds are the fewest that show a rhythm; nearly every kernel must agree, because a stack of
-// equal layers repeats almost as well as a step does.
+// Three rounds are the fewest that show a rhythm; nearly every kernel must agree, because a stack
+// of equal layers repeats almost as well as a step does.
 constexpr std::size_t kFewestRepeats = 3;
 constexpr double kAgreement = 0.98;
 
@@ -103,13 +103,14 @@ std::vector<Step> repetition(const Trace& trace) {
     ++compared;
     agreeing += trace.name()[work[i]] == trace.name()[work[i + period]] ? 1 : 0;
   }
-  if (compared < period || static_cast<double>(agreeing) < kAgreement * static_cast<double>(compared)) {
+  if (compared < period ||
+      static_cast<double>(agreeing) < kAgreement * static_cast<double>(compared)) {
     return {};
   }
   std::vector<Step> steps;
   for (std::size_t i = 0; i + 1 < anchor->size(); ++i) {
-    steps.push_back({0, kNoRow, trace.start()[work[(*anchor)[i]]],
-                     trace.start()[work[(*anchor)[i + 1]]]});
+    steps.push_back(
+        {0, kNoRow, trace.start()[work[(*anchor)[i]]], trace.start()[work[(*anchor)[i + 1]]]});
   }
   number_in_order(steps);
   return steps;
@@ -138,8 +139,8 @@ Steps find_steps(const Trace& trace, const std::string& pattern) {
     std::vector<Step> list = spans_named(trace, [&](std::string_view name) {
       return std::regex_search(name.begin(), name.end(), wanted);
     });
-    const bool numbered = std::all_of(list.begin(), list.end(),
-                                      [](const Step& step) { return step.number >= 0; });
+    const bool numbered =
+        std::all_of(list.begin(), list.end(), [](const Step& step) { return step.number >= 0; });
     if (!numbered) number_in_order(list);
     if (!list.empty()) return {StepSource::kPattern, std::move(list)};
   }

@@ -30,9 +30,9 @@ struct LaunchTable {
   base::RowSet rows;
   base::IntColumn correlation;
   base::IntColumn external_id;
-  base::Column<Row> op;              // the operator or annotation that made the call
+  base::Column<Row> op;               // the operator or annotation that made the call
   base::Column<std::uint32_t> first;  // into work; size() + 1 entries
-  base::Column<Row> work;            // rows of device events, by launch, then by row
+  base::Column<Row> work;             // rows of device events, by launch, then by row
 
   std::span<const Row> work_of(std::uint32_t entry) const {
     return work.span().subspan(first[entry], first[entry + 1] - first[entry]);

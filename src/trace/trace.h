@@ -27,22 +27,22 @@ enum class Phase : std::uint8_t { kSpan, kInstant, kCounter, kAsyncSpan, kAsyncI
 
 // Bits of the flags column.
 enum Flag : std::uint8_t {
-  kBadDuration = 1,    // negative or absurd in the file: duration() is 0 and must not be summed
-  kFarTime = 2,        // more than a day from the rest: outside span()
-  kUnclosed = 4,       // began and never ended: lasts to the end of the window
+  kBadDuration = 1,     // negative or absurd in the file: duration() is 0 and must not be summed
+  kFarTime = 2,         // more than a day from the rest: outside span()
+  kUnclosed = 4,        // began and never ended: lasts to the end of the window
   kOutlivesParent = 8,  // ends after its parent by clock noise: clip before subtracting
 };
 
 struct Track {
-  std::string process;  // pid as written, number or text
-  std::string thread;   // tid as written
+  std::string process;                   // pid as written, number or text
+  std::string thread;                    // tid as written
   std::optional<std::int64_t> pid, tid;  // when they are numbers
   std::string process_name, process_labels, thread_name;
   std::optional<std::int64_t> process_sort_index, thread_sort_index;
-  bool is_device = false;        // a stream: its events are work, not calls
-  std::int32_t device = -1;      // of a stream
-  std::int64_t stream = -1;      // of a stream
-  Row begin = 0, end = 0;        // its rows
+  bool is_device = false;    // a stream: its events are work, not calls
+  std::int32_t device = -1;  // of a stream
+  std::int64_t stream = -1;  // of a stream
+  Row begin = 0, end = 0;    // its rows
 };
 
 enum class StepSource : std::uint8_t { kProfilerStep, kPattern, kLightning, kRepetition, kWhole };

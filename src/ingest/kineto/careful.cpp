@@ -56,8 +56,8 @@ bool CarefulReader::is_key_at(const char* quote) const {
   return at < end_ && *at == ':';
 }
 
-// Does a string end at the quote before `after_quote`? In JSON always; here only if what follows can
-// follow a string, because names have been written with quotes inside and no backslash.
+// Does a string end at the quote before `after_quote`? In JSON always; here only if what follows
+// can follow a string, because names have been written with quotes inside and no backslash.
 bool CarefulReader::closes(const char* after_quote, Place place, bool& cut) const {
   const char* at = skip_space(after_quote);
   if (at == end_) {
@@ -165,7 +165,7 @@ Reading CarefulReader::container(const char* at, Token& token, Oddities& odd) {
       if (before == 'v') ++odd.missing_commas;
       Token inner{};
       const bool is_name = c == '"' && open.back() == '{' && before != ':';
-      const Place place = is_name                ? Place::kKey
+      const Place place = is_name              ? Place::kKey
                           : open.back() == '{' ? Place::kMember
                                                : Place::kListItem;
       const Reading read = c == '"' ? string(at, place, inner, odd) : word(at, inner, odd);
@@ -214,8 +214,8 @@ Reading CarefulReader::members(const char* at, Draft& draft, Of of, Oddities& od
     at = skip_space(at + 1);
     if (at >= end_) return cut(at);
 
-    const std::string name = key.text.find('\\') == std::string_view::npos ? std::string(key.text)
-                                                                          : decode(key.text);
+    const std::string name =
+        key.text.find('\\') == std::string_view::npos ? std::string(key.text) : decode(key.text);
     const Field field = of == Of::kEvent ? field_of(name) : Field::kNone;
     if (field == Field::kArgs) draft.forget_args();
     if (field == Field::kArgs && *at == '{') {
@@ -250,10 +250,9 @@ void CarefulReader::take(Draft& draft, Of of, const std::string& name, Field fie
   }
   const Arg arg = of == Of::kArgs ? arg_of(name) : Arg::kNone;
   // What is looked into at once must be decoded; what is interned is decoded later.
-  const bool looked_into = field == Field::kPhase || field == Field::kTime ||
-                           field == Field::kDuration ||
-                           (arg != Arg::kNone && type_of(arg) != ArgType::kText &&
-                            type_of(arg) != ArgType::kTriple);
+  const bool looked_into =
+      field == Field::kPhase || field == Field::kTime || field == Field::kDuration ||
+      (arg != Arg::kNone && type_of(arg) != ArgType::kText && type_of(arg) != ArgType::kTriple);
   std::string decoded;
   if (looked_into && token.type == TokenType::kString &&
       token.text.find('\\') != std::string_view::npos) {
@@ -281,14 +280,16 @@ bool names_event(const char* brace, const char* end) {
   const char* after = brace + 1;
   while (after < end && is_space(*after)) ++after;
   if (after == end || *after != '"') return false;
-  const auto* const quote =
-      static_cast<const char*>(std::memchr(after + 1, '"', static_cast<std::size_t>(end - after - 1)));
+  const auto* const quote = static_cast<const char*>(
+      std::memchr(after + 1, '"', static_cast<std::size_t>(end - after - 1)));
   if (quote == nullptr) return false;
   const Field field = field_of(between(after + 1, quote));
-  return field != Field::kNone || between(after + 1, quote) == "bp" || between(after + 1, quote) == "s";
+  return field != Field::kNone || between(after + 1, quote) == "bp" ||
+         between(after + 1, quote) == "s";
 }
 
-// Whether `brace` ('{') begins an object that follows another: "}" "," "{" and then a member's name.
+// Whether `brace` ('{') begins an object that follows another: "}" "," "{" and then a member's
+// name.
 bool begins_event(const char* begin, const char* brace, const char* end) {
   const char* before = brace;
   const auto step_back = [&](char wanted) {
@@ -309,9 +310,8 @@ bool begins_line(const char* begin, const char* brace, const char* end) {
   return before > begin && before[-1] == '\n' && names_event(brace, end);
 }
 
-
-// Whether `bracket` (']') closes the list of events: behind an object, before the end, the end of the
-// document or another of its keys.
+// Whether `bracket` (']') closes the list of events: behind an object, before the end, the end of
+// the document or another of its keys.
 bool ends_list(const char* begin, const char* bracket, const char* end) {
   const char* before = bracket;
   while (before > begin && is_space(before[-1])) --before;

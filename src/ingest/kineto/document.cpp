@@ -62,8 +62,8 @@ base::Result<Document> DocumentReader::read() {
   if (std::string_view(text_).starts_with("\xef\xbb\xbf")) at_ = 3;
   SCOPE_TRY(const char first, peek());
   if (first == '\0') {
-    return base::fail(Code::kFormat, fmt::format("{}: empty; expected a trace in JSON",
-                                                 feed_.source().name()));
+    return base::fail(Code::kFormat,
+                      fmt::format("{}: empty; expected a trace in JSON", feed_.source().name()));
   }
   if (first == '[') {
     out_.header.bare_array = true;
@@ -119,9 +119,9 @@ base::Status DocumentReader::read_object() {
     SCOPE_TRY(read_member(name));
   }
   if (!has_events_) {
-    return base::fail(Code::kFormat,
-                      fmt::format("{}: JSON, but not a trace: it has no \"traceEvents\"",
-                                  feed_.source().name()));
+    return base::fail(
+        Code::kFormat,
+        fmt::format("{}: JSON, but not a trace: it has no \"traceEvents\"", feed_.source().name()));
   }
   return Done{};
 }
@@ -137,7 +137,8 @@ base::Status DocumentReader::read_member(const std::string& name) {
     odd = {};
     reading = reader().value(here(), false, token, odd);
   }
-  if (reading.outcome == Outcome::kDone && has_events_ && ended_ && reading.next == reader().end()) {
+  if (reading.outcome == Outcome::kDone && has_events_ && ended_ &&
+      reading.next == reader().end()) {
     out_.log.add(Note::kTruncated, offset(), "behind the events");
     at_ = text_.size();
     return Done{};

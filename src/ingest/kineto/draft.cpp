@@ -107,8 +107,8 @@ void set_arg(Draft& draft, Arg arg, const Token& token) {
       draft.texts[index] = token.text;
       break;
     case ArgType::kTruth: {
-      const bool yes = token.type == TokenType::kTrue || token.text == "1" || token.text == "True" ||
-                       token.text == "true";
+      const bool yes = token.type == TokenType::kTrue || token.text == "1" ||
+                       token.text == "True" || token.text == "true";
       const bool no = token.type == TokenType::kFalse || token.text == "0" ||
                       token.text == "False" || token.text == "false";
       if (!yes && !no) return;

@@ -13,7 +13,16 @@
 
 namespace stepscope::ingest::kineto {
 
-enum class TokenType : std::uint8_t { kString, kNumber, kTrue, kFalse, kNull, kBare, kObject, kArray };
+enum class TokenType : std::uint8_t {
+  kString,
+  kNumber,
+  kTrue,
+  kFalse,
+  kNull,
+  kBare,
+  kObject,
+  kArray
+};
 
 // A value as it stands in the text; of a string, what is between the quotes.
 struct Token {

@@ -17,7 +17,8 @@ using fast::is_space;
 const char* value_behind(const char* colon) {
   const char* at = colon + 1;
   at += *at == ' ' ? 1 : 0;
-  while (is_space(*at)) [[unlikely]] ++at;
+  while (is_space(*at)) [[unlikely]]
+    ++at;
   return at;
 }
 
@@ -193,14 +194,15 @@ bool FastScanner::members(const std::uint32_t* places) {
   return fine;
 }
 
-// Whether nothing but a comma stands between the value before and this key, and nothing at all before
-// the first.
+// Whether nothing but a comma stands between the value before and this key, and nothing at all
+// before the first.
 template <Field kField>
 bool FastScanner::follows_value(const char* colon) const {
   if (value_end_ == nullptr) return true;
   const char* at = value_end_;
   if (at[-1] != '{') {
-    while (is_space(*at)) [[unlikely]] ++at;
+    while (is_space(*at)) [[unlikely]]
+      ++at;
     if (*at != ',') return false;
     ++at;
   }
@@ -272,7 +274,8 @@ void FastScanner::find_category() {
   const std::string_view text = draft_.category;
   const std::size_t size = text.size();
   // The closing quote and colon stand behind it, so eight bytes can be read even of a short one.
-  const std::uint64_t first = size == 0 ? 0 : fast::load(text.data()) << (size >= 8 ? 0 : 64 - 8 * size);
+  const std::uint64_t first =
+      size == 0 ? 0 : fast::load(text.data()) << (size >= 8 ? 0 : 64 - 8 * size);
   const std::uint64_t last = size >= 8 ? fast::load(text.data() + size - 8) : 0;
   CategoryMemo& memo = category_memos_[(first + last) * 0x9e3779b97f4a7c15 >> 60];
   if (memo.size != size || memo.first != first || memo.last != last || size > 16) {
@@ -312,8 +315,8 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
   return Met::kWindowEnd;
 }
 
-// Visits the places of one event in whatever order they come, from its opening brace on. `place` ends
-// up behind its last one.
+// Visits the places of one event in whatever order they come, from its opening brace on. `place`
+// ends up behind its last one.
 FastScanner::Met FastScanner::any_event(std::size_t& place) {
   int depth = 0;
   bool in_args = false;
@@ -391,7 +394,8 @@ bool FastScanner::text_value(const char* at, Token& token) const {
     // Two shifts each way: one by 64 is not defined.
     std::uint64_t quotes = index_->quotes[word] >> (open % 64) >> 1 << 1 << (open % 64);
     while (quotes == 0) {
-      if (++word >= kWindowWords || static_cast<std::size_t>(word) * 64 >= index_->sound) return false;
+      if (++word >= kWindowWords || static_cast<std::size_t>(word) * 64 >= index_->sound)
+        return false;
       quotes = index_->quotes[word];
     }
     const char* const close = window_ + word * 64 + std::countr_zero(quotes);
@@ -416,12 +420,14 @@ Arg FastScanner::known_argument(const char* colon) {
   ArgMemo& memo = arg_memos_[raw * 0x9e3779b97f4a7c15 >> 55];
   if (memo.raw != raw) {
     const Arg arg = arg_before(colon - 1);
-    // Eight bytes that end a known key may end an unknown one too; only if they end none is it sure.
+    // Eight bytes that end a known key may end an unknown one too; only if they end none is it
+    // sure.
     if (arg == Arg::kNone && may_end_argument(colon - 1)) return arg;
     memo = {raw, arg};
     return arg;
   }
-  return memo.arg == Arg::kNone || begins_argument(memo.arg, colon - 1) ? memo.arg : arg_before(colon - 1);
+  return memo.arg == Arg::kNone || begins_argument(memo.arg, colon - 1) ? memo.arg
+                                                                        : arg_before(colon - 1);
 }
 
 bool FastScanner::argument(const char* colon) {

@@ -1,6 +1,6 @@
 // The fast scanner. Traces are regular: nearly all of their text is keys, small numbers and short
-// strings. An index (index.h) of each window names the places that matter: the colon of every key and
-// every brace; only those are visited. An event whose text is not well-formed, or that holds
+// strings. An index (index.h) of each window names the places that matter: the colon of every key
+// and every brace; only those are visited. An event whose text is not well-formed, or that holds
 // anything this scanner does not know, is left to the careful reader.
 //
 // What costs is not reading but guessing: a branch that goes a different way for every event takes
@@ -81,7 +81,7 @@ class FastScanner {
   BuildIndex build_index_;
   std::unique_ptr<Index> index_;
   const char* window_ = nullptr;
-  bool args_next_ = false;  // the brace to come opens the arguments
+  bool args_next_ = false;           // the brace to come opens the arguments
   const char* value_end_ = nullptr;  // behind the value read last, when that is known
   std::array<TrackMemo, 4> track_memos_;
   std::array<CategoryMemo, 16> category_memos_;

@@ -82,8 +82,8 @@ inline FastNumber fast_integer(const char* at) {
   return {negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value), at};
 }
 
-// Decimal microseconds with at most three decimals, as nanoseconds. Remembers the first eight digits:
-// the times of one recording share them.
+// Decimal microseconds with at most three decimals, as nanoseconds. Remembers the first eight
+// digits: the times of one recording share them.
 class FastTime {
  public:
   FastNumber operator()(const char* at) {
@@ -111,7 +111,8 @@ class FastTime {
       at += count;
       // 16 digits of microseconds are today's absolute times; with three decimals they still fit,
       // but must be below the range that numbers.h allows. More digits are its business.
-      if (count == 8 && (value > 4600000000000000 || (*at >= '0' && *at <= '9'))) return {0, nullptr};
+      if (count == 8 && (value > 4600000000000000 || (*at >= '0' && *at <= '9')))
+        return {0, nullptr};
     }
     std::uint64_t decimals = 0;
     if (*at == '.') {

@@ -1,9 +1,9 @@
 #include "ingest/kineto/feed.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "ingest/kineto/careful.h"
 #include "ingest/kineto/fast.h"
@@ -63,9 +63,10 @@ base::Result<std::optional<Block>> TextFeed::next_block() {
       break;
     }
     if (block.size >= kLongestEvent) {
-      return base::fail(base::Code::kLimit,
-                        fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
-                                    source_->name(), block.text_offset, kLongestEvent >> 20));
+      return base::fail(
+          base::Code::kLimit,
+          fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
+                      source_->name(), block.text_offset, kLongestEvent >> 20));
     }
     Block larger = take(block.size * 2);
     std::memcpy(larger.begin(), block.begin(), block.size);

@@ -51,7 +51,8 @@ class TextFeed {
   // The next block, cut before the last event that seems to begin in it. Nothing at the end.
   base::Result<std::optional<Block>> next_block();
 
-  // A block of this capacity, used before if possible: fresh pages cost more than reading into them.
+  // A block of this capacity, used before if possible: fresh pages cost more than reading into
+  // them.
   Block take(std::size_t capacity);
   void recycle(Block block);
 

@@ -60,9 +60,8 @@ trace::DeviceProperties device_of(const Json& object) {
   device.warp_size = integer(object, "warpSize");
   device.max_threads_per_multiprocessor = integer(object, "maxThreadsPerMultiprocessor");
   device.registers_per_multiprocessor = integer(object, "regsPerMultiprocessor");
-  device.shared_memory_per_multiprocessor =
-      integer(object, "sharedMemPerMultiprocessor",
-              integer(object, "maxSharedMemoryPerMultiProcessor"));
+  device.shared_memory_per_multiprocessor = integer(
+      object, "sharedMemPerMultiprocessor", integer(object, "maxSharedMemoryPerMultiProcessor"));
   return device;
 }
 

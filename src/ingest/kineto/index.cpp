@@ -4,7 +4,8 @@ namespace stepscope::ingest::kineto {
 
 BuildIndex best_build_index() {
   static const BuildIndex kBest = [] {
-    for (const BuildIndex candidate : {build_index_avx512(), build_index_avx2(), build_index_neon()}) {
+    for (const BuildIndex candidate :
+         {build_index_avx512(), build_index_avx2(), build_index_neon()}) {
       if (candidate != nullptr) return candidate;
     }
     return BuildIndex{build_index_portable};

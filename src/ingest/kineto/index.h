@@ -28,8 +28,8 @@ struct Index {
   std::array<std::int32_t, kWindowWords + 1> balance;         // [ minus ] before each word
 };
 
-// Indexes [text, text + size), size <= kWindowBytes; text begins outside any string. 64 bytes before
-// and behind must be readable.
+// Indexes [text, text + size), size <= kWindowBytes; text begins outside any string. 64 bytes
+// before and behind must be readable.
 using BuildIndex = void (*)(const char* text, std::size_t size, Index& out);
 
 // The fastest one this machine can run. All of them give the same result.

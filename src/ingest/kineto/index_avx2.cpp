@@ -23,10 +23,9 @@ struct Avx2 {
   }
   // Space: looked up by the low four bits, the table's own byte must be the byte itself.
   static __m256i is_space(__m256i v) {
-    const __m256i table =
-        _mm256_setr_epi8(' ', 100, 100, 100, 17, 100, 113, 2, 100, '\t', '\n', 112, 100, '\r', 100,
-                         100, ' ', 100, 100, 100, 17, 100, 113, 2, 100, '\t', '\n', 112, 100, '\r',
-                         100, 100);
+    const __m256i table = _mm256_setr_epi8(' ', 100, 100, 100, 17, 100, 113, 2, 100, '\t', '\n',
+                                           112, 100, '\r', 100, 100, ' ', 100, 100, 100, 17, 100,
+                                           113, 2, 100, '\t', '\n', 112, 100, '\r', 100, 100);
     return _mm256_cmpeq_epi8(v, _mm256_shuffle_epi8(table, v));
   }
   // Whether a byte is in a set: one bit per row of the code table, which the high four bits choose,
@@ -49,17 +48,17 @@ struct Avx2 {
     // What may stand outside strings. Rows: 0x0_ bit 0 (\t \n \r), 0x2_ bit 1 (space " + , - .),
     // 0x3_ bit 2 (digits :), 0x4_ bit 3 (E), 0x5_ bit 4 ([ ]), 0x6_ bit 5 (a e f l n),
     // 0x7_ bit 6 (r s t u { }).
-    const __m256i native_low = _mm256_setr_epi8(
-        0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04, 0x04, 0x05, 0x05, 0x52, 0x22, 0x53, 0x22,
-        0x00, 0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04, 0x04, 0x05, 0x05, 0x52, 0x22, 0x53,
-        0x22, 0x00);
+    const __m256i native_low =
+        _mm256_setr_epi8(0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04, 0x04, 0x05, 0x05, 0x52,
+                         0x22, 0x53, 0x22, 0x00, 0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04,
+                         0x04, 0x05, 0x05, 0x52, 0x22, 0x53, 0x22, 0x00);
     const __m256i native_high = _mm256_setr_epi8(1, 0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0,
                                                  1, 0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0);
     // Letters of true, false and null by the same kind of tables as is_native().
-    const __m256i letter_low = _mm256_setr_epi8(0, 1, 2, 2, 2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1,
-                                                2, 2, 2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0);
-    const __m256i letter_high = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                                 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m256i letter_low = _mm256_setr_epi8(0, 1, 2, 2, 2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0,
+                                                1, 2, 2, 2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0);
+    const __m256i letter_high = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                                 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0);
     Masks m;
     m.quote = equal(a, b, '"');
     m.colon = equal(a, b, ':');

@@ -28,9 +28,9 @@ struct Masks {
 struct Carry {
   std::uint64_t in_string = 0;  // all ones inside a string
   std::uint64_t escaped = 0;    // the first byte of the next word is escaped
-  std::uint64_t value = 0;      // the last byte that was not space ended a value (or was part of one)
-  std::uint64_t open = 0;       // the last byte was an opening bracket
-  std::uint64_t scalar = 0;     // the last byte belonged to a number or word
+  std::uint64_t value = 0;   // the last byte that was not space ended a value (or was part of one)
+  std::uint64_t open = 0;    // the last byte was an opening bracket
+  std::uint64_t scalar = 0;  // the last byte belonged to a number or word
   std::uint64_t close_quote = 0;  // the last byte closed a string
 };
 
@@ -49,7 +49,8 @@ inline std::uint64_t escaped_by(std::uint64_t backslash, std::uint64_t& carry) {
 // Of the bytes that are not space, those whose predecessor (not counting space) is in `from`, for
 // machines without instructions that squeeze bits together: adding a run's first bit to the run
 // carries a one to the byte behind it.
-inline std::uint64_t behind_by_adding(std::uint64_t from, std::uint64_t solid, std::uint64_t& carry) {
+inline std::uint64_t behind_by_adding(std::uint64_t from, std::uint64_t solid,
+                                      std::uint64_t& carry) {
   const std::uint64_t space = ~solid;
   // A carry stands for a predecessor just before the word.
   const std::uint64_t next = from << 1 | carry;
@@ -81,8 +82,8 @@ inline std::uint64_t bad_words(const char* text, std::uint64_t starts) {
   return bad;
 }
 
-// The set bits of `hits`, counted from `at`. Writes eight without asking how many there are: what is
-// too much is overwritten by the next word's.
+// The set bits of `hits`, counted from `at`. Writes eight without asking how many there are: what
+// is too much is overwritten by the next word's.
 inline void write_places_one_by_one(std::uint64_t hits, std::uint32_t at, std::uint32_t* places) {
   const int found = __builtin_popcountll(hits);
   for (int k = 0; k < 8; ++k) {
@@ -98,9 +99,10 @@ inline void write_places_one_by_one(std::uint64_t hits, std::uint32_t at, std::u
 // One word: fills its entries, adds its places, returns where it is not well-formed.
 // Always inline: its constants must stay in registers from word to word.
 template <class Machine>
-[[gnu::always_inline]] inline std::uint64_t add_word(const char* text, std::size_t at, std::size_t word, Carry& carry,
-                              std::int32_t& balance, std::uint64_t& any_odd, std::uint32_t*& places,
-                              Index& out) {
+[[gnu::always_inline]] inline std::uint64_t add_word(const char* text, std::size_t at,
+                                                     std::size_t word, Carry& carry,
+                                                     std::int32_t& balance, std::uint64_t& any_odd,
+                                                     std::uint32_t*& places, Index& out) {
   const Masks m = Machine::classify(text);
   std::uint64_t quote = m.quote;
   if ((m.odd | carry.escaped) != 0) {
@@ -128,7 +130,8 @@ template <class Machine>
   // Well-formed? Nothing foreign outside strings, no control character inside; a colon only right
   // behind a string; behind a value only a separator or a closing bracket, and these nowhere else,
   // but for the bracket that closes right where it opened; every word a known one.
-  const std::uint64_t after_value = Machine::behind(close_quote | close | scalar, solid, carry.value);
+  const std::uint64_t after_value =
+      Machine::behind(close_quote | close | scalar, solid, carry.value);
   const std::uint64_t follower = separator | close;
   std::uint64_t fault = (m.foreign & outside) | (m.control & in_string) |
                         (m.colon & outside & ~after_close_quote) |

@@ -14,8 +14,8 @@ namespace {
 struct Neon {
   using Vectors = uint8x16x4_t;
 
-  // The highest bit of each of 64 bytes that are all ones or all zeros. Pairwise sums of one bit per
-  // byte gather eight bytes into one, three times over.
+  // The highest bit of each of 64 bytes that are all ones or all zeros. Pairwise sums of one bit
+  // per byte gather eight bytes into one, three times over.
   static std::uint64_t bits(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d) {
     const uint8x16_t one_each = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     const uint8x16_t ab = vpaddq_u8(vandq_u8(a, one_each), vandq_u8(b, one_each));
@@ -37,8 +37,8 @@ struct Neon {
         {vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
     Vectors lower;
     for (int i = 0; i < 4; ++i) lower.val[i] = vorrq_u8(v.val[i], vdupq_n_u8(0x20));
-    // As in the AVX2 version: the rows of the code table by the high four bits, their members by the
-    // low four.
+    // As in the AVX2 version: the rows of the code table by the high four bits, their members by
+    // the low four.
     const uint8x16_t low_table = {0x06, 0x24, 0x46, 0x44, 0x44, 0x6c, 0x24, 0x04,
                                   0x04, 0x05, 0x05, 0x52, 0x22, 0x53, 0x22, 0x00};
     const uint8x16_t high_table = {1, 0, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -57,10 +57,12 @@ struct Neon {
     m.curly = where(v, [](uint8x16_t x) { return vtstq_u8(x, vdupq_n_u8(0x20)); });
     m.control = where(v, [](uint8x16_t x) { return vcltq_u8(x, vdupq_n_u8(0x20)); });
     m.space = equal(v, ' ') | equal(v, '\n') | equal(v, '\t') | equal(v, '\r');
-    m.odd = backslashes(text) |
-            where(v, [](uint8x16_t x) { return vtstq_u8(x, vdupq_n_u8(0x80)); });
-    m.foreign = where(v, [&](uint8x16_t x) { return vceqzq_u8(in_table(x, low_table, high_table)); });
-    m.letter = ~where(v, [&](uint8x16_t x) { return vceqzq_u8(in_table(x, letter_low, letter_high)); });
+    m.odd =
+        backslashes(text) | where(v, [](uint8x16_t x) { return vtstq_u8(x, vdupq_n_u8(0x80)); });
+    m.foreign =
+        where(v, [&](uint8x16_t x) { return vceqzq_u8(in_table(x, low_table, high_table)); });
+    m.letter =
+        ~where(v, [&](uint8x16_t x) { return vceqzq_u8(in_table(x, letter_low, letter_high)); });
     return m;
   }
 

@@ -84,7 +84,8 @@ constexpr std::array kFields = std::to_array<FieldInfo>({
 });
 
 // A longest key fits the bytes that stand before any text.
-static_assert(std::all_of(kArgs.begin(), kArgs.end(), [](const ArgInfo& a) { return a.key.size() < 60; }));
+static_assert(std::all_of(kArgs.begin(), kArgs.end(),
+                          [](const ArgInfo& a) { return a.key.size() < 60; }));
 
 constexpr std::size_t kPlain = std::size_t{1} << keys::kSlotBits;
 
@@ -119,7 +120,8 @@ constexpr keys::Slot slot_for(const ArgInfo& info) {
 constexpr keys::Slots make_slots() {
   keys::Slots table{};
   table.multiplier = 0x9e3779b97f4a7c15;
-  while (!separates(table.multiplier)) table.multiplier = table.multiplier * 6364136223846793005 | 1;
+  while (!separates(table.multiplier))
+    table.multiplier = table.multiplier * 6364136223846793005 | 1;
   std::uint8_t extra = 0;
   for (const ArgInfo& info : kArgs) {
     keys::Slot* slot = &table.slots[slot_of(keys::tail_of(info.key), table.multiplier)];

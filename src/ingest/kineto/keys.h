@@ -133,7 +133,7 @@ struct Slot {
   std::int8_t size = 0;
   const char* whole = nullptr;  // of a key longer than 16: its text, for the bytes between
   Arg arg = Arg::kNone;
-  std::uint8_t next = 0;        // another key with the same tail
+  std::uint8_t next = 0;  // another key with the same tail
 };
 
 inline constexpr std::size_t kSlotBits = 9;
@@ -157,13 +157,16 @@ extern const std::array<Start, static_cast<std::size_t>(Arg::kCount)> kStarts;
 // alternates too fast to be guessed.
 inline Arg arg_before(const char* quote) {
   const std::uint64_t tail = keys::tail_before(quote);
-  const auto hash = static_cast<std::size_t>(tail * keys::kSlots.multiplier >> (64 - keys::kSlotBits));
+  const auto hash =
+      static_cast<std::size_t>(tail * keys::kSlots.multiplier >> (64 - keys::kSlotBits));
   const keys::Slot* slot = &keys::kSlots.slots[hash];
   const auto is = [&](const keys::Slot& s) {
     const std::uint64_t head = keys::load(quote + s.head_at) & s.head_mask;
-    const unsigned same = static_cast<unsigned>(s.tail == tail) & static_cast<unsigned>(head == s.head) &
+    const unsigned same = static_cast<unsigned>(s.tail == tail) &
+                          static_cast<unsigned>(head == s.head) &
                           static_cast<unsigned>(quote[-1 - s.size] == '"');
-    return same != 0 && (s.whole == nullptr || std::memcmp(quote + s.head_at, s.whole, static_cast<std::size_t>(s.size)) == 0);
+    return same != 0 && (s.whole == nullptr || std::memcmp(quote + s.head_at, s.whole,
+                                                           static_cast<std::size_t>(s.size)) == 0);
   };
   const bool found = is(*slot);
   while (!found && slot->next != 0) {
@@ -184,8 +187,8 @@ inline bool begins_argument(Arg arg, const char* quote) {
   const keys::Start& start = keys::kStarts[static_cast<std::size_t>(arg)];
   if ((keys::load(quote + start.head_at) & start.head_mask) != start.head) return false;
   if (quote[start.head_at - 1] != '"') return false;
-  return start.whole == nullptr ||
-         std::memcmp(quote + start.head_at, start.whole, static_cast<std::size_t>(-start.head_at)) == 0;
+  return start.whole == nullptr || std::memcmp(quote + start.head_at, start.whole,
+                                               static_cast<std::size_t>(-start.head_at)) == 0;
 }
 
 inline Field field_before(const char* quote) {

@@ -1,8 +1,8 @@
 #include "ingest/kineto/kineto.h"
 
-#include <fmt/format.h>
-
 #include <regex>
+
+#include <fmt/format.h>
 
 #include "ingest/kineto/document.h"
 #include "ingest/kineto/feed.h"
@@ -26,7 +26,8 @@ base::Status check_has_events(const Document& document, const std::string& path)
   if (any || !log.lost_data()) return base::Done{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
     const auto note = static_cast<Note>(i);
-    if (log.count(note) == 0 || trace::info_of(note).severity != trace::Severity::kDataLoss) continue;
+    if (log.count(note) == 0 || trace::info_of(note).severity != trace::Severity::kDataLoss)
+      continue;
     return base::fail(base::Code::kFormat,
                       fmt::format("{}:{}: no event could be read ({}); expected a list of objects "
                                   "with \"ph\" and \"ts\"",

@@ -28,7 +28,7 @@ std::string quoted(std::string_view raw) {
 std::string mend(std::string_view value) {
   CarefulReader reader(value.data() + value.size(), true);
   std::string out;
-  std::string open;      // brackets not yet closed
+  std::string open;          // brackets not yet closed
   bool wants_comma = false;  // something stands before the next item
   bool after_key = false;
   const char* at = value.data();
@@ -59,9 +59,10 @@ std::string mend(std::string_view value) {
     Oddities odd;
     const Reading reading =
         c != '"' ? reader.value(at, true, token, odd)
-                 : reader.string(at, is_key ? CarefulReader::Place::kKey
-                                            : open.ends_with('[') ? CarefulReader::Place::kListItem
-                                                                  : CarefulReader::Place::kMember,
+                 : reader.string(at,
+                                 is_key                ? CarefulReader::Place::kKey
+                                 : open.ends_with('[') ? CarefulReader::Place::kListItem
+                                                       : CarefulReader::Place::kMember,
                                  token, odd);
     if (reading.outcome != Outcome::kDone) return out;
     at = reading.next;

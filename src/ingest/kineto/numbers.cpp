@@ -9,7 +9,7 @@ namespace stepscope::ingest::kineto {
 namespace {
 
 constexpr base::Nanos kMostNanos = base::Nanos{1} << 62;
-constexpr std::int64_t kMostDigits = 19;     // of any value below 2^62
+constexpr std::int64_t kMostDigits = 19;      // of any value below 2^62
 constexpr std::int64_t kMostExponent = 1000;  // beyond this the value is 0 or out of range anyway
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -39,9 +39,11 @@ std::optional<Decimal> take_apart(std::string_view text) {
     ++at;
     if (at < text.size() && text[at] == '+') ++at;
     std::int64_t exponent = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), exponent);
+    const auto [end, error] =
+        std::from_chars(text.data() + at, text.data() + text.size(), exponent);
     if (error == std::errc::invalid_argument) return std::nullopt;
-    if (error == std::errc::result_out_of_range) exponent = text[at] == '-' ? -kMostExponent : kMostExponent;
+    if (error == std::errc::result_out_of_range)
+      exponent = text[at] == '-' ? -kMostExponent : kMostExponent;
     at = static_cast<std::size_t>(end - text.data());
     out.exponent += std::clamp(exponent, -kMostExponent, kMostExponent);
   }
@@ -75,7 +77,8 @@ std::optional<Time> parse_time(std::string_view text) {
     const std::string_view rest = std::string_view(decimal->digits).substr(from);
     time.rounded = rest.find_first_not_of('0') != std::string_view::npos;
     const bool at_half = whole >= 0 && rest[0] >= '5';
-    const bool above = rest[0] > '5' || rest.substr(1).find_first_not_of('0') != std::string_view::npos;
+    const bool above =
+        rest[0] > '5' || rest.substr(1).find_first_not_of('0') != std::string_view::npos;
     if (at_half && (above || value % 2 == 1)) ++value;
   }
   if (value >= static_cast<std::uint64_t>(kMostNanos)) {
@@ -91,11 +94,13 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   std::int64_t value = 0;
-  if (const auto [at, error] = std::from_chars(begin, end, value); error == std::errc() && at == end) {
+  if (const auto [at, error] = std::from_chars(begin, end, value);
+      error == std::errc() && at == end) {
     return value;
   }
   std::uint64_t large = 0;
-  if (const auto [at, error] = std::from_chars(begin, end, large); error == std::errc() && at == end) {
+  if (const auto [at, error] = std::from_chars(begin, end, large);
+      error == std::errc() && at == end) {
     return static_cast<std::int64_t>(large);
   }
   if (text.starts_with("0x") || text.starts_with("0X")) {

@@ -1,7 +1,5 @@
 #include "ingest/kineto/pipeline.h"
 
-#include <fmt/format.h>
-
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -9,6 +7,8 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "ingest/kineto/scanner.h"
 

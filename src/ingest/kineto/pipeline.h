@@ -19,8 +19,8 @@ struct EventList {
   std::vector<std::unique_ptr<trace::Lane>> lanes;
   std::vector<trace::Batch> batches;
   bool has_discarded = false;
-  bool closed = false;          // its closing bracket was found
-  std::string rest;             // text behind it that was already fetched
+  bool closed = false;  // its closing bracket was found
+  std::string rest;     // text behind it that was already fetched
   std::uint64_t rest_offset = 0;
 };
 

@@ -15,8 +15,7 @@ std::uint32_t offset_in(const Stretch& stretch, const char* at) {
 }  // namespace
 
 void note_faults(const char* begin, const char* end, std::uint32_t text_at, trace::Lane& lane) {
-  const TextFaults faults =
-      faults_of({begin, static_cast<std::size_t>(end - begin)});
+  const TextFaults faults = faults_of({begin, static_cast<std::size_t>(end - begin)});
   for (std::uint32_t i = 0; i < faults.broken_utf8; ++i) lane.note(Note::kBrokenUtf8, text_at);
   for (std::uint32_t i = 0; i < faults.bad_escapes; ++i) lane.note(Note::kBadEscape, text_at);
 }

@@ -29,13 +29,15 @@ struct StretchEnd {
 
 class Scanner {
  public:
-  Scanner(trace::Lane& lane, bool careful_only) : lane_(lane), fast_(lane), careful_only_(careful_only) {}
+  Scanner(trace::Lane& lane, bool careful_only)
+      : lane_(lane), fast_(lane), careful_only_(careful_only) {}
 
   // Fills a batch: begin() and finish() of the lane are the caller's.
   StretchEnd scan(const Stretch& stretch);
 
  private:
-  // One entry of the list; returns where to go on, or nullptr if the stretch does not hold it whole.
+  // One entry of the list; returns where to go on, or nullptr if the stretch does not hold it
+  // whole.
   const char* entry(const char* at, const Stretch& stretch);
   const char* give_up(const char* at, const Reading& reading, const Stretch& stretch);
 

@@ -14,7 +14,8 @@ constexpr std::size_t kWindow = std::size_t{1} << 18;
 
 base::Status FileText::load(std::uint64_t text_offset, std::size_t size) {
   if (reader_ == nullptr) {
-    SCOPE_TRY(std::unique_ptr<bytes::TextReader> reader, bytes::open_text(path_, encoding_, index_));
+    SCOPE_TRY(std::unique_ptr<bytes::TextReader> reader,
+              bytes::open_text(path_, encoding_, index_));
     reader_ = std::move(reader);
   }
   window_.resize(size);
@@ -48,9 +49,9 @@ base::Result<std::string> FileText::event(std::uint64_t text_offset) {
     if (std::optional<std::string> text = in_window(text_offset)) return *std::move(text);
     if (window_ends_) break;
   }
-  return base::fail(base::Code::kFormat,
-                    fmt::format("{}:{}: the event read here before is no longer there", path_,
-                                text_offset));
+  return base::fail(
+      base::Code::kFormat,
+      fmt::format("{}:{}: the event read here before is no longer there", path_, text_offset));
 }
 
 }  // namespace stepscope::ingest::kineto

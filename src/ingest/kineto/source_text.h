@@ -13,8 +13,8 @@ namespace stepscope::ingest::kineto {
 class FileText final : public trace::SourceText {
  public:
   // Opens the file again on first use; `kept` replaces it for text that cannot be read twice.
-  FileText(std::string path, bytes::Encoding encoding, std::shared_ptr<const bytes::SeekIndex> index,
-           std::shared_ptr<bytes::TextReader> kept)
+  FileText(std::string path, bytes::Encoding encoding,
+           std::shared_ptr<const bytes::SeekIndex> index, std::shared_ptr<bytes::TextReader> kept)
       : path_(std::move(path)),
         encoding_(encoding),
         index_(std::move(index)),

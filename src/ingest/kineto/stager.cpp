@@ -31,7 +31,8 @@ std::int64_t stream_of(const Draft& draft, Arg arg) {
 }
 
 float real(const Draft& draft, Arg arg) {
-  return draft.has(arg) ? static_cast<float>(draft.reals[static_cast<std::size_t>(arg)]) : kNotGiven;
+  return draft.has(arg) ? static_cast<float>(draft.reals[static_cast<std::size_t>(arg)])
+                        : kNotGiven;
 }
 
 base::StringId text(const Draft& draft, Arg arg, Lane& lane) {
@@ -39,8 +40,8 @@ base::StringId text(const Draft& draft, Arg arg, Lane& lane) {
   return lane.intern(draft.texts[static_cast<std::size_t>(arg)], draft.text_at);
 }
 
-// Up to three numbers out of "[4096, 1, 1]"; what is missing is 0, and so is all of a list that holds
-// anything else.
+// Up to three numbers out of "[4096, 1, 1]"; what is missing is 0, and so is all of a list that
+// holds anything else.
 void triple(const Draft& draft, Arg arg, std::uint32_t (&out)[3]) {
   out[0] = out[1] = out[2] = 0;
   if (!draft.has(arg)) return;
@@ -84,7 +85,8 @@ std::uint32_t track_of(const Draft& draft, Lane& lane) {
 }
 
 std::uint64_t flow_id(std::string_view id) {
-  if (!id.empty() && id.size() <= 18 && std::all_of(id.begin(), id.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+  if (!id.empty() && id.size() <= 18 &&
+      std::all_of(id.begin(), id.end(), [](char c) { return c >= '0' && c <= '9'; })) {
     std::uint64_t value = 0;
     for (const char c : id) value = value * 10 + static_cast<std::uint64_t>(c - '0');
     return value;
@@ -100,9 +102,9 @@ std::uint64_t flow_id(std::string_view id) {
 
 Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
   const Kind kind = lane.category_kind(category);
-  const bool name_matters = kind == Kind::kOther ||
-                            (kind == Kind::kCpuOp && (draft.name.starts_with("Prof") ||
-                                                      draft.name.starts_with('\\')));
+  const bool name_matters =
+      kind == Kind::kOther ||
+      (kind == Kind::kCpuOp && (draft.name.starts_with("Prof") || draft.name.starts_with('\\')));
   if (!name_matters) return kind;
   const Kind by_name = trace::kind_of(Meant(draft.category).text, Meant(draft.name).text);
   return by_name == Kind::kOther && draft.phase == 'C' ? Kind::kCounter : by_name;
@@ -118,9 +120,9 @@ void add_op(const Draft& draft, Lane& lane, std::uint32_t event) {
 }
 
 void add_device(const Draft& draft, Lane& lane, std::uint32_t event) {
-  lane.device.push_back({event, narrow(draft.integer(Arg::kDevice)),
-                         stream_of(draft, Arg::kStream), draft.integer(Arg::kContext),
-                         draft.integer(Arg::kCorrelation), draft.integer(Arg::kExternalId)});
+  lane.device.push_back({event, narrow(draft.integer(Arg::kDevice)), stream_of(draft, Arg::kStream),
+                         draft.integer(Arg::kContext), draft.integer(Arg::kCorrelation),
+                         draft.integer(Arg::kExternalId)});
 }
 
 void add_kernel(const Draft& draft, Lane& lane, std::uint32_t event) {
@@ -140,8 +142,8 @@ void add_kernel(const Draft& draft, Lane& lane, std::uint32_t event) {
 }
 
 void add_copy(const Draft& draft, Lane& lane, std::uint32_t event) {
-  lane.copies.push_back({event, real(draft, Arg::kBandwidth),
-                         draft.integer(Arg::kBytes, draft.integer(Arg::kSize))});
+  lane.copies.push_back(
+      {event, real(draft, Arg::kBandwidth), draft.integer(Arg::kBytes, draft.integer(Arg::kSize))});
 }
 
 void add_sync(const Draft& draft, Lane& lane, std::uint32_t event) {
@@ -291,7 +293,7 @@ void stage_flow(const Draft& draft, Lane& lane) {
   row.entry = lane.entries();
   row.category = lane.intern(draft.category, draft.text_at);
   // Kineto gives its arrows the name of their category.
-  row.name = !draft.has_name               ? base::kNoString
+  row.name = !draft.has_name                ? base::kNoString
              : draft.name == draft.category ? row.category
                                             : lane.intern(draft.name, draft.text_at);
   row.phase = draft.phase;

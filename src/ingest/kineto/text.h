@@ -7,8 +7,8 @@
 
 namespace stepscope::ingest::kineto {
 
-// What stands between the quotes → UTF-8. Escapes that escape nothing stay as they stand; bytes that
-// are not UTF-8, and lone surrogates, become U+FFFD.
+// What stands between the quotes → UTF-8. Escapes that escape nothing stay as they stand; bytes
+// that are not UTF-8, and lone surrogates, become U+FFFD.
 std::string decode(std::string_view raw);
 
 // Counts over the text of one event (or anything else that is mostly ASCII).
