@@ -95,8 +95,7 @@ void Console::draw_progress(std::string_view line) {
 }
 
 void Console::erase_progress() {
-  if (!progress_is_drawn_) return;
-  progress_is_drawn_ = false;
+  if (!progress_is_drawn_.exchange(false)) return;
   (void)write_all(STDERR_FILENO, "\r\x1b[K");
 }
 

@@ -2,6 +2,7 @@
 // that closes the pipe has seen enough: from then on writing does nothing, silently.
 #pragma once
 
+#include <atomic>
 #include <string_view>
 
 #include "base/result.h"
@@ -37,7 +38,7 @@ class Console {
   bool quiet_;
   bool out_is_terminal_, err_is_terminal_;
   bool out_is_closed_ = false;
-  bool progress_is_drawn_ = false;
+  std::atomic<bool> progress_is_drawn_{false};  // also read when the process is ended hard
 };
 
 }  // namespace stepscope::cli
