@@ -180,9 +180,10 @@ std::string files_text(const RunInfo& info) {
 std::string load_text(const RunInfo& info, double seconds) {
   std::string text = duration_text(static_cast<base::Nanos>(seconds * 1e9));
   append(text, rate_text(static_cast<double>(info.text_bytes) / std::max(seconds, 1e-9)));
-  if (info.events > 0) {
+  if (info.entries > 0) {
+    // Of the file: arrows and labels take memory too.
     append(text, fmt::format("{} in memory, {} bytes per event", bytes_text(info.memory_bytes),
-                             info.memory_bytes / info.events));
+                             info.memory_bytes / info.entries));
   }
   return text;
 }
