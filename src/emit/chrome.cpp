@@ -68,21 +68,14 @@ class ChromeWriter {
 
   // A position whose entry became no event of its own is used for what would otherwise move others.
   bool gap() {
-    if (!ends_.empty()) {
-      append_end();
-    } else {
-      start();
-      if (!append_window_end()) labels_.append_filler(out_.text());
-    }
+    start();
+    if (!append_end() && !append_window_end()) labels_.append_filler(out_.text());
     return go_on();
   }
 
   void finish() {
-    while (!ends_.empty() && go_on()) append_end();
-    while (!labels_.empty() && go_on()) {
-      start();
-      labels_.append_next(out_.text());
-    }
+    labels_.saw_all();
+    while ((window_end_ || !ends_.empty() || !labels_.empty()) && go_on()) gap();
   }
 
  private:
@@ -100,14 +93,17 @@ class ChromeWriter {
     out_.text() += is_first_ ? "\n" : ",\n";
     is_first_ = false;
   }
-  void append_end() {
-    start();
+  bool append_end() {
+    if (ends_.empty()) return false;
     const End& end = ends_.top();
     const std::string& process = trace_.tracks()[trace_.track()[end.row]].process;
     const trace::Track* const elsewhere =
         labels_.take_introduction(end.identity.is_global() ? nullptr : &process);
+    // Naming a track cannot wait; an end can.
+    if (elsewhere == nullptr && labels_.must_introduce()) return false;
     events_.append_async_end(out_.text(), end.row, end.identity, elsewhere);
     ends_.pop();
+    return true;
   }
   // What was never closed lasts to the end of the window, and that may have been set by an event
   // that left no row: another such event has to say it again.

@@ -1,6 +1,7 @@
 #include "emit/chrome_labels.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "emit/chrome_event.h"
@@ -35,15 +36,31 @@ std::vector<ProcessLabel> labels_of(const trace::Track& track, const Texts& text
   return labels;
 }
 
-// Tracks that only metadata can name: no event and no arrow does, nor does a thread's label.
-std::vector<bool> bare_tracks(const trace::Trace& trace) {
-  std::vector<bool> bare;
-  for (const trace::Track& track : trace.tracks()) {
-    bare.push_back(track.begin == track.end && track.thread_name.empty() &&
-                   !track.thread_sort_index);
+// Tracks that no label of their own and no event in time names: nothing stands on them, or the
+// first event of a track that comes after them stands before theirs. In the original an event that
+// left no row named them.
+std::vector<Naming> naming_of(const trace::Trace& trace) {
+  constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> first(trace.tracks().size(), kNever);
+  for (trace::Row row = 0; row < trace.size(); ++row) {
+    std::uint32_t& at = first[trace.track()[row]];
+    at = std::min(at, trace.ordinal()[row]);
   }
-  for (const std::uint32_t track : trace.flows().track.span()) bare[track] = false;
-  return bare;
+  for (std::size_t i = 0; i < trace.flows().size(); ++i) {
+    std::uint32_t& at = first[trace.flows().track[i]];
+    at = std::min(at, trace.flows().ordinal[i]);
+  }
+  std::vector<Naming> naming(first.size(), Naming::kByItself);
+  std::uint32_t first_of_later = kNever;
+  for (std::size_t i = first.size(); i-- > 0;) {
+    const trace::Track& track = trace.tracks()[i];
+    const bool has_label = !track.thread_name.empty() || track.thread_sort_index;
+    if (!has_label && (first[i] == kNever || first_of_later < first[i])) {
+      naming[i] = first_of_later == kNever ? Naming::kAnyTime : Naming::kBeforeOthers;
+    }
+    first_of_later = std::min(first_of_later, first[i]);
+  }
+  return naming;
 }
 
 }  // namespace
@@ -55,17 +72,17 @@ ChromeLabels::ChromeLabels(const trace::Trace& trace, const Texts& texts)
     processes[trace.tracks()[i].process].push_back(i);
     add_thread_labels(i);
   }
-  const std::vector<bool> bare = bare_tracks(trace);
-  for (const auto& [process, tracks] : processes) add_process_labels(tracks, bare);
+  const std::vector<Naming> naming = naming_of(trace);
+  for (const auto& [process, tracks] : processes) add_process_labels(tracks, naming);
   std::stable_sort(labels_.begin(), labels_.end(),
                    [](const Label& a, const Label& b) { return a.track < b.track; });
 }
 
 void ChromeLabels::add_process_labels(const std::vector<std::uint32_t>& tracks,
-                                      const std::vector<bool>& bare) {
+                                      const std::vector<Naming>& naming) {
   std::vector<std::uint32_t> carriers;
   std::copy_if(tracks.begin(), tracks.end(), std::back_inserter(carriers),
-               [&](std::uint32_t track) { return bare[track]; });
+               [&](std::uint32_t track) { return naming[track] != Naming::kByItself; });
   const std::vector<ProcessLabel> labels = labels_of(trace_.tracks()[tracks[0]], texts_);
   if (carriers.empty()) carriers.push_back(tracks[0]);
   for (std::size_t i = 0; i < std::max(labels.size(), carriers.size()); ++i) {
@@ -73,9 +90,9 @@ void ChromeLabels::add_process_labels(const std::vector<std::uint32_t>& tracks,
     if (!labels.empty()) {
       const ProcessLabel& label = labels[i % labels.size()];
       add(track, label.name, label.key, label.value);
-    } else if (bare[track]) {
+    } else if (naming[track] != Naming::kByItself) {
       add(track, "thread_name", "name", "\"\"");  // says nothing but that there is such a thread
-      labels_.back().only_introduces = true;
+      labels_.back().naming = naming[track];
     }
   }
 }
@@ -101,7 +118,7 @@ void ChromeLabels::add(std::uint32_t track, std::string_view name, std::string_v
   args.key(key) += value;
   args.close();
   members.close();
-  labels_.push_back({track, std::move(json), false});
+  labels_.push_back({track, std::move(json), Naming::kByItself});
 }
 
 void ChromeLabels::append_filler(std::string& out) {
@@ -112,11 +129,20 @@ void ChromeLabels::append_filler(std::string& out) {
   }
 }
 
+bool ChromeLabels::can_introduce() const {
+  return !labels_.empty() && labels_.front().naming != Naming::kByItself &&
+         labels_.front().track <= introduced_;
+}
+
+bool ChromeLabels::must_introduce() const {
+  return can_introduce() && labels_.front().naming == Naming::kBeforeOthers;
+}
+
 const trace::Track* ChromeLabels::take_introduction(const std::string* process) {
-  if (labels_.empty() || !labels_.front().only_introduces) return nullptr;
+  if (!can_introduce()) return nullptr;
   const std::uint32_t track = labels_.front().track;
   const trace::Track* const of = &trace_.tracks()[track];
-  if (track > introduced_ || (process != nullptr && of->process != *process)) return nullptr;
+  if (process != nullptr && of->process != *process) return nullptr;
   saw(track);
   labels_.pop_front();
   return of;
