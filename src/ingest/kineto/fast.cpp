@@ -43,7 +43,7 @@ char behind_space(const char* at) {
 // At most eight bytes as a number; longer text has none.
 std::uint64_t word_of(std::string_view text) {
   if (text.empty() || text.size() > 8) return 0;
-  return fast::load(text.data()) << (64 - 8 * text.size());
+  return fast::load(&text.front()) << (64 - 8 * text.size());
 }
 
 constexpr std::string_view name_of(Field field) {
@@ -275,8 +275,8 @@ void FastScanner::find_category() {
   const std::size_t size = text.size();
   // The closing quote and colon stand behind it, so eight bytes can be read even of a short one.
   const std::uint64_t first =
-      size == 0 ? 0 : fast::load(text.data()) << (size >= 8 ? 0 : 64 - 8 * size);
-  const std::uint64_t last = size >= 8 ? fast::load(text.data() + size - 8) : 0;
+      size == 0 ? 0 : fast::load(&text.front()) << (size >= 8 ? 0 : 64 - 8 * size);
+  const std::uint64_t last = size >= 8 ? fast::load(&text[size - 8]) : 0;
   CategoryMemo& memo = category_memos_[(first + last) * 0x9e3779b97f4a7c15 >> 60];
   if (memo.size != size || memo.first != first || memo.last != last || size > 16) {
     memo = {first, last, size, lane_.category(text, draft_.text_at)};
@@ -394,8 +394,9 @@ bool FastScanner::text_value(const char* at, Token& token) const {
     // Two shifts each way: one by 64 is not defined.
     std::uint64_t quotes = index_->quotes[word] >> (open % 64) >> 1 << 1 << (open % 64);
     while (quotes == 0) {
-      if (++word >= kWindowWords || static_cast<std::size_t>(word) * 64 >= index_->sound)
-        return false;
+      ++word;
+      const bool is_over = static_cast<std::size_t>(word) * 64 >= index_->sound;
+      if (word >= kWindowWords || is_over) return false;
       quotes = index_->quotes[word];
     }
     const char* const close = window_ + word * 64 + std::countr_zero(quotes);

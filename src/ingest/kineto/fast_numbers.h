@@ -59,8 +59,10 @@ struct CharacterSet {
   }
   bool operator()(char c) const { return has[static_cast<unsigned char>(c)]; }
 };
-inline constexpr CharacterSet ends_number{",} \n]\r\t"};
-inline constexpr CharacterSet is_space{" \n\r\t"};
+inline constexpr CharacterSet kEndsNumber{",} \n]\r\t"};
+inline constexpr CharacterSet kSpaces{" \n\r\t"};
+inline bool ends_number(char c) { return kEndsNumber(c); }
+inline bool is_space(char c) { return kSpaces(c); }
 
 }  // namespace fast
 

@@ -38,7 +38,7 @@ base::Status check_has_events(const Document& document, const std::string& path)
 
 base::Status check_pattern(const std::string& pattern) {
   try {
-    const std::regex compiled(pattern);
+    static_cast<void>(std::regex(pattern));
   } catch (const std::regex_error& error) {
     return base::fail(base::Code::kInvalidArgument,
                       fmt::format("'{}' is not a regular expression: {}", pattern, error.what()));
