@@ -71,9 +71,19 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_slash(char c) { return c == '/' || c == '\\'; }
 bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
 
+constexpr std::array<bool, 256> characters(std::string_view of) {
+  std::array<bool, 256> table{};
+  for (const char c : of) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+
+constexpr std::array<bool, 256> kEnds = characters("\"'`()[]{}<>|;,*?!&=:#^");
+// No path, address, dotted name or frame is without one of these.
+constexpr std::array<bool, 256> kTelling = characters("/\\.@~");
+
 bool ends_token(char c) {
-  constexpr std::string_view kEnds = "\"'`()[]{}<>|;,*?!&=:#^";
-  return static_cast<unsigned char>(c) <= 0x20 || kEnds.find(c) != std::string_view::npos;
+  const auto byte = static_cast<unsigned char>(c);
+  return byte <= 0x20 || kEnds[byte];
 }
 
 // "GB/s", "N/A", "0/1", "fwd/bwd": one slash between short words or numbers is no path.
@@ -122,6 +132,11 @@ bool is_mail(std::string_view token) {
 }
 
 }  // namespace
+
+bool may_name_something(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return kTelling[static_cast<unsigned char>(c)]; });
+}
 
 Token next_token(std::string_view text, std::size_t from) {
   std::size_t at = from;

@@ -7,6 +7,10 @@
 
 namespace stepscope::emit {
 
+// A quick look: false when there is nothing in the text that the functions below would find, Python
+// frames of files without an extension apart.
+bool may_name_something(std::string_view text);
+
 // A run of characters that a path, a dotted name or an address can have.
 struct Token {
   std::size_t at, size;

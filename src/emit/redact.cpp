@@ -64,6 +64,10 @@ std::string Redactor::category(std::string_view category) const {
 // Call stacks are frames "FILE(LINE): FUNCTION", one a line or separated by semicolons. A frame's
 // file is a path whatever it looks like: it may have spaces or no folder.
 void Redactor::append_frames(std::string& out, std::string_view text, bool may_be_version) const {
+  if (!may_name_something(text) && text.find("): ") == std::string_view::npos) {
+    append_words(out, text);
+    return;
+  }
   while (!text.empty()) {
     const Frame frame = find_frame(text);
     append_text(out, text.substr(0, frame.file_at), may_be_version);
