@@ -135,6 +135,7 @@ void TraceBuilder::lay_out_tracks() {
     out_.tracks_[i].end = next;
   }
   std::vector<Row> free;
+  free.reserve(out_.tracks_.size());
   for (const Track& track : out_.tracks_) free.push_back(track.begin);
   for (Batch& batch : in_.batches) {
     for (TrackCount& count : batch.tracks) {
@@ -161,6 +162,7 @@ void TraceBuilder::order() {
   place_ = base::Column<std::uint32_t>(out_.size());
   // The longest tracks first: the last one to finish decides when all are done.
   std::vector<const Track*> tracks;
+  tracks.reserve(out_.tracks_.size());
   for (const Track& track : out_.tracks_) tracks.push_back(&track);
   std::stable_sort(tracks.begin(), tracks.end(), [](const Track* a, const Track* b) {
     return a->end - a->begin > b->end - b->begin;

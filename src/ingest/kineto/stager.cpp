@@ -313,7 +313,7 @@ void stage_label(const Draft& draft, Lane& lane) {
     row.what = What::kProcessLabels;
     wanted = Arg::kLabels;
   } else if (name.text == "process_sort_index" || name.text == "thread_sort_index") {
-    row.what = name.text.starts_with("p") ? What::kProcessSort : What::kThreadSort;
+    row.what = name.text.starts_with('p') ? What::kProcessSort : What::kThreadSort;
     wanted = Arg::kSortIndex;
   } else {
     return;
