@@ -13,10 +13,18 @@ namespace {
 constexpr int kWake = SIGUSR2;  // ours: tells the waiting thread to go home
 constexpr time_t kPatienceSeconds = 2;
 
+// Without those that were ignored when we started, under nohup or in the background of a script: a
+// blocked signal is kept for sigwait() even if it is to be ignored.
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, kWake}) sigaddset(&set, number);
+  sigaddset(&set, kWake);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction current{};
+    const bool ignored =
+        ::sigaction(number, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
+    if (!ignored) sigaddset(&set, number);
+  }
   return set;
 }
 
@@ -56,7 +64,6 @@ void Interrupt::set_last_words(std::function<void()> last_words) {
 void Interrupt::wait_for_signals() {
   const sigset_t set = handled_signals();
   int number = 0;
-  // A signal that was ignored when we started, under nohup for example, never arrives here.
   while (::sigwait(&set, &number) == 0) {
     if (finished_) return;
     if (number == kWake) continue;

@@ -123,7 +123,10 @@ std::string steps_text(const RunInfo& info) {
     return window.steps.count == per_window && window.steps.source == steps.source;
   });
   if (info.windows.size() > 1) {
-    text = same ? fmt::format("{} on each rank", per_window) : text + " in all";
+    const bool one_each = info.windows.size() == info.ranks;
+    text = !same      ? text + " in all"
+           : one_each ? fmt::format("{} on each rank", per_window)
+                      : fmt::format("{} in each window", per_window);
   }
   switch (steps.source) {
     case trace::StepSource::kProfilerStep:

@@ -426,6 +426,20 @@ def test_interrupt_while_waiting_for_input(program: Program) -> None:
         assert process.stdout.read() == b""
 
 
+def test_signals_that_are_ignored_stay_ignored(program: Program) -> None:
+    script = 'trap "" HUP INT; exec "$0" info --no-timing -'
+    with subprocess.Popen(
+        ["bash", "-c", script, program.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        shown, _ = process.communicate(TRACE.encode(), timeout=10)
+    assert process.returncode == 0
+    assert shown.startswith(b"standard input\n")
+
+
 def test_interrupt_while_writing_leaves_nothing_behind(program: Program, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text("[" + ",\n".join(EVENT % i for i in range(400_000)) + "]")
