@@ -1,7 +1,6 @@
 # Third-party libraries, found by name. Where each comes from: docs/dev/dependencies.md.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
-find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig REQUIRED)
 
