@@ -16,7 +16,8 @@ namespace {
 using base::Nanos;
 
 TEST(OrderRows, IsAStableSortByStartThenLongerFirst) {
-  std::minstd_rand random(3);
+  constexpr unsigned kSeed = 3;
+  std::minstd_rand random(kSeed);
   for (int round = 0; round < 300; ++round) {
     const std::size_t size = random() % 200;
     std::vector<Nanos> start(size);
@@ -48,6 +49,7 @@ TEST(OrderRows, IsAStableSortByStartThenLongerFirst) {
 TEST(KeyIndex, FindsAllValuesOfAKeyInOrderDenseOrSparse) {
   for (const std::int64_t spread : {std::int64_t{1}, std::int64_t{1} << 40}) {
     std::vector<KeyIndex::Item> items;
+    items.reserve(100);
     for (std::uint32_t i = 0; i < 100; ++i) items.push_back({(i % 7) * spread - 3, i});
     const KeyIndex index(items);
     for (std::int64_t key = 0; key < 7; ++key) {
