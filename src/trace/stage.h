@@ -215,7 +215,6 @@ class Lane {
   void note(Note note, std::uint32_t text_at, std::string_view detail = {}) {
     log_.add(note, text_offset_ + text_at, detail);
   }
-  void set_entries(std::uint32_t entries) { entries_ = entries; }
   std::uint32_t entries() const { return entries_; }
   void add_entry() { ++entries_; }
 

@@ -116,8 +116,7 @@ struct CounterTable {
   std::size_t memory() const;
 };
 
-// Arrows between events as the file has them. `row` is the event an arrow starts or ends at, when
-// one starts exactly there on the same track.
+// Arrows between events as the file has them, in file order.
 struct FlowTable {
   base::Column<std::uint64_t> id;
   base::Column<base::Nanos> time;
