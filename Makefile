@@ -93,7 +93,7 @@ clang: ## build with the second compiler, warnings are errors
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@tools/setup fuzz
 	@cmake --preset fuzz
-	@cmake --build build-fuzz -j$(JOBS)
+	@cmake --build build-fuzz -j$(JOBS) --target fuzz_targets
 	@tools/fuzz $(FUZZ_SECONDS)
 
 bench: setup build ## measure what the docs claim; BENCH_ARGS go to bench/run.py

@@ -60,6 +60,7 @@ const Command* find_command(std::string_view name);
 std::span<const Option> general_options();
 
 extern const Command kInfo;
+extern const Command kAnalyze;
 extern const Command kExport;
 extern const Command kHelp;
 extern const Command kCompletion;

@@ -1,5 +1,6 @@
 #include "cli/open_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -60,8 +61,10 @@ Exit show_error(const Context& context, const base::Error& error) {
   return error.code == Code::kInvalidArgument ? Exit::kUsage : Exit::kNotReadable;
 }
 
-std::optional<OpenedRun> open_run(const Context& context, Exit& status) {
-  const std::vector<std::string>& paths = context.arguments.words();
+std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::size_t skip) {
+  std::vector<std::string> paths = context.arguments.words();
+  paths.erase(paths.begin(),
+              paths.begin() + static_cast<std::ptrdiff_t>(std::min(skip, paths.size())));
   if (paths.empty()) {
     context.console.error("no PATH given: a trace file, a folder of them, or - for standard input");
     status = Exit::kUsage;

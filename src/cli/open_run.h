@@ -15,7 +15,8 @@ struct OpenedRun {
 };
 
 // Nothing after an error, which then has been shown; `status` is what to exit with.
-std::optional<OpenedRun> open_run(const Context& context, Exit& status);
+// The paths are the words behind the first `skip`.
+std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::size_t skip = 0);
 
 // Shows an error and says what to exit with.
 Exit show_error(const Context& context, const base::Error& error);

@@ -1,5 +1,7 @@
 #include "ingest/kineto/document.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "ingest/kineto/header.h"
@@ -57,6 +59,16 @@ base::Failure DocumentReader::unexpected(std::string_view expected) const {
                                 expected, shown(std::string_view(text_).substr(at_))));
 }
 
+// A file is cut once, however many of its parts miss their ends.
+void DocumentReader::note_cut(std::string_view where) {
+  const auto& batches = out_.events.batches;
+  const bool is_known = out_.log.count(Note::kTruncated) != 0 ||
+                        std::any_of(batches.begin(), batches.end(), [](const trace::Batch& batch) {
+                          return batch.log.count(Note::kTruncated) != 0;
+                        });
+  if (!is_known) out_.log.add(Note::kTruncated, offset(), where);
+}
+
 base::Result<Document> DocumentReader::read() {
   SCOPE_TRY(more());
   if (std::string_view(text_).starts_with("\xef\xbb\xbf")) at_ = 3;
@@ -90,7 +102,7 @@ base::Status DocumentReader::read_object() {
                           fmt::format("{}:{}: ends before any event; expected \"traceEvents\"",
                                       feed_.source().name(), offset()));
       }
-      out_.log.add(Note::kTruncated, offset(), "behind the events");
+      note_cut("behind the events");
       return Done{};
     }
     if (c == '}') break;
@@ -108,7 +120,7 @@ base::Status DocumentReader::read_object() {
     }
     if (reading.outcome != Outcome::kDone) {
       if (!has_events_) return unexpected("a key in quotes, then a colon");
-      out_.log.add(Note::kTruncated, offset(), "behind the events");
+      note_cut("behind the events");
       return Done{};
     }
     const std::string name = decode(key.text);
@@ -139,7 +151,7 @@ base::Status DocumentReader::read_member(const std::string& name) {
   }
   if (reading.outcome == Outcome::kDone && has_events_ && ended_ &&
       reading.next == reader().end()) {
-    out_.log.add(Note::kTruncated, offset(), "behind the events");
+    note_cut("behind the events");
     at_ = text_.size();
     return Done{};
   }
@@ -166,7 +178,7 @@ base::Status DocumentReader::skip_broken_value() {
       SCOPE_TRY(const bool got, more());
       if (got) continue;
       if (has_events_) {
-        out_.log.add(Note::kTruncated, offset(), "behind the events");
+        note_cut("behind the events");
         return Done{};
       }
       return base::fail(Code::kFormat, fmt::format("{}:{}: a value that is not JSON, and no events "
@@ -202,14 +214,14 @@ base::Status DocumentReader::read_list() {
   text_.clear();
   SCOPE_TRY(out_.events, read_events(feed_, options_));
   text_ = std::move(out_.events.rest);
-  text_offset_ = out_.events.rest_offset;
+  text_offset_ = out_.events.closed ? out_.events.rest_offset : feed_.text_read();
   at_ = 0;
   if (!out_.events.closed) {
     ended_ = true;
     if (out_.header.bare_array) {
-      out_.log.add(Note::kNoClosingBracket, feed_.text_read());
+      out_.log.add(Note::kNoClosingBracket, offset());
     } else {
-      out_.log.add(Note::kTruncated, feed_.text_read(), "inside the list of events");
+      note_cut("inside the list of events");
     }
   }
   return Done{};

@@ -1,0 +1,77 @@
+// An analysis is a pure function of a prepared view, plus the row that describes it: the question
+// it answers, its parameters, and the tables it returns. Commands, docs and bindings are made from
+// it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/table.h"
+#include "base/units.h"
+
+namespace stepscope::analysis {
+
+struct RunView;
+
+enum class ParameterType : std::uint8_t {
+  kCount,     // a whole number, 0 or more
+  kDuration,  // "30us", "1.5ms", "200" (ns)
+  kShare,     // 0 to 1, or "20%"
+  kText,
+  kChoice,
+  kSwitch,
+};
+
+struct Parameter {
+  std::string_view name;  // "min-gap": --min-gap on the command line, min_gap in Python
+  ParameterType type = ParameterType::kText;
+  std::string_view standard = {};  // the default, as it would be written; empty: not set
+  std::string_view about = {};
+  std::span<const std::string_view> choices = {};
+};
+
+// Values of an analysis' parameters, checked against its row: every parameter has a value.
+class Options {
+ public:
+  std::int64_t count(std::string_view name) const { return whole_.at(std::string(name)); }
+  base::Nanos duration(std::string_view name) const { return whole_.at(std::string(name)); }
+  double share(std::string_view name) const { return real_.at(std::string(name)); }
+  std::string_view text(std::string_view name) const { return text_.at(std::string(name)); }
+  bool on(std::string_view name) const { return whole_.at(std::string(name)) != 0; }
+
+ private:
+  friend base::Result<Options> parse_options(std::span<const Parameter> parameters,
+                                             const std::map<std::string, std::string>& given);
+  std::map<std::string, std::int64_t> whole_;
+  std::map<std::string, double> real_;
+  std::map<std::string, std::string> text_;
+};
+
+// Errors name the parameter and what it takes.
+base::Result<Options> parse_options(std::span<const Parameter> parameters,
+                                    const std::map<std::string, std::string>& given);
+
+struct Answer {
+  std::vector<base::Table> tables;   // in the order of Analysis::tables, all of them
+  std::vector<std::string> remarks;  // plain sentences: what could not be answered, and why
+};
+
+struct Analysis {
+  std::string_view name;      // "idle-time"
+  std::string_view title;     // "Idle time"
+  std::string_view question;  // "Why is the GPU waiting?"
+  std::span<const Parameter> parameters;
+  std::span<const base::TableShape> tables;
+  Answer (*run)(const RunView& view, const Options& options);
+};
+
+// Every analysis, in the order a person asks.
+std::span<const Analysis* const> analyses();
+const Analysis* find_analysis(std::string_view name);
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,40 @@
+// What device work is for: computing, communicating, moving memory. By category and arguments
+// first; names decide only where a communication kernel carries no arguments.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace stepscope::analysis {
+
+enum class WorkClass : std::uint8_t { kCompute, kCommunication, kCopy, kSet };
+std::string_view name_of(WorkClass work_class);  // "compute", "communication", "memcpy", "memset"
+
+// Kernels of NCCL, RCCL, oneCCL, MSCCL++, DeepEP, NVSHMEM, symmetric memory and custom all-reduces.
+bool names_communication_kernel(std::string_view kernel);
+// Host ranges of process-group backends: "nccl:all_reduce", "gloo:broadcast", record_param_comms.
+bool names_communication_call(std::string_view op);
+// Host ranges in which a loop waits for its loader: "enumerate(DataLoader)#…", Lightning's fetches.
+bool names_data_loading(std::string_view range);
+
+// Answers for one trace, each name examined once.
+class Classifier {
+ public:
+  explicit Classifier(const trace::Trace& trace);
+
+  WorkClass work(trace::Row row);              // of device work
+  bool is_communication_call(trace::Row row);  // of host events
+  bool is_data_loading(trace::Row row);        // of host events
+
+ private:
+  bool remembered(std::vector<std::uint8_t>& memory, base::StringId name,
+                  bool (*names)(std::string_view));
+
+  const trace::Trace* trace_;
+  std::vector<std::uint8_t> kernel_, call_, loading_;  // by name: 0 not asked yet, 1 no, 2 yes
+};
+
+}  // namespace stepscope::analysis

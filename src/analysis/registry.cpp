@@ -1,0 +1,20 @@
+#include "analysis/registry.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stepscope::analysis {
+namespace {
+
+constexpr std::array kAnalyses = {&kTemporalBreakdown, &kKernels};
+
+}  // namespace
+
+std::span<const Analysis* const> analyses() { return kAnalyses; }
+
+const Analysis* find_analysis(std::string_view name) {
+  const auto* found = std::ranges::find(kAnalyses, name, &Analysis::name);
+  return found == kAnalyses.end() ? nullptr : *found;
+}
+
+}  // namespace stepscope::analysis

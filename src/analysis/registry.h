@@ -1,0 +1,11 @@
+// The rows of the table of analyses, each defined in the file of its name.
+#pragma once
+
+#include "analysis/analysis.h"
+
+namespace stepscope::analysis {
+
+extern const Analysis kTemporalBreakdown;
+extern const Analysis kKernels;
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,237 @@
+#include "analysis/view.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stepscope::analysis {
+namespace {
+
+using trace::Row;
+
+struct Place {
+  std::int32_t device;
+  std::int64_t stream;
+  auto operator<=>(const Place&) const = default;
+};
+
+std::int32_t step_of(const WindowView& view, const Work& piece) {
+  if (piece.launch != trace::kNoRow) {
+    return step_at(view.steps, view.trace->start()[piece.launch]);
+  }
+  // Without its call, the step during which it ran.
+  const auto after = std::ranges::upper_bound(view.steps, piece.start, {},
+                                              [](const StepTime& step) { return step.span.start; });
+  if (after == view.steps.begin()) return -1;
+  const auto step = after - 1;
+  return piece.start < step->span.end ? static_cast<std::int32_t>(step - view.steps.begin()) : -1;
+}
+
+void collect_work(WindowView& view) {
+  const trace::Trace& trace = *view.trace;
+  const trace::DeviceTable& device = trace.device();
+  Classifier classify(trace);
+  std::map<Place, std::uint32_t> places;
+  std::vector<std::pair<Place, Work>> found;
+  device.rows.for_each([&](Row row, std::uint32_t entry) {
+    if (!is_device_work(trace.kind()[row])) return;
+    if ((trace.flags()[row] & trace::kFarTime) != 0) return;
+    Work piece{.start = trace.start()[row],
+               .end = trace.end(row),
+               .row = row,
+               .launch = device.launch[entry],
+               .work_class = classify.work(row)};
+    piece.step = step_of(view, piece);
+    const Place place{device.device[entry], device.stream[entry]};
+    places.emplace(place, 0);
+    found.emplace_back(place, piece);
+  });
+
+  for (auto& [place, index] : places) {
+    index = static_cast<std::uint32_t>(view.streams.size());
+    view.streams.push_back({place.device, place.stream, {}});
+  }
+  view.work.reserve(found.size());
+  for (auto& [place, piece] : found) {
+    piece.stream = places.find(place)->second;
+    view.work.push_back(piece);
+  }
+  std::ranges::sort(view.work, [&](const Work& a, const Work& b) {
+    const std::int32_t device_a = view.streams[a.stream].device;
+    const std::int32_t device_b = view.streams[b.stream].device;
+    return std::tie(device_a, a.start, a.row) < std::tie(device_b, b.start, b.row);
+  });
+  for (std::uint32_t i = 0; i < view.work.size(); ++i) {
+    view.streams[view.work[i].stream].work.push_back(i);
+  }
+}
+
+std::string device_name(const trace::Trace& trace, std::int32_t device) {
+  for (const trace::DeviceProperties& properties : trace.header().devices) {
+    if (properties.id == device) return properties.name;
+  }
+  return {};
+}
+
+void collect_devices(WindowView& view) {
+  for (std::size_t begin = 0; begin < view.work.size();) {
+    DeviceView device;
+    device.device = view.streams[view.work[begin].stream].device;
+    device.begin = begin;
+    device.name = device_name(*view.trace, device.device);
+    Union compute;
+    Union communication;
+    Union memory;
+    Union busy;
+    std::size_t at = begin;
+    for (; at < view.work.size(); ++at) {
+      const Work& piece = view.work[at];
+      if (view.streams[piece.stream].device != device.device) break;
+      busy.add(piece.start, piece.end);
+      Union& sort = piece.work_class == WorkClass::kCompute         ? compute
+                    : piece.work_class == WorkClass::kCommunication ? communication
+                                                                    : memory;
+      sort.add(piece.start, piece.end);
+    }
+    device.end = at;
+    device.compute = compute.take();
+    device.communication = communication.take();
+    device.memory = memory.take();
+    device.busy = busy.take();
+    view.devices.push_back(std::move(device));
+    begin = at;
+  }
+}
+
+void choose_steps(WindowView& view, const Selection& selection) {
+  view.chosen = !selection.steps.empty();
+  Union measured;
+  for (StepTime& step : view.steps) {
+    step.selected = selection.steps.empty() ||
+                    std::ranges::find(selection.steps, step.number) != selection.steps.end();
+    if (step.selected) measured.add(step.span.start, step.span.end);
+  }
+  view.measured = measured.take();
+}
+
+// A window without steps is one step from its first event to its last, device work included.
+void add_whole_step(WindowView& view) {
+  const trace::Span span = view.trace->span();
+  view.steps.push_back({.number = 0,
+                        .host = {span.start, span.end + 1},
+                        .span = {span.start, span.end},
+                        .work = view.trace->device().rows.size()});
+}
+
+WindowView prepare(const trace::Window& window, std::int32_t rank, std::uint32_t number,
+                   const Selection& selection) {
+  WindowView view;
+  view.trace = &window.trace;
+  view.rank = rank;
+  view.window = number;
+  view.has_steps = window.trace.steps().source != trace::StepSource::kWhole;
+  if (view.has_steps) view.steps = step_times(window.trace);
+  if (view.steps.empty()) {
+    view.has_steps = false;
+    add_whole_step(view);
+  }
+  collect_work(view);
+  collect_devices(view);
+  choose_steps(view, selection);
+  return view;
+}
+
+template <class Numbers>
+std::string listed(const Numbers& numbers) {
+  if (numbers.empty()) return "none";
+  const auto first = *numbers.begin();
+  const auto last = *numbers.rbegin();
+  if (std::cmp_equal(last - first + 1, numbers.size())) {
+    return first == last ? fmt::format("{}", first) : fmt::format("{} to {}", first, last);
+  }
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+base::Status check(const trace::Run& run, const Selection& selection) {
+  std::set<std::int64_t> ranks;
+  std::set<std::int64_t> steps;
+  bool any_steps = false;
+  for (const trace::RankTraces& rank : run.ranks) {
+    ranks.insert(rank.rank.value);
+    if (!selection.ranks.empty() &&
+        std::ranges::find(selection.ranks, rank.rank.value) == selection.ranks.end()) {
+      continue;
+    }
+    for (const trace::Window& window : rank.windows) {
+      const bool whole = window.trace.steps().source == trace::StepSource::kWhole;
+      any_steps |= !whole;
+      if (whole) steps.insert(0);
+      for (const trace::Step& step : window.trace.steps().list) steps.insert(step.number);
+    }
+  }
+  for (const std::int32_t rank : selection.ranks) {
+    if (ranks.contains(rank)) continue;
+    return base::fail(base::Code::kNotFound,
+                      fmt::format("there is no rank {}; ranks here: {}", rank, listed(ranks)));
+  }
+  for (const std::int64_t step : selection.steps) {
+    if (steps.contains(step)) continue;
+    return base::fail(
+        base::Code::kNotFound,
+        any_steps ? fmt::format("there is no step {}; steps here: {}", step, listed(steps))
+                  : fmt::format("there is no step {}: nothing marks steps in this trace, so all of "
+                                "it is step 0",
+                                step));
+  }
+  return base::Done{};
+}
+
+}  // namespace
+
+bool RunView::has_device_work() const {
+  return std::ranges::any_of(windows, [](const WindowView& w) { return !w.work.empty(); });
+}
+
+base::Result<RunView> make_view(const trace::Run& run, const Selection& selection,
+                                unsigned threads) {
+  SCOPE_TRY(check(run, selection));
+  struct Source {
+    const trace::Window* window;
+    std::int32_t rank;
+    std::uint32_t number;
+  };
+  std::vector<Source> sources;
+  for (const trace::RankTraces& rank : run.ranks) {
+    if (!selection.ranks.empty() &&
+        std::ranges::find(selection.ranks, rank.rank.value) == selection.ranks.end()) {
+      continue;
+    }
+    for (std::uint32_t w = 0; w < rank.windows.size(); ++w) {
+      sources.push_back({&rank.windows[w], rank.rank.value, w});
+    }
+  }
+  RunView view;
+  view.threads = threads;
+  view.windows.resize(sources.size());
+  base::parallel_for(sources.size(), threads, [&](std::size_t i) {
+    view.windows[i] = prepare(*sources[i].window, sources[i].rank, sources[i].number, selection);
+  });
+  return view;
+}
+
+std::string why_no_device_work(const RunView& view) {
+  bool calls = false;
+  for (const WindowView& window : view.windows) calls |= window.trace->launches().rows.size() > 0;
+  if (calls) {
+    return "The trace has calls into the GPU runtime but not the work they started: the profiler "
+           "could not record the device (see docs/start/no-gpu-events.md).";
+  }
+  return "The trace has no GPU work: it was recorded on the host alone, or without the GPU "
+         "activity.";
+}
+
+}  // namespace stepscope::analysis

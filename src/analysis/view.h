@@ -1,0 +1,100 @@
+// What every analysis reads: the events of a run, prepared once. So "busy", "step" and
+// "communication" mean the same in every answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/classes.h"
+#include "analysis/intervals.h"
+#include "analysis/step_times.h"
+#include "base/parallel.h"
+#include "base/result.h"
+#include "trace/run.h"
+
+namespace stepscope::analysis {
+
+// One piece of device work.
+struct Work {
+  base::Nanos start = 0, end = 0;
+  trace::Row row = trace::kNoRow;
+  trace::Row launch = trace::kNoRow;  // the call that started it, or kNoRow
+  std::uint32_t stream = 0;           // index into WindowView::streams
+  std::int32_t step = -1;             // index into WindowView::steps; -1: of no step
+  WorkClass work_class = WorkClass::kCompute;
+
+  base::Nanos length() const { return end - start; }
+};
+
+struct StreamView {
+  std::int32_t device = -1;
+  std::int64_t stream = -1;         // as the file numbers it
+  std::vector<std::uint32_t> work;  // indices into WindowView::work, by start
+};
+
+struct DeviceView {
+  std::int32_t device = -1;
+  std::size_t begin = 0, end = 0;  // in WindowView::work
+  std::string name;                // "NVIDIA H200", or empty
+  // When work of each sort ran, whichever the stream; memory = copies and sets.
+  Intervals compute, communication, memory, busy;
+};
+
+struct WindowView {
+  const trace::Trace* trace = nullptr;
+  std::int32_t rank = 0;
+  std::uint32_t window = 0;
+  std::vector<Work> work;           // by device, then start, then row
+  std::vector<StreamView> streams;  // by device, then stream
+  std::vector<DeviceView> devices;  // by number
+  std::vector<StepTime> steps;      // by start; at least one
+  bool has_steps = false;           // false: the only step is the whole window
+  Intervals measured;               // the selected steps, corrected: what breakdowns break down
+
+  base::Nanos measured_ns() const { return total(measured); }
+  // Whether counted tables take this piece: all of them unless the user chose steps.
+  bool counts(const Work& piece) const {
+    return !chosen || (piece.step >= 0 && steps[static_cast<std::size_t>(piece.step)].selected);
+  }
+  bool counts_at(base::Nanos host_time) const {
+    if (!chosen) return true;
+    const std::int32_t step = step_at(steps, host_time);
+    return step >= 0 && steps[static_cast<std::size_t>(step)].selected;
+  }
+  std::span<const Work> work_of(const DeviceView& device) const {
+    return std::span(work).subspan(device.begin, device.end - device.begin);
+  }
+  bool chosen = false;  // the user chose steps
+};
+
+struct Selection {
+  std::vector<std::int32_t> ranks;  // empty: all
+  std::vector<std::int64_t> steps;  // by number; empty: all
+};
+
+struct RunView {
+  std::vector<WindowView> windows;  // by rank, then by start
+  unsigned threads = 1;
+  bool has_device_work() const;
+};
+
+// Fails when a chosen rank or step does not exist. The run must outlive the view.
+base::Result<RunView> make_view(const trace::Run& run, const Selection& selection,
+                                unsigned threads);
+
+// Calls compute(window) for every window in parallel; the results are in the order of the windows.
+template <class Partial, class Compute>
+std::vector<Partial> per_window(const RunView& view, Compute compute) {
+  std::vector<Partial> partials(view.windows.size());
+  base::parallel_for(view.windows.size(), view.threads,
+                     [&](std::size_t i) { partials[i] = compute(view.windows[i]); });
+  return partials;
+}
+
+// The sentence for a run that has no device work, by what it has instead.
+std::string why_no_device_work(const RunView& view);
+
+}  // namespace stepscope::analysis

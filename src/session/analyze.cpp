@@ -1,0 +1,23 @@
+#include "session/analyze.h"
+
+#include <utility>
+
+namespace stepscope::session {
+
+base::Result<Study> Study::prepare(const trace::Run& run, const analysis::Selection& selection,
+                                   unsigned threads) {
+  SCOPE_TRY(analysis::RunView view, analysis::make_view(run, selection, threads));
+  return Study(std::move(view));
+}
+
+base::Result<analysis::Answer> Study::ask(std::string_view name,
+                                          const std::map<std::string, std::string>& given) const {
+  const analysis::Analysis* found = analysis::find_analysis(name);
+  if (found == nullptr) {
+    return base::fail(base::Code::kNotFound, "there is no analysis '" + std::string(name) + "'");
+  }
+  SCOPE_TRY(const analysis::Options options, analysis::parse_options(found->parameters, given));
+  return found->run(view_, options);
+}
+
+}  // namespace stepscope::session
