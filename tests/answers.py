@@ -1,0 +1,39 @@
+"""Asks the program for an analysis, and names the traces it is asked about."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from program import ROOT, Program
+
+Row = dict[str, Any]
+
+
+def answer(program: Program, analysis: str, *arguments: str | os.PathLike[str]) -> dict[str, Any]:
+    """What `analyze ANALYSIS -f json` says: {"tables": {name: rows}, "remarks": ...}."""
+    outcome = program.run("analyze", analysis, "-f", "json", *arguments, timeout=300)
+    assert outcome.exit_status in (0, 4), outcome.stderr.decode(errors="replace")
+    said: dict[str, Any] = json.loads(outcome.stdout)
+    return said
+
+
+def tables(
+    program: Program, analysis: str, *arguments: str | os.PathLike[str]
+) -> dict[str, list[Row]]:
+    """The tables of an answer by name."""
+    found: dict[str, list[Row]] = answer(program, analysis, *arguments)["tables"]
+    return found
+
+
+def traces() -> list[Path]:
+    """The samples of the project, and the corpus where there is one."""
+    folders = [ROOT / "examples" / "data"]
+    if corpus := os.environ.get("STEPSCOPE_CORPUS"):
+        folders.append(Path(corpus))
+    return sorted(path for folder in folders for path in folder.rglob("*.json.gz"))
+
+
+def short_name(path: Path) -> str:
+    """For test ids: folder and file."""
+    return f"{path.parent.name}/{path.name.removesuffix('.json.gz')}"
