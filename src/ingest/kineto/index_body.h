@@ -60,24 +60,36 @@ inline std::uint64_t behind_by_adding(std::uint64_t from, std::uint64_t solid,
   return (next | sum) & solid;
 }
 
+inline bool is_letter(char c) {
+  return c == 't' || c == 'r' || c == 'u' || c == 'f' || c == 'a' || c == 'l' || c == 's' ||
+         c == 'n';
+}
+
+inline bool continues_word(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || c == 'e' ||
+         c == 'E';
+}
+
 inline bool is_literal(const char* at) {
   const auto is = [&](const char* word, int size) {
     for (int i = 0; i < size; ++i) {
       if (at[i] != word[i]) return false;
     }
-    return true;
+    return !continues_word(at[size]);
   };
   return is("true", 4) || is("null", 4) || is("false", 5);
 }
 
-// Words (runs of characters that are part of a number, true, false or null) that are none of these.
-inline std::uint64_t bad_words(const char* text, std::uint64_t starts) {
-  std::uint64_t bad = 0;
-  for (; starts != 0; starts &= starts - 1) {
+// Words (runs of characters that are part of a number, true, false or null) that are none of these:
+// their first byte, or the first letter behind something else (-nan). `letters` and `scalar` are
+// the word's; the byte before `text` can be read where it belongs to the first run.
+inline std::uint64_t bad_words(const char* text, std::uint64_t letters, std::uint64_t scalar,
+                               std::uint64_t continues) {
+  const std::uint64_t before = (continues & 1) != 0 && !is_letter(text[-1]) ? 1 : 0;
+  std::uint64_t bad = letters & ((scalar & ~letters) << 1 | before);
+  for (std::uint64_t starts = letters & ~continues; starts != 0; starts &= starts - 1) {
     const int bit = __builtin_ctzll(starts);
-    const char c = text[bit];
-    const bool is_number = c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9');
-    if (!is_number && !is_literal(text + bit)) bad |= std::uint64_t{1} << bit;
+    if (!is_literal(text + bit)) bad |= std::uint64_t{1} << bit;
   }
   return bad;
 }
@@ -137,7 +149,7 @@ template <class Machine>
                         (m.colon & outside & ~after_close_quote) |
                         (after_value & ~(follower | (scalar & continues))) |
                         (follower & ~(after_value | (close & after_open)));
-  if ((m.letter & outside) != 0) fault |= bad_words(text, scalar & ~continues);
+  if ((m.letter & outside) != 0) fault |= bad_words(text, m.letter & outside, scalar, continues);
 
   const std::uint64_t brackets = (open | close) & ~m.curly;
   const std::uint64_t open_brackets = open & ~m.curly;
@@ -169,9 +181,12 @@ inline void build(const char* text, std::size_t size, Index& out) {
   }
   if (at < size && fault == 0) {
     // Behind the window there is nothing but space.
-    char last[64 + 8];
-    for (std::size_t i = 0; i < sizeof(last); ++i) last[i] = at + i < size ? text[at + i] : ' ';
-    fault = add_word<Machine>(last, at, word, carry, balance, any_odd, places, out);
+    char last[1 + 64 + 8];
+    last[0] = text[static_cast<std::ptrdiff_t>(at) - 1];
+    for (std::size_t i = 1; i < sizeof(last); ++i) {
+      last[i] = at + i - 1 < size ? text[at + i - 1] : ' ';
+    }
+    fault = add_word<Machine>(last + 1, at, word, carry, balance, any_odd, places, out);
     at += 64;
     ++word;
   }
