@@ -69,6 +69,28 @@ void DocumentReader::note_cut(std::string_view where) {
   if (!is_known) out_.log.add(Note::kTruncated, offset(), where);
 }
 
+// What follows the events cannot be read: they are kept all the same.
+base::Status DocumentReader::give_up(std::string_view expected) {
+  if (!has_events_) return unexpected(expected);
+  if (at_ == text_.size()) {
+    note_cut("behind the events");
+  } else {
+    out_.log.add(Note::kUnreadableEvent, offset(), "behind the events");
+  }
+  return Done{};
+}
+
+// Text behind the end of the document is another document, or the end was none: a stray bracket.
+base::Status DocumentReader::note_text_behind() {
+  while (true) {
+    SCOPE_TRY(const char c, peek());
+    if (c == '\0') return Done{};
+    if (c != ',' && c != ']' && c != '}') break;
+    ++at_;
+  }
+  return give_up({});
+}
+
 base::Result<Document> DocumentReader::read() {
   SCOPE_TRY(more());
   if (std::string_view(text_).starts_with("\xef\xbb\xbf")) at_ = 3;
@@ -80,6 +102,7 @@ base::Result<Document> DocumentReader::read() {
   if (first == '[') {
     out_.header.bare_array = true;
     SCOPE_TRY(read_list());
+    SCOPE_TRY(note_text_behind());
   } else if (first == '{') {
     SCOPE_TRY(read_object());
   } else {
@@ -105,12 +128,15 @@ base::Status DocumentReader::read_object() {
       note_cut("behind the events");
       return Done{};
     }
-    if (c == '}') break;
+    if (c == '}') {
+      ++at_;
+      break;
+    }
     if (c == ',') {
       ++at_;
       continue;
     }
-    if (c != '"') return unexpected("the name of a key");
+    if (c != '"') return give_up("the name of a key");
     Token key{};
     Oddities odd;
     Reading reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
@@ -119,14 +145,13 @@ base::Status DocumentReader::read_object() {
       reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
     }
     if (reading.outcome != Outcome::kDone) {
-      if (!has_events_) return unexpected("a key in quotes, then a colon");
-      note_cut("behind the events");
-      return Done{};
+      if (has_events_ && reading.next == reader().end()) at_ = text_.size();  // it is cut
+      return give_up("a key in quotes, then a colon");
     }
     const std::string name = decode(key.text);
     at_ = static_cast<std::size_t>(reading.next - text_.data());
     SCOPE_TRY(const char colon, peek());
-    if (colon != ':') return unexpected("a colon behind a key");
+    if (colon != ':') return give_up("a colon behind a key");
     ++at_;
     SCOPE_TRY(read_member(name));
   }
@@ -135,7 +160,7 @@ base::Status DocumentReader::read_object() {
         Code::kFormat,
         fmt::format("{}: JSON, but not a trace: it has no \"traceEvents\"", feed_.source().name()));
   }
-  return Done{};
+  return note_text_behind();
 }
 
 base::Status DocumentReader::read_member(const std::string& name) {

@@ -33,6 +33,8 @@ class DocumentReader {
   base::Result<bool> more();
   base::Result<char> peek();  // the next character that is not space; 0 at the end
   void note_cut(std::string_view where);
+  base::Status note_text_behind();
+  base::Status give_up(std::string_view expected);
   base::Failure unexpected(std::string_view expected) const;
   std::uint64_t offset() const { return text_offset_ + at_; }
   const char* here() const { return text_.data() + at_; }

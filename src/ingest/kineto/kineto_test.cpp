@@ -1,0 +1,107 @@
+// Text that once was read wrongly, through the whole reader: fast and careful, in one block and in
+// many. What a user can see of it is in tests/golden; what fuzzing finds comes here.
+#include "ingest/kineto/kineto.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bytes/source.h"
+
+namespace stepscope::ingest::kineto {
+namespace {
+
+using testing::ElementsAreArray;
+using trace::Note;
+
+struct Odd {
+  Note note;
+  std::uint64_t count, offset;
+  bool operator==(const Odd&) const = default;
+};
+
+void PrintTo(const Odd& odd, std::ostream* out) {
+  *out << odd.count << " " << trace::info_of(odd.note).id << " at " << odd.offset;
+}
+
+std::vector<Odd> odd_things(const trace::ImportLog& log) {
+  std::vector<Odd> odd;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
+    const auto note = static_cast<Note>(i);
+    if (log.count(note) == 0 || note == Note::kWithoutBaseTime) continue;
+    odd.push_back({note, log.count(note), log[note].offset});
+  }
+  return odd;
+}
+
+struct Case {
+  const char* name;
+  std::string text;
+  std::vector<std::string> events;
+  std::vector<Odd> odd;
+};
+
+const std::string kA = R"({"ph":"X","name":"a","ts":1,"dur":2})";
+const std::string kB = R"({"ph":"X","name":"b","ts":4,"dur":2})";
+
+const std::vector<Case> kCases = {
+    {"a file cut inside an event is cut once, there",
+     R"({"traceEvents":[)" + kA + R"(,{"ph":"X","na)",
+     {"a"},
+     {{Note::kTruncated, 1, 53}}},
+    {"a file cut between events is cut once",
+     R"({"traceEvents":[)" + kA + ",",
+     {"a"},
+     {{Note::kTruncated, 1, 53}}},
+    {"a file cut behind a key keeps its events",
+     R"({"traceEvents":[)" + kA + R"(],"traceName")",
+     {"a"},
+     {{Note::kTruncated, 1, 65}}},
+    {"a file cut inside a key keeps its events",
+     R"({"traceEvents":[)" + kA + R"(],"trace)",
+     {"a"},
+     {{Note::kTruncated, 1, 60}}},
+    {"what is no key behind the events costs none of them",
+     R"({"traceEvents":[)" + kA + R"(],5})",
+     {"a"},
+     {{Note::kUnreadableEvent, 1, 54}}},
+    {"events behind a bracket too many are missed, and said to be",
+     "[" + kA + "],\n" + kB + "]",
+     {"a"},
+     {{Note::kUnreadableEvent, 1, 40}}},
+    {"a second document is missed, and said to be",
+     R"({"traceEvents":[)" + kA + R"(]} {"traceEvents":[)" + kB + "]}",
+     {"a"},
+     {{Note::kUnreadableEvent, 1, 55}}},
+    {"brackets and commas behind the end say nothing",
+     R"({"traceEvents":[)" + kA + "]}]},\n",
+     {"a"},
+     {}},
+};
+
+TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
+  for (const Case& c : kCases) {
+    for (const bool careful : {true, false}) {
+      for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{64}}) {
+        SCOPED_TRACE(std::string(c.name) + (careful ? ", careful" : ", fast") + ", blocks of " +
+                     std::to_string(block_bytes));
+        ReadOptions options;
+        options.careful_only = careful;
+        options.block_bytes = block_bytes;
+        const auto trace = kineto::read(bytes::memory_source("test.json", c.text), options);
+        ASSERT_TRUE(trace) << trace.error().message;
+        std::vector<std::string> names;
+        for (trace::Row row = 0; row < trace->size(); ++row) {
+          names.emplace_back(trace->name_text(row));
+        }
+        EXPECT_THAT(names, ElementsAreArray(c.events));
+        EXPECT_THAT(odd_things(trace->log()), ElementsAreArray(c.odd));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::ingest::kineto
