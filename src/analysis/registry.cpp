@@ -6,7 +6,7 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr std::array kAnalyses = {&kTemporalBreakdown, &kKernels};
+constexpr std::array kAnalyses = {&kTemporalBreakdown, &kKernels, &kIdleTime};
 
 }  // namespace
 

@@ -7,5 +7,6 @@ namespace stepscope::analysis {
 
 extern const Analysis kTemporalBreakdown;
 extern const Analysis kKernels;
+extern const Analysis kIdleTime;
 
 }  // namespace stepscope::analysis
