@@ -8,6 +8,8 @@
 #include <span>
 #include <type_traits>
 
+#include "base/pages.h"
+
 namespace stepscope::base {
 
 template <class T>
@@ -16,10 +18,7 @@ class Column {
 
  public:
   Column() = default;
-  explicit Column(std::size_t size)
-      : size_(size), data_(static_cast<T*>(std::calloc(size == 0 ? 1 : size, sizeof(T)))) {
-    if (!data_) throw std::bad_alloc();  // as std::vector would
-  }
+  explicit Column(std::size_t size) : size_(size), data_(make(size), Free{size * sizeof(T)}) {}
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -30,8 +29,22 @@ class Column {
   std::size_t memory() const { return size_ * sizeof(T); }
 
  private:
+  static T* make(std::size_t size) {
+    if (size * sizeof(T) >= kHugePageBytes)
+      return reinterpret_cast<T*>(map_pages(size * sizeof(T)));
+    void* const data = std::calloc(size == 0 ? 1 : size, sizeof(T));
+    if (data == nullptr) throw std::bad_alloc();  // as std::vector would
+    return static_cast<T*>(data);
+  }
   struct Free {
-    void operator()(T* p) const { std::free(p); }
+    std::size_t bytes = 0;
+    void operator()(T* p) const {
+      if (bytes >= kHugePageBytes) {
+        unmap_pages(reinterpret_cast<std::byte*>(p), bytes);
+      } else {
+        std::free(p);
+      }
+    }
   };
   std::size_t size_ = 0;
   std::unique_ptr<T, Free> data_;

@@ -1,7 +1,10 @@
 #include "trace/ordering.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
+
+#include "base/column.h"
 
 namespace stepscope::trace {
 namespace {
@@ -42,22 +45,21 @@ void merge(const Key* a, const Key* b, const Key* c, Key* out) {
   std::copy(right, c, out);
 }
 
-void merge_runs(std::vector<Key>& keys, std::vector<std::size_t> begins) {
-  std::vector<Key> other(keys.size());
+void merge_runs(base::Column<Key>& keys, std::vector<std::size_t> begins) {
+  base::Column<Key> other(keys.size());
   while (begins.size() > 2) {
     std::vector<std::size_t> merged = {0};
     std::size_t run = 0;
     for (; run + 2 < begins.size(); run += 2) {
-      merge(&keys[begins[run]], &keys[begins[run + 1]], keys.data() + begins[run + 2],
+      merge(&keys[begins[run]], &keys[begins[run + 1]], keys.span().data() + begins[run + 2],
             &other[begins[run]]);
       merged.push_back(begins[run + 2]);
     }
     if (run + 1 < begins.size()) {
-      std::copy(keys.begin() + static_cast<std::ptrdiff_t>(begins[run]), keys.end(),
-                other.begin() + static_cast<std::ptrdiff_t>(begins[run]));
+      std::ranges::copy(keys.span().subspan(begins[run]), &other[begins[run]]);
       merged.push_back(keys.size());
     }
-    keys.swap(other);
+    std::swap(keys, other);
     begins = std::move(merged);
   }
 }
@@ -71,7 +73,7 @@ void order_rows(std::span<base::Nanos> start, std::span<base::Nanos> duration,
     for (std::size_t i = 0; i < place.size(); ++i) place[i] = static_cast<std::uint32_t>(i);
     return;
   }
-  std::vector<Key> keys(start.size());
+  base::Column<Key> keys(start.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     keys[i] = {start[i], duration[i], static_cast<std::uint32_t>(i)};
   }

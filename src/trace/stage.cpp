@@ -130,10 +130,10 @@ Batch Lane::finish() {
   measure(batch);
   batch.log = std::move(log_);
 
-  batch.event_pages = base::Pages(bytes_of(events));
+  batch.event_pages = event_slab_.take(bytes_of(events));
   pack(events, batch.event_pages.data(), batch.events);
-  batch.side_pages = base::Pages(bytes_of(ops, launches, python, device, kernels, copies, syncs,
-                                          memory, collectives, counters, flows, async, labels));
+  batch.side_pages = side_slab_.take(bytes_of(ops, launches, python, device, kernels, copies, syncs,
+                                              memory, collectives, counters, flows, async, labels));
   std::byte* at = batch.side_pages.data();
   at += pack(ops, at, batch.ops);
   at += pack(launches, at, batch.launches);

@@ -164,7 +164,7 @@ struct Batch {
   ImportLog log;
   std::vector<TrackCount> tracks;
 
-  base::Pages event_pages, side_pages;
+  base::Slice event_pages, side_pages;
   Rows<EventRow> events;
   Rows<OpRow> ops;
   Rows<LaunchRow> launches;
@@ -251,6 +251,7 @@ class Lane {
   std::vector<std::uint32_t> track_rows_;  // scratch: rows of this batch by lane track
   IdRanges ranges_;
   std::string track_key_;
+  base::Slab event_slab_, side_slab_;
 };
 
 }  // namespace stepscope::trace
