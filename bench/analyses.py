@@ -1,0 +1,192 @@
+"""Measures what the docs claim about the analyses, and writes docs/bench/analyses.md.
+
+    bench/analyses.py                  every part
+    bench/analyses.py --most 500M      smaller inputs only
+    bench/analyses.py --reuse-peers    with the last figures of HTA, which takes minutes
+
+Three claims: all analyses together take less time than loading the trace; none grows worse than
+n log n; and HTA, doing the part of them that it knows, takes at least a hundred times as long and
+ten times the memory. Ratios are taken within one run.
+"""
+
+import argparse
+import datetime
+import functools
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import peers
+from inputs import Input
+from measure import ROOT, Timing, commit, json_lines, machine, run
+from programs import TEMPLATES, Programs, build
+
+PAGE = ROOT / "docs" / "bench" / "analyses.md"
+MAIN = TEMPLATES[0]
+SIZES = ("100M", "500M", "2G")
+
+# HTA's own set: load, then the breakdowns, idle time, overlap, launches and queues, nothing drawn.
+HTA_PROGRAM = """
+import json, logging, sys, time
+logging.disable(logging.CRITICAL)
+from hta.trace_analysis import TraceAnalysis
+start = time.perf_counter()
+analysis = TraceAnalysis(trace_files={0: sys.argv[1]})
+loaded = time.perf_counter()
+analysis.get_temporal_breakdown(visualize=False)
+analysis.get_gpu_kernel_breakdown(visualize=False)
+analysis.get_idle_time_breakdown(ranks=[0], visualize=False)
+analysis.get_comm_comp_overlap(visualize=False)
+analysis.get_cuda_kernel_launch_stats(ranks=[0], visualize=False)
+analysis.get_queue_length_summary(ranks=[0])
+analysis.get_memory_bw_summary(ranks=[0])
+done = time.perf_counter()
+print(json.dumps({"seconds": done - start, "load_s": loaded - start, "rest_s": done - loaded}))
+"""
+
+INTRODUCTION = """# Analyses: speed and memory
+
+Written by `bench/analyses.py`; do not edit. One process loads the trace, prepares the view and asks
+every question with its defaults. Times are the best of {runs} runs in turn; GB are 10^9 bytes.
+Inputs are a real trace multiplied by `bench/generate.cpp`, in the page cache.
+"""
+
+
+def measure(programs: Programs, trace: Input, threads: int, runs: int) -> dict[str, Any]:
+    """The best of several runs, part by part, and the largest peak."""
+    best: dict[str, Any] = {}
+    peak = 0
+    for _ in range(runs):
+        program = programs.folder / "bench" / "bench_analyze"
+        done = run([program, trace.path, "--threads", str(threads)])
+        line = json_lines(done.output)[-1]
+        peak = max(peak, done.peak_bytes)
+        if not best:
+            best = line
+        for key in ("load_s", "view_s", "analyses_s"):
+            best[key] = min(best[key], line[key])
+        for name, seconds in line["analyses"].items():
+            best["analyses"][name] = min(best["analyses"][name], seconds)
+    return {**best, "peak_bytes": peak, "events": trace.events, "text_bytes": trace.text_bytes}
+
+
+def hta_analyses(python: Path, trace: Input) -> Timing:
+    """HTA's load and its part of the analyses, in one process."""
+    done = run([python, "-c", HTA_PROGRAM, trace.path])
+    facts = json_lines(done.output)[-1]
+    return Timing([facts.pop("seconds")], done.peak_bytes, facts)
+
+
+def against_loading(rows: list[dict[str, Any]]) -> str:
+    """The first claim as a table."""
+    lines = [
+        "## Against loading",
+        "",
+        "| text | events | threads | load s | view s | all analyses s | (view + analyses) ÷ load "
+        "| peak |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in rows:
+        rest = row["view_s"] + row["analyses_s"]
+        lines.append(
+            f"| {row['text_bytes'] / 1e6:,.0f} MB | {row['events']:,} | {row['threads']} | "
+            f"{row['load_s']:.3f} | {row['view_s']:.3f} | {row['analyses_s']:.3f} | "
+            f"{rest / row['load_s']:.2f} | {row['peak_bytes'] / 1e6:,.0f} MB |"
+        )
+    return "\n".join(lines)
+
+
+def growth(rows: list[dict[str, Any]]) -> str:
+    """The second claim: nanoseconds by event and by log2 of their number, per analysis."""
+    rows = [row for row in rows if row["threads"] == 1]
+    names = ["view", *rows[0]["analyses"]]
+    head = " | ".join(f"{row['text_bytes'] / 1e6:,.0f} MB" for row in rows)
+    lines = [
+        "## By size",
+        "",
+        "One thread, nanoseconds ÷ (n log2 n) with n the number of events: a column that does not",
+        "grow to the right is no worse than n log n.",
+        "",
+        f"| analysis | {head} |",
+        "| --- |" + " ---: |" * len(rows),
+    ]
+    for name in names:
+        cells = []
+        for row in rows:
+            seconds = row["view_s"] if name == "view" else row["analyses"][name]
+            count = row["events"]
+            cells.append(f"{seconds * 1e9 / (count * math.log2(count)):.3f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def against_hta(rows: list[dict[str, Any]]) -> str:
+    """The third claim as a table."""
+    lines = [
+        "## Against HTA",
+        "",
+        "Load and analyses in one process. HTA (`traceinsight==0.6.1`, `pandas<3`) does its temporal",
+        "and kernel breakdowns, idle time, overlap, launch statistics, queue lengths and copy",
+        "bandwidths; stepscope does those and all its others, on two threads.",
+        "",
+        "| text | HTA s | of it loading | HTA peak | stepscope s | peak | HTA ÷ stepscope | peak ÷ "
+        "HTA's |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in rows:
+        theirs, ours = row["hta"], row["ours"]
+        seconds = ours["load_s"] + ours["view_s"] + ours["analyses_s"]
+        lines.append(
+            f"| {ours['text_bytes'] / 1e6:,.0f} MB | {theirs.median:.1f} | "
+            f"{theirs.facts['load_s']:.1f} | {theirs.peak_bytes / 1e6:,.0f} MB | {seconds:.3f} | "
+            f"{ours['peak_bytes'] / 1e6:,.0f} MB | {theirs.median / seconds:.0f} | "
+            f"{ours['peak_bytes'] / theirs.peak_bytes:.3f} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Measures everything and writes the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=5, help="turns (default 5)")
+    parser.add_argument("--most", default="2G", help="largest input (default 2G)")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build folder")
+    parser.add_argument("--reuse-peers", action="store_true", help="do not run HTA again")
+    options = parser.parse_args()
+    folder = options.build.resolve()
+    build(folder)
+    programs = Programs(folder, options.runs, options.most)
+
+    rows = []
+    for size in programs.sizes(*SIZES):
+        trace = programs.trace(MAIN, size)
+        for threads in (1, 2):
+            rows.append({**measure(programs, trace, threads, options.runs), "threads": threads})
+    hta_rows = []
+    load = functools.partial(hta_analyses, peers.hta_python())
+    for size in programs.sizes("100M", "500M"):
+        trace = programs.trace(MAIN, size)
+        theirs = peers.kept("hta-analyses", trace, 1, load, options.reuse_peers)
+        ours = next(
+            row for row in rows if row["threads"] == 2 and row["text_bytes"] == trace.text_bytes
+        )
+        hta_rows.append({"hta": theirs, "ours": ours})
+
+    command = " ".join(["bench/analyses.py", *sys.argv[1:]])
+    parts = [
+        INTRODUCTION.format(runs=options.runs),
+        against_loading(rows),
+        growth(rows),
+        against_hta(hta_rows),
+        f"`{command}`, {datetime.date.today().isoformat()}, commit {commit()}, {machine()}.",
+    ]
+    PAGE.write_text("\n\n".join(part.strip() for part in parts) + "\n")
+    print(PAGE.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

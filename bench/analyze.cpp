@@ -1,0 +1,59 @@
+// The claim: all analyses of one run together take less time than loading it. One process loads the
+// file, prepares the view and asks every question with its defaults; each part is timed apart, and
+// one JSON line says all of it. Run several times by bench/analyses.py.
+#include "session/analyze.h"
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "harness.h"
+#include "session/session.h"
+
+namespace stepscope::bench {
+namespace {
+
+template <class T>
+T value_of(base::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(result).value();
+}
+
+int run(const Options& options) {
+  const auto threads = static_cast<unsigned>(options.threads);
+  session::OpenOptions open;
+  open.threads = threads;
+  const Stopwatch load;
+  const trace::Run run = value_of(session::open({options.path}, open));
+  const double load_s = load.seconds();
+  const Stopwatch prepare;
+  const session::Study study = value_of(session::Study::prepare(run, {}, threads));
+  const double view_s = prepare.seconds();
+
+  std::string parts;
+  std::uint64_t rows = 0;
+  const Stopwatch all;
+  for (const analysis::Analysis* about : analysis::analyses()) {
+    if (!options.only.empty() && options.only != about->name) continue;
+    const Stopwatch watch;
+    const analysis::Answer answer = value_of(study.ask(about->name));
+    parts +=
+        fmt::format("{}\"{}\": {:.5f}", parts.empty() ? "" : ", ", about->name, watch.seconds());
+    for (const base::Table& table : answer.tables) rows += table.rows();
+  }
+  fmt::print(
+      "{{\"load_s\": {:.5f}, \"view_s\": {:.5f}, \"analyses_s\": {:.5f}, \"rows\": {}, "
+      "\"analyses\": {{{}}}}}\n",
+      load_s, view_s, all.seconds(), rows, parts);
+  return 0;
+}
+
+}  // namespace
+}  // namespace stepscope::bench
+
+int main(int argc, char** argv) {
+  return stepscope::bench::bench_main("bench_analyze", argc, argv, stepscope::bench::run);
+}
