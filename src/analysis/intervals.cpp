@@ -1,6 +1,7 @@
 #include "analysis/intervals.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepscope::analysis {
 
@@ -48,10 +49,11 @@ Intervals subtract(std::span<const Interval> a, std::span<const Interval> b) {
   for (const Interval& whole : a) {
     base::Nanos at = whole.start;
     while (j < b.size() && b[j].end <= at) ++j;
-    for (std::size_t k = j; k < b.size() && b[k].start < whole.end; ++k) {
-      if (b[k].start > at) out.push_back({at, b[k].start});
-      at = std::max(at, b[k].end);
-      if (at < whole.end) j = k;
+    // What ends behind `whole` stays: it may cover the next one too.
+    for (; j < b.size() && b[j].start < whole.end; ++j) {
+      if (b[j].start > at) out.push_back({at, b[j].start});
+      at = b[j].end;
+      if (at >= whole.end) break;
     }
     if (at < whole.end) out.push_back({at, whole.end});
   }
@@ -60,6 +62,7 @@ Intervals subtract(std::span<const Interval> a, std::span<const Interval> b) {
 
 Intervals clip(std::span<const Interval> set, Interval to) {
   Intervals out;
+  if (to.end <= to.start) return out;
   const auto first =
       std::ranges::partition_point(set, [&](const Interval& i) { return i.end <= to.start; });
   for (auto i = first; i != set.end() && i->start < to.end; ++i) {
@@ -91,13 +94,21 @@ base::Nanos covered(std::span<const Interval> set, Interval within) {
   return sum;
 }
 
-base::Nanos Cursor::covered(Interval within) {
-  while (at_ < set_.size() && set_[at_].end <= within.start) ++at_;
+Coverage::Coverage(Intervals set) : set_(std::move(set)) {
+  sums_.reserve(set_.size());
   base::Nanos sum = 0;
-  for (std::size_t i = at_; i < set_.size() && set_[i].start < within.end; ++i) {
-    sum += std::min(set_[i].end, within.end) - std::max(set_[i].start, within.start);
+  for (const Interval& i : set_) {
+    sums_.push_back(sum);
+    sum += i.length();
   }
-  return sum;
+}
+
+base::Nanos Coverage::before(base::Nanos time) const {
+  const auto after = std::ranges::upper_bound(set_, time, {}, &Interval::start);
+  if (after == set_.begin()) return 0;
+  const auto last = after - 1;
+  return sums_[static_cast<std::size_t>(last - set_.begin())] + std::min(time, last->end) -
+         last->start;
 }
 
 }  // namespace stepscope::analysis

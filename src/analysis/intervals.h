@@ -43,20 +43,26 @@ Intervals intersect(std::span<const Interval> a, std::span<const Interval> b);
 Intervals subtract(std::span<const Interval> a, std::span<const Interval> b);
 Intervals clip(std::span<const Interval> set, Interval to);
 
-// Lengths without building the sets.
+// Lengths without building the sets. `covered` walks over what lies within.
 base::Nanos common(std::span<const Interval> a, std::span<const Interval> b);
 base::Nanos covered(std::span<const Interval> set, Interval within);
 
-// Sum over many queries that come by start: remembers where it was.
-class Cursor {
+// Answers many questions about one set, in any order, each in log n: long questions that overlap
+// would otherwise walk over the same intervals again and again.
+class Coverage {
  public:
-  explicit Cursor(std::span<const Interval> set) : set_(set) {}
-  // Time of the set inside `within`; starts must not decrease from call to call.
-  base::Nanos covered(Interval within);
+  Coverage() = default;
+  explicit Coverage(Intervals set);
+
+  base::Nanos before(base::Nanos time) const;  // time of the set before this time
+  base::Nanos covered(Interval within) const {
+    return within.end <= within.start ? 0 : before(within.end) - before(within.start);
+  }
+  const Intervals& set() const { return set_; }
 
  private:
-  std::span<const Interval> set_;
-  std::size_t at_ = 0;
+  Intervals set_;
+  std::vector<base::Nanos> sums_;  // of all intervals before each
 };
 
 }  // namespace stepscope::analysis

@@ -46,7 +46,10 @@ void collect_work(WindowView& view) {
                .launch = device.launch[entry],
                .work_class = classify.work(row)};
     piece.step = step_of(view, piece);
-    const Place place{device.device[entry], device.stream[entry]};
+    // Where an event does not say its device and stream, its track does.
+    const trace::Track& track = trace.tracks()[trace.track()[row]];
+    const Place place{device.device[entry] < 0 ? track.device : device.device[entry],
+                      device.stream[entry] < 0 ? track.stream : device.stream[entry]};
     places.emplace(place, 0);
     found.emplace_back(place, piece);
   });
