@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from program import ROOT, Program
 
 Row = dict[str, Any]
@@ -24,6 +25,11 @@ def tables(
     """The tables of an answer by name."""
     found: dict[str, list[Row]] = answer(program, analysis, *arguments)["tables"]
     return found
+
+
+def close(row: Row, rel: float = 1e-9) -> Row:
+    """The row with some tolerance for its reals, to compare another one with."""
+    return {k: pytest.approx(v, rel=rel) if isinstance(v, float) else v for k, v in row.items()}
 
 
 def traces() -> list[Path]:

@@ -7,6 +7,7 @@
 #include "analysis/analysis.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
+#include "analysis/within.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -16,11 +17,7 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array<std::string_view, 2> kWithin = {"steps", "work"};
-constexpr std::array kParameters = std::to_array<Parameter>({
-    {"within", ParameterType::kChoice, "steps",
-     "what is measured: the steps, or from the first to the last device event", kWithin},
-});
+constexpr std::array kParameters = {kWithin};
 
 constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr base::ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
@@ -64,11 +61,26 @@ constexpr std::array kByStep = {
     kCommunication,
     kMemory};
 
+constexpr std::array kRun = {
+    base::ColumnShape{"devices", Type::kInt, Unit::kCount, "devices of all ranks that did work"},
+    kMeasured,
+    kCompute,
+    kExposedCommunication,
+    kExposedMemory,
+    kIdle,
+    kCommunication,
+    kMemory,
+    kComputeShare,
+    kCommunicationShare,
+    kMemoryShare,
+    kIdleShare};
+
 constexpr std::array<std::string_view, 4> kStacked = {"compute_ns", "exposed_communication_ns",
                                                       "exposed_memory_ns", "idle_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"devices", "one device of one rank", kByDevice, {base::Chart::kStack, "rank", kStacked}},
     {"steps", "one step on one device", kByStep, {base::Chart::kStack, "step", kStacked, "rank"}},
+    {"run", "all devices of all ranks, their times added", kRun},
 });
 
 struct Parts {
@@ -113,19 +125,15 @@ struct Partial {
   std::vector<std::tuple<std::int64_t, std::int32_t, Parts>> steps;
 };
 
-Partial compute(const WindowView& window, bool within_steps) {
+Partial compute(const WindowView& window, Within within) {
   Partial out;
   for (const DeviceView& device : window.devices) {
     const Sets sets(device);
-    if (!within_steps) {
-      out.devices[device.device].merge(
-          sets.within({device.busy.front().start, device.busy.back().end}));
-      continue;
+    Parts& whole = out.devices[device.device];
+    for (const Interval& stretch : measured_time(window, device, within)) {
+      whole.merge(sets.within(stretch));
     }
-    for (const Interval& stretch : window.measured) {
-      out.devices[device.device].merge(sets.within(stretch));
-    }
-    if (!window.has_steps) continue;
+    if (within == Within::kWork || !window.has_steps) continue;
     for (const StepTime& step : window.steps) {
       if (step.selected) {
         out.steps.emplace_back(step.number, device.device, sets.within(step.span));
@@ -135,14 +143,10 @@ Partial compute(const WindowView& window, bool within_steps) {
   return out;
 }
 
-double share(Nanos part, Nanos whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 Answer run(const RunView& view, const Options& options) {
-  const bool within_steps = options.text("within") == "steps";
-  const auto partials = per_window<Partial>(
-      view, [&](const WindowView& window) { return compute(window, within_steps); });
+  const Within within = within_of(options);
+  const auto partials =
+      per_window<Partial>(view, [&](const WindowView& window) { return compute(window, within); });
 
   std::map<std::pair<std::int32_t, std::int32_t>, Parts> devices;
   base::Table by_device(kTables[0]);
@@ -157,16 +161,26 @@ Answer run(const RunView& view, const Options& options) {
                    p.exposed_communication, p.exposed_memory, p.idle, p.communication, p.memory});
     }
   }
+  Parts all;
   for (const auto& [key, p] : devices) {
+    all.merge(p);
     by_device.add({key.first, key.second, p.measured, p.compute, p.exposed_communication,
                    p.exposed_memory, p.idle, p.communication, p.memory,
-                   share(p.compute, p.measured), share(p.exposed_communication, p.measured),
-                   share(p.exposed_memory, p.measured), share(p.idle, p.measured)});
+                   share_of(p.compute, p.measured), share_of(p.exposed_communication, p.measured),
+                   share_of(p.exposed_memory, p.measured), share_of(p.idle, p.measured)});
+  }
+  base::Table run(kTables[2]);
+  if (!devices.empty()) {
+    run.add({devices.size(), all.measured, all.compute, all.exposed_communication,
+             all.exposed_memory, all.idle, all.communication, all.memory,
+             share_of(all.compute, all.measured), share_of(all.exposed_communication, all.measured),
+             share_of(all.exposed_memory, all.measured), share_of(all.idle, all.measured)});
   }
   Answer answer;
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   answer.tables.push_back(std::move(by_device));
   answer.tables.push_back(std::move(by_step));
+  answer.tables.push_back(std::move(run));
   return answer;
 }
 
