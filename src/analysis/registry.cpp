@@ -6,7 +6,10 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr std::array kAnalyses = {&kTemporalBreakdown, &kKernels, &kIdleTime};
+constexpr std::array kAnalyses = {
+    &kTemporalBreakdown, &kIdleTime, &kKernelTypes, &kKernels,
+    &kKernelDurations,   &kOverlap,  &kAnnotations,
+};
 
 }  // namespace
 

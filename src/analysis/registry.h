@@ -6,7 +6,11 @@
 namespace stepscope::analysis {
 
 extern const Analysis kTemporalBreakdown;
+extern const Analysis kKernelTypes;
 extern const Analysis kKernels;
 extern const Analysis kIdleTime;
+extern const Analysis kKernelDurations;
+extern const Analysis kOverlap;
+extern const Analysis kAnnotations;
 
 }  // namespace stepscope::analysis
