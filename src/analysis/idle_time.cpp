@@ -40,8 +40,8 @@ struct Settings {
 IdleParts parts_of(std::span<const Gap> gaps, std::span<const Interval> measured) {
   IdleParts parts;
   parts.measured = total(measured);
-  Cursor cursor(measured);
-  for (const Gap& gap : gaps) parts.of(gap.cause) += cursor.covered(gap.time);
+  const Coverage coverage(measured);
+  for (const Gap& gap : gaps) parts.of(gap.cause) += coverage.covered(gap.time);
   return parts;
 }
 
@@ -100,9 +100,9 @@ IdlePartial compute(const WindowView& window, const Settings& settings) {
         finder.gaps(pieces, {measured.front().start, measured.back().end});
     parts.merge(parts_of(gaps, measured));
     if (settings.within_steps && window.has_steps) add_steps(out, window, device.device, gaps);
-    Cursor cursor(measured);
+    const Coverage coverage(measured);
     for (const Gap& gap : gaps) {
-      DeviceGap idle{gap, cursor.covered(gap.time), device.device, {}};
+      DeviceGap idle{gap, coverage.covered(gap.time), device.device, {}};
       if (idle.length == 0) continue;
       if (blames_host(gap.cause)) {
         idle.host = host_part(window, threads, gap);

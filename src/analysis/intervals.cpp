@@ -1,7 +1,6 @@
 #include "analysis/intervals.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace stepscope::analysis {
 
@@ -94,7 +93,7 @@ base::Nanos covered(std::span<const Interval> set, Interval within) {
   return sum;
 }
 
-Coverage::Coverage(Intervals set) : set_(std::move(set)) {
+Coverage::Coverage(std::span<const Interval> set) : set_(set.begin(), set.end()) {
   sums_.reserve(set_.size());
   base::Nanos sum = 0;
   for (const Interval& i : set_) {

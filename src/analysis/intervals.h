@@ -52,7 +52,7 @@ base::Nanos covered(std::span<const Interval> set, Interval within);
 class Coverage {
  public:
   Coverage() = default;
-  explicit Coverage(Intervals set);
+  explicit Coverage(std::span<const Interval> set);
 
   base::Nanos before(base::Nanos time) const;  // time of the set before this time
   base::Nanos covered(Interval within) const {
