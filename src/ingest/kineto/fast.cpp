@@ -284,6 +284,15 @@ void FastScanner::find_category() {
   draft_.category_id = memo.id;
 }
 
+// Whether an object may stand at `brace` inside the event that begins at `begin`: behind a key or
+// in a list. Else an event that misses its end would swallow the one behind it.
+bool FastScanner::may_open(const char* brace, std::uint32_t begin) const {
+  const char* at = brace - 1;
+  while (is_space(*at)) --at;
+  if (*at != ',') return *at == ':' || *at == '[';
+  return balance_at(static_cast<std::uint32_t>(brace - window_)) > balance_at(begin);
+}
+
 // The arguments from their first on, up to the end of the event.
 FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
   std::size_t at = place;
@@ -299,6 +308,7 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
         return any_event(place);
       }
     } else if (*mark == '{') {
+      if (!may_open(mark, index_->places[place - 10])) return Met::kStrange;
       ++depth;
     } else {
       if (depth == 2 && at == place + 1 && !only_space_behind_brace(mark)) return Met::kStrange;
@@ -367,6 +377,7 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
       }
       if (!fine) return Met::kStrange;
     } else if (*mark == '{') {
+      if (depth != 0 && !may_open(mark, index_->places[place])) return Met::kStrange;
       ++depth;
       if (depth == 2) in_args = args_next_;
       args_next_ = false;

@@ -48,6 +48,7 @@ class FastScanner {
   bool next_member(const char* colon) {
     return follows_value<kField>(colon) && member<kField>(colon);
   }
+  bool may_open(const char* brace, std::uint32_t begin) const;
   Met rest_of_args(std::size_t& place);
   Arg known_argument(const char* colon);
   bool argument(const char* colon);
