@@ -47,12 +47,14 @@ const char* CarefulReader::skip_space(const char* at) const {
   return at;
 }
 
-// Is the quote at `quote` the opening quote of a member's name?
-bool CarefulReader::is_key_at(const char* quote) const {
+// Is the quote at `quote` the opening quote of a member's name? `cut` says that the text ends
+// before that can be told.
+bool CarefulReader::is_key_at(const char* quote, bool& cut) const {
   const char* at = quote + 1;
   while (at < end_ && *at != '"' && *at != '\n') at += *at == '\\' ? 2 : 1;
-  if (at >= end_ || *at != '"') return false;
-  at = skip_space(at + 1);
+  if (at < end_ && *at == '\n') return false;
+  if (at < end_) at = skip_space(at + 1);
+  cut = at >= end_ && !ends_;
   return at < end_ && *at == ':';
 }
 
@@ -66,7 +68,7 @@ bool CarefulReader::closes(const char* after_quote, Place place, bool& cut) cons
   }
   if (place == Place::kKey) return *at == ':';
   if (*at == '}' || *at == ']') return true;
-  if (*at == '"') return place == Place::kMember && is_key_at(at);
+  if (*at == '"') return place == Place::kMember && (is_key_at(at, cut) || cut);
   if (*at != ',') return false;
   at = skip_space(at + 1);
   if (at == end_) {

@@ -57,7 +57,7 @@ class CarefulReader {
   Reading container(const char* at, Token& token, Oddities& odd);
   Reading word(const char* at, Token& token, Oddities& odd) const;
   bool closes(const char* after_quote, Place place, bool& cut) const;
-  bool is_key_at(const char* quote) const;
+  bool is_key_at(const char* quote, bool& cut) const;
   Reading cut(const char* at) const {
     return {ends_ ? Outcome::kUnreadable : Outcome::kIncomplete, at};
   }

@@ -195,13 +195,19 @@ base::Status DocumentReader::read_member(const std::string& name) {
 base::Status DocumentReader::skip_broken_value() {
   const std::uint64_t from = offset();
   while (true) {
+    constexpr std::string_view kEvents = "\"traceEvents\"";
     const std::size_t line = text_.find('\n', at_);
-    const std::size_t events = text_.find("\"traceEvents\"", at_);
+    const std::size_t events = text_.find(kEvents, at_);
     if (line == std::string::npos || events < line) {
-      at_ = events != std::string::npos ? events : text_.size();
-      if (events != std::string::npos) break;
+      if (events != std::string::npos) {
+        at_ = events;
+        break;
+      }
+      // Its first part may stand at the end of what is at hand.
+      at_ = std::max(at_, text_.size() - std::min(text_.size(), kEvents.size() - 1));
       SCOPE_TRY(const bool got, more());
       if (got) continue;
+      at_ = text_.size();
       if (has_events_) {
         note_cut("behind the events");
         return Done{};
@@ -218,22 +224,24 @@ base::Status DocumentReader::skip_broken_value() {
   return Done{};
 }
 
-base::Status DocumentReader::read_list() {
-  ++at_;
-  if (has_events_) {
-    out_.log.add(Note::kUnreadableMetadata, offset(), "a second list of events");
-    Token token{};
-    Oddities odd;
-    --at_;
-    Reading reading = reader().value(here(), false, token, odd);
-    while (reading.outcome == Outcome::kIncomplete) {
-      SCOPE_TRY(more());
-      reading = reader().value(here(), false, token, odd);
-    }
-    at_ = reading.outcome == Outcome::kDone ? static_cast<std::size_t>(reading.next - text_.data())
-                                            : text_.size();
-    return Done{};
+// Events are read as they come, and the list before is already taken.
+base::Status DocumentReader::skip_second_list() {
+  Token token{};
+  Oddities odd;
+  Reading reading = reader().value(here(), false, token, odd);
+  while (reading.outcome == Outcome::kIncomplete) {
+    SCOPE_TRY(more());
+    reading = reader().value(here(), false, token, odd);
   }
+  if (reading.outcome != Outcome::kDone) return skip_broken_value();
+  out_.log.add(Note::kUnreadableEvent, offset(), "a second list of events");
+  at_ = static_cast<std::size_t>(reading.next - text_.data());
+  return Done{};
+}
+
+base::Status DocumentReader::read_list() {
+  if (has_events_) return skip_second_list();
+  ++at_;
   has_events_ = true;
   feed_.put_back(text_.substr(at_));
   text_.clear();

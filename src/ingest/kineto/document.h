@@ -28,6 +28,7 @@ class DocumentReader {
  private:
   base::Status read_object();
   base::Status read_list();
+  base::Status skip_second_list();
   base::Status read_member(const std::string& name);
   base::Status skip_broken_value();
   base::Result<bool> more();

@@ -75,11 +75,37 @@ const std::vector<Case> kCases = {
      R"({"traceEvents":[)" + kA + R"(]} {"traceEvents":[)" + kB + "]}",
      {"a"},
      {{Note::kUnreadableEvent, 1, 55}}},
+    {"an event that misses its end does not swallow the next",
+     R"([{"ph":"X","name":"c","ts":9,"args":{"stream":7},)" + kA + "},\n" + kB + "]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 2, 49}, {Note::kMissingComma, 1, 85}}},
+    {"a second list of events is missed, and said to be",
+     R"({"traceEvents":[)" + kA + R"(],"traceEvents":[)" + kB + R"(],"traceName":"n"})",
+     {"a"},
+     {{Note::kUnreadableEvent, 1, 68}}},
+    {"what follows a second list that is broken is read wherever blocks end",
+     R"({"traceEvents":[)" + kA + "],\"traceEvents\":[}" + kB + "],\n\"traceName\":\"n\"}",
+     {"a"},
+     {{Note::kUnreadableMetadata, 1, 68}}},
     {"brackets and commas behind the end say nothing",
      R"({"traceEvents":[)" + kA + "]}]},\n",
      {"a"},
      {}},
 };
+
+base::Result<trace::Trace> trace_of(const std::string& text, bool careful,
+                                    std::size_t block_bytes) {
+  ReadOptions options;
+  options.careful_only = careful;
+  options.block_bytes = block_bytes;
+  return kineto::read(bytes::memory_source("test.json", text), options);
+}
+
+std::vector<std::string> names_in(const trace::Trace& trace) {
+  std::vector<std::string> names;
+  for (trace::Row row = 0; row < trace.size(); ++row) names.emplace_back(trace.name_text(row));
+  return names;
+}
 
 TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
   for (const Case& c : kCases) {
@@ -87,18 +113,32 @@ TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
       for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{64}}) {
         SCOPED_TRACE(std::string(c.name) + (careful ? ", careful" : ", fast") + ", blocks of " +
                      std::to_string(block_bytes));
-        ReadOptions options;
-        options.careful_only = careful;
-        options.block_bytes = block_bytes;
-        const auto trace = kineto::read(bytes::memory_source("test.json", c.text), options);
+        const auto trace = trace_of(c.text, careful, block_bytes);
         ASSERT_TRUE(trace) << trace.error().message;
-        std::vector<std::string> names;
-        for (trace::Row row = 0; row < trace->size(); ++row) {
-          names.emplace_back(trace->name_text(row));
-        }
-        EXPECT_THAT(names, ElementsAreArray(c.events));
+        EXPECT_THAT(names_in(*trace), ElementsAreArray(c.events));
         EXPECT_THAT(odd_things(trace->log()), ElementsAreArray(c.odd));
       }
+    }
+  }
+}
+
+TEST(Kineto, ReadsTheHeaderAlikeWhereverBlocksEnd) {
+  const std::string kHeaders[] = {
+      R"("broken":[},"traceEvents":[)",                         // the events are looked for
+      "\"name\":\"x\"\n\"traceName\":\"y\",\"traceEvents\":[",  // a comma is missing
+  };
+  for (const std::string& header : kHeaders) {
+    for (std::size_t padding = 0; padding < 64; ++padding) {
+      SCOPED_TRACE(header + " behind " + std::to_string(padding) + " blanks");
+      std::string text = "{";
+      text.append(padding, ' ').append(header).append(kA).append("]}");
+      const auto whole = trace_of(text, true, std::size_t{1} << 20);
+      const auto pieces = trace_of(text, true, 64);
+      ASSERT_TRUE(whole) << whole.error().message;
+      ASSERT_TRUE(pieces) << pieces.error().message;
+      EXPECT_EQ(names_in(*pieces), std::vector<std::string>{"a"});
+      EXPECT_EQ(pieces->header().metadata, whole->header().metadata);
+      EXPECT_EQ(odd_things(pieces->log()), odd_things(whole->log()));
     }
   }
 }
