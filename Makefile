@@ -12,7 +12,7 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: help setup build demo test check format format-check lint ruff mypy tidy layers sizes docs \
-        unit unit-dev golden golden-dev e2e pytest dev tsan clang fuzz bench clean
+        unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,12 @@ clang: ## build with the second compiler, warnings are errors
 	@tools/setup fuzz
 	@cmake --preset clang
 	@cmake --build build-clang -j$(JOBS)
+
+aarch64: ## build for aarch64 and run the unit tests in an emulator
+	@tools/setup aarch64
+	@cmake --preset aarch64
+	@cmake --build build-aarch64 -j$(JOBS)
+	@$(CTEST) --test-dir build-aarch64
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@tools/setup fuzz

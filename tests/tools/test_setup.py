@@ -79,6 +79,21 @@ def test_without_rights_the_command_is_printed(machine: Machine) -> None:
     assert command + listed("packages-fuzz.txt") in done.stderr
 
 
+def test_libraries_of_another_machine_are_unpacked_not_installed(machine: Machine) -> None:
+    here = " ".join(name for name in listed("packages-aarch64.txt").split() if ":" not in name)
+    machine.installed(f"{listed('packages.txt')} {here}")
+    machine.fake("apt-get", 'echo "$*" >> "$LOG"; case "$*" in *download*) touch a.deb;; esac')
+    machine.fake("dpkg-deb", 'echo "dpkg-deb $*" >> "$LOG"')
+    log = str(machine.root / "apt.log")
+    assert machine.setup("aarch64", LOG=log).returncode == 0
+    assert machine.setup("aarch64", LOG=log).returncode == 0  # and only once
+    update, download, unpack = machine.apt_log.splitlines()
+    assert all("APT::Architecture=arm64" in line for line in (update, download))
+    assert "libisal2" in download
+    assert ":arm64" not in download
+    assert unpack.endswith(str(machine.root / "build-aarch64" / "libraries"))
+
+
 def test_the_system_is_left_alone_when_asked(machine: Machine) -> None:
     assert machine.setup("fuzz", STEPSCOPE_SKIP_PACKAGES="1").returncode == 0
     assert machine.apt_log == ""
@@ -87,10 +102,10 @@ def test_the_system_is_left_alone_when_asked(machine: Machine) -> None:
 def test_an_unknown_part_is_wrong_usage(machine: Machine) -> None:
     done = machine.setup("everything")
     assert done.returncode == 2
-    assert "usage: tools/setup [fuzz]" in done.stderr
+    assert "usage: tools/setup [fuzz | aarch64]" in done.stderr
 
 
 def test_every_package_says_why_it_is_there() -> None:
-    for name in ("packages.txt", "packages-fuzz.txt"):
+    for name in ("packages.txt", "packages-fuzz.txt", "packages-aarch64.txt"):
         for line in (ROOT / "tools" / name).read_text().splitlines():
             assert line.startswith("#") or len(line.split()) > 1, line
