@@ -126,9 +126,9 @@ def against_hta(rows: list[dict[str, Any]]) -> str:
     lines = [
         "## Against HTA",
         "",
-        "Load and analyses in one process. HTA (`traceinsight==0.6.1`, `pandas<3`) does its temporal",
-        "and kernel breakdowns, idle time, overlap, launch statistics, queue lengths and copy",
-        "bandwidths; stepscope does those and all its others, on two threads.",
+        "Load and analyses in one process. HTA (`traceinsight==0.6.1`, `pandas<3`) does its",
+        "temporal and kernel breakdowns, idle time, overlap, launch statistics, queue lengths and",
+        "copy bandwidths; stepscope does those and all its others, on two threads.",
         "",
         "| text | HTA s | of it loading | HTA peak | stepscope s | peak | HTA ÷ stepscope | peak ÷ "
         "HTA's |",
@@ -163,8 +163,10 @@ def main() -> int:
     rows = []
     for size in programs.sizes(*SIZES):
         trace = programs.trace(MAIN, size)
-        for threads in (1, 2):
-            rows.append({**measure(programs, trace, threads, options.runs), "threads": threads})
+        rows += [
+            {**measure(programs, trace, threads, options.runs), "threads": threads}
+            for threads in (1, 2)
+        ]
     hta_rows = []
     load = functools.partial(hta_analyses, peers.hta_python())
     for size in programs.sizes("100M", "500M"):
