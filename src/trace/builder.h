@@ -49,6 +49,7 @@ class TraceBuilder {
   void fill_tables();
   void fill_tables(const Batch& batch);
   void fill_lists();
+  void fill_flows(const Batch& batch, std::uint32_t first_ordinal, std::size_t at);
   void mark_times();
   void label_tracks();
   void link();

@@ -170,10 +170,27 @@ void TraceBuilder::fill_tables(const Batch& batch) {
   });
 }
 
+void TraceBuilder::fill_flows(const Batch& batch, std::uint32_t first_ordinal, std::size_t at) {
+  const LaneMap& map = maps_[batch.lane];
+  FlowTable& to = out_.flows_;
+  for (const FlowRow& from : batch.flows) {
+    to.id[at] = from.id;
+    to.time[at] = from.time;
+    to.track[at] = map.tracks[from.track];
+    to.ordinal[at] = first_ordinal + from.entry;
+    to.category[at] = from.category == base::kNoString ? from.category : map.strings[from.category];
+    to.name[at] = from.name == base::kNoString ? from.name : map.strings[from.name];
+    to.phase[at] = from.phase;
+    ++at;
+  }
+}
+
 void TraceBuilder::fill_lists() {
+  std::vector<std::size_t> first_flow;
   std::size_t flows = 0;
   std::size_t counters = 0;
   for (const Batch& batch : in_.batches) {
+    first_flow.push_back(flows);
     flows += batch.flows.size();
     counters += batch.counters.size();
   }
@@ -185,23 +202,13 @@ void TraceBuilder::fill_lists() {
   to.category = base::Column<base::StringId>(flows);
   to.name = base::Column<base::StringId>(flows);
   to.phase = base::Column<char>(flows);
+  base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
+    fill_flows(in_.batches[i], first_ordinal_[i], first_flow[i]);
+  });
   std::vector<CounterRow> points;
   points.reserve(counters);
-  std::size_t at = 0;
-  for (std::size_t b = 0; b < in_.batches.size(); ++b) {
-    const Batch& batch = in_.batches[b];
+  for (const Batch& batch : in_.batches) {
     const LaneMap& map = maps_[batch.lane];
-    for (const FlowRow& from : batch.flows) {
-      to.id[at] = from.id;
-      to.time[at] = from.time;
-      to.track[at] = map.tracks[from.track];
-      to.ordinal[at] = first_ordinal_[b] + from.entry;
-      to.category[at] =
-          from.category == base::kNoString ? from.category : map.strings[from.category];
-      to.name[at] = from.name == base::kNoString ? from.name : map.strings[from.name];
-      to.phase[at] = from.phase;
-      ++at;
-    }
     for (LabelRow from : batch.labels) {
       from.track = map.tracks[from.track];
       if (from.text != base::kNoString) from.text = map.strings[from.text];

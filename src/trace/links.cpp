@@ -1,7 +1,6 @@
 #include "trace/links.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "trace/key_index.h"
@@ -29,19 +28,57 @@ Row likeliest_launch(std::span<const std::uint32_t> rows, std::span<const base::
                            [&](Row a, Row b) { return starts[a] < starts[b]; });
 }
 
-// The innermost operator that starts exactly at `time` on a track, or kNoRow.
-Row op_at(const LinkInput& in, std::uint32_t track, base::Nanos time) {
-  const Track& t = in.tracks[track];
-  const auto begin = in.start.begin() + t.begin;
-  const auto end = in.start.begin() + t.end;
-  auto at = std::upper_bound(begin, end, time);
-  while (at != begin && *(at - 1) == time) {
-    --at;
-    const auto row = static_cast<Row>(at - in.start.begin());
-    if (in.kind[row] == Kind::kCpuOp) return row;
+// Finds operators by track and start. Arrows are written beside the events they touch, so the next
+// one asked for is mostly near the last: the search starts there and doubles its stride.
+class OpFinder {
+ public:
+  explicit OpFinder(const LinkInput& in) : in_(in) {
+    last_.reserve(in.tracks.size());
+    for (const Track& track : in.tracks) last_.push_back(track.begin);
   }
-  return kNoRow;
-}
+
+  // The innermost operator that starts exactly at `time` on a track, or kNoRow.
+  Row at(std::uint32_t track, base::Nanos time) {
+    const Track& t = in_.tracks[track];
+    if (t.begin == t.end) return kNoRow;
+    Row row = behind(t, last_[track], time);
+    last_[track] = row == t.begin ? row : row - 1;
+    while (row != t.begin && in_.start[row - 1] == time) {
+      --row;
+      if (in_.kind[row] == Kind::kCpuOp) return row;
+    }
+    return kNoRow;
+  }
+
+ private:
+  // The first row of the track that starts after `time`.
+  Row behind(const Track& track, Row hint, base::Nanos time) const {
+    std::uint64_t low = track.begin;
+    std::uint64_t high = track.end;
+    std::uint64_t stride = 8;
+    if (in_.start[hint] <= time) {
+      low = hint;
+      while (low + stride < high && in_.start[low + stride] <= time) {
+        low += stride;
+        stride *= 2;
+      }
+      high = std::min(high, low + stride);
+    } else {
+      high = hint;
+      while (high >= low + stride && in_.start[high - stride] > time) {
+        high -= stride;
+        stride *= 2;
+      }
+      low = high >= low + stride ? high - stride : low;
+    }
+    const auto at = std::upper_bound(in_.start.begin() + static_cast<std::ptrdiff_t>(low),
+                                     in_.start.begin() + static_cast<std::ptrdiff_t>(high), time);
+    return static_cast<Row>(at - in_.start.begin());
+  }
+
+  const LinkInput& in_;
+  std::vector<Row> last_;  // by track
+};
 
 }  // namespace
 
@@ -116,23 +153,30 @@ void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches) {
 
 void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flows,
                    BackwardTable& backward) {
-  std::unordered_map<Row, Row> forward_of;
+  std::vector<Row> forward_of(in.start.size(), kNoRow);
   const base::StringId now = in.strings->find("fwdbwd");
   const base::StringId once = in.strings->find("forward_backward");
-  std::unordered_map<std::uint64_t, std::size_t> starts;
   const auto is_ours = [&](std::size_t i) {
     const base::StringId category = flows.category[i];
     return category != base::kNoString && (category == now || category == once);
   };
-  for (std::size_t i = 0; i < flows.size(); ++i) {
-    if (is_ours(i) && flows.phase[i] == 's') starts.insert_or_assign(flows.id[i], i);
+  std::vector<KeyIndex::Item> starts;
+  for (std::uint32_t i = 0; i < flows.size(); ++i) {
+    if (is_ours(i) && flows.phase[i] == 's') {
+      starts.push_back({static_cast<std::int64_t>(flows.id[i]), i});
+    }
   }
+  const KeyIndex start_of(std::move(starts));
+  OpFinder forward_ops(in);
+  OpFinder backward_ops(in);
   for (std::size_t i = 0; i < flows.size(); ++i) {
     if (!is_ours(i) || flows.phase[i] != 'f') continue;
-    const auto from = starts.find(flows.id[i]);
-    if (from == starts.end()) continue;
-    const Row forward = op_at(in, flows.track[from->second], flows.time[from->second]);
-    const Row back = op_at(in, flows.track[i], flows.time[i]);
+    const auto found = start_of.find(static_cast<std::int64_t>(flows.id[i]));
+    if (found.empty()) continue;
+    // Of several arrows with one id the last begun counts.
+    const std::uint32_t from = found.back();
+    const Row forward = forward_ops.at(flows.track[from], flows.time[from]);
+    const Row back = backward_ops.at(flows.track[i], flows.time[i]);
     if (forward != kNoRow && back != kNoRow && forward != back) forward_of[back] = forward;
   }
 
@@ -144,7 +188,7 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
     if (sequence < 0 || in.kind[row] != Kind::kCpuOp) return;
     if (ops.forward_thread[entry] <= 0) {
       numbered.push_back({sequence, row});
-    } else if (!forward_of.contains(row)) {
+    } else if (forward_of[row] == kNoRow) {
       unlinked.emplace_back(row, sequence);
     }
   });
@@ -162,10 +206,13 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
     }
   }
 
-  for (const auto& [row, forward] : forward_of) backward.rows.add(row);
+  for (Row row = 0; row < forward_of.size(); ++row) {
+    if (forward_of[row] != kNoRow) backward.rows.add(row);
+  }
   backward.rows.seal();
   backward.forward = base::Column<Row>(backward.rows.size());
-  for (const auto& [row, forward] : forward_of) backward.forward[backward.rows.rank(row)] = forward;
+  backward.rows.for_each(
+      [&](Row row, std::uint32_t entry) { backward.forward[entry] = forward_of[row]; });
 }
 
 }  // namespace stepscope::trace
