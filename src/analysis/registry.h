@@ -12,5 +12,9 @@ extern const Analysis kIdleTime;
 extern const Analysis kKernelDurations;
 extern const Analysis kOverlap;
 extern const Analysis kAnnotations;
+extern const Analysis kLaunches;
+extern const Analysis kQueueLength;
+extern const Analysis kMemoryBandwidth;
+extern const Analysis kTransfers;
 
 }  // namespace stepscope::analysis
