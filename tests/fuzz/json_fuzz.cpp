@@ -238,8 +238,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (!fast) differ("only the fast one fails");
-  if (is_beyond_promise(bytes, careful->log(), fast->log())) {
-    if (nlohmann::json::accept(bytes)) differ("a fault in JSON");
+  if (is_beyond_promise(bytes, careful->log(), fast->log()) && !nlohmann::json::accept(bytes)) {
     compare_whole_events(bytes, *careful, *fast);
     return 0;
   }
