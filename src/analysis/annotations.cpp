@@ -91,6 +91,7 @@ class Counting {
  public:
   Counting(const WindowView& window, bool with_steps)
       : window_(window), trace_(*window.trace), with_steps_(with_steps), tree_(trace_) {
+    steps_.reserve(trace_.steps().list.size());
     for (const trace::Step& step : trace_.steps().list) steps_.push_back(step.row);
     std::ranges::sort(steps_);
   }
@@ -187,6 +188,7 @@ class Counting {
 // How many names were left out.
 std::size_t add_rank(base::Table& table, std::int32_t rank, const Names& names, std::size_t top) {
   std::vector<const std::pair<const std::string_view, Ranges>*> order;
+  order.reserve(names.size());
   for (const auto& name : names) order.push_back(&name);
   std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto* name) {
     return std::pair(name->second.sum, name->second.device_range);

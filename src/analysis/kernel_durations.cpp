@@ -168,6 +168,7 @@ struct Line {
 
   double median_mean() const {
     std::vector<double> means;
+    means.reserve(ranks.size());
     for (const auto& [rank, on_rank] : ranks) means.push_back(on_rank.mean());
     std::ranges::sort(means);
     const std::size_t half = means.size() / 2;
@@ -214,6 +215,7 @@ Answer run(const RunView& view, const Options& options) {
     }
   }
   std::vector<const std::pair<const Key, Line>*> order;
+  order.reserve(lines.size());
   for (const auto& line : lines) order.push_back(&line);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const auto* line) { return line->second.lengths.all.sum; });

@@ -174,6 +174,7 @@ Partial compute(const WindowView& window, Within within) {
 template <class Key>
 std::vector<const std::pair<const Key, Parts>*> by_exposed(const std::map<Key, Parts>& lines) {
   std::vector<const std::pair<const Key, Parts>*> order;
+  order.reserve(lines.size());
   for (const auto& line : lines) order.push_back(&line);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const auto* line) { return line->second.exposed(); });

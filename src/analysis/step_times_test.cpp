@@ -60,6 +60,7 @@ class Recording {
 
 std::vector<Interval> spans(const std::vector<StepTime>& steps) {
   std::vector<Interval> out;
+  out.reserve(steps.size());
   for (const StepTime& step : steps) out.push_back(step.span);
   return out;
 }

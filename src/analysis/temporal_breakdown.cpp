@@ -12,7 +12,6 @@
 namespace stepscope::analysis {
 namespace {
 
-using base::Cell;
 using base::Nanos;
 using base::Type;
 using base::Unit;
