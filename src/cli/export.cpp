@@ -40,12 +40,15 @@ constexpr std::array kOptions = std::to_array<Option>({
     {.name = "redact-key",
      .value = "KEY",
      .help = "same key, same hashes, in every export (default: random); implies --redact"},
+    {.name = "with-counters",
+     .help = "add queue lengths, copy rates, utilisation and memory as counters (not for jsonl)"},
     {.name = "steps",
      .value = "PATTERN",
      .help = "names of the steps, a regular expression (default: ProfilerStep#N and its like)"},
 });
 
-session::ExportOptions export_options(const Arguments& arguments) {
+session::ExportOptions export_options(const Context& context) {
+  const Arguments& arguments = context.arguments;
   session::ExportOptions options;
   const std::string format = arguments.text("to");
   options.format = format == "perfetto" ? session::ExportFormat::kPerfetto
@@ -53,6 +56,8 @@ session::ExportOptions export_options(const Arguments& arguments) {
                                         : session::ExportFormat::kChrome;
   options.redact_key = arguments.text("redact-key");
   options.redact = arguments.has("redact") || arguments.has("redact-key");
+  options.with_counters = arguments.has("with-counters");
+  options.threads = context.settings.jobs;
   return options;
 }
 
@@ -62,6 +67,11 @@ base::Status check_output(const Context& context) {
   const std::string output = context.arguments.text("output");
   if (format.empty())
     return fail(Code::kInvalidArgument, "--to is missing: chrome, perfetto or jsonl");
+  if (format == "jsonl" && context.arguments.has("with-counters")) {
+    return fail(Code::kInvalidArgument,
+                "jsonl holds what was in the trace and nothing else: --with-counters is for chrome "
+                "and perfetto");
+  }
   const bool to_stdout = output.empty() || output == "-";
   if (to_stdout && format == "perfetto" && context.console.out_is_terminal()) {
     return fail(Code::kInvalidArgument,
@@ -155,7 +165,7 @@ Exit run_export(const Context& context) {
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
-  auto prepared = session::Export::prepare(opened->run, export_options(context.arguments));
+  auto prepared = session::Export::prepare(opened->run, export_options(context));
   if (!prepared) return show_error(context, prepared.error());
   const auto where = destination_of(context.arguments.text("output"), prepared->files());
   if (!where) return show_error(context, where.error());

@@ -78,6 +78,25 @@ class ChromeWriter {
     while ((window_end_ || !ends_.empty() || !labels_.empty()) && go_on()) gap();
   }
 
+  // Behind everything else, so that no event changes its position.
+  void counter(const CounterSeries& series) {
+    for (const CounterPoint& point : series.points) {
+      start();
+      std::string& out = out_.text();
+      out += R"({"ph":"C","cat":"stepscope_counter","name":)";
+      append_string(out, series.name);
+      out += ',';
+      append_track(out, texts_, trace_.tracks()[series.track]);
+      out += ",\"ts\":";
+      append_micros(out, point.time);
+      out += R"(,"args":{"value":)";
+      append_float(out, point.value);
+      out += "}}";
+      ++written_.events;
+      if (!go_on()) return;
+    }
+  }
+
  private:
   struct End {
     base::Nanos time;
@@ -146,6 +165,9 @@ base::Result<Written> write_chrome(const trace::Trace& window, const Sink& sink,
   ChromeWriter writer(window, out, written, options);
   FileOrder(window).walk(writer);
   writer.finish();
+  if (!options.counters.empty()) {
+    for (const CounterSeries& series : options.counters.front()) writer.counter(series);
+  }
   out.text() += header.bare_array ? "\n]\n" : "\n]}\n";
   SCOPE_TRY([[maybe_unused]] const base::Done done, out.finish());
   return written;

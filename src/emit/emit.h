@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/run.h"
@@ -27,8 +30,21 @@ struct Written {
   std::uint64_t left_out = 0;
 };
 
+// A line over time that is no event of the trace but was computed from them.
+struct CounterPoint {
+  base::Nanos time = 0;  // from then on
+  double value = 0;
+};
+struct CounterSeries {
+  std::string name = {};    // with its unit: "GPU 0 utilisation (%)"
+  std::uint32_t track = 0;  // of the trace; the line is drawn in its process
+  std::vector<CounterPoint> points = {};
+};
+
 struct Options {
   const Redactor* redactor = nullptr;  // names of files, hosts and users are hashed when set
+  // To be added, one list per window that is written; empty: none. Chrome's format and Perfetto's.
+  std::span<const std::vector<CounterSeries>> counters = {};
 };
 
 // One JSON object a line: a header per window, then its events and flows by position in the file.

@@ -77,7 +77,9 @@ base::Result<Written> write_perfetto(const trace::Run& run, const Sink& sink,
       perfetto::Tracks tracks(packets, trace, texts, title_of(rank, i), last_number);
       perfetto::WindowWriter writer(packets, tracks, trace, texts, to_unix(trace) + shift,
                                     next_flow);
-      writer.write(out, written);
+      if (writer.write(out, written) && !options.counters.empty()) {
+        writer.write_series(options.counters[sequence - 1], written);
+      }
       next_flow += trace.size();
     }
   }

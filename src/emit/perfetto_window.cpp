@@ -162,7 +162,8 @@ void WindowWriter::write_counters(trace::Row row, std::uint32_t track) {
     const std::string_view series = texts_.name(table.series[i]);
     const std::string title =
         series == name ? std::string(name) : fmt::format("{} {}", name, series);
-    write_counter(tracks_.counter(track, title, Tracks::Unit::kNone), row, table.value[i]);
+    write_counter(tracks_.counter(track, title, Tracks::Unit::kNone), trace_.start()[row],
+                  table.value[i]);
   }
 }
 
@@ -174,15 +175,23 @@ void WindowWriter::write_memory(trace::Row row, std::uint32_t track) {
   const auto total = [&](std::string_view what, base::Bytes bytes) {
     if (bytes < 0) return;
     const std::string title = fmt::format("{} {}", device, what);
-    write_counter(tracks_.counter(track, title, Tracks::Unit::kBytes), row,
+    write_counter(tracks_.counter(track, title, Tracks::Unit::kBytes), trace_.start()[row],
                   static_cast<double>(bytes));
   };
   total("allocated", table.total_allocated[at]);
   total("reserved", table.total_reserved[at]);
 }
 
-void WindowWriter::write_counter(std::uint64_t track, trace::Row row, double value) {
-  packets_.start(EventType::kCounter, track, time(trace_.start()[row]));
+void WindowWriter::write_series(std::span<const CounterSeries> all, Written& written) {
+  for (const CounterSeries& series : all) {
+    const std::uint64_t track = tracks_.counter(series.track, series.name, Tracks::Unit::kNone);
+    for (const CounterPoint& point : series.points) write_counter(track, point.time, point.value);
+    written.events += series.points.size();
+  }
+}
+
+void WindowWriter::write_counter(std::uint64_t track, base::Nanos at, double value) {
+  packets_.start(EventType::kCounter, track, time(at));
   packets_.counter_value(value);
   packets_.send();
 }

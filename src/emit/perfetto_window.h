@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ class WindowWriter {
 
   // False when the sink failed.
   bool write(const Output& out, Written& written);
+  void write_series(std::span<const CounterSeries> all, Written& written);
 
  private:
   void write_row(trace::Row row, std::uint32_t track);
@@ -27,7 +29,7 @@ class WindowWriter {
   void write_instant(trace::Row row, std::uint32_t track);
   void write_counters(trace::Row row, std::uint32_t track);
   void write_memory(trace::Row row, std::uint32_t track);
-  void write_counter(std::uint64_t track, trace::Row row, double value);
+  void write_counter(std::uint64_t track, base::Nanos at, double value);
   void begin_slice(trace::Row row, std::uint64_t track, base::Nanos end);
   void add_flows(trace::Row row);
   void end_slices(std::uint32_t track);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "emit/redact.h"
+#include "session/counters.h"
 
 namespace stepscope::session {
 
@@ -25,6 +26,12 @@ base::Result<Export> Export::prepare(const trace::Run& run, const ExportOptions&
     }
     result.redactor_ = std::make_unique<emit::Redactor>(key, run);
   }
+  if (options.with_counters && options.format != ExportFormat::kJsonl) {
+    // Perfetto's format draws the memory events as counters anyway.
+    const auto memory = options.format == ExportFormat::kPerfetto ? MemorySeries::kLeaveOut
+                                                                  : MemorySeries::kInclude;
+    SCOPE_TRY(result.counters_, counter_series(run, memory, options.threads));
+  }
   return result;
 }
 
@@ -45,6 +52,7 @@ std::string Export::file_name(std::size_t file) const {
 base::Result<emit::Written> Export::write(std::size_t file, const emit::Sink& sink) const {
   emit::Options options;
   options.redactor = redactor_.get();
+  options.counters = counters_;
   switch (format_) {
     case ExportFormat::kPerfetto:
       return emit::write_perfetto(*run_, sink, options);
@@ -53,6 +61,7 @@ base::Result<emit::Written> Export::write(std::size_t file, const emit::Sink& si
     case ExportFormat::kChrome:
       break;
   }
+  if (!counters_.empty()) options.counters = options.counters.subspan(file, 1);
   return emit::write_chrome(windows_[file].window->trace, sink, options);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "emit/emit.h"
@@ -17,7 +18,9 @@ enum class ExportFormat : std::uint8_t { kChrome, kPerfetto, kJsonl };
 struct ExportOptions {
   ExportFormat format = ExportFormat::kChrome;
   bool redact = false;
-  std::string redact_key;  // a passphrase: the same hashes in every export; empty: random
+  std::string redact_key;      // a passphrase: the same hashes in every export; empty: random
+  bool with_counters = false;  // queue lengths, rates, utilisation, memory; not for JSONL
+  unsigned threads = 1;
 };
 
 // The run must outlive the export.
@@ -44,6 +47,7 @@ class Export {
   ExportFormat format_;
   std::vector<Place> windows_;
   std::unique_ptr<emit::Redactor> redactor_;
+  std::vector<std::vector<emit::CounterSeries>> counters_;  // by window, or none
 };
 
 }  // namespace stepscope::session
