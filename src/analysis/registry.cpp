@@ -7,8 +7,8 @@ namespace stepscope::analysis {
 namespace {
 
 constexpr std::array kAnalyses = {
-    &kTemporalBreakdown, &kIdleTime, &kKernelTypes, &kKernels,         &kKernelDurations, &kOverlap,
-    &kAnnotations,       &kLaunches, &kQueueLength, &kMemoryBandwidth, &kTransfers,
+    &kSteps,   &kTemporalBreakdown, &kIdleTime, &kKernelTypes, &kKernels,         &kKernelDurations,
+    &kOverlap, &kAnnotations,       &kLaunches, &kQueueLength, &kMemoryBandwidth, &kTransfers,
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 namespace stepscope::analysis {
 
+extern const Analysis kSteps;
 extern const Analysis kTemporalBreakdown;
 extern const Analysis kKernelTypes;
 extern const Analysis kKernels;

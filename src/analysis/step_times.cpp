@@ -14,6 +14,14 @@ struct DeviceReach {
   std::uint64_t work = 0;
 };
 
+// Work whose call is not in the trace was started before the recording, as far as anyone can tell.
+std::int32_t step_of_call(const trace::Trace& trace, std::span<const StepTime> steps,
+                          trace::Row call, Calls calls) {
+  if (call == trace::kNoRow) return -1;
+  if (calls == Calls::kRuntimeOnly && trace.kind()[call] != trace::Kind::kRuntime) return -1;
+  return step_at(steps, trace.start()[call]);
+}
+
 }  // namespace
 
 std::int32_t step_at(std::span<const StepTime> steps, base::Nanos time) {
@@ -22,6 +30,17 @@ std::int32_t step_at(std::span<const StepTime> steps, base::Nanos time) {
   if (after == steps.begin()) return -1;
   const auto step = after - 1;
   return time < step->host.end ? static_cast<std::int32_t>(step - steps.begin()) : -1;
+}
+
+Intervals stretches(std::span<const StepTime> steps) {
+  Intervals out;
+  bool follows = false;
+  for (const StepTime& step : steps) {
+    if (step.selected && follows) out.back().end = step.span.end;
+    if (step.selected && !follows) out.push_back(step.span);
+    follows = step.selected;
+  }
+  return out;
 }
 
 std::vector<StepTime> step_times(const trace::Trace& trace, Calls calls) {
@@ -33,25 +52,20 @@ std::vector<StepTime> step_times(const trace::Trace& trace, Calls calls) {
   if (steps.empty()) return steps;
 
   std::vector<DeviceReach> reach(steps.size());
-  std::vector<base::Nanos> outside_ends;  // of device work that calls outside all steps started
-  const trace::LaunchTable& launches = trace.launches();
-  launches.rows.for_each([&](trace::Row row, std::uint32_t entry) {
-    const auto work = launches.work_of(entry);
-    if (work.empty()) return;
-    if (calls == Calls::kRuntimeOnly && trace.kind()[row] != trace::Kind::kRuntime) return;
-    const std::int32_t step = step_at(steps, trace.start()[row]);
-    for (const trace::Row piece : work) {
-      if (!is_device_work(trace.kind()[piece])) continue;
-      if ((trace.flags()[piece] & trace::kFarTime) != 0) continue;
-      if (step < 0) {
-        outside_ends.push_back(trace.end(piece));
-        continue;
-      }
-      DeviceReach& r = reach[static_cast<std::size_t>(step)];
-      r.first = std::min(r.first, trace.start()[piece]);
-      r.last = std::max(r.last, trace.end(piece));
-      ++r.work;
+  std::vector<base::Nanos> outside_ends;  // of device work that no call inside a step started
+  const trace::DeviceTable& device = trace.device();
+  device.rows.for_each([&](trace::Row row, std::uint32_t entry) {
+    if (!is_device_work(trace.kind()[row])) return;
+    if ((trace.flags()[row] & trace::kFarTime) != 0) return;
+    const std::int32_t step = step_of_call(trace, steps, device.launch[entry], calls);
+    if (step < 0) {
+      outside_ends.push_back(trace.end(row));
+      return;
     }
+    DeviceReach& r = reach[static_cast<std::size_t>(step)];
+    r.first = std::min(r.first, trace.start()[row]);
+    r.last = std::max(r.last, trace.end(row));
+    ++r.work;
   });
 
   // Work from before the first step may still run when it begins; it does not belong to it.

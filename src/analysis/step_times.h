@@ -25,6 +25,10 @@ enum class Calls : std::uint8_t { kAll, kRuntimeOnly };  // whose device work pr
 
 std::vector<StepTime> step_times(const trace::Trace& trace, Calls calls = Calls::kAll);
 
+// From the first to the last of selected steps that follow each other, the time between them
+// included: what rates (steps per second, utilisation) are measured over.
+Intervals stretches(std::span<const StepTime> steps);
+
 // Index of the step whose host range holds this time, by start; -1 for none.
 std::int32_t step_at(std::span<const StepTime> steps, base::Nanos time);
 

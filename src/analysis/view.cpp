@@ -226,6 +226,20 @@ base::Result<RunView> make_view(const trace::Run& run, const Selection& selectio
   return view;
 }
 
+std::string why_no_steps(const RunView& view) {
+  const auto without =
+      static_cast<std::size_t>(std::ranges::count(view.windows, false, &WindowView::has_steps));
+  if (without == 0) return {};
+  if (without == view.windows.size()) {
+    return "Nothing marks steps in this trace, so all of it counts as one step, number 0 (mark "
+           "them with profiler.step(), or name them with --steps).";
+  }
+  return fmt::format(
+      "{} of {} recordings have no marked steps: all of such a recording counts as "
+      "one step, number 0.",
+      without, view.windows.size());
+}
+
 std::string why_no_device_work(const RunView& view) {
   bool calls = false;
   for (const WindowView& window : view.windows) calls |= window.trace->launches().rows.size() > 0;

@@ -94,6 +94,9 @@ std::vector<Partial> per_window(const RunView& view, Compute compute) {
   return partials;
 }
 
+// The sentence for recordings in which nothing marks steps; empty where all of them have steps.
+std::string why_no_steps(const RunView& view);
+
 // The sentence for a run that has no device work, by what it has instead.
 std::string why_no_device_work(const RunView& view);
 

@@ -47,7 +47,12 @@ const std::vector<Option>& all_options() {
     std::vector<Option> out(kOwn.begin(), kOwn.end());
     for (const Analysis* analysis : analysis::analyses()) {
       for (const analysis::Parameter& parameter : analysis->parameters) {
-        if (std::ranges::find(out, parameter.name, &Option::name) != out.end()) continue;
+        if (const auto known = std::ranges::find(out, parameter.name, &Option::name);
+            known != out.end()) {
+          // Two analyses, other words: parse_options knows which.
+          if (!std::ranges::equal(known->choices, parameter.choices)) known->choices = {};
+          continue;
+        }
         const bool is_switch = parameter.type == analysis::ParameterType::kSwitch;
         out.push_back({.name = parameter.name,
                        .value = is_switch ? std::string_view{} : std::string_view("VALUE"),

@@ -142,9 +142,8 @@ def correct(found: list[Step], work: list[Work]) -> None:
     """Prolongs steps to the end of the device work their calls started."""
     outside = []
     for piece in work:
-        if piece.event.launch is None:
-            continue
-        step = at(found, piece.event.launch.start)
+        launch = piece.event.launch
+        step = at(found, launch.start) if launch is not None else None
         if step is None:
             outside.append(piece.event.end)
         else:
