@@ -7,8 +7,9 @@ namespace stepscope::analysis {
 namespace {
 
 constexpr std::array kAnalyses = {
-    &kSteps,   &kTemporalBreakdown, &kIdleTime, &kKernelTypes, &kKernels,         &kKernelDurations,
-    &kOverlap, &kAnnotations,       &kLaunches, &kQueueLength, &kMemoryBandwidth, &kTransfers,
+    &kSteps,           &kTemporalBreakdown, &kIdleTime,        &kKernelTypes, &kKernels,
+    &kKernelDurations, &kOverlap,           &kAnnotations,     &kLaunches,    &kQueueLength,
+    &kMemoryBandwidth, &kTransfers,         &kStepsTensorflow,
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 namespace stepscope::analysis {
 
 extern const Analysis kSteps;
+extern const Analysis kStepsTensorflow;
 extern const Analysis kTemporalBreakdown;
 extern const Analysis kKernelTypes;
 extern const Analysis kKernels;
