@@ -7,6 +7,7 @@ namespace stepscope::analysis {
 
 extern const Analysis kSteps;
 extern const Analysis kStepsTensorflow;
+extern const Analysis kDataloader;
 extern const Analysis kTemporalBreakdown;
 extern const Analysis kKernelTypes;
 extern const Analysis kKernels;
