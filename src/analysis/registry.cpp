@@ -7,9 +7,9 @@ namespace stepscope::analysis {
 namespace {
 
 constexpr std::array kAnalyses = {
-    &kSteps,       &kDataloader,      &kTemporalBreakdown, &kIdleTime,        &kKernelTypes,
-    &kKernels,     &kKernelDurations, &kOverlap,           &kAnnotations,     &kLaunches,
-    &kQueueLength, &kMemoryBandwidth, &kTransfers,         &kStepsTensorflow,
+    &kOverview,    &kSteps,       &kDataloader,      &kTemporalBreakdown, &kIdleTime,
+    &kKernelTypes, &kKernels,     &kKernelDurations, &kOverlap,           &kAnnotations,
+    &kLaunches,    &kQueueLength, &kMemoryBandwidth, &kTransfers,         &kStepsTensorflow,
 };
 
 }  // namespace

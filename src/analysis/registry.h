@@ -5,6 +5,7 @@
 
 namespace stepscope::analysis {
 
+extern const Analysis kOverview;
 extern const Analysis kSteps;
 extern const Analysis kStepsTensorflow;
 extern const Analysis kDataloader;
