@@ -7,11 +7,25 @@
 
 #include "analysis/analysis.h"
 #include "base/table.h"
+#include "report/json_writer.h"
 
 namespace stepscope::report {
 
 // RFC 4180 with a line of column names, full precision, empty for null.
 std::string table_csv(const base::Table& table);
+
+// Text whose marks Markdown and HTML leave alone.
+std::string markdown_text(std::string_view text);
+
+// A table as GitHub draws it: these columns (none: all), at most so many rows (0: all).
+std::string table_md(const base::Table& table, std::span<const std::string_view> columns = {},
+                     std::size_t rows = 0, bool with_rank = true);
+
+// Title, question, every table, remarks.
+std::string answer_md(const analysis::Analysis& about, const analysis::Answer& answer);
+
+// "remarks" and "tables" of an answer, inside of an object.
+void write_answer(JsonWriter& json, const analysis::Answer& answer);
 
 // Schema stepscope.analysis/1: {"schema", "analysis", "remarks", "tables": {name: [row, ...]}}, a
 // row being an object by column name.

@@ -25,11 +25,7 @@ void write_cell(JsonWriter& json, const base::Table& table, std::size_t column, 
 
 }  // namespace
 
-std::string answer_json(const analysis::Analysis& about, const analysis::Answer& answer) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "stepscope.analysis/1");
-  json.member("analysis", about.name);
+void write_answer(JsonWriter& json, const analysis::Answer& answer) {
   json.key("remarks");
   json.begin_list();
   for (const std::string& remark : answer.remarks) json.value(std::string_view(remark));
@@ -50,6 +46,14 @@ std::string answer_json(const analysis::Analysis& about, const analysis::Answer&
     json.end_list();
   }
   json.end_object();
+}
+
+std::string answer_json(const analysis::Analysis& about, const analysis::Answer& answer) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "stepscope.analysis/1");
+  json.member("analysis", about.name);
+  write_answer(json, answer);
   json.end_object();
   return std::move(json).finish();
 }

@@ -31,6 +31,16 @@ std::size_t end_of_word(std::string_view text, std::size_t begin) {
   return next - end - 1 <= kLongestUnit ? next : end;
 }
 
+std::vector<std::string_view> lines_of(std::string_view title) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at <= title.size();) {
+    const std::size_t end = std::min(title.find('\n', at), title.size());
+    lines.push_back(title.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
 // A line under construction. Spaces are held back until something follows them.
 class Line {
  public:
@@ -55,7 +65,7 @@ class Line {
 }  // namespace
 
 std::string styled(std::string_view text, Style style, const Look& look) {
-  constexpr std::array<std::string_view, 6> kCodes = {"", "1", "2", "32", "33", "31"};
+  constexpr std::array<std::string_view, 7> kCodes = {"", "1", "2", "32", "33", "31", "36"};
   if (!look.colour || style == Style::kPlain) return std::string(text);
   std::string result = "\x1b[";
   result += kCodes[static_cast<std::size_t>(style)];
@@ -85,7 +95,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
 std::vector<std::size_t> TextTable::widths(const Look& look) const {
   std::vector<std::size_t> widths(columns_.size());
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    const std::size_t title = text_width(columns_[c].title);
+    std::size_t title = 0;
+    for (const std::string_view line : lines_of(columns_[c].title)) {
+      title = std::max(title, text_width(line));
+    }
     // The heading's first column begins at the margin and so has room for the indent as well.
     widths[c] = c == 0 && title > kIndent ? title - kIndent : title;
     for (const auto& row : rows_) {
@@ -108,20 +121,32 @@ std::vector<std::size_t> TextTable::widths(const Look& look) const {
   return widths;
 }
 
-std::string TextTable::render(const Look& look) const {
-  const std::vector<std::size_t> width = widths(look);
+std::string TextTable::heading(const std::vector<std::size_t>& width, const Look& look) const {
+  std::vector<std::vector<std::string_view>> titles;
+  std::size_t height = 0;
+  for (const Column& column : columns_) {
+    titles.push_back(lines_of(column.title));
+    if (!column.title.empty()) height = std::max(height, titles.back().size());
+  }
   std::string text;
-  const bool titled =
-      std::ranges::any_of(columns_, [](const Column& column) { return !column.title.empty(); });
-  if (titled) {
+  for (std::size_t l = 0; l < height; ++l) {
     Line line;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (c > 0) line.space(kGap);
-      line.add(columns_[c].title, width[c] + (c == 0 ? kIndent : 0), columns_[c].align,
+      const std::size_t above = height - titles[c].size();
+      line.add(l < above ? std::string_view() : titles[c][l - above],
+               width[c] + (c == 0 ? kIndent : 0), columns_[c].align,
                c == 0 ? Style::kStrong : Style::kFaint, look);
     }
     text += line.finish();
   }
+  return text;
+}
+
+std::string TextTable::render(const Look& look) const {
+  const std::vector<std::size_t> width = widths(look);
+  std::string text;
+  text += heading(width, look);
   for (const auto& row : rows_) {
     std::vector<std::vector<std::string>> cells(row.size());
     std::size_t height = 1;

@@ -15,7 +15,7 @@ struct Look {
   std::size_t width = 0;  // columns of the terminal; 0: unlimited
 };
 
-enum class Style : unsigned char { kPlain, kStrong, kFaint, kGood, kWarning, kBad };
+enum class Style : unsigned char { kPlain, kStrong, kFaint, kGood, kWarning, kBad, kBar };
 std::string styled(std::string_view text, Style style, const Look& look);
 
 enum class Align : unsigned char { kLeft, kRight };
@@ -24,7 +24,7 @@ enum class Align : unsigned char { kLeft, kRight };
 enum class Fit : unsigned char { kKeep, kCutEnd, kCutMiddle, kWrap };
 
 struct Column {
-  std::string title;
+  std::string title;  // may have several lines
   Align align = Align::kLeft;
   Fit fit = Fit::kKeep;
 };
@@ -46,11 +46,13 @@ class TextTable {
   bool empty() const { return rows_.empty(); }
 
   // The heading stands at the margin, rows are indented by two; a table without titles has no
-  // heading. Every line ends with a line break and none with a space.
+  // heading. Short titles stand on the last line of a heading of several. Every line ends with a
+  // line break and none with a space.
   std::string render(const Look& look) const;
 
  private:
   std::vector<std::size_t> widths(const Look& look) const;
+  std::string heading(const std::vector<std::size_t>& width, const Look& look) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;

@@ -1,0 +1,27 @@
+// One value of a table as a person reads it, made from the unit of its column.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/table.h"
+#include "report/text_table.h"
+
+namespace stepscope::report {
+
+// "exposed_communication_ns" → "exposed communication": the cells carry the unit.
+std::string column_title(const base::ColumnShape& column);
+
+// "ns", "bytes", "share (0 to 1)": what the numbers in files for machines are in; empty for none.
+std::string unit_name(base::Unit unit);
+
+bool is_number(const base::ColumnShape& column);  // aligned to the right
+
+// Three significant digits with a unit, shares as %, yes and no, – for null. Where the meaning of a
+// text column explains null ("null: all the others"), the explanation stands there instead.
+std::string cell_text(const base::Table& table, std::size_t column, std::size_t row);
+
+std::string share_text(double share);   // "99.8 %"; "100 %" only if all
+std::string number_text(double value);  // three significant digits
+
+}  // namespace stepscope::report

@@ -1,0 +1,60 @@
+#include "report/shown_columns.h"
+
+#include <fmt/format.h>
+
+#include "report/cell_text.h"
+
+namespace stepscope::report {
+namespace {
+
+bool never_changes(const base::Table& table, std::size_t column) {
+  const base::ColumnShape& shape = table.shape().columns[column];
+  if (shape.type != base::Type::kInt || shape.unit != base::Unit::kId) return false;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    if (table.is_null(column, r) || table.int_at(column, r) != table.int_at(column, 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_empty(const base::Table& table, std::size_t column) {
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    if (!table.is_null(column, r)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ShownColumns shown_columns(const base::Table& table, std::span<const std::string_view> asked) {
+  ShownColumns shown;
+  const auto add = [&](std::size_t column) {
+    if (never_changes(table, column)) {
+      shown.lifted.push_back(column);
+    } else if (is_empty(table, column)) {
+      shown.empty.push_back(column);
+    } else {
+      shown.columns.push_back(column);
+    }
+  };
+  for (const std::string_view name : asked) {
+    if (const auto found = table.find(name)) add(*found);
+  }
+  for (std::size_t c = 0; asked.empty() && c < table.width(); ++c) add(c);
+  // Something has to stay.
+  if (shown.columns.empty()) shown.columns.swap(shown.lifted);
+  return shown;
+}
+
+std::string lifted_text(const base::Table& table, const ShownColumns& shown, bool with_rank) {
+  std::string text;
+  for (const std::size_t c : shown.lifted) {
+    if (!with_rank && table.shape().columns[c].name == "rank") continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " · ",
+                        column_title(table.shape().columns[c]), cell_text(table, c, 0));
+  }
+  return text;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,27 @@
+// Which columns of a table are worth a place on a page: numbers that name something and never
+// change stand above the table once, and columns without any value are only named.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/table.h"
+
+namespace stepscope::report {
+
+struct ShownColumns {
+  std::vector<std::size_t> columns;
+  std::vector<std::size_t> lifted;  // never change
+  std::vector<std::size_t> empty;   // nothing but nulls
+};
+
+// Of the columns asked for (none: all), those that exist, in that order.
+ShownColumns shown_columns(const base::Table& table, std::span<const std::string_view> asked);
+
+// "rank 0 · device 0"
+std::string lifted_text(const base::Table& table, const ShownColumns& shown, bool with_rank = true);
+
+}  // namespace stepscope::report
