@@ -289,4 +289,39 @@ std::vector<NamedText> content_facts(const RunInfo& info) {
   return facts;
 }
 
+std::string facts_text(const std::vector<NamedText>& facts, const Look& look) {
+  std::size_t widest = 0;
+  for (const NamedText& fact : facts) widest = std::max(widest, text_width(fact.name));
+  std::string text;
+  const std::size_t indent = 2 + widest + 2;
+  for (const NamedText& fact : facts) {
+    const std::size_t room = look.width > indent + 20 ? look.width - indent : 0;
+    bool first = true;
+    for (const std::string& line : wrapped(fact.text, room)) {
+      const std::string label = first ? fact.name : std::string();
+      const std::string space(widest - text_width(label) + 2, ' ');
+      text += fmt::format("  {}{}{}\n", styled(label, Style::kFaint, look), space, line);
+      first = false;
+    }
+  }
+  return text;
+}
+
+std::string place_of(const NoteInfoRow& note, const std::string& folder) {
+  constexpr std::size_t kMostDetail = 60;  // names of kernels go on for lines
+  std::string place = note.path.empty() ? "" : printable(note.path.substr(folder.size()));
+  if (note.offset != trace::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
+  std::string detail = printable(note.detail);
+  // Notes of the run as a whole have their files in the detail, which must stay complete.
+  if (note.path.empty()) {
+    for (std::size_t at = 0; !folder.empty() && (at = detail.find(folder, at)) != detail.npos;) {
+      detail.erase(at, folder.size());
+    }
+  } else {
+    detail = cut_end(detail, kMostDetail);
+  }
+  if (!place.empty() && !detail.empty()) place += ", ";
+  return place + detail;
+}
+
 }  // namespace stepscope::report

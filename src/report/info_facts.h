@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/info.h"
+#include "report/text_table.h"
 
 namespace stepscope::report {
 
@@ -15,5 +16,11 @@ std::string common_ending(const RunInfo& info);  // ".json.gz", or empty
 
 std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load_seconds);
 std::vector<NamedText> content_facts(const RunInfo& info);  // collectives, memory, counters
+
+// Labels on the left, facts on the right, wrapped under themselves.
+std::string facts_text(const std::vector<NamedText>& facts, const Look& look);
+
+// Where a note's example is: "rank0.json:81920, aten::add".
+std::string place_of(const NoteInfoRow& note, const std::string& folder);
 
 }  // namespace stepscope::report

@@ -189,10 +189,7 @@ void write_files(JsonWriter& json, const RunInfo& info) {
 
 }  // namespace
 
-std::string info_json(const RunInfo& info, std::optional<double> load_seconds) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "stepscope.info/1");
+void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> load_seconds) {
   json.key("run");
   write_run(json, info);
   json.key("devices");
@@ -232,6 +229,13 @@ std::string info_json(const RunInfo& info, std::optional<double> load_seconds) {
     json.member("memory_bytes", info.memory_bytes);
     json.end_object();
   }
+}
+
+std::string info_json(const RunInfo& info, std::optional<double> load_seconds) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "stepscope.info/1");
+  write_info(json, info, load_seconds);
   json.end_object();
   return std::move(json).finish();
 }

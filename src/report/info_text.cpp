@@ -17,25 +17,6 @@ constexpr std::size_t kMostRanks = 16;
 constexpr std::size_t kMostCategories = 20;
 constexpr std::size_t kMostFailures = 8;
 
-// Labels on the left, facts on the right, wrapped under themselves.
-std::string facts_block(const std::vector<NamedText>& facts, const Look& look) {
-  std::size_t widest = 0;
-  for (const NamedText& fact : facts) widest = std::max(widest, text_width(fact.name));
-  std::string text;
-  const std::size_t indent = 2 + widest + 2;
-  for (const NamedText& fact : facts) {
-    const std::size_t room = look.width > indent + 20 ? look.width - indent : 0;
-    bool first = true;
-    for (const std::string& line : wrapped(fact.text, room)) {
-      const std::string label = first ? fact.name : std::string();
-      const std::string space(widest - text_width(label) + 2, ' ');
-      text += fmt::format("  {}{}{}\n", styled(label, Style::kFaint, look), space, line);
-      first = false;
-    }
-  }
-  return text;
-}
-
 std::string how_many_more(std::size_t total, std::size_t shown, const std::string& what,
                           const Look& look) {
   if (total <= shown) return {};
@@ -128,24 +109,6 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
                      how_many_more(info.windows.size(), shown, more, options.look));
 }
 
-// Where a note's example is: "rank0.json:81920, aten::add".
-std::string place_of(const NoteInfoRow& note, const std::string& folder) {
-  constexpr std::size_t kMostDetail = 60;  // names of kernels go on for lines
-  std::string place = note.path.empty() ? "" : printable(note.path.substr(folder.size()));
-  if (note.offset != trace::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
-  std::string detail = printable(note.detail);
-  // Notes of the run as a whole have their files in the detail, which must stay complete.
-  if (note.path.empty()) {
-    for (std::size_t at = 0; !folder.empty() && (at = detail.find(folder, at)) != detail.npos;) {
-      detail.erase(at, folder.size());
-    }
-  } else {
-    detail = cut_end(detail, kMostDetail);
-  }
-  if (!place.empty() && !detail.empty()) place += ", ";
-  return place + detail;
-}
-
 std::string notes_block(const RunInfo& info, const InfoTextOptions& options) {
   const std::string folder = common_folder(info);
   const bool explained = cause_of_no_device_work(info).has_value();
@@ -192,11 +155,11 @@ std::string failures_block(const RunInfo& info, const InfoTextOptions& options) 
 std::string info_text(const RunInfo& info, const InfoTextOptions& options) {
   const Look& look = options.look;
   std::string text = styled(title_of(info), Style::kStrong, look) + "\n\n";
-  text += facts_block(run_facts(info, options.load_seconds), look);
+  text += facts_text(run_facts(info, options.load_seconds), look);
   if (info.events > 0) text += fmt::format("\n{}", events_block(info, options));
   text += links_block(info, look);
   if (const auto contents = content_facts(info); !contents.empty()) {
-    text += fmt::format("\n{}", facts_block(contents, look));
+    text += fmt::format("\n{}", facts_text(contents, look));
   }
   text += ranks_block(info, options);
   if (const auto cause = cause_of_no_device_work(info)) {

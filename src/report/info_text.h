@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report/info.h"
+#include "report/json_writer.h"
 #include "report/text_table.h"
 
 namespace stepscope::report {
@@ -18,6 +19,9 @@ struct InfoTextOptions {
 };
 
 std::string info_text(const RunInfo& info, const InfoTextOptions& options);
+
+// What is in "stepscope.info/1" beside its version, inside of an object.
+void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> load_seconds);
 
 // "stepscope.info/1", described in docs/cli/info.md.
 std::string info_json(const RunInfo& info, std::optional<double> load_seconds);

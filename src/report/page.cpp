@@ -1,0 +1,160 @@
+#include "report/page.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "report/info_facts.h"
+#include "report/numbers.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+// What `info` says about the run, less what only matters for reading files.
+std::vector<NamedText> page_facts(const RunInfo& info) {
+  std::vector<NamedText> facts;
+  for (NamedText& fact : run_facts(info, std::nullopt)) {
+    if (fact.name != "Size" && fact.name != "Software") facts.push_back(std::move(fact));
+  }
+  for (NamedText& fact : content_facts(info)) {
+    if (fact.name == "Memory") facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
+std::vector<base::Table> split_by_rank(const base::Table& table) {
+  const auto rank = table.find("rank");
+  if (!rank) return {};
+  std::map<std::int64_t, std::vector<std::size_t>> rows;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    if (!table.is_null(*rank, r)) rows[table.int_at(*rank, r)].push_back(r);
+  }
+  std::vector<base::Table> tables;
+  if (rows.size() < 2) return tables;
+  for (const auto& [number, members] : rows) tables.push_back(table.select(members));
+  return tables;
+}
+
+bool anything_in(const base::Table& table, std::string_view column) {
+  const auto found = table.find(column);
+  if (!found) return column.empty();
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    if (!table.is_null(*found, r) && table.real_at(*found, r) > 0) return true;
+  }
+  return false;
+}
+
+PageSection make_section(const Section& section, const Findings& findings,
+                         std::set<std::string>& said) {
+  PageSection out{.section = &section};
+  for (const Part& part : section.parts) {
+    const Finding* finding = findings.find(part.analysis);
+    if (finding == nullptr) continue;
+    for (const std::string& remark : finding->answer.remarks) {
+      // How many rows there are was the report's choice, and it has no such option.
+      if (remark.find("--top") != std::string::npos) continue;
+      if (said.insert(remark).second) out.remarks.push_back(remark);
+    }
+    const base::Table* table = findings.table(part.analysis, part.table);
+    if (table == nullptr || table->rows() == 0 || !anything_in(*table, part.needs)) continue;
+    if (part.several_ranks && findings.info.ranks < 2) continue;
+    Block block{.part = &part, .table = table};
+    if (part.one_rank) block.by_rank = split_by_rank(*table);
+    out.blocks.push_back(std::move(block));
+  }
+  return out;
+}
+
+std::vector<NamedText> oddities_of(const RunInfo& info) {
+  std::vector<NamedText> oddities;
+  const std::string folder = common_folder(info);
+  for (const trace::Severity severity : {trace::Severity::kDataLoss, trace::Severity::kInfo}) {
+    for (const NoteInfoRow& note : info.notes) {
+      const trace::NoteInfo& about = trace::info_of(note.note);
+      if (about.severity != severity) continue;
+      std::string text = fmt::format("{} × {}", count_text(note.count), about.meaning);
+      if (const std::string place = place_of(note, folder); !place.empty()) {
+        text += fmt::format(" (first: {})", place);
+      }
+      oddities.push_back({std::string(about.id), std::move(text)});
+    }
+  }
+  return oddities;
+}
+
+// A path as it would be typed.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./+=:@%,").find(c) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string run_path(const RunInfo& info) {
+  if (info.windows.size() == 1) {
+    const std::string& path = info.windows.front().source.path;
+    return path == "-" ? "-" : shell_word(printable(path));
+  }
+  const std::string folder = common_folder(info);
+  return folder.empty() ? "PATH..." : shell_word(printable(folder));
+}
+
+std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
+  const std::string path = run_path(info);
+  std::vector<NamedText> next;
+  for (const PageSection& section : page.sections) {
+    const std::string_view command = section.section->next;
+    const std::string_view analysis = command.substr(0, command.find(' '));
+    if (section.blocks.empty() || analysis::find_analysis(analysis) == nullptr) continue;
+    next.push_back({fmt::format("stepscope analyze {} {}", command, path),
+                    std::string(section.section->title)});
+  }
+  next.push_back({"stepscope report --html report.html " + path, "this report with charts"});
+  next.push_back({"stepscope analyze --list", "every question there is"});
+  next.push_back({"stepscope report --glossary", "what the words mean"});
+  return next;
+}
+
+}  // namespace
+
+const Finding* Findings::find(std::string_view analysis) const {
+  const auto found = std::ranges::find_if(
+      answers, [&](const Finding& finding) { return finding.about->name == analysis; });
+  return found == answers.end() ? nullptr : &*found;
+}
+
+const base::Table* Findings::table(std::string_view analysis, std::string_view table) const {
+  const Finding* finding = find(analysis);
+  if (finding == nullptr) return nullptr;
+  const auto found = std::ranges::find_if(finding->answer.tables,
+                                          [&](const base::Table& t) { return t.name() == table; });
+  return found == finding->answer.tables.end() ? nullptr : &*found;
+}
+
+Page make_page(const Findings& findings) {
+  Page page;
+  page.title = title_of(findings.info);
+  page.facts = page_facts(findings.info);
+  std::set<std::string> said;
+  for (const Section& section : sections()) {
+    PageSection made = make_section(section, findings, said);
+    if (!made.blocks.empty() || !made.remarks.empty()) page.sections.push_back(std::move(made));
+  }
+  page.oddities = oddities_of(findings.info);
+  for (const trace::FileFailure& failure : findings.info.failures) {
+    page.failures.push_back(printable(failure.error.message));
+  }
+  page.lost_data = findings.info.lost_data;
+  page.one_rank = findings.info.ranks < 2;
+  page.next = next_of(page, findings.info);
+  return page;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,68 @@
+// The report before it has a form: headings, facts, charts and tables that text, Markdown and HTML
+// draw each in their way. Whatever they show was decided here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "base/table.h"
+#include "report/info.h"
+#include "report/sections.h"
+#include "report/text_table.h"
+
+namespace stepscope::report {
+
+// The answer of one analysis.
+struct Finding {
+  const analysis::Analysis* about = nullptr;
+  analysis::Answer answer;
+};
+
+// All that is known about a run.
+struct Findings {
+  RunInfo info;
+  std::vector<Finding> answers;  // in the order of the registry
+
+  const Finding* find(std::string_view analysis) const;
+  const base::Table* table(std::string_view analysis, std::string_view table) const;
+};
+
+struct Block {
+  const Part* part = nullptr;
+  const base::Table* table = nullptr;
+  std::vector<base::Table> by_rank = {};  // when one rank stands for all: a table for each
+};
+
+struct PageSection {
+  const Section* section = nullptr;
+  std::vector<Block> blocks = {};
+  std::vector<std::string> remarks = {};  // of its analyses, each once on the page
+};
+
+struct Page {
+  std::string title;
+  std::vector<NamedText> facts;  // the run in a few lines
+  std::vector<PageSection> sections;
+  std::vector<NamedText> oddities;    // met while reading; names are ids of notes
+  std::vector<std::string> failures;  // files that could not be read
+  bool lost_data = false;
+  bool one_rank = false;        // there is no other: nobody needs to be told which
+  std::vector<NamedText> next;  // command, what it shows
+};
+
+// The findings must outlive the page.
+Page make_page(const Findings& findings);
+
+std::string page_text(const Page& page, const Look& look);
+std::string page_md(const Page& page);
+std::string page_html(const Page& page, std::string_view program);
+
+// "stepscope.report/1", described in docs/cli/report.md.
+std::string report_json(const Findings& findings);
+
+}  // namespace stepscope::report

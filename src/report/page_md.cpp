@@ -1,0 +1,67 @@
+// The report as Markdown, for issues and wikis.
+#include <fmt/format.h>
+
+#include "report/page.h"
+#include "report/series.h"
+#include "report/tables.h"
+#include "report/text_chart.h"
+
+namespace stepscope::report {
+namespace {
+
+// Charts of characters survive in a block of code.
+std::string chart_md(const Block& block) {
+  constexpr std::size_t kMost = 8;
+  const Look look{.colour = false, .width = 100};
+  std::string text;
+  std::size_t drawn = 0;
+  const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
+  for (const Series& series : series_of(table, table.shape().drawing, 30)) {
+    if (drawn++ == kMost) break;
+    text += block.part->shown == Shown::kSpark ? spark_text(series, look)
+                                               : stack_text(series, 16, look);
+  }
+  return text.empty() ? text : fmt::format("```text\n{}```\n", text);
+}
+
+}  // namespace
+
+std::string page_md(const Page& page) {
+  std::string out = fmt::format("# {}\n\n", markdown_text(page.title));
+  for (const NamedText& fact : page.facts) {
+    out +=
+        fmt::format("- {}: {}\n", fact.name.empty() ? "and" : fact.name, markdown_text(fact.text));
+  }
+  for (const PageSection& section : page.sections) {
+    out += fmt::format("\n## {}\n", section.section->title);
+    if (!section.blocks.empty()) out += fmt::format("\n{}\n", section.section->about);
+    for (const Block& block : section.blocks) {
+      const Part& part = *block.part;
+      if (!part.caption.empty()) out += fmt::format("\n{}\n", part.caption);
+      if (part.shown == Shown::kChart || part.shown == Shown::kSpark) {
+        out += fmt::format("\n{}", chart_md(block));
+        continue;
+      }
+      const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
+      out += fmt::format("\n{}", table_md(table, part.columns, part.rows, !page.one_rank));
+    }
+    for (const std::string& remark : section.remarks) {
+      out += fmt::format("\n{}\n", markdown_text(remark));
+    }
+  }
+  if (!page.oddities.empty() || !page.failures.empty()) {
+    out += fmt::format("\n## {}\n\n", page.lost_data ? "Data was lost while reading"
+                                                     : "Odd things met while reading");
+    for (const NamedText& odd : page.oddities) {
+      out += fmt::format("- `{}`: {}\n", odd.name, markdown_text(odd.text));
+    }
+    for (const std::string& failure : page.failures) {
+      out += fmt::format("- not readable: {}\n", markdown_text(failure));
+    }
+  }
+  out += "\n## What to look at next\n\n```sh\n";
+  for (const NamedText& next : page.next) out += fmt::format("{}  # {}\n", next.name, next.text);
+  return out + "```\n";
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,112 @@
+// The report on a terminal.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/info_facts.h"
+#include "report/numbers.h"
+#include "report/page.h"
+#include "report/table_text.h"
+#include "report/text_chart.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::size_t kMostBars = 16;
+constexpr std::size_t kMostSparks = 8;
+constexpr std::size_t kWidestPage = 120;
+
+std::string paragraph(std::string_view text, Style style, const Look& look) {
+  std::string out;
+  const std::size_t room = look.width > 40 ? look.width - 2 : 0;
+  for (const std::string& line : wrapped(text, room)) {
+    out += fmt::format("  {}\n", styled(line, style, look));
+  }
+  return out;
+}
+
+std::string chart_text(const Block& block, const Look& look) {
+  const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
+  const std::vector<Series> all = series_of(table, table.shape().drawing, 30);
+  std::string text;
+  const bool spark = block.part->shown == Shown::kSpark;
+  const std::size_t most = spark ? kMostSparks : 1;
+  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
+    text += spark ? spark_text(all[i], look) : stack_text(all[i], kMostBars, look);
+  }
+  if (all.size() > most) {
+    text += paragraph(fmt::format("… {} more", all.size() - most), Style::kFaint, look);
+  }
+  return text;
+}
+
+std::string block_text(const Block& block, bool with_rank, const Look& look) {
+  const Part& part = *block.part;
+  std::string text;
+  if (!part.caption.empty()) text += paragraph(part.caption, Style::kFaint, look);
+  if (part.shown == Shown::kChart || part.shown == Shown::kSpark) {
+    return text + chart_text(block, look);
+  }
+  TableTextOptions options;
+  options.look = look;
+  options.bars = true;
+  options.rows = part.rows;
+  options.with_rank = with_rank;
+  options.lists = part.shown == Shown::kList;
+  options.columns = part.columns;
+  const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
+  text += table_text(table, options);
+  if (!block.by_rank.empty()) {
+    text +=
+        paragraph(fmt::format("the first of {} ranks; --rank chooses others", block.by_rank.size()),
+                  Style::kFaint, look);
+  }
+  return text;
+}
+
+std::string section_text(const PageSection& section, bool with_rank, const Look& look) {
+  std::string text = fmt::format("\n{}\n", styled(section.section->title, Style::kStrong, look));
+  if (!section.blocks.empty()) text += paragraph(section.section->about, Style::kFaint, look);
+  for (const Block& block : section.blocks)
+    text += fmt::format("\n{}", block_text(block, with_rank, look));
+  for (const std::string& remark : section.remarks) {
+    if (!section.blocks.empty()) text += '\n';
+    text += paragraph(printable(remark), Style::kPlain, look);
+  }
+  return text;
+}
+
+std::string oddities_text(const Page& page, const Look& look) {
+  if (page.oddities.empty() && page.failures.empty()) return {};
+  std::string text = fmt::format(
+      "\n{}\n",
+      styled(page.lost_data ? "Data was lost while reading" : "Odd things met while reading",
+             page.lost_data ? Style::kBad : Style::kStrong, look));
+  TextTable table({{""}, {"", Align::kLeft, Fit::kWrap}});
+  for (const NamedText& oddity : page.oddities) table.add({oddity.name, oddity.text});
+  for (const std::string& failure : page.failures) {
+    table.add({Cell("not readable", Style::kBad), failure});
+  }
+  return text + table.render(look);
+}
+
+}  // namespace
+
+std::string page_text(const Page& page, const Look& given) {
+  Look look = given;
+  if (look.width > kWidestPage) look.width = kWidestPage;
+  std::string text = styled(page.title, Style::kStrong, look) + "\n\n";
+  text += facts_text(page.facts, look);
+  for (const PageSection& section : page.sections)
+    text += section_text(section, !page.one_rank, look);
+  text += oddities_text(page, look);
+  text += fmt::format("\n{}\n", styled("What to look at next", Style::kStrong, look));
+  TextTable table({{""}, {""}});
+  for (const NamedText& next : page.next) {
+    table.add({Cell(next.text, Style::kFaint), next.name});
+  }
+  return text + table.render(look);
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,29 @@
+#include "report/info_text.h"
+#include "report/json_writer.h"
+#include "report/page.h"
+#include "report/tables.h"
+
+namespace stepscope::report {
+
+std::string report_json(const Findings& findings) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "stepscope.report/1");
+  json.key("info");
+  json.begin_object();
+  write_info(json, findings.info, std::nullopt);
+  json.end_object();
+  json.key("analyses");
+  json.begin_object();
+  for (const Finding& finding : findings.answers) {
+    json.key(finding.about->name);
+    json.begin_object();
+    write_answer(json, finding.answer);
+    json.end_object();
+  }
+  json.end_object();
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,235 @@
+#include "report/sections.h"
+
+#include <array>
+
+namespace stepscope::report {
+namespace {
+
+template <std::size_t N>
+using Names = std::array<std::string_view, N>;
+
+constexpr Names<4> kPartColumns = {"rank", "part", "mean_ns", "share"};
+constexpr std::array kWhere = std::to_array<Part>({
+    {.analysis = "temporal-breakdown", .table = "devices", .shown = Shown::kChart},
+    {.analysis = "steps",
+     .table = "parts",
+     .columns = kPartColumns,
+     .caption = "The average step, every moment counted once, for the first part that applies:",
+     .one_rank = true},
+});
+
+constexpr Names<6> kBusyColumns = {"rank",          "device",   "busy_share", "kernel_busy_share",
+                                   "sm_efficiency", "occupancy"};
+constexpr std::array kBusy = std::to_array<Part>({
+    {.analysis = "overview", .table = "devices", .columns = kBusyColumns},
+});
+
+constexpr Names<8> kTimeColumns = {"rank",   "steps",  "mean_ns", "median_ns",
+                                   "p95_ns", "min_ns", "max_ns",  "steps_per_second"};
+constexpr Names<8> kOutlierColumns = {"rank",      "step",       "step_ns",  "median_ns",
+                                      "excess_ns", "grown_part", "grown_ns", "window"};
+constexpr std::array kStepTimes = std::to_array<Part>({
+    {.analysis = "steps", .table = "steps", .shown = Shown::kSpark},
+    {.analysis = "steps", .table = "times", .columns = kTimeColumns},
+    {.analysis = "steps",
+     .table = "outliers",
+     .columns = kOutlierColumns,
+     .rows = 8,
+     .caption = "Steps that took much longer than usual, and the part of them that grew most:"},
+});
+
+constexpr Names<7> kHostOpColumns = {"rank",    "host_op", "kind",      "gaps",
+                                     "idle_ns", "share",   "longest_ns"};
+constexpr std::array kIdle = std::to_array<Part>({
+    {.analysis = "idle-time", .table = "devices", .shown = Shown::kChart, .needs = "idle_ns"},
+    {.analysis = "idle-time",
+     .table = "host_ops",
+     .columns = kHostOpColumns,
+     .rows = 8,
+     .caption = "What the host was doing while the GPU waited for it:",
+     .one_rank = true},
+});
+
+constexpr Names<7> kKernelColumns = {"rank",   "name",  "class",    "count",
+                                     "sum_ns", "share", "median_ns"};
+constexpr Names<8> kRankColumns = {"name",   "count",           "mean_ns",      "median_ns",
+                                   "p95_ns", "fastest_mean_ns", "slowest_rank", "slowest_ratio"};
+constexpr std::array kKernels = std::to_array<Part>({
+    {.analysis = "kernels",
+     .table = "kernels",
+     .shown = Shown::kBoth,
+     .columns = kKernelColumns,
+     .rows = 11,
+     .one_rank = true},
+    {.analysis = "kernel-durations",
+     .table = "names",
+     .columns = kRankColumns,
+     .rows = 8,
+     .caption = "The same kernels over all ranks; a ratio well above 1 is a slow rank:",
+     .several_ranks = true},
+});
+
+constexpr Names<8> kLaunchColumns = {"rank",          "calls",           "cost_ns",
+                                     "mean_cost_ns",  "median_delay_ns", "p95_delay_ns",
+                                     "short_kernels", "longer_than_work"};
+constexpr Names<7> kQueueColumns = {"rank", "device",      "stream",    "mean",
+                                    "max",  "empty_share", "full_share"};
+constexpr std::array kLaunches = std::to_array<Part>({
+    {.analysis = "launches", .table = "ranks", .columns = kLaunchColumns, .needs = "calls"},
+    {.analysis = "queue-length",
+     .table = "streams",
+     .columns = kQueueColumns,
+     .rows = 6,
+     .caption = "Work that was launched and has not begun, by stream:",
+     .needs = "queued",
+     .one_rank = true},
+    {.analysis = "queue-length",
+     .table = "series",
+     .shown = Shown::kSpark,
+     .needs = "length",
+     .one_rank = true},
+});
+
+constexpr Names<7> kOverlapColumns = {"rank",       "device",       "communication_ns", "hidden_ns",
+                                      "exposed_ns", "hidden_share", "exposed_share"};
+constexpr Names<7> kCollectiveColumns = {"rank",      "collective", "group",       "count",
+                                         "hidden_ns", "exposed_ns", "hidden_share"};
+constexpr Names<6> kHostCollectiveColumns = {"rank",      "collective", "count",
+                                             "hidden_ns", "exposed_ns", "hidden_share"};
+constexpr std::array kCommunication = std::to_array<Part>({
+    {.analysis = "overlap",
+     .table = "devices",
+     .shown = Shown::kBoth,
+     .columns = kOverlapColumns,
+     .needs = "communication_ns"},
+    {.analysis = "overlap",
+     .table = "collectives",
+     .columns = kCollectiveColumns,
+     .rows = 8,
+     .caption = "By collective, the most exposed first:",
+     .one_rank = true},
+    {.analysis = "overlap",
+     .table = "host",
+     .columns = kHostCollectiveColumns,
+     .rows = 8,
+     .caption = "Carried out by the CPU:",
+     .one_rank = true},
+});
+
+constexpr Names<7> kLoadingColumns = {"rank",         "fetches",     "wait_ns",       "wait_share",
+                                      "mean_wait_ns", "max_wait_ns", "gpu_idle_share"};
+constexpr std::array kLoading = std::to_array<Part>({
+    {.analysis = "dataloader", .table = "ranks", .columns = kLoadingColumns, .needs = "fetches"},
+});
+
+constexpr Names<9> kTransferColumns = {"rank",    "kind",     "host_memory",
+                                       "count",   "bytes",    "bytes_per_second",
+                                       "copy_ns", "blocking", "hidden_share"};
+constexpr std::array kTransfers = std::to_array<Part>({
+    {.analysis = "transfers",
+     .table = "classes",
+     .columns = kTransferColumns,
+     .rows = 8,
+     .one_rank = true},
+});
+
+constexpr Names<6> kMemoryColumns = {"rank",
+                                     "device",
+                                     "peak_allocated_bytes",
+                                     "peak_reserved_bytes",
+                                     "memory_bytes",
+                                     "peak_reserved_share"};
+constexpr std::array kMemory = std::to_array<Part>({
+    {.analysis = "overview",
+     .table = "devices",
+     .columns = kMemoryColumns,
+     .needs = "peak_reserved_bytes"},
+});
+
+constexpr Names<6> kRangeColumns = {"rank",         "name",        "count",
+                                    "host_mean_ns", "host_sum_ns", "device_ns"};
+constexpr std::array kRanges = std::to_array<Part>({
+    {.analysis = "annotations",
+     .table = "annotations",
+     .shown = Shown::kBoth,
+     .columns = kRangeColumns,
+     .rows = 8,
+     .one_rank = true},
+});
+
+constexpr std::array kSections = std::to_array<Section>({
+    {.title = "Where the step time goes",
+     .about = "The wall time of the steps as each GPU spends it. Communication and memory count as "
+              "exposed only while nothing computes; idle is when the GPU has nothing to do.",
+     .parts = kWhere,
+     .next = "steps"},
+    {.title = "Is the GPU busy?",
+     .about =
+         "Busy: anything runs. SM efficiency: the share of the GPU's multiprocessors that have "
+         "work, over the same time; small kernels leave most of them empty.",
+     .parts = kBusy,
+     .next = "overview"},
+    {.title = "Step times",
+     .about = "How long each step took, until the GPU work it started had ended.",
+     .parts = kStepTimes,
+     .next = "steps --table outliers"},
+    {.title = "Why the GPU waits",
+     .about =
+         "The idle time of each GPU by its cause: the host had not launched the next work yet, "
+         "queued work takes a moment to begin, or it had to wait for other work.",
+     .parts = kIdle,
+     .next = "idle-time"},
+    {.title = "The kernels that cost most",
+     .about = "GPU programs by name, the longest first; share is of all kernel time of the rank.",
+     .parts = kKernels,
+     .next = "kernels"},
+    {.title = "Launching work",
+     .about = "What the calls that start GPU work cost the host, and how long work waits to begin. "
+              "A kernel shorter than its launch keeps the GPU waiting for the host.",
+     .parts = kLaunches,
+     .next = "launches"},
+    {.title = "Communication",
+     .about = "Hidden communication runs while something computes and costs nothing; exposed "
+              "communication is waited for.",
+     .parts = kCommunication,
+     .next = "overlap"},
+    {.title = "Data loading",
+     .about = "How long the training loop waits for the next batch, and whether the GPU is idle "
+              "meanwhile.",
+     .parts = kLoading,
+     .next = "dataloader"},
+    {.title = "Copies between host and GPU",
+     .about = "Copies from pageable memory are slow and make the host wait; hidden ones run while "
+              "something computes.",
+     .parts = kTransfers,
+     .next = "transfers"},
+    {.title = "Memory",
+     .about = "The most memory that tensors took (allocated) and that PyTorch held (reserved).",
+     .parts = kMemory,
+     .next = {}},
+    {.title = "Ranges named in the code",
+     .about = "What the program itself marked, by record_function and the like: time on the host, "
+              "and GPU work started inside.",
+     .parts = kRanges,
+     .next = "annotations"},
+});
+
+// A page has room for fewer rows than a file.
+constexpr std::array kSettings = std::to_array<Setting>({
+    {"kernels", "top", "10"},
+    {"kernel-durations", "top", "10"},
+    {"idle-time", "top", "10"},
+    {"launches", "top", "10"},
+    {"transfers", "top", "10"},
+    {"annotations", "top", "10"},
+    {"queue-length", "points", "300"},
+    {"memory-bandwidth", "points", "300"},
+});
+
+}  // namespace
+
+std::span<const Section> sections() { return kSections; }
+
+std::span<const Setting> report_settings() { return kSettings; }
+
+}  // namespace stepscope::report

@@ -1,0 +1,45 @@
+// What the report shows and in which order, as data: an analysis that does not exist or has no rows
+// is simply left out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace stepscope::report {
+
+enum class Shown : std::uint8_t {
+  kTable,  // rows and columns
+  kChart,  // as its descriptor says; in text a stacked bar per row
+  kSpark,  // a chart; in text a line of small bars per group
+  kBoth,   // the chart in HTML, the table everywhere
+  kList,   // one row as a list of its columns with their meaning
+};
+
+struct Part {
+  std::string_view analysis, table;
+  Shown shown = Shown::kTable;
+  std::span<const std::string_view> columns = {};  // those that exist, in this order; none: all
+  std::size_t rows = 0;                            // at most, of one rank; 0: all
+  std::string_view caption = {};
+  std::string_view needs = {};  // left out when this column is nowhere above 0
+  bool several_ranks = false;   // left out for a single rank
+  bool one_rank = false;        // the first rank stands for all in text; HTML has the others folded
+};
+
+struct Section {
+  std::string_view title;
+  std::string_view about;  // how to read it, for somebody who sees it for the first time
+  std::span<const Part> parts;
+  std::string_view next;  // the command that shows more
+};
+
+std::span<const Section> sections();
+
+// Parameters the report asks an analysis with, "name=value"; others have their defaults.
+struct Setting {
+  std::string_view analysis, name, value;
+};
+std::span<const Setting> report_settings();
+
+}  // namespace stepscope::report

@@ -1,0 +1,209 @@
+#include "report/series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "report/cell_text.h"
+#include "report/numbers.h"
+#include "report/short_names.h"
+
+namespace stepscope::report {
+namespace {
+
+using base::Type;
+using base::Unit;
+
+bool is_numeric(const base::ColumnShape& column) {
+  return column.type == Type::kInt || column.type == Type::kReal;
+}
+
+Series make_series(const base::Table& table, std::size_t x, const std::vector<std::size_t>& y,
+                   const std::vector<std::size_t>& rows, std::size_t name_width) {
+  Series series;
+  const base::ColumnShape& places = table.shape().columns[x];
+  series.x_title = column_title(places);
+  series.x_unit = places.unit;
+  series.unit = table.shape().columns[y.front()].unit;
+  for (const std::size_t r : rows) {
+    series.full.push_back(cell_text(table, x, r));
+    if (is_numeric(places)) series.x.push_back(table.real_at(x, r));
+  }
+  const std::vector<std::string_view> names(series.full.begin(), series.full.end());
+  series.labels = is_numeric(places) ? series.full : short_names(names, name_width);
+  for (const std::size_t c : y) {
+    Line line{.name = column_title(table.shape().columns[c])};
+    for (const std::size_t r : rows) {
+      line.values.push_back(table.is_null(c, r) ? std::numeric_limits<double>::quiet_NaN()
+                                                : table.real_at(c, r));
+    }
+    series.lines.push_back(std::move(line));
+  }
+  return series;
+}
+
+std::string without_zeros(std::string text) {
+  const std::size_t space = text.find(' ');
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos) return text;
+  std::size_t end = std::min(space, text.size());
+  const std::size_t digits = end;
+  while (text[end - 1] == '0') --end;
+  if (text[end - 1] == '.') --end;
+  return text.erase(end, digits - end);
+}
+
+}  // namespace
+
+double Series::largest() const {
+  double most = 0;
+  for (const Line& line : lines) {
+    for (const double value : line.values) {
+      if (value > most) most = value;
+    }
+  }
+  return most;
+}
+
+double Series::largest_sum() const {
+  double most = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    double sum = 0;
+    for (const Line& line : lines) sum += line.values[i] > 0 ? line.values[i] : 0;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+bool is_rest(const Series& series, std::size_t line) {
+  const std::string& name = series.lines[line].name;
+  return line + 1 == series.lines.size() && (name == "idle" || name == "other");
+}
+
+std::vector<Series> series_of(const base::Table& table, const base::Drawing& drawing,
+                              std::size_t name_width) {
+  const auto x = table.find(drawing.x);
+  std::vector<std::size_t> y;
+  for (const std::string_view name : drawing.y) {
+    const auto found = table.find(name);
+    if (!found || !is_numeric(table.shape().columns[*found])) return {};
+    y.push_back(*found);
+  }
+  if (!x || y.empty()) return {};
+  const auto group = table.find(drawing.group);
+  // In the order of first appearance.
+  std::map<std::string, std::size_t> index;
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    if (table.is_null(*x, r)) continue;  // "all the others" would dwarf the rest
+    std::string name;
+    if (group) {
+      const base::ColumnShape& shape = table.shape().columns[*group];
+      name = cell_text(table, *group, r);
+      if (is_numeric(shape)) name = fmt::format("{} {}", column_title(shape), name);
+    }
+    const auto [at, is_new] = index.emplace(name, groups.size());
+    if (is_new) groups.emplace_back(name, std::vector<std::size_t>());
+    groups[at->second].second.push_back(r);
+  }
+  std::vector<Series> all;
+  // Names stand for themselves; a number needs to be told what it numbers.
+  std::vector<std::string_view> names;
+  for (const auto& [name, rows] : groups) names.push_back(name);
+  const std::vector<std::string> texts = short_names(names, 2 * name_width);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    all.push_back(make_series(table, *x, y, groups[i].second, name_width));
+    all.back().group = texts[i];
+  }
+  return all;
+}
+
+Series thinned(const Series& series, std::size_t most, Together together) {
+  const std::size_t places = series.labels.size();
+  if (places <= most || series.x.empty()) return series;
+  const std::size_t each = (places + most - 1) / most;
+  Series out = series;
+  out.labels.clear();
+  out.full.clear();
+  out.x.clear();
+  for (Line& line : out.lines) line.values.clear();
+  for (std::size_t begin = 0; begin < places; begin += each) {
+    const std::size_t end = std::min(begin + each, places);
+    out.labels.push_back(series.labels[begin]);
+    out.full.push_back(end - begin == 1
+                           ? series.full[begin]
+                           : fmt::format("{} to {}", series.full[begin], series.full[end - 1]));
+    out.x.push_back(series.x[begin]);
+    for (std::size_t l = 0; l < series.lines.size(); ++l) {
+      double value = std::numeric_limits<double>::quiet_NaN();
+      for (std::size_t i = begin; i < end; ++i) {
+        const double next = series.lines[l].values[i];
+        if (std::isnan(next)) continue;
+        if (std::isnan(value)) {
+          value = next;
+        } else {
+          value = together == Together::kSum ? value + next : std::max(value, next);
+        }
+      }
+      out.lines[l].values.push_back(value);
+    }
+  }
+  return out;
+}
+
+std::string value_text(double value, Unit unit) {
+  if (std::isnan(value)) return "–";
+  switch (unit) {
+    case Unit::kNanos:
+    case Unit::kInstant:
+      return duration_text(std::llround(value));
+    case Unit::kBytes:
+      return value < 0 ? fmt::format("-{}", bytes_text(static_cast<std::uint64_t>(-value)))
+                       : bytes_text(static_cast<std::uint64_t>(value));
+    case Unit::kShare:
+      return share_text(value);
+    case Unit::kBytesPerSecond:
+      return rate_text(value);
+    case Unit::kPerSecond:
+      return number_text(value) + " /s";
+    case Unit::kId:
+      return fmt::format("{:.0f}", value);
+    case Unit::kNone:
+    case Unit::kCount:
+      break;
+  }
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+  if (whole && value >= 0) return count_text(static_cast<std::uint64_t>(value));
+  return number_text(value);
+}
+
+std::string tick_text(double value, Unit unit) {
+  if (value == 0) return "0";
+  return without_zeros(value_text(value, unit));
+}
+
+std::vector<double> ticks(double largest, Unit unit, std::size_t count) {
+  if (!(largest > 0)) return {0};
+  const double rough = largest / static_cast<double>(std::max<std::size_t>(count, 1));
+  double step = 0;
+  if (unit == Unit::kBytes) {
+    step = std::exp2(std::ceil(std::log2(rough)));
+  } else {
+    const double decade = std::pow(10, std::floor(std::log10(rough)));
+    for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
+      step = decade * factor;
+      if (step >= rough * 0.999) break;
+    }
+  }
+  const bool whole = unit == Unit::kCount || unit == Unit::kId || unit == Unit::kNanos;
+  if (whole) step = std::max(step, 1.0);
+  std::vector<double> values;
+  for (double i = 0; i == 0 || step * (i - 1) < largest * 0.9999; ++i) values.push_back(step * i);
+  return values;
+}
+
+}  // namespace stepscope::report

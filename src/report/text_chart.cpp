@@ -1,0 +1,178 @@
+#include "report/text_chart.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/cell_text.h"
+#include "report/numbers.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr std::size_t kLeastBar = 24;
+constexpr std::size_t kWidestBar = 72;
+
+// Of terminals, told apart by people who see red and green alike; the last part is what is left
+// over (idle, other) and stays faint.
+constexpr std::array<std::string_view, 7> kColours = {"34", "33", "36", "35", "32", "31", "94"};
+constexpr std::array<std::string_view, 7> kPatterns = {"█", "▓", "▒", "░", "▚", "▤", "▥"};
+
+std::string coloured(std::string_view text, std::string_view code) {
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+std::string marks(std::size_t index, std::size_t count, std::size_t length, const Look& look) {
+  const bool rest = index + 1 == count && count > 1;
+  if (look.colour) {
+    return rest ? coloured(repeated("░", length), "2")
+                : coloured(repeated("█", length), kColours[index % kColours.size()]);
+  }
+  return repeated(rest ? "·" : kPatterns[index % kPatterns.size()], length);
+}
+
+// Lengths that add up to the width; what is left by rounding goes to the largest remainders.
+std::vector<std::size_t> lengths_of(std::span<const double> parts, std::size_t width) {
+  double sum = 0;
+  for (const double part : parts) sum += part > 0 ? part : 0;
+  std::vector<std::size_t> lengths(parts.size());
+  if (!(sum > 0)) return lengths;
+  std::vector<std::pair<double, std::size_t>> remainders;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!(parts[i] > 0)) continue;
+    const double exact = parts[i] / sum * static_cast<double>(width);
+    lengths[i] = std::max<std::size_t>(1, static_cast<std::size_t>(exact));
+    used += lengths[i];
+    remainders.emplace_back(exact - std::floor(exact), i);
+  }
+  std::ranges::stable_sort(remainders, std::ranges::greater{},
+                           &std::pair<double, std::size_t>::first);
+  for (std::size_t i = 0; used < width; ++i, ++used)
+    ++lengths[remainders[i % remainders.size()].second];
+  while (used > width) {
+    const auto largest = std::ranges::max_element(lengths);
+    if (*largest <= 1) break;
+    --*largest;
+    --used;
+  }
+  return lengths;
+}
+
+}  // namespace
+
+std::string stack_line(std::span<const double> parts, std::size_t width, const Look& look) {
+  const std::vector<std::size_t> lengths = lengths_of(parts, width);
+  std::string line;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (lengths[i] > 0) line += marks(i, parts.size(), lengths[i], look);
+  }
+  return line;
+}
+
+std::string sparkline(std::span<const double> values) {
+  constexpr std::array<std::string_view, 8> kHeights = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  double largest = 0;
+  for (const double value : values) largest = value > largest ? value : largest;
+  std::string line;
+  for (const double value : values) {
+    if (std::isnan(value)) {
+      line += ' ';
+      continue;
+    }
+    const double height = largest > 0 ? std::max(value, 0.0) / largest : 0;
+    line += kHeights[std::min<std::size_t>(
+        7, static_cast<std::size_t>(std::ceil(height * 8 - 1e-9) - (height > 0 ? 1 : 0)))];
+  }
+  return line;
+}
+
+std::string stack_text(const Series& series, std::size_t most_rows, const Look& look) {
+  const std::size_t places =
+      most_rows == 0 ? series.labels.size() : std::min(most_rows, series.labels.size());
+  std::size_t label_width = 0;
+  std::size_t value_width = 0;
+  std::vector<std::string> labels;
+  std::vector<std::string> sums;
+  std::vector<double> totals(series.lines.size());
+  for (std::size_t i = 0; i < series.labels.size(); ++i) {
+    double sum = 0;
+    for (std::size_t l = 0; l < series.lines.size(); ++l) {
+      const double value = series.lines[l].values[i] > 0 ? series.lines[l].values[i] : 0;
+      totals[l] += value;
+      sum += value;
+    }
+    if (i >= places) continue;
+    labels.push_back(series.x.empty() ? series.labels[i]
+                                      : fmt::format("{} {}", series.x_title, series.labels[i]));
+    sums.push_back(value_text(sum, series.unit));
+    label_width = std::max(label_width, text_width(labels.back()));
+    value_width = std::max(value_width, text_width(sums.back()));
+  }
+  const std::size_t width = look.width == 0 ? 100 : look.width;
+  const std::size_t taken = 2 + label_width + 2 + 2 + value_width;
+  const std::size_t bar = std::clamp(width > taken ? width - taken : 0, kLeastBar, kWidestBar);
+  std::string text;
+  for (std::size_t i = 0; i < places; ++i) {
+    std::vector<double> parts;
+    for (const Line& line : series.lines) parts.push_back(line.values[i]);
+    text += fmt::format("  {}{}  {}  {}\n", labels[i],
+                        std::string(label_width - text_width(labels[i]), ' '),
+                        stack_line(parts, bar, look), sums[i]);
+  }
+  if (places < series.labels.size()) {
+    text += styled(fmt::format("  … {} more", series.labels.size() - places), Style::kFaint, look) +
+            "\n";
+  }
+  double all = 0;
+  for (const double total : totals) all += total;
+  std::string legend = "  ";
+  std::size_t used = 2;
+  for (std::size_t l = 0; l < series.lines.size(); ++l) {
+    const std::string name =
+        fmt::format("{} {}", series.lines[l].name, all > 0 ? share_text(totals[l] / all) : "–");
+    const std::size_t needs = 2 + text_width(name) + 3;
+    if (used > 2 && used + needs > width) {
+      legend += "\n  ";
+      used = 2;
+    } else if (used > 2) {
+      legend += "   ";
+    }
+    legend += marks(l, series.lines.size(), 1, look) + " " + name;
+    used += needs;
+  }
+  return text + legend + "\n";
+}
+
+std::string spark_text(const Series& series, const Look& look) {
+  const std::size_t width = look.width == 0 ? 100 : look.width;
+  // A line for the sum of all parts: step times out of their parts.
+  Series sum = series;
+  sum.lines = {Line{.name = "", .values = {}}};
+  for (std::size_t i = 0; i < series.labels.size(); ++i) {
+    double value = 0;
+    for (const Line& line : series.lines) value += line.values[i] > 0 ? line.values[i] : 0;
+    sum.lines[0].values.push_back(value);
+  }
+  const auto [low, high] = std::ranges::minmax(sum.lines[0].values);
+  const std::string range =
+      fmt::format("{} to {}", value_text(low, series.unit), value_text(high, series.unit));
+  const std::size_t taken = 2 + text_width(series.group) + 2 + 2 + text_width(range);
+  const std::size_t room = std::clamp(width > taken ? width - taken : 0, kLeastBar, kWidestBar);
+  const Series shown = thinned(sum, room, Together::kLargest);
+  const std::string line = look.colour ? coloured(sparkline(shown.lines[0].values), kColours[0])
+                                       : sparkline(shown.lines[0].values);
+  return fmt::format("  {}{}{}  {}\n", series.group, series.group.empty() ? "" : "  ", line, range);
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,26 @@
+// Charts of characters: a stacked bar for each place, a line of small bars for a series.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "report/series.h"
+#include "report/text_table.h"
+
+namespace stepscope::report {
+
+// One line of exactly `width` columns: each part as long as its share of the sum, none that is
+// there left out. Parts differ by colour, without colours by their pattern.
+std::string stack_line(std::span<const double> parts, std::size_t width, const Look& look);
+
+// Bars from 0 to the largest value, one column each; NaN is a space.
+std::string sparkline(std::span<const double> values);
+
+// A stacked bar per place with its label and sum, and the legend below: shares of the total.
+std::string stack_text(const Series& series, std::size_t most_rows, const Look& look);
+
+// A sparkline with the smallest and the largest value.
+std::string spark_text(const Series& series, const Look& look);
+
+}  // namespace stepscope::report
