@@ -11,14 +11,19 @@ show() {
 }
 
 show info examples/data/gpt_bf16.json.gz
+show report examples/data/gpt_bf16.json.gz
+show analyze kernels --top 5 examples/data/gpt_bf16.json.gz
 show info examples/data/ddp
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+show report --html "$out/ddp.html" examples/data/ddp
 show export examples/data/ddp --to perfetto -o "$out/ddp.perfetto-trace"
 ls -l "$out/ddp.perfetto-trace" | awk '{print "wrote " $5 " bytes: both ranks in one file, ready for ui.perfetto.dev"}'
 
 printf '\nWhere to look next:\n'
+printf '  %s report PATH...           where the time goes; --html FILE for a page with charts\n' "$stepscope"
+printf '  %s analyze --list           every question there is\n' "$stepscope"
 printf '  %s info PATH...             any trace or folder of traces that torch.profiler wrote\n' "$stepscope"
 printf '  %s export PATH --to jsonl   every event with its links, a line each\n' "$stepscope"
 printf '  %s --help                   all commands; docs/start/opening-traces.md tells more\n' "$stepscope"

@@ -2,19 +2,25 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <filesystem>
 #include <map>
+#include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "cli/analysis_options.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/open_run.h"
+#include "cli/output_file.h"
 #include "cli/settings.h"
-#include "cli/suggest.h"
+#include "report/analysis_help.h"
+#include "report/table_order.h"
+#include "report/table_text.h"
 #include "report/tables.h"
 
 namespace stepscope::cli {
@@ -27,153 +33,234 @@ using base::fail;
 constexpr std::array<std::string_view, 4> kFormats = {"text", "csv", "json", "md"};
 
 constexpr std::array kOwn = std::to_array<Option>({
-    {.name = "list", .help = "list the analyses and what they answer"},
+    {.name = "list", .help = "list the analyses and what they answer; with -f json all about them"},
+    kRankOption,
+    kStepOption,
+    kStepsOption,
+    {.name = "table", .value = "NAME", .help = "this table of the answer only"},
+    {.name = "sort",
+     .value = "COLUMN",
+     .help = "order of the rows: idle_ns, name:desc; the largest first, names from A"},
+    {.name = "top",
+     .value = "N",
+     .help = "rows at most; 0: all (default: 50 as text, all otherwise, or the analysis' own)"},
     {.name = "format",
      .letter = 'f',
      .value = "FORMAT",
-     .help = "text (default), csv, json or md",
+     .help = "text (default), csv, json (schema stepscope.analysis/1) or md",
      .choices = kFormats},
-    {.name = "table", .value = "NAME", .help = "this table of the answer only"},
-    {.name = "rank", .value = "LIST", .help = "these ranks only: 0,3,8-15"},
-    {.name = "step", .value = "LIST", .help = "these steps only: 3 or 3,5-7"},
-    {.name = "steps",
-     .value = "PATTERN",
-     .help = "names of the steps, a regular expression (default: ProfilerStep#N and its like)"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "PATH",
+     .help = "write to this file; csv of several tables: to this folder, a file for each",
+     .completes = Completes::kFiles},
+    kWidthOption,
 });
 
-// The command's own options, then the parameters of all analyses, each name once.
+const std::vector<Option>& parameters() {
+  static const std::vector<Option> options = parameter_options(kOwn);
+  return options;
+}
+
+// The command's own options, then the parameters of all analyses.
 const std::vector<Option>& all_options() {
   static const std::vector<Option> options = [] {
-    std::vector<Option> out(kOwn.begin(), kOwn.end());
-    for (const Analysis* analysis : analysis::analyses()) {
-      for (const analysis::Parameter& parameter : analysis->parameters) {
-        if (const auto known = std::ranges::find(out, parameter.name, &Option::name);
-            known != out.end()) {
-          // Two analyses, other words: parse_options knows which.
-          if (!std::ranges::equal(known->choices, parameter.choices)) known->choices = {};
-          continue;
-        }
-        const bool is_switch = parameter.type == analysis::ParameterType::kSwitch;
-        out.push_back({.name = parameter.name,
-                       .value = is_switch ? std::string_view{} : std::string_view("VALUE"),
-                       .help = parameter.about,
-                       .choices = parameter.choices});
-      }
-    }
-    return out;
+    std::vector<Option> all(kOwn.begin(), kOwn.end());
+    all.insert(all.end(), parameters().begin(), parameters().end());
+    return all;
   }();
   return options;
 }
 
-base::Result<std::vector<std::int64_t>> number_list(const Arguments& arguments,
-                                                    std::string_view option) {
-  std::vector<std::int64_t> numbers;
-  const std::string text = arguments.text(option);
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    std::int64_t first = 0;
-    auto parsed = std::from_chars(at, end, first);
-    std::int64_t last = first;
-    bool good = parsed.ec == std::errc();
-    if (good && parsed.ptr < end && *parsed.ptr == '-') {
-      parsed = std::from_chars(parsed.ptr + 1, end, last);
-      good = parsed.ec == std::errc() && last >= first && last - first < 1'000'000;
-    }
-    if (!good || (parsed.ptr < end && *parsed.ptr != ',')) {
+struct Sorting {
+  std::string column = {};
+  std::optional<bool> descending = {};
+};
+
+// What the user asked for, checked against the analysis before anything is read.
+struct Request {
+  const Analysis* about = nullptr;
+  std::map<std::string, std::string> parameters;
+  analysis::Selection selection;
+  std::optional<Sorting> sorting;
+  std::string table;
+  std::string format;
+  std::string output;
+  std::optional<std::uint64_t> top;
+  report::Look look;
+};
+
+base::Status check_table(const Request& request) {
+  if (request.table.empty()) return base::Done{};
+  std::vector<std::string_view> names;
+  for (const base::TableShape& table : request.about->tables) names.push_back(table.name);
+  if (std::ranges::find(names, request.table) != names.end()) return base::Done{};
+  const std::string near = suggestion(request.table, names);
+  return fail(
+      Code::kInvalidArgument,
+      fmt::format("{} has no table '{}'{}", request.about->name, request.table,
+                  near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : near));
+}
+
+base::Result<std::optional<Sorting>> sorting_from(const Arguments& arguments, const Analysis& about,
+                                                  const std::string& only_table) {
+  if (!arguments.has("sort")) return std::optional<Sorting>();
+  Sorting sorting{.column = arguments.text("sort")};
+  if (const std::size_t colon = sorting.column.find(':'); colon != std::string::npos) {
+    const std::string order = sorting.column.substr(colon + 1);
+    if (order != "asc" && order != "desc") {
       return fail(Code::kInvalidArgument,
-                  fmt::format("{}: '{}' is no list of numbers such as 0,3,8-15",
-                              arguments.origin(option), text));
+                  fmt::format("{}: '{}' is not asc or desc", arguments.origin("sort"), order));
     }
-    for (std::int64_t n = first; n <= last; ++n) numbers.push_back(n);
-    at = parsed.ptr < end ? parsed.ptr + 1 : end;
+    sorting.descending = order == "desc";
+    sorting.column.resize(colon);
   }
-  return numbers;
-}
-
-base::Result<std::map<std::string, std::string>> own_parameters(const Arguments& arguments,
-                                                                const Analysis& analysis) {
-  std::map<std::string, std::string> given;
-  for (const Option& option : all_options()) {
-    if (!arguments.has(option.name)) continue;
-    if (std::ranges::find(kOwn, option.name, &Option::name) != kOwn.end()) continue;
-    const std::string name(option.name);
-    if (std::ranges::find(analysis.parameters, option.name, &analysis::Parameter::name) ==
-        analysis.parameters.end()) {
-      return fail(Code::kInvalidArgument,
-                  fmt::format("{} has no option {}", analysis.name, arguments.origin(option.name)));
+  std::vector<std::string_view> names;
+  for (const base::TableShape& table : about.tables) {
+    if (!only_table.empty() && table.name != only_table) continue;
+    for (const base::ColumnShape& column : table.columns) {
+      if (column.name == sorting.column) return std::optional(sorting);
+      if (std::ranges::find(names, column.name) == names.end()) names.push_back(column.name);
     }
-    given[name] = option.value.empty() ? "true" : arguments.text(option.name);
   }
-  return given;
+  const std::string where =
+      only_table.empty() ? std::string(about.name) : fmt::format("table {}", only_table);
+  const std::string near = suggestion(sorting.column, names);
+  return fail(
+      Code::kInvalidArgument,
+      fmt::format("{} has no column '{}'{}", where, sorting.column,
+                  near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : near));
 }
 
-std::string list_text() {
-  std::string text;
-  for (const Analysis* analysis : analysis::analyses()) {
-    text += fmt::format("{:<20} {}\n", analysis->name, analysis->question);
+base::Result<Request> request_from(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  Request request;
+  SCOPE_TRY(request.about, analysis_named(arguments.words().front()));
+  SCOPE_TRY(request.parameters, parameters_from(arguments, *request.about, parameters()));
+  SCOPE_TRY(request.selection, selection_from(arguments));
+  request.table = arguments.text("table");
+  SCOPE_TRY(check_table(request));
+  SCOPE_TRY(request.sorting, sorting_from(arguments, *request.about, request.table));
+  request.format = arguments.has("format") ? arguments.text("format") : "text";
+  request.output = arguments.text("output");
+  if (arguments.has("top") && !request.parameters.contains("top")) {
+    SCOPE_TRY(request.top, count_from(arguments, "top"));
   }
-  return text;
+  SCOPE_TRY(request.look, look_from(context));
+  if (!request.output.empty()) request.look.colour = false;
+  return request;
 }
 
-base::Result<std::string> rendered(const Context& context, const Analysis& about,
-                                   const analysis::Answer& answer) {
-  const std::string format = context.arguments.text("format");
-  if (format == "json") return report::answer_json(about, answer);
-  std::string text;
+// The tables that were asked for, in the order that was asked for.
+void arrange(const Request& request, analysis::Answer& answer) {
+  std::vector<base::Table> tables;
+  for (base::Table& table : answer.tables) {
+    if (!request.table.empty() && table.name() != request.table) continue;
+    const auto column =
+        request.sorting ? table.find(request.sorting->column) : std::optional<std::size_t>();
+    if (column) {
+      const bool by_default = report::descends_by_default(table.shape().columns[*column]);
+      table = report::sorted_by(table, *column, request.sorting->descending.value_or(by_default));
+    }
+    const bool cut = request.format != "text" && request.top && *request.top > 0;
+    tables.push_back(cut ? report::first_rows(table, *request.top) : std::move(table));
+  }
+  answer.tables = std::move(tables);
+}
+
+std::string rendered(const Request& request, const analysis::Answer& answer, bool terminal) {
+  constexpr std::size_t kMostRows = 50;
+  if (request.format == "json") return report::answer_json(*request.about, answer);
+  if (request.format == "md") return report::answer_md(*request.about, answer);
+  if (request.format == "csv") {
+    std::string text;
+    for (const base::Table& table : answer.tables) {
+      if (!text.empty()) text += "\n";
+      text += report::table_csv(table);
+    }
+    return text;
+  }
+  report::TableTextOptions options;
+  options.look = request.look;
+  options.bars = terminal;
+  options.rows = request.top.value_or(kMostRows);
+  return report::answer_text(*request.about, answer, options);
+}
+
+base::Status write_file(const Context& context, const std::string& path, std::string_view text) {
+  SCOPE_TRY(OutputFile file, OutputFile::create(path, context.interrupt));
+  SCOPE_TRY(file.write(text));
+  return file.finish();
+}
+
+base::Status write_answer(const Context& context, const Request& request,
+                          const analysis::Answer& answer) {
+  if (request.output.empty() || request.output == "-") {
+    return context.console.write(rendered(request, answer, context.console.out_is_terminal()));
+  }
+  if (request.format != "csv" || answer.tables.size() == 1) {
+    return write_file(context, request.output, rendered(request, answer, false));
+  }
+  std::error_code error;
+  std::filesystem::create_directories(request.output, error);
+  if (error) return fail(Code::kIo, fmt::format("{}: {}", request.output, error.message()));
   for (const base::Table& table : answer.tables) {
-    if (context.arguments.has("table") && context.arguments.text("table") != table.name()) continue;
-    if (!text.empty()) text += "\n";
-    text += report::table_csv(table);
+    const std::string path =
+        fmt::format("{}/{}.{}.csv", request.output, request.about->name, table.name());
+    SCOPE_TRY(write_file(context, path, report::table_csv(table)));
   }
-  return text;
-}
-
-base::Result<analysis::Selection> selection(const Arguments& arguments) {
-  analysis::Selection chosen;
-  SCOPE_TRY(const auto ranks, number_list(arguments, "rank"));
-  for (const std::int64_t rank : ranks) chosen.ranks.push_back(static_cast<std::int32_t>(rank));
-  SCOPE_TRY(chosen.steps, number_list(arguments, "step"));
-  return chosen;
+  return base::Done{};
 }
 
 Exit run_analyze(const Context& context) {
   if (context.arguments.has("list")) {
-    (void)context.console.write(list_text());
+    const bool json = context.arguments.text("format") == "json";
+    (void)context.console.write(json ? report::analyses_json()
+                                     : report::analyses_text(context.console.out_look()));
     return Exit::kDone;
   }
-  const std::vector<std::string>& words = context.arguments.words();
-  if (words.empty()) {
-    context.console.error("no analysis given: `stepscope analyze --list` lists them");
+  if (context.arguments.words().empty()) {
+    context.console.error("no analysis given");
+    context.console.hint("`stepscope analyze --list` lists them");
     return Exit::kUsage;
   }
-  const Analysis* about = analysis::find_analysis(words.front());
-  if (about == nullptr) {
-    context.console.error(fmt::format(
-        "there is no analysis '{}': `stepscope analyze --list` lists them", words.front()));
-    return Exit::kUsage;
+  const auto request = request_from(context);
+  if (!request) {
+    const Exit status = show_error(context, request.error());
+    const Analysis* about = analysis::find_analysis(context.arguments.words().front());
+    context.console.hint(
+        about == nullptr ? "`stepscope analyze --list` lists them"
+                         : fmt::format("`stepscope analyze {} --help` explains it", about->name));
+    return status;
   }
-  const auto given = own_parameters(context.arguments, *about);
-  if (!given) return show_error(context, given.error());
-  const auto chosen = selection(context.arguments);
-  if (!chosen) return show_error(context, chosen.error());
-
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status, 1);
   if (!opened) return status;
-  const auto study = session::Study::prepare(opened->run, *chosen, context.settings.jobs);
-  if (!study) return show_error(context, study.error());
-  const auto answer = study->ask(about->name, *given);
+  const auto study =
+      session::Study::prepare(opened->run, request->selection, context.settings.jobs);
+  if (!study) return show_selection_error(context, study.error());
+  auto answer = study->ask(request->about->name, request->parameters);
   if (!answer) return show_error(context, answer.error());
-  const auto text = rendered(context, *about, *answer);
-  if (!text) return show_error(context, text.error());
-  if (const base::Status written = context.console.write(*text); !written) {
+  arrange(*request, *answer);
+  if (const base::Status written = write_answer(context, *request, *answer); !written) {
     return show_error(context, written.error());
   }
-  for (const std::string& remark : answer->remarks) context.console.note(remark);
+  if (request->format == "csv") {
+    for (const std::string& remark : answer->remarks) context.console.note(remark);
+  }
   if (!trace::lost_data(opened->run)) return Exit::kDone;
   note_lost_data(context, opened->run);
   return Exit::kDataLost;
+}
+
+// `stepscope analyze kernels --help`
+std::string help_about(std::span<const std::string> words, const report::Look& look) {
+  const Analysis* about = words.empty() ? nullptr : analysis::find_analysis(words.front());
+  if (about == nullptr) return {};
+  return fmt::format(
+      "usage: stepscope analyze {} [options] PATH...\n\n{}\n"
+      "`stepscope analyze --help` shows the options every analysis has.\n",
+      about->name, report::analysis_help(*about, look));
 }
 
 }  // namespace
@@ -182,13 +269,23 @@ const Command kAnalyze{
     .name = "analyze",
     .summary = "one question about a run; --list shows all",
     .arguments = "NAME PATH...",
-    .text = "Answers one question.\n",
+    .text =
+        R"(Answers one question about a run: tables, and plain sentences where there is no answer.
+`stepscope analyze --list` lists the questions; `stepscope analyze NAME --help` shows the
+options of one, its tables and what every column means.
+
+PATH is a trace file, a folder of them (one per rank), or - for standard input.
+)",
     .options = all_options(),
     .examples = R"(  stepscope analyze --list
   stepscope analyze kernels --top 10 trace.json.gz
+  stepscope analyze temporal-breakdown --table steps --sort idle_ns runs/exp1/
+  stepscope analyze kernels -f csv --rank 0 runs/exp1/ > kernels.csv
+  stepscope analyze temporal-breakdown -f csv -o tables/ runs/exp1/
 )",
-    .completes = Completes::kFiles,
+    .completes = Completes::kAnalyses,
     .run = run_analyze,
+    .help_about = help_about,
 };
 
 }  // namespace stepscope::cli

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "report/text_table.h"
 
 namespace stepscope::cli {
 
@@ -22,7 +25,7 @@ enum class Exit : int {
 };
 
 // What a shell should offer behind an option or as an argument.
-enum class Completes : unsigned char { kNothing, kFiles, kFolders, kCommands, kShells };
+enum class Completes : unsigned char { kNothing, kFiles, kFolders, kCommands, kShells, kAnalyses };
 
 struct Option {
   std::string_view name;        // "max-memory": --max-memory, or STEPSCOPE_MAX_MEMORY
@@ -31,6 +34,7 @@ struct Option {
   std::string_view help = {};
   std::span<const std::string_view> choices = {};  // all values there are; empty: any
   Completes completes = Completes::kNothing;
+  bool listed = true;  // in the help; false: only where its topic is explained
 };
 
 // What a command may use.
@@ -50,6 +54,8 @@ struct Command {
   std::string_view examples;
   Completes completes;
   Exit (*run)(const Context& context);
+  // Help about these words instead of the whole command; empty for words it does not know.
+  std::string (*help_about)(std::span<const std::string> words, const report::Look& look) = nullptr;
 };
 
 // Every command, in the order of the help.
@@ -60,6 +66,7 @@ const Command* find_command(std::string_view name);
 std::span<const Option> general_options();
 
 extern const Command kInfo;
+extern const Command kReport;
 extern const Command kAnalyze;
 extern const Command kExport;
 extern const Command kHelp;

@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "session/analyze.h"
 
 namespace stepscope::cli {
 namespace {
@@ -35,6 +36,12 @@ std::string command_names() {
   return joined(names);
 }
 
+std::string analysis_names() {
+  std::vector<std::string_view> names;
+  for (const analysis::Analysis* analysis : analysis::analyses()) names.push_back(analysis->name);
+  return joined(names);
+}
+
 // The help as one word of a shell: no quote may end it early.
 std::string quoted(std::string_view text) {
   std::string result = "'";
@@ -51,6 +58,7 @@ std::string quoted(std::string_view text) {
 std::string words_for(Completes completes) {
   if (completes == Completes::kCommands) return command_names();
   if (completes == Completes::kShells) return joined(kShells);
+  if (completes == Completes::kAnalyses) return analysis_names();
   return {};
 }
 
@@ -103,9 +111,11 @@ _stepscope() {{
         "fi\n",
         bash_flags(*command));
     const std::string words = words_for(command->completes);
-    script += words.empty()
-                  ? "      COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
-                  : fmt::format("      COMPREPLY=($(compgen -W '{}' -- \"$word\")) ;;\n", words);
+    const bool files = words.empty() || command->completes == Completes::kAnalyses;
+    script +=
+        fmt::format("      COMPREPLY=({}{}{}) ;;\n",
+                    words.empty() ? "" : fmt::format("$(compgen -W '{}' -- \"$word\")", words),
+                    files && !words.empty() ? " " : "", files ? "$(compgen -f -- \"$word\")" : "");
   }
   return script + "  esac\n}\ncomplete -o filenames -F _stepscope stepscope\n";
 }
@@ -164,7 +174,9 @@ std::string zsh_script() {
     script += fmt::format("    {})\n      _arguments \\\n", command->name);
     for (const Option* option : options_of(*command)) script += zsh_option(*option);
     const std::string words = words_for(command->completes);
+    const bool then_files = command->completes == Completes::kAnalyses;
     script += words.empty() ? "      '*:path:_files' ;;\n"
+              : then_files  ? fmt::format("      '1:analysis:({})' '*:path:_files' ;;\n", words)
                             : fmt::format("      '*:word:({})' ;;\n", words);
   }
   return script +
@@ -192,8 +204,9 @@ std::string fish_script() {
   for (const Command* command : commands()) {
     for (const Option* option : options_of(*command)) script += fish_option(*command, *option);
     if (const std::string words = words_for(command->completes); !words.empty()) {
-      script += fmt::format("complete -c stepscope -n '__fish_seen_subcommand_from {}' -f -a {}\n",
-                            command->name, quoted(words));
+      const std::string_view no_files = command->completes == Completes::kAnalyses ? "" : " -f";
+      script += fmt::format("complete -c stepscope -n '__fish_seen_subcommand_from {}'{} -a {}\n",
+                            command->name, no_files, quoted(words));
     }
   }
   return script;

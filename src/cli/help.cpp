@@ -38,7 +38,9 @@ std::string options_block(std::string_view title, std::span<const Option> option
                           const Look& look) {
   if (options.empty()) return {};
   report::TextTable table({{std::string(title)}, {"", report::Align::kLeft, report::Fit::kWrap}});
-  for (const Option& option : options) table.add({spelled(option), std::string(option.help)});
+  for (const Option& option : options) {
+    if (option.listed) table.add({spelled(option), std::string(option.help)});
+  }
   return table.render(look) + "\n";
 }
 
@@ -49,7 +51,8 @@ Exit run_help(const Context& context) {
     (void)context.console.write(overview(look));
     return Exit::kDone;
   }
-  for (const std::string& word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     const Command* command = find_command(word);
     if (command == nullptr) {
       std::vector<std::string_view> names;
@@ -60,7 +63,11 @@ Exit run_help(const Context& context) {
                        : fmt::format("there is no command '{}'; did you mean '{}'?", word, near));
       return Exit::kUsage;
     }
-    (void)context.console.write(help_for(*command, look));
+    // `help analyze kernels` is about kernels.
+    const std::span<const std::string> rest = std::span(words).subspan(i + 1);
+    const std::string about = help_about(*command, rest, look);
+    (void)context.console.write(about.empty() ? help_for(*command, look) : about);
+    if (!about.empty()) return Exit::kDone;
   }
   return Exit::kDone;
 }
@@ -82,6 +89,12 @@ std::string overview(const Look& look) {
       "\n`stepscope help COMMAND` shows its options and examples; `--version` prints the "
       "version.\n";
   return text;
+}
+
+std::string help_about(const Command& command, std::span<const std::string> words,
+                       const Look& look) {
+  if (command.help_about == nullptr || words.empty()) return {};
+  return command.help_about(words, page(look));
 }
 
 std::string help_for(const Command& command, const Look& look) {

@@ -57,7 +57,8 @@ Exit run_command(const Command& command, std::span<const std::string> words,
   interrupt.set_last_words([&console] { console.erase_progress(); });
   Exit status = Exit::kDone;
   if (arguments->has("help")) {
-    (void)console.write(help_for(command, console.out_look()));
+    const std::string about = help_about(command, arguments->words(), console.out_look());
+    (void)console.write(about.empty() ? help_for(command, console.out_look()) : about);
   } else {
     status = command.run({*arguments, *settings, console, interrupt});
   }

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/analysis_options.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/help.h"
+#include "cli/open_run.h"
+#include "cli/output_file.h"
+#include "cli/settings.h"
+#include "report/glossary.h"
+#include "report/numbers.h"
+#include "report/page.h"
+#include "report/tables.h"
+#include "session/analyze.h"
+
+namespace stepscope::cli {
+namespace {
+
+using base::Code;
+using base::fail;
+
+constexpr std::array kOptions = std::to_array<Option>({
+    {.name = "html",
+     .value = "FILE",
+     .help =
+         "write one HTML file with charts, which opens without a network; - for standard output",
+     .completes = Completes::kFiles},
+    {.name = "md", .help = "print Markdown instead of text"},
+    {.name = "json", .help = "print JSON (schema stepscope.report/1): every table, full precision"},
+    {.name = "csv",
+     .value = "DIR",
+     .help = "write every table to this folder as ANALYSIS.TABLE.csv",
+     .completes = Completes::kFiles},
+    kRankOption,
+    kStepOption,
+    kStepsOption,
+    kWidthOption,
+    {.name = "glossary", .help = "explain the words of the report, and read nothing"},
+});
+
+base::Result<report::Findings> findings_of(const Context& context, const trace::Run& run) {
+  SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
+  SCOPE_TRY(const session::Study study,
+            session::Study::prepare(run, chosen, context.settings.jobs));
+  report::Findings findings;
+  findings.info = report::summarize(run);
+  for (const analysis::Analysis* about : analysis::analyses()) {
+    std::map<std::string, std::string> settings;
+    for (const report::Setting& setting : report::report_settings()) {
+      const bool has = std::ranges::find(about->parameters, setting.name,
+                                         &analysis::Parameter::name) != about->parameters.end();
+      if (has && setting.analysis == about->name) {
+        settings[std::string(setting.name)] = std::string(setting.value);
+      }
+    }
+    SCOPE_TRY(analysis::Answer answer, study.ask(about->name, settings));
+    findings.answers.push_back({about, std::move(answer)});
+  }
+  return findings;
+}
+
+base::Status write_file(const Context& context, const std::string& path, std::string_view text) {
+  SCOPE_TRY(OutputFile file, OutputFile::create(path, context.interrupt));
+  SCOPE_TRY(file.write(text));
+  return file.finish();
+}
+
+base::Status write_tables(const Context& context, const report::Findings& findings) {
+  const std::string folder = context.arguments.text("csv");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(Code::kIo, fmt::format("{}: {}", folder, error.message()));
+  std::size_t files = 0;
+  for (const report::Finding& finding : findings.answers) {
+    for (const base::Table& table : finding.answer.tables) {
+      const std::string path =
+          fmt::format("{}/{}.{}.csv", folder, finding.about->name, table.name());
+      SCOPE_TRY(write_file(context, path, report::table_csv(table)));
+      ++files;
+    }
+  }
+  context.console.note(fmt::format("wrote {} to {}", report::counted(files, "file"), folder));
+  return base::Done{};
+}
+
+base::Status write_html(const Context& context, const report::Page& page) {
+  const std::string path = context.arguments.text("html");
+  const std::string html = report::page_html(page, version_line());
+  if (path == "-") return context.console.write(html);
+  SCOPE_TRY(write_file(context, path, html));
+  context.console.note(
+      fmt::format("wrote {} ({}): open it in a browser", path, report::bytes_text(html.size())));
+  return base::Done{};
+}
+
+base::Status write_report(const Context& context, const report::Findings& findings,
+                          const report::Look& look) {
+  const Arguments& arguments = context.arguments;
+  const report::Page page = report::make_page(findings);
+  const bool only_files = arguments.has("html") || arguments.has("csv");
+  if (arguments.has("html")) SCOPE_TRY(write_html(context, page));
+  if (arguments.has("csv")) SCOPE_TRY(write_tables(context, findings));
+  if (arguments.has("json")) return context.console.write(report::report_json(findings));
+  if (arguments.has("md")) return context.console.write(report::page_md(page));
+  if (only_files) return base::Done{};
+  return context.console.write(report::page_text(page, look));
+}
+
+// Says what is wrong before a large run is read for nothing.
+base::Status check_usage(const Arguments& arguments) {
+  const bool html_to_stdout = arguments.text("html") == "-";
+  const int to_stdout =
+      (html_to_stdout ? 1 : 0) + (arguments.has("md") ? 1 : 0) + (arguments.has("json") ? 1 : 0);
+  if (to_stdout > 1) {
+    return fail(Code::kInvalidArgument,
+                "--md, --json and --html - all print to standard output: choose one");
+  }
+  SCOPE_TRY(selection_from(arguments));
+  return base::Done{};
+}
+
+Exit run_report(const Context& context) {
+  const auto look = look_from(context);
+  if (!look) return show_error(context, look.error());
+  if (context.arguments.has("glossary")) {
+    (void)context.console.write(report::glossary_text(*look));
+    return Exit::kDone;
+  }
+  if (const base::Status checked = check_usage(context.arguments); !checked) {
+    return show_error(context, checked.error());
+  }
+  Exit status = Exit::kDone;
+  const std::optional<OpenedRun> opened = open_run(context, status);
+  if (!opened) return status;
+  const auto findings = findings_of(context, opened->run);
+  if (!findings) return show_selection_error(context, findings.error());
+  if (const base::Status written = write_report(context, *findings, *look); !written) {
+    return show_error(context, written.error());
+  }
+  if (!findings->info.lost_data) return Exit::kDone;
+  if (!context.console.out_is_terminal()) note_lost_data(context, opened->run);
+  return Exit::kDataLost;
+}
+
+// `stepscope help report glossary`
+std::string help_about(std::span<const std::string> words, const report::Look& look) {
+  return words.front() == "glossary" ? report::glossary_text(look) : std::string();
+}
+
+}  // namespace
+
+const Command kReport{
+    .name = "report",
+    .summary = "the page to read first: where the time goes, what to look at next",
+    .arguments = "PATH...",
+    .text = R"(Asks every question at once and shows the answers on one page: where the step time
+goes, step times and outliers, kernels, idle time, communication, data loading, transfers;
+what was odd in the files; and which command to run next.
+
+PATH is a trace file, a folder of them (one per rank), or - for standard input.
+)",
+    .options = kOptions,
+    .examples = R"(  stepscope report trace.json.gz
+  stepscope report --html report.html runs/exp1/
+  stepscope report --json runs/exp1/ | jq '.analyses.kernels.tables.kernels[0]'
+  stepscope report --csv tables/ --rank 0 --step 3-7 runs/exp1/
+)",
+    .completes = Completes::kFiles,
+    .run = run_report,
+    .help_about = help_about,
+};
+
+}  // namespace stepscope::cli
