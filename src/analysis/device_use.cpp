@@ -8,7 +8,6 @@ namespace stepscope::analysis {
 namespace {
 
 using base::Nanos;
-using trace::Kind;
 
 constexpr std::int64_t kOne = 1'000'000;  // a block per multiprocessor; files give six digits
 

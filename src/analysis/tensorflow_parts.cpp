@@ -114,6 +114,7 @@ class Sets {
   }
   std::vector<Intervals> take() {
     std::vector<Intervals> out;
+    out.reserve(sets_.size());
     for (Intervals& set : sets_) out.push_back(sorted_union(std::move(set)));
     return out;
   }
