@@ -132,6 +132,7 @@ void add_sums(base::Table& table, std::vector<Cell> cells, LaunchSums& sums) {
 template <class Key>
 std::vector<std::pair<Key, LaunchSums*>> costliest(std::map<Key, LaunchSums>& sums) {
   std::vector<std::pair<Key, LaunchSums*>> out;
+  out.reserve(sums.size());
   for (auto& [key, value] : sums) out.emplace_back(key, &value);
   std::ranges::stable_sort(out, std::ranges::greater{},
                            [](const auto& entry) { return entry.second->cost.sum(); });

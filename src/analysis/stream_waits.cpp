@@ -35,6 +35,7 @@ Nanos queued_at(const WindowView& window, const Work& piece) {
 
 Queued queue_of(const WindowView& window, const StreamView& stream) {
   std::vector<std::pair<Nanos, std::uint32_t>> order;
+  order.reserve(stream.work.size());
   for (const std::uint32_t index : stream.work) {
     order.emplace_back(queued_at(window, window.work[index]), index);
   }

@@ -182,6 +182,7 @@ void add_rank(std::span<base::Table> tables, std::int32_t rank, Partial& found, 
                    rate_of(s)});
   }
   std::vector<std::pair<decltype(found.ops)::key_type, const TransferSums*>> ops;
+  ops.reserve(found.ops.size());
   for (const auto& [key, sums] : found.ops) ops.emplace_back(key, &sums);
   std::ranges::stable_sort(ops, std::ranges::greater{},
                            [](const auto& entry) { return entry.second->time; });
