@@ -1,5 +1,7 @@
 #include "ingest/kineto/scanner.h"
 
+#include <algorithm>
+
 #include "ingest/kineto/stager.h"
 #include "ingest/kineto/text.h"
 
@@ -7,6 +9,11 @@ namespace stepscope::ingest::kineto {
 namespace {
 
 using trace::Note;
+
+// Text that is given up far behind its beginning is read again from the next event on. So much and
+// no more, in bytes per byte of the stretch: for brackets that never close it would be the square.
+constexpr std::size_t kMostRereads = 16;
+constexpr std::size_t kSmallStretch = std::size_t{1} << 20;
 
 std::uint32_t offset_in(const Stretch& stretch, const char* at) {
   return static_cast<std::uint32_t>(at - stretch.begin);
@@ -24,6 +31,7 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
   using Where = StretchEnd::Where;
   const CarefulReader reader(stretch.end, stretch.ends);
   const char* at = stretch.begin;
+  reread_bytes_ = 0;
   bool wants_comma = false;
   while (true) {
     at = reader.skip_space(at);
@@ -95,7 +103,11 @@ const char* Scanner::give_up(const char* at, const Reading& reading, const Stret
   }
   lane_.note(Note::kUnreadableEvent, offset_in(stretch, reading.next));
   lane_.add_entry();
-  return resume_after(at + 1, stretch.end);
+  const char* const next = resume_after(at + 1, stretch.end);
+  if (next < reading.next) reread_bytes_ += static_cast<std::size_t>(reading.next - next);
+  const auto size = static_cast<std::size_t>(stretch.end - stretch.begin);
+  if (reread_bytes_ <= kMostRereads * std::max(size, kSmallStretch)) return next;
+  return resume_after(std::max(reading.next, at + 1), stretch.end);
 }
 
 }  // namespace stepscope::ingest::kineto

@@ -45,6 +45,7 @@ class Scanner {
   FastScanner fast_;
   bool careful_only_;
   bool gave_up_ = false;  // the last entry could not be read
+  std::size_t reread_bytes_ = 0;
   Draft draft_;
 };
 
