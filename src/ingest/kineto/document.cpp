@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "ingest/kineto/header.h"
 #include "ingest/kineto/text.h"
 
 namespace stepscope::ingest::kineto {
@@ -184,7 +183,7 @@ base::Status DocumentReader::read_member(const std::string& name) {
   const std::string_view value(here(), static_cast<std::size_t>(reading.next - here()));
   if (value.size() > kLargestValue) {
     out_.log.add(Note::kMetadataTooLarge, offset(), name);
-  } else if (!take_member(out_.header, name, value)) {
+  } else if (!header_.take(name, value)) {
     out_.log.add(Note::kUnreadableMetadata, offset(), name);
   }
   at_ += value.size();
@@ -197,12 +196,13 @@ base::Status DocumentReader::skip_broken_value() {
   while (true) {
     constexpr std::string_view kEvents = "\"traceEvents\"";
     const std::size_t line = text_.find('\n', at_);
-    const std::size_t events = text_.find(kEvents, at_);
-    if (line == std::string::npos || events < line) {
-      if (events != std::string::npos) {
-        at_ = events;
-        break;
-      }
+    const std::string_view text(text_);
+    const std::size_t events = text.substr(0, line).find(kEvents, at_);
+    if (events != std::string_view::npos) {
+      at_ = events;
+      break;
+    }
+    if (line == std::string::npos) {
       // Its first part may stand at the end of what is at hand.
       at_ = std::max(at_, text_.size() - std::min(text_.size(), kEvents.size() - 1));
       SCOPE_TRY(const bool got, more());

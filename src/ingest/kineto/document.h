@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "ingest/kineto/careful.h"
 #include "ingest/kineto/feed.h"
+#include "ingest/kineto/header.h"
 #include "ingest/kineto/pipeline.h"
 #include "ingest/reading.h"
 #include "trace/header.h"
@@ -44,6 +45,7 @@ class DocumentReader {
   TextFeed& feed_;
   const ReadOptions& options_;
   Document out_;
+  HeaderBuilder header_{out_.header};
   std::string text_;  // what is at hand of the file
   std::uint64_t text_offset_ = 0;
   std::size_t at_ = 0;

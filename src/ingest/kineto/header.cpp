@@ -70,7 +70,7 @@ std::vector<std::int64_t> ranks_of(const Json& value) {
   std::vector<std::int64_t> ranks;
   if (value.is_array()) {
     for (const Json& rank : value) {
-      if (rank.is_number()) ranks.push_back(rank.get<std::int64_t>());
+      if (const auto number = whole(rank)) ranks.push_back(*number);
     }
     return ranks;
   }
@@ -113,7 +113,7 @@ trace::Distributed distributed_of(const Json& object) {
 
 }  // namespace
 
-bool take_member(trace::Header& header, const std::string& name, std::string_view value) {
+bool HeaderBuilder::take(const std::string& name, std::string_view value) {
   if (depth_of(value) > kDeepest) return false;
   Json json = Json::parse(value.begin(), value.end(), nullptr, false);
   std::string mended;
@@ -124,29 +124,32 @@ bool take_member(trace::Header& header, const std::string& name, std::string_vie
     value = mended;
   }
   if (name == "baseTimeNanoseconds") {
-    header.base_time_ns = whole(json);
+    header_.base_time_ns = whole(json);
   } else if (name == "schemaVersion") {
-    header.schema_version = whole(json);
+    header_.schema_version = whole(json);
   } else if (name == "deviceProperties" && json.is_array()) {
     for (const Json& device : json) {
-      if (device.is_object()) header.devices.push_back(device_of(device));
+      if (device.is_object()) header_.devices.push_back(device_of(device));
     }
   } else if (name == "distributedInfo" && json.is_object()) {
-    header.distributed = distributed_of(json);
+    header_.distributed = distributed_of(json);
   } else if ((name == "host_name" || name == "hostname") && json.is_string()) {
-    header.host = json.get<std::string>();
+    header_.host = json.get<std::string>();
   } else if (name == "traceName" && json.is_string()) {
-    header.trace_name = json.get<std::string>();
+    header_.trace_name = json.get<std::string>();
   }
-  // Equal names: the last counts, in the place of the first.
-  for (auto& [known, old] : header.metadata) {
-    if (known == name) {
-      old = std::string(value);
-      return true;
-    }
-  }
-  header.metadata.emplace_back(name, std::string(value));
+  keep(name, value);
   return true;
+}
+
+// Of equal names the last counts, in the place of the first.
+void HeaderBuilder::keep(const std::string& name, std::string_view value) {
+  const auto [known, is_new] = places_.try_emplace(name, header_.metadata.size());
+  if (is_new) {
+    header_.metadata.emplace_back(name, std::string(value));
+  } else {
+    header_.metadata[known->second].second = std::string(value);
+  }
 }
 
 }  // namespace stepscope::ingest::kineto

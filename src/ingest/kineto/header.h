@@ -3,13 +3,25 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "trace/header.h"
 
 namespace stepscope::ingest::kineto {
 
-// Takes one top-level member: its name and its value as JSON text. False if the value is not JSON;
-// it is then kept in no form.
-bool take_member(trace::Header& header, const std::string& name, std::string_view value);
+class HeaderBuilder {
+ public:
+  explicit HeaderBuilder(trace::Header& header) : header_(header) {}
+
+  // Takes one top-level member: its name and its value as JSON text. False if the value is not
+  // JSON; it is then kept in no form.
+  bool take(const std::string& name, std::string_view value);
+
+ private:
+  void keep(const std::string& name, std::string_view value);
+
+  trace::Header& header_;
+  std::unordered_map<std::string, std::size_t> places_;  // of names in the metadata
+};
 
 }  // namespace stepscope::ingest::kineto

@@ -13,6 +13,7 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
+using testing::ElementsAre;
 using testing::ElementsAreArray;
 using trace::Note;
 
@@ -141,6 +142,43 @@ TEST(Kineto, ReadsTheHeaderAlikeWhereverBlocksEnd) {
       EXPECT_EQ(odd_things(pieces->log()), odd_things(whole->log()));
     }
   }
+}
+
+// Each of these took the square of its size: minutes for two megabytes. Nothing is timed here; who
+// makes one of them slow again will notice.
+TEST(Kineto, TakesNoLongerThanTheTextIsLong) {
+  constexpr int kMany = 200000;
+  const auto repeated = [](const std::string& piece) {
+    std::string text;
+    for (int i = 0; i < kMany; ++i) text += piece;
+    return text;
+  };
+  std::string keys;
+  for (int i = 0; i < kMany; ++i) keys += "\"k" + std::to_string(i) + "\":1,";
+  const std::string events = R"("traceEvents":[)" + kA + "]}";
+  const std::string kTexts[] = {
+      "[" + kA + ",\n" + repeated("{\"ph\":[\n") + "}]",
+      "[" + kA + ",\n" + repeated("{\"ph\":{\"a\":\n") + "]]",
+      "{\"a\":[}\n" + repeated("x\n") + events,
+      "{" + keys + events,
+  };
+  for (const std::string& text : kTexts) {
+    const auto trace = trace_of(text, true, std::size_t{1} << 20);
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_THAT(names_in(*trace), ElementsAre("a"));
+  }
+}
+
+TEST(Kineto, TakesAnyNumberForARank) {
+  const auto trace = trace_of(
+      R"({"distributedInfo":{"rank":1e300,"pg_config":[{"ranks":[0,1e300,-1e300,2.0,"x"]}]},)"
+      R"("traceEvents":[)" +
+          kA + "]}",
+      true, std::size_t{1} << 20);
+  ASSERT_TRUE(trace) << trace.error().message;
+  ASSERT_TRUE(trace->header().distributed);
+  EXPECT_FALSE(trace->header().distributed->rank);
+  EXPECT_THAT(trace->header().distributed->groups.at(0).ranks, ElementsAre(0, 2));
 }
 
 }  // namespace
