@@ -88,11 +88,14 @@ std::uint64_t difference(const char* colon) {
 
 [[gnu::flatten]] const char* FastScanner::scan(const char* at, const Stretch& stretch) {
   const char* behind = at;
+  std::size_t place = place_of(at);
   while (true) {
-    const std::size_t size = std::min(static_cast<std::size_t>(stretch.end - at), kWindowBytes);
-    window_ = at;
-    build_index_(at, size, *index_);
-    std::size_t place = 0;
+    if (place == kNowhere) {
+      window_bytes_ = std::min(static_cast<std::size_t>(stretch.end - at), kWindowBytes);
+      window_ = at;
+      build_index_(at, window_bytes_, *index_);
+      place = 0;
+    }
     while (place < index_->count) {
       const std::size_t first = place;
       const std::uint32_t begin = index_->places[place];
@@ -123,7 +126,8 @@ std::uint64_t difference(const char* colon) {
     }
     // The window ended inside an event: the next one begins with it. If this one did too, the event
     // is too long for a window; and text that is not sound is the careful reader's.
-    if (at == window_ || index_->sound < size) return behind;
+    if (at == window_ || index_->sound < window_bytes_) return behind;
+    place = kNowhere;
   }
 }
 

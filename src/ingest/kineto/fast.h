@@ -8,6 +8,7 @@
 // writes are read by straight code, and arguments by code that does the same for all of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -33,7 +34,23 @@ class FastScanner {
   // last one read, or `at` when not even the first could be.
   const char* scan(const char* at, const Stretch& stretch);
 
+  // Another stretch follows, perhaps in the same place.
+  void forget_window() { window_bytes_ = 0; }
+
  private:
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+
+  // Where `at` is in the index at hand. An event that was left to the careful reader is no reason
+  // to make a new one: in some traces it is every second.
+  std::size_t place_of(const char* at) const {
+    if (window_bytes_ == 0 || at < window_ || at >= window_ + index_->sound) return kNowhere;
+    const std::uint32_t* const begin = index_->places.data();
+    const std::uint32_t* const end = begin + index_->count;
+    const auto offset = static_cast<std::uint32_t>(at - window_);
+    const std::uint32_t* const found = std::lower_bound(begin, end, offset);
+    return found != end && *found == offset ? static_cast<std::size_t>(found - begin) : kNowhere;
+  }
+
   enum class Met : std::uint8_t { kEvent, kWindowEnd, kStrange };
 
   Met event(std::size_t& place);
@@ -82,6 +99,7 @@ class FastScanner {
   BuildIndex build_index_;
   std::unique_ptr<Index> index_;
   const char* window_ = nullptr;
+  std::size_t window_bytes_ = 0;     // 0: there is none
   bool args_next_ = false;           // the brace to come opens the arguments
   const char* value_end_ = nullptr;  // behind the value read last, when that is known
   std::array<TrackMemo, 4> track_memos_;

@@ -32,6 +32,7 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
   const CarefulReader reader(stretch.end, stretch.ends);
   const char* at = stretch.begin;
   reread_bytes_ = 0;
+  fast_.forget_window();
   bool wants_comma = false;
   while (true) {
     at = reader.skip_space(at);
