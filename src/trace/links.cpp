@@ -1,6 +1,7 @@
 #include "trace/links.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/key_index.h"
@@ -8,25 +9,54 @@
 namespace stepscope::trace {
 namespace {
 
-// The latest that begins at `start` or before; of several, the innermost. kNoRow if none does.
-Row latest_before(std::span<const std::uint32_t> rows, std::span<const base::Nanos> starts,
-                  base::Nanos start) {
-  Row best = kNoRow;
-  for (const Row row : rows) {
-    if (starts[row] <= start && (best == kNoRow || starts[row] >= starts[best])) best = row;
-  }
-  return best;
-}
+// Of rows that share an id, those that begin before a time. Mostly there is one or a few; where
+// many share one, as in damaged files, they are sorted once instead of looked through each time.
+class ByStart {
+ public:
+  explicit ByStart(std::span<const base::Nanos> starts) : starts_(starts) {}
 
-// The call that most plausibly launched something at `start`. Clocks differ: if none begins before,
-// it is the earliest.
-Row likeliest_launch(std::span<const std::uint32_t> rows, std::span<const base::Nanos> starts,
-                     base::Nanos start) {
-  const Row before = latest_before(rows, starts, start);
-  if (before != kNoRow) return before;
-  return *std::min_element(rows.begin(), rows.end(),
-                           [&](Row a, Row b) { return starts[a] < starts[b]; });
-}
+  // The latest that begins at `time` or before; of several, the innermost. kNoRow if none does.
+  Row latest(std::int64_t id, std::span<const std::uint32_t> rows, base::Nanos time) {
+    if (rows.size() > kFew) {
+      const std::vector<Row>& sorted = sorted_rows(id, rows);
+      const auto behind =
+          std::upper_bound(sorted.begin(), sorted.end(), time,
+                           [&](base::Nanos t, Row row) { return t < starts_[row]; });
+      return behind == sorted.begin() ? kNoRow : behind[-1];
+    }
+    Row best = kNoRow;
+    for (const Row row : rows) {
+      if (starts_[row] <= time && (best == kNoRow || starts_[row] >= starts_[best])) best = row;
+    }
+    return best;
+  }
+
+  // The call that most plausibly launched something at `time`. Clocks differ: if none begins
+  // before, it is the earliest.
+  Row likeliest(std::int64_t id, std::span<const std::uint32_t> rows, base::Nanos time) {
+    const Row before = latest(id, rows, time);
+    if (before != kNoRow) return before;
+    if (rows.size() > kFew) return sorted_rows(id, rows).front();
+    return *std::min_element(rows.begin(), rows.end(),
+                             [&](Row a, Row b) { return starts_[a] < starts_[b]; });
+  }
+
+ private:
+  static constexpr std::size_t kFew = 32;
+
+  const std::vector<Row>& sorted_rows(std::int64_t id, std::span<const std::uint32_t> rows) {
+    std::vector<Row>& sorted = sorted_[id];
+    if (sorted.empty()) {
+      sorted.assign(rows.begin(), rows.end());
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](Row a, Row b) { return starts_[a] < starts_[b]; });
+    }
+    return sorted;
+  }
+
+  std::span<const base::Nanos> starts_;
+  std::unordered_map<std::int64_t, std::vector<Row>> sorted_;
+};
 
 // Finds operators by track and start. Arrows are written beside the events they touch, so the next
 // one asked for is mostly near the last: the search starts there and doubles its stride.
@@ -90,6 +120,7 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
     if (launches.correlation[entry] > 0) calls.push_back({launches.correlation[entry], row});
   });
   const KeyIndex by_correlation(std::move(calls));
+  ByStart by_start(in.start);
 
   device.launch = base::Column<Row>(device.rows.size());
   launches.first = base::Column<std::uint32_t>(launches.rows.size() + 1);
@@ -105,7 +136,7 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
     }
     if (found.size() > 1 && counts.shared++ == 0) counts.first_shared = row;
     const Row call =
-        found.size() == 1 ? found.front() : likeliest_launch(found, in.start, in.start[row]);
+        found.size() == 1 ? found.front() : by_start.likeliest(correlation, found, in.start[row]);
     device.launch[entry] = call;
     if (!is_work) return;
     if (in.start[row] < in.start[call] && counts.before++ == 0) counts.first_before = row;
@@ -144,10 +175,11 @@ void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches) {
     if (ops.external_id[entry] > 0) ids.push_back({ops.external_id[entry], row});
   });
   const KeyIndex by_external_id(std::move(ids));
+  ByStart by_start(in.start);
   launches.rows.for_each([&](Row row, std::uint32_t entry) {
     if (launches.op[entry] != kNoRow || launches.external_id[entry] <= 0) return;
-    const auto found = by_external_id.find(launches.external_id[entry]);
-    launches.op[entry] = latest_before(found, in.start, in.start[row]);
+    const std::int64_t id = launches.external_id[entry];
+    launches.op[entry] = by_start.latest(id, by_external_id.find(id), in.start[row]);
   });
 }
 
@@ -194,14 +226,9 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
   });
   if (!unlinked.empty()) {
     const KeyIndex by_sequence(std::move(numbered));
+    ByStart by_start(in.start);
     for (const auto& [row, sequence] : unlinked) {
-      Row best = kNoRow;
-      for (const Row candidate : by_sequence.find(sequence)) {
-        if (in.start[candidate] < in.start[row] &&
-            (best == kNoRow || in.start[candidate] >= in.start[best])) {
-          best = candidate;
-        }
-      }
+      const Row best = by_start.latest(sequence, by_sequence.find(sequence), in.start[row] - 1);
       if (best != kNoRow) forward_of[row] = best;
     }
   }

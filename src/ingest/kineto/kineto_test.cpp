@@ -169,6 +169,37 @@ TEST(Kineto, TakesNoLongerThanTheTextIsLong) {
   }
 }
 
+std::string event_text(const char* category, int tid, int ts, const std::string& args) {
+  return R"({"ph":"X","name":"n","cat":")" + std::string(category) + R"(","pid":1,"tid":)" +
+         std::to_string(tid) + R"(,"ts":)" + std::to_string(ts) + R"(,"dur":1,"args":{)" + args +
+         "}},";
+}
+
+// How many share an id decides how it is looked up, not what is found.
+TEST(Kineto, LinksToTheNearestBeforeHoweverManyShareAnId) {
+  for (const int count : {5, 100}) {
+    std::string text = "[" + event_text("kernel", 7, 1, R"("correlation":3)");
+    for (int i = 1; i <= count; ++i) {
+      text += event_text("cuda_runtime", i % 2, 10 * i, R"("correlation":3)");
+      text += event_text("kernel", 7, 10 * i + 5, R"("correlation":3)");
+      text += event_text("cpu_op", i % 2, 10 * i + 2, R"("Sequence number":4)");
+      text += event_text("cpu_op", 3, 10 * i + 2, R"("Sequence number":4,"Fwd thread id":1)");
+    }
+    const auto trace = trace_of(text + kA + "]", false, std::size_t{1} << 20);
+    ASSERT_TRUE(trace) << trace.error().message;
+    const auto start_us = [&](trace::Row row) { return trace->start()[row] / 1000; };
+    trace->device().rows.for_each([&](trace::Row row, std::uint32_t entry) {
+      const base::Nanos expected = start_us(row) == 1 ? 10 : start_us(row) - 5;
+      EXPECT_EQ(start_us(trace->device().launch[entry]), expected);
+    });
+    EXPECT_EQ(trace->device().rows.size(), static_cast<std::size_t>(count) + 1);
+    trace->backward().rows.for_each([&](trace::Row row, std::uint32_t entry) {
+      EXPECT_EQ(start_us(trace->backward().forward[entry]), start_us(row) - 10);
+    });
+    EXPECT_EQ(trace->backward().rows.size(), static_cast<std::size_t>(count) - 1);
+  }
+}
+
 TEST(Kineto, TakesAnyNumberForARank) {
   const auto trace = trace_of(
       R"({"distributedInfo":{"rank":1e300,"pg_config":[{"ranks":[0,1e300,-1e300,2.0,"x"]}]},)"
