@@ -103,7 +103,6 @@ std::string column_title(const base::ColumnShape& column) {
       std::pair{Unit::kInstant, std::string_view("_ns")},
       std::pair{Unit::kBytes, std::string_view("_bytes")},
       std::pair{Unit::kBytesPerSecond, std::string_view("_bytes_per_second")},
-      std::pair{Unit::kPerSecond, std::string_view("_per_second")},
   };
   for (const auto& [unit, ending] : kEndings) {
     if (column.unit == unit && name.size() > ending.size() && name.ends_with(ending)) {
@@ -146,7 +145,7 @@ bool is_number(const base::ColumnShape& column) {
 std::string share_text(double share) {
   const double percent = 100 * share;
   if (share == 0) return "0 %";
-  if (share == 1) return "100 %";
+  if (std::abs(share - 1) < 1e-9) return "100 %";  // sums of shares
   // Rounding must not claim all or nothing.
   if (share > 0.999 && share < 1) return ">99.9 %";
   if (share > 0 && share < 0.001) return "<0.1 %";
@@ -156,6 +155,7 @@ std::string share_text(double share) {
 std::string number_text(double value) {
   const double size = std::abs(value);
   if (value == 0) return "0";
+  if (size < 0.001) return value > 0 ? "<0.001" : ">-0.001";
   if (size < 0.01) return fmt::format("{:.2g}", value);
   if (size < 9.995) return fmt::format("{:.2f}", value);
   if (size < 99.95) return fmt::format("{:.1f}", value);

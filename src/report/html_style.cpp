@@ -20,6 +20,7 @@ h3{font-size:14px;margin:18px 0 4px}
 p{margin:4px 0 10px;max-width:46em}
 .about,.more{color:var(--soft)}
 .more{font-size:13px}
+*+p.about{margin-top:14px}h2+p.about{margin-top:4px}
 .remark{border-left:3px solid var(--s1);padding:4px 12px;background:var(--card)}
 .lost h2{color:var(--bad)}
 nav{font-size:13px;margin:16px 0 0;line-height:1.9}
@@ -36,7 +37,7 @@ th.n,td.n{text-align:right}
 td.t{white-space:normal;overflow-wrap:anywhere;min-width:16em;max-width:40em}
 td.w{white-space:normal;min-width:5em}
 td.z{color:var(--soft)}
-td.b{background:linear-gradient(var(--bar),var(--bar)) no-repeat 0 50%/var(--p) 16px;min-width:96px}
+td.b{background:linear-gradient(var(--bar),var(--bar)) no-repeat 0 5px/var(--p) 15px;min-width:96px}
 th[data-sort]{cursor:pointer;text-decoration:underline dotted;text-underline-offset:3px}
 .chart{width:100%;max-width:860px;height:auto;display:block;margin:6px 0;font-size:11.5px}
 .chart text{fill:var(--ink);paint-order:stroke;stroke:var(--page);stroke-width:3px}.chart .rule{stroke:var(--line);fill:none}

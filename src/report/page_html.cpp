@@ -7,6 +7,7 @@
 #include "report/cell_text.h"
 #include "report/glossary.h"
 #include "report/html_style.h"
+#include "report/numbers.h"
 #include "report/page.h"
 #include "report/short_names.h"
 #include "report/shown_columns.h"
@@ -19,7 +20,7 @@ namespace {
 using base::Type;
 using base::Unit;
 
-constexpr std::size_t kMostCharts = 4;  // before the rest is folded
+constexpr std::size_t kMostCharts = 2;  // before the rest is folded
 constexpr std::size_t kMostFolded = 12;
 constexpr std::size_t kMostRows = 200;  // of a table; files have them all
 constexpr std::size_t kWidestName = 110;
@@ -64,7 +65,7 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
   const ShownColumns shown = shown_columns(table, columns);
   const std::size_t rows =
       std::min(table.rows(), most == 0 ? kMostRows : std::min(most, kMostRows));
-  const std::string lifted = lifted_text(table, shown, with_rank);
+  const std::string lifted = lifted_text(table, shown, {.shown = with_rank});
   std::string html =
       lifted.empty() ? std::string() : fmt::format("<p class=\"more\">{}</p>\n", html_text(lifted));
   html += "<div class=\"scroll\"><table>\n<thead><tr>";
@@ -102,7 +103,9 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
   for (const std::string& line : lines) html += fmt::format("<tr>{}</tr>\n", line);
   html += "</tbody></table></div>\n";
   if (rows < table.rows()) {
-    html += fmt::format("<p class=\"more\">… {} more rows</p>\n", table.rows() - rows);
+    const std::size_t more = table.rows() - rows;
+    html += fmt::format("<p class=\"more\">… {} more {}</p>\n", count_text(more),
+                        more == 1 ? "row" : "rows");
   }
   return html;
 }
@@ -128,31 +131,32 @@ std::string charts_html(const base::Table& table) {
   return html;
 }
 
+// The charts and the table of a part, or of one rank of it.
+std::string content_html(const base::Table& table, const Part& part, bool with_rank) {
+  const bool charted = part.shown != Shown::kTable && part.shown != Shown::kList;
+  const bool tabled = part.shown != Shown::kChart && part.shown != Shown::kSpark;
+  std::string html = charted ? charts_html(table) : std::string();
+  const std::string numbers = table_html(table, part.columns, part.rows, with_rank);
+  if (tabled) return html + numbers;
+  return html + fmt::format("<details><summary>numbers</summary>\n{}</details>\n", numbers);
+}
+
 std::string block_html(const Block& block, bool with_rank) {
   const Part& part = *block.part;
   std::string html;
-  if (!part.caption.empty())
+  if (!part.caption.empty() && !part.folded) {
     html += fmt::format("<p class=\"about\">{}</p>\n", html_text(part.caption));
-  const bool charted = part.shown != Shown::kTable && part.shown != Shown::kList;
-  const bool tabled = part.shown != Shown::kChart && part.shown != Shown::kSpark;
-  if (block.by_rank.empty()) {
-    if (charted) html += charts_html(*block.table);
-    if (tabled) {
-      html += table_html(*block.table, part.columns, part.rows, with_rank);
-    } else {
-      html += fmt::format("<details><summary>numbers</summary>\n{}</details>\n",
-                          table_html(*block.table, part.columns, part.rows, with_rank));
-    }
-    return html;
   }
+  if (block.by_rank.empty()) html += content_html(*block.table, part, with_rank);
   for (std::size_t i = 0; i < block.by_rank.size(); ++i) {
     const base::Table& table = block.by_rank[i];
-    const std::string content = (charted ? charts_html(table) : std::string()) +
-                                (tabled ? table_html(table, part.columns, part.rows, false) : "");
     html += fmt::format("<details{}><summary>rank {}</summary>\n{}</details>\n",
-                        i == 0 ? " open" : "", table.int_at(*table.find("rank"), 0), content);
+                        i == 0 ? " open=\"\"" : "", table.int_at(*table.find("rank"), 0),
+                        content_html(table, part, false));
   }
-  return html;
+  if (!part.folded) return html;
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", html_text(part.caption),
+                     html);
 }
 
 std::string section_html(const PageSection& section, bool with_rank) {

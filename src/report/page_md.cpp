@@ -37,13 +37,16 @@ std::string page_md(const Page& page) {
     if (!section.blocks.empty()) out += fmt::format("\n{}\n", section.section->about);
     for (const Block& block : section.blocks) {
       const Part& part = *block.part;
+      if (part.only_html) continue;
       if (!part.caption.empty()) out += fmt::format("\n{}\n", part.caption);
       if (part.shown == Shown::kChart || part.shown == Shown::kSpark) {
         out += fmt::format("\n{}", chart_md(block));
         continue;
       }
       const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
-      out += fmt::format("\n{}", table_md(table, part.columns, part.rows, !page.one_rank));
+      out += fmt::format("\n{}",
+                         table_md(table, part.columns, part.rows,
+                                  {.shown = !page.one_rank, .first_of = block.by_rank.size()}));
     }
     for (const std::string& remark : section.remarks) {
       out += fmt::format("\n{}\n", markdown_text(remark));

@@ -52,24 +52,20 @@ std::string block_text(const Block& block, bool with_rank, const Look& look) {
   options.look = look;
   options.bars = true;
   options.rows = part.rows;
-  options.with_rank = with_rank;
+  options.rank = {.shown = with_rank, .first_of = block.by_rank.size()};
   options.lists = part.shown == Shown::kList;
   options.columns = part.columns;
   const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
-  text += table_text(table, options);
-  if (!block.by_rank.empty()) {
-    text +=
-        paragraph(fmt::format("the first of {} ranks; --rank chooses others", block.by_rank.size()),
-                  Style::kFaint, look);
-  }
-  return text;
+  return text + table_text(table, options);
 }
 
 std::string section_text(const PageSection& section, bool with_rank, const Look& look) {
   std::string text = fmt::format("\n{}\n", styled(section.section->title, Style::kStrong, look));
   if (!section.blocks.empty()) text += paragraph(section.section->about, Style::kFaint, look);
-  for (const Block& block : section.blocks)
+  for (const Block& block : section.blocks) {
+    if (block.part->only_html) continue;
     text += fmt::format("\n{}", block_text(block, with_rank, look));
+  }
   for (const std::string& remark : section.remarks) {
     if (!section.blocks.empty()) text += '\n';
     text += paragraph(printable(remark), Style::kPlain, look);

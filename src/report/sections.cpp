@@ -11,6 +11,11 @@ using Names = std::array<std::string_view, N>;
 constexpr Names<4> kPartColumns = {"rank", "part", "mean_ns", "share"};
 constexpr std::array kWhere = std::to_array<Part>({
     {.analysis = "temporal-breakdown", .table = "devices", .shown = Shown::kChart},
+    {.analysis = "overview",
+     .table = "ranks",
+     .shown = Shown::kChart,
+     .caption = "The average step of each rank, host and GPU together:",
+     .several_ranks = true},
     {.analysis = "steps",
      .table = "parts",
      .columns = kPartColumns,
@@ -52,8 +57,8 @@ constexpr std::array kIdle = std::to_array<Part>({
 
 constexpr Names<7> kKernelColumns = {"rank",   "name",  "class",    "count",
                                      "sum_ns", "share", "median_ns"};
-constexpr Names<8> kRankColumns = {"name",   "count",           "mean_ns",      "median_ns",
-                                   "p95_ns", "fastest_mean_ns", "slowest_rank", "slowest_ratio"};
+constexpr Names<6> kRankColumns = {"name",   "count",        "mean_ns",
+                                   "p95_ns", "slowest_rank", "slowest_ratio"};
 constexpr std::array kKernels = std::to_array<Part>({
     {.analysis = "kernels",
      .table = "kernels",
@@ -67,6 +72,12 @@ constexpr std::array kKernels = std::to_array<Part>({
      .rows = 8,
      .caption = "The same kernels over all ranks; a ratio well above 1 is a slow rank:",
      .several_ranks = true},
+    {.analysis = "kernel-durations",
+     .table = "histogram",
+     .shown = Shown::kChart,
+     .caption = "How long their runs took, over all ranks",
+     .only_html = true,
+     .folded = true},
 });
 
 constexpr Names<8> kLaunchColumns = {"rank",          "calls",           "cost_ns",
@@ -85,8 +96,10 @@ constexpr std::array kLaunches = std::to_array<Part>({
      .one_rank = true},
     {.analysis = "queue-length",
      .table = "series",
-     .shown = Shown::kSpark,
+     .shown = Shown::kChart,
+     .caption = "Its length over time:",
      .needs = "length",
+     .only_html = true,
      .one_rank = true},
 });
 
@@ -119,6 +132,12 @@ constexpr std::array kCommunication = std::to_array<Part>({
 constexpr Names<7> kLoadingColumns = {"rank",         "fetches",     "wait_ns",       "wait_share",
                                       "mean_wait_ns", "max_wait_ns", "gpu_idle_share"};
 constexpr std::array kLoading = std::to_array<Part>({
+    {.analysis = "dataloader",
+     .table = "steps",
+     .shown = Shown::kChart,
+     .caption = "Waiting for data in each step, by what the GPU did meanwhile:",
+     .needs = "wait_ns",
+     .only_html = true},
     {.analysis = "dataloader", .table = "ranks", .columns = kLoadingColumns, .needs = "fetches"},
 });
 
@@ -130,6 +149,13 @@ constexpr std::array kTransfers = std::to_array<Part>({
      .table = "classes",
      .columns = kTransferColumns,
      .rows = 8,
+     .one_rank = true},
+    {.analysis = "memory-bandwidth",
+     .table = "series",
+     .shown = Shown::kChart,
+     .caption = "Memory moved per second, over time:",
+     .needs = "bytes_per_second",
+     .only_html = true,
      .one_rank = true},
 });
 
@@ -176,7 +202,8 @@ constexpr std::array kSections = std::to_array<Section>({
     {.title = "Why the GPU waits",
      .about =
          "The idle time of each GPU by its cause: the host had not launched the next work yet, "
-         "queued work takes a moment to begin, or it had to wait for other work.",
+         "queued work takes a moment to begin, or it had to wait for other work; start and end are "
+         "before the first and after the last work.",
      .parts = kIdle,
      .next = "idle-time"},
     {.title = "The kernels that cost most",

@@ -22,6 +22,27 @@ bool is_numeric(const base::ColumnShape& column) {
   return column.type == Type::kInt || column.type == Type::kReal;
 }
 
+std::string without_zeros(std::string text) {
+  const std::size_t space = text.find(' ');
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos) return text;
+  std::size_t end = std::min(space, text.size());
+  const std::size_t digits = end;
+  while (text[end - 1] == '0') --end;
+  if (text[end - 1] == '.') --end;
+  return text.erase(end, digits - end);
+}
+
+// The axis says that they are shares.
+std::string line_name(const base::ColumnShape& column) {
+  constexpr std::string_view kEnding = " share";
+  std::string name = column_title(column);
+  if (column.unit == Unit::kShare && name.ends_with(kEnding)) {
+    name.resize(name.size() - kEnding.size());
+  }
+  return name;
+}
+
 Series make_series(const base::Table& table, std::size_t x, const std::vector<std::size_t>& y,
                    const std::vector<std::size_t>& rows, std::size_t name_width) {
   Series series;
@@ -34,9 +55,10 @@ Series make_series(const base::Table& table, std::size_t x, const std::vector<st
     if (is_numeric(places)) series.x.push_back(table.real_at(x, r));
   }
   const std::vector<std::string_view> names(series.full.begin(), series.full.end());
-  series.labels = is_numeric(places) ? series.full : short_names(names, name_width);
+  series.labels = short_names(names, name_width);
+  if (is_numeric(places)) std::ranges::transform(series.full, series.labels.begin(), without_zeros);
   for (const std::size_t c : y) {
-    Line line{.name = column_title(table.shape().columns[c])};
+    Line line{.name = line_name(table.shape().columns[c])};
     for (const std::size_t r : rows) {
       line.values.push_back(table.is_null(c, r) ? std::numeric_limits<double>::quiet_NaN()
                                                 : table.real_at(c, r));
@@ -44,17 +66,6 @@ Series make_series(const base::Table& table, std::size_t x, const std::vector<st
     series.lines.push_back(std::move(line));
   }
   return series;
-}
-
-std::string without_zeros(std::string text) {
-  const std::size_t space = text.find(' ');
-  const std::size_t point = text.find('.');
-  if (point == std::string::npos) return text;
-  std::size_t end = std::min(space, text.size());
-  const std::size_t digits = end;
-  while (text[end - 1] == '0') --end;
-  if (text[end - 1] == '.') --end;
-  return text.erase(end, digits - end);
 }
 
 }  // namespace

@@ -47,12 +47,14 @@ ShownColumns shown_columns(const base::Table& table, std::span<const std::string
   return shown;
 }
 
-std::string lifted_text(const base::Table& table, const ShownColumns& shown, bool with_rank) {
+std::string lifted_text(const base::Table& table, const ShownColumns& shown, RankNote note) {
   std::string text;
   for (const std::size_t c : shown.lifted) {
-    if (!with_rank && table.shape().columns[c].name == "rank") continue;
+    const bool is_rank = table.shape().columns[c].name == "rank";
+    if (is_rank && !note.shown) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : " · ",
                         column_title(table.shape().columns[c]), cell_text(table, c, 0));
+    if (is_rank && note.first_of > 1) text += fmt::format(", the first of {}", note.first_of);
   }
   return text;
 }

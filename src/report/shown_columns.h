@@ -21,7 +21,14 @@ struct ShownColumns {
 // Of the columns asked for (none: all), those that exist, in that order.
 ShownColumns shown_columns(const base::Table& table, std::span<const std::string_view> asked);
 
+// How to say which rank a table is of: not at all when there is only one; "rank 0, the first of 8"
+// when it stands for all.
+struct RankNote {
+  bool shown = true;
+  std::size_t first_of = 0;
+};
+
 // "rank 0 · device 0"
-std::string lifted_text(const base::Table& table, const ShownColumns& shown, bool with_rank = true);
+std::string lifted_text(const base::Table& table, const ShownColumns& shown, RankNote note = {});
 
 }  // namespace stepscope::report

@@ -18,7 +18,8 @@ using base::Unit;
 constexpr double kWidth = 760;
 constexpr double kCharacter = 7;  // of the font, on average
 constexpr double kRow = 22;       // of a horizontal bar, with its gap
-constexpr double kPlotHeight = 170;
+constexpr double kPlotHeight = 150;
+constexpr double kWidestColumn = 60;
 constexpr std::size_t kMostRows = 40;      // of horizontal bars
 constexpr std::size_t kMostColumns = 190;  // of vertical bars
 constexpr std::size_t kMostPoints = 700;   // of lines
@@ -158,7 +159,7 @@ std::string standing_bars(const Series& all, double largest, bool stacked) {
   if (marks.back() <= 0) return {};
   const Frame frame = plot_frame();
   const auto places = static_cast<double>(series.labels.size());
-  const double slot = frame.width() / places;
+  const double slot = std::min(frame.width() / places, kWidestColumn);
   const double gap = slot > 6 ? 2 : slot > 3 ? 1 : 0;
   std::string svg = grid(frame, marks, series);
   // As many labels as have room.
@@ -216,9 +217,14 @@ std::string lines_chart(const Series& all) {
         pen_down = false;
         continue;
       }
-      path += fmt::format("{}{} {}", pen_down ? "L" : "M",
-                          number(frame.left + frame.width() * (series.x[i] - low) / span),
-                          number(frame.bottom - frame.height() * line.values[i] / marks.back()));
+      const std::string x = number(frame.left + frame.width() * (series.x[i] - low) / span);
+      const std::string y = number(frame.bottom - frame.height() * line.values[i] / marks.back());
+      // A level holds until the next change.
+      if (pen_down && series.x_unit == Unit::kInstant) {
+        path += fmt::format("H{}V{}", x, y);
+      } else {
+        path += fmt::format("{}{} {}", pen_down ? "L" : "M", x, y);
+      }
       pen_down = true;
     }
     svg +=

@@ -10,7 +10,6 @@
 #include "report/cell_text.h"
 #include "report/numbers.h"
 #include "report/short_names.h"
-#include "report/shown_columns.h"
 #include "report/text_width.h"
 
 namespace stepscope::report {
@@ -174,7 +173,7 @@ class Layout {
   }
 
   std::string above() const {
-    const std::string text = lifted_text(table_, shown_, options_.with_rank);
+    const std::string text = lifted_text(table_, shown_, options_.rank);
     return text.empty() ? text : styled(text, Style::kFaint, options_.look) + "\n";
   }
 

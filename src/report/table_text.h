@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "base/table.h"
+#include "report/shown_columns.h"
 #include "report/text_table.h"
 
 namespace stepscope::report {
@@ -17,7 +18,7 @@ struct TableTextOptions {
   Look look;
   bool bars = false;                               // small ones beside shares
   std::size_t rows = 0;                            // at most; 0: all
-  bool with_rank = true;                           // say which, above the table
+  RankNote rank = {};                              // how to say which it is
   bool lists = true;                               // a table of one wide row as a list
   std::span<const std::string_view> columns = {};  // these, in this order; none: all
 };

@@ -8,6 +8,7 @@
 #include "analysis/analysis.h"
 #include "base/table.h"
 #include "report/json_writer.h"
+#include "report/shown_columns.h"
 
 namespace stepscope::report {
 
@@ -19,7 +20,7 @@ std::string markdown_text(std::string_view text);
 
 // A table as GitHub draws it: these columns (none: all), at most so many rows (0: all).
 std::string table_md(const base::Table& table, std::span<const std::string_view> columns = {},
-                     std::size_t rows = 0, bool with_rank = true);
+                     std::size_t rows = 0, RankNote rank = {});
 
 // Title, question, every table, remarks.
 std::string answer_md(const analysis::Analysis& about, const analysis::Answer& answer);

@@ -5,7 +5,6 @@
 
 #include "report/cell_text.h"
 #include "report/short_names.h"
-#include "report/shown_columns.h"
 #include "report/tables.h"
 
 namespace stepscope::report {
@@ -29,7 +28,7 @@ std::string markdown_text(std::string_view text) {
 }
 
 std::string table_md(const base::Table& table, std::span<const std::string_view> columns,
-                     std::size_t rows, bool with_rank) {
+                     std::size_t rows, RankNote rank) {
   constexpr std::size_t kWidestName = 80;
   const ShownColumns kept = shown_columns(table, columns);
   std::string head = "|";
@@ -50,7 +49,7 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
       lines[r] += fmt::format(" {} |", markdown_text(name ? texts[r] : cell_text(table, c, r)));
     }
   }
-  const std::string lifted = lifted_text(table, kept, with_rank);
+  const std::string lifted = lifted_text(table, kept, rank);
   std::string out = lifted.empty() ? std::string() : markdown_text(lifted) + "\n\n";
   out += head + "\n" + rule + "\n";
   for (const std::string& line : lines) out += line + "\n";

@@ -170,8 +170,18 @@ std::string spark_text(const Series& series, const Look& look) {
   const std::size_t taken = 2 + text_width(series.group) + 2 + 2 + text_width(range);
   const std::size_t room = std::clamp(width > taken ? width - taken : 0, kLeastBar, kWidestBar);
   const Series shown = thinned(sum, room, Together::kLargest);
-  const std::string line = look.colour ? coloured(sparkline(shown.lines[0].values), kColours[0])
-                                       : sparkline(shown.lines[0].values);
+  // A few values are easier to see as broad bars.
+  constexpr std::size_t kFew = 12;
+  std::vector<double> values;
+  for (const double value : shown.lines[0].values) {
+    values.push_back(value);
+    if (shown.labels.size() > kFew) continue;
+    values.push_back(value);
+    values.push_back(std::nan(""));
+  }
+  if (shown.labels.size() <= kFew) values.pop_back();
+  const std::string line =
+      look.colour ? coloured(sparkline(values), kColours[0]) : sparkline(values);
   return fmt::format("  {}{}{}  {}\n", series.group, series.group.empty() ? "" : "  ", line, range);
 }
 
