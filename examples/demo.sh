@@ -15,9 +15,10 @@ show report examples/data/gpt_bf16.json.gz
 show analyze kernels --top 5 examples/data/gpt_bf16.json.gz
 show info examples/data/ddp
 
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-show report --html "$out/ddp.html" examples/data/ddp
+# What the tour writes stays there to be looked at.
+out=build/demo
+mkdir -p "$out"
+show report --html "$out/ddp.html" examples/data/ddp 2>&1
 show export examples/data/ddp --to perfetto -o "$out/ddp.perfetto-trace"
 ls -l "$out/ddp.perfetto-trace" | awk '{print "wrote " $5 " bytes: both ranks in one file, ready for ui.perfetto.dev"}'
 

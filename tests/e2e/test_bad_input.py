@@ -4,6 +4,7 @@ import gzip
 import os
 import pickle
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -85,31 +86,44 @@ class Ended:
     seconds: float
 
 
+# The kernel counts the memory of the process that starts a program into the program's peak, and the
+# tests' own process holds whole traces. So a small one stands between.
+MEASURE = """
+import os, resource, sys
+child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+open(sys.argv[1], "w").write(f"{status} {peak}")
+"""
+
+
 def run(program: Program, *arguments: str | Path, stdin: int | None = None) -> Ended:
-    """Runs a command and measures it; wait4 tells the peak memory of this process alone."""
+    """Runs a command and measures the peak memory of its process alone."""
     settings = {k: v for k, v in os.environ.items() if not k.startswith("STEPSCOPE_")}
     began = time.monotonic()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        tempfile.NamedTemporaryFile("r") as measured,
+    ):
         process = subprocess.Popen(
-            [program.path, *arguments],
+            [sys.executable, "-ISc", MEASURE, measured.name, program.path, *arguments],
             stdin=subprocess.DEVNULL if stdin is None else stdin,
             stdout=out,
             stderr=err,
             env={**settings, "LC_ALL": "C.UTF-8"},
+            start_new_session=True,
         )
-        watchdog = threading.Timer(120, process.kill)
+        watchdog = threading.Timer(120, os.killpg, (process.pid, signal.SIGKILL))
         watchdog.start()
-        _, status, usage = os.wait4(process.pid, 0)
+        process.wait()
         watchdog.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - began
         out.seek(0)
         err.seek(0)
+        status, peak = measured.read().split() or (str(process.returncode), "0")
         return Ended(
-            process.returncode,
-            out.read(),
-            err.read().decode(errors="replace"),
-            usage.ru_maxrss * 1024,
-            time.monotonic() - began,
+            int(status), out.read(), err.read().decode(errors="replace"), int(peak), seconds
         )
 
 

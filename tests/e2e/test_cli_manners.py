@@ -412,12 +412,18 @@ def test_progress_is_drawn_after_a_second_and_erased(program: Program) -> None:
     assert "reading" not in on_terminal(program, "info", "-", stdin=TRACE.encode())
 
 
+def hear_interrupts() -> None:
+    """In a child: a shell starts jobs in the background deaf to SIGINT, and that is inherited."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupt_while_waiting_for_input(program: Program) -> None:
     with subprocess.Popen(
         [program.path, "info", "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=hear_interrupts,
     ) as process:
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
@@ -446,7 +452,9 @@ def test_interrupt_while_writing_leaves_nothing_behind(program: Program, tmp_pat
     output = tmp_path / "out" / "copy.jsonl"
     output.parent.mkdir()
     process = subprocess.Popen(
-        [program.path, "export", "--to", "jsonl", "-o", output, path], stderr=subprocess.PIPE
+        [program.path, "export", "--to", "jsonl", "-o", output, path],
+        stderr=subprocess.PIPE,
+        preexec_fn=hear_interrupts,
     )
     while not any(output.parent.iterdir()) and process.poll() is None:
         time.sleep(0.001)
