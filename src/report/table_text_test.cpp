@@ -58,7 +58,9 @@ TEST(TableText, NamesColumnsThatDoNotFit) {
 }
 
 TEST(TableText, SaysHowManyRowsAreLeftOut) {
-  EXPECT_THAT(table_text(kernels(), {.rows = 2}), HasSubstr("… 1 more row"));
+  TableTextOptions options;
+  options.rows = 2;
+  EXPECT_THAT(table_text(kernels(), options), HasSubstr("… 1 more row"));
 }
 
 TEST(TableText, OneRowIsAList) {

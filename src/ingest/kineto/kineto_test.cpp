@@ -104,6 +104,7 @@ base::Result<trace::Trace> trace_of(const std::string& text, bool careful,
 
 std::vector<std::string> names_in(const trace::Trace& trace) {
   std::vector<std::string> names;
+  names.reserve(trace.size());
   for (trace::Row row = 0; row < trace.size(); ++row) names.emplace_back(trace.name_text(row));
   return names;
 }
@@ -124,11 +125,11 @@ TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
 }
 
 TEST(Kineto, ReadsTheHeaderAlikeWhereverBlocksEnd) {
-  const std::string kHeaders[] = {
+  const std::string headers[] = {
       R"("broken":[},"traceEvents":[)",                         // the events are looked for
       "\"name\":\"x\"\n\"traceName\":\"y\",\"traceEvents\":[",  // a comma is missing
   };
-  for (const std::string& header : kHeaders) {
+  for (const std::string& header : headers) {
     for (std::size_t padding = 0; padding < 64; ++padding) {
       SCOPED_TRACE(header + " behind " + std::to_string(padding) + " blanks");
       std::string text = "{";
@@ -156,13 +157,13 @@ TEST(Kineto, TakesNoLongerThanTheTextIsLong) {
   std::string keys;
   for (int i = 0; i < kMany; ++i) keys += "\"k" + std::to_string(i) + "\":1,";
   const std::string events = R"("traceEvents":[)" + kA + "]}";
-  const std::string kTexts[] = {
+  const std::string texts[] = {
       "[" + kA + ",\n" + repeated("{\"ph\":[\n") + "}]",
       "[" + kA + ",\n" + repeated("{\"ph\":{\"a\":\n") + "]]",
       "{\"a\":[}\n" + repeated("x\n") + events,
       "{" + keys + events,
   };
-  for (const std::string& text : kTexts) {
+  for (const std::string& text : texts) {
     const auto trace = trace_of(text, true, std::size_t{1} << 20);
     ASSERT_TRUE(trace) << trace.error().message;
     EXPECT_THAT(names_in(*trace), ElementsAre("a"));
