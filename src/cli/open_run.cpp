@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
+#include "cli/overwrite.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
 
@@ -36,6 +38,17 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
     };
   }
   return options;
+}
+
+// What the command was told to write must not be what it reads.
+base::Status check_outputs(const Context& context, std::span<const std::string> paths) {
+  const Arguments& arguments = context.arguments;
+  for (const char* option : {"output", "html"}) {
+    if (!arguments.has(option)) continue;
+    SCOPE_TRY(check_not_an_input(arguments.origin(option), arguments.text(option), paths));
+  }
+  if (!arguments.has("html")) return base::Done{};
+  return check_may_hold_page(arguments.origin("html"), arguments.text("html"));
 }
 
 void note_useless_pattern(const Context& context, const trace::Run& run) {
@@ -68,6 +81,10 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
   if (paths.empty()) {
     context.console.error("no PATH given: a trace file, a folder of them, or - for standard input");
     status = Exit::kUsage;
+    return std::nullopt;
+  }
+  if (const base::Status fine = check_outputs(context, paths); !fine) {
+    status = show_error(context, fine.error());
     return std::nullopt;
   }
   const auto start = std::chrono::steady_clock::now();
