@@ -19,6 +19,7 @@
 #include "cli/output_file.h"
 #include "cli/settings.h"
 #include "report/analysis_help.h"
+#include "report/cell_text.h"
 #include "report/table_order.h"
 #include "report/table_text.h"
 #include "report/tables.h"
@@ -58,18 +59,18 @@ constexpr std::array kOwn = std::to_array<Option>({
 });
 
 const std::vector<Option>& parameters() {
-  static const std::vector<Option> options = parameter_options(kOwn);
-  return options;
+  static const std::vector<Option> kParameters = parameter_options(kOwn);
+  return kParameters;
 }
 
 // The command's own options, then the parameters of all analyses.
 const std::vector<Option>& all_options() {
-  static const std::vector<Option> options = [] {
+  static const std::vector<Option> kAll = [] {
     std::vector<Option> all(kOwn.begin(), kOwn.end());
     all.insert(all.end(), parameters().begin(), parameters().end());
     return all;
   }();
-  return options;
+  return kAll;
 }
 
 struct Sorting {
@@ -115,11 +116,17 @@ base::Result<std::optional<Sorting>> sorting_from(const Arguments& arguments, co
     sorting.descending = order == "desc";
     sorting.column.resize(colon);
   }
+  // What stands above the column is as good as its name: "idle" for idle_ns.
+  std::string spaced = sorting.column;
+  std::ranges::replace(spaced, '_', ' ');
   std::vector<std::string_view> names;
   for (const base::TableShape& table : about.tables) {
     if (!only_table.empty() && table.name != only_table) continue;
     for (const base::ColumnShape& column : table.columns) {
-      if (column.name == sorting.column) return std::optional(sorting);
+      if (column.name == sorting.column || report::column_title(column) == spaced) {
+        sorting.column = column.name;
+        return std::optional(sorting);
+      }
       if (std::ranges::find(names, column.name) == names.end()) names.push_back(column.name);
     }
   }
@@ -148,6 +155,7 @@ base::Result<Request> request_from(const Context& context) {
   }
   SCOPE_TRY(request.look, look_from(context));
   if (!request.output.empty()) request.look.colour = false;
+  if (request.output != "-" && request.format != "csv") SCOPE_TRY(check_folder_of(request.output));
   return request;
 }
 
@@ -175,7 +183,7 @@ std::string rendered(const Request& request, const analysis::Answer& answer, boo
   if (request.format == "csv") {
     std::string text;
     for (const base::Table& table : answer.tables) {
-      if (!text.empty()) text += "\n";
+      if (!text.empty()) text += '\n';
       text += report::table_csv(table);
     }
     return text;
@@ -187,19 +195,13 @@ std::string rendered(const Request& request, const analysis::Answer& answer, boo
   return report::answer_text(*request.about, answer, options);
 }
 
-base::Status write_file(const Context& context, const std::string& path, std::string_view text) {
-  SCOPE_TRY(OutputFile file, OutputFile::create(path, context.interrupt));
-  SCOPE_TRY(file.write(text));
-  return file.finish();
-}
-
 base::Status write_answer(const Context& context, const Request& request,
                           const analysis::Answer& answer) {
   if (request.output.empty() || request.output == "-") {
     return context.console.write(rendered(request, answer, context.console.out_is_terminal()));
   }
   if (request.format != "csv" || answer.tables.size() == 1) {
-    return write_file(context, request.output, rendered(request, answer, false));
+    return write_file(request.output, rendered(request, answer, false), context.interrupt);
   }
   std::error_code error;
   std::filesystem::create_directories(request.output, error);
@@ -207,7 +209,7 @@ base::Status write_answer(const Context& context, const Request& request,
   for (const base::Table& table : answer.tables) {
     const std::string path =
         fmt::format("{}/{}.{}.csv", request.output, request.about->name, table.name());
-    SCOPE_TRY(write_file(context, path, report::table_csv(table)));
+    SCOPE_TRY(write_file(path, report::table_csv(table), context.interrupt));
   }
   return base::Done{};
 }
@@ -227,10 +229,18 @@ Exit run_analyze(const Context& context) {
   const auto request = request_from(context);
   if (!request) {
     const Exit status = show_error(context, request.error());
-    const Analysis* about = analysis::find_analysis(context.arguments.words().front());
-    context.console.hint(
-        about == nullptr ? "`stepscope analyze --list` lists them"
-                         : fmt::format("`stepscope analyze {} --help` explains it", about->name));
+    if (status != Exit::kUsage) return status;
+    const std::vector<std::string>& words = context.arguments.words();
+    const Analysis* about = analysis::find_analysis(words.front());
+    std::error_code ignored;
+    if (about != nullptr) {
+      context.console.hint(fmt::format("`stepscope analyze {} --help` explains it", about->name));
+    } else if (std::filesystem::exists(words.front(), ignored)) {
+      context.console.hint(fmt::format(
+          "the question comes first, for example: stepscope analyze kernels {}", words.front()));
+    } else {
+      context.console.hint("`stepscope analyze --list` lists them");
+    }
     return status;
   }
   Exit status = Exit::kDone;

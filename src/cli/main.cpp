@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/settings.h"
 #include "cli/suggest.h"
+#include "session/analyze.h"
 
 namespace stepscope::cli {
 namespace {
@@ -33,11 +34,13 @@ Exit wrong_usage(Console& console, std::string_view message, std::string_view hi
 Exit unknown_command(Console& console, const std::string& word) {
   std::vector<std::string_view> names;
   for (const Command* command : commands()) names.push_back(command->name);
-  const std::string_view near = nearest_word(word, names);
   std::string message = fmt::format("there is no command '{}'", word);
-  if (!near.empty())
+  if (analysis::find_analysis(word) != nullptr) {
+    return wrong_usage(console, message, fmt::format("stepscope analyze {} PATH...", word));
+  }
+  if (const std::string_view near = nearest_word(word, names); !near.empty())
     return wrong_usage(console, message + fmt::format("; did you mean '{}'?", near), "");
-  if (exists(word)) return wrong_usage(console, message, fmt::format("stepscope info {}", word));
+  if (exists(word)) return wrong_usage(console, message, fmt::format("stepscope report {}", word));
   return wrong_usage(console, message, "`stepscope help` lists them");
 }
 

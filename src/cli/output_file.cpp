@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace stepscope::cli {
@@ -79,6 +81,20 @@ base::Status OutputFile::finish() {
   interrupt_->release(written_as_);
   if (!renamed) return failure;
   return base::Done{};
+}
+
+base::Status write_file(const std::string& path, std::string_view text, Interrupt& interrupt) {
+  SCOPE_TRY(OutputFile file, OutputFile::create(path, interrupt));
+  SCOPE_TRY(file.write(text));
+  return file.finish();
+}
+
+base::Status check_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return base::Done{};
+  return base::fail(base::Code::kIo,
+                    path + ": there is no folder " + folder.string() + " to write to");
 }
 
 }  // namespace stepscope::cli

@@ -34,4 +34,10 @@ class OutputFile {
   Interrupt* interrupt_;
 };
 
+// A whole file at once.
+base::Status write_file(const std::string& path, std::string_view text, Interrupt& interrupt);
+
+// Fails when the folder that is to hold the file is not there: better before hours of reading.
+base::Status check_folder_of(const std::string& path);
+
 }  // namespace stepscope::cli

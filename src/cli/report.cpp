@@ -67,12 +67,6 @@ base::Result<report::Findings> findings_of(const Context& context, const trace::
   return findings;
 }
 
-base::Status write_file(const Context& context, const std::string& path, std::string_view text) {
-  SCOPE_TRY(OutputFile file, OutputFile::create(path, context.interrupt));
-  SCOPE_TRY(file.write(text));
-  return file.finish();
-}
-
 base::Status write_tables(const Context& context, const report::Findings& findings) {
   const std::string folder = context.arguments.text("csv");
   std::error_code error;
@@ -83,7 +77,7 @@ base::Status write_tables(const Context& context, const report::Findings& findin
     for (const base::Table& table : finding.answer.tables) {
       const std::string path =
           fmt::format("{}/{}.{}.csv", folder, finding.about->name, table.name());
-      SCOPE_TRY(write_file(context, path, report::table_csv(table)));
+      SCOPE_TRY(write_file(path, report::table_csv(table), context.interrupt));
       ++files;
     }
   }
@@ -95,7 +89,7 @@ base::Status write_html(const Context& context, const report::Page& page) {
   const std::string path = context.arguments.text("html");
   const std::string html = report::page_html(page, version_line());
   if (path == "-") return context.console.write(html);
-  SCOPE_TRY(write_file(context, path, html));
+  SCOPE_TRY(write_file(path, html, context.interrupt));
   context.console.note(
       fmt::format("wrote {} ({}): open it in a browser", path, report::bytes_text(html.size())));
   return base::Done{};
@@ -123,6 +117,7 @@ base::Status check_usage(const Arguments& arguments) {
     return fail(Code::kInvalidArgument,
                 "--md, --json and --html - all print to standard output: choose one");
   }
+  if (arguments.has("html") && !html_to_stdout) SCOPE_TRY(check_folder_of(arguments.text("html")));
   SCOPE_TRY(selection_from(arguments));
   return base::Done{};
 }

@@ -61,6 +61,8 @@ PageSection make_section(const Section& section, const Findings& findings,
     const base::Table* table = findings.table(part.analysis, part.table);
     if (table == nullptr || table->rows() == 0 || !anything_in(*table, part.needs)) continue;
     if (part.several_ranks && findings.info.ranks < 2) continue;
+    const bool is_series = part.shown == Shown::kSpark;
+    if (is_series && table->rows() <= findings.info.windows.size()) continue;
     Block block{.part = &part, .table = table};
     if (part.one_rank) block.by_rank = split_by_rank(*table);
     out.blocks.push_back(std::move(block));

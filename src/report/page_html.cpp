@@ -118,10 +118,11 @@ std::string charts_html(const base::Table& table) {
   std::string html = svg_legend(all.front(), drawing.chart);
   std::string folded;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    std::string svg = svg_chart(all[i], drawing.chart);
+    const std::string svg = svg_chart(all[i], drawing.chart);
     if (svg.empty()) continue;
-    if (all.size() > 1) svg = fmt::format("<h3>{}</h3>\n", html_text(all[i].group)) + svg;
-    (i < kMostCharts ? html : folded) += svg;
+    std::string& place = i < kMostCharts ? html : folded;
+    if (all.size() > 1) place += fmt::format("<h3>{}</h3>\n", html_text(all[i].group));
+    place += svg;
     if (i + 1 == kMostCharts + kMostFolded) break;
   }
   if (!folded.empty()) {

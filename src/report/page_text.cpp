@@ -53,6 +53,7 @@ std::string block_text(const Block& block, bool with_rank, const Look& look) {
   options.bars = true;
   options.rows = part.rows;
   options.rank = {.shown = with_rank, .first_of = block.by_rank.size()};
+  options.names_empty = false;
   options.lists = part.shown == Shown::kList;
   options.columns = part.columns;
   const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();

@@ -43,7 +43,7 @@ constexpr std::array kStepTimes = std::to_array<Part>({
      .caption = "Steps that took much longer than usual, and the part of them that grew most:"},
 });
 
-constexpr Names<7> kHostOpColumns = {"rank",    "host_op", "kind",      "gaps",
+constexpr Names<7> kHostOpColumns = {"rank",    "host_op", "waited_in", "gaps",
                                      "idle_ns", "share",   "longest_ns"};
 constexpr std::array kIdle = std::to_array<Part>({
     {.analysis = "idle-time", .table = "devices", .shown = Shown::kChart, .needs = "idle_ns"},

@@ -124,6 +124,7 @@ std::vector<Series> series_of(const base::Table& table, const base::Drawing& dra
   std::vector<Series> all;
   // Names stand for themselves; a number needs to be told what it numbers.
   std::vector<std::string_view> names;
+  names.reserve(groups.size());
   for (const auto& [name, rows] : groups) names.push_back(name);
   const std::vector<std::string> texts = short_names(names, 2 * name_width);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -212,8 +213,10 @@ std::vector<double> ticks(double largest, Unit unit, std::size_t count) {
   }
   const bool whole = unit == Unit::kCount || unit == Unit::kId || unit == Unit::kNanos;
   if (whole) step = std::max(step, 1.0);
-  std::vector<double> values;
-  for (double i = 0; i == 0 || step * (i - 1) < largest * 0.9999; ++i) values.push_back(step * i);
+  std::vector<double> values = {0};
+  while (values.back() < largest * 0.9999) {
+    values.push_back(step * static_cast<double>(values.size()));
+  }
   return values;
 }
 

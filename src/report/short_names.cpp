@@ -1,7 +1,10 @@
 #include "report/short_names.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -79,6 +82,19 @@ std::string_view without_return_type(std::string_view name) {
     if (c == ' ' && depth == 0) begin = i + 1;
   }
   return name.substr(begin);
+}
+
+// HIP leaves names as the compiler made them: "_ZN7ck_tile6kentryILi1E…".
+std::string demangled(std::string_view name) {
+  std::string text(name);
+  if (!name.starts_with("_Z")) return text;
+  if (name.ends_with(".kd")) text.resize(text.size() - 3);
+  int status = 0;
+  char* readable = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status);
+  if (readable == nullptr) return std::string(name);
+  text = readable;
+  std::free(readable);
+  return text;
 }
 
 bool is_signature(std::string_view name) {
@@ -170,13 +186,15 @@ class Shortener {
 
 }  // namespace
 
-std::string plain_name(std::string_view name) {
+std::string plain_name(std::string_view given) {
+  const std::string readable = demangled(given);
+  const std::string_view name = readable;
   std::string text(name);
   if (is_signature(name)) {
     text = without_return_type(name.substr(0, arguments_begin(name)));
   }
   remove_noise(text);
-  return text.empty() ? std::string(name) : text;
+  return text.empty() ? std::string(given) : text;
 }
 
 std::vector<std::string> short_names(std::span<const std::string_view> names, std::size_t width) {

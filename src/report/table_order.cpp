@@ -27,6 +27,18 @@ int compared(const base::Table& table, std::size_t column, std::size_t a, std::s
   return 0;
 }
 
+// The rows that stand for what a table left out are last however it is sorted.
+std::vector<bool> rest_rows(const base::Table& table) {
+  std::vector<bool> rest(table.rows());
+  for (std::size_t c = 0; c < table.width(); ++c) {
+    const base::ColumnShape& shape = table.shape().columns[c];
+    if (shape.type != base::Type::kText) continue;
+    if (shape.about.find("null: all the others") == std::string_view::npos) continue;
+    for (std::size_t r = 0; r < table.rows(); ++r) rest[r] = rest[r] || table.is_null(c, r);
+  }
+  return rest;
+}
+
 }  // namespace
 
 bool descends_by_default(const base::ColumnShape& column) {
@@ -37,7 +49,9 @@ bool descends_by_default(const base::ColumnShape& column) {
 base::Table sorted_by(const base::Table& table, std::size_t column, bool descending) {
   std::vector<std::size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), 0);
+  const std::vector<bool> rest = rest_rows(table);
   std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
+    if (rest[a] != rest[b]) return static_cast<bool>(rest[b]);
     const bool null_a = table.is_null(column, a);
     const bool null_b = table.is_null(column, b);
     if (null_a || null_b) return !null_a && null_b;

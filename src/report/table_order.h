@@ -1,4 +1,5 @@
-// The rows of a table in another order: by one column, equal ones as they were, nulls last.
+// The rows of a table in another order: by one column, equal ones as they were, nulls last, and
+// the row for "all the others" behind everything.
 #pragma once
 
 #include <cstddef>

@@ -199,7 +199,8 @@ class Layout {
       add(fmt::format("… {} more {}", count_text(more), more == 1 ? "row" : "rows"));
     }
     if (!dropped_.empty()) add(fmt::format("no room for: {}", names_of(dropped_)));
-    if (!shown_.empty.empty()) add(fmt::format("nothing in: {}", names_of(shown_.empty)));
+    if (options_.names_empty && !shown_.empty.empty())
+      add(fmt::format("nothing in: {}", names_of(shown_.empty)));
     return text;
   }
 

@@ -19,6 +19,7 @@ struct TableTextOptions {
   bool bars = false;                               // small ones beside shares
   std::size_t rows = 0;                            // at most; 0: all
   RankNote rank = {};                              // how to say which it is
+  bool names_empty = true;                         // columns without any value, below the table
   bool lists = true;                               // a table of one wide row as a list
   std::span<const std::string_view> columns = {};  // these, in this order; none: all
 };

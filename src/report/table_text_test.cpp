@@ -126,6 +126,13 @@ TEST(TableOrder, NullsComeLastEitherWay) {
   EXPECT_TRUE(sorted_by(table, count, true).is_null(count, 2));
 }
 
+TEST(TableOrder, TheOthersStayLast) {
+  const base::Table table = kernels();
+  const base::Table sorted = sorted_by(table, *table.find("share"), false);
+  EXPECT_EQ(sorted.text_at(1, 0), "relu");
+  EXPECT_TRUE(sorted.is_null(1, 2));
+}
+
 TEST(TableMd, EscapesWhatMarkdownReads) {
   base::Table table(kShape);
   table.add({0, "a|b<c>_d*", 1, 1, 0.5});

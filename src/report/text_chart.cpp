@@ -125,6 +125,7 @@ std::string stack_text(const Series& series, std::size_t most_rows, const Look& 
   std::string text;
   for (std::size_t i = 0; i < places; ++i) {
     std::vector<double> parts;
+    parts.reserve(series.lines.size());
     for (const Line& line : series.lines) parts.push_back(line.values[i]);
     text += fmt::format("  {}{}  {}  {}\n", labels[i],
                         std::string(label_width - text_width(labels[i]), ' '),
@@ -139,6 +140,7 @@ std::string stack_text(const Series& series, std::size_t most_rows, const Look& 
   std::string legend = "  ";
   std::size_t used = 2;
   for (std::size_t l = 0; l < series.lines.size(); ++l) {
+    if (all > 0 && totals[l] == 0) continue;
     const std::string name =
         fmt::format("{} {}", series.lines[l].name, all > 0 ? share_text(totals[l] / all) : "–");
     const std::size_t needs = 2 + text_width(name) + 3;

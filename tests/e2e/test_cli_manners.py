@@ -111,7 +111,7 @@ def test_wrong_usage_exits_2(program: Program, arguments: list[str], message: st
 def test_a_path_as_command_is_understood(program: Program, trace: Path) -> None:
     outcome = program.run(trace)
     assert outcome.exit_status == 2
-    assert f"hint: stepscope info {trace}" in outcome.stderr.decode()
+    assert f"hint: stepscope report {trace}" in outcome.stderr.decode()
 
 
 def test_variables_set_options_and_flags_win(program: Program, trace: Path) -> None:
