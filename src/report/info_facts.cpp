@@ -148,7 +148,7 @@ std::string steps_text(const RunInfo& info) {
   if (steps.count == 1) {
     append(text, duration_text(steps.total_ns));
   } else {
-    append(text, fmt::format("mean {}", duration_text(steps.mean_ns())));
+    append(text, fmt::format("mean {} on the host", duration_text(steps.mean_ns())));
     append(text, fmt::format("{} to {}", duration_text(steps.shortest_ns),
                              duration_text(steps.longest_ns)));
   }

@@ -58,7 +58,7 @@ TEST(InfoText, OneTraceFitsOnAScreen) {
 
   Run       1 rank
   Recorded  1.00 ms
-  Steps     2 · ProfilerStep#3 to #4 · mean 400 µs · 300 µs to 500 µs
+  Steps     2 · ProfilerStep#3 to #4 · mean 400 µs on the host · 300 µs to 500 µs
   Size      2.00 KiB gzip · 40.0 KiB of JSON
 
 Events        count   covers  on         kind
@@ -77,7 +77,7 @@ TEST(InfoText, SeveralRanksHaveATable) {
   const std::string text =
       info_text(run_of({window(0, "a/r0.json.gz"), window(1, "a/r1.json.gz")}), {});
   EXPECT_THAT(text, HasSubstr("a/ · 2 files\n"));
-  EXPECT_THAT(text, HasSubstr("2 on each rank · ProfilerStep#3 to #4 · mean 400 µs"));
+  EXPECT_THAT(text, HasSubstr("2 on each rank · ProfilerStep#3 to #4 · mean 400 µs on the host"));
   EXPECT_THAT(text,
               HasSubstr("Ranks  steps  mean step  starts    lasts  events  device work  file\n"
                         "  0        2     400 µs       –  1.00 ms   1,234          100  r0\n"
