@@ -150,7 +150,11 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(request.sorting, sorting_from(arguments, *request.about, request.table));
   request.format = arguments.has("format") ? arguments.text("format") : "text";
   request.output = arguments.text("output");
-  if (arguments.has("top") && !request.parameters.contains("top")) {
+  // Cut behind sorting: the analysis itself would keep the first by its own order.
+  const auto& known = request.about->parameters;
+  const bool has_top = std::ranges::find(known, "top", &analysis::Parameter::name) != known.end();
+  if (request.sorting && has_top) request.parameters["top"] = "0";
+  if (arguments.has("top") && (request.sorting || !has_top)) {
     SCOPE_TRY(request.top, count_from(arguments, "top"));
   }
   SCOPE_TRY(request.look, look_from(context));
