@@ -22,6 +22,7 @@ using base::Unit;
 
 constexpr std::size_t kMostCharts = 2;  // before the rest is folded
 constexpr std::size_t kMostFolded = 12;
+constexpr std::size_t kMostRanks = 16;  // with tables of their own
 constexpr std::size_t kMostRows = 200;  // of a table; files have them all
 constexpr std::size_t kWidestName = 110;
 
@@ -150,6 +151,11 @@ std::string block_html(const Block& block, bool with_rank) {
   }
   if (block.by_rank.empty()) html += content_html(*block.table, part, with_rank);
   for (std::size_t i = 0; i < block.by_rank.size(); ++i) {
+    if (i == kMostRanks) {
+      html += fmt::format("<p class=\"more\">… {} more ranks; --rank chooses them</p>\n",
+                          block.by_rank.size() - i);
+      break;
+    }
     const base::Table& table = block.by_rank[i];
     html += fmt::format("<details{}><summary>rank {}</summary>\n{}</details>\n",
                         i == 0 ? " open=\"\"" : "", table.int_at(*table.find("rank"), 0),

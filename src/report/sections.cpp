@@ -20,6 +20,7 @@ constexpr std::array kWhere = std::to_array<Part>({
      .table = "parts",
      .columns = kPartColumns,
      .caption = "The average step, every moment counted once, for the first part that applies:",
+     .needs = "mean_ns",
      .one_rank = true},
 });
 
@@ -35,7 +36,7 @@ constexpr Names<8> kOutlierColumns = {"rank",      "step",       "step_ns",  "me
                                       "excess_ns", "grown_part", "grown_ns", "window"};
 constexpr std::array kStepTimes = std::to_array<Part>({
     {.analysis = "steps", .table = "steps", .shown = Shown::kSpark},
-    {.analysis = "steps", .table = "times", .columns = kTimeColumns},
+    {.analysis = "steps", .table = "times", .columns = kTimeColumns, .needs = "mean_ns"},
     {.analysis = "steps",
      .table = "outliers",
      .columns = kOutlierColumns,
@@ -198,7 +199,7 @@ constexpr std::array kSections = std::to_array<Section>({
     {.title = "Step times",
      .about = "How long each step took, until the GPU work it started had ended.",
      .parts = kStepTimes,
-     .next = "steps --table outliers"},
+     .next = "steps --table steps"},
     {.title = "Why the GPU waits",
      .about =
          "The idle time of each GPU by its cause: the host had not launched the next work yet, "

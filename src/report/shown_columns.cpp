@@ -29,10 +29,13 @@ bool is_empty(const base::Table& table, std::size_t column) {
 
 ShownColumns shown_columns(const base::Table& table, std::span<const std::string_view> asked) {
   ShownColumns shown;
+  bool named = false;  // the first column of text says what a row is, and stays
   const auto add = [&](std::size_t column) {
+    const bool names = !named && table.shape().columns[column].type == base::Type::kText;
+    named = named || names;
     if (never_changes(table, column)) {
       shown.lifted.push_back(column);
-    } else if (is_empty(table, column)) {
+    } else if (!names && is_empty(table, column)) {
       shown.empty.push_back(column);
     } else {
       shown.columns.push_back(column);
