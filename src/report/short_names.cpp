@@ -115,7 +115,10 @@ std::size_t word_begin(std::string_view text, std::size_t at) {
   std::size_t begin = at;
   while (begin > 0 && at - begin < kFurthest && continues_word(text[begin - 1])) --begin;
   if (at - begin == kFurthest) begin = at;
-  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) --begin;
+  // A name may be the beginning of another: then it ends where they part.
+  while (begin > 0 && begin < text.size() &&
+         (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80)
+    --begin;
   return begin;
 }
 

@@ -71,6 +71,13 @@ TEST(ShortNames, OverloadsKeepTheirArguments) {
               ElementsAre("void ns::f<int>(int)", "void ns::f<int>(float)"));
 }
 
+TEST(ShortNames, ANameMayBeTheBeginningOfAnother) {
+  const auto texts = shortened({"matmul_bf16_128x128x1", "matmul_bf16_128x128x1_swiglu",
+                                "matmul_bf16_128x128x1_", "matmul bf16 128 ", "matmul bf16 128 x"},
+                               12);
+  EXPECT_EQ(std::set(texts.begin(), texts.end()).size(), 5U);
+}
+
 TEST(ShortNames, EqualNamesStayEqual) {
   EXPECT_THAT(shortened({"a_long_name_indeed", "a_long_name_indeed"}, 8),
               ElementsAre("a_long_…", "a_long_…"));
