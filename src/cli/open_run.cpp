@@ -102,15 +102,15 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
 }
 
 void note_lost_data(const Context& context, const trace::Run& run) {
-  trace::ImportLog all = run.log;
+  base::ImportLog all = run.log;
   for (const trace::RankTraces& rank : run.ranks) {
     for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
   }
   std::string kinds;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(trace::Note::kCount); ++i) {
-    const auto note = static_cast<trace::Note>(i);
-    const trace::NoteInfo& about = trace::info_of(note);
-    if (about.severity != trace::Severity::kDataLoss || all.count(note) == 0) continue;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(base::Note::kCount); ++i) {
+    const auto note = static_cast<base::Note>(i);
+    const base::NoteInfo& about = base::info_of(note);
+    if (about.severity != base::Severity::kDataLoss || all.count(note) == 0) continue;
     kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", about.id, all.count(note));
   }
   if (!kinds.empty()) {

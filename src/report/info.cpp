@@ -11,7 +11,7 @@
 namespace stepscope::report {
 namespace {
 
-using trace::Note;
+using base::Note;
 
 // The most frequent first; the name decides between equals.
 std::vector<NamedCount> by_count(const std::map<std::string, std::uint64_t>& counts) {
@@ -38,11 +38,11 @@ void add_counters(const trace::Trace& trace, RunInfo& info, std::set<std::string
   }
 }
 
-void add_notes(const trace::ImportLog& log, const std::string& path,
+void add_notes(const base::ImportLog& log, const std::string& path,
                std::map<Note, NoteInfoRow>& notes) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
     const auto note = static_cast<Note>(i);
-    const trace::ImportLog::Entry& entry = log[note];
+    const base::ImportLog::Entry& entry = log[note];
     if (entry.count == 0) continue;
     NoteInfoRow& row = notes[note];
     if (row.count == 0) row = {note, 0, path, entry.offset, entry.detail};

@@ -90,10 +90,10 @@ struct WindowInfo {
 };
 
 struct NoteInfoRow {
-  trace::Note note = trace::Note::kTruncated;
+  base::Note note = base::Note::kTruncated;
   std::uint64_t count = 0;
   std::string path;  // of the example; empty for the run as a whole
-  std::uint64_t offset = trace::ImportLog::kNowhere;
+  std::uint64_t offset = base::ImportLog::kNowhere;
   std::string detail;
 };
 
@@ -117,7 +117,7 @@ struct RunInfo {
   std::int64_t start_unix_ns = 0, end_unix_ns = 0;
   bool start_known = false;
   std::uint64_t file_bytes = 0, text_bytes = 0, memory_bytes = 0;
-  std::vector<NoteInfoRow> notes;  // by kind, in the order of trace/notes.h
+  std::vector<NoteInfoRow> notes;  // by kind, in the order of base/notes.h
   std::vector<trace::FileFailure> failures;
   std::vector<trace::SkippedFile> skipped;
   bool lost_data = false;

@@ -310,7 +310,7 @@ std::string facts_text(const std::vector<NamedText>& facts, const Look& look) {
 std::string place_of(const NoteInfoRow& note, const std::string& folder) {
   constexpr std::size_t kMostDetail = 60;  // names of kernels go on for lines
   std::string place = note.path.empty() ? "" : printable(note.path.substr(folder.size()));
-  if (note.offset != trace::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
+  if (note.offset != base::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
   std::string detail = printable(note.detail);
   // Notes of the run as a whole have their files in the detail, which must stay complete.
   if (note.path.empty()) {

@@ -150,15 +150,15 @@ void write_contents(JsonWriter& json, const RunInfo& info) {
 void write_notes(JsonWriter& json, const RunInfo& info) {
   json.begin_list();
   for (const NoteInfoRow& note : info.notes) {
-    const trace::NoteInfo& about = trace::info_of(note.note);
+    const base::NoteInfo& about = base::info_of(note.note);
     json.begin_object();
     json.member("id", about.id);
-    json.member("severity", about.severity == trace::Severity::kDataLoss ? "data_loss" : "info");
+    json.member("severity", about.severity == base::Severity::kDataLoss ? "data_loss" : "info");
     json.member("count", note.count);
     json.key("path");
     note.path.empty() ? json.null() : json.value(note.path);
     json.key("text_offset");
-    note.offset == trace::ImportLog::kNowhere ? json.null() : json.value(note.offset);
+    note.offset == base::ImportLog::kNowhere ? json.null() : json.value(note.offset);
     json.member("detail", note.detail);
     json.member("meaning", about.meaning);
     json.end_object();

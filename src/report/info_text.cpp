@@ -113,15 +113,15 @@ std::string notes_block(const RunInfo& info, const InfoTextOptions& options) {
   const std::string folder = common_folder(info);
   const bool explained = cause_of_no_device_work(info).has_value();
   std::string text;
-  for (const trace::Severity severity : {trace::Severity::kDataLoss, trace::Severity::kInfo}) {
-    const bool loss = severity == trace::Severity::kDataLoss;
+  for (const base::Severity severity : {base::Severity::kDataLoss, base::Severity::kInfo}) {
+    const bool loss = severity == base::Severity::kDataLoss;
     TextTable table({{loss ? "Data was lost" : "Odd things met"},
                      {"count", Align::kRight},
                      {"", Align::kLeft, Fit::kWrap}});
     for (const NoteInfoRow& note : info.notes) {
-      const trace::NoteInfo& about = trace::info_of(note.note);
+      const base::NoteInfo& about = base::info_of(note.note);
       if (about.severity != severity) continue;
-      if (note.note == trace::Note::kNoDeviceEvents && explained) continue;
+      if (note.note == base::Note::kNoDeviceEvents && explained) continue;
       table.add({Cell(std::string(about.id), loss ? Style::kBad : Style::kPlain),
                  count_text(note.count), std::string(about.meaning)});
       if (const std::string place = place_of(note, folder); !place.empty()) {

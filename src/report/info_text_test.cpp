@@ -105,10 +105,9 @@ TEST(InfoText, RanksOutOfMoreAreNamed) {
 
 TEST(InfoText, LossComesBeforeOddities) {
   RunInfo info = run_of({window(0, "runs/trace.json")});
-  info.notes = {
-      {trace::Note::kTruncated, 1, "runs/trace.json", 81'920, "gemm"},
-      {trace::Note::kStrayComma, 12, "runs/trace.json", 7, ""},
-      {trace::Note::kSeveralWindows, 1, "", trace::ImportLog::kNowhere, "rank 0: 2 files"}};
+  info.notes = {{base::Note::kTruncated, 1, "runs/trace.json", 81'920, "gemm"},
+                {base::Note::kStrayComma, 12, "runs/trace.json", 7, ""},
+                {base::Note::kSeveralWindows, 1, "", base::ImportLog::kNowhere, "rank 0: 2 files"}};
   EXPECT_THAT(info_text(info, {}), HasSubstr(R"(
 Data was lost  count
   truncated        1  the file ends in the middle; everything complete before that was kept
@@ -143,7 +142,7 @@ TEST(InfoText, KeepsToTheWidthOfTheTerminal) {
       run_of({window(0, "runs/" + std::string(200, 'x') + "0.json"), window(1, "runs/1.json")});
   info.devices = {
       {.name = "NVIDIA H200 of a very long name indeed", .memory_bytes = 1, .visible = 8}};
-  info.notes = {{trace::Note::kTruncated, 1, "runs/1.json", 81'920, std::string(300, 'y')}};
+  info.notes = {{base::Note::kTruncated, 1, "runs/1.json", 81'920, std::string(300, 'y')}};
   InfoTextOptions options;
   options.look.width = 80;
   std::string text = info_text(info, options);

@@ -73,9 +73,9 @@ PageSection make_section(const Section& section, const Findings& findings,
 std::vector<NamedText> oddities_of(const RunInfo& info) {
   std::vector<NamedText> oddities;
   const std::string folder = common_folder(info);
-  for (const trace::Severity severity : {trace::Severity::kDataLoss, trace::Severity::kInfo}) {
+  for (const base::Severity severity : {base::Severity::kDataLoss, base::Severity::kInfo}) {
     for (const NoteInfoRow& note : info.notes) {
-      const trace::NoteInfo& about = trace::info_of(note.note);
+      const base::NoteInfo& about = base::info_of(note.note);
       if (about.severity != severity) continue;
       std::string text = fmt::format("{} × {}", count_text(note.count), about.meaning);
       if (const std::string place = place_of(note, folder); !place.empty()) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/notes.h"
+#include "base/notes.h"
 
 namespace stepscope::session {
 

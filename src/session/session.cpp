@@ -16,7 +16,7 @@ namespace {
 
 using base::Code;
 using base::fail;
-using trace::Note;
+using base::Note;
 
 bool stopped(const OpenOptions& options) { return options.stop != nullptr && options.stop->load(); }
 
@@ -73,14 +73,14 @@ base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFil
 
 void note_files(trace::Run& run) {
   for (const trace::FileFailure& failure : run.failures) {
-    run.log.add(Note::kUnreadableFile, trace::ImportLog::kNowhere, failure.error.message);
+    run.log.add(Note::kUnreadableFile, base::ImportLog::kNowhere, failure.error.message);
   }
   for (const trace::SkippedFile& file : run.skipped) {
-    run.log.add(Note::kSkippedFile, trace::ImportLog::kNowhere, file.path + ": " + file.why);
+    run.log.add(Note::kSkippedFile, base::ImportLog::kNowhere, file.path + ": " + file.why);
   }
 }
 
-void sort_windows(trace::RankTraces& rank, trace::ImportLog& log) {
+void sort_windows(trace::RankTraces& rank, base::ImportLog& log) {
   std::ranges::stable_sort(rank.windows, [](const trace::Window& a, const trace::Window& b) {
     const std::int64_t left = unix_start(a.trace);
     const std::int64_t right = unix_start(b.trace);
@@ -93,10 +93,10 @@ void sort_windows(trace::RankTraces& rank, trace::ImportLog& log) {
     spans.push_back({window.source.path, start, start + window.trace.span().length()});
   }
   const std::string detail = fmt::format("rank {}: ", rank.rank.value);
-  log.add(Note::kSeveralWindows, trace::ImportLog::kNowhere,
+  log.add(Note::kSeveralWindows, base::ImportLog::kNowhere,
           fmt::format("{}{} files", detail, rank.windows.size()));
   if (const std::string pair = overlap_in(spans); !pair.empty()) {
-    log.add(Note::kRankConflict, trace::ImportLog::kNowhere, detail + pair);
+    log.add(Note::kRankConflict, base::ImportLog::kNowhere, detail + pair);
   }
 }
 
@@ -113,9 +113,9 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
   for (std::size_t i = 0; i < windows.size(); ++i) {
     // A single file without a rank is a job of one process: nothing odd.
     if (choices[i].source == RankSource::kFileName) {
-      run.log.add(Note::kRankFromFileName, trace::ImportLog::kNowhere, files[i].path);
+      run.log.add(Note::kRankFromFileName, base::ImportLog::kNowhere, files[i].path);
     } else if (choices[i].source == RankSource::kOrder && windows.size() > 1) {
-      run.log.add(Note::kRankFromOrder, trace::ImportLog::kNowhere, files[i].path);
+      run.log.add(Note::kRankFromOrder, base::ImportLog::kNowhere, files[i].path);
     }
     trace::RankTraces& rank = ranks[choices[i].rank];
     rank.rank = base::Rank{choices[i].rank};

@@ -12,9 +12,9 @@
 namespace stepscope::session {
 namespace {
 
+using base::Note;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using trace::Note;
 
 std::string trace_text(int start_us, const std::string& header = "") {
   return "{" + header +

@@ -249,7 +249,7 @@ void TraceBuilder::mark_times() {
     for (Row row = 0; row < start.size(); ++row) {
       if (!is_far(start[row], middle)) continue;
       out_.flags_[row] |= kFarTime;
-      out_.log_.add(Note::kFarFromTheRest, out_.text_offset(row), out_.name_text(row));
+      out_.log_.add(base::Note::kFarFromTheRest, out_.text_offset(row), out_.name_text(row));
     }
   }
   Span span{std::numeric_limits<base::Nanos>::max(), std::numeric_limits<base::Nanos>::min()};

@@ -21,7 +21,7 @@ struct BuildInput {
   std::vector<std::unique_ptr<Lane>> lanes;
   std::vector<Batch> batches;  // in file order
   Header header;
-  ImportLog log;  // of the file as a whole; the batches have their own
+  base::ImportLog log;  // of the file as a whole; the batches have their own
   std::shared_ptr<SourceText> source;
   // What a raw string of the lanes means: unescaped, repaired UTF-8.
   std::function<std::string(std::string_view)> decode;

@@ -59,13 +59,13 @@ void TraceBuilder::link() {
       tree[i] = link_calls(columns, track.begin, track.end, python_, row_of_python_id);
     }
   });
-  const auto note = [&](Note kind, std::uint64_t count, Row example) {
+  const auto note = [&](base::Note kind, std::uint64_t count, Row example) {
     if (count == 0) return;
     out_.log_.add(kind, out_.text_offset(example), out_.name_text(example), count);
   };
   for (const TreeCounts& counts : tree) {
-    note(Note::kCalleeOutlivesCaller, counts.outliving, counts.first_outliving);
-    note(Note::kOverlappingSpans, counts.overlapping, counts.first_overlapping);
+    note(base::Note::kCalleeOutlivesCaller, counts.outliving, counts.first_outliving);
+    note(base::Note::kOverlappingSpans, counts.overlapping, counts.first_overlapping);
   }
 
   const LinkInput in{out_.start(),  out_.duration(), out_.kind(),   out_.track(),
@@ -79,9 +79,9 @@ void TraceBuilder::link() {
       link_backward(in, out_.ops_, out_.flows_, out_.backward_);
     }
   });
-  note(Note::kWithoutLaunch, launches.without_launch, launches.first_without);
-  note(Note::kSharedCorrelation, launches.shared, launches.first_shared);
-  note(Note::kBeforeItsLaunch, launches.before, launches.first_before);
+  note(base::Note::kWithoutLaunch, launches.without_launch, launches.first_without);
+  note(base::Note::kSharedCorrelation, launches.shared, launches.first_shared);
+  note(base::Note::kBeforeItsLaunch, launches.before, launches.first_before);
   out_.steps_ = find_steps(out_, in_.step_pattern);
 }
 

@@ -23,10 +23,10 @@ void drop(const Half& end) {
   end.row->phase = RawPhase::kJoined;
 }
 
-void close(const Half& begin, const Half& end, ImportLog& log) {
+void close(const Half& begin, const Half& end, base::ImportLog& log) {
   begin.row->duration = end.row->start - begin.row->start;
   if (begin.row->duration > kAbsurdDuration) {
-    log.add(Note::kAbsurdDuration, begin.offset());
+    log.add(base::Note::kAbsurdDuration, begin.offset());
     begin.row->duration = 0;
     begin.row->flags |= kBadDuration;
   }
@@ -39,7 +39,7 @@ void leave_open(const Half& begin, base::Nanos window_end) {
 }
 
 // Begin and end of one thread nest; the file need not be in time order.
-void join_thread(std::vector<Half>& halves, base::Nanos window_end, ImportLog& log) {
+void join_thread(std::vector<Half>& halves, base::Nanos window_end, base::ImportLog& log) {
   std::stable_sort(halves.begin(), halves.end(),
                    [](const Half& a, const Half& b) { return a.row->start < b.row->start; });
   std::vector<Half> open;
@@ -49,7 +49,7 @@ void join_thread(std::vector<Half>& halves, base::Nanos window_end, ImportLog& l
       continue;
     }
     if (open.empty()) {
-      log.add(Note::kEndWithoutBegin, half.offset());
+      log.add(base::Note::kEndWithoutBegin, half.offset());
       drop(half);
       continue;
     }
@@ -58,14 +58,14 @@ void join_thread(std::vector<Half>& halves, base::Nanos window_end, ImportLog& l
     open.pop_back();
   }
   for (const Half& begin : open) {
-    log.add(Note::kUnclosedBegin, begin.offset());
+    log.add(base::Note::kUnclosedBegin, begin.offset());
     leave_open(begin, window_end);
     begin.row->phase = RawPhase::kSpan;
   }
 }
 
 // Asynchronous begins and ends of one key; a begin stays kAsyncBegin, now with its duration.
-void join_async(std::vector<Half>& halves, base::Nanos window_end, ImportLog& log) {
+void join_async(std::vector<Half>& halves, base::Nanos window_end, base::ImportLog& log) {
   std::stable_sort(halves.begin(), halves.end(),
                    [](const Half& a, const Half& b) { return a.row->start < b.row->start; });
   std::vector<Half> open;
@@ -73,7 +73,7 @@ void join_async(std::vector<Half>& halves, base::Nanos window_end, ImportLog& lo
     if (half.row->phase == RawPhase::kAsyncBegin) {
       open.push_back(half);
     } else if (open.empty()) {
-      log.add(Note::kAsyncEndWithoutBegin, half.offset());
+      log.add(base::Note::kAsyncEndWithoutBegin, half.offset());
       drop(half);
     } else {
       close(open.back(), half, log);
@@ -81,7 +81,7 @@ void join_async(std::vector<Half>& halves, base::Nanos window_end, ImportLog& lo
     }
   }
   for (const Half& begin : open) {
-    log.add(Note::kUnclosedAsync, begin.offset());
+    log.add(base::Note::kUnclosedAsync, begin.offset());
     leave_open(begin, window_end);
   }
 }
@@ -89,7 +89,7 @@ void join_async(std::vector<Half>& halves, base::Nanos window_end, ImportLog& lo
 }  // namespace
 
 void join_pairs(std::span<Batch> batches, std::span<const LaneMap> maps, base::Nanos window_end,
-                ImportLog& log) {
+                base::ImportLog& log) {
   std::map<std::uint32_t, std::vector<Half>> threads;
   std::map<base::StringId, std::vector<Half>> async;
   for (Batch& batch : batches) {

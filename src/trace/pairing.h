@@ -19,6 +19,6 @@ struct LaneMap {
 // Gives each begin its duration and marks its end as joined. Spans that never end last until
 // `window_end`. Keeps the batches' row counts per track true.
 void join_pairs(std::span<Batch> batches, std::span<const LaneMap> maps, base::Nanos window_end,
-                ImportLog& log);
+                base::ImportLog& log);
 
 }  // namespace stepscope::trace

@@ -51,7 +51,7 @@ struct SkippedFile {
 
 struct Run {
   std::vector<RankTraces> ranks;      // by rank
-  ImportLog log;                      // of the run as a whole; each trace has its own
+  base::ImportLog log;                // of the run as a whole; each trace has its own
   std::vector<FileFailure> failures;  // in the order of the names, as below
   std::vector<SkippedFile> skipped;
 };

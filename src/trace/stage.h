@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/int_column.h"
+#include "base/notes.h"
 #include "base/pages.h"
 #include "base/strings.h"
 #include "base/units.h"
 #include "trace/kind.h"
-#include "trace/notes.h"
 
 namespace stepscope::trace {
 
@@ -161,7 +161,7 @@ struct Batch {
   base::Nanos first_start = std::numeric_limits<base::Nanos>::max();
   base::Nanos last_start = std::numeric_limits<base::Nanos>::min();
   base::Nanos last_end = std::numeric_limits<base::Nanos>::min();
-  ImportLog log;
+  base::ImportLog log;
   std::vector<TrackCount> tracks;
 
   base::Slice event_pages, side_pages;
@@ -212,7 +212,7 @@ class Lane {
   Kind category_kind(std::uint32_t category);
 
   std::uint32_t next_event() const { return static_cast<std::uint32_t>(events.size()); }
-  void note(Note note, std::uint32_t text_at, std::string_view detail = {}) {
+  void note(base::Note note, std::uint32_t text_at, std::string_view detail = {}) {
     log_.add(note, text_offset_ + text_at, detail);
   }
   std::uint32_t entries() const { return entries_; }
@@ -245,7 +245,7 @@ class Lane {
   std::uint32_t number_;
   std::uint64_t text_offset_ = 0;
   std::uint32_t entries_ = 0;
-  ImportLog log_;
+  base::ImportLog log_;
   base::StringPool strings_, categories_, tracks_;
   std::vector<Kind> category_kinds_;
   std::vector<std::uint32_t> track_rows_;  // scratch: rows of this batch by lane track

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "base/column.h"
+#include "base/notes.h"
 #include "base/result.h"
 #include "base/strings.h"
 #include "base/units.h"
 #include "trace/header.h"
 #include "trace/kind.h"
-#include "trace/notes.h"
 #include "trace/tables.h"
 
 namespace stepscope::trace {
@@ -119,7 +119,7 @@ class Trace {
   const Steps& steps() const { return steps_; }
 
   const Header& header() const { return header_; }
-  const ImportLog& log() const { return log_; }
+  const base::ImportLog& log() const { return log_; }
   const Clock& clock() const { return clock_; }
   Span span() const { return span_; }  // of all events at plausible times
 
@@ -166,7 +166,7 @@ class Trace {
   BackwardTable backward_;
   Steps steps_;
   Header header_;
-  ImportLog log_;
+  base::ImportLog log_;
   Clock clock_;
   Span span_;
   std::shared_ptr<SourceText> source_;

@@ -235,7 +235,7 @@ def test_info_counts_what_python_counts(program: Program, corpus: Path) -> None:
 
 
 def test_every_note_has_its_row_in_the_docs() -> None:
-    source = (ROOT / "src/trace/notes.cpp").read_text()
+    source = (ROOT / "src/base/notes.cpp").read_text()
     notes = re.findall(r'\{"(\w+)", (kLoss|kInfo),', source)
     page = (ROOT / "docs/formats/notes.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (yes)? ?\|", page, re.MULTILINE)

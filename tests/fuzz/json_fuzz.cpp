@@ -22,7 +22,7 @@
 namespace {
 
 using namespace stepscope;
-using trace::Note;
+using base::Note;
 
 // A running hash of everything a trace holds; differs where two traces differ, but for bad luck.
 class Digest {
@@ -165,7 +165,7 @@ base::Result<trace::Trace> read(const std::string& bytes, bool careful, std::siz
   std::abort();
 }
 
-void compare_notes(const trace::ImportLog& careful, const trace::ImportLog& fast) {
+void compare_notes(const base::ImportLog& careful, const base::ImportLog& fast) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
     const auto& wanted = careful[static_cast<Note>(i)];
     const auto& found = fast[static_cast<Note>(i)];
@@ -174,7 +174,7 @@ void compare_notes(const trace::ImportLog& careful, const trace::ImportLog& fast
       continue;
     }
     std::fprintf(stderr, "%s: careful %zu, first at %zd (%s); fast %zu, first at %zd (%s)\n",
-                 trace::info_of(static_cast<Note>(i)).id.data(), std::size_t{wanted.count},
+                 base::info_of(static_cast<Note>(i)).id.data(), std::size_t{wanted.count},
                  static_cast<std::ptrdiff_t>(wanted.offset), wanted.detail.c_str(),
                  std::size_t{found.count}, static_cast<std::ptrdiff_t>(found.offset),
                  found.detail.c_str());
@@ -197,8 +197,8 @@ bool has_odd_number(std::string_view bytes) {
 // Whether the text is damaged in a way for which nothing is promised: an event was given up, a
 // member without a colon reads to the careful one like a name with quotes inside, or an almost
 // number was not noticed where nobody reads it.
-bool is_beyond_promise(std::string_view bytes, const trace::ImportLog& careful,
-                       const trace::ImportLog& fast) {
+bool is_beyond_promise(std::string_view bytes, const base::ImportLog& careful,
+                       const base::ImportLog& fast) {
   const auto missed = [&](Note note) { return careful.count(note) > fast.count(note); };
   return careful.count(Note::kUnreadableEvent) != 0 || missed(Note::kUnescapedQuote) ||
          (missed(Note::kBareWord) && has_odd_number(bytes));

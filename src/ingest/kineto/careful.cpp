@@ -31,7 +31,7 @@ std::string_view between(const char* from, const char* to) {
 }  // namespace
 
 void Oddities::tell(trace::Lane& lane, std::uint32_t text_at) const {
-  using trace::Note;
+  using base::Note;
   const auto note = [&](Note kind, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) lane.note(kind, text_at);
   };

@@ -11,7 +11,7 @@ namespace {
 
 using base::Code;
 using base::Done;
-using trace::Note;
+using base::Note;
 
 // Metadata is kept for export and for people; a value larger than this is neither.
 constexpr std::size_t kLargestValue = std::size_t{4} << 20;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/notes.h"
 #include "base/result.h"
 #include "ingest/kineto/careful.h"
 #include "ingest/kineto/feed.h"
@@ -10,14 +11,13 @@
 #include "ingest/kineto/pipeline.h"
 #include "ingest/reading.h"
 #include "trace/header.h"
-#include "trace/notes.h"
 
 namespace stepscope::ingest::kineto {
 
 struct Document {
   trace::Header header;
   EventList events;
-  trace::ImportLog log;
+  base::ImportLog log;
 };
 
 class DocumentReader {

@@ -13,11 +13,11 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
-using trace::Note;
+using base::Note;
 
 // A file of which nothing could be read is not a trace with a loss: it is something else.
 base::Status check_has_events(const Document& document, const std::string& path) {
-  trace::ImportLog log = document.log;
+  base::ImportLog log = document.log;
   bool any = false;
   for (const trace::Batch& batch : document.events.batches) {
     log.merge(batch.log);
@@ -26,12 +26,11 @@ base::Status check_has_events(const Document& document, const std::string& path)
   if (any || !log.lost_data()) return base::Done{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
     const auto note = static_cast<Note>(i);
-    if (log.count(note) == 0 || trace::info_of(note).severity != trace::Severity::kDataLoss)
-      continue;
+    if (log.count(note) == 0 || base::info_of(note).severity != base::Severity::kDataLoss) continue;
     return base::fail(base::Code::kFormat,
                       fmt::format("{}:{}: no event could be read ({}); expected a list of objects "
                                   "with \"ph\" and \"ts\"",
-                                  path, log[note].offset, trace::info_of(note).meaning));
+                                  path, log[note].offset, base::info_of(note).meaning));
   }
   return base::Done{};
 }

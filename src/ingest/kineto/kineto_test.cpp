@@ -13,9 +13,9 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
+using base::Note;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
-using trace::Note;
 
 struct Odd {
   Note note;
@@ -24,10 +24,10 @@ struct Odd {
 };
 
 void PrintTo(const Odd& odd, std::ostream* out) {
-  *out << odd.count << " " << trace::info_of(odd.note).id << " at " << odd.offset;
+  *out << odd.count << " " << base::info_of(odd.note).id << " at " << odd.offset;
 }
 
-std::vector<Odd> odd_things(const trace::ImportLog& log) {
+std::vector<Odd> odd_things(const base::ImportLog& log) {
   std::vector<Odd> odd;
   for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
     const auto note = static_cast<Note>(i);

@@ -8,7 +8,7 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
-using trace::Note;
+using base::Note;
 
 // Text that is given up far behind its beginning is read again from the next event on. So much and
 // no more, in bytes per byte of the stretch: for brackets that never close it would be the square.

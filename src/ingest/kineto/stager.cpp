@@ -12,9 +12,9 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
+using base::Note;
 using trace::Kind;
 using trace::Lane;
-using trace::Note;
 using trace::RawPhase;
 
 constexpr float kNotGiven = std::numeric_limits<float>::quiet_NaN();

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepscope::trace {
+namespace stepscope::base {
 
 enum class Severity : std::uint8_t { kInfo, kDataLoss };
 
@@ -96,4 +96,4 @@ class ImportLog {
   std::array<Entry, static_cast<std::size_t>(Note::kCount)> entries_;
 };
 
-}  // namespace stepscope::trace
+}  // namespace stepscope::base

@@ -1,6 +1,6 @@
-#include "trace/notes.h"
+#include "base/notes.h"
 
-namespace stepscope::trace {
+namespace stepscope::base {
 namespace {
 
 constexpr Severity kInfo = Severity::kInfo;
@@ -83,4 +83,4 @@ bool ImportLog::lost_data() const {
   return false;
 }
 
-}  // namespace stepscope::trace
+}  // namespace stepscope::base
