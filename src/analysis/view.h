@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +45,23 @@ struct DeviceView {
   Intervals compute, communication, memory, busy;
 };
 
+// What several analyses need and others do not: made by the first that asks, kept for the rest.
+template <class T>
+class OnDemand {
+ public:
+  // All callers pass the same `make`; it runs once, whoever else waits for it.
+  template <class Make>
+  const T& get(Make make) {
+    std::call_once(once_, [&] { value_ = std::make_shared<const T>(make()); });
+    return *value_;
+  }
+
+ private:
+  std::once_flag once_;
+  std::shared_ptr<const T> value_;
+};
+struct OpTimes;
+
 struct WindowView {
   const trace::Trace* trace = nullptr;
   std::int32_t rank = 0;
@@ -68,6 +87,8 @@ struct WindowView {
     return std::span(work).subspan(device.begin, device.end - device.begin);
   }
   bool chosen = false;  // the user chose steps
+  // Read it through op_times(window).
+  std::shared_ptr<OnDemand<OpTimes>> op_times = std::make_shared<OnDemand<OpTimes>>();
 };
 
 struct Selection {
