@@ -17,6 +17,7 @@ void RowSet::seal() {
     count += static_cast<std::uint32_t>(std::popcount(words_[w]));
   }
   size_ = count;
+  if (count == 0) *this = {};  // most tables of most traces: nothing to look up, nothing to keep
 }
 
 }  // namespace stepscope::base

@@ -41,6 +41,7 @@ void JsonlEvents::append_event(std::string& out, trace::Row row) const {
   flags(members, row);
   reference(members, "parent", trace_.parent()[row]);
   calls(members, row);
+  origin(members, row);
   kernel(members, row);
   copy(members, row);
   sync(members, row);
@@ -100,6 +101,30 @@ void JsonlEvents::string(Members& members, std::string_view key, base::StringId 
   if (id != base::kNoString) members.text(key, texts_.name(id));
 }
 
+void JsonlEvents::inputs(Members& members, trace::SignatureId id) const {
+  if (id == trace::kNoSignature) return;
+  const trace::Signature& signature = trace_.signatures()[id];
+  Members inputs(members.key("inputs"));
+  string(inputs, "dims", signature.dims);
+  string(inputs, "types", signature.types);
+  string(inputs, "strides", signature.strides);
+  string(inputs, "concrete", signature.concrete);
+  inputs.close();
+}
+
+void JsonlEvents::origin(Members& members, trace::Row row) const {
+  if (const auto at = trace_.flops().rows.find(row); at != kNone) {
+    members.integer("flops", trace_.flops().flops[at]);
+  }
+  if (const auto at = trace_.stacks().rows.find(row); at != kNone) {
+    string(members, "call_stack", trace_.stacks().call_stack[at]);
+    string(members, "module_hierarchy", trace_.stacks().module_hierarchy[at]);
+  }
+  if (const auto at = trace_.python().rows.find(row); at != kNone) {
+    members.integer("module_id", trace_.python().module_id[at]);
+  }
+}
+
 // Operators, calls and device work share ids; a row in two tables has them once.
 void JsonlEvents::calls(Members& members, trace::Row row) const {
   std::int64_t external_id = kAbsent;
@@ -111,6 +136,7 @@ void JsonlEvents::calls(Members& members, trace::Row row) const {
     shared_id("external_id", external_id, trace_.ops().external_id[at]);
     members.id("sequence", trace_.ops().sequence[at]);
     members.id("forward_thread", trace_.ops().forward_thread[at]);
+    inputs(members, trace_.ops().signature[at]);
   }
   if (const auto at = trace_.launches().rows.find(row); at != kNone) {
     const trace::LaunchTable& launches = trace_.launches();

@@ -25,9 +25,11 @@ class JsonlEvents {
   void flags(Members& members, trace::Row row) const;
   void reference(Members& members, std::string_view key, trace::Row row) const;
   void string(Members& members, std::string_view key, base::StringId id) const;
+  void inputs(Members& members, trace::SignatureId id) const;
 
   // One function per side table; each writes nothing when the row is not in it.
   void calls(Members& members, trace::Row row) const;
+  void origin(Members& members, trace::Row row) const;
   void kernel(Members& members, trace::Row row) const;
   void copy(Members& members, trace::Row row) const;
   void sync(Members& members, trace::Row row) const;

@@ -75,13 +75,15 @@ base::Nanos last_end(std::span<const Batch> batches) {
 
 base::Result<Trace> TraceBuilder::build() {
   SCOPE_TRY(count_entries());
-  SCOPE_TRY(Names names, merge_names(in_.lanes, in_.batches, in_.has_discarded, in_.decode));
+  SCOPE_TRY(Names names,
+            merge_names(in_.lanes, in_.batches, in_.has_discarded, in_.decode, in_.normalize));
   for (const auto& lane : in_.lanes) ranges_.include(lane->ranges());
   in_.lanes.clear();
   maps_ = std::move(names.maps);
   out_.strings_ = std::move(names.strings);
   out_.categories_ = std::move(names.categories);
   out_.tracks_ = std::move(names.tracks);
+  out_.signatures_ = std::move(names.signatures);
   out_.header_ = std::move(in_.header);
   out_.source_ = std::move(in_.source);
   out_.log_ = std::move(in_.log);
@@ -227,6 +229,9 @@ void TraceBuilder::fill_events(Batch& batch, std::uint32_t first_ordinal) {
     }
   };
   settle(batch.ops, out_.ops_.rows);
+  settle(batch.flops, out_.flops_.rows);
+  settle(batch.stacks, out_.stacks_.rows);
+  settle(batch.modules, out_.python_.rows);
   settle(batch.launches, out_.launches_.rows);
   settle(batch.python, python_.rows);
   settle(batch.device, out_.device_.rows);

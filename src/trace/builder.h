@@ -25,6 +25,8 @@ struct BuildInput {
   std::shared_ptr<SourceText> source;
   // What a raw string of the lanes means: unescaped, repaired UTF-8.
   std::function<std::string(std::string_view)> decode;
+  // What the raw text of an operator's inputs means: JSON in the one form that equal values share.
+  std::function<std::string(std::string_view)> normalize;
   // Lanes also interned strings of batches that were thrown away: leave those out.
   bool has_discarded = false;
   unsigned threads = 1;

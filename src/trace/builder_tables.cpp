@@ -23,17 +23,19 @@ std::int32_t narrow_32(std::int64_t value) {
 void TraceBuilder::size_tables() {
   const std::size_t rows = out_.size();
   for (base::RowSet* set :
-       {&out_.ops_.rows, &out_.launches_.rows, &python_.rows, &out_.device_.rows,
-        &out_.kernels_.rows, &out_.copies_.rows, &out_.syncs_.rows, &out_.memory_.rows,
-        &out_.collectives_.rows, &out_.backward_.rows}) {
+       {&out_.ops_.rows, &out_.flops_.rows, &out_.stacks_.rows, &out_.python_.rows,
+        &out_.launches_.rows, &python_.rows, &out_.device_.rows, &out_.kernels_.rows,
+        &out_.copies_.rows, &out_.syncs_.rows, &out_.memory_.rows, &out_.collectives_.rows,
+        &out_.backward_.rows}) {
     *set = base::RowSet(rows);
   }
 }
 
 void TraceBuilder::fill_tables() {
-  for (base::RowSet* set : {&out_.ops_.rows, &out_.launches_.rows, &python_.rows,
-                            &out_.device_.rows, &out_.kernels_.rows, &out_.copies_.rows,
-                            &out_.syncs_.rows, &out_.memory_.rows, &out_.collectives_.rows}) {
+  for (base::RowSet* set :
+       {&out_.ops_.rows, &out_.flops_.rows, &out_.stacks_.rows, &out_.python_.rows,
+        &out_.launches_.rows, &python_.rows, &out_.device_.rows, &out_.kernels_.rows,
+        &out_.copies_.rows, &out_.syncs_.rows, &out_.memory_.rows, &out_.collectives_.rows}) {
     set->seal();
   }
   const auto sized = [](std::size_t size, auto&... columns) {
@@ -43,6 +45,10 @@ void TraceBuilder::fill_tables() {
   out_.ops_.external_id = {ops, ranges_.external_id};
   out_.ops_.sequence = {ops, ranges_.sequence};
   out_.ops_.forward_thread = {ops, ranges_.forward_thread};
+  sized(ops, out_.ops_.signature);
+  sized(out_.flops_.rows.size(), out_.flops_.flops);
+  sized(out_.stacks_.rows.size(), out_.stacks_.call_stack, out_.stacks_.module_hierarchy);
+  sized(out_.python_.rows.size(), out_.python_.module_id);
   const std::size_t launches = out_.launches_.rows.size();
   out_.launches_.correlation = {launches, ranges_.correlation};
   out_.launches_.external_id = {launches, ranges_.external_id};
@@ -97,6 +103,18 @@ void TraceBuilder::fill_tables(const Batch& batch) {
     out_.ops_.external_id.set(at, from.external_id);
     out_.ops_.sequence.set(at, from.sequence);
     out_.ops_.forward_thread.set(at, from.forward_thread);
+    out_.ops_.signature[at] = from.signature == kNoSignature
+                                  ? from.signature
+                                  : maps_[batch.lane].signatures[from.signature];
+  });
+  each(batch.flops, out_.flops_.rows,
+       [&](const FlopsRow& from, std::uint32_t at) { out_.flops_.flops[at] = from.flops; });
+  each(batch.stacks, out_.stacks_.rows, [&](const StackRow& from, std::uint32_t at) {
+    out_.stacks_.call_stack[at] = text(from.call_stack);
+    out_.stacks_.module_hierarchy[at] = text(from.module_hierarchy);
+  });
+  each(batch.modules, out_.python_.rows, [&](const ModuleRow& from, std::uint32_t at) {
+    out_.python_.module_id[at] = from.module_id;
   });
   each(batch.launches, out_.launches_.rows, [&](const LaunchRow& from, std::uint32_t at) {
     out_.launches_.correlation.set(at, from.correlation);

@@ -13,7 +13,7 @@ using Decode = std::function<std::string(std::string_view)>;
 
 // Marks, by lane, which ids a batch refers to.
 struct Used {
-  std::vector<char> strings, categories, tracks;
+  std::vector<char> strings, categories, tracks, signatures;
 };
 
 std::vector<Used> used_ids(std::span<const std::unique_ptr<Lane>> lanes,
@@ -22,7 +22,8 @@ std::vector<Used> used_ids(std::span<const std::unique_ptr<Lane>> lanes,
   for (const auto& lane : lanes) {
     used.push_back({std::vector<char>(lane->strings().entries().size()),
                     std::vector<char>(lane->categories().entries().size()),
-                    std::vector<char>(lane->tracks().entries().size())});
+                    std::vector<char>(lane->tracks().entries().size()),
+                    std::vector<char>(lane->signatures().entries().size())});
   }
   for (const Batch& batch : batches) {
     Used& mine = used[batch.lane];
@@ -33,6 +34,13 @@ std::vector<Used> used_ids(std::span<const std::unique_ptr<Lane>> lanes,
       string(row.name);
       mine.categories[row.category] = 1;
       mine.tracks[row.track] = 1;
+    }
+    for (const OpRow& row : batch.ops) {
+      if (row.signature != kNoSignature) mine.signatures[row.signature] = 1;
+    }
+    for (const StackRow& row : batch.stacks) {
+      string(row.call_stack);
+      string(row.module_hierarchy);
     }
     for (const SyncRow& row : batch.syncs) string(row.what);
     for (const CollectiveRow& row : batch.collectives) {
@@ -60,7 +68,6 @@ struct Local {
   std::uint64_t first_seen;
   std::uint32_t lane;
   std::uint32_t id;
-  std::string_view raw;
 };
 
 // The entries of one kind of pool over all lanes, by first appearance.
@@ -70,9 +77,9 @@ std::vector<Local> in_order(std::span<const std::unique_ptr<Lane>> lanes, PoolOf
   std::vector<Local> all;
   for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
     std::uint32_t id = 0;
-    for (const base::StringPool::Entry& entry : pool_of(*lanes[lane]).entries()) {
+    for (const auto& entry : pool_of(*lanes[lane]).entries()) {
       if (used.empty() || marks_of(used[lane])[id] != 0) {
-        all.push_back({entry.first_seen, lane, id, entry.raw});
+        all.push_back({entry.first_seen, lane, id});
       }
       ++id;
     }
@@ -112,6 +119,35 @@ std::optional<std::int64_t> as_number(const std::string& text) {
   return value;
 }
 
+// What the lanes' signatures are, each once. Their texts join the other strings.
+void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes, std::span<const Used> used,
+                      const Decode& normalize, Numbering& strings, Names& names) {
+  std::vector<std::vector<base::StringId>> texts;  // by lane, by its text
+  for (const auto& lane : lanes) {
+    texts.emplace_back(lane->signatures().texts().entries().size(), base::kNoString);
+  }
+  Numbering signatures;
+  for (const Local& local : in_order(
+           lanes, [](const Lane& l) -> const auto& { return l.signatures(); }, used,
+           [](const Used& u) -> const auto& { return u.signatures; })) {
+    const SignaturePool& pool = lanes[local.lane]->signatures();
+    std::array<base::StringId, 4> ids = pool.entries()[local.id].texts;
+    for (base::StringId& id : ids) {
+      if (id == base::kNoString) continue;
+      base::StringId& text = texts[local.lane][id];
+      if (text == base::kNoString) text = strings.number(normalize(pool.texts().entries()[id].raw));
+      id = text;
+    }
+    const auto [dims, types, strides, concrete] = ids;
+    const std::string key(reinterpret_cast<const char*>(ids.data()), sizeof(ids));
+    const SignatureId number = signatures.number(key);
+    if (number == names.signatures.size()) {
+      names.signatures.push_back({dims, types, strides, concrete});
+    }
+    names.maps[local.lane].signatures[local.id] = number;
+  }
+}
+
 Track track_of(std::string_view raw, const Decode& decode) {
   const std::size_t cut = raw.find('\x1f');
   Track track;
@@ -126,7 +162,7 @@ Track track_of(std::string_view raw, const Decode& decode) {
 
 base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
                                 std::span<const Batch> batches, bool only_used,
-                                const Decode& decode) {
+                                const Decode& decode, const Decode& normalize) {
   const std::vector<Used> used = only_used ? used_ids(lanes, batches) : std::vector<Used>{};
   Names names;
   names.maps.resize(lanes.size());
@@ -134,19 +170,21 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
     names.maps[lane].strings.resize(lanes[lane]->strings().entries().size(), base::kNoString);
     names.maps[lane].categories.resize(lanes[lane]->categories().entries().size());
     names.maps[lane].tracks.resize(lanes[lane]->tracks().entries().size());
+    names.maps[lane].signatures.resize(lanes[lane]->signatures().entries().size());
   }
 
   Numbering strings;
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.strings(); }, used,
            [](const Used& u) -> const auto& { return u.strings; })) {
-    names.maps[local.lane].strings[local.id] = strings.number(decode(local.raw));
+    const std::string_view raw = lanes[local.lane]->strings().entries()[local.id].raw;
+    names.maps[local.lane].strings[local.id] = strings.number(decode(raw));
   }
   Numbering categories;
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.categories(); }, used,
            [](const Used& u) -> const auto& { return u.categories; })) {
-    const std::string text = decode(local.raw);
+    const std::string text = decode(lanes[local.lane]->categories().entries()[local.id].raw);
     const std::uint32_t id = categories.number(text);
     if (id == names.categories.size()) names.categories.push_back(strings.number(text));
     names.maps[local.lane].categories[local.id] = id;
@@ -158,11 +196,12 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, used,
            [](const Used& u) -> const auto& { return u.tracks; })) {
-    Track track = track_of(local.raw, decode);
+    Track track = track_of(lanes[local.lane]->tracks().entries()[local.id].raw, decode);
     const std::uint32_t id = tracks.number(track.process + '\x1f' + track.thread);
     if (id == names.tracks.size()) names.tracks.push_back(std::move(track));
     names.maps[local.lane].tracks[local.id] = id;
   }
+  merge_signatures(lanes, used, normalize, strings, names);
   names.strings = base::StringTable(strings.texts());
   return names;
 }

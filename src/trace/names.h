@@ -21,12 +21,14 @@ struct Names {
   base::StringTable strings;
   std::vector<base::StringId> categories;
   std::vector<Track> tracks;  // process and thread only
+  std::vector<Signature> signatures;
   std::vector<LaneMap> maps;  // by lane
 };
 
 // With `only_used`, what no batch refers to is left out.
 base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
                                 std::span<const Batch> batches, bool only_used,
-                                const std::function<std::string(std::string_view)>& decode);
+                                const std::function<std::string(std::string_view)>& decode,
+                                const std::function<std::string(std::string_view)>& normalize);
 
 }  // namespace stepscope::trace

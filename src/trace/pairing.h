@@ -14,6 +14,7 @@ struct LaneMap {
   std::vector<base::StringId> strings;
   std::vector<std::uint32_t> categories;
   std::vector<std::uint32_t> tracks;
+  std::vector<SignatureId> signatures;
 };
 
 // Gives each begin its duration and marks its end as joined. Spans that never end last until

@@ -48,6 +48,9 @@ void Lane::begin(std::uint64_t text_offset) {
   log_ = {};
   events.clear();
   ops.clear();
+  flops.clear();
+  stacks.clear();
+  modules.clear();
   launches.clear();
   python.clear();
   device.clear();
@@ -132,10 +135,14 @@ Batch Lane::finish() {
 
   batch.event_pages = event_slab_.take(bytes_of(events));
   pack(events, batch.event_pages.data(), batch.events);
-  batch.side_pages = side_slab_.take(bytes_of(ops, launches, python, device, kernels, copies, syncs,
-                                              memory, collectives, counters, flows, async, labels));
+  batch.side_pages =
+      side_slab_.take(bytes_of(ops, flops, stacks, modules, launches, python, device, kernels,
+                               copies, syncs, memory, collectives, counters, flows, async, labels));
   std::byte* at = batch.side_pages.data();
   at += pack(ops, at, batch.ops);
+  at += pack(flops, at, batch.flops);
+  at += pack(stacks, at, batch.stacks);
+  at += pack(modules, at, batch.modules);
   at += pack(launches, at, batch.launches);
   at += pack(python, at, batch.python);
   at += pack(device, at, batch.device);

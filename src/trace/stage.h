@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "base/units.h"
 #include "trace/kind.h"
+#include "trace/signatures.h"
 
 namespace stepscope::trace {
 
@@ -57,6 +58,19 @@ struct OpRow {
   std::int32_t forward_thread;
   std::int64_t external_id;
   std::int64_t sequence;
+  SignatureId signature = kNoSignature;  // the lane's
+};
+struct FlopsRow {
+  std::uint32_t event;
+  std::int64_t flops;
+};
+struct StackRow {
+  std::uint32_t event;
+  base::StringId call_stack, module_hierarchy;
+};
+struct ModuleRow {
+  std::uint32_t event;
+  std::int32_t module_id;
 };
 struct LaunchRow {
   std::uint32_t event;
@@ -167,6 +181,9 @@ struct Batch {
   base::Slice event_pages, side_pages;
   Rows<EventRow> events;
   Rows<OpRow> ops;
+  Rows<FlopsRow> flops;
+  Rows<StackRow> stacks;
+  Rows<ModuleRow> modules;
   Rows<LaunchRow> launches;
   Rows<PythonRow> python;
   Rows<DeviceRow> device;
@@ -207,6 +224,9 @@ class Lane {
   std::uint32_t category(std::string_view raw, std::uint32_t text_at) {
     return categories_.intern(raw, text_offset_ + text_at);
   }
+  SignatureId signature(const SignatureTexts& raw, std::uint32_t text_at) {
+    return signatures_.intern(raw, text_offset_ + text_at);
+  }
   std::uint32_t track(std::string_view pid, std::string_view tid, std::uint32_t text_at);
   // The kind a category alone decides; kOther when the name matters.
   Kind category_kind(std::uint32_t category);
@@ -222,10 +242,14 @@ class Lane {
   const base::StringPool& strings() const { return strings_; }
   const base::StringPool& categories() const { return categories_; }
   const base::StringPool& tracks() const { return tracks_; }
+  const SignaturePool& signatures() const { return signatures_; }
   const IdRanges& ranges() const { return ranges_; }
 
   std::vector<EventRow> events;
   std::vector<OpRow> ops;
+  std::vector<FlopsRow> flops;
+  std::vector<StackRow> stacks;
+  std::vector<ModuleRow> modules;
   std::vector<LaunchRow> launches;
   std::vector<PythonRow> python;
   std::vector<DeviceRow> device;
@@ -247,6 +271,7 @@ class Lane {
   std::uint32_t entries_ = 0;
   base::ImportLog log_;
   base::StringPool strings_, categories_, tracks_;
+  SignaturePool signatures_;
   std::vector<Kind> category_kinds_;
   std::vector<std::uint32_t> track_rows_;  // scratch: rows of this batch by lane track
   IdRanges ranges_;

@@ -16,12 +16,50 @@ namespace stepscope::trace {
 using Row = std::uint32_t;
 inline constexpr Row kNoRow = 0xffffffff;
 
-// Operators and annotations that carry ids.
+// What an operator was called with: four JSON texts, one item per input in each. They are the
+// file's, but for what makes no difference: without white space, strings with no escapes but those
+// they need, damage mended. kNoString where the file does not say.
+struct Signature {
+  base::StringId dims = base::kNoString;      // [[128,64],[]]; of a list of tensors [[[8],[8]]]
+  base::StringId types = base::kNoString;     // ["float","Scalar"]
+  base::StringId strides = base::kNoString;   // [[64,1],[]]
+  base::StringId concrete = base::kNoString;  // ["","1."]: the values of what is no tensor
+  bool operator==(const Signature&) const = default;
+};
+
+using SignatureId = std::uint32_t;  // into Trace::signatures()
+inline constexpr SignatureId kNoSignature = 0xffffffff;
+
+// Operators and annotations that carry ids or inputs.
 struct OpTable {
   base::RowSet rows;
   base::IntColumn external_id;
   base::IntColumn sequence;        // autograd's number; the backward op has its forward op's
   base::IntColumn forward_thread;  // non-zero on backward ops
+  base::Column<SignatureId> signature;
+  std::size_t memory() const;
+};
+
+// Floating-point operations as the profiler counted them; operators that have a count.
+struct FlopsTable {
+  base::RowSet rows;
+  base::Column<std::int64_t> flops;
+  std::size_t memory() const;
+};
+
+// Where operators and annotations were called from, as text. Newer traces have Python's own spans
+// instead.
+struct StackTable {
+  base::RowSet rows;
+  base::Column<base::StringId> call_stack;        // frames "FILE(LINE): FUNCTION", by ';'
+  base::Column<base::StringId> module_hierarchy;  // modules, the outermost first, by '.'
+  std::size_t memory() const;
+};
+
+// Python's spans that are calls of an nn.Module; who called them says Trace::parent().
+struct PythonTable {
+  base::RowSet rows;
+  base::Column<std::int32_t> module_id;  // one per object; equal for all of its calls
   std::size_t memory() const;
 };
 

@@ -12,7 +12,12 @@ std::size_t sum(const Parts&... parts) {
 
 }  // namespace
 
-std::size_t OpTable::memory() const { return sum(rows, external_id, sequence, forward_thread); }
+std::size_t OpTable::memory() const {
+  return sum(rows, external_id, sequence, forward_thread, signature);
+}
+std::size_t FlopsTable::memory() const { return sum(rows, flops); }
+std::size_t StackTable::memory() const { return sum(rows, call_stack, module_hierarchy); }
+std::size_t PythonTable::memory() const { return sum(rows, module_id); }
 std::size_t LaunchTable::memory() const {
   return sum(rows, correlation, external_id, op, first, work);
 }
@@ -58,9 +63,9 @@ base::Result<std::string> Trace::event_text(Row row) const {
 std::size_t Trace::memory() const {
   return sum(start_, duration_, name_, category_, kind_, phase_, flags_, track_, parent_, ordinal_,
              text_at_) +
-         text_blocks_.capacity() * sizeof(TextBlock) +
-         sum(strings_, ops_, launches_, device_, kernels_, copies_, syncs_, memory_, collectives_,
-             counters_, flows_, backward_);
+         text_blocks_.capacity() * sizeof(TextBlock) + signatures_.capacity() * sizeof(Signature) +
+         sum(strings_, ops_, flops_, stacks_, python_, launches_, device_, kernels_, copies_,
+             syncs_, memory_, collectives_, counters_, flows_, backward_);
 }
 
 }  // namespace stepscope::trace

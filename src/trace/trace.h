@@ -106,6 +106,11 @@ class Trace {
 
   std::span<const Track> tracks() const { return tracks_; }
   const OpTable& ops() const { return ops_; }
+  // What operators were called with, each once, by first appearance in the file.
+  std::span<const Signature> signatures() const { return signatures_; }
+  const FlopsTable& flops() const { return flops_; }
+  const StackTable& stacks() const { return stacks_; }
+  const PythonTable& python() const { return python_; }
   const LaunchTable& launches() const { return launches_; }
   const DeviceTable& device() const { return device_; }
   const KernelTable& kernels() const { return kernels_; }
@@ -154,6 +159,10 @@ class Trace {
   std::vector<base::StringId> categories_;
   std::vector<Track> tracks_;
   OpTable ops_;
+  std::vector<Signature> signatures_;
+  FlopsTable flops_;
+  StackTable stacks_;
+  PythonTable python_;
   LaunchTable launches_;
   DeviceTable device_;
   KernelTable kernels_;

@@ -4,7 +4,7 @@ from oracle import values
 from oracle.events import API_CALLS, ON_DEVICE, Event, text_of
 from oracle.layout import plain, write
 from oracle.links import external_id, flow_id, is_launch
-from oracle.text import Json, Number, clean
+from oracle.text import Constant, Json, Number, clean
 
 Value = None | int | float | str | list["Value"] | dict[str, "Value"]
 Row = dict[str, Value]
@@ -56,6 +56,8 @@ def row_of(event: Event, rank: int, window: int) -> Row:
     row["parent"] = ordinal(event.parent)
     if event.kind in ("cpu_op", "annotation"):
         row |= op_columns(event)
+    if event.kind == "python":
+        row["module_id"] = values.narrow(event.args.get("Python module id"))
     if event.kind in API_CALLS and is_launch(event):
         row |= launch_columns(event)
     if event.kind in ON_DEVICE:
@@ -84,7 +86,50 @@ def op_columns(event: Event) -> Row:
         "sequence": event.id("Sequence number"),
         "forward_thread": values.narrow(event.args.get("Fwd thread id")),
         "forward": ordinal(event.forward),
+        "inputs": input_columns(event),
+        "flops": flops_of(event),
+        "call_stack": some_text(event, "Call stack"),
+        "module_hierarchy": some_text(event, "Module Hierarchy"),
     }
+
+
+def input_columns(event: Event) -> Value:
+    """What it was called with: lists (or texts) as JSON without what makes no difference."""
+    spellings = {
+        "dims": ("Input Dims", "Input dims"),
+        "types": ("Input type",),
+        "strides": ("Input Strides",),
+        "concrete": ("Concrete Inputs",),
+    }
+    given = {column: event.given(*keys) for column, keys in spellings.items()}
+    lists = {k: write(bare(v), quoted) for k, v in given.items() if isinstance(v, list | str)}
+    return {**lists} or None
+
+
+def bare(value: Json) -> Json:
+    """NaN and its like are no JSON: their names stand for them."""
+    if isinstance(value, list):
+        return [bare(one) for one in value]
+    if isinstance(value, dict):
+        return {key: bare(one) for key, one in value.items()}
+    return value.text if isinstance(value, Constant) else value
+
+
+def quoted(text: str) -> str:
+    """A string with no escapes but those it needs, control characters by number."""
+    escapes = {'"': '\\"', "\\": "\\\\"} | {chr(i): f"\\u{i:04x}" for i in range(32)}
+    return '"' + "".join(escapes.get(c, c) for c in clean(text)) + '"'
+
+
+def flops_of(event: Event) -> int | None:
+    """Floating-point operations; 0 is written where nobody counted."""
+    count = values.signed(event.given("flops", "kernel_flop"))
+    return count if count is not None and count > 0 else None
+
+
+def some_text(event: Event, key: str) -> str | None:
+    """An argument that is text; an empty one says nothing."""
+    return text_of(event.args.get(key)) or None
 
 
 def launch_columns(event: Event) -> Row:

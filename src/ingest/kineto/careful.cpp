@@ -252,9 +252,11 @@ void CarefulReader::take(Draft& draft, Of of, const std::string& name, Field fie
   }
   const Arg arg = of == Of::kArgs ? arg_of(name) : Arg::kNone;
   // What is looked into at once must be decoded; what is interned is decoded later.
-  const bool looked_into =
-      field == Field::kPhase || field == Field::kTime || field == Field::kDuration ||
-      (arg != Arg::kNone && type_of(arg) != ArgType::kText && type_of(arg) != ArgType::kTriple);
+  const ArgType type = type_of(arg);
+  const bool kept_as_text =
+      type == ArgType::kText || type == ArgType::kTriple || type == ArgType::kList;
+  const bool looked_into = field == Field::kPhase || field == Field::kTime ||
+                           field == Field::kDuration || (arg != Arg::kNone && !kept_as_text);
   std::string decoded;
   if (looked_into && token.type == TokenType::kString &&
       token.text.find('\\') != std::string_view::npos) {

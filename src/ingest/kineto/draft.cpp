@@ -106,6 +106,16 @@ void set_arg(Draft& draft, Arg arg, const Token& token) {
       if (token.type != TokenType::kArray && token.type != TokenType::kString) return;
       draft.texts[index] = token.text;
       break;
+    case ArgType::kList:
+      if (token.type == TokenType::kString) {
+        // With its quotes: it is a value among values.
+        draft.texts[index] = {token.text.data() - 1, token.text.size() + 2};
+      } else if (token.type == TokenType::kArray) {
+        draft.texts[index] = token.text;
+      } else {
+        return;
+      }
+      break;
     case ArgType::kTruth: {
       const bool yes = token.type == TokenType::kTrue || token.text == "1" ||
                        token.text == "True" || token.text == "true";

@@ -50,6 +50,7 @@ struct Draft {
   std::uint32_t category_id = kUnknownId, track_id = kUnknownId;
 
   std::uint64_t present = 0;  // bit per Arg
+  static_assert(static_cast<std::size_t>(Arg::kCount) < 64);
   // One more than there are: the fast scanner puts there what nobody asked for.
   std::array<std::int64_t, static_cast<std::size_t>(Arg::kCount) + 1> integers;
   std::array<double, static_cast<std::size_t>(Arg::kCount)> reals;
@@ -77,6 +78,10 @@ struct Draft {
   }
   void set_integer(Arg arg, std::int64_t value) {
     integers[static_cast<std::size_t>(arg)] = value;
+    present |= std::uint64_t{1} << static_cast<unsigned>(arg);
+  }
+  void set_text(Arg arg, std::string_view text) {
+    texts[static_cast<std::size_t>(arg)] = text;
     present |= std::uint64_t{1} << static_cast<unsigned>(arg);
   }
 };

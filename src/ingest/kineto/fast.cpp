@@ -4,87 +4,13 @@
 #include <bit>
 #include <cstring>
 
+#include "ingest/kineto/fast_members.h"
 #include "ingest/kineto/fast_numbers.h"
 #include "ingest/kineto/scanner.h"
 #include "ingest/kineto/stager.h"
 
 namespace stepscope::ingest::kineto {
-namespace {
-
 using fast::is_space;
-
-// The value behind a key's colon.
-const char* value_behind(const char* colon) {
-  const char* at = colon + 1;
-  at += *at == ' ' ? 1 : 0;
-  while (is_space(*at)) [[unlikely]]
-    ++at;
-  return at;
-}
-
-// Phases that need nothing but what this scanner collects.
-bool is_plain_phase(char phase) {
-  return phase == 'X' || phase == 'i' || phase == 's' || phase == 'f' || phase == 't' ||
-         phase == 'B' || phase == 'E';
-}
-
-// Whether a closing brace stands right behind its opening one: an object without members is empty.
-bool only_space_behind_brace(const char* close) {
-  const char* at = close - 1;
-  while (is_space(*at)) --at;
-  return *at == '{';
-}
-
-char behind_space(const char* at) {
-  while (is_space(*at)) ++at;
-  return *at;
-}
-
-// At most eight bytes as a number; longer text has none.
-std::uint64_t word_of(std::string_view text) {
-  if (text.empty() || text.size() > 8) return 0;
-  return fast::load(&text.front()) << (64 - 8 * text.size());
-}
-
-constexpr std::string_view name_of(Field field) {
-  switch (field) {
-    case Field::kPhase:
-      return "ph";
-    case Field::kCategory:
-      return "cat";
-    case Field::kName:
-      return "name";
-    case Field::kPid:
-      return "pid";
-    case Field::kTid:
-      return "tid";
-    case Field::kTime:
-      return "ts";
-    case Field::kDuration:
-      return "dur";
-    case Field::kArgs:
-      return "args";
-    case Field::kId:
-      return "id";
-    case Field::kScope:
-      return "scope";
-    case Field::kNone:
-      return "s";  // of an instant; nobody reads it
-  }
-  return {};
-}
-
-// Zero if the key before `colon` is the field's, opening and closing quote included.
-template <Field kField>
-std::uint64_t difference(const char* colon) {
-  constexpr std::size_t kSize = name_of(kField).size() + 2;
-  char quoted[8] = {};
-  quoted[8 - kSize] = quoted[7] = '"';
-  std::memcpy(quoted + 8 - kSize + 1, name_of(kField).data(), kSize - 2);
-  return (fast::load(colon - 8) ^ fast::load(quoted)) >> (64 - 8 * kSize);
-}
-
-}  // namespace
 
 [[gnu::flatten]] const char* FastScanner::scan(const char* at, const Stretch& stretch) {
   const char* behind = at;
@@ -304,7 +230,7 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
   while (at < index_->count) {
     const char* const mark = window_ + index_->places[at++];
     if (*mark == ':') {
-      if (depth == 2 && !argument(mark)) return Met::kStrange;
+      if (depth == 2 && !argument(mark, at)) return Met::kStrange;
       // A member behind the arguments: seldom, and read in any order.
       if (depth == 1) {
         draft_.reset(draft_.text_at);
@@ -340,7 +266,7 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
   while (at < index_->count) {
     const char* const mark = window_ + index_->places[at++];
     if (*mark == ':') {
-      if (depth == 2 && in_args && !argument(mark)) return Met::kStrange;
+      if (depth == 2 && in_args && !argument(mark, at)) return Met::kStrange;
       if (depth != 1) continue;
       bool fine = true;
       switch (field_before(mark - 1)) {
@@ -446,15 +372,43 @@ Arg FastScanner::known_argument(const char* colon) {
                                                                         : arg_before(colon - 1);
 }
 
-bool FastScanner::argument(const char* colon) {
+// `next` is the place behind the colon's.
+bool FastScanner::argument(const char* colon, std::size_t next) {
   const Arg arg = known_argument(colon);
   if (arg == Arg::kNone) return true;
   const char* const at = value_behind(colon);
+  if (type_of(arg) == ArgType::kList && *at == '[') return list_argument(arg, at, next);
   if (type_of(arg) != ArgType::kInteger) return other_argument(arg, at);
   const FastNumber number = fast_integer(at);
   if (number.next == nullptr) return other_argument(arg, at);
   draft_.set_integer(arg, number.value);
   return true;
+}
+
+// A list of anything but objects ends before the next key or the end of the arguments.
+bool FastScanner::list_argument(Arg arg, const char* at, std::size_t next) {
+  if (next == index_->count) return true;  // and so does the window: nothing is kept of this event
+  const char* end = window_ + index_->places[next];
+  if (*end == '{') return false;
+  if (*end == ':') {
+    end = quote_before(end - 1);
+    while (is_space(end[-1])) --end;
+    --end;
+    if (*end != ',') return false;
+  }
+  while (is_space(end[-1])) --end;
+  if (end[-1] != ']') return false;
+  draft_.set_text(arg, {at, static_cast<std::size_t>(end - at)});
+  return true;
+}
+
+// The quote before one that closes a string.
+const char* FastScanner::quote_before(const char* quote) const {
+  const auto close = static_cast<std::uint32_t>(quote - window_);
+  std::uint32_t word = close / 64;
+  std::uint64_t quotes = index_->quotes[word] & ((std::uint64_t{1} << (close % 64)) - 1);
+  while (quotes == 0 && word > 0) quotes = index_->quotes[--word];
+  return window_ + word * 64 + (63 - std::countl_zero(quotes | 1));
 }
 
 bool FastScanner::other_argument(Arg arg, const char* at) {

@@ -68,7 +68,9 @@ class FastScanner {
   bool may_open(const char* brace, std::uint32_t begin) const;
   Met rest_of_args(std::size_t& place);
   Arg known_argument(const char* colon);
-  bool argument(const char* colon);
+  bool argument(const char* colon, std::size_t next);
+  bool list_argument(Arg arg, const char* at, std::size_t next);
+  const char* quote_before(const char* quote) const;
   bool other_argument(Arg arg, const char* at);
   void find_track();
   void find_category();

@@ -64,6 +64,16 @@ constexpr std::array kArgs = std::to_array<ArgInfo>({
     {"name", Arg::kLabelName},
     {"labels", Arg::kLabels},
     {"sort_index", Arg::kSortIndex},
+    {"Input Dims", Arg::kInputDims},
+    {"Input dims", Arg::kInputDims},
+    {"Input type", Arg::kInputTypes},
+    {"Input Strides", Arg::kInputStrides},
+    {"Concrete Inputs", Arg::kConcreteInputs},
+    {"flops", Arg::kFlops},
+    {"kernel_flop", Arg::kFlops},
+    {"Call stack", Arg::kCallStack},
+    {"Module Hierarchy", Arg::kModuleHierarchy},
+    {"Python module id", Arg::kPythonModuleId},
 });
 
 struct FieldInfo {
@@ -163,7 +173,14 @@ constexpr ArgType type_by_arg(Arg arg) {
     case Arg::kOutSplit:
     case Arg::kLabelName:
     case Arg::kLabels:
+    case Arg::kCallStack:
+    case Arg::kModuleHierarchy:
       return ArgType::kText;
+    case Arg::kInputDims:
+    case Arg::kInputTypes:
+    case Arg::kInputStrides:
+    case Arg::kConcreteInputs:
+      return ArgType::kList;
     case Arg::kGrid:
     case Arg::kBlock:
       return ArgType::kTriple;

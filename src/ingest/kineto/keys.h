@@ -74,12 +74,20 @@ enum class Arg : std::uint8_t {
   kLabelName,
   kLabels,
   kSortIndex,
+  kInputDims,
+  kInputTypes,
+  kInputStrides,
+  kConcreteInputs,
+  kFlops,
+  kCallStack,
+  kModuleHierarchy,
+  kPythonModuleId,
   kCount,
   kNone = kCount
 };
 
-// How the value of an argument is kept.
-enum class ArgType : std::uint8_t { kInteger, kReal, kText, kTriple, kTruth };
+// How the value of an argument is kept; kList as JSON text, whatever is in it.
+enum class ArgType : std::uint8_t { kInteger, kReal, kText, kTriple, kTruth, kList };
 
 // By argument; kNone counts as an integer that nobody reads.
 extern const std::array<ArgType, static_cast<std::size_t>(Arg::kCount) + 1> kArgTypes;

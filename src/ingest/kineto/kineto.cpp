@@ -6,6 +6,7 @@
 
 #include "ingest/kineto/document.h"
 #include "ingest/kineto/feed.h"
+#include "ingest/kineto/mend.h"
 #include "ingest/kineto/source_text.h"
 #include "ingest/kineto/text.h"
 #include "trace/builder.h"
@@ -75,6 +76,7 @@ base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
   input.source = std::make_shared<FileText>(path, feed.source().encoding(),
                                             feed.source().seek_index(), feed.kept());
   input.decode = decode;
+  input.normalize = mend;
   input.threads = options.threads;
   input.step_pattern = options.step_pattern;
   base::Result<trace::Trace> built = trace::TraceBuilder(std::move(input)).build();

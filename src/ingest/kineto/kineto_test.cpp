@@ -201,6 +201,42 @@ TEST(Kineto, LinksToTheNearestBeforeHoweverManyShareAnId) {
   }
 }
 
+// Numbered by first appearance, equal whatever the spaces, whoever read them.
+TEST(Kineto, EqualInputsAreOneSignature) {
+  const std::string spaced = R"("Input Dims": [ [2, 3], [] ], "Input type": ["float", "Scalar"])";
+  const std::string tight = R"("Input type":["float","Scalar"],"Input Dims":[[2,3],[]])";
+  const std::string other = R"("Input Dims":[[2,3]],"Concrete Inputs":["a, b"],"Ev Idx":4)";
+  std::string text = "[" + event_text("cpu_op", 1, 1, R"("External id":1)");
+  for (int i = 0; i < 40; ++i) {
+    text += event_text("cpu_op", 1, 10 * i + 10, i % 2 == 0 ? spaced : tight);
+    text += event_text("user_annotation", 1, 10 * i + 15, other);
+  }
+  for (const bool careful : {true, false}) {
+    for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{256}}) {
+      SCOPED_TRACE(std::to_string(careful) + ", " + std::to_string(block_bytes));
+      const auto trace = trace_of(text + kA + "]", careful, block_bytes);
+      ASSERT_TRUE(trace) << trace.error().message;
+      ASSERT_EQ(trace->signatures().size(), 2);
+      const trace::Signature& first = trace->signatures()[0];
+      EXPECT_EQ(trace->text(first.dims), "[[2,3],[]]");
+      EXPECT_EQ(trace->text(first.types), R"(["float","Scalar"])");
+      EXPECT_EQ(first.strides, base::kNoString);
+      const trace::Signature& second = trace->signatures()[1];
+      EXPECT_EQ(trace->text(second.concrete), R"(["a, b"])");
+      EXPECT_EQ(second.types, base::kNoString);
+      std::vector<std::size_t> uses(2);
+      trace->ops().rows.for_each([&](trace::Row row, std::uint32_t entry) {
+        const trace::SignatureId id = trace->ops().signature[entry];
+        const bool is_op = trace->kind()[row] == trace::Kind::kCpuOp;
+        const bool is_first = trace->start()[row] == 1000;
+        EXPECT_EQ(id, is_first ? trace::kNoSignature : is_op ? 0 : 1);
+        if (id < uses.size()) ++uses[id];
+      });
+      EXPECT_THAT(uses, ElementsAre(40, 40));
+    }
+  }
+}
+
 TEST(Kineto, TakesAnyNumberForARank) {
   const auto trace = trace_of(
       R"({"distributedInfo":{"rank":1e300,"pg_config":[{"ranks":[0,1e300,-1e300,2.0,"x"]}]},)"

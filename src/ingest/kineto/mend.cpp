@@ -34,6 +34,11 @@ std::string mend(std::string_view value) {
   const char* at = value.data();
   while ((at = reader.skip_space(at)) < reader.end()) {
     const char c = *at;
+    if (after_key && (c == ',' || c == '}' || c == ']')) {
+      out += "null";  // a name without a value
+      after_key = false;
+      wants_comma = true;
+    }
     if (c == ',' || c == ':') {
       ++at;
       continue;

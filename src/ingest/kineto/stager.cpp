@@ -110,13 +110,49 @@ Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
   return by_name == Kind::kOther && draft.phase == 'C' ? Kind::kCounter : by_name;
 }
 
+template <class... Args>
+constexpr std::uint64_t bits_of(Args... args) {
+  return ((std::uint64_t{1} << static_cast<unsigned>(args)) | ...);
+}
+
+constexpr std::uint64_t kInputs =
+    bits_of(Arg::kInputDims, Arg::kInputTypes, Arg::kInputStrides, Arg::kConcreteInputs);
+
+trace::SignatureId signature_of(const Draft& draft, Lane& lane) {
+  if ((draft.present & kInputs) == 0) return trace::kNoSignature;
+  const auto given = [&](Arg arg) {
+    return draft.has(arg) ? draft.texts[static_cast<std::size_t>(arg)] : std::string_view{};
+  };
+  return lane.signature({given(Arg::kInputDims), given(Arg::kInputTypes), given(Arg::kInputStrides),
+                         given(Arg::kConcreteInputs)},
+                        draft.text_at);
+}
+
+// Most writers give operators without a stack an empty one.
+base::StringId text_if_any(const Draft& draft, Arg arg, Lane& lane) {
+  const bool is_empty = draft.has(arg) && draft.texts[static_cast<std::size_t>(arg)].empty();
+  return is_empty ? base::kNoString : text(draft, arg, lane);
+}
+
 void add_op(const Draft& draft, Lane& lane, std::uint32_t event) {
-  constexpr std::uint64_t kAny = std::uint64_t{1} << static_cast<unsigned>(Arg::kExternalId) |
-                                 std::uint64_t{1} << static_cast<unsigned>(Arg::kSequence) |
-                                 std::uint64_t{1} << static_cast<unsigned>(Arg::kForwardThread);
-  if ((draft.present & kAny) == 0) return;
-  lane.ops.push_back({event, narrow(draft.integer(Arg::kForwardThread)),
-                      draft.integer(Arg::kExternalId), draft.integer(Arg::kSequence)});
+  constexpr std::uint64_t kSeldom = bits_of(Arg::kFlops, Arg::kCallStack, Arg::kModuleHierarchy);
+  constexpr std::uint64_t kOp =
+      bits_of(Arg::kExternalId, Arg::kSequence, Arg::kForwardThread) | kInputs;
+  if ((draft.present & kOp) != 0) {
+    lane.ops.push_back({event, narrow(draft.integer(Arg::kForwardThread)),
+                        draft.integer(Arg::kExternalId), draft.integer(Arg::kSequence),
+                        signature_of(draft, lane)});
+  }
+  if ((draft.present & kSeldom) == 0) return;
+  // 0 is written where nobody counted.
+  if (const std::int64_t flops = draft.integer(Arg::kFlops); flops > 0) {
+    lane.flops.push_back({event, flops});
+  }
+  const base::StringId stack = text_if_any(draft, Arg::kCallStack, lane);
+  const base::StringId modules = text_if_any(draft, Arg::kModuleHierarchy, lane);
+  if (stack != base::kNoString || modules != base::kNoString) {
+    lane.stacks.push_back({event, stack, modules});
+  }
 }
 
 void add_device(const Draft& draft, Lane& lane, std::uint32_t event) {
@@ -194,6 +230,9 @@ void add_sides(const Draft& draft, Kind kind, Lane& lane, std::uint32_t event) {
       if (draft.has(Arg::kPythonId)) {
         lane.python.push_back(
             {event, draft.integer(Arg::kPythonId), draft.integer(Arg::kPythonParentId)});
+      }
+      if (const std::int64_t module = draft.integer(Arg::kPythonModuleId); module != -1) {
+        lane.modules.push_back({event, narrow(module)});
       }
       return;
     case Kind::kRuntime:

@@ -1,0 +1,53 @@
+// What operators are called with, interned: a trace has a few hundred different calls among many
+// thousands. A lane keeps the texts as they stand in the file; what they mean is worked out once
+// per distinct text when the lanes are merged.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/strings.h"
+#include "trace/tables.h"
+
+namespace stepscope::trace {
+
+// In the order of Signature's members; one without data() is not given.
+using SignatureTexts = std::array<std::string_view, 4>;
+
+class SignaturePool {
+ public:
+  struct Entry {
+    std::array<base::StringId, 4> texts;  // into texts()
+    std::uint64_t first_seen;             // smallest position at which it was interned
+  };
+
+  // `position` must not fall within one pool: readers of one lane move forward.
+  SignatureId intern(const SignatureTexts& raw, std::uint64_t position) {
+    SignatureId& last = last_[slot_of(raw)];
+    if (last == kNoSignature || !is(entries_[last], raw)) last = find(raw, position);
+    return last;
+  }
+
+  const base::StringPool& texts() const { return texts_; }
+  std::span<const Entry> entries() const { return entries_; }
+
+ private:
+  static std::size_t slot_of(const SignatureTexts& raw);
+  bool is(const Entry& entry, const SignatureTexts& raw) const;
+  SignatureId find(const SignatureTexts& raw, std::uint64_t position);
+
+  static constexpr unsigned kSlotBits = 11;
+
+  base::StringPool texts_;
+  base::StringPool keys_;  // the four ids as bytes → place among the entries
+  std::vector<Entry> entries_;
+  // The call seen last in each slot: comparing its text with that of the next is cheaper than
+  // hashing all of it.
+  std::vector<SignatureId> last_ =
+      std::vector<SignatureId>(std::size_t{1} << kSlotBits, kNoSignature);
+};
+
+}  // namespace stepscope::trace
