@@ -1,47 +1,20 @@
 #include "analysis/memory/followed.h"
 
 #include <algorithm>
-#include <map>
 
-#include "analysis/memory/allocator/address_index.h"
-#include "analysis/memory/allocator/blocks.h"
 #include "analysis/memory/followed_moments.h"
+#include "analysis/memory/followed_state.h"
 
 namespace stepscope::analysis {
 namespace {
 
-using allocator::AddressIndex;
-using allocator::Block;
-using allocator::BlockId;
-using allocator::Blocks;
-using allocator::kNoBlock;
 using allocator::Stat;
-using allocator::Use;
 using base::Bytes;
 using memory::Action;
 using memory::History;
 
 constexpr std::size_t kMostOoms = 1000;       // whose free memory is looked at
 constexpr std::uint64_t kMostDoubts = 10000;  // then the rest is not followed: each costs a search
-
-// Where blocks begin, and how large the free ones are.
-struct Starts {
-  AddressIndex by_address;
-  std::map<Bytes, std::uint32_t> free_sizes;
-
-  void born(BlockId id, const Block& block) { by_address.set(block.address, id); }
-  void died(BlockId id, const Block& block) {
-    if (by_address.find(block.address) == id) by_address.erase(block.address);
-  }
-  void offered(BlockId, const Block& block) {
-    if (block.use == Use::kFree) ++free_sizes[block.size];
-  }
-  void withdrawn(BlockId, const Block& block) {
-    if (block.use != Use::kFree) return;
-    const auto at = free_sizes.find(block.size);
-    if (--at->second == 0) free_sizes.erase(at);
-  }
-};
 
 class Follower {
  public:
@@ -52,114 +25,83 @@ class Follower {
         lives_(lives),
         last_(snapshot, history),
         out_(out),
-        blocks_(out.rules, starts_) {}
+        state_(out.rules, out.bins),
+        block_of_(lives.list.size(), kNoBlock) {}
 
   void run(std::size_t stretches) {
     out_.block_size.assign(lives_.list.size(), 0);
     out_.bin_of.assign(lives_.list.size(), 0);
     out_.before = start_of(last_, history_);
     lay_out_start();
-    out_.start = moment(0);
+    out_.start = state_.moment(0);
     out_.peak_reserved = out_.peak_allocated = out_.peak_unused = out_.start;
     MomentKeeper keeper(history_.length(), stretches);
     for (std::size_t i = 0; i < history_.length(); ++i) {
       event_ = static_cast<std::uint32_t>(i);
       if (out_.doubts.all() > kMostDoubts) break;
       if (!apply(i)) continue;
-      const FollowedMoment now = moment(event_);
+      const FollowedMoment now = state_.moment(event_);
       if (now.reserved > out_.peak_reserved.reserved) out_.peak_reserved = now;
       if (now.allocated > out_.peak_allocated.allocated) out_.peak_allocated = now;
       if (now.unused() > out_.peak_unused.unused()) out_.peak_unused = now;
       keeper.add(now);
     }
     out_.moments = keeper.take();
-    out_.end = moment(event_);
-    out_.statistics = blocks_.statistics();
-    if (lives_.has_blocks) compare_end();
+    out_.end = state_.moment(event_);
+    out_.statistics = state_.blocks().statistics();
+    if (lives_.has_blocks) out_.doubts.at_the_end = state_.differences(snapshot_, last_);
   }
 
  private:
-  FollowedMoment moment(std::uint32_t event) const {
-    const allocator::Statistics& now = blocks_.statistics();
-    return {.event = event,
-            .segments = static_cast<std::uint32_t>(now(Stat::kSegment).current),
-            .reserved = now(Stat::kReservedBytes).current,
-            .active = now(Stat::kActiveBytes).current,
-            .allocated = now(Stat::kAllocatedBytes).current,
-            .requested = now(Stat::kRequestedBytes).current,
-            .inactive_split = now(Stat::kInactiveSplitBytes).current,
-            .largest_free = starts_.free_sizes.empty() ? 0 : starts_.free_sizes.rbegin()->first};
-  }
-
-  std::uint32_t bin_index(const Bin& bin) {
-    const auto [at, is_new] = bins_.try_emplace(bin, static_cast<std::uint32_t>(out_.bins.size()));
-    if (is_new) out_.bins.push_back(bin);
-    return at->second;
-  }
-  std::uint32_t bin_index(const SegmentPlace& place) {
-    return bin_index(Bin{place.stream, place.pool, place.is_small});
-  }
-
   void doubt(std::uint64_t& which) {
     ++which;
     out_.doubts.first_event = std::min(out_.doubts.first_event, event_);
   }
-
-  void add_segment(const SegmentPlace& place) {
-    heads_[place.address] =
-        blocks_.add_segment(place.address, place.size, place.is_small, bin_index(place));
+  bool is_in_use(BlockId id) const {
+    return state_[id].use == Use::kInUse || state_[id].use == Use::kPending;
   }
+  bool is_size_known(const Life& life) const { return life.block < snapshot_.blocks.size(); }
 
   void lay_out_start() {
-    for (const SegmentPlace& place : out_.before.segments) add_segment(place);
-    for (const SegmentPlace& place : out_.before.reserves) {
-      heads_[place.address] =
-          blocks_.reserve(place.address, place.size, place.is_small, bin_index(place));
-    }
-    for (const SegmentPlace& place : out_.before.mapped) map(place.address, place.size);
-    for (std::size_t id = 0; id < lives_.older; ++id) {
+    for (const SegmentPlace& place : out_.before.segments) state_.add_segment(place);
+    for (const SegmentPlace& place : out_.before.reserves) state_.add_reserve(place);
+    for (const SegmentPlace& place : out_.before.mapped) state_.map(place.address, place.size);
+    for (LifeId id = 0; id < lives_.older; ++id) {
       const Life& life = lives_.list[id];
-      const bool known = life.block < snapshot_.blocks.size();
+      const bool known = is_size_known(life);
+      if (!known) ++out_.assumed_sizes;
       const Bytes size =
           known ? snapshot_.blocks[life.block].size : out_.rules.rounded(life.requested);
-      if (!known) ++out_.assumed_sizes;
-      BlockId block = free_from(life.address, size);
-      if (block != kNoBlock && blocks_[block].size > size) blocks_.cut_at(block, size);
-      place(static_cast<LifeId>(id), block, size);
-      const bool pending = life.let_go == kNoEvent &&
-                           (life.freed != kNoEvent ? !lives_.let_go_is_free
-                                                   : known && snapshot_.blocks[life.block].state ==
-                                                                  memory::BlockState::kPendingFree);
-      if (pending) blocks_.request_free(block_of_[static_cast<LifeId>(id)]);
+      const BlockId block = free_from(life.address, size, id > 0 ? block_of_[id - 1] : kNoBlock);
+      if (block != kNoBlock && state_[block].size > size) state_.blocks().cut_at(block, size);
+      place(id, block, size);
+      const bool waits_at_end =
+          known && snapshot_.blocks[life.block].state == memory::BlockState::kPendingFree;
+      const bool was_let_go = life.let_go == kNoEvent &&
+                              (life.is_alive_at_end() ? waits_at_end : !lives_.let_go_is_free);
+      if (was_let_go) state_.blocks().request_free(block_of_[id]);
     }
-    blocks_.begin_here();
-    out_.is_whole = lives_.older == 0 && blocks_.statistics()(Stat::kReservedBytes).current == 0;
+    state_.blocks().begin_here();
+    out_.is_whole =
+        lives_.older == 0 && state_.blocks().statistics()(Stat::kReservedBytes).current == 0;
   }
 
   // The free block that begins here, cut out of a larger one if need be; kNoBlock: there is none.
-  BlockId free_from(std::uint64_t address, Bytes size) {
-    BlockId id = starts_.by_address.find(address);
-    if (id == AddressIndex::kNone || blocks_[id].use != Use::kFree)
-      id = containing(address, Use::kFree);
-    if (id == kNoBlock) return kNoBlock;
-    if (blocks_[id].address < address) {
-      id = blocks_.cut_at(id, static_cast<Bytes>(address - blocks_[id].address));
-    }
-    return blocks_[id].size >= size ? id : kNoBlock;
-  }
-
-  // Walks the segment the address lies in.
-  BlockId containing(std::uint64_t address, Use use) const {
-    for (auto head = heads_.upper_bound(address); head != heads_.begin();) {
-      --head;
-      for (BlockId id = head->second; id != kNoBlock; id = blocks_[id].next) {
-        if (blocks_[id].address > address) break;
-        if (address < blocks_[id].end() && blocks_[id].use == use) return id;
+  // By rising addresses: what is free behind the one before is looked at first.
+  BlockId free_from(std::uint64_t address, Bytes size, BlockId before) {
+    BlockId id = state_.beginning_at(address);
+    if (id == kNoBlock || state_[id].use != Use::kFree) {
+      id = before == kNoBlock ? kNoBlock : state_[before].next;
+      if (id == kNoBlock || state_[id].use != Use::kFree || state_[id].address > address ||
+          state_[id].end() <= address) {
+        id = state_.containing(address, Use::kFree);
       }
-      // Address space of expandable segments may enclose that of others.
-      if (!blocks_[head->second].expandable && blocks_[head->second].use != Use::kGone) break;
     }
-    return kNoBlock;
+    if (id == kNoBlock) return kNoBlock;
+    if (state_[id].address < address) {
+      id = state_.blocks().cut_at(id, static_cast<Bytes>(address - state_[id].address));
+    }
+    return state_[id].size >= size ? id : kNoBlock;
   }
 
   void place(LifeId life, BlockId block, Bytes rounded) {
@@ -167,17 +109,15 @@ class Follower {
     const bool small = out_.rules.is_small(out_.rules.rounded(of.requested));
     if (block == kNoBlock) {
       doubt(out_.doubts.outside_segments);
-      block = blocks_.add_unbacked(of.address, rounded, small, bin_index(Bin{of.stream, 0, small}));
+      block = state_.blocks().add_unbacked(of.address, rounded, small,
+                                           state_.bin({of.stream, 0, small}));
     }
-    blocks_.take(block, of.requested, rounded, life);
-    block_of_.resize(lives_.list.size(), kNoBlock);
+    state_.blocks().take(block, of.requested, rounded, life);
     block_of_[life] = block;
-    out_.block_size[life] = blocks_[block].size;
-    Bin bin = out_.bins[blocks_[block].bin];
+    out_.block_size[life] = state_[block].size;
+    Bin bin{of.stream, out_.bins[state_[block].bin].pool, small};
     if (of.pool != memory::kUnknownPool) bin.pool = of.pool;
-    bin.stream = of.stream;
-    bin.is_small = small;
-    out_.bin_of[life] = bin_index(bin);
+    out_.bin_of[life] = state_.bin(bin);
   }
 
   // Whether the state may have changed.
@@ -187,22 +127,23 @@ class Follower {
         allocate(i);
         return true;
       case Action::kFreeRequested:
-        let_go(i);
+        let_go(lives_.of_event[i]);
         return true;
       case Action::kFreeCompleted:
-        complete(i);
+        complete(lives_.of_event[i]);
         return true;
-      case Action::kSegmentAlloc: {
-        const Bytes size = history_.size[i];
-        add_segment({history_.address[i], size, history_.stream[i], last_.pool_of(history_, i),
-                     size <= allocator::kSmallSegment});
+      case Action::kSegmentAlloc:
+        state_.add_segment({history_.address[i], history_.size[i], history_.stream[i],
+                            last_.pool_of(history_, i),
+                            history_.size[i] <= allocator::kSmallSegment});
         return true;
-      }
       case Action::kSegmentFree:
         return_segment(i);
         return true;
       case Action::kSegmentMap:
-        if (!map(history_.address[i], history_.size[i])) doubt(out_.doubts.unknown_segment);
+        if (!state_.map(history_.address[i], history_.size[i])) {
+          doubt(out_.doubts.unknown_segment);
+        }
         return true;
       case Action::kSegmentUnmap:
         unmap(i);
@@ -216,172 +157,89 @@ class Follower {
   }
 
   void allocate(std::size_t i) {
-    const LifeId life = lives_.of_event[i];
     const std::uint64_t address = history_.address[i];
     const Bytes rounded = out_.rules.rounded(history_.size[i]);
-    BlockId id = starts_.by_address.find(address);
-    if (id != AddressIndex::kNone &&
-        (blocks_[id].use == Use::kInUse || blocks_[id].use == Use::kPending)) {
+    BlockId id = state_.beginning_at(address);
+    if (id != kNoBlock && is_in_use(id)) {
       doubt(out_.doubts.not_at_a_free_block);
       free_block(id);
-      id = starts_.by_address.find(address);
+      id = state_.beginning_at(address);
     }
-    if (id == AddressIndex::kNone || blocks_[id].use != Use::kFree) {
-      id = containing(address, Use::kFree);
-      if (id != kNoBlock) id = begin_block_at(id, address);
+    if (id == kNoBlock || state_[id].use != Use::kFree) {
+      id = state_.containing(address, Use::kFree);
+      if (id != kNoBlock && state_[id].address < address) id = begin_block_at(id, address);
     }
-    if (id != kNoBlock && blocks_[id].size < rounded) {
-      doubt(out_.doubts.block_too_small);
-    }
-    place(life, id, rounded);
+    if (id != kNoBlock && state_[id].size < rounded) doubt(out_.doubts.block_too_small);
+    place(lives_.of_event[i], id, rounded);
   }
 
   // An allocation in the middle of what looks free: the block before reached up to it, if its size
   // was only assumed.
   BlockId begin_block_at(BlockId id, std::uint64_t address) {
-    const BlockId before = blocks_[id].previous;
-    const BlockId found = blocks_.cut_at(id, static_cast<Bytes>(address - blocks_[id].address));
-    const bool assumed =
-        before != kNoBlock && !blocks_[id].small &&
-        (blocks_[before].use == Use::kInUse || blocks_[before].use == Use::kPending) &&
-        blocks_[before].holder < lives_.older &&
-        lives_.list[blocks_[before].holder].block >= snapshot_.blocks.size() &&
-        (blocks_[id].size <= allocator::kLargestSmall ||
-         blocks_[before].size >= out_.rules.max_split_size);
+    const BlockId before = state_[id].previous;
+    const BlockId found =
+        state_.blocks().cut_at(id, static_cast<Bytes>(address - state_[id].address));
+    const bool assumed = before != kNoBlock && !state_[id].small && is_in_use(before) &&
+                         state_[before].holder < lives_.older &&
+                         !is_size_known(lives_.list[state_[before].holder]) &&
+                         (state_[id].size <= allocator::kLargestSmall ||
+                          state_[before].size >= out_.rules.max_split_size);
     if (assumed) {
-      blocks_.grow_over_next(before);
-      out_.block_size[blocks_[before].holder] = blocks_[before].size;
+      state_.blocks().grow_over_next(before);
+      out_.block_size[state_[before].holder] = state_[before].size;
     } else {
       doubt(out_.doubts.not_at_a_free_block);
     }
     return found;
   }
 
-  void let_go(std::size_t i) {
-    const LifeId life = lives_.of_event[i];
-    if (life == kNoLife || block_of_.size() <= life || block_of_[life] == kNoBlock) return;
-    const BlockId id = block_of_[life];
-    if (blocks_[id].use == Use::kInUse) blocks_.request_free(id);
-    if (lives_.let_go_is_free) complete(i);
+  void let_go(LifeId life) {
+    if (life == kNoLife || block_of_[life] == kNoBlock) return;
+    if (state_[block_of_[life]].use == Use::kInUse) state_.blocks().request_free(block_of_[life]);
+    if (lives_.let_go_is_free) complete(life);
   }
 
-  void complete(std::size_t i) {
-    const LifeId life = lives_.of_event[i];
-    if (life == kNoLife || block_of_.size() <= life || block_of_[life] == kNoBlock) return;
-    free_block(block_of_[life]);
+  void complete(LifeId life) {
+    if (life != kNoLife && block_of_[life] != kNoBlock) free_block(block_of_[life]);
   }
 
   void free_block(BlockId id) {
-    block_of_[blocks_[id].holder] = kNoBlock;
-    const bool backed = blocks_[id].backed;
-    id = blocks_.complete_free(id);
-    if (!backed) blocks_.remove_unbacked(id);
+    block_of_[state_[id].holder] = kNoBlock;
+    const bool backed = state_[id].backed;
+    id = state_.blocks().complete_free(id);
+    if (!backed) state_.blocks().remove_unbacked(id);
   }
 
   void return_segment(std::size_t i) {
-    const auto head = heads_.find(history_.address[i]);
-    if (head == heads_.end()) return doubt(out_.doubts.unknown_segment);
-    BlockId id = head->second;
-    if (blocks_[id].use != Use::kFree || blocks_[id].has_neighbours()) {
+    const BlockId head = state_.segment_at(history_.address[i]);
+    if (head == kNoBlock || state_[head].expandable) return doubt(out_.doubts.unknown_segment);
+    if (state_[head].use != Use::kFree || state_[head].has_neighbours()) {
       doubt(out_.doubts.still_in_use);
-      for (BlockId at = id; at != kNoBlock;) {
-        const BlockId next = blocks_[at].next;
-        if (blocks_[at].use == Use::kInUse || blocks_[at].use == Use::kPending) free_block(at);
-        at = next;
-        // What was free has grown together with what is freed here.
-        if (at != kNoBlock && blocks_[at].use == Use::kGone) at = blocks_[id].next;
-      }
+      // Freed from the left, everything so far is one free block that begins where the head does.
+      if (is_in_use(head)) free_block(head);
+      while (state_[head].next != kNoBlock) free_block(state_[head].next);
     }
-    if (blocks_[id].size != history_.size[i]) doubt(out_.doubts.unknown_segment);
-    blocks_.remove_segment(id);
-    heads_.erase(head);
-  }
-
-  bool map(std::uint64_t address, Bytes size) {
-    BlockId id = starts_.by_address.find(address);
-    if (id == AddressIndex::kNone || blocks_[id].use != Use::kUnmapped) {
-      id = containing(address, Use::kUnmapped);
-      if (id == kNoBlock) return false;
-      if (blocks_[id].address < address) {
-        id = blocks_.cut_at(id, static_cast<Bytes>(address - blocks_[id].address));
-      }
-    }
-    if (blocks_[id].size < size) return false;
-    blocks_.map(id, size);
-    return true;
+    if (state_[head].size != history_.size[i]) doubt(out_.doubts.unknown_segment);
+    state_.remove_segment(history_.address[i]);
   }
 
   void unmap(std::size_t i) {
-    const BlockId id = containing(history_.address[i], Use::kFree);
+    const BlockId id = state_.containing(history_.address[i], Use::kFree);
     const auto end = history_.address[i] + static_cast<std::uint64_t>(history_.size[i]);
-    if (id == kNoBlock || !blocks_[id].expandable) return doubt(out_.doubts.unknown_segment);
-    if (blocks_[id].end() < end) return doubt(out_.doubts.still_in_use);
-    blocks_.unmap(id, history_.address[i], history_.size[i]);
+    if (id == kNoBlock || !state_[id].expandable) return doubt(out_.doubts.unknown_segment);
+    if (state_[id].end() < end) return doubt(out_.doubts.still_in_use);
+    state_.blocks().unmap(id, history_.address[i], history_.size[i]);
   }
 
   void out_of_memory(std::size_t i) {
-    FollowedOom oom;
-    oom.at = moment(event_);
-    if (out_.ooms.size() < kMostOoms) {
-      const std::uint16_t pool =
-          history_.pool[i] == memory::kUnknownPool ? std::uint16_t{0} : history_.pool[i];
-      const Bin bin{history_.stream[i], pool,
-                    out_.rules.is_small(out_.rules.rounded(history_.size[i]))};
-      for (const auto& [address, head] : heads_) add_free_of(head, bin, oom);
-      std::ranges::stable_sort(oom.segments, std::ranges::greater{}, &SegmentFree::free);
+    if (out_.ooms.size() >= kMostOoms) {
+      out_.ooms.emplace_back().at = state_.moment(event_);
+      return;
     }
-    out_.ooms.push_back(std::move(oom));
-  }
-
-  void add_free_of(BlockId head, const Bin& asked, FollowedOom& oom) {
-    const Bin& bin = out_.bins[blocks_[head].bin];
-    SegmentFree segment{.address = blocks_[head].address,
-                        .stream = bin.stream,
-                        .pool = bin.pool,
-                        .is_small = bin.is_small,
-                        .is_expandable = blocks_[head].expandable};
-    for (BlockId id = head; id != kNoBlock; id = blocks_[id].next) {
-      if (blocks_[id].use == Use::kUnmapped) continue;
-      segment.size += blocks_[id].size;
-      if (blocks_[id].use != Use::kFree) continue;
-      segment.free += blocks_[id].size;
-      segment.largest_free = std::max(segment.largest_free, blocks_[id].size);
-    }
-    if (bin == asked) {
-      oom.usable += segment.free;
-      oom.largest_usable = std::max(oom.largest_usable, segment.largest_free);
-    } else {
-      oom.elsewhere += segment.free;
-    }
-    if (segment.free > 0) oom.segments.push_back(segment);
-  }
-
-  void compare_end() {
-    std::uint64_t expected = 0, found = 0, present = 0;
-    for (const memory::Segment* segment : last_.list()) {
-      for (const memory::Block& block : snapshot_.blocks_of(*segment)) {
-        ++expected;
-        const BlockId id = starts_.by_address.find(block.address);
-        if (id != AddressIndex::kNone && blocks_[id].size == block.size &&
-            blocks_[id].use == use_of(block.state)) {
-          ++found;
-        }
-      }
-    }
-    for (const Block& block : blocks_.all()) {
-      if (block.use != Use::kGone && block.use != Use::kUnmapped) ++present;
-    }
-    out_.doubts.at_the_end = (expected - found) + (present - std::min(present, found));
-  }
-  static Use use_of(memory::BlockState state) {
-    switch (state) {
-      case memory::BlockState::kActive:
-        return Use::kInUse;
-      case memory::BlockState::kPendingFree:
-        return Use::kPending;
-      default:
-        return Use::kFree;
-    }
+    const std::uint16_t pool =
+        history_.pool[i] == memory::kUnknownPool ? std::uint16_t{0} : history_.pool[i];
+    const bool small = out_.rules.is_small(out_.rules.rounded(history_.size[i]));
+    out_.ooms.push_back(state_.free_for({history_.stream[i], pool, small}, event_));
   }
 
   const memory::Snapshot& snapshot_;
@@ -389,10 +247,7 @@ class Follower {
   const Lives& lives_;
   LastSegments last_;
   Followed& out_;
-  Starts starts_;
-  Blocks<Starts> blocks_;
-  std::map<std::uint64_t, BlockId> heads_;  // of the segments, by address
-  std::map<Bin, std::uint32_t> bins_;
+  FollowedState state_;
   std::vector<BlockId> block_of_;  // by life
   std::uint32_t event_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/memory/allocator/blocks.h"
 #include "analysis/memory/allocator/statistics.h"
 #include "analysis/memory/followed_start.h"
 #include "analysis/memory/lives.h"
@@ -60,13 +61,7 @@ struct FollowedDoubts {
   }
 };
 
-// Which requests may share blocks.
-struct Bin {
-  std::int64_t stream = 0;
-  std::uint16_t pool = 0;
-  bool is_small = false;
-  auto operator<=>(const Bin&) const = default;
-};
+using allocator::Bin;
 
 struct Followed {
   allocator::Rules rules;

@@ -141,6 +141,9 @@ LastSegments::LastSegments(const memory::Snapshot& snapshot, const History& hist
     if (is_of(segment, history)) list_.push_back(&segment);
   }
   std::ranges::stable_sort(list_, {}, &Segment::address);
+  for (std::size_t i = 0; i < history.length(); ++i) {
+    if (history.action[i] == Action::kSegmentAlloc) taken_at_[history.address[i]] = i;
+  }
 }
 
 const Segment* LastSegments::at(std::uint64_t address) const {
@@ -153,7 +156,10 @@ const Segment* LastSegments::at(std::uint64_t address) const {
 std::uint16_t LastSegments::pool_of(const History& history, std::size_t event) const {
   if (history.pool[event] != memory::kUnknownPool) return history.pool[event];
   const Segment* segment = at(history.address[event]);
-  return segment != nullptr && segment->pool != memory::kUnknownPool ? segment->pool : 0;
+  if (segment == nullptr || segment->pool == memory::kUnknownPool) return 0;
+  // The driver gives out addresses again: before, another segment may have been there.
+  const auto taken = taken_at_.find(segment->address);
+  return taken == taken_at_.end() || taken->second <= event ? segment->pool : 0;
 }
 
 FollowedStart start_of(const LastSegments& last, const History& history) {

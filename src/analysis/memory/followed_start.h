@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analysis/memory/allocator/rules.h"
@@ -32,6 +33,7 @@ class LastSegments {
 
  private:
   std::vector<const memory::Segment*> list_;
+  std::map<std::uint64_t, std::size_t> taken_at_;  // when the segments of the end were taken
 };
 
 struct FollowedStart {

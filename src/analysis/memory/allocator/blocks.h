@@ -3,8 +3,9 @@
 // a record that is followed, or the search for the best fit.
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "analysis/memory/allocator/rules.h"
@@ -14,6 +15,14 @@ namespace stepscope::analysis::allocator {
 
 using BlockId = std::uint32_t;
 inline constexpr BlockId kNoBlock = 0xffffffff;
+
+// Blocks serve only requests of the same stream, pool and size class.
+struct Bin {
+  std::int64_t stream = 0;
+  std::uint16_t pool = 0;
+  bool is_small = false;
+  auto operator<=>(const Bin&) const = default;
+};
 
 enum class Use : std::uint8_t {
   kFree,
@@ -32,7 +41,8 @@ struct Block {
   std::uint32_t holder = 0;  // the allocation that has it
   Use use = Use::kGone;
   bool small = false, expandable = false;
-  bool backed = true;  // of a segment that is known
+  bool backed = true;      // of a segment that is known
+  std::uint64_t base = 0;  // where an expandable segment begins: its pages are counted from there
 
   std::uint64_t end() const { return address + static_cast<std::uint64_t>(size); }
   bool has_neighbours() const { return previous != kNoBlock || next != kNoBlock; }
@@ -80,7 +90,8 @@ class Blocks {
                              .bin = bin,
                              .use = Use::kUnmapped,
                              .small = small,
-                             .expandable = true});
+                             .expandable = true,
+                             .base = address});
     watcher_.offered(id, blocks_[id]);
     return id;
   }
@@ -268,7 +279,8 @@ class Blocks {
                                .bin = block.bin,
                                .use = rest_use,
                                .small = block.small,
-                               .expandable = block.expandable});
+                               .expandable = block.expandable,
+                               .base = block.base});
     if (next != kNoBlock) blocks_[next].previous = rest;
     blocks_[id].next = rest;
     blocks_[id].size = first;

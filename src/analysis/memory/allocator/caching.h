@@ -1,0 +1,113 @@
+// An allocator that works as torch's does: it looks for the best fit among the free blocks it
+// keeps, takes new memory from the driver where none fits, and returns what it can when the driver
+// has no more. For asking what other settings would have done with the same requests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analysis/memory/allocator/blocks.h"
+
+namespace stepscope::analysis::allocator {
+
+enum class DriverAction : std::uint8_t { kAlloc, kFree, kMap, kUnmap };
+struct DriverCall {
+  DriverAction action = DriverAction::kAlloc;
+  std::uint64_t address = 0;
+  Bytes size = 0;
+  auto operator<=>(const DriverCall&) const = default;
+};
+
+class Caching {
+ public:
+  // Without a limit the driver always has memory.
+  Caching(const Rules& rules, std::optional<Bytes> limit);
+  Caching(const Caching&) = delete;
+  Caching& operator=(const Caching&) = delete;
+
+  std::uint32_t bin(const Bin& bin);
+  // kNoBlock: out of memory.
+  BlockId request(std::uint32_t bin, Bytes requested, std::uint32_t holder);
+  // Whether a request would be served, with what it takes to find out left undone.
+  bool would_fit(std::uint32_t bin, Bytes requested) const;
+  void request_free(BlockId id) { blocks_.request_free(id); }
+  void complete_free(BlockId id) { blocks_.complete_free(id); }
+  // Returns every segment that is free as a whole, and every free page of expandable ones.
+  void release_cached(std::uint16_t pool);
+  // Returns the segment that begins here; false: it is not free as a whole.
+  bool release_segment(std::uint64_t address);
+
+  // A state to begin with: segments, and what lies in them in the order of addresses.
+  void begin_segment(std::uint64_t address, Bytes size, std::uint32_t bin);
+  void begin_reserve(std::uint64_t address, std::uint32_t bin);
+  void begin_mapped(std::uint64_t address, Bytes size, std::uint32_t bin);
+  BlockId begin_block(std::uint64_t address, Bytes size, Bytes requested, std::uint32_t holder);
+  void begin_here() { blocks_.begin_here(); }
+
+  // Where the next memory from the driver will lie; without one, at rising addresses.
+  void expect(std::uint64_t address) { expected_.push_back(address); }
+  void expect_nothing() { expected_.clear(); }
+
+  const Block& operator[](BlockId id) const { return blocks_[id]; }
+  const Statistics& statistics() const { return blocks_.statistics(); }
+  Bytes reserved() const { return statistics()(Stat::kReservedBytes).current; }
+  std::uint64_t driver_allocs = 0, driver_frees = 0, retries = 0;
+  std::vector<DriverCall>* calls = nullptr;  // every call is added, if set
+
+ private:
+  struct FreeKey {
+    Bytes size = 0;
+    std::uint64_t address = 0;
+    BlockId id = kNoBlock;
+    auto operator<=>(const FreeKey&) const = default;
+  };
+  struct Lists {
+    Bin bin;
+    std::set<FreeKey> free;
+    std::map<std::uint64_t, BlockId> unmapped;
+  };
+  // Told by the blocks what is free.
+  struct Watcher {
+    std::vector<Lists> lists;
+    std::vector<std::uint64_t> since;  // by block: how many searches before it became free
+    std::uint64_t searches = 0;        // of the large blocks of the common pool
+    void born(BlockId, const Block&) {}
+    void died(BlockId, const Block&) {}
+    void offered(BlockId id, const Block& block);
+    void withdrawn(BlockId id, const Block& block);
+  };
+
+  BlockId best_fit(std::uint32_t bin, Bytes rounded) const;
+  BlockId take_new(std::uint32_t bin, Bytes rounded);
+  BlockId expand(std::uint32_t bin, Bytes rounded);
+  BlockId room_in_reserves(std::uint32_t bin, Bytes rounded) const;
+  BlockId map(BlockId id, Bytes size);
+  bool release_oversized(std::uint32_t bin, Bytes rounded);
+  void collect();
+  void release_block(BlockId id);
+  void unmap_pages(BlockId id);
+  // The whole pages of a free block of an expandable segment.
+  std::pair<std::uint64_t, Bytes> pages_of(const Block& block) const;
+  bool is_available(BlockId id) const {
+    return id != kNoBlock && (blocks_[id].use == Use::kFree || blocks_[id].use == Use::kUnmapped);
+  }
+  bool has_room(Bytes more) const { return !limit_ || reserved() + more <= *limit_; }
+  std::uint64_t next_address(Bytes size);
+  void note(DriverAction action, std::uint64_t address, Bytes size);
+
+  Rules rules_;
+  std::optional<Bytes> limit_;
+  Watcher watcher_;
+  Blocks<Watcher> blocks_;
+  std::map<Bin, std::uint32_t> bins_;
+  std::map<std::uint64_t, BlockId> heads_;  // first blocks of segments and reserves
+  std::vector<std::uint64_t> expected_;
+  BlockId laid_out_ = kNoBlock;  // the last of begin_block
+  std::uint64_t rising_ = std::uint64_t{1} << 50;
+};
+
+}  // namespace stepscope::analysis::allocator
