@@ -20,5 +20,6 @@ extern const Analysis kLaunches;
 extern const Analysis kQueueLength;
 extern const Analysis kMemoryBandwidth;
 extern const Analysis kTransfers;
+extern const Analysis kMemoryOperators;
 
 }  // namespace stepscope::analysis

@@ -70,7 +70,7 @@ TEST(StackSigns, TellThePlace) {
        Place::kForward},
       {"the program", {"main@train.py", kRoot}, Place::kProgram},
       {"a program in a folder called optimizer",
-       {"main@/home/optimizer/train.py", "<module>@/home/optimizer/train.py"},
+       {"main@/w/optimizer/train.py", "<module>@/w/optimizer/train.py"},
        Place::kOptimizer},
       {"nothing", {}, Place::kNoStack},
   };

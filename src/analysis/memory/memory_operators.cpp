@@ -1,0 +1,296 @@
+// Which operators take memory and give it back, from the allocations a trace records. Needs no
+// memory snapshot. Definitions: docs/metrics/memory-operators.md.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "analysis/memory/trace_memory.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Bytes;
+using base::Nanos;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"min-bytes", ParameterType::kCount, "0", "list allocations of at least this many bytes"},
+    {"points", ParameterType::kCount, "500", "points of the curve; each keeps its highest. 0: all"},
+});
+
+constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
+    {"operator", Type::kText, Unit::kNone, "its name; (no operator): none was running"},
+    {"calls", Type::kInt, Unit::kCount, "how often it was called; null: not a call"},
+    {"self_allocated_bytes", Type::kInt, Unit::kBytes, "allocated by itself"},
+    {"allocated_bytes", Type::kInt, Unit::kBytes, "allocated by it and the operators it called"},
+    {"self_increase_bytes", Type::kInt, Unit::kBytes, "allocated less freed by itself"},
+    {"increase_bytes", Type::kInt, Unit::kBytes,
+     "allocated less freed by it and the operators it called"},
+    {"self_allocations", Type::kInt, Unit::kCount, "allocations by itself"},
+    {"allocations", Type::kInt, Unit::kCount, "allocations by it and the operators it called"},
+});
+constexpr std::array kEventColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
+    {"operator", Type::kText, Unit::kNone, "that asked for it; null: allocated before the trace"},
+    {"bytes", Type::kInt, Unit::kBytes, "size"},
+    {"allocated_ns", Type::kInt, Unit::kInstant, "when; null: before the trace"},
+    {"freed_ns", Type::kInt, Unit::kInstant, "when; null: not within the trace"},
+    {"duration_ns", Type::kInt, Unit::kNanos, "between the two"},
+});
+constexpr std::array kCurveColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
+    {"time_ns", Type::kInt, Unit::kInstant, "when the most was allocated in this stretch of time"},
+    {"allocated_bytes", Type::kInt, Unit::kBytes, "in use, the most in this stretch of time"},
+    {"reserved_bytes", Type::kInt, Unit::kBytes,
+     "held by the allocator, the most in this stretch of time; null: not given"},
+});
+constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
+    {"peak_allocated_bytes", Type::kInt, Unit::kBytes, "most in use"},
+    {"peak_ns", Type::kInt, Unit::kInstant, "when that was first so"},
+    {"peak_operator", Type::kText, Unit::kNone, "that was running then"},
+    {"peak_reserved_bytes", Type::kInt, Unit::kBytes, "most held; null: not given"},
+    {"last_allocated_bytes", Type::kInt, Unit::kBytes, "in use at the end"},
+    {"allocations", Type::kInt, Unit::kCount, "within the trace"},
+    {"frees", Type::kInt, Unit::kCount, "within the trace"},
+    {"never_freed", Type::kInt, Unit::kCount, "allocations whose free is not in the trace"},
+    {"older", Type::kInt, Unit::kCount, "frees whose allocation is not in the trace"},
+});
+constexpr std::array<std::string_view, 1> kBars = {"self_allocated_bytes"};
+constexpr std::array<std::string_view, 2> kLines = {"allocated_bytes", "reserved_bytes"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"memory_devices", "the memory of one device on one rank", kPeakColumns},
+    {"memory_operators",
+     "one operator on one device and rank, the most allocated first",
+     kOperatorColumns,
+     {base::Chart::kBars, "operator", kBars, "rank"}},
+    {"memory_events", "one allocation on one device and rank, the largest first", kEventColumns},
+    {"memory_curve",
+     "memory in use over time",
+     kCurveColumns,
+     {base::Chart::kLine, "time_ns", kLines, "device"}},
+});
+
+struct Sum {
+  Bytes increase = 0, allocated = 0;
+  std::int64_t allocations = 0;
+  void add(const Sum& other) {
+    increase += other.increase;
+    allocated += other.allocated;
+    allocations += other.allocations;
+  }
+};
+struct Line {
+  Sum self, total;
+  std::int64_t calls = 0;
+};
+using Lines = std::map<std::string_view, Line>;
+
+struct Partial {
+  std::vector<DeviceMemory> devices;
+  std::vector<Lines> lines;  // by device
+};
+
+constexpr std::string_view kOutside = "(no operator)";
+
+// By call first, from the innermost outwards, then by name.
+Lines lines_of(const WindowView& window, const DeviceMemory& memory) {
+  const trace::Trace& trace = *window.trace;
+  const OpTimes& times = op_times(window);
+  std::vector<Sum> self(times.calls.size());
+  Lines lines;
+  for (const MemoryEvent& event : memory.events) {
+    if (!event.counts) continue;
+    const Sum one = {event.bytes, std::max<Bytes>(event.bytes, 0), event.bytes > 0 ? 1 : 0};
+    if (event.call != OpCall::kNone) {
+      self[event.call].add(one);
+    } else {
+      lines[kOutside].self.add(one);
+      lines[kOutside].total.add(one);
+    }
+  }
+  std::vector<Sum> total = self;
+  std::vector<std::uint32_t> key(times.calls.size());
+  for (std::size_t i = times.calls.size(); i-- > 0;) {
+    key[i] = trace.name()[times.calls[i].row];
+    if (times.calls[i].parent != OpCall::kNone) total[times.calls[i].parent].add(total[i]);
+  }
+  const std::vector<bool> outer = outermost(times, key, trace.strings().size());
+  std::vector<Line> by_name(trace.strings().size());
+  for (std::size_t i = 0; i < times.calls.size(); ++i) {
+    Line& line = by_name[key[i]];
+    line.calls += times.calls[i].counted ? 1 : 0;
+    line.self.add(self[i]);
+    if (outer[i]) line.total.add(total[i]);
+  }
+  for (std::size_t name = 0; name < by_name.size(); ++name) {
+    const Line& line = by_name[name];
+    if (line.total.allocations == 0 && line.total.increase == 0) continue;
+    lines[trace.text(static_cast<base::StringId>(name))] = line;
+  }
+  return lines;
+}
+
+Partial compute(const WindowView& window) {
+  Partial out;
+  out.devices = trace_memory(window);
+  for (const DeviceMemory& memory : out.devices) out.lines.push_back(lines_of(window, memory));
+  return out;
+}
+
+// aten::empty and its kin are how others allocate: "aten::zeros (aten::empty)".
+std::string operator_of(const WindowView& window, const MemoryEvent& event) {
+  if (event.call == OpCall::kNone) return std::string(kOutside);
+  const std::vector<OpCall>& calls = op_times(window).calls;
+  const OpCall& call = calls[event.call];
+  const std::string name(window.trace->name_text(call.row));
+  if (!name.starts_with("aten::empty") || call.parent == OpCall::kNone) return name;
+  return std::string(window.trace->name_text(calls[call.parent].row)) + " (" + name + ")";
+}
+
+base::Cell given(Bytes bytes) { return bytes < 0 ? base::Cell(base::Null{}) : base::Cell(bytes); }
+
+void add_peak(base::Table& table, const WindowView& window, const DeviceMemory& memory) {
+  const MemoryEvent* peak = nullptr;
+  const MemoryEvent* last = nullptr;
+  Bytes reserved = -1;
+  std::int64_t allocations = 0, frees = 0, never_freed = 0, older = 0;
+  for (const MemoryEvent& event : memory.events) {
+    if (!event.counts) continue;
+    if (peak == nullptr || event.total_allocated > peak->total_allocated) peak = &event;
+    last = &event;
+    reserved = std::max(reserved, event.total_reserved);
+    const bool alone = event.partner == 0xffffffff;
+    (event.bytes > 0 ? allocations : frees) += 1;
+    if (alone) (event.bytes > 0 ? never_freed : older) += 1;
+  }
+  if (peak == nullptr) return;
+  table.add({window.rank, name_of(memory.device), given(peak->total_allocated), peak->time,
+             operator_of(window, *peak), given(reserved), given(last->total_allocated), allocations,
+             frees, never_freed, older});
+}
+
+void add_events(base::Table& table, const WindowView& window, const DeviceMemory& memory,
+                Bytes least) {
+  const std::string device = name_of(memory.device);
+  std::vector<const MemoryEvent*> listed;
+  for (const MemoryEvent& event : memory.events) {
+    // Frees have a line of their own only if nothing is known of their allocation.
+    const bool is_line = event.bytes > 0 || event.partner == 0xffffffff;
+    if (event.counts && is_line && std::abs(event.bytes) >= least) listed.push_back(&event);
+  }
+  std::ranges::stable_sort(listed, std::ranges::greater{},
+                           [](const MemoryEvent* event) { return std::abs(event->bytes); });
+  for (const MemoryEvent* event : listed) {
+    if (event->bytes > 0) {
+      const bool paired = event->partner != 0xffffffff;
+      const Nanos freed = paired ? memory.events[event->partner].time : 0;
+      table.add({window.rank, device, operator_of(window, *event), event->bytes, event->time,
+                 paired ? base::Cell(freed) : base::Null{},
+                 paired ? base::Cell(freed - event->time) : base::Null{}});
+    } else {
+      table.add({window.rank, device, base::Null{}, -event->bytes, base::Null{}, event->time,
+                 base::Null{}});
+    }
+  }
+}
+
+void add_curve(base::Table& table, const WindowView& window, const DeviceMemory& memory,
+               std::int64_t points) {
+  std::vector<const MemoryEvent*> counted;
+  for (const MemoryEvent& event : memory.events) {
+    if (event.counts && event.total_allocated >= 0) counted.push_back(&event);
+  }
+  if (counted.empty()) return;
+  const std::string device = name_of(memory.device);
+  const Nanos start = counted.front()->time;
+  const Nanos length = counted.back()->time - start + 1;
+  __extension__ using Wide = __int128;
+  const auto stretch = [&](const MemoryEvent* event) {
+    return static_cast<std::int64_t>(static_cast<Wide>(event->time - start) * points / length);
+  };
+  for (std::size_t i = 0; i < counted.size();) {
+    const MemoryEvent* most = counted[i];
+    Bytes reserved = -1;
+    std::size_t j = i;
+    for (; j < counted.size(); ++j) {
+      if (points == 0 ? j > i : stretch(counted[j]) != stretch(counted[i])) break;
+      if (counted[j]->total_allocated > most->total_allocated) most = counted[j];
+      reserved = std::max(reserved, counted[j]->total_reserved);
+    }
+    table.add({window.rank, device, most->time, most->total_allocated, given(reserved)});
+    i = j;
+  }
+}
+
+void add_lines(base::Table& table, std::int32_t rank, const std::string& device,
+               const Lines& lines) {
+  std::vector<const Lines::value_type*> order;
+  for (const auto& line : lines) order.push_back(&line);
+  std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto* line) {
+    return std::pair(line->second.self.allocated, line->second.total.allocated);
+  });
+  for (const auto* line : order) {
+    const auto& [self, total, calls] = line->second;
+    table.add({rank, device, line->first,
+               line->first == kOutside ? base::Cell(base::Null{}) : base::Cell(calls),
+               self.allocated, total.allocated, self.increase, total.increase, self.allocations,
+               total.allocations});
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const auto partials =
+      per_window<Partial>(view, [](const WindowView& window) { return compute(window); });
+  Answer answer;
+  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  std::map<std::pair<std::int32_t, MemoryDevice>, Lines> merged;
+  bool any = false;
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    const WindowView& window = view.windows[w];
+    for (std::size_t d = 0; d < partials[w].devices.size(); ++d) {
+      const DeviceMemory& memory = partials[w].devices[d];
+      any = true;
+      add_peak(answer.tables[0], window, memory);
+      add_events(answer.tables[2], window, memory, options.count("min-bytes"));
+      add_curve(answer.tables[3], window, memory, options.count("points"));
+      for (const auto& [name, line] : partials[w].lines[d]) {
+        Line& sum = merged[{window.rank, memory.device}][name];
+        sum.self.add(line.self);
+        sum.total.add(line.total);
+        sum.calls += line.calls;
+      }
+    }
+  }
+  for (const auto& [key, lines] : merged) {
+    add_lines(answer.tables[1], key.first, name_of(key.second), lines);
+  }
+  if (!any) {
+    answer.remarks.emplace_back(
+        "The trace has no allocations: record with profile_memory=True to see them.");
+  }
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kMemoryOperators{
+    .name = "memory-operators",
+    .title = "Memory by operator",
+    .question = "Which operators allocate memory, and who keeps it?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,107 @@
+#include "analysis/memory/trace_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace stepscope::analysis {
+namespace {
+
+using trace::Row;
+
+constexpr std::uint32_t kNoEntry = 0xffffffff;
+
+// The innermost operator that is running at each memory event, by entry of the table. Instants have
+// no place in the call tree; rows of a track come by start, so the running ones are a stack.
+std::vector<std::uint32_t> running_calls(const trace::Trace& trace, const OpTimes& times) {
+  const trace::MemoryTable& table = trace.memory_events();
+  std::vector<std::uint32_t> calls(table.rows.size(), OpCall::kNone);
+  std::vector<Row> running;
+  for (const trace::Track& track : trace.tracks()) {
+    running.clear();
+    for (Row row = track.begin; row < track.end; ++row) {
+      const bool is_operator = times.rows.contains(row);
+      const std::uint32_t entry = is_operator ? kNoEntry : table.rows.find(row);
+      if (!is_operator && entry == base::RowSet::kNone) continue;
+      const base::Nanos now = trace.start()[row];
+      // One that ends now is over for its followers, but what happens now is still its own.
+      while (!running.empty() &&
+             (is_operator ? trace.end(running.back()) <= now : trace.end(running.back()) < now)) {
+        running.pop_back();
+      }
+      if (is_operator) {
+        running.push_back(row);
+      } else if (!running.empty()) {
+        calls[entry] = times.find(running.back());
+      }
+    }
+  }
+  return calls;
+}
+
+// A free belongs to the last allocation at its address that has not been freed.
+void pair_up(std::vector<MemoryEvent>& events) {
+  std::vector<std::uint32_t> order(events.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return events[i].address; });
+  std::uint32_t open = kNoEntry;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::uint32_t i = order[k];
+    if (k > 0 && events[order[k - 1]].address != events[i].address) open = kNoEntry;
+    if (events[i].bytes > 0) {
+      open = i;
+    } else if (open != kNoEntry) {
+      events[i].partner = open;
+      events[open].partner = i;
+      open = kNoEntry;
+    }
+  }
+}
+
+}  // namespace
+
+std::string name_of(MemoryDevice device) {
+  static constexpr std::array<std::string_view, 21> kTypes = {
+      "cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+      "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+      "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuseone"};
+  const auto type = static_cast<std::size_t>(device.type);
+  std::string name = device.type >= 0 && type < kTypes.size()
+                         ? std::string(kTypes[type])
+                         : "device type " + std::to_string(device.type);
+  if (device.id >= 0) name += ":" + std::to_string(device.id);
+  return name;
+}
+
+std::vector<DeviceMemory> trace_memory(const WindowView& window) {
+  const trace::Trace& trace = *window.trace;
+  const trace::MemoryTable& table = trace.memory_events();
+  if (table.rows.size() == 0) return {};
+  const std::vector<std::uint32_t> calls = running_calls(trace, op_times(window));
+  std::map<MemoryDevice, std::vector<MemoryEvent>> devices;
+  table.rows.for_each([&](Row row, std::uint32_t entry) {
+    if ((trace.flags()[row] & trace::kFarTime) != 0) return;
+    MemoryEvent event;
+    event.time = trace.start()[row];
+    event.bytes = table.bytes[entry];
+    event.total_allocated = table.total_allocated[entry];
+    event.total_reserved = table.total_reserved[entry];
+    event.address = table.address[entry];
+    event.ordinal = trace.ordinal()[row];
+    event.call = calls[entry];
+    event.counts = window.counts_at(event.time);
+    devices[{table.device_type[entry], table.device_id[entry]}].push_back(event);
+  });
+  std::vector<DeviceMemory> out;
+  for (auto& [device, events] : devices) {
+    std::ranges::sort(
+        events, {}, [](const MemoryEvent& event) { return std::tuple(event.time, event.ordinal); });
+    pair_up(events);
+    out.push_back({device, std::move(events)});
+  }
+  return out;
+}
+
+}  // namespace stepscope::analysis
