@@ -100,7 +100,7 @@ def test_the_memory_of_every_operator(program: Program, path: Path) -> None:
 
 def check_events(rows: list[Row], memory: list[Event]) -> None:
     alive: dict[int, Event] = {}
-    wanted = []
+    wanted: list[tuple[int, int | None, int | None]] = []
     for event in memory:
         address, size = number_of(event, "Addr"), number_of(event, "Bytes")
         if size > 0:

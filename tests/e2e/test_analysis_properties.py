@@ -27,6 +27,7 @@ EVERYTHING = [
     "queue-length",
     "memory-bandwidth",
     "transfers",
+    "memory-operators",
 ]
 
 # Tables that are sums over launches: which columns name a row, and which are added.

@@ -97,14 +97,14 @@ struct Line {
 using Lines = std::map<std::string_view, Line>;
 
 struct Partial {
-  std::vector<DeviceMemory> devices;
+  std::vector<TraceMemory> devices;
   std::vector<Lines> lines;  // by device
 };
 
 constexpr std::string_view kOutside = "(no operator)";
 
 // By call first, from the innermost outwards, then by name.
-Lines lines_of(const WindowView& window, const DeviceMemory& memory) {
+Lines lines_of(const WindowView& window, const TraceMemory& memory) {
   const trace::Trace& trace = *window.trace;
   const OpTimes& times = op_times(window);
   std::vector<Sum> self(times.calls.size());
@@ -144,7 +144,7 @@ Lines lines_of(const WindowView& window, const DeviceMemory& memory) {
 Partial compute(const WindowView& window) {
   Partial out;
   out.devices = trace_memory(window);
-  for (const DeviceMemory& memory : out.devices) out.lines.push_back(lines_of(window, memory));
+  for (const TraceMemory& memory : out.devices) out.lines.push_back(lines_of(window, memory));
   return out;
 }
 
@@ -160,7 +160,7 @@ std::string operator_of(const WindowView& window, const MemoryEvent& event) {
 
 base::Cell given(Bytes bytes) { return bytes < 0 ? base::Cell(base::Null{}) : base::Cell(bytes); }
 
-void add_peak(base::Table& table, const WindowView& window, const DeviceMemory& memory) {
+void add_peak(base::Table& table, const WindowView& window, const TraceMemory& memory) {
   const MemoryEvent* peak = nullptr;
   const MemoryEvent* last = nullptr;
   Bytes reserved = -1;
@@ -180,7 +180,7 @@ void add_peak(base::Table& table, const WindowView& window, const DeviceMemory& 
              frees, never_freed, older});
 }
 
-void add_events(base::Table& table, const WindowView& window, const DeviceMemory& memory,
+void add_events(base::Table& table, const WindowView& window, const TraceMemory& memory,
                 Bytes least) {
   const std::string device = name_of(memory.device);
   std::vector<const MemoryEvent*> listed;
@@ -205,7 +205,7 @@ void add_events(base::Table& table, const WindowView& window, const DeviceMemory
   }
 }
 
-void add_curve(base::Table& table, const WindowView& window, const DeviceMemory& memory,
+void add_curve(base::Table& table, const WindowView& window, const TraceMemory& memory,
                std::int64_t points) {
   std::vector<const MemoryEvent*> counted;
   for (const MemoryEvent& event : memory.events) {
@@ -259,7 +259,7 @@ Answer run(const RunView& view, const Options& options) {
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
     for (std::size_t d = 0; d < partials[w].devices.size(); ++d) {
-      const DeviceMemory& memory = partials[w].devices[d];
+      const TraceMemory& memory = partials[w].devices[d];
       any = true;
       add_peak(answer.tables[0], window, memory);
       add_events(answer.tables[2], window, memory, options.count("min-bytes"));

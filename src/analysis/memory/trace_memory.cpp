@@ -75,7 +75,7 @@ std::string name_of(MemoryDevice device) {
   return name;
 }
 
-std::vector<DeviceMemory> trace_memory(const WindowView& window) {
+std::vector<TraceMemory> trace_memory(const WindowView& window) {
   const trace::Trace& trace = *window.trace;
   const trace::MemoryTable& table = trace.memory_events();
   if (table.rows.size() == 0) return {};
@@ -94,7 +94,7 @@ std::vector<DeviceMemory> trace_memory(const WindowView& window) {
     event.counts = window.counts_at(event.time);
     devices[{table.device_type[entry], table.device_id[entry]}].push_back(event);
   });
-  std::vector<DeviceMemory> out;
+  std::vector<TraceMemory> out;
   for (auto& [device, events] : devices) {
     std::ranges::sort(
         events, {}, [](const MemoryEvent& event) { return std::tuple(event.time, event.ordinal); });

@@ -30,12 +30,12 @@ struct MemoryEvent {
   bool counts = true;                  // of a step that was asked for
 };
 
-struct DeviceMemory {
+struct TraceMemory {
   MemoryDevice device;
   std::vector<MemoryEvent> events;  // by time, then by place in the file
 };
 
 // By device.
-std::vector<DeviceMemory> trace_memory(const WindowView& window);
+std::vector<TraceMemory> trace_memory(const WindowView& window);
 
 }  // namespace stepscope::analysis
