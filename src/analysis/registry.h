@@ -16,6 +16,7 @@ extern const Analysis kIdleTime;
 extern const Analysis kKernelDurations;
 extern const Analysis kOverlap;
 extern const Analysis kAnnotations;
+extern const Analysis kPatterns;
 extern const Analysis kLaunches;
 extern const Analysis kQueueLength;
 extern const Analysis kMemoryBandwidth;
