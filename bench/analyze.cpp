@@ -27,10 +27,10 @@ int run(const Options& options) {
   session::OpenOptions open;
   open.threads = threads;
   const Stopwatch load;
-  const trace::Run run = value_of(session::open({options.path}, open));
+  const session::Recording recording = value_of(session::open({options.path}, open));
   const double load_s = load.seconds();
   const Stopwatch prepare;
-  const session::Study study = value_of(session::Study::prepare(run, {}, threads));
+  const session::Study study = value_of(session::Study::prepare(recording, {}, threads));
   const double view_s = prepare.seconds();
 
   std::string parts;

@@ -9,7 +9,7 @@
 
 #include "bytes/source.h"
 #include "harness.h"
-#include "ingest/reading.h"
+#include "ingest/kineto/kineto.h"
 
 namespace stepscope::bench {
 namespace {
@@ -26,7 +26,7 @@ Sample load(const Options& options) {
   read_options.threads = static_cast<unsigned>(options.threads);
   read_options.careful_only = options.only == "careful";
   const trace::Trace trace =
-      value_of(ingest::read(value_of(bytes::open_source(options.path)), read_options));
+      value_of(ingest::kineto::read(value_of(bytes::open_source(options.path)), read_options));
   Sample sample;
   sample.seconds = watch.seconds();
   sample.events = trace.entries();

@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "emit": {"base", "bytes", "trace"},
     "analysis": {"base", *MODELS},
     "advice": {"base", "analysis"},
-    "report": {"base", "trace", "analysis", "advice"},
+    "report": {"base", "trace", "memory", "analysis", "advice"},
     "runs": {"base", "wire"},
     "session": {"base", *BELOW_SESSION},
     "server": {"base", "session", "report"},

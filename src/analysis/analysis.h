@@ -61,6 +61,13 @@ struct Answer {
   std::vector<std::string> remarks;  // plain sentences: what could not be answered, and why
 };
 
+// What must have been recorded for an analysis to have anything to say.
+enum class Needs : std::uint8_t {
+  kTrace,
+  kSnapshot,  // of an allocator's memory
+  kEither,    // says itself what it makes of what there is
+};
+
 struct Analysis {
   std::string_view name;      // "idle-time"
   std::string_view title;     // "Idle time"
@@ -68,7 +75,13 @@ struct Analysis {
   std::span<const Parameter> parameters;
   std::span<const base::TableShape> tables;
   Answer (*run)(const RunView& view, const Options& options);
+  Needs needs = Needs::kTrace;
 };
+
+// The sentence for a recording that lacks what the analysis needs; empty where it has it.
+std::string why_not_answered(const Analysis& analysis, const RunView& view);
+// Every table of the analysis without rows, and the sentence.
+Answer unanswered(const Analysis& analysis, std::string why);
 
 // Every analysis, in the order a person asks.
 std::span<const Analysis* const> analyses();

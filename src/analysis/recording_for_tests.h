@@ -56,7 +56,7 @@ class Recording {
     trace::RankTraces rank;
     rank.windows.push_back({{}, *trace::TraceBuilder(std::move(input)).build()});
     run_.ranks.push_back(std::move(rank));
-    view_ = *make_view(run_, selection, 1);
+    view_ = *make_view(run_, {}, selection, 1);
     return view_;
   }
 

@@ -148,6 +148,11 @@ WindowView prepare(const trace::Window& window, std::int32_t rank, std::uint32_t
   return view;
 }
 
+bool is_chosen(const Selection& selection, std::int32_t rank) {
+  return selection.ranks.empty() ||
+         std::ranges::find(selection.ranks, rank) != selection.ranks.end();
+}
+
 template <class Numbers>
 std::string listed(const Numbers& numbers) {
   if (numbers.empty()) return "none";
@@ -159,21 +164,27 @@ std::string listed(const Numbers& numbers) {
   return fmt::format("{}", fmt::join(numbers, ", "));
 }
 
-base::Status check(const trace::Run& run, const Selection& selection) {
+base::Status check(const trace::Run& run, std::span<const SnapshotView> snapshots,
+                   const Selection& selection) {
   std::set<std::int64_t> ranks;
   std::set<std::int64_t> steps;
   bool any_steps = false;
   for (const trace::RankTraces& rank : run.ranks) {
     ranks.insert(rank.rank.value);
-    if (!selection.ranks.empty() &&
-        std::ranges::find(selection.ranks, rank.rank.value) == selection.ranks.end()) {
-      continue;
-    }
+    if (!is_chosen(selection, rank.rank.value)) continue;
     for (const trace::Window& window : rank.windows) {
       const bool whole = window.trace.steps().source == trace::StepSource::kWhole;
       any_steps |= !whole;
       if (whole) steps.insert(0);
       for (const trace::Step& step : window.trace.steps().list) steps.insert(step.number);
+    }
+  }
+  for (const SnapshotView& snapshot : snapshots) {
+    ranks.insert(snapshot.rank);
+    if (!is_chosen(selection, snapshot.rank)) continue;
+    for (const SnapshotStep& step : snapshot.steps) {
+      any_steps = true;
+      steps.insert(step.number);
     }
   }
   for (const std::int32_t rank : selection.ranks) {
@@ -199,9 +210,20 @@ bool RunView::has_device_work() const {
   return std::ranges::any_of(windows, [](const WindowView& w) { return !w.work.empty(); });
 }
 
-base::Result<RunView> make_view(const trace::Run& run, const Selection& selection,
-                                unsigned threads) {
-  SCOPE_TRY(check(run, selection));
+base::Result<RunView> make_view(const trace::Run& run, std::span<const memory::Snapshot> snapshots,
+                                const Selection& selection, unsigned threads) {
+  RunView view;
+  view.threads = threads;
+  view.snapshots = view_snapshots(snapshots, run);
+  SCOPE_TRY(check(run, view.snapshots, selection));
+  std::erase_if(view.snapshots,
+                [&](const SnapshotView& snapshot) { return !is_chosen(selection, snapshot.rank); });
+  for (SnapshotView& snapshot : view.snapshots) {
+    for (SnapshotStep& step : snapshot.steps) {
+      step.selected = selection.steps.empty() ||
+                      std::ranges::find(selection.steps, step.number) != selection.steps.end();
+    }
+  }
   struct Source {
     const trace::Window* window;
     std::int32_t rank;
@@ -209,18 +231,17 @@ base::Result<RunView> make_view(const trace::Run& run, const Selection& selectio
   };
   std::vector<Source> sources;
   for (const trace::RankTraces& rank : run.ranks) {
-    if (!selection.ranks.empty() &&
-        std::ranges::find(selection.ranks, rank.rank.value) == selection.ranks.end()) {
-      continue;
-    }
+    if (!is_chosen(selection, rank.rank.value)) continue;
     for (std::uint32_t w = 0; w < rank.windows.size(); ++w) {
       sources.push_back({&rank.windows[w], rank.rank.value, w});
     }
   }
-  RunView view;
-  view.threads = threads;
   view.windows.resize(sources.size());
-  base::parallel_for(sources.size(), threads, [&](std::size_t i) {
+  base::parallel_for(sources.size() + view.snapshots.size(), threads, [&](std::size_t i) {
+    if (i >= sources.size()) {
+      prepare_snapshot(view.snapshots[i - sources.size()]);
+      return;
+    }
     view.windows[i] = prepare(*sources[i].window, sources[i].rank, sources[i].number, selection);
   });
   return view;

@@ -12,6 +12,7 @@
 
 #include "analysis/classes.h"
 #include "analysis/intervals.h"
+#include "analysis/memory/snapshot_view.h"
 #include "analysis/step_times.h"
 #include "base/parallel.h"
 #include "base/result.h"
@@ -97,14 +98,15 @@ struct Selection {
 };
 
 struct RunView {
-  std::vector<WindowView> windows;  // by rank, then by start
+  std::vector<WindowView> windows;      // by rank, then by start
+  std::vector<SnapshotView> snapshots;  // by rank, then by file name
   unsigned threads = 1;
   bool has_device_work() const;
 };
 
-// Fails when a chosen rank or step does not exist. The run must outlive the view.
-base::Result<RunView> make_view(const trace::Run& run, const Selection& selection,
-                                unsigned threads);
+// Fails when a chosen rank or step does not exist. What is viewed must outlive the view.
+base::Result<RunView> make_view(const trace::Run& run, std::span<const memory::Snapshot> snapshots,
+                                const Selection& selection, unsigned threads);
 
 // Calls compute(window) for every window in parallel; the results are in the order of the windows.
 template <class Partial, class Compute>

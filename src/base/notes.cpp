@@ -44,6 +44,9 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"shared_correlation", kInfo,
      "launches that share a correlation id; the nearest before was taken"},
     {"before_its_launch", kInfo, "device work that starts before its launch: clock noise"},
+    {"unknown_action", kInfo, "an allocator event of a kind we do not know; kept under its name"},
+    {"incomplete_record", kInfo, "an allocator event lacks its address or size; 0 was taken"},
+    {"unknown_value", kInfo, "a part of the snapshot that we do not know was skipped"},
     {"rank_from_file_name", kInfo, "the file does not say its rank; taken from its name"},
     {"rank_from_order", kInfo,
      "neither file nor name says the rank; numbered in order of the names"},
@@ -53,7 +56,7 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
      "no work on any device was recorded; see docs/start/no-gpu-events.md"},
     {"without_base_time", kInfo, "no baseTimeNanoseconds: times are as the file has them"},
     {"unreadable_file", kLoss, "a file of the folder could not be read; the others were"},
-    {"skipped_file", kInfo, "a JSON file of the folder is not a trace and was left out"},
+    {"skipped_file", kInfo, "a file of the folder is no recording and was left out"},
 }};
 
 }  // namespace

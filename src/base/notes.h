@@ -53,6 +53,10 @@ enum class Note : std::uint8_t {
   kWithoutLaunch,
   kSharedCorrelation,
   kBeforeItsLaunch,
+  // a memory snapshot
+  kUnknownAction,
+  kIncompleteRecord,
+  kUnknownValue,
   // the run
   kRankFromFileName,
   kRankFromOrder,

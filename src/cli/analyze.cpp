@@ -250,8 +250,7 @@ Exit run_analyze(const Context& context) {
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status, 1);
   if (!opened) return status;
-  const auto study =
-      session::Study::prepare(opened->run, request->selection, context.settings.jobs);
+  const auto study = session::Study::prepare(*opened, request->selection, context.settings.jobs);
   if (!study) return show_selection_error(context, study.error());
   auto answer = study->ask(request->about->name, request->parameters);
   if (!answer) return show_error(context, answer.error());
@@ -262,8 +261,8 @@ Exit run_analyze(const Context& context) {
   if (request->format == "csv") {
     for (const std::string& remark : answer->remarks) context.console.note(remark);
   }
-  if (!trace::lost_data(opened->run)) return Exit::kDone;
-  note_lost_data(context, opened->run);
+  if (!session::lost_data(*opened)) return Exit::kDone;
+  note_lost_data(context, *opened);
   return Exit::kDataLost;
 }
 

@@ -187,8 +187,8 @@ Exit run_export(const Context& context) {
     context.console.note(report::counted(without_text, "event") +
                          " written without the arguments that could not be read again");
   }
-  note_lost_data(context, opened->run);
-  return without_text > 0 || trace::lost_data(opened->run) ? Exit::kDataLost : Exit::kDone;
+  note_lost_data(context, *opened);
+  return without_text > 0 || session::lost_data(*opened) ? Exit::kDataLost : Exit::kDone;
 }
 
 }  // namespace

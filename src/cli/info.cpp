@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/open_run.h"
 #include "report/info_text.h"
+#include "report/snapshot_info.h"
 
 namespace stepscope::cli {
 namespace {
@@ -31,20 +32,22 @@ Exit run_info(const Context& context) {
 
   std::string text;
   if (context.arguments.has("json")) {
-    text = report::info_json(info, seconds);
+    text = report::info_json(info, opened->snapshots, seconds);
   } else {
     report::InfoTextOptions options;
     options.look = context.console.out_look();
     options.all = context.arguments.has("all");
     options.load_seconds = seconds;
-    text = report::info_text(info, options);
+    if (!opened->run.ranks.empty()) text = report::info_text(info, options);
+    if (!text.empty() && !opened->snapshots.empty()) text += '\n';
+    text += report::snapshots_text(opened->snapshots, options);
   }
   if (const base::Status written = context.console.write(text); !written) {
     return show_error(context, written.error());
   }
-  if (!info.lost_data) return Exit::kDone;
+  if (!session::lost_data(*opened)) return Exit::kDone;
   // On a terminal the report itself has just said so.
-  if (!context.console.out_is_terminal()) note_lost_data(context, opened->run);
+  if (!context.console.out_is_terminal()) note_lost_data(context, *opened);
   return Exit::kDataLost;
 }
 
@@ -58,8 +61,8 @@ const Command kInfo{
 category there are and how they are linked; and everything odd that was met while
 reading, counted by kind with one example position each.
 
-PATH is a trace file (JSON, also gzip or zstd, told by content), a folder of them
-(one per rank, searched in depth), or - for standard input.
+PATH is a trace (JSON) or a memory snapshot of torch (pickle), also gzip or zstd, all told
+by content; a folder of them (one per rank, searched in depth); or - for standard input.
 )",
     .options = kOptions,
     .examples = R"(  stepscope info trace.json.gz

@@ -79,7 +79,9 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
   paths.erase(paths.begin(),
               paths.begin() + static_cast<std::ptrdiff_t>(std::min(skip, paths.size())));
   if (paths.empty()) {
-    context.console.error("no PATH given: a trace file, a folder of them, or - for standard input");
+    context.console.error(
+        "no PATH given: a trace file, a memory snapshot, a folder of them, or - for standard "
+        "input");
     status = Exit::kUsage;
     return std::nullopt;
   }
@@ -88,24 +90,25 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
     return std::nullopt;
   }
   const auto start = std::chrono::steady_clock::now();
-  base::Result<trace::Run> run = [&] {
+  base::Result<session::Recording> recording = [&] {
     Progress progress(context, "reading");
     return session::open(paths, open_options(context, progress));
   }();
-  if (!run) {
-    status = show_error(context, run.error());
+  if (!recording) {
+    status = show_error(context, recording.error());
     return std::nullopt;
   }
   const auto took = std::chrono::steady_clock::now() - start;
-  note_useless_pattern(context, *run);
-  return OpenedRun{*std::move(run), std::chrono::duration<double>(took).count()};
+  note_useless_pattern(context, recording->run);
+  return OpenedRun{{*std::move(recording)}, std::chrono::duration<double>(took).count()};
 }
 
-void note_lost_data(const Context& context, const trace::Run& run) {
-  base::ImportLog all = run.log;
-  for (const trace::RankTraces& rank : run.ranks) {
+void note_lost_data(const Context& context, const session::Recording& recording) {
+  base::ImportLog all = recording.run.log;
+  for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
   }
+  for (const memory::Snapshot& snapshot : recording.snapshots) all.merge(snapshot.log);
   std::string kinds;
   for (std::size_t i = 0; i < static_cast<std::size_t>(base::Note::kCount); ++i) {
     const auto note = static_cast<base::Note>(i);

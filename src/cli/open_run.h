@@ -9,8 +9,7 @@
 
 namespace stepscope::cli {
 
-struct OpenedRun {
-  trace::Run run;
+struct OpenedRun : session::Recording {
   double seconds = 0;  // it took
 };
 
@@ -22,6 +21,6 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
 Exit show_error(const Context& context, const base::Error& error);
 
 // One line on standard error when something that was in the files is missing.
-void note_lost_data(const Context& context, const trace::Run& run);
+void note_lost_data(const Context& context, const session::Recording& recording);
 
 }  // namespace stepscope::cli

@@ -18,6 +18,7 @@
 #include "report/glossary.h"
 #include "report/numbers.h"
 #include "report/page.h"
+#include "report/snapshot_info.h"
 #include "report/tables.h"
 #include "session/analyze.h"
 
@@ -46,13 +47,15 @@ constexpr std::array kOptions = std::to_array<Option>({
     {.name = "glossary", .help = "explain the words of the report, and read nothing"},
 });
 
-base::Result<report::Findings> findings_of(const Context& context, const trace::Run& run) {
+base::Result<report::Findings> findings_of(const Context& context,
+                                           const session::Recording& recording) {
   SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
   SCOPE_TRY(const session::Study study,
-            session::Study::prepare(run, chosen, context.settings.jobs));
+            session::Study::prepare(recording, chosen, context.settings.jobs));
   report::Findings findings;
-  findings.info = report::summarize(run);
+  findings.info = report::summarize(recording.run);
   for (const analysis::Analysis* about : analysis::analyses()) {
+    if (!analysis::why_not_answered(*about, study.view()).empty()) continue;
     std::map<std::string, std::string> settings;
     for (const report::Setting& setting : report::report_settings()) {
       const bool has = std::ranges::find(about->parameters, setting.name,
@@ -122,6 +125,25 @@ base::Status check_usage(const Arguments& arguments) {
   return base::Done{};
 }
 
+// Nothing of the page can be said without a trace: shows what there is and who says more.
+Exit show_snapshots(const Context& context, const OpenedRun& opened, const report::Look& look) {
+  if (context.arguments.has("json") || context.arguments.has("md") ||
+      context.arguments.has("html") || context.arguments.has("csv")) {
+    context.console.error("this is a memory snapshot, and the report needs a trace");
+    context.console.hint("`stepscope memory` tells what a snapshot says");
+    return Exit::kNotReadable;
+  }
+  report::InfoTextOptions options;
+  options.look = look;
+  const std::string text = report::snapshots_text(opened.snapshots, options) +
+                           "\nThe report needs a trace; `stepscope memory` tells what a memory "
+                           "snapshot says.\n";
+  if (const base::Status written = context.console.write(text); !written) {
+    return show_error(context, written.error());
+  }
+  return session::lost_data(opened) ? Exit::kDataLost : Exit::kDone;
+}
+
 Exit run_report(const Context& context) {
   const auto look = look_from(context);
   if (!look) return show_error(context, look.error());
@@ -135,13 +157,14 @@ Exit run_report(const Context& context) {
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
-  const auto findings = findings_of(context, opened->run);
+  if (opened->run.ranks.empty()) return show_snapshots(context, *opened, *look);
+  const auto findings = findings_of(context, *opened);
   if (!findings) return show_selection_error(context, findings.error());
   if (const base::Status written = write_report(context, *findings, *look); !written) {
     return show_error(context, written.error());
   }
-  if (!findings->info.lost_data) return Exit::kDone;
-  if (!context.console.out_is_terminal()) note_lost_data(context, opened->run);
+  if (!session::lost_data(*opened)) return Exit::kDone;
+  if (!context.console.out_is_terminal()) note_lost_data(context, *opened);
   return Exit::kDataLost;
 }
 

@@ -1,25 +1,86 @@
 // The table of formats, and the choice among them.
 
+#include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
+#include <cstring>
+#include <utility>
 
 #include "ingest/kineto/kineto.h"
+#include "ingest/pickle/pickle.h"
 #include "ingest/reading.h"
 
 namespace stepscope::ingest {
 namespace {
 
+template <auto kRead>
+base::Result<Document> as_document(std::unique_ptr<bytes::ByteSource> source,
+                                   const ReadOptions& options) {
+  SCOPE_TRY(auto document, kRead(std::move(source), options));
+  return Document(std::move(document));
+}
+
 constexpr std::array kFormats = std::to_array<Format>({
-    {"kineto", kineto::sniff, kineto::read},
+    {"kineto", kineto::sniff, as_document<kineto::read>},
+    {"memory-snapshot", pickle::sniff, as_document<pickle::read>},
 });
+
+// Gives back the bytes that the choice was made by.
+class PeekedSource final : public bytes::ByteSource {
+ public:
+  PeekedSource(std::unique_ptr<bytes::ByteSource> source, std::string head)
+      : source_(std::move(source)), head_(std::move(head)) {}
+
+  base::Result<std::size_t> read(std::span<char> into) override {
+    if (given_ == head_.size()) return source_->read(into);
+    const std::size_t count = std::min(into.size(), head_.size() - given_);
+    std::memcpy(into.data(), head_.data() + given_, count);
+    given_ += count;
+    return count;
+  }
+  const std::string& name() const override { return source_->name(); }
+  bytes::Encoding encoding() const override { return source_->encoding(); }
+  std::uint64_t text_position() const override {
+    return source_->text_position() - (head_.size() - given_);
+  }
+  std::uint64_t file_position() const override { return source_->file_position(); }
+  std::optional<std::uint64_t> file_size() const override { return source_->file_size(); }
+  std::optional<bytes::Damage> damage() const override { return source_->damage(); }
+  bool rereadable() const override { return source_->rereadable(); }
+  std::shared_ptr<const bytes::SeekIndex> seek_index() const override {
+    return source_->seek_index();
+  }
+
+ private:
+  std::unique_ptr<bytes::ByteSource> source_;
+  std::string head_;
+  std::size_t given_ = 0;
+};
 
 }  // namespace
 
-base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
-                                const ReadOptions& options) {
-  // One format so far: it reads what it can and says what is wrong with the rest.
-  return kFormats.front().read(std::move(source), options);
+const Format& format_of(std::string_view first_bytes) {
+  const Format* best = &kFormats.front();
+  int most = 0;
+  for (const Format& format : kFormats) {
+    const int certainty = format.sniff(first_bytes);
+    if (certainty <= most) continue;
+    best = &format;
+    most = certainty;
+  }
+  return *best;
+}
+
+base::Result<Document> read(std::unique_ptr<bytes::ByteSource> source, const ReadOptions& options) {
+  std::string head(kSniffedBytes, '\0');
+  std::size_t filled = 0;
+  while (filled < head.size()) {
+    SCOPE_TRY(const std::size_t got, source->read(std::span(head).subspan(filled)));
+    if (got == 0) break;
+    filled += got;
+  }
+  head.resize(filled);
+  const Format& format = format_of(head);
+  return format.read(std::make_unique<PeekedSource>(std::move(source), std::move(head)), options);
 }
 
 }  // namespace stepscope::ingest

@@ -1,15 +1,19 @@
-// What every importer is asked for and told. An importer streams: it is handed a source of text and
-// returns a Trace or an Error; what was odd on the way is in the trace's log.
+// What every importer is asked for and told. An importer streams: it is handed a source of bytes
+// and returns a document or an Error; what was odd on the way is in the document's log.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include "base/result.h"
 #include "bytes/source.h"
+#include "memory/snapshot.h"
 #include "trace/trace.h"
 
 namespace stepscope::ingest {
@@ -25,16 +29,25 @@ struct ReadOptions {
   std::size_t block_bytes = std::size_t{1} << 20;  // stretch of text given to a thread at once
 };
 
+// What a file may hold.
+using Document = std::variant<trace::Trace, memory::Snapshot>;
+
 // A format is a row of functions, not a class hierarchy.
 struct Format {
   std::string_view name;                       // "kineto", as in docs/formats/
   int (*sniff)(std::string_view first_bytes);  // 0 = no, 100 = certain
-  base::Result<trace::Trace> (*read)(std::unique_ptr<bytes::ByteSource> source,
-                                     const ReadOptions& options);
+  base::Result<Document> (*read)(std::unique_ptr<bytes::ByteSource> source,
+                                 const ReadOptions& options);
 };
 
+// How much of a file its format is told by.
+inline constexpr std::size_t kSniffedBytes = 4096;
+
+// The format of a file that begins so. Text that looks like nothing we know is a trace's: that
+// reader takes what it can and says best what is wrong with the rest.
+const Format& format_of(std::string_view first_bytes);
+
 // Reads a file of any known format, decided by its first bytes.
-base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
-                                const ReadOptions& options);
+base::Result<Document> read(std::unique_ptr<bytes::ByteSource> source, const ReadOptions& options);
 
 }  // namespace stepscope::ingest

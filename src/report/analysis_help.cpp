@@ -1,5 +1,7 @@
 #include "report/analysis_help.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "report/cell_text.h"
@@ -53,6 +55,18 @@ std::string parameter_help(const Parameter& parameter) {
     text += fmt::format(" (default: {})", parameter.standard);
   }
   return text;
+}
+
+std::string_view needs_name(analysis::Needs needs) {
+  switch (needs) {
+    case analysis::Needs::kTrace:
+      return "trace";
+    case analysis::Needs::kSnapshot:
+      return "snapshot";
+    case analysis::Needs::kEither:
+      return "either";
+  }
+  return "";
 }
 
 void write_columns(JsonWriter& json, const base::TableShape& table) {
@@ -110,9 +124,22 @@ std::string_view value_name(ParameterType type) {
 }
 
 std::string analyses_text(const Look& look) {
+  struct Group {
+    std::string_view title;
+    analysis::Needs needs;
+  };
+  constexpr std::array kGroups = {Group{"of a trace", analysis::Needs::kTrace},
+                                  Group{"of a memory snapshot", analysis::Needs::kSnapshot},
+                                  Group{"of either", analysis::Needs::kEither}};
   TextTable page({{"analyses"}, {"", Align::kLeft, Fit::kWrap}});
-  for (const Analysis* analysis : analysis::analyses()) {
-    page.add({std::string(analysis->name), std::string(analysis->question)});
+  for (const Group& group : kGroups) {
+    bool first = true;
+    for (const Analysis* analysis : analysis::analyses()) {
+      if (analysis->needs != group.needs) continue;
+      if (first) page.add({Cell(std::string(group.title), Style::kFaint)});
+      first = false;
+      page.add({fmt::format("  {}", analysis->name), std::string(analysis->question)});
+    }
   }
   return page.render(look) +
          "\n`stepscope analyze NAME PATH...` answers one; `stepscope analyze NAME --help` explains "
@@ -130,6 +157,7 @@ std::string analyses_json() {
     json.member("name", about->name);
     json.member("title", about->title);
     json.member("question", about->question);
+    json.member("needs", needs_name(about->needs));
     write_parameters(json, *about);
     json.key("tables");
     json.begin_list();

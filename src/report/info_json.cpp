@@ -2,6 +2,7 @@
 
 #include "report/info_text.h"
 #include "report/json_writer.h"
+#include "report/snapshot_info.h"
 
 namespace stepscope::report {
 namespace {
@@ -231,11 +232,16 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
   }
 }
 
-std::string info_json(const RunInfo& info, std::optional<double> load_seconds) {
+std::string info_json(const RunInfo& info, std::span<const memory::Snapshot> snapshots,
+                      std::optional<double> load_seconds) {
   JsonWriter json;
   json.begin_object();
   json.member("schema", "stepscope.info/1");
   write_info(json, info, load_seconds);
+  if (!snapshots.empty()) {
+    json.key("snapshots");
+    write_snapshots(json, snapshots, load_seconds.has_value());
+  }
   json.end_object();
   return std::move(json).finish();
 }

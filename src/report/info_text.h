@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
+#include "memory/snapshot.h"
 #include "report/info.h"
 #include "report/json_writer.h"
 #include "report/text_table.h"
@@ -24,7 +26,8 @@ std::string info_text(const RunInfo& info, const InfoTextOptions& options);
 void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> load_seconds);
 
 // "stepscope.info/1", described in docs/cli/info.md.
-std::string info_json(const RunInfo& info, std::optional<double> load_seconds);
+std::string info_json(const RunInfo& info, std::span<const memory::Snapshot> snapshots,
+                      std::optional<double> load_seconds);
 
 // What to say and check when a trace has no device work; more in docs/start/no-gpu-events.md.
 std::string no_device_text(NoDeviceCause cause, const Look& look);

@@ -156,11 +156,11 @@ TEST(InfoText, KeepsToTheWidthOfTheTerminal) {
 TEST(InfoText, TimingsCanBeLeftOut) {
   const RunInfo info = run_of({window(0, "a.json")});
   EXPECT_THAT(info_text(info, {}), Not(HasSubstr("Loaded")));
-  EXPECT_THAT(info_json(info, {}), Not(HasSubstr("seconds")));
+  EXPECT_THAT(info_json(info, {}, {}), Not(HasSubstr("seconds")));
   InfoTextOptions timed;
   timed.load_seconds = 0.5;
   EXPECT_THAT(info_text(info, timed), HasSubstr("  Loaded    500 ms · 81.9 kB/s"));
-  EXPECT_THAT(info_json(info, 0.5), HasSubstr("\"seconds\": 0.5"));
+  EXPECT_THAT(info_json(info, {}, 0.5), HasSubstr("\"seconds\": 0.5"));
 }
 
 TEST(InfoJson, LargeNumbersAreTextAndUnknownOnesNull) {
@@ -168,7 +168,7 @@ TEST(InfoJson, LargeNumbersAreTextAndUnknownOnesNull) {
   info.start_known = true;
   info.start_unix_ns = 1'790'857'026'123'456'789;
   info.end_unix_ns = info.start_unix_ns + 5;
-  const std::string json = info_json(info, {});
+  const std::string json = info_json(info, {}, {});
   EXPECT_THAT(json, HasSubstr("\"start_unix_ns\": \"1790857026123456789\""));
   EXPECT_THAT(json, HasSubstr("\"span_ns\": 5"));
   EXPECT_THAT(json, HasSubstr("\"world_size\": null"));

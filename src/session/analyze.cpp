@@ -4,9 +4,16 @@
 
 namespace stepscope::session {
 
+base::Result<Study> Study::prepare(const Recording& recording, const analysis::Selection& selection,
+                                   unsigned threads) {
+  SCOPE_TRY(analysis::RunView view,
+            analysis::make_view(recording.run, recording.snapshots, selection, threads));
+  return Study(std::move(view));
+}
+
 base::Result<Study> Study::prepare(const trace::Run& run, const analysis::Selection& selection,
                                    unsigned threads) {
-  SCOPE_TRY(analysis::RunView view, analysis::make_view(run, selection, threads));
+  SCOPE_TRY(analysis::RunView view, analysis::make_view(run, {}, selection, threads));
   return Study(std::move(view));
 }
 
@@ -17,6 +24,9 @@ base::Result<analysis::Answer> Study::ask(std::string_view name,
     return base::fail(base::Code::kNotFound, "there is no analysis '" + std::string(name) + "'");
   }
   SCOPE_TRY(const analysis::Options options, analysis::parse_options(found->parameters, given));
+  if (std::string why = analysis::why_not_answered(*found, view_); !why.empty()) {
+    return analysis::unanswered(*found, std::move(why));
+  }
   return found->run(view_, options);
 }
 

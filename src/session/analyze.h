@@ -8,16 +8,21 @@
 #include "analysis/analysis.h"
 #include "analysis/view.h"
 #include "base/result.h"
+#include "session/session.h"
 #include "trace/run.h"
 
 namespace stepscope::session {
 
 class Study {
  public:
-  // The run must outlive the study.
+  // The recording must outlive the study.
+  static base::Result<Study> prepare(const Recording& recording,
+                                     const analysis::Selection& selection, unsigned threads);
+  // The same for a run alone.
   static base::Result<Study> prepare(const trace::Run& run, const analysis::Selection& selection,
                                      unsigned threads);
 
+  // An analysis that needs what was not recorded answers with a remark that says so.
   // Values by the names of the analysis' parameters; what is not given has its default.
   base::Result<analysis::Answer> ask(std::string_view analysis,
                                      const std::map<std::string, std::string>& options = {}) const;

@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "ingest/pickle/pickle.h"
+
 namespace stepscope::session {
 namespace {
 
@@ -114,6 +116,7 @@ std::string reason_for_list(Walk& walk) {
 }  // namespace
 
 std::string reason_to_skip(std::string_view text, bool whole) {
+  if (ingest::pickle::sniff(text) > 0) return ingest::pickle::reason_to_skip(text);
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   Walk walk(text);
   switch (walk.peek()) {

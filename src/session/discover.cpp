@@ -128,14 +128,18 @@ class Search {
     return false;
   }
 
+  static bool is_plain(const std::string& path) {
+    return path.ends_with(".json") || path.ends_with(".pickle") || path.ends_with(".pkl");
+  }
+
   // Somebody unpacked a.json.gz and kept it: a.json beside it is the same trace.
   void leave_out_twins() {
     std::set<std::string> plain;
     for (const FoundFile& file : found_.files) {
-      if (file.path.ends_with(".json")) plain.insert(file.path);
+      if (is_plain(file.path)) plain.insert(file.path);
     }
     std::erase_if(found_.files, [&](const FoundFile& file) {
-      if (file.named || file.path.ends_with(".json")) return false;
+      if (file.named || is_plain(file.path)) return false;
       const std::string stem = file.path.substr(0, file.path.rfind('.'));
       if (!plain.contains(stem)) return false;
       const std::string beside = fs::path(stem).filename().string();
@@ -153,7 +157,8 @@ class Search {
 
 bool has_trace_name(std::string_view file_name) {
   const std::string name = lower(file_name);
-  for (const std::string_view end : {".json", ".json.gz", ".json.zst"}) {
+  for (const std::string_view end : {".json", ".json.gz", ".json.zst", ".pickle", ".pickle.gz",
+                                     ".pickle.zst", ".pkl", ".pkl.gz", ".pkl.zst"}) {
     if (name.ends_with(end) && name.size() > end.size()) return true;
   }
   // Whatever is appended: .gz, .zst, a number by a rotating writer.

@@ -1,5 +1,5 @@
-// Which files a list of paths means. Folders are searched in depth for names that traces have;
-// whether such a file is a trace is for its content to say (session/content.h).
+// Which files a list of paths means. Folders are searched in depth for names that recordings
+// have; whether such a file is one is for its content to say (session/content.h).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Discovery {
 // also through links, counts once.
 base::Result<Discovery> discover(const std::vector<std::string>& paths);
 
-// Names a trace may have: *.json, *.json.gz, *.json.zst, *.pt.trace.json*.
+// Names a recording may have: *.json, *.pickle, *.pkl, also with .gz or .zst, *.pt.trace.json*.
 bool has_trace_name(std::string_view file_name);
 
 }  // namespace stepscope::session

@@ -72,7 +72,7 @@ std::string name_of(bytes::Encoding encoding) {
   return "plain";
 }
 
-// Why a file nobody named is no trace; empty when it may be one.
+// Why a file nobody named is no recording; empty when it may be one.
 base::Result<std::string> look_inside(const std::string& path) {
   SCOPE_TRY(const std::unique_ptr<bytes::ByteSource> source,
             bytes::open_source(path, {.input_window_bytes = 64 * 1024}));
@@ -139,7 +139,7 @@ class Loader {
   // An estimate of a file's text, which is what reading costs.
   std::uint64_t weight(std::size_t file) const {
     const FoundFile& found = files_[file];
-    const bool plain = found.path.ends_with(".json");
+    const bool plain = !found.path.ends_with(".gz") && !found.path.ends_with(".zst");
     return std::max(kLeastBytes, found.bytes) * (plain ? 1 : kUsualRatio);
   }
 
@@ -180,7 +180,7 @@ class Loader {
     const std::lock_guard lock(mutex_);
     free_threads_ += share.threads;
     unfinished_weight_ -= weight(share.file);
-    if (const auto& window = results_[share.file].window) held_bytes_ += window->trace.memory();
+    held_bytes_ += results_[share.file].memory();
     positions_[share.file] = files_[share.file].bytes;
     ++progress_.files_done;
     report(lock, true);
@@ -197,7 +197,7 @@ class Loader {
       results_[i] = {};
       const Share share{i, threads_, options_.max_memory_bytes - held_bytes_};
       read(share);
-      if (const auto& window = results_[i].window) held_bytes_ += window->trace.memory();
+      held_bytes_ += results_[i].memory();
     }
   }
 
@@ -213,15 +213,10 @@ class Loader {
       result.skipped = *std::move(reason);
       if (!result.skipped.empty()) return;
     }
-    base::Result<trace::Window> window = read_window(share);
-    if (window) {
-      result.window = *std::move(window);
-    } else {
-      result.error = window.error();
-    }
+    if (const base::Status done = read_document(share, result); !done) result.error = done.error();
   }
 
-  base::Result<trace::Window> read_window(const Share& share) {
+  base::Status read_document(const Share& share, LoadedFile& result) {
     const FoundFile& file = files_[share.file];
     SCOPE_TRY(std::unique_ptr<bytes::ByteSource> source, bytes::open_source(file.path));
     const auto facts = std::make_shared<SourceFacts>();
@@ -238,13 +233,18 @@ class Loader {
         if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) report(lock, false);
       };
     }
-    SCOPE_TRY(trace::Trace trace,
+    SCOPE_TRY(ingest::Document document,
               ingest::read(std::make_unique<WatchedSource>(std::move(source), facts), options));
-    return trace::Window{.source = {.path = file.path,
-                                    .encoding = name_of(facts->encoding),
-                                    .file_bytes = facts->file_bytes,
-                                    .text_bytes = facts->text_bytes},
-                         .trace = std::move(trace)};
+    if (auto* const snapshot = std::get_if<memory::Snapshot>(&document)) {
+      result.snapshot = std::move(*snapshot);
+      return base::Done{};
+    }
+    result.window = trace::Window{.source = {.path = file.path,
+                                             .encoding = name_of(facts->encoding),
+                                             .file_bytes = facts->file_bytes,
+                                             .text_bytes = facts->text_bytes},
+                                  .trace = std::get<trace::Trace>(std::move(document))};
+    return base::Done{};
   }
 
   // The lock is only a sign that it is held.

@@ -7,17 +7,23 @@
 #include <vector>
 
 #include "base/result.h"
+#include "memory/snapshot.h"
 #include "session/discover.h"
 #include "session/session.h"
 #include "trace/run.h"
 
 namespace stepscope::session {
 
-// Exactly one of the three is set, or none where reading stopped before the file's turn.
+// Exactly one of them is set, or none where reading stopped before the file's turn.
 struct LoadedFile {
   std::optional<trace::Window> window;
+  std::optional<memory::Snapshot> snapshot;
   std::optional<base::Error> error;
-  std::string skipped;  // why it is no trace
+  std::string skipped;  // why it is no recording
+
+  std::uint64_t memory() const {
+    return (window ? window->trace.memory() : 0) + (snapshot ? snapshot->memory() : 0);
+  }
 };
 
 std::vector<LoadedFile> load(const std::vector<FoundFile>& files, const OpenOptions& options);

@@ -79,7 +79,7 @@ std::pair<std::string_view, std::string_view> split_last(std::string_view path) 
 }
 
 std::string_view without_extension(std::string_view name) {
-  for (const std::string_view end : {".zst", ".gz", ".json", ".trace", ".pt"}) {
+  for (const std::string_view end : {".zst", ".gz", ".json", ".trace", ".pt", ".pickle", ".pkl"}) {
     if (name.size() > end.size() && ends_with_word(name, end)) name.remove_suffix(end.size());
   }
   return name;

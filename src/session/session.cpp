@@ -30,8 +30,9 @@ base::Failure nothing_read(const std::vector<std::string>& paths, const trace::R
     }
     return base::Failure{std::move(error)};
   }
-  std::string message =
-      paths.empty() ? "no path given" : paths.front() + ": no trace in this folder";
+  std::string message = paths.empty()
+                            ? "no path given"
+                            : paths.front() + ": no trace or memory snapshot in this folder";
   if (paths.size() > 1) message += fmt::format(" nor in the {} others", paths.size() - 1);
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(kShown, run.skipped.size()); ++i) {
@@ -48,15 +49,18 @@ std::int64_t unix_start(const trace::Trace& trace) {
   return trace.span().start + trace.clock().base_ns + trace.clock().offset_ns;
 }
 
-// Splits what was loaded into windows, failures and files left out.
+// Splits what was loaded into windows, snapshots, failures and files left out.
 base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFile>& files,
                                                       std::vector<LoadedFile> loaded,
-                                                      trace::Run& run) {
+                                                      Recording& recording) {
+  trace::Run& run = recording.run;
   std::vector<trace::Window> windows;
   for (std::size_t i = 0; i < files.size(); ++i) {
     LoadedFile& file = loaded[i];
     if (file.window) {
       windows.push_back(*std::move(file.window));
+    } else if (file.snapshot) {
+      recording.snapshots.push_back(*std::move(file.snapshot));
     } else if (file.error) {
       // A path the user wrote is a promise; a file that lies in a folder is not. What is wrong with
       // the options is wrong with all files.
@@ -127,24 +131,49 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
   }
 }
 
+// A snapshot does not say its rank: its name does, or nothing does.
+void add_snapshot_ranks(Recording& recording) {
+  std::vector<RankedFile> files;
+  for (const memory::Snapshot& snapshot : recording.snapshots) {
+    files.push_back({snapshot.source.path, std::nullopt});
+  }
+  const std::vector<RankChoice> choices = choose_ranks(files);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (choices[i].source == RankSource::kOrder) continue;
+    recording.snapshots[i].rank = choices[i].rank;
+    recording.run.log.add(Note::kRankFromFileName, base::ImportLog::kNowhere, files[i].path);
+  }
+  std::ranges::stable_sort(recording.snapshots, {},
+                           [](const memory::Snapshot& s) { return s.rank.value_or(0); });
+}
+
 }  // namespace
 
-base::Result<trace::Run> open(const std::vector<std::string>& paths, const OpenOptions& options) {
+bool lost_data(const Recording& recording) {
+  return trace::lost_data(recording.run) ||
+         std::ranges::any_of(recording.snapshots,
+                             [](const memory::Snapshot& s) { return s.log.lost_data(); });
+}
+
+base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options) {
   SCOPE_TRY(Discovery found, discover(paths));
   std::vector<LoadedFile> loaded = load(found.files, options);
   if (stopped(options)) return fail(Code::kCancelled, "stopped");
 
-  trace::Run run;
+  Recording recording;
+  trace::Run& run = recording.run;
   run.failures = std::move(found.failures);
   run.skipped = std::move(found.skipped);
-  SCOPE_TRY(std::vector<trace::Window> windows, take_windows(found.files, std::move(loaded), run));
+  SCOPE_TRY(std::vector<trace::Window> windows,
+            take_windows(found.files, std::move(loaded), recording));
   const auto by_path = [](const auto& a, const auto& b) { return natural_less(a.path, b.path); };
   std::ranges::stable_sort(run.failures, by_path);
   std::ranges::stable_sort(run.skipped, by_path);
-  if (windows.empty()) return nothing_read(paths, run);
+  if (windows.empty() && recording.snapshots.empty()) return nothing_read(paths, run);
   note_files(run);
   add_ranks(std::move(windows), run);
-  return run;
+  add_snapshot_ranks(recording);
+  return recording;
 }
 
 }  // namespace stepscope::session

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "memory/snapshot.h"
 #include "trace/run.h"
 
 namespace stepscope::session {
@@ -30,7 +31,17 @@ struct OpenOptions {
       progress;  // from any thread, not more than ~20 times a second
 };
 
-// Paths are trace files, folders of them (searched in depth), or "-". Ranks load in parallel.
-base::Result<trace::Run> open(const std::vector<std::string>& paths, const OpenOptions& options);
+// All that was recorded of a job. Any part may be empty, but not all of them.
+struct Recording {
+  trace::Run run;                           // its log is that of the recording as a whole
+  std::vector<memory::Snapshot> snapshots;  // by rank, then in the order of the names
+};
+
+// Whether anything that was in the files is missing here: what makes a command exit with 4.
+bool lost_data(const Recording& recording);
+
+// Paths are traces and memory snapshots, folders of them (searched in depth), or "-"; which is
+// which is told by content. Files load in parallel.
+base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options);
 
 }  // namespace stepscope::session

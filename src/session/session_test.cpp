@@ -42,22 +42,23 @@ TEST(Session, PutsWindowsUnderTheirRanksInOrderOfTime) {
   folder.write("late.json", rank_text(0, 500));
   folder.write("zero.json", rank_text(0, 100));
   folder.write("one.json", rank_text(1, 100));
-  const auto run = open({folder.path()}, {});
-  ASSERT_TRUE(run);
-  EXPECT_THAT(shape_of(*run, folder), ElementsAre("0 zero.json", "0 late.json", "1 one.json"));
-  EXPECT_EQ(run->log.count(Note::kSeveralWindows), 1u);
-  EXPECT_EQ(run->log.count(Note::kRankConflict), 0u);
-  EXPECT_FALSE(trace::lost_data(*run));
+  const auto recording = open({folder.path()}, {});
+  ASSERT_TRUE(recording);
+  EXPECT_THAT(shape_of(recording->run, folder),
+              ElementsAre("0 zero.json", "0 late.json", "1 one.json"));
+  EXPECT_EQ(recording->run.log.count(Note::kSeveralWindows), 1u);
+  EXPECT_EQ(recording->run.log.count(Note::kRankConflict), 0u);
+  EXPECT_FALSE(lost_data(*recording));
 }
 
 TEST(Session, NotesProcessesThatClaimOneRankAtOneTime) {
   const TempFolder folder;
   folder.write("a.json", rank_text(0, 100));
   folder.write("b.json", rank_text(0, 105));
-  const auto run = open({folder.path()}, {});
-  ASSERT_TRUE(run);
-  EXPECT_EQ(run->log.count(Note::kRankConflict), 1u);
-  EXPECT_THAT(run->log[Note::kRankConflict].detail, HasSubstr("b.json"));
+  const auto recording = open({folder.path()}, {});
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->run.log.count(Note::kRankConflict), 1u);
+  EXPECT_THAT(recording->run.log[Note::kRankConflict].detail, HasSubstr("b.json"));
 }
 
 TEST(Session, GivesTheSameRunAtAnyThreadCount) {
@@ -69,7 +70,7 @@ TEST(Session, GivesTheSameRunAtAnyThreadCount) {
   options.threads = 8;
   const auto eight = open({folder.path()}, options);
   ASSERT_TRUE(one && eight);
-  EXPECT_EQ(shape_of(*one, folder), shape_of(*eight, folder));
+  EXPECT_EQ(shape_of(one->run, folder), shape_of(eight->run, folder));
 }
 
 TEST(Session, ReportsFilesOfAFolderThatFailAndGoesOn) {
@@ -77,15 +78,15 @@ TEST(Session, ReportsFilesOfAFolderThatFailAndGoesOn) {
   folder.write("rank0.json", trace_text(1));
   folder.write("rank1.json", "");
   folder.write("config.json", R"({"lr": 1})");
-  const auto run = open({folder.path()}, {});
-  ASSERT_TRUE(run);
-  EXPECT_THAT(shape_of(*run, folder), ElementsAre("0 rank0.json"));
-  ASSERT_EQ(run->failures.size(), 1u);
-  EXPECT_EQ(run->failures[0].path, folder / "rank1.json");
-  ASSERT_EQ(run->skipped.size(), 1u);
-  EXPECT_EQ(run->log.count(Note::kUnreadableFile), 1u);
-  EXPECT_EQ(run->log.count(Note::kSkippedFile), 1u);
-  EXPECT_TRUE(trace::lost_data(*run));
+  const auto recording = open({folder.path()}, {});
+  ASSERT_TRUE(recording);
+  EXPECT_THAT(shape_of(recording->run, folder), ElementsAre("0 rank0.json"));
+  ASSERT_EQ(recording->run.failures.size(), 1u);
+  EXPECT_EQ(recording->run.failures[0].path, folder / "rank1.json");
+  ASSERT_EQ(recording->run.skipped.size(), 1u);
+  EXPECT_EQ(recording->run.log.count(Note::kUnreadableFile), 1u);
+  EXPECT_EQ(recording->run.log.count(Note::kSkippedFile), 1u);
+  EXPECT_TRUE(lost_data(*recording));
 }
 
 TEST(Session, FailsWhereAFileWasNamedOrNothingIsLeft) {
@@ -100,11 +101,11 @@ TEST(Session, FailsWhereAFileWasNamedOrNothingIsLeft) {
 
 TEST(Session, ASingleFileWithoutRankIsNothingOdd) {
   const TempFolder folder;
-  const auto run = open({folder.write("trace.json", trace_text(1))}, {});
-  ASSERT_TRUE(run);
-  EXPECT_EQ(run->log.count(Note::kRankFromOrder), 0u);
-  EXPECT_EQ(run->ranks.front().windows.front().source.encoding, "plain");
-  EXPECT_EQ(run->ranks.front().windows.front().source.text_bytes, trace_text(1).size());
+  const auto recording = open({folder.write("trace.json", trace_text(1))}, {});
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->run.log.count(Note::kRankFromOrder), 0u);
+  EXPECT_EQ(recording->run.ranks.front().windows.front().source.encoding, "plain");
+  EXPECT_EQ(recording->run.ranks.front().windows.front().source.text_bytes, trace_text(1).size());
 }
 
 TEST(Session, StopsWhenTold) {
@@ -113,9 +114,9 @@ TEST(Session, StopsWhenTold) {
   const std::atomic<bool> stop{true};
   OpenOptions options;
   options.stop = &stop;
-  const auto run = open({path}, options);
-  ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().code, base::Code::kCancelled);
+  const auto recording = open({path}, options);
+  ASSERT_FALSE(recording);
+  EXPECT_EQ(recording.error().code, base::Code::kCancelled);
 }
 
 TEST(Session, ReportsProgressUpToTheEnd) {

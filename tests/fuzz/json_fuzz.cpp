@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "bytes/source.h"
-#include "ingest/reading.h"
+#include "ingest/kineto/kineto.h"
 #include "trace/trace.h"
 
 namespace {
@@ -156,7 +156,7 @@ base::Result<trace::Trace> read(const std::string& bytes, bool careful, std::siz
   ingest::ReadOptions options;
   options.careful_only = careful;
   options.block_bytes = block_bytes;
-  return ingest::read(bytes::memory_source("fuzz.json", bytes), options);
+  return ingest::kineto::read(bytes::memory_source("fuzz.json", bytes), options);
 }
 
 [[noreturn]] void differ(std::string_view what) {

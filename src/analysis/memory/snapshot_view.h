@@ -1,0 +1,48 @@
+// What every memory analysis reads: a snapshot, and what was worked out of it once.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "memory/snapshot.h"
+#include "trace/run.h"
+
+namespace stepscope::analysis {
+
+// A training step on the snapshot's axis, which is the wall clock: nanoseconds since 1970.
+struct SnapshotStep {
+  std::int64_t number = 0;
+  base::Nanos start = 0, end = 0;
+  bool selected = true;  // by the user; all of them if none was chosen
+};
+
+// Who says where the steps are.
+enum class StepsFrom : std::uint8_t {
+  kNowhere,
+  kTrace,        // of the same rank and time
+  kAnnotations,  // ProfilerStep#3 and its like in the snapshot
+  kOptimizer,    // a step ends with Optimizer.step; numbered from 0
+};
+
+struct SnapshotView {
+  const memory::Snapshot* snapshot = nullptr;
+  std::int32_t rank = 0;
+  bool rank_known = false;  // by the file's name
+  std::string label;        // short and different for each snapshot: the file's name, or more of it
+  std::vector<SnapshotStep> steps;  // by start; they do not overlap
+  StepsFrom steps_from = StepsFrom::kNowhere;
+  // What analyses work out of a snapshot is kept here, filled by prepare_snapshot.
+};
+
+// One view per snapshot, with its label and its steps: from the traces of the same rank where they
+// were recorded at the same time, else from the snapshot's own annotations.
+std::vector<SnapshotView> view_snapshots(std::span<const memory::Snapshot> snapshots,
+                                         const trace::Run& run);
+
+// Fills in what is worked out of the snapshot alone. Snapshots are prepared side by side.
+void prepare_snapshot(SnapshotView& view);
+
+}  // namespace stepscope::analysis

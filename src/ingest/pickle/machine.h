@@ -1,0 +1,80 @@
+// Runs a pickle as data. A pickle is a program for a stack machine; this one knows the opcodes that
+// build numbers, text and containers. The ones that name or call code are refused, so nothing that
+// a file says is ever executed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/notes.h"
+#include "base/result.h"
+#include "ingest/pickle/feed.h"
+#include "ingest/pickle/records.h"
+#include "ingest/pickle/values.h"
+#include "ingest/reading.h"
+
+namespace stepscope::ingest::pickle {
+
+class Machine {
+ public:
+  Machine(std::unique_ptr<bytes::ByteSource> source, const ReadOptions& options);
+
+  // The object the pickle makes. A file that ends early gives what it held, and a note says so.
+  base::Result<Cell> run();
+
+  int protocol() const { return protocol_; }
+  Values& values() { return values_; }
+  Records& records() { return records_; }
+  base::StringPool& strings() { return strings_; }
+  base::ImportLog& log() { return log_; }
+  bytes::ByteSource& source() { return feed_.source(); }
+
+ private:
+  enum class State : std::uint8_t { kGoing, kStopped, kCut, kFailed };
+
+  State loop();
+  State step(unsigned char opcode);
+  State step_text(unsigned char opcode);
+  State step_line(unsigned char opcode);
+  State step_container(unsigned char opcode);
+  State text(std::uint64_t length, bool keep);
+  State integer(std::uint64_t length);
+  bool line(std::string& into);
+  State housekeeping();
+
+  State append_items();
+  State append_one();
+  State set_items();
+  State set_one();
+  State collect(Tag tag);
+  State tuple(std::size_t count);
+  State memoize(std::uint64_t index);
+  State fetch(std::uint64_t index);
+  bool set_members(const Cell& dict, std::size_t first);
+  void close_all();
+  void close_dict(std::size_t first);
+
+  State fail(base::Code code, std::string what);
+  State bad(std::string_view what);
+  State refused(unsigned char opcode);
+  void push(const Cell& cell) { values_.stack.push_back(cell); }
+  std::size_t floor() const { return values_.marks.empty() ? 0 : values_.marks.back(); }
+  // Whether so many values lie above the last mark.
+  bool has(std::size_t count) const { return values_.stack.size() >= floor() + count; }
+  template <class T>
+  T take();
+
+  Feed feed_;
+  const ReadOptions& options_;
+  base::ImportLog log_;
+  base::StringPool strings_;
+  Values values_;
+  Records records_;
+  base::Error error_{};
+  const char* opcode_at_ = nullptr;
+  int protocol_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace stepscope::ingest::pickle

@@ -1,0 +1,103 @@
+// What the dictionaries of a snapshot are turned into while the file is read, before it is known
+// which device a list of events belongs to or which segment a list of blocks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "base/notes.h"
+#include "base/pages.h"
+#include "base/strings.h"
+#include "ingest/pickle/values.h"
+#include "memory/snapshot.h"
+#include "memory/stack_pool.h"
+
+namespace stepscope::ingest::pickle {
+
+struct Event {
+  std::uint64_t address = 0;
+  base::Bytes size = 0;
+  std::int64_t stream = 0;
+  base::Nanos time = memory::kNoTime;
+  memory::StackId stack = memory::kNoStack, forward = memory::kNoStack;
+  base::StringId note = base::kNoString, compile_context = base::kNoString;
+  std::uint16_t pool = memory::kUnknownPool;
+  memory::Action action = memory::Action::kUnknown;
+};
+
+// Rows of events in blocks that go back to the system one by one as they become columns.
+class EventRows {
+ public:
+  void add(const Event& event) {
+    if (size_ % kRows == 0) blocks_.emplace_back(kRows * sizeof(Event));
+    reinterpret_cast<Event*>(blocks_.back().data())[size_++ % kRows] = event;
+  }
+  std::size_t size() const { return size_; }
+  std::size_t memory() const { return blocks_.size() * kRows * sizeof(Event); }
+  memory::History take();
+
+ private:
+  static constexpr std::size_t kRows = 16384;
+  std::vector<base::Pages> blocks_;
+  std::size_t size_ = 0;
+};
+
+struct SegmentDraft {
+  memory::Segment segment;
+  std::vector<memory::Block> blocks;
+};
+
+// Turns containers into records. Nothing is kept of a container that was turned.
+class Records {
+ public:
+  Records(Values& values, base::StringPool& strings, base::ImportLog& log)
+      : values_(values), strings_(strings), log_(log) {}
+
+  void at_offset(std::uint64_t offset) { offset_ = offset; }
+
+  // A value under a key that says what it is: stacks, notes.
+  Cell settle_member(const Cell& key, const Cell& value);
+  // Items on their way into a list or tuple; dictionaries are told by the keys they have.
+  void append(const Cell& list, std::span<const Cell> items);
+  // Whether a dictionary that was just filled is a whole event of the list below it.
+  bool settle_event(const Cell& dict, const Cell& list);
+
+  std::vector<EventRows> events;
+  std::vector<std::vector<memory::Block>> blocks;
+  std::vector<std::vector<SegmentDraft>> segments;
+  std::vector<std::vector<memory::Annotation>> annotations;
+  memory::StackPool stacks;
+  std::vector<memory::PoolId> pools = {{0, 0}};
+
+  // The value as text for people, cut at a few KiB.
+  std::string text_of(const Cell& cell) const;
+  std::size_t memory() const;
+
+ private:
+  template <class Each>
+  void each_member(const Cell& dict, Each each) const;
+  Cell settled_item(const Cell& list, const Cell& item);
+  bool take_record(const Cell& list, const Cell& dict);
+  bool claim(const Cell& list, Holds holds, std::size_t& count);
+  void take_event(const Container& dict, EventRows& rows);
+  memory::FrameId take_frame(const Container& dict);
+  memory::Block take_block(const Container& dict);
+  SegmentDraft take_segment(const Container& dict);
+  memory::Annotation take_annotation(const Container& dict);
+  memory::StackId stack_of(const Cell& cell);
+  std::uint16_t pool_of(const Cell& cell);
+  base::Nanos time_of(const Cell& cell);
+  base::StringId text_id(const Cell& cell) const;
+  std::int64_t number(const Cell& cell);
+
+  Values& values_;
+  base::StringPool& strings_;
+  base::ImportLog& log_;
+  std::uint64_t offset_ = 0;
+  std::vector<memory::FrameId> frames_;  // of the stack at hand
+  std::map<memory::PoolId, std::uint16_t> pool_ids_ = {{memory::PoolId{0, 0}, 0}};
+};
+
+}  // namespace stepscope::ingest::pickle

@@ -1,0 +1,141 @@
+// The words a snapshot is made of. They are interned before anything is read, so that a key is
+// known by its id and a dict's known keys fit a word of bits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/strings.h"
+
+namespace stepscope::ingest::pickle {
+
+enum class Word : std::uint8_t {
+  // keys; the first 64
+  kAction,
+  kAddr,
+  kAddress,
+  kSize,
+  kStream,
+  kTimeUs,
+  kFrames,
+  kForwardFrames,
+  kPoolId,
+  kUserMetadata,
+  kCompileContext,
+  kDeviceFree,
+  kInternalMetadata,
+  kName,
+  kFilename,
+  kLine,
+  kDevice,
+  kTotalSize,
+  kAllocatedSize,
+  kActiveSize,
+  kRequestedSize,
+  kSegmentType,
+  kSegmentPoolId,
+  kIsExpandable,
+  kBlocks,
+  kState,
+  kHistory,
+  kRealSize,
+  kStage,
+  kSegments,
+  kDeviceTraces,
+  kAllocatorSettings,
+  kExternalAnnotations,
+  kHostSegments,
+  kHostTraces,
+  kEntries,
+  kPgConfig,
+  kKeys,  // how many
+  // values
+  kAlloc = kKeys,
+  kFreeRequested,
+  kFreeCompleted,
+  kSegmentAlloc,
+  kSegmentFree,
+  kSegmentMap,
+  kSegmentUnmap,
+  kOom,
+  kSnapshot,
+  kAnnotate,
+  kActiveAllocated,
+  kActivePendingFree,
+  kActiveAwaitingFree,
+  kInactive,
+  kSmall,
+  kLarge,
+  kStart,
+  kEnd,
+  kNotApplicable,
+  kNothing,
+  kCount
+};
+
+// In the order of Word.
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Word::kCount)> kWords = {
+    "action",
+    "addr",
+    "address",
+    "size",
+    "stream",
+    "time_us",
+    "frames",
+    "forward_frames",
+    "pool_id",
+    "user_metadata",
+    "compile_context",
+    "device_free",
+    "internal_metadata",
+    "name",
+    "filename",
+    "line",
+    "device",
+    "total_size",
+    "allocated_size",
+    "active_size",
+    "requested_size",
+    "segment_type",
+    "segment_pool_id",
+    "is_expandable",
+    "blocks",
+    "state",
+    "history",
+    "real_size",
+    "stage",
+    "segments",
+    "device_traces",
+    "allocator_settings",
+    "external_annotations",
+    "host_segments",
+    "host_traces",
+    "entries",
+    "pg_config",
+    "alloc",
+    "free_requested",
+    "free_completed",
+    "segment_alloc",
+    "segment_free",
+    "segment_map",
+    "segment_unmap",
+    "oom",
+    "snapshot",
+    "annotate",
+    "active_allocated",
+    "active_pending_free",
+    "active_awaiting_free",
+    "inactive",
+    "small",
+    "large",
+    "START",
+    "END",
+    "N/A",
+    "",
+};
+
+constexpr base::StringId id_of(Word word) { return static_cast<base::StringId>(word); }
+constexpr std::uint64_t bit_of(Word word) { return std::uint64_t{1} << id_of(word); }
+
+}  // namespace stepscope::ingest::pickle
