@@ -1,0 +1,48 @@
+// Whether a kernel uses the units for matrix products (NVIDIA's tensor cores, AMD's matrix cores),
+// told by its name, and which operators could. A name proves it or it does not: what nothing proves
+// is unknown. Which names, and why: docs/metrics/tensor-cores.md.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+enum class TensorCores : std::uint8_t { kUsed, kNotUsed, kUnknown };
+std::string_view name_of(TensorCores use);  // "yes", "no", "unknown"
+
+struct TensorCoreUse {
+  TensorCores use = TensorCores::kUnknown;
+  std::string_view reason;  // "an instruction of Volta to Ada in its name"; lives for ever
+};
+TensorCoreUse tensor_core_use(std::string_view kernel);
+
+// Operators whose work is matrix products, by exact name: GEMM in all its forms, convolution,
+// attention, recurrent cells, and their backward nodes.
+bool names_matrix_operator(std::string_view op);
+
+// Which generation of units a device has, from the header of the trace.
+enum class MatrixUnits : std::uint8_t {
+  kUnknown,  // the trace does not say which device it is
+  kNone,     // older than Volta, or an AMD or other GPU without them
+  kHalf,     // Volta and Turing: 16 bits and integers
+  kAll,      // since Ampere, and AMD's CDNA: also 32 and 64 bits
+};
+MatrixUnits matrix_units(const trace::Header& header, std::int32_t device);
+
+// Answers for one window, each name examined once.
+class TensorCoreNames {
+ public:
+  explicit TensorCoreNames(const WindowView& window);
+  TensorCores of(const Work& piece);
+
+ private:
+  const WindowView* window_;
+  std::vector<std::uint8_t> known_;  // by name: 0 not asked yet, else 1 + TensorCores
+  std::vector<MatrixUnits> units_;   // by stream
+};
+
+}  // namespace stepscope::analysis
