@@ -12,6 +12,7 @@ extern const Analysis kDataloader;
 extern const Analysis kTemporalBreakdown;
 extern const Analysis kKernelTypes;
 extern const Analysis kKernels;
+extern const Analysis kOperators;
 extern const Analysis kIdleTime;
 extern const Analysis kKernelDurations;
 extern const Analysis kOverlap;

@@ -24,6 +24,7 @@ MatrixUnits matrix_units(const trace::Header& header, std::int32_t device) {
   // everything from Vega to CDNA here.
   if (contains(found->name, "AMD") || contains(found->name, "Radeon") ||
       contains(found->name, "Instinct")) {
+    if (contains(found->name, "Instinct MI100")) return MatrixUnits::kNoDouble;
     return contains(found->name, "Instinct MI") ? MatrixUnits::kAll : MatrixUnits::kUnknown;
   }
   if (!contains(found->name, "NVIDIA") && !contains(found->name, "Tesla") &&
@@ -31,7 +32,14 @@ MatrixUnits matrix_units(const trace::Header& header, std::int32_t device) {
     return MatrixUnits::kUnknown;
   }
   if (found->compute_major < 7) return MatrixUnits::kNone;
-  return found->compute_major == 7 ? MatrixUnits::kHalf : MatrixUnits::kAll;
+  const bool large =
+      found->compute_major >= 8 && found->compute_major < 11 && found->compute_minor == 0;
+  return large ? MatrixUnits::kAll : MatrixUnits::kNoDouble;
+}
+
+bool multiplies(MatrixUnits units, std::string_view types) {
+  if (units == MatrixUnits::kNone) return false;
+  return units != MatrixUnits::kNoDouble || !contains(types, "double");
 }
 
 TensorCoreNames::TensorCoreNames(const WindowView& window)

@@ -26,12 +26,17 @@ bool names_matrix_operator(std::string_view op);
 
 // Which generation of units a device has, from the header of the trace.
 enum class MatrixUnits : std::uint8_t {
-  kUnknown,  // the trace does not say which device it is
-  kNone,     // older than Volta, or an AMD or other GPU without them
-  kHalf,     // Volta and Turing: 16 bits and integers
-  kAll,      // since Ampere, and AMD's CDNA: also 32 and 64 bits
+  kUnknown,   // the trace does not say which device it is
+  kNone,      // older than Volta
+  kNoDouble,  // not for 64 bits: Volta, Turing, small chips since Ampere, MI100
+  kAll,       // A100, H100, B200, MI200 and later
 };
 MatrixUnits matrix_units(const trace::Header& header, std::int32_t device);
+
+// Whether such units can multiply inputs of these types, as the profiler writes them:
+// "float,c10::Half". 32 bits count, as they can be rounded to TF32 or by mixed precision; double
+// precision cannot. Empty: not recorded, which excludes nothing.
+bool multiplies(MatrixUnits units, std::string_view types);
 
 // Answers for one window, each name examined once.
 class TensorCoreNames {

@@ -145,11 +145,12 @@ TEST(MatrixOperators, AreKnownByTheirExactNames) {
 
 TEST(MatrixUnits, ComeFromTheDeviceInTheHeader) {
   trace::Header header;
-  const auto add = [&](std::string name, std::int64_t major) {
+  const auto add = [&](std::string name, std::int64_t major, std::int64_t minor = 0) {
     trace::DeviceProperties device;
     device.id = static_cast<std::int64_t>(header.devices.size());
     device.name = std::move(name);
     device.compute_major = major;
+    device.compute_minor = minor;
     header.devices.push_back(device);
   };
   add("Tesla P100-SXM2-16GB", 6);
@@ -158,12 +159,23 @@ TEST(MatrixUnits, ComeFromTheDeviceInTheHeader) {
   add("AMD Instinct MI300X", 9);
   add("AMD Radeon Graphics", 9);
   add("", 9);
-  const std::array expected = {MatrixUnits::kNone,   MatrixUnits::kHalf,    MatrixUnits::kAll,
-                               MatrixUnits::kAll,    MatrixUnits::kUnknown, MatrixUnits::kUnknown,
-                               MatrixUnits::kUnknown};
+  add("NVIDIA GeForce RTX 4090", 8, 9);
+  const std::array expected = {
+      MatrixUnits::kNone,    MatrixUnits::kNoDouble, MatrixUnits::kAll,      MatrixUnits::kAll,
+      MatrixUnits::kUnknown, MatrixUnits::kUnknown,  MatrixUnits::kNoDouble, MatrixUnits::kUnknown};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(matrix_units(header, static_cast<std::int32_t>(i)), expected[i]) << i;
   }
+}
+
+TEST(MatrixUnits, MultiplySomeTypesOnly) {
+  EXPECT_FALSE(multiplies(MatrixUnits::kNone, "c10::Half,c10::Half"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kNoDouble, "c10::Half,c10::Half"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kNoDouble, "float,float"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kNoDouble, ""));
+  EXPECT_FALSE(multiplies(MatrixUnits::kNoDouble, "double,double"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kAll, "double,double"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kUnknown, "double,double"));
 }
 
 }  // namespace
