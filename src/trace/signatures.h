@@ -25,29 +25,15 @@ class SignaturePool {
   };
 
   // `position` must not fall within one pool: readers of one lane move forward.
-  SignatureId intern(const SignatureTexts& raw, std::uint64_t position) {
-    SignatureId& last = last_[slot_of(raw)];
-    if (last == kNoSignature || !is(entries_[last], raw)) last = find(raw, position);
-    return last;
-  }
+  SignatureId intern(const SignatureTexts& raw, std::uint64_t position);
 
   const base::StringPool& texts() const { return texts_; }
   std::span<const Entry> entries() const { return entries_; }
 
  private:
-  static std::size_t slot_of(const SignatureTexts& raw);
-  bool is(const Entry& entry, const SignatureTexts& raw) const;
-  SignatureId find(const SignatureTexts& raw, std::uint64_t position);
-
-  static constexpr unsigned kSlotBits = 11;
-
   base::StringPool texts_;
   base::StringPool keys_;  // the four ids as bytes → place among the entries
   std::vector<Entry> entries_;
-  // The call seen last in each slot: comparing its text with that of the next is cheaper than
-  // hashing all of it.
-  std::vector<SignatureId> last_ =
-      std::vector<SignatureId>(std::size_t{1} << kSlotBits, kNoSignature);
 };
 
 }  // namespace stepscope::trace

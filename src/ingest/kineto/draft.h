@@ -32,6 +32,21 @@ struct Token {
 
 inline constexpr std::uint32_t kUnknownId = 0xffffffff;
 
+template <class... Args>
+constexpr std::uint64_t bits_of(Args... args) {
+  return ((std::uint64_t{1} << static_cast<unsigned>(args)) | ...);
+}
+
+// The arguments that say what an operator was called with, in the order of trace::Signature.
+inline constexpr std::uint64_t kInputs =
+    bits_of(Arg::kInputDims, Arg::kInputTypes, Arg::kInputStrides, Arg::kConcreteInputs);
+inline std::size_t input_number(Arg arg) {
+  return static_cast<std::size_t>(arg) - static_cast<std::size_t>(Arg::kInputDims);
+}
+inline Arg input_arg(std::size_t number) {
+  return static_cast<Arg>(static_cast<std::size_t>(Arg::kInputDims) + number);
+}
+
 struct Draft {
   std::uint32_t text_at = 0;  // of the event, in its batch
   char phase = 0;             // 0: none given; '?': not a single letter
@@ -48,6 +63,8 @@ struct Draft {
   bool has_name = false;
   // The lane's ids of category and track, when the reader has them at hand.
   std::uint32_t category_id = kUnknownId, track_id = kUnknownId;
+  // And of what it was called with; its texts are not there then.
+  std::uint32_t signature_id = kUnknownId;
 
   std::uint64_t present = 0;  // bit per Arg
   static_assert(static_cast<std::size_t>(Arg::kCount) < 64);
@@ -64,7 +81,7 @@ struct Draft {
     number_as_text = rounded = has_name = false;
     time = duration = 0;
     name = category = pid = tid = id = scope = local_id = global_id = {};
-    category_id = track_id = kUnknownId;
+    category_id = track_id = signature_id = kUnknownId;
     present = 0;
     series.clear();
   }

@@ -31,15 +31,17 @@ using fast::is_space;
       if (met == Met::kWindowEnd) break;
       const std::uint32_t end = index_->places[place - 1] + 1;
       if (!is_sound(begin, end)) return behind;
-      if (index_->any_odd && has_odd(begin, end)) {
-        if (has_escaped_key(first, place)) return behind;
-        note_faults(window_ + begin, window_ + end, draft_.text_at, lane_);
-      }
+      const bool odd = index_->any_odd && has_odd(begin, end);
+      if (odd && has_escaped_key(first, place)) return behind;
       if (draft_.has_time) {
         find_category();
         find_track();
+        if ((draft_.present & kInputs) != 0 && !find_signature()) return behind;
       }
+      if (odd) note_faults(window_ + begin, window_ + end, draft_.text_at, lane_);
+      const std::size_t ops_before = lane_.ops.size();
       stage(draft_, lane_);
+      if (new_call_ != kNowhere) remember_call(ops_before);
       behind = window_ + end;
       // On to the next event, if nothing but a comma stands between.
       const char* next = behind;
@@ -372,12 +374,15 @@ Arg FastScanner::known_argument(const char* colon) {
                                                                         : arg_before(colon - 1);
 }
 
-// `next` is the place behind the colon's.
-bool FastScanner::argument(const char* colon, std::size_t next) {
+// `next` is the place behind the colon's, and is moved on where more was read.
+bool FastScanner::argument(const char* colon, std::size_t& next) {
   const Arg arg = known_argument(colon);
   if (arg == Arg::kNone) return true;
   const char* const at = value_behind(colon);
-  if (type_of(arg) == ArgType::kList && *at == '[') return list_argument(arg, at, next);
+  if (type_of(arg) == ArgType::kList && *at == '[') {
+    lists(arg, colon, next);
+    return true;
+  }
   if (type_of(arg) != ArgType::kInteger) return other_argument(arg, at);
   const FastNumber number = fast_integer(at);
   if (number.next == nullptr) return other_argument(arg, at);
@@ -385,34 +390,34 @@ bool FastScanner::argument(const char* colon, std::size_t next) {
   return true;
 }
 
-// A list of anything but objects ends before the next key or the end of the arguments.
-bool FastScanner::list_argument(Arg arg, const char* at, std::size_t next) {
-  if (next == index_->count) return true;  // and so does the window: nothing is kept of this event
-  const char* end = window_ + index_->places[next];
-  if (*end == '{') return false;
-  if (*end == ':') {
-    end = quote_before(end - 1);
-    while (is_space(end[-1])) --end;
-    --end;
-    if (*end != ',') return false;
+// A list that says what an operator was called with, and those behind it: they come in the same
+// order nearly always.
+void FastScanner::lists(Arg arg, const char* colon, std::size_t& next) {
+  if ((draft_.present & kInputs) == 0) {
+    first_list_ = value_behind(colon);
+  } else if (next == last_list_ + 1) {
+    list_after_[input_number(last_list_arg_)] = {fast::load(colon - 9), arg};
   }
-  while (is_space(end[-1])) --end;
-  if (end[-1] != ']') return false;
-  draft_.set_text(arg, {at, static_cast<std::size_t>(end - at)});
-  return true;
-}
-
-// The quote before one that closes a string.
-const char* FastScanner::quote_before(const char* quote) const {
-  const auto close = static_cast<std::uint32_t>(quote - window_);
-  std::uint32_t word = close / 64;
-  std::uint64_t quotes = index_->quotes[word] & ((std::uint64_t{1} << (close % 64)) - 1);
-  while (quotes == 0 && word > 0) quotes = index_->quotes[--word];
-  return window_ + word * 64 + (63 - std::countl_zero(quotes | 1));
+  while (true) {
+    lists_[input_number(arg)] = {value_behind(colon), static_cast<std::uint32_t>(next)};
+    draft_.set_text(arg, {});
+    last_list_arg_ = arg;
+    last_list_ = static_cast<std::uint32_t>(next);
+    if (next == index_->count) return;
+    const ArgMemo& after = list_after_[input_number(arg)];
+    colon = window_ + index_->places[next];
+    if (*colon != ':' || fast::load(colon - 9) != after.raw ||
+        !begins_argument(after.arg, colon - 1) || *value_behind(colon) != '[') {
+      return;
+    }
+    arg = after.arg;
+    ++next;
+  }
 }
 
 bool FastScanner::other_argument(Arg arg, const char* at) {
   Token token{};
+  if (*at == '"' && type_of(arg) == ArgType::kList) return false;
   if (*at == '[') {
     // Lists worth reading are short and hold no lists or strings: the first bracket ends them.
     const char* end = at + 1;

@@ -12,6 +12,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "ingest/kineto/draft.h"
 #include "ingest/kineto/fast_numbers.h"
@@ -68,12 +70,15 @@ class FastScanner {
   bool may_open(const char* brace, std::uint32_t begin) const;
   Met rest_of_args(std::size_t& place);
   Arg known_argument(const char* colon);
-  bool argument(const char* colon, std::size_t next);
-  bool list_argument(Arg arg, const char* at, std::size_t next);
-  const char* quote_before(const char* quote) const;
+  bool argument(const char* colon, std::size_t& next);
+  void lists(Arg arg, const char* colon, std::size_t& next);
   bool other_argument(Arg arg, const char* at);
   void find_track();
   void find_category();
+  bool find_signature();
+  void remember_call(std::size_t ops_before);
+  const char* list_end(std::uint32_t next) const;
+  const char* quote_before(const char* quote) const;
   bool text_value(const char* at, Token& token) const;
   bool is_sound(std::uint32_t begin, std::uint32_t end) const;
   bool has_escaped_key(std::size_t place, std::size_t end) const;
@@ -88,6 +93,20 @@ class FastScanner {
   struct CategoryMemo {
     std::uint64_t first = 0, last = 0;
     std::size_t size = 0;
+    std::uint32_t id = kUnknownId;
+  };
+
+  // A list that says what an operator was called with: where it begins, and the place behind its
+  // key.
+  struct List {
+    const char* begin = nullptr;
+    std::uint32_t next = 0;
+  };
+  // What a call was, by the stretch of text from its first list to the end of its last.
+  struct CallMemo {
+    std::uint64_t hash = 0;
+    std::string text;
+    std::array<std::uint32_t, 4> starts{};  // of its lists, from that of the text
     std::uint32_t id = kUnknownId;
   };
 
@@ -107,6 +126,13 @@ class FastScanner {
   std::array<TrackMemo, 4> track_memos_;
   std::array<CategoryMemo, 16> category_memos_;
   std::array<ArgMemo, 512> arg_memos_;
+  std::array<List, 4> lists_;  // of this event, by input_number()
+  const char* first_list_ = nullptr;
+  std::uint32_t last_list_ = 0;  // the place behind the key of the last one
+  Arg last_list_arg_ = Arg::kInputDims;
+  std::array<ArgMemo, 4> list_after_;  // which list followed last time, by input_number()
+  std::vector<CallMemo> call_memos_;   // made for the first call
+  std::size_t new_call_ = kNowhere;    // among them, not yet staged
   FastTime fast_time_;
   Draft draft_;
 };

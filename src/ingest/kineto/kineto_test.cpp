@@ -237,6 +237,23 @@ TEST(Kineto, EqualInputsAreOneSignature) {
   }
 }
 
+// Whatever its category is written like, and only if it is an operator or an annotation.
+TEST(Kineto, OnlyOperatorsAndAnnotationsHaveInputs) {
+  const auto inputs = [](int n) { return "\"Input Dims\":[[" + std::to_string(n) + "]]"; };
+  const std::string text = "[" + event_text("", 1, 10, inputs(1)) +
+                           event_text("kernel", 1, 20, inputs(2)) +
+                           event_text(R"(\u0063pu_op)", 1, 30, inputs(3)) +
+                           event_text("cpu_op", 1, 40, inputs(1)) + kA + "]";
+  for (const bool careful : {true, false}) {
+    const auto trace = trace_of(text, careful, std::size_t{1} << 20);
+    ASSERT_TRUE(trace) << trace.error().message;
+    ASSERT_EQ(trace->signatures().size(), 2) << careful;
+    EXPECT_EQ(trace->text(trace->signatures()[0].dims), "[[3]]");
+    EXPECT_EQ(trace->text(trace->signatures()[1].dims), "[[1]]");
+    EXPECT_EQ(trace->ops().rows.size(), 2);
+  }
+}
+
 TEST(Kineto, TakesAnyNumberForARank) {
   const auto trace = trace_of(
       R"({"distributedInfo":{"rank":1e300,"pg_config":[{"ranks":[0,1e300,-1e300,2.0,"x"]}]},)"

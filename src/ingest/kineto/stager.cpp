@@ -110,22 +110,14 @@ Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
   return by_name == Kind::kOther && draft.phase == 'C' ? Kind::kCounter : by_name;
 }
 
-template <class... Args>
-constexpr std::uint64_t bits_of(Args... args) {
-  return ((std::uint64_t{1} << static_cast<unsigned>(args)) | ...);
-}
-
-constexpr std::uint64_t kInputs =
-    bits_of(Arg::kInputDims, Arg::kInputTypes, Arg::kInputStrides, Arg::kConcreteInputs);
-
 trace::SignatureId signature_of(const Draft& draft, Lane& lane) {
   if ((draft.present & kInputs) == 0) return trace::kNoSignature;
-  const auto given = [&](Arg arg) {
-    return draft.has(arg) ? draft.texts[static_cast<std::size_t>(arg)] : std::string_view{};
-  };
-  return lane.signature({given(Arg::kInputDims), given(Arg::kInputTypes), given(Arg::kInputStrides),
-                         given(Arg::kConcreteInputs)},
-                        draft.text_at);
+  if (draft.signature_id != kUnknownId) return draft.signature_id;
+  trace::SignatureTexts texts;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (draft.has(input_arg(i))) texts[i] = draft.texts[static_cast<std::size_t>(input_arg(i))];
+  }
+  return lane.signature(texts, draft.text_at);
 }
 
 // Most writers give operators without a stack an empty one.
@@ -302,7 +294,10 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   check_times(draft, row, lane);
   const std::uint32_t event = lane.next_event();
   lane.events.push_back(row);
-  if (draft.present != 0 || trace::is_on_device(row.kind)) add_sides(draft, row.kind, lane, event);
+  // Ends become no rows, so what they say is no concern.
+  const bool is_end = phase == RawPhase::kEnd || phase == RawPhase::kAsyncEnd;
+  if (!is_end && (draft.present != 0 || trace::is_on_device(row.kind)))
+    add_sides(draft, row.kind, lane, event);
   if (phase == RawPhase::kCounter) {
     for (const auto& [series, value] : draft.series) {
       lane.counters.push_back({event, lane.intern(series, draft.text_at), value});
