@@ -18,6 +18,8 @@ extern const Analysis kKernelDurations;
 extern const Analysis kOverlap;
 extern const Analysis kAnnotations;
 extern const Analysis kPatterns;
+extern const Analysis kModules;
+extern const Analysis kStacks;
 extern const Analysis kLaunches;
 extern const Analysis kQueueLength;
 extern const Analysis kMemoryBandwidth;
