@@ -15,6 +15,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/flame_graph.h"
 #include "cli/open_run.h"
 #include "cli/output_file.h"
 #include "cli/settings.h"
@@ -31,7 +32,7 @@ using analysis::Analysis;
 using base::Code;
 using base::fail;
 
-constexpr std::array<std::string_view, 4> kFormats = {"text", "csv", "json", "md"};
+constexpr std::array<std::string_view, 5> kFormats = {"text", "csv", "json", "md", "folded"};
 
 constexpr std::array kOwn = std::to_array<Option>({
     {.name = "list", .help = "list the analyses and what they answer; with -f json all about them"},
@@ -48,13 +49,14 @@ constexpr std::array kOwn = std::to_array<Option>({
     {.name = "format",
      .letter = 'f',
      .value = "FORMAT",
-     .help = "text (default), csv, json (schema stepscope.analysis/1) or md",
+     .help = "text (default), csv, json (schema stepscope.analysis/1), md; stacks: folded",
      .choices = kFormats},
     {.name = "output",
      .letter = 'o',
      .value = "PATH",
      .help = "write to this file; csv of several tables: to this folder, a file for each",
      .completes = Completes::kFiles},
+    kSvgOption,
     kWidthOption,
 });
 
@@ -157,6 +159,7 @@ base::Result<Request> request_from(const Context& context) {
   if (arguments.has("top") && (request.sorting || !has_top)) {
     SCOPE_TRY(request.top, count_from(arguments, "top"));
   }
+  SCOPE_TRY(check_flame_graph(context, *request.about));
   SCOPE_TRY(request.look, look_from(context));
   if (!request.output.empty()) request.look.colour = false;
   if (request.output != "-" && request.format != "csv") SCOPE_TRY(check_folder_of(request.output));
@@ -218,6 +221,22 @@ base::Status write_answer(const Context& context, const Request& request,
   return base::Done{};
 }
 
+// The flame graph and the tables; of both only what was asked for.
+base::Status write_all(const Context& context, const Request& request, analysis::Answer& answer) {
+  const Arguments& arguments = context.arguments;
+  if (arguments.has("svg")) {
+    SCOPE_TRY(write_svg(context, answer, request.parameters));
+    if (!arguments.has("format") && request.output.empty()) return base::Done{};
+  }
+  if (request.format != "folded") {
+    arrange(request, answer);
+    return write_answer(context, request, answer);
+  }
+  const std::string text = folded_of(answer, request.parameters);
+  if (request.output.empty() || request.output == "-") return context.console.write(text);
+  return write_file(request.output, text, context.interrupt);
+}
+
 Exit run_analyze(const Context& context) {
   if (context.arguments.has("list")) {
     const bool json = context.arguments.text("format") == "json";
@@ -254,11 +273,10 @@ Exit run_analyze(const Context& context) {
   if (!study) return show_selection_error(context, study.error());
   auto answer = study->ask(request->about->name, request->parameters);
   if (!answer) return show_error(context, answer.error());
-  arrange(*request, *answer);
-  if (const base::Status written = write_answer(context, *request, *answer); !written) {
+  if (const base::Status written = write_all(context, *request, *answer); !written) {
     return show_error(context, written.error());
   }
-  if (request->format == "csv") {
+  if (request->format == "csv" || request->format == "folded") {
     for (const std::string& remark : answer->remarks) context.console.note(remark);
   }
   if (!session::lost_data(*opened)) return Exit::kDone;
@@ -295,6 +313,7 @@ PATH is a trace file, a folder of them (one per rank), or - for standard input.
   stepscope analyze temporal-breakdown --table steps --sort idle_ns runs/exp1/
   stepscope analyze kernels -f csv --rank 0 runs/exp1/ > kernels.csv
   stepscope analyze temporal-breakdown -f csv -o tables/ runs/exp1/
+  stepscope analyze stacks --metric device --svg flame.svg trace.json.gz
 )",
     .completes = Completes::kAnalyses,
     .run = run_analyze,

@@ -43,12 +43,15 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
 // What the command was told to write must not be what it reads.
 base::Status check_outputs(const Context& context, std::span<const std::string> paths) {
   const Arguments& arguments = context.arguments;
-  for (const char* option : {"output", "html"}) {
+  for (const char* option : {"output", "html", "svg"}) {
     if (!arguments.has(option)) continue;
     SCOPE_TRY(check_not_an_input(arguments.origin(option), arguments.text(option), paths));
   }
-  if (!arguments.has("html")) return base::Done{};
-  return check_may_hold_page(arguments.origin("html"), arguments.text("html"));
+  for (const char* option : {"html", "svg"}) {
+    if (!arguments.has(option)) continue;
+    SCOPE_TRY(check_may_hold_page(arguments.origin(option), arguments.text(option)));
+  }
+  return base::Done{};
 }
 
 void note_useless_pattern(const Context& context, const trace::Run& run) {

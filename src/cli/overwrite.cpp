@@ -50,9 +50,10 @@ base::Status check_may_hold_page(const std::string& option, const std::string& p
   if (first == '<') return base::Done{};
   return base::fail(
       base::Code::kInvalidArgument,
-      fmt::format("{} {}: there is a file of that name which is no HTML page; {} takes "
-                  "the file to write, as in {} report.html",
-                  option, path, option, option));
+      fmt::format("{} {}: there is a file of that name which is no {}; {} takes the file to write, "
+                  "as in {} {}",
+                  option, path, option == "--svg" ? "picture" : "HTML page", option, option,
+                  option == "--svg" ? "flame.svg" : "report.html"));
 }
 
 }  // namespace stepscope::cli

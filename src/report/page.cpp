@@ -53,12 +53,13 @@ PageSection make_section(const Section& section, const Findings& findings,
   for (const Part& part : section.parts) {
     const Finding* finding = findings.find(part.analysis);
     if (finding == nullptr) continue;
+    const base::Table* table = findings.table(part.analysis, part.table);
+    if (part.quiet && (table == nullptr || table->rows() == 0)) continue;
     for (const std::string& remark : finding->answer.remarks) {
       // How many rows there are was the report's choice, and it has no such option.
       if (remark.find("--top") != std::string::npos) continue;
       if (said.insert(remark).second) out.remarks.push_back(remark);
     }
-    const base::Table* table = findings.table(part.analysis, part.table);
     if (table == nullptr || table->rows() == 0 || !anything_in(*table, part.needs)) continue;
     if (part.several_ranks && findings.info.ranks < 2) continue;
     const bool is_series = part.shown == Shown::kSpark;

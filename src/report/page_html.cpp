@@ -13,6 +13,7 @@
 #include "report/shown_columns.h"
 #include "report/svg_chart.h"
 #include "report/text_width.h"
+#include "report/tree_rows.h"
 
 namespace stepscope::report {
 namespace {
@@ -88,6 +89,7 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
     const std::vector<std::string> texts = short_names(names, kWidestName);
     std::size_t longest = 0;
     for (const std::string& text : texts) longest = std::max(longest, text.size());
+    const std::vector<std::size_t> spaces = indents(table, c);
     constexpr std::size_t kShort = 28;
     for (std::size_t r = 0; r < rows; ++r) {
       if (is_number(shape)) {
@@ -96,8 +98,11 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
         lines[r] += fmt::format("<td{}>{}</td>", table.is_null(c, r) ? " class=\"z\"" : "",
                                 html_text(cell_text(table, c, r)));
       } else {
-        lines[r] += fmt::format("<td class=\"{}\"{}>{}</td>", longest > kShort ? "t" : "w",
-                                text_cells_title(names[r], texts[r]), html_text(texts[r]));
+        const std::string indent = spaces.empty() || spaces[r] == 0
+                                       ? std::string()
+                                       : fmt::format(" style=\"padding-left:{}px\"", spaces[r] * 8);
+        lines[r] += fmt::format("<td class=\"{}\"{}{}>{}</td>", longest > kShort ? "t" : "w",
+                                indent, text_cells_title(names[r], texts[r]), html_text(texts[r]));
       }
     }
   }

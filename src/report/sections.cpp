@@ -184,6 +184,16 @@ constexpr std::array kRanges = std::to_array<Part>({
      .one_rank = true},
 });
 
+constexpr Names<8> kModuleColumns = {"rank",  "module",     "calls",       "device_ns",
+                                     "share", "forward_ns", "backward_ns", "host_ns"};
+constexpr std::array kModules = std::to_array<Part>({
+    {.analysis = "modules",
+     .table = "modules",
+     .columns = kModuleColumns,
+     .quiet = true,
+     .one_rank = true},
+});
+
 constexpr std::array kSections = std::to_array<Section>({
     {.title = "Where the step time goes",
      .about = "The wall time of the steps as each GPU spends it. Communication and memory count as "
@@ -211,6 +221,12 @@ constexpr std::array kSections = std::to_array<Section>({
      .about = "GPU programs by name, the longest first; share is of all kernel time of the rank.",
      .parts = kKernels,
      .next = "kernels"},
+    {.title = "Parts of the model",
+     .about = "The modules of the model, each class below the one that calls it. Forward is GPU "
+              "work started while the module ran, backward what the backward pass of its operators "
+              "started; both with the modules inside it. Share is of all GPU work of the rank.",
+     .parts = kModules,
+     .next = "modules"},
     {.title = "Launching work",
      .about = "What the calls that start GPU work cost the host, and how long work waits to begin. "
               "A kernel shorter than its launch keeps the GPU waiting for the host.",
@@ -250,6 +266,11 @@ constexpr std::array kSettings = std::to_array<Setting>({
     {"launches", "top", "10"},
     {"transfers", "top", "10"},
     {"annotations", "top", "10"},
+    {"stacks", "top", "20"},
+    {"stacks", "frames", "100"},
+    {"modules", "by", "class"},
+    {"modules", "top", "12"},
+    {"modules", "depth", "4"},
     {"queue-length", "points", "300"},
     {"memory-bandwidth", "points", "300"},
 });

@@ -23,6 +23,7 @@ struct Part {
   std::size_t rows = 0;                            // at most, of one rank; 0: all
   std::string_view caption = {};
   std::string_view needs = {};  // left out when this column is nowhere above 0
+  bool quiet = false;           // without rows, its analysis' remarks are left out too
   bool only_html = false;       // there is room for it
   bool folded = false;          // in HTML, behind its caption
   bool several_ranks = false;   // left out for a single rank

@@ -11,6 +11,7 @@
 #include "report/numbers.h"
 #include "report/short_names.h"
 #include "report/text_width.h"
+#include "report/tree_rows.h"
 
 namespace stepscope::report {
 namespace {
@@ -33,6 +34,7 @@ struct Laid {
   std::size_t title_width = 0;
   bool is_text = false;
   bool has_bar = false;
+  std::vector<std::size_t> indents = {};  // of a tree's names, by row
 };
 
 class Layout {
@@ -66,11 +68,14 @@ class Layout {
   }
 
   Laid lay(std::size_t column) const {
-    Laid laid{.column = column, .is_text = shape(column).type == Type::kText};
+    Laid laid{.column = column,
+              .is_text = shape(column).type == Type::kText,
+              .indents = indents(table_, column)};
     std::size_t cells = 0;
     for (std::size_t r = 0; r < rows_; ++r) {
       const std::string text = cell_text(table_, column, r);
-      cells = std::max(cells, text_width(laid.is_text ? plain_name(text) : text));
+      const std::size_t indent = laid.indents.empty() ? 0 : laid.indents[r];
+      cells = std::max(cells, indent + text_width(laid.is_text ? plain_name(text) : text));
     }
     // A title is broken where that makes the column narrower.
     const std::vector<std::string> lines =
@@ -156,8 +161,11 @@ class Layout {
         if (table_.is_null(laid.column, r)) {
           cells[r].emplace_back(cut_end(cell_text(table_, laid.column, r), laid.width),
                                 Style::kFaint);
-        } else {
+        } else if (laid.indents.empty()) {
           cells[r].emplace_back(texts[next++]);
+        } else {
+          const std::string name = std::string(laid.indents[r], ' ') + texts[next++];
+          cells[r].emplace_back(cut_end(name, laid.width));
         }
       }
       return;

@@ -6,6 +6,7 @@
 #include "report/cell_text.h"
 #include "report/short_names.h"
 #include "report/tables.h"
+#include "report/tree_rows.h"
 
 namespace stepscope::report {
 
@@ -44,8 +45,11 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
     std::vector<std::string_view> full;
     for (std::size_t r = 0; names && r < shown; ++r) full.push_back(table.text_at(c, r));
     const std::vector<std::string> texts = short_names(full, kWidestName);
+    const std::vector<std::size_t> spaces = indents(table, c);
     for (std::size_t r = 0; r < shown; ++r) {
       const bool name = names && !table.is_null(c, r);
+      // Markdown takes spaces away, but not these.
+      for (std::size_t i = 0; !spaces.empty() && i < spaces[r]; ++i) lines[r] += "&nbsp;";
       lines[r] += fmt::format(" {} |", markdown_text(name ? texts[r] : cell_text(table, c, r)));
     }
   }
