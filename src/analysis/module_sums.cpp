@@ -76,6 +76,7 @@ void ModuleSums::merge(const ModuleSums& other) {
   // The same object in another recording of its rank is the same object.
   const std::size_t before = nodes.size();
   std::vector<std::uint64_t> objects;
+  objects.reserve(before);
   for (const ModuleTimes& times : self) objects.push_back(times.objects);
   Grafting(*this).add(other, [](const ModuleName& name) { return name; });
   for (std::size_t node = 1; node < before; ++node) {
