@@ -5,6 +5,8 @@ that any byte a program prints survives reading and writing.
 """
 
 import gzip
+import json
+import pickle
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -13,7 +15,7 @@ from pathlib import Path, PurePosixPath
 import zstandard
 
 OUTPUTS = ("stdout", "stderr")
-OPTIONS = {"hex", "escaped", "cut", "gzip", "zstd"}
+OPTIONS = {"hex", "escaped", "cut", "pickle", "gzip", "zstd"}
 OUTPUT_OPTIONS = {"cut"}
 
 
@@ -48,6 +50,8 @@ class Section:
             data = text.encode("utf-8", "surrogateescape")
         if "escaped" in self.options:
             data = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda m: bytes.fromhex(m[1].decode()), data)
+        if "pickle" in self.options:
+            data = pickle.dumps(json.loads(data), protocol=4)
         if "gzip" in self.options:
             data = gzip.compress(data, mtime=0)
         if "zstd" in self.options:

@@ -7,10 +7,29 @@ namespace stepscope::analysis {
 namespace {
 
 constexpr std::array kAnalyses = {
-    &kOverview,    &kSteps,           &kDataloader, &kTemporalBreakdown, &kIdleTime,
-    &kKernelTypes, &kOperators,       &kKernels,    &kKernelDurations,   &kOverlap,
-    &kAnnotations, &kModules,         &kStacks,     &kPatterns,          &kLaunches,
-    &kQueueLength, &kMemoryBandwidth, &kTransfers,  &kStepsTensorflow,   &kMemoryOperators,
+    &kOverview,
+    &kSteps,
+    &kDataloader,
+    &kTemporalBreakdown,
+    &kIdleTime,
+    &kKernelTypes,
+    &kOperators,
+    &kKernels,
+    &kKernelDurations,
+    &kOverlap,
+    &kAnnotations,
+    &kModules,
+    &kStacks,
+    &kPatterns,
+    &kLaunches,
+    &kQueueLength,
+    &kMemoryBandwidth,
+    &kTransfers,
+    &kStepsTensorflow,
+    &kMemoryOperators,
+    &kMemoryOom,
+    &kMemoryLeaks,
+    &kMemoryFragmentation,
 };
 
 }  // namespace

@@ -25,5 +25,8 @@ extern const Analysis kQueueLength;
 extern const Analysis kMemoryBandwidth;
 extern const Analysis kTransfers;
 extern const Analysis kMemoryOperators;
+extern const Analysis kMemoryFragmentation;
+extern const Analysis kMemoryLeaks;
+extern const Analysis kMemoryOom;
 
 }  // namespace stepscope::analysis

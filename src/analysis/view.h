@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include "analysis/classes.h"
 #include "analysis/intervals.h"
 #include "analysis/memory/snapshot_view.h"
+#include "analysis/on_demand.h"
 #include "analysis/step_times.h"
 #include "base/parallel.h"
 #include "base/result.h"
@@ -46,21 +46,6 @@ struct DeviceView {
   Intervals compute, communication, memory, busy;
 };
 
-// What several analyses need and others do not: made by the first that asks, kept for the rest.
-template <class T>
-class OnDemand {
- public:
-  // All callers pass the same `make`; it runs once, whoever else waits for it.
-  template <class Make>
-  const T& get(Make make) {
-    std::call_once(once_, [&] { value_ = std::make_shared<const T>(make()); });
-    return *value_;
-  }
-
- private:
-  std::once_flag once_;
-  std::shared_ptr<const T> value_;
-};
 struct OpTimes;
 
 struct WindowView {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/info_facts.h"
+#include "report/memory_story.h"
 #include "report/numbers.h"
 #include "report/text_width.h"
 
@@ -71,6 +72,14 @@ PageSection make_section(const Section& section, const Findings& findings,
   return out;
 }
 
+void add_sections(std::span<const Section> sections, const Findings& findings, Page& page) {
+  std::set<std::string> said;
+  for (const Section& section : sections) {
+    PageSection made = make_section(section, findings, said);
+    if (!made.blocks.empty() || !made.remarks.empty()) page.sections.push_back(std::move(made));
+  }
+}
+
 std::vector<NamedText> oddities_of(const RunInfo& info) {
   std::vector<NamedText> oddities;
   const std::string folder = common_folder(info);
@@ -109,8 +118,7 @@ std::string run_path(const RunInfo& info) {
   return folder.empty() ? "PATH..." : shell_word(printable(folder));
 }
 
-std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
-  const std::string path = run_path(info);
+std::vector<NamedText> next_of_sections(const Page& page, std::string_view path) {
   std::vector<NamedText> next;
   for (const PageSection& section : page.sections) {
     const std::string_view command = section.section->next;
@@ -119,6 +127,12 @@ std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
     next.push_back({fmt::format("stepscope analyze {} {}", command, path),
                     std::string(section.section->title)});
   }
+  return next;
+}
+
+std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
+  const std::string path = run_path(info);
+  std::vector<NamedText> next = next_of_sections(page, path);
   next.push_back({"stepscope report --html report.html " + path, "this report with charts"});
   next.push_back({"stepscope analyze --list", "every question there is"});
   next.push_back({"stepscope report --glossary", "what the words mean"});
@@ -145,11 +159,7 @@ Page make_page(const Findings& findings) {
   Page page;
   page.title = title_of(findings.info);
   page.facts = page_facts(findings.info);
-  std::set<std::string> said;
-  for (const Section& section : sections()) {
-    PageSection made = make_section(section, findings, said);
-    if (!made.blocks.empty() || !made.remarks.empty()) page.sections.push_back(std::move(made));
-  }
+  add_sections(sections(), findings, page);
   page.oddities = oddities_of(findings.info);
   for (const trace::FileFailure& failure : findings.info.failures) {
     page.failures.push_back(printable(failure.error.message));
@@ -157,6 +167,18 @@ Page make_page(const Findings& findings) {
   page.lost_data = findings.info.lost_data;
   page.one_rank = findings.info.ranks < 2;
   page.next = next_of(page, findings.info);
+  return page;
+}
+
+Page make_memory_page(const Findings& findings, std::string_view paths) {
+  Page page;
+  page.title = "Memory";
+  page.facts = memory_story(findings);
+  add_sections(memory_sections(), findings, page);
+  page.one_rank = true;  // the snapshot's name says it
+  page.next = next_of_sections(page, paths);
+  page.next.push_back(
+      {fmt::format("stepscope memory --html memory.html {}", paths), "this page with charts"});
   return page;
 }
 

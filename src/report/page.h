@@ -57,6 +57,8 @@ struct Page {
 
 // The findings must outlive the page.
 Page make_page(const Findings& findings);
+// Of memory snapshots: the story first. `paths` as they would be typed again.
+Page make_memory_page(const Findings& findings, std::string_view paths);
 
 std::string page_text(const Page& page, const Look& look);
 std::string page_md(const Page& page);

@@ -38,6 +38,7 @@ struct Section {
 };
 
 std::span<const Section> sections();
+std::span<const Section> memory_sections();  // of `stepscope memory`
 
 // Parameters the report asks an analysis with, "name=value"; others have their defaults.
 struct Setting {

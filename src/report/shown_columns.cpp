@@ -9,11 +9,14 @@ namespace {
 
 bool never_changes(const base::Table& table, std::size_t column) {
   const base::ColumnShape& shape = table.shape().columns[column];
-  if (shape.type != base::Type::kInt || shape.unit != base::Unit::kId) return false;
+  if (shape.unit != base::Unit::kId) return false;
+  const bool is_text = shape.type == base::Type::kText;
+  if (shape.type != base::Type::kInt && !is_text) return false;
   for (std::size_t r = 0; r < table.rows(); ++r) {
-    if (table.is_null(column, r) || table.int_at(column, r) != table.int_at(column, 0)) {
-      return false;
-    }
+    if (table.is_null(column, r)) return false;
+    const bool same = is_text ? table.text_at(column, r) == table.text_at(column, 0)
+                              : table.int_at(column, r) == table.int_at(column, 0);
+    if (!same) return false;
   }
   return true;
 }
@@ -31,9 +34,10 @@ ShownColumns shown_columns(const base::Table& table, std::span<const std::string
   ShownColumns shown;
   bool named = false;  // the first column of text says what a row is, and stays
   const auto add = [&](std::size_t column) {
-    const bool names = !named && table.shape().columns[column].type == base::Type::kText;
+    const bool lifted = never_changes(table, column);
+    const bool names = !lifted && !named && table.shape().columns[column].type == base::Type::kText;
     named = named || names;
-    if (never_changes(table, column)) {
+    if (lifted) {
       shown.lifted.push_back(column);
     } else if (!names && is_empty(table, column)) {
       shown.empty.push_back(column);

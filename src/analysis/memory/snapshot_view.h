@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/on_demand.h"
 #include "base/units.h"
 #include "memory/snapshot.h"
 #include "trace/run.h"
@@ -27,6 +29,7 @@ enum class StepsFrom : std::uint8_t {
   kOptimizer,    // a step ends with Optimizer.step; numbered from 0
 };
 
+struct SnapshotWork;
 struct SnapshotView {
   const memory::Snapshot* snapshot = nullptr;
   std::int32_t rank = 0;
@@ -34,7 +37,8 @@ struct SnapshotView {
   std::string label;        // short and different for each snapshot: the file's name, or more of it
   std::vector<SnapshotStep> steps;  // by start; they do not overlap
   StepsFrom steps_from = StepsFrom::kNowhere;
-  // What analyses work out of a snapshot is kept here, filled by prepare_snapshot.
+  // Read it through work_of(view).
+  std::shared_ptr<OnDemand<SnapshotWork>> work = std::make_shared<OnDemand<SnapshotWork>>();
 };
 
 // One view per snapshot, with its label and its steps: from the traces of the same rank where they

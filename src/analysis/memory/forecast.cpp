@@ -1,0 +1,115 @@
+#include "analysis/memory/forecast.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/parallel.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using allocator::kMiB;
+using allocator::Rules;
+
+struct Candidate {
+  std::string setting;
+  Rules rules;
+};
+
+std::vector<Candidate> candidates(const Rules& recorded, bool can_collect) {
+  std::vector<Candidate> list;
+  const auto add = [&](std::string setting, auto change) {
+    Rules rules = recorded;
+    change(rules);
+    list.push_back({std::move(setting), rules});
+  };
+  if (recorded.expandable_segments) {
+    add("expandable_segments:False", [](Rules& rules) { rules.expandable_segments = false; });
+  } else {
+    add("expandable_segments:True", [](Rules& rules) { rules.expandable_segments = true; });
+  }
+  for (const base::Bytes mib : {64, 128, 256, 512}) {
+    if (recorded.max_split_size == mib * kMiB) continue;
+    add(fmt::format("max_split_size_mb:{}", mib),
+        [&](Rules& rules) { rules.max_split_size = mib * kMiB; });
+  }
+  for (const std::int64_t divisions : {4, 8, 16}) {
+    Rules rules = recorded;
+    rules.divisions.fill(divisions);
+    if (rules.divisions == recorded.divisions) continue;
+    list.push_back({fmt::format("roundup_power2_divisions:{}", divisions), rules});
+  }
+  if (can_collect) {
+    for (const double share : {0.6, 0.8}) {
+      if (recorded.collect_above == share) continue;
+      add(fmt::format("garbage_collection_threshold:{}", share),
+          [&](Rules& rules) { rules.collect_above = share; });
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string_view name_of(Fits fits) {
+  switch (fits) {
+    case Fits::kYes:
+      return "yes";
+    case Fits::kPerhaps:
+      return "perhaps";
+    case Fits::kNo:
+      break;
+  }
+  return "no";
+}
+
+Forecasts forecasts(const HistoryWork& work, std::optional<base::Bytes> device_bytes,
+                    unsigned threads) {
+  Forecasts out;
+  const memory::History& history = *work.history;
+  out.reproduction = reproduce(history, work.lives, work.followed);
+  out.limit = limit_seen(history, work.followed);
+  out.least_possible = least_possible(history, work.lives, work.followed.rules);
+  if (!out.reproduction.is_same) return out;
+  std::optional<base::Bytes> limit = device_bytes;
+  if (out.limit) limit = out.limit->at_most;
+  const std::vector<Candidate> all = candidates(work.followed.rules, limit.has_value());
+  out.list.resize(all.size());
+  base::parallel_for(all.size(), threads, [&](std::size_t i) {
+    SettingForecast& forecast = out.list[i];
+    forecast.setting = all[i].setting;
+    forecast.result = simulate(history, work.lives, work.followed, all[i].rules, limit);
+    if (!work.followed.ooms.empty() && out.limit) {
+      forecast.ooms_served_surely =
+          simulate(history, work.lives, work.followed, all[i].rules, out.limit->at_least)
+              .ooms_served;
+    }
+  });
+  return out;
+}
+
+std::string settings_text(const Rules& rules) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ",") + part; };
+  const Rules standard;
+  if (rules.expandable_segments) add("expandable_segments:True");
+  if (rules.max_split_size != standard.max_split_size) {
+    add(fmt::format("max_split_size_mb:{}", rules.max_split_size / kMiB));
+  }
+  if (rules.divisions != standard.divisions) {
+    const bool same = std::ranges::adjacent_find(rules.divisions, std::ranges::not_equal_to{}) ==
+                      rules.divisions.end();
+    add(same ? fmt::format("roundup_power2_divisions:{}", rules.divisions[0])
+             : std::string("roundup_power2_divisions:[by size]"));
+  }
+  if (rules.collect_above > 0) {
+    add(fmt::format("garbage_collection_threshold:{}", rules.collect_above));
+  }
+  if (rules.large_segment != standard.large_segment) {
+    add(fmt::format("large_segment_size_mb:{}", rules.large_segment / kMiB));
+  }
+  return text.empty() ? "torch's own" : text;
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,255 @@
+// Memory the allocator holds and the program does not use: why, and what would change it.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/memory/device_memory.h"
+#include "analysis/memory/forecast.h"
+#include "analysis/memory/pinned_segments.h"
+#include "analysis/memory/snapshot_work.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Bytes;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"top", ParameterType::kCount, "10", "segments listed per device. 0: all"},
+    {"points", ParameterType::kCount, "60",
+     "stretches of the history shown over time; each keeps its extremes"},
+    kDeviceMemoryParameter,
+});
+
+constexpr std::array kMomentColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"moment", Type::kText, Unit::kNone, "which moment of the history"},
+    {"reserved_bytes", Type::kInt, Unit::kBytes, "held from the driver"},
+    {"requested_bytes", Type::kInt, Unit::kBytes, "asked for by the program and not reusable yet"},
+    {"rounding_bytes", Type::kInt, Unit::kBytes,
+     "lost inside blocks, because sizes are rounded up"},
+    {"unused_bytes", Type::kInt, Unit::kBytes, "lost between blocks: free, but held"},
+    {"unused_share", Type::kReal, Unit::kShare, "of what is reserved"},
+    {"largest_free_bytes", Type::kInt, Unit::kBytes, "the largest free block"},
+    {"scattered_share", Type::kReal, Unit::kShare,
+     "of the unused memory: not in the largest free block"},
+    {"unreturnable_bytes", Type::kInt, Unit::kBytes,
+     "unused, and in segments of which a part is in use"},
+    {"segments", Type::kInt, Unit::kCount, "held; expandable ones are not counted"},
+    {"event", Type::kInt, Unit::kId, "place in the history"},
+    {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
+});
+constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"event", Type::kInt, Unit::kId, "place in the history"},
+    {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
+    {"requested_bytes", Type::kInt, Unit::kBytes, "asked for by the program and not reusable yet"},
+    {"rounding_bytes", Type::kInt, Unit::kBytes, "lost inside blocks"},
+    {"unused_bytes", Type::kInt, Unit::kBytes, "lost between blocks"},
+    {"reserved_bytes", Type::kInt, Unit::kBytes, "held from the driver"},
+    {"largest_free_bytes", Type::kInt, Unit::kBytes, "the largest free block"},
+});
+constexpr std::array kPinnedColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"free_bytes", Type::kInt, Unit::kBytes, "free in this segment, but cannot be returned"},
+    {"segment_bytes", Type::kInt, Unit::kBytes, "size of the segment"},
+    {"used_bytes", Type::kInt, Unit::kBytes, "in use in it"},
+    {"used_blocks", Type::kInt, Unit::kCount, "blocks in use in it"},
+    {"pin_bytes", Type::kInt, Unit::kBytes, "the smallest block in use"},
+    {"where", Type::kText, Unit::kNone, "line of the program that asked for this block"},
+    {"category", Type::kText, Unit::kNone, "what it holds, as far as known"},
+    {"pool", Type::kText, Unit::kNone, "small: for requests up to 1 MiB; large: for the others"},
+    {"address", Type::kInt, Unit::kId, "of the segment"},
+    {"stack", Type::kText, Unit::kNone, "calls from the outermost to the innermost"},
+});
+constexpr std::array kSettingColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"setting", Type::kText, Unit::kNone, "for PYTORCH_CUDA_ALLOC_CONF; the rest as recorded"},
+    {"peak_reserved_bytes", Type::kInt, Unit::kBytes, "the most held from the driver"},
+    {"saved_bytes", Type::kInt, Unit::kBytes, "less than recorded; below 0: more"},
+    {"driver_allocs", Type::kInt, Unit::kCount,
+     "calls that take memory from the driver (cudaMalloc, or pages mapped)"},
+    {"driver_frees", Type::kInt, Unit::kCount, "calls that return memory to the driver"},
+    {"segments", Type::kInt, Unit::kCount,
+     "the most held at once; expandable ones are not counted"},
+    {"retries", Type::kInt, Unit::kCount, "times all unused memory was returned to make room"},
+    {"failures", Type::kInt, Unit::kCount, "requests without room"},
+});
+constexpr std::array<std::string_view, 3> kParts = {"requested_bytes", "rounding_bytes",
+                                                    "unused_bytes"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"moments", "one device at the moment it held most, wasted most, and at the end",
+     kMomentColumns},
+    {"settings", "one way to set the allocator: what the recorded requests would have needed",
+     kSettingColumns},
+    {"pinned-segments", "a segment with free memory that cannot be returned, at the end",
+     kPinnedColumns},
+    {"over-time",
+     "one moment of one device; every stretch of the history keeps its extremes",
+     kTimeColumns,
+     {base::Chart::kStack, "at_ns", kParts, "snapshot"}},
+});
+
+struct Tables {
+  base::Table moments{kTables[0]}, settings{kTables[1]}, pinned{kTables[2]}, time{kTables[3]};
+};
+
+struct Device {
+  const RunView& run;
+  const SnapshotView& view;
+  const SnapshotWork& snapshot;
+  const HistoryWork& work;
+  const Options& options;
+};
+
+double share(Bytes part, Bytes of) {
+  return of > 0 ? static_cast<double>(part) / static_cast<double>(of) : 0;
+}
+
+void add_moments(const Device& of, Tables& tables) {
+  const Followed& followed = of.work.followed;
+  const auto add = [&](std::string_view name, const FollowedMoment& m) {
+    tables.moments.add({of.view.rank, of.view.label, of.work.history->device, name, m.reserved,
+                        m.requested, m.active - m.requested, m.unused(),
+                        share(m.unused(), m.reserved), m.largest_free,
+                        share(m.unused() - m.largest_free, m.unused()), m.inactive_split,
+                        m.segments, m.event, of.work.at_ns(m.event)});
+  };
+  add("most reserved", followed.peak_reserved);
+  add("most unused", followed.peak_unused);
+  add("end", followed.end);
+}
+
+void add_time(const Device& of, Tables& tables) {
+  const auto stretches = static_cast<std::size_t>(of.options.count("points"));
+  const std::vector<FollowedMoment> moments =
+      stretches == kStretches ? of.work.followed.moments
+                              : follow(*of.view.snapshot, *of.work.history, of.work.lives,
+                                       std::max<std::size_t>(1, stretches))
+                                    .moments;
+  for (const FollowedMoment& m : moments) {
+    tables.time.add({of.view.rank, of.view.label, of.work.history->device, m.event,
+                     of.work.at_ns(m.event), m.requested, m.active - m.requested, m.unused(),
+                     m.reserved, m.largest_free});
+  }
+}
+
+void add_pinned(const Device& of, Tables& tables) {
+  const memory::Snapshot& snapshot = *of.view.snapshot;
+  const auto pinned = pinned_segments(snapshot, *of.work.history, of.work.lives);
+  const auto top = static_cast<std::size_t>(of.options.count("top"));
+  for (std::size_t i = 0; i < (top == 0 ? pinned.size() : std::min(top, pinned.size())); ++i) {
+    const PinnedSegment& one = pinned[i];
+    const memory::StackId stack = one.life != kNoLife ? of.work.lives.list[one.life].stack
+                                                      : snapshot.blocks[one.smallest].stack;
+    const Category category =
+        one.life != kNoLife ? of.work.categories.category[one.life] : Category::kUnknown;
+    tables.pinned.add({of.view.rank, of.view.label, of.work.history->device, one.free,
+                       one.segment->total, one.used, one.used_blocks,
+                       snapshot.blocks[one.smallest].size, of.snapshot.texts.telling(stack),
+                       name_of(category), one.segment->is_large ? "large" : "small",
+                       static_cast<std::int64_t>(one.segment->address),
+                       of.snapshot.texts.folded(stack)});
+  }
+}
+
+void add_settings(const Device& of, Tables& tables, Answer& answer) {
+  const Followed& followed = of.work.followed;
+  std::optional<Bytes> device_bytes;
+  if (const auto device = device_memory(of.run, of.view, of.work, of.options)) {
+    device_bytes = device->bytes;
+  }
+  const Forecasts all = forecasts(of.work, device_bytes, of.run.threads);
+  const Bytes recorded = followed.peak_reserved.reserved;
+  const auto add = [&](const std::string& setting, Bytes peak, base::Cell allocs, base::Cell frees,
+                       base::Cell segments, base::Cell retries, base::Cell failures) {
+    tables.settings.add({of.view.rank, of.view.label, of.work.history->device, setting, peak,
+                         recorded - peak, allocs, frees, segments, retries, failures});
+  };
+  std::uint64_t allocs = 0, frees = 0;
+  for (const memory::Action action : of.work.history->action.span()) {
+    using memory::Action;
+    allocs += action == Action::kSegmentAlloc || action == Action::kSegmentMap ? 1 : 0;
+    frees += action == Action::kSegmentFree || action == Action::kSegmentUnmap ? 1 : 0;
+  }
+  add("as recorded: " + settings_text(followed.rules), recorded, allocs, frees,
+      followed.statistics(allocator::Stat::kSegment).peak, Null{}, followed.ooms.size());
+  std::vector<const SettingForecast*> order;
+  for (const SettingForecast& one : all.list) order.push_back(&one);
+  std::ranges::stable_sort(order, {},
+                           [](const SettingForecast* f) { return f->result.peak_reserved; });
+  for (const SettingForecast* one : order) {
+    const Simulated& result = one->result;
+    add(one->setting, result.peak_reserved, result.driver_allocs, result.driver_frees,
+        result.peak_segments, result.retries,
+        result.failed + followed.ooms.size() - result.ooms_served);
+  }
+  add("without any gap (no setting can do better)", all.least_possible, Null{}, Null{}, Null{},
+      Null{}, Null{});
+  const std::string name = fmt::format("{}, device {}", of.view.label, of.work.history->device);
+  if (!all.reproduction.is_same) {
+    answer.remarks.push_back(fmt::format(
+        "{}: other settings are not forecast, because under the recorded ones torch's rules do not "
+        "lead to the recorded calls to the driver: at event {}, {}.",
+        name, all.reproduction.first_departure, all.reproduction.why));
+  } else if (!followed.is_whole) {
+    answer.remarks.push_back(fmt::format(
+        "{}: for other settings what is older than the history is laid out afresh.", name));
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  Tables tables;
+  Answer answer;
+  for (const SnapshotView& snapshot : view.snapshots) {
+    const SnapshotWork& work = work_of(snapshot);
+    for (const HistoryWork& device : work.devices) {
+      if (device.history->length() == 0 && !device.lives.has_blocks) continue;
+      const Device of{view, snapshot, work, device, options};
+      add_moments(of, tables);
+      add_settings(of, tables, answer);
+      add_pinned(of, tables);
+      add_time(of, tables);
+      for (const std::string& remark : remarks_on(device.followed)) {
+        answer.remarks.push_back(
+            fmt::format("{}, device {}: {}.", snapshot.label, device.history->device, remark));
+      }
+    }
+  }
+  if (std::string why = why_not_bytes(options); !why.empty()) {
+    answer.remarks.push_back(std::move(why));
+  }
+  for (base::Table* table : {&tables.moments, &tables.settings, &tables.pinned, &tables.time}) {
+    answer.tables.push_back(std::move(*table));
+  }
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kMemoryFragmentation{
+    .name = "memory-fragmentation",
+    .title = "Memory fragmentation",
+    .question = "How much memory is held but cannot be used, and what would change that?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+    .needs = Needs::kSnapshot,
+};
+
+}  // namespace stepscope::analysis

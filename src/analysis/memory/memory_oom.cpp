@@ -1,0 +1,248 @@
+// Why a request failed, and what would have made room for it.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/memory/device_memory.h"
+#include "analysis/memory/snapshot_work.h"
+#include "analysis/memory/ways_out.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Bytes;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"failures", ParameterType::kCount, "3", "failures explained per device. 0: all"},
+    {"top", ParameterType::kCount, "10", "places and segments listed per failure. 0: all"},
+    {"batch-size", ParameterType::kCount, "0", "samples per batch, to tell the bytes of one"},
+    kDeviceMemoryParameter,
+});
+
+constexpr std::array kFailureColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"failure", Type::kInt, Unit::kId, "its number, from 1"},
+    {"where", Type::kText, Unit::kNone, "line of the program that asked for the memory"},
+    {"asked_bytes", Type::kInt, Unit::kBytes, "asked for, rounded up"},
+    {"short_by_bytes", Type::kInt, Unit::kBytes,
+     "with this much less in use it would have fitted; at most, where the limit is the process' "
+     "own"},
+    {"why", Type::kText, Unit::kNone,
+     "device full; or own limit: the driver had enough, the process may not take it"},
+    {"driver_free_bytes", Type::kInt, Unit::kBytes, "free on the device, as the driver says"},
+    {"reserved_bytes", Type::kInt, Unit::kBytes, "held by the allocator"},
+    {"used_bytes", Type::kInt, Unit::kBytes, "of it: in use"},
+    {"unusable_bytes", Type::kInt, Unit::kBytes, "of it: free, but of no use to this request"},
+    {"in_pieces", Type::kBool, Unit::kNone,
+     "enough was free for this sort of request, but not in one piece"},
+    {"largest_free_bytes", Type::kInt, Unit::kBytes,
+     "the largest free block this request could have had"},
+    {"other_pools_bytes", Type::kInt, Unit::kBytes,
+     "free in blocks of other streams, of the other size class or of CUDA graphs"},
+    {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
+    {"stack", Type::kText, Unit::kNone, "calls from the outermost to the innermost"},
+});
+constexpr std::array kWayColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"failure", Type::kInt, Unit::kId, "its number, from 1"},
+    {"way", Type::kText, Unit::kNone, "what to change"},
+    {"enough", Type::kText, Unit::kNone, "whether it alone would have made room"},
+    {"saves_bytes", Type::kInt, Unit::kBytes, "about; null: shows in the replay only"},
+    {"how", Type::kText, Unit::kNone, "how, and what it costs"},
+});
+constexpr std::array kAliveColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"failure", Type::kInt, Unit::kId, "its number, from 1"},
+    {"where", Type::kText, Unit::kNone,
+     "line of the program that asked for the memory; null: all the others together"},
+    {"category", Type::kText, Unit::kNone, "what it holds, as far as known"},
+    {"bytes", Type::kInt, Unit::kBytes, "in use when the request failed"},
+    {"share", Type::kReal, Unit::kShare, "of all that was in use"},
+    {"count", Type::kInt, Unit::kCount, "allocations"},
+});
+constexpr std::array kFreeColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"failure", Type::kInt, Unit::kId, "its number, from 1"},
+    {"free_bytes", Type::kInt, Unit::kBytes, "free in this segment"},
+    {"largest_free_bytes", Type::kInt, Unit::kBytes, "its largest free block"},
+    {"segment_bytes", Type::kInt, Unit::kBytes, "size of the segment"},
+    {"why_not", Type::kText, Unit::kNone, "why the request could not have it"},
+    {"address", Type::kInt, Unit::kId, "of the segment"},
+});
+constexpr std::array kHeadroomColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"failures", Type::kInt, Unit::kCount, "requests that failed"},
+    {"peak_reserved_bytes", Type::kInt, Unit::kBytes, "the most the allocator held"},
+    {"peak_used_bytes", Type::kInt, Unit::kBytes, "the most that was in use"},
+    {"device_memory_bytes", Type::kInt, Unit::kBytes, "of the whole device; null: not known"},
+    {"left_bytes", Type::kInt, Unit::kBytes, "what the allocator never held"},
+    {"told_by", Type::kText, Unit::kNone, "who says how much the device has"},
+});
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"failures", "one request that failed", kFailureColumns},
+    {"ways-out", "a change that makes room, the cheapest first, those that are not enough last",
+     kWayColumns},
+    {"alive", "one place in the program and what it had in use when the request failed",
+     kAliveColumns},
+    {"free-segments", "a segment with free memory the request could not use", kFreeColumns},
+    {"headroom", "one device: how close it came", kHeadroomColumns},
+});
+
+struct Tables {
+  base::Table failures{kTables[0]}, ways{kTables[1]}, alive{kTables[2]}, free{kTables[3]},
+      headroom{kTables[4]};
+};
+
+struct Device {
+  const SnapshotView& view;
+  const SnapshotWork& snapshot;
+  const HistoryWork& work;
+  const Options& options;
+};
+
+void add_alive(const Device& of, std::size_t number, const Failure& failure, Tables& tables) {
+  Bytes all = 0;
+  for (const Bytes bytes : failure.by_category) all += bytes;
+  const auto top = static_cast<std::size_t>(of.options.count("top"));
+  // One place more costs no more lines than "the others" would.
+  const std::size_t shown =
+      top == 0 || failure.alive.size() <= top + 1 ? failure.alive.size() : top;
+  const auto add = [&](base::Cell where, base::Cell category, Bytes bytes, std::uint64_t count) {
+    tables.alive.add({of.view.rank, of.view.label, of.work.history->device, number, where, category,
+                      bytes, static_cast<double>(bytes) / static_cast<double>(all), count});
+  };
+  Bytes rest = all;
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < failure.alive.size(); ++i) {
+    const AliveGroup& group = failure.alive[i];
+    if (i >= shown) {
+      count += group.count;
+      continue;
+    }
+    rest -= group.bytes;
+    add(of.snapshot.texts.telling(of.work.lives.list[group.first].stack), name_of(group.category),
+        group.bytes, group.count);
+  }
+  if (shown < failure.alive.size()) add(Null{}, Null{}, rest, count);
+}
+
+std::string why_not(const SegmentFree& segment, const Failure& failure,
+                    const memory::History& history, const allocator::Rules& rules) {
+  if (segment.pool != 0) return "of a CUDA graph's pool";
+  if (segment.stream != history.stream[failure.event]) return "of another stream";
+  if (segment.is_small != rules.is_small(failure.asked)) {
+    return segment.is_small ? "for small requests only" : "for large requests only";
+  }
+  if (segment.largest_free >= failure.asked) return "too large to be cut";
+  return segment.free >= failure.asked ? "in pieces" : "too small";
+}
+
+void add_failure(const Device& of, std::size_t number, const Failure& failure, Tables& tables) {
+  const HistoryWork& work = of.work;
+  const FollowedOom& state = *failure.state;
+  const memory::StackId stack = work.history->stack[failure.event];
+  tables.failures.add({of.view.rank, of.view.label, work.history->device, number,
+                       of.snapshot.texts.telling(stack), failure.asked, failure.short_by,
+                       failure.is_own_limit ? "own limit" : "device full", failure.driver_free,
+                       state.at.reserved, state.at.active, state.at.unused(), failure.is_in_pieces,
+                       state.largest_usable, state.elsewhere, work.at_ns(failure.event),
+                       of.snapshot.texts.folded(stack)});
+  add_alive(of, number, failure, tables);
+  const auto top = static_cast<std::size_t>(of.options.count("top"));
+  const std::size_t shown = top == 0 ? state.segments.size() : std::min(top, state.segments.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SegmentFree& segment = state.segments[i];
+    tables.free.add({of.view.rank, of.view.label, work.history->device, number, segment.free,
+                     segment.largest_free, segment.size,
+                     why_not(segment, failure, *work.history, work.followed.rules),
+                     static_cast<std::int64_t>(segment.address)});
+  }
+}
+
+void add_device(const RunView& run, const Device& of, Tables& tables, Answer& answer) {
+  const HistoryWork& work = of.work;
+  const std::optional<DeviceMemory> device = device_memory(run, of.view, work, of.options);
+  const Bytes peak = work.followed.peak_reserved.reserved;
+  tables.headroom.add({of.view.rank, of.view.label, work.history->device, work.followed.ooms.size(),
+                       peak, work.followed.statistics(allocator::Stat::kActiveBytes).peak,
+                       device ? base::Cell(device->bytes) : base::Cell(Null{}),
+                       device ? base::Cell(device->bytes - peak) : base::Cell(Null{}),
+                       device ? base::Cell(device->from) : base::Cell(Null{})});
+  if (work.followed.ooms.empty()) {
+    answer.remarks.push_back(
+        fmt::format("{}, device {}: no request failed.", of.view.label, work.history->device));
+    return;
+  }
+  const Forecasts all = forecasts(work, std::nullopt, run.threads);
+  const auto most = static_cast<std::size_t>(of.options.count("failures"));
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < work.history->length(); ++i) {
+    if (work.history->action[i] != memory::Action::kOom) continue;
+    if (most != 0 && number == most) break;
+    const Failure failure = examine(work, number, static_cast<std::uint32_t>(i));
+    ++number;
+    add_failure(of, number, failure, tables);
+    for (const WayOut& way :
+         ways_out(work, of.snapshot.texts, failure, all, of.options.count("batch-size"))) {
+      tables.ways.add({of.view.rank, of.view.label, work.history->device, number, way.what,
+                       name_of(way.enough), way.saves, way.how});
+    }
+  }
+  if (number < work.followed.ooms.size()) {
+    answer.remarks.push_back(
+        fmt::format("{}, device {}: the first {} of {} failures are explained.", of.view.label,
+                    work.history->device, number, work.followed.ooms.size()));
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  Tables tables;
+  Answer answer;
+  for (const SnapshotView& snapshot : view.snapshots) {
+    const SnapshotWork& work = work_of(snapshot);
+    for (const HistoryWork& device : work.devices) {
+      if (device.history->length() == 0) continue;
+      add_device(view, {snapshot, work, device, options}, tables, answer);
+    }
+  }
+  if (std::string why = why_not_bytes(options); !why.empty()) {
+    answer.remarks.push_back(std::move(why));
+  }
+  for (base::Table* table :
+       {&tables.failures, &tables.ways, &tables.alive, &tables.free, &tables.headroom}) {
+    answer.tables.push_back(std::move(*table));
+  }
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kMemoryOom{
+    .name = "memory-oom",
+    .title = "Out of memory",
+    .question = "Why did it run out of memory, and what would make room?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+    .needs = Needs::kSnapshot,
+};
+
+}  // namespace stepscope::analysis

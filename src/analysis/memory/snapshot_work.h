@@ -1,0 +1,41 @@
+// What analyses work out of one snapshot, done once for all of them: lives, categories, the
+// allocator followed, and where the steps begin. Pinned host memory has another allocator and is
+// not among it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/memory/categories.h"
+#include "analysis/memory/followed.h"
+#include "analysis/memory/lives.h"
+#include "analysis/memory/snapshot_view.h"
+#include "analysis/memory/step_events.h"
+#include "analysis/memory/telling_frame.h"
+
+namespace stepscope::analysis {
+
+struct HistoryWork {
+  const memory::History* history = nullptr;
+  Lives lives;
+  Followed followed;
+  Categories categories;
+  StepEvents steps;
+  std::vector<std::uint32_t> group;  // by life: StackTexts::group of its stack
+
+  // Since the first event; 0 where no times were recorded.
+  base::Nanos at_ns(std::uint32_t event) const;
+};
+
+struct SnapshotWork {
+  StackTexts texts;
+  std::vector<HistoryWork> devices;  // in the order of Snapshot::histories
+
+  explicit SnapshotWork(const SnapshotView& view);
+};
+
+// Made by the first who asks.
+const SnapshotWork& work_of(const SnapshotView& view);
+
+}  // namespace stepscope::analysis

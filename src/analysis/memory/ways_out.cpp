@@ -1,0 +1,198 @@
+#include "analysis/memory/ways_out.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Bytes;
+
+constexpr int kShards = 8;          // of the sharded rows: one machine's GPUs
+constexpr std::size_t kPlaces = 3;  // places whose activations are named
+
+Bytes of(const Failure& failure, Category category) {
+  return failure.by_category[static_cast<std::size_t>(category)];
+}
+
+Fits enough(Bytes saves, const Failure& failure) {
+  return saves >= failure.short_by ? Fits::kYes : Fits::kNo;
+}
+
+// In which part of a step the request failed.
+Place place_at(const HistoryWork& work, std::uint32_t event) {
+  const auto& places = work.categories.passes.place;
+  return event < places.size() ? places[event] : Place::kNoStack;
+}
+
+// What a forward pass that fails has kept for the pass back is freed as if it were scratch memory.
+Category category_at(const HistoryWork& work, LifeId id, Place failed_in) {
+  const Category category = work.categories.category[id];
+  const Life& life = work.lives.list[id];
+  const bool of_forward = failed_in == Place::kForward && !life.is_older() &&
+                          place_at(work, life.alloc) == Place::kForward;
+  return of_forward && category == Category::kTemporaries ? Category::kActivations : category;
+}
+
+void add_settings(const Failure& failure, const HistoryWork& work, const Forecasts& forecasts,
+                  std::vector<WayOut>& out) {
+  // A forecast counts how many of the failures it serves; with one failure that is this one.
+  const std::uint64_t failures = work.followed.ooms.size();
+  for (const SettingForecast& one : forecasts.list) {
+    if (one.result.failed > 0 || one.result.ooms_served < failures) continue;
+    const Fits fits = one.ooms_served_surely >= failures ? Fits::kYes : Fits::kPerhaps;
+    out.push_back({one.setting, std::nullopt, fits,
+                   fmt::format("set PYTORCH_CUDA_ALLOC_CONF={}; the same program, replayed, "
+                               "then finds room",
+                               one.setting)});
+    if (failure.is_in_pieces) continue;
+    break;  // the first that helps is enough
+  }
+}
+
+void add_gradients(const Failure& failure, const HistoryWork& work, std::vector<WayOut>& out) {
+  const Bytes gradients = of(failure, Category::kGradients);
+  if (gradients == 0 || place_at(work, failure.event) != Place::kForward) return;
+  out.push_back({"no gradients during the forward pass", gradients, enough(gradients, failure),
+                 "call zero_grad(set_to_none=True) before the forward pass, not behind it"});
+}
+
+void add_chunks(const Failure& failure, const std::string& where, std::vector<WayOut>& out) {
+  const Bytes room = failure.from_driver - failure.short_by;
+  // Under a limit of its own nobody knows how much room there was.
+  int parts = failure.is_own_limit ? 4 : 2;
+  while (!failure.is_own_limit && parts < 16 && failure.from_driver / parts > room) parts *= 2;
+  const Bytes saves = failure.from_driver - failure.from_driver / parts;
+  const Fits fits = failure.is_own_limit && enough(saves, failure) == Fits::kNo
+                        ? Fits::kPerhaps
+                        : enough(saves, failure);
+  out.push_back({fmt::format("this request in {} parts", parts), saves, fits,
+                 fmt::format("compute {} in {} pieces one after the other",
+                             where.empty() ? "the operator" : where, parts)});
+}
+
+void add_batch(const Failure& failure, std::int64_t batch, std::vector<WayOut>& out) {
+  // What grows with the batch, the request included if it is of that sort.
+  const Bytes scales = of(failure, Category::kActivations) + of(failure, Category::kInputs) +
+                       of(failure, Category::kTemporaries) + failure.from_driver;
+  if (scales <= failure.from_driver) return;
+  const double share = static_cast<double>(failure.short_by) / static_cast<double>(scales);
+  if (batch > 0) {
+    const Bytes per_sample = scales / batch;
+    const auto fewer = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(batch)));
+    const Bytes saves = std::min(batch, fewer) * per_sample;
+    out.push_back({fmt::format("a batch of {} instead of {}",
+                               std::max<std::int64_t>(0, batch - fewer), batch),
+                   saves, fewer < batch ? Fits::kPerhaps : Fits::kNo,
+                   fmt::format("each sample takes about {:.1f} MiB of activations, inputs and this "
+                               "request",
+                               static_cast<double>(per_sample) / 1048576.0)});
+    return;
+  }
+  const double percent = std::ceil(share * 100);
+  out.push_back({fmt::format("a batch {:.0f} % smaller", std::min(percent, 100.0)),
+                 static_cast<Bytes>(static_cast<double>(scales) * std::min(percent, 100.0) / 100),
+                 percent < 100 ? Fits::kPerhaps : Fits::kNo,
+                 fmt::format("each percent of the batch takes about {:.1f} MiB of activations, "
+                             "inputs and this request; --batch-size turns it into samples",
+                             static_cast<double>(scales) / 100 / 1048576.0)});
+}
+
+void add_activations(const Failure& failure, const HistoryWork& work, const StackTexts& texts,
+                     std::vector<WayOut>& out) {
+  const Bytes all = of(failure, Category::kActivations);
+  if (all == 0) return;
+  std::size_t named = 0;
+  for (const AliveGroup& group : failure.alive) {
+    if (group.category != Category::kActivations || named++ == kPlaces) continue;
+    if (named > kPlaces) break;
+    const std::string where = texts.telling(work.lives.list[group.first].stack);
+    if (where.empty() || group.bytes == all) continue;
+    out.push_back(
+        {fmt::format("recompute what {} keeps", where), group.bytes,
+         enough(group.bytes, failure) == Fits::kYes ? Fits::kPerhaps : Fits::kNo,
+         "torch.utils.checkpoint around it; at most this much, the pass back gets slower"});
+  }
+  out.push_back({"recompute all activations", all,
+                 enough(all, failure) == Fits::kYes ? Fits::kPerhaps : Fits::kNo,
+                 "torch.utils.checkpoint around each block; its inputs stay, about a third more "
+                 "compute"});
+}
+
+void add_optimizer(const Failure& failure, std::vector<WayOut>& out) {
+  const Bytes state = of(failure, Category::kOptimizerState);
+  if (state == 0) return;
+  const Bytes eighth = state / 4 * 3;
+  out.push_back({"8-bit optimizer state", eighth, enough(eighth, failure),
+                 "an optimizer with 8-bit state, if it is 32-bit now"});
+  const Bytes sharded = state / kShards * (kShards - 1);
+  out.push_back({fmt::format("optimizer state over {} GPUs", kShards), sharded,
+                 enough(sharded, failure), "ZeroRedundancyOptimizer or ZeRO stage 1"});
+  const Bytes everything =
+      (state + of(failure, Category::kParameters) + of(failure, Category::kGradients)) / kShards *
+      (kShards - 1);
+  out.push_back({fmt::format("model over {} GPUs", kShards), everything,
+                 enough(everything, failure), "FSDP: parameters, gradients and optimizer state"});
+}
+
+}  // namespace
+
+Failure examine(const HistoryWork& work, std::size_t oom, std::uint32_t event) {
+  const allocator::Rules& rules = work.followed.rules;
+  Failure out;
+  out.event = event;
+  out.state = &work.followed.ooms[oom];
+  out.asked = rules.rounded(work.history->size[event]);
+  const bool small = rules.is_small(out.asked);
+  const Bytes page = rules.page(small);
+  out.from_driver = rules.expandable_segments ? (out.asked + page - 1) / page * page
+                                              : rules.segment_for(out.asked);
+  out.driver_free = static_cast<Bytes>(
+      std::min(work.history->address[event], static_cast<std::uint64_t>(allocator::kNoLimit / 2)));
+  out.is_own_limit = out.driver_free >= out.from_driver;
+  out.is_in_pieces = out.state->usable >= out.asked;
+  // Under a limit of its own, what the process once had is what it may surely have.
+  const Bytes room =
+      out.is_own_limit
+          ? std::max<Bytes>(0, work.followed.peak_reserved.reserved - out.state->at.reserved)
+          : out.driver_free;
+  out.short_by = std::max<Bytes>(0, out.from_driver - room);
+  std::map<std::pair<std::uint32_t, Category>, AliveGroup> groups;
+  for (std::size_t id = 0; id < work.lives.list.size(); ++id) {
+    const Life& life = work.lives.list[id];
+    const bool begun = life.is_older() || life.alloc < event;
+    if (!begun || (life.freed != kNoEvent && life.freed <= event)) continue;
+    const Category category = category_at(work, static_cast<LifeId>(id), place_at(work, event));
+    const Bytes size = work.followed.block_size[id];
+    AliveGroup& group = groups[{work.group[id], category}];
+    if (group.count++ == 0) group.first = static_cast<LifeId>(id);
+    group.bytes += size;
+    out.by_category[static_cast<std::size_t>(category)] += size;
+  }
+  for (auto& [key, group] : groups) {
+    group.group = key.first;
+    group.category = key.second;
+    out.alive.push_back(group);
+  }
+  std::ranges::stable_sort(out.alive, std::ranges::greater{}, &AliveGroup::bytes);
+  return out;
+}
+
+std::vector<WayOut> ways_out(const HistoryWork& work, const StackTexts& texts,
+                             const Failure& failure, const Forecasts& forecasts,
+                             std::int64_t batch) {
+  std::vector<WayOut> out;
+  add_settings(failure, work, forecasts, out);
+  add_gradients(failure, work, out);
+  add_batch(failure, batch, out);
+  add_activations(failure, work, texts, out);
+  add_chunks(failure, texts.telling(work.history->stack[failure.event]), out);
+  add_optimizer(failure, out);
+  std::ranges::stable_sort(out, {}, [](const WayOut& way) { return way.enough == Fits::kNo; });
+  return out;
+}
+
+}  // namespace stepscope::analysis

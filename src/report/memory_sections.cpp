@@ -1,0 +1,123 @@
+// What `stepscope memory` shows and in which order.
+#include <array>
+
+#include "report/sections.h"
+
+namespace stepscope::report {
+namespace {
+
+template <std::size_t N>
+using Names = std::array<std::string_view, N>;
+
+constexpr Names<7> kFailureColumns = {"snapshot",       "device", "where",         "asked_bytes",
+                                      "short_by_bytes", "why",    "unusable_bytes"};
+constexpr Names<6> kWayColumns = {"snapshot", "device", "failure", "way", "enough", "saves_bytes"};
+constexpr Names<6> kAliveColumns = {"snapshot", "device", "where", "category", "bytes", "share"};
+constexpr std::array kFailed = std::to_array<Part>({
+    {.analysis = "memory-oom", .table = "failures", .columns = kFailureColumns, .rows = 5},
+    {.analysis = "memory-oom",
+     .table = "ways-out",
+     .columns = kWayColumns,
+     .rows = 8,
+     .caption = "What would have made room, the cheapest first:"},
+    {.analysis = "memory-oom",
+     .table = "alive",
+     .columns = kAliveColumns,
+     .rows = 8,
+     .caption = "What was in use at that moment:"},
+});
+
+constexpr std::array kTime = std::to_array<Part>({
+    {.analysis = "memory-timeline", .table = "timeline", .shown = Shown::kChart},
+    {.analysis = "memory-timeline", .table = "steps", .rows = 8, .only_html = true, .folded = true},
+});
+
+constexpr Names<7> kStackColumns = {"snapshot", "device", "where",      "category",
+                                    "bytes",    "share",  "allocations"};
+constexpr Names<6> kCategoryColumns = {"snapshot", "device", "category",
+                                       "bytes",    "share",  "allocations"};
+constexpr std::array kPeak = std::to_array<Part>({
+    {.analysis = "memory-peak", .table = "categories", .columns = kCategoryColumns},
+    {.analysis = "memory-peak",
+     .table = "stacks",
+     .columns = kStackColumns,
+     .rows = 10,
+     .caption = "By the line of the program that asked for it:"},
+});
+
+constexpr Names<7> kLeakColumns = {"snapshot",       "device",     "where",   "bytes_per_step",
+                                   "count_per_step", "confidence", "category"};
+constexpr std::array kLeaks = std::to_array<Part>({
+    {.analysis = "memory-leaks", .table = "leaks", .columns = kLeakColumns, .rows = 8},
+    {.analysis = "memory-leaks", .table = "growth", .shown = Shown::kSpark},
+});
+
+constexpr Names<8> kMomentColumns = {"snapshot",
+                                     "device",
+                                     "moment",
+                                     "reserved_bytes",
+                                     "unused_bytes",
+                                     "unused_share",
+                                     "largest_free_bytes",
+                                     "unreturnable_bytes"};
+constexpr Names<6> kSettingColumns = {
+    "snapshot", "device", "setting", "peak_reserved_bytes", "saved_bytes", "driver_allocs"};
+constexpr Names<6> kPinColumns = {"snapshot",      "device",    "free_bytes",
+                                  "segment_bytes", "pin_bytes", "where"};
+constexpr std::array kWaste = std::to_array<Part>({
+    {.analysis = "memory-fragmentation", .table = "moments", .columns = kMomentColumns},
+    {.analysis = "memory-fragmentation",
+     .table = "settings",
+     .columns = kSettingColumns,
+     .caption = "The recorded requests served again under other settings of the allocator:"},
+    {.analysis = "memory-fragmentation",
+     .table = "pinned-segments",
+     .columns = kPinColumns,
+     .rows = 6,
+     .caption = "Segments that cannot be returned, and the smallest block that holds each:"},
+    {.analysis = "memory-fragmentation",
+     .table = "over-time",
+     .shown = Shown::kChart,
+     .only_html = true},
+});
+
+constexpr std::array kCompared = std::to_array<Part>({
+    {.analysis = "memory-diff", .table = "snapshots", .shown = Shown::kBoth},
+    {.analysis = "memory-diff", .table = "categories"},
+    {.analysis = "memory-diff", .table = "stacks", .rows = 10},
+});
+
+constexpr std::array kSections = std::to_array<Section>({
+    {.title = "Why it ran out",
+     .about = "The request that failed, what was free and why that was of no use, and what was in "
+              "use instead.",
+     .parts = kFailed,
+     .next = "memory-oom"},
+    {.title = "Memory over time",
+     .about = "What was allocated along the recorded history, by what it holds.",
+     .parts = kTime,
+     .next = "memory-timeline"},
+    {.title = "Who holds the peak",
+     .about = "What was allocated when the most was.",
+     .parts = kPeak,
+     .next = "memory-peak"},
+    {.title = "What grows from step to step",
+     .about = "Places of the program that leave something behind in step after step.",
+     .parts = kLeaks,
+     .next = "memory-leaks"},
+    {.title = "Held but not in use",
+     .about = "The allocator keeps what the program frees. Unreturnable is what lies in segments "
+              "of which a part is still in use.",
+     .parts = kWaste,
+     .next = "memory-fragmentation"},
+    {.title = "The snapshots beside each other",
+     .about = "Who differs, by what the memory holds and by the line that asked for it.",
+     .parts = kCompared,
+     .next = "memory-diff"},
+});
+
+}  // namespace
+
+std::span<const Section> memory_sections() { return kSections; }
+
+}  // namespace stepscope::report

@@ -1,0 +1,147 @@
+#include "report/memory_story.h"
+
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "report/cell_text.h"
+#include "report/numbers.h"
+
+namespace stepscope::report {
+namespace {
+
+// A row of one device of one snapshot.
+class Line {
+ public:
+  Line(const base::Table& table, std::size_t row) : table_(&table), row_(row) {}
+
+  bool has(std::string_view column) const {
+    const auto found = table_->find(column);
+    return found && !table_->is_null(*found, row_);
+  }
+  std::string text(std::string_view column) const {
+    return has(column) ? cell_text(*table_, *table_->find(column), row_) : std::string();
+  }
+  double number(std::string_view column) const {
+    return has(column) ? table_->real_at(*table_->find(column), row_) : 0;
+  }
+
+ private:
+  const base::Table* table_;
+  std::size_t row_;
+};
+
+struct Device {
+  std::string snapshot, device;
+  bool operator==(const Device&) const = default;
+};
+
+Device device_of(const Line& line) { return {line.text("snapshot"), line.text("device")}; }
+
+std::vector<Line> lines_of(const Findings& findings, std::string_view analysis,
+                           std::string_view table, const Device& device) {
+  std::vector<Line> lines;
+  const base::Table* found = findings.table(analysis, table);
+  for (std::size_t r = 0; found != nullptr && r < found->rows(); ++r) {
+    if (const Line line(*found, r); device_of(line) == device) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string peak_text(const Findings& findings, const Device& device) {
+  const auto peak = lines_of(findings, "memory-peak", "peak", device);
+  if (peak.empty()) return {};
+  const Line& at = peak.front();
+  std::string text = fmt::format("At most {} were allocated", at.text("bytes"));
+  if (at.has("at_ns")) text += fmt::format(", {} into the history", at.text("at_ns"));
+  if (at.has("pass")) text += fmt::format(", in the {} pass", at.text("pass"));
+  if (at.has("step")) text += fmt::format(" of step {}", at.text("step"));
+  std::string held;
+  for (const Line& line : lines_of(findings, "memory-peak", "categories", device)) {
+    if (line.number("share") < 0.1) continue;
+    held +=
+        fmt::format("{}{} {}", held.empty() ? "" : ", ", line.text("category"), line.text("share"));
+  }
+  if (!held.empty()) text += ": " + held;
+  if (at.has("last_where")) {
+    text +=
+        fmt::format(". The last straw were {} at {}", at.text("last_bytes"), at.text("last_where"));
+  }
+  return text + ". ";
+}
+
+std::string failure_text(const Findings& findings, const Device& device) {
+  const auto failures = lines_of(findings, "memory-oom", "failures", device);
+  if (failures.empty()) return "No request failed. ";
+  const Line& one = failures.front();
+  std::string text = fmt::format(
+      "It ran out of memory: {} asked for {}, {} were free but of no use to it, and {}. ",
+      one.has("where") ? one.text("where") : "somebody", one.text("asked_bytes"),
+      one.text("unusable_bytes"),
+      one.text("why") == "own limit"
+          ? std::string("the process had reached a limit of its own")
+          : fmt::format("the device had only {} left", one.text("driver_free_bytes")));
+  const auto ways = lines_of(findings, "memory-oom", "ways-out", device);
+  if (!ways.empty() && ways.front().text("enough") != "no") {
+    text += fmt::format("The cheapest way out: {}{}. ", ways.front().text("way"),
+                        ways.front().text("enough") == "perhaps" ? " (perhaps enough)" : "");
+  }
+  return text;
+}
+
+std::string leak_text(const Findings& findings, const Device& device) {
+  const auto outlook = lines_of(findings, "memory-leaks", "outlook", device);
+  const auto leaks = lines_of(findings, "memory-leaks", "leaks", device);
+  if (leaks.empty()) {
+    const bool can_tell = !outlook.empty() && outlook.front().number("steps") >= 2;
+    return can_tell ? fmt::format("Nothing leaks in {} steps. ", outlook.front().text("steps"))
+                    : std::string();
+  }
+  const Line& worst = leaks.front();
+  std::string text = fmt::format(
+      "It grows: {} leaves {} behind per step (confidence {})", worst.text("where"),
+      worst.has("bytes_per_step") ? worst.text("bytes_per_step") : worst.text("leaked_bytes"),
+      worst.text("confidence"));
+  if (leaks.size() > 1) text += fmt::format(", and so do {} other places", leaks.size() - 1);
+  if (!outlook.empty() && outlook.front().has("steps_until_full")) {
+    text += fmt::format("; full in {} steps", outlook.front().text("steps_until_full"));
+  }
+  return text + ". ";
+}
+
+std::string waste_text(const Findings& findings, const Device& device) {
+  const auto moments = lines_of(findings, "memory-fragmentation", "moments", device);
+  if (moments.empty()) return {};
+  const Line& most = moments.front();
+  std::string text = fmt::format("Of the {} held from the driver at most, {} ({}) were not in use",
+                                 most.text("reserved_bytes"), most.text("unused_bytes"),
+                                 most.text("unused_share"));
+  const auto settings = lines_of(findings, "memory-fragmentation", "settings", device);
+  // The first is the record, the last no setting; between them the best comes first.
+  if (settings.size() > 2 &&
+      settings[1].number("saved_bytes") > 0.02 * most.number("reserved_bytes")) {
+    text += fmt::format("; {} would have needed {}", settings[1].text("setting"),
+                        settings[1].text("peak_reserved_bytes"));
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<NamedText> memory_story(const Findings& findings) {
+  std::vector<NamedText> story;
+  const base::Table* devices = findings.table("memory-fragmentation", "moments");
+  std::optional<Device> before;
+  for (std::size_t r = 0; devices != nullptr && r < devices->rows(); ++r) {
+    const Device device = device_of(Line(*devices, r));
+    if (before == device) continue;
+    before = device;
+    story.push_back({fmt::format("{}, device {}", device.snapshot, device.device),
+                     peak_text(findings, device) + failure_text(findings, device) +
+                         leak_text(findings, device) + waste_text(findings, device)});
+  }
+  return story;
+}
+
+}  // namespace stepscope::report
