@@ -40,17 +40,42 @@ class ChosenTime {
   std::vector<Nanos> before_;  // by interval: the lengths of those ahead of it
 };
 
-// What is left of a span: callees come in order of start and each takes a piece off the front.
-struct Rest {
-  Nanos from = std::numeric_limits<Nanos>::min();
-  Nanos end = std::numeric_limits<Nanos>::max();
+// The open spans of a thread, the innermost last. Those that have ended stay until they are on top.
+class OpenSpans {
+ public:
+  OpenSpans(const trace::Trace& trace, const ChosenTime& chosen, std::vector<Nanos>& own)
+      : trace_(trace), chosen_(chosen), own_(own) {}
 
-  Interval take(Nanos start, Nanos stop) {
-    const Nanos first = std::min(std::max(start, from), end);
-    const Nanos last = std::max(first, std::min(stop, end));
-    from = last;
-    return {first, last};
+  // Shares out the time up to the start of the next span, then opens it. Returns what was covered.
+  Nanos open(Row row) {
+    const Nanos covered = run_to(trace_.start()[row]);
+    open_.push_back(row);
+    return covered;
   }
+  Nanos close() { return run_to(std::numeric_limits<Nanos>::max()); }
+
+ private:
+  Nanos run_to(Nanos time) {
+    Nanos covered = 0;
+    while (!open_.empty() && now_ < time) {
+      const Nanos end = std::min(trace_.end(open_.back()), time);
+      if (end > now_) {
+        const Nanos length = chosen_.before(end) - chosen_.before(now_);
+        own_[open_.back()] += length;
+        covered += length;
+        now_ = end;
+      }
+      if (trace_.end(open_.back()) <= now_) open_.pop_back();
+    }
+    if (open_.empty() && time != std::numeric_limits<Nanos>::max()) now_ = std::max(now_, time);
+    return covered;
+  }
+
+  const trace::Trace& trace_;
+  const ChosenTime& chosen_;
+  std::vector<Nanos>& own_;
+  std::vector<Row> open_;
+  Nanos now_ = std::numeric_limits<Nanos>::min();
 };
 
 }  // namespace
@@ -65,23 +90,16 @@ OwnTime::OwnTime(const WindowView& window)
     : parent_(window.trace->size(), trace::kNoRow), own_(window.trace->size()) {
   const trace::Trace& trace = *window.trace;
   const ChosenTime chosen(window);
-  std::vector<Rest> rest(trace.size());
   for (const trace::Track& track : trace.tracks()) {
     if (track.is_device) continue;
-    Rest outermost;
+    OpenSpans spans(trace, chosen, own_);
     for (Row row = track.begin; row < track.end; ++row) {
       Row parent = trace.parent()[row];
       while (parent != trace::kNoRow && !is_span(trace, parent)) parent = trace.parent()[parent];
       parent_[row] = parent;
-      if (!is_span(trace, row)) continue;
-      Rest& above = parent == trace::kNoRow ? outermost : rest[parent];
-      const Interval kept = above.take(trace.start()[row], trace.end(row));
-      rest[row] = {kept.start, kept.end};
-      const Nanos length = chosen.before(kept.end) - chosen.before(kept.start);
-      own_[row] += length;
-      (parent == trace::kNoRow ? covered_ : own_[parent]) +=
-          parent == trace::kNoRow ? length : -length;
+      if (is_span(trace, row)) covered_ += spans.open(row);
     }
+    covered_ += spans.close();
   }
 }
 

@@ -1,6 +1,7 @@
-// Of every host span, the time in which it was the innermost one. Callees are cut to their caller
-// and to the callee before them, so that the own times of a thread's spans add up to the time its
-// outermost spans cover, to the nanosecond, also where clocks disagree.
+// Of every host span, the time in which it was the innermost one: of those open at a moment, the
+// one that began last. Spans may overlap without nesting (Lightning ends a step's mark in the
+// middle of the next batch) and callees may outlive their caller by clock noise; the own times of a
+// thread's spans still add up to the time they cover, to the nanosecond.
 #pragma once
 
 #include <cstdint>

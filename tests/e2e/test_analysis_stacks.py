@@ -111,11 +111,11 @@ def check(program: Program, view: View, path: Path, metric: str, *options: str) 
 
 
 def covered(view: View) -> int:
-    """What the outermost spans of the host threads cover, thread by thread."""
+    """What the spans of the host threads cover, thread by thread."""
     streams = {e.track for e in view.trace.events if e.kind in ON_DEVICE}
     threads = defaultdict[tuple[str, str], list[tuple[int, int]]](list)
     for e in view.trace.events:
-        if is_span(e) and e.track not in streams and caller(e) is None:
+        if is_span(e) and e.track not in streams:
             threads[e.track].append((e.start, e.end))
     return sum(end - start for spans in threads.values() for start, end in union(spans))
 

@@ -10,8 +10,6 @@ from oracle.events import ON_DEVICE, Event
 from oracle.trace import Trace
 from oracle.tree import NOT_CALLS
 
-EVER = 1 << 62
-
 
 def is_span(event: Event) -> bool:
     """Whether it can call or be called."""
@@ -29,25 +27,22 @@ def caller(event: Event | None) -> Event | None:
 def own_times(trace: Trace, within: list[tuple[int, int]] | None = None) -> dict[Event, int]:
     """Of every span on a host thread; only time inside of `within` counts."""
     streams = {e.track for e in trace.events if e.kind in ON_DEVICE}
-    callees = defaultdict[object, list[Event]](list)
+    threads = defaultdict[object, list[Event]](list)
     for event in trace.events:
         if is_span(event) and event.track not in streams:
-            callees[caller(event) or event.track].append(event)
+            threads[event.track].append(event)
     own: dict[Event, int] = {}
-    todo: list[tuple[object, int, int]] = [
-        (t, -EVER, EVER) for t in dict.fromkeys(e.track for e in trace.events)
-    ]
-    while todo:
-        above, start, end = todo.pop()
-        pieces, at = [], start
-        for event in callees[above]:
-            first = min(max(event.start, at), end)
-            last = max(first, min(event.end, end))
-            pieces.append((at, first))
-            todo.append((event, first, last))
-            at = last
-        if isinstance(above, Event):
-            own[above] = sum(length(piece, within) for piece in [*pieces, (at, end)])
+    for spans in threads.values():
+        own.update(dict.fromkeys(spans, 0))
+        starts = dict[int, list[Event]]()
+        for span in spans:
+            starts.setdefault(span.start, []).append(span)
+        times = sorted({time for span in spans for time in (span.start, span.end)})
+        open_spans: list[Event] = []
+        for start, end in zip(times, times[1:], strict=False):
+            open_spans = [s for s in open_spans + starts.get(start, []) if s.end > start]
+            if open_spans:
+                own[open_spans[-1]] += length((start, end), within)
     return own
 
 
