@@ -30,6 +30,7 @@ constexpr std::array kAnalyses = {
     &kMemoryOom,
     &kMemoryLeaks,
     &kMemoryFragmentation,
+    &kMemoryEvents,
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ extern const Analysis kLaunches;
 extern const Analysis kQueueLength;
 extern const Analysis kMemoryBandwidth;
 extern const Analysis kTransfers;
+extern const Analysis kMemoryEvents;
 extern const Analysis kMemoryOperators;
 extern const Analysis kMemoryFragmentation;
 extern const Analysis kMemoryLeaks;

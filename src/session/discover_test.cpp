@@ -37,11 +37,12 @@ TEST(Discover, FindsTracesByNameInDepthAndInOrder) {
   }
   const auto found = discover({folder.path()});
   ASSERT_TRUE(found);
-  EXPECT_THAT(paths_of(*found, folder),
-              ElementsAre("host_1.17000.pt.trace.json.gz", "iteration_9/rank0_trace.json.gz",
-                          "iteration_10/rank0_trace.json.gz", "nested/rank0/trace.json.zst",
-                          "plugins/profile/2024_01_01/worker0.pt.trace.json", "rank2.json.gz",
-                          "rank10.json"));
+  EXPECT_THAT(
+      paths_of(*found, folder),
+      ElementsAre("host_1.17000.pt.trace.json.gz", "iteration_9/rank0_trace.json.gz",
+                  "iteration_10/rank0_trace.json.gz", "memory.pickle",
+                  "nested/rank0/trace.json.zst", "plugins/profile/2024_01_01/worker0.pt.trace.json",
+                  "rank2.json.gz", "rank10.json"));
   EXPECT_FALSE(found->files[0].named);
   EXPECT_THAT(found->skipped, IsEmpty());
 }

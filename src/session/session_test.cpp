@@ -51,6 +51,39 @@ TEST(Session, PutsWindowsUnderTheirRanksInOrderOfTime) {
   EXPECT_FALSE(lost_data(*recording));
 }
 
+const std::string kSnapshot = "\x80\x04}(\x8c\x08segments]u.";
+
+TEST(Session, SortsTracesFromSnapshotsByContent) {
+  const TempFolder folder;
+  folder.write("rank3.json", rank_text(3, 100));
+  folder.write("memory/rank3.pickle", kSnapshot);
+  folder.write("memory/rank1.pkl", kSnapshot);
+  folder.write("other.pkl", "\x80\x04}(\x8c\x09pg_config]u.");
+  folder.write("weights.pickle", "\x80\x04}.");
+  const auto recording = open({folder.path()}, {});
+  ASSERT_TRUE(recording);
+  EXPECT_THAT(shape_of(recording->run, folder), ElementsAre("3 rank3.json"));
+  ASSERT_EQ(recording->snapshots.size(), 2u);
+  EXPECT_EQ(recording->snapshots[0].rank, 1);
+  EXPECT_EQ(recording->snapshots[1].rank, 3);
+  ASSERT_EQ(recording->run.skipped.size(), 2u);
+  EXPECT_THAT(recording->run.skipped[0].why, HasSubstr("NCCL flight recorder"));
+  EXPECT_FALSE(lost_data(*recording));
+}
+
+TEST(Session, OpensSnapshotsAlone) {
+  const TempFolder folder;
+  const std::string before = folder.write("before.pickle", kSnapshot);
+  const std::string after = folder.write("after.pickle", kSnapshot.substr(0, 14));
+  const auto recording = open({before, after}, {});
+  ASSERT_TRUE(recording);
+  EXPECT_TRUE(recording->run.ranks.empty());
+  ASSERT_EQ(recording->snapshots.size(), 2u);
+  EXPECT_EQ(recording->snapshots[0].source.path, before);
+  EXPECT_FALSE(recording->snapshots[0].rank.has_value());
+  EXPECT_TRUE(lost_data(*recording));  // one was cut short
+}
+
 TEST(Session, NotesProcessesThatClaimOneRankAtOneTime) {
   const TempFolder folder;
   folder.write("a.json", rank_text(0, 100));

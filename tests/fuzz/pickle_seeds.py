@@ -1,6 +1,6 @@
 """Writes the seeds of pickle_fuzz: small snapshots in every protocol, and what must be refused.
 
-    .venv/bin/python tests/fuzz/pickle_seeds.py
+.venv/bin/python tests/fuzz/pickle_seeds.py
 """
 
 import os
@@ -13,7 +13,10 @@ FOLDER = Path(__file__).parent / "corpus" / "pickle_fuzz"
 
 def snapshot() -> dict[str, Any]:
     """A snapshot with one of everything torch writes."""
-    frames = [{"name": "f", "filename": "a.py", "line": 3}, {"name": "g", "filename": "??", "line": 0}]
+    frames = [
+        {"name": "f", "filename": "a.py", "line": 3},
+        {"name": "g", "filename": "??", "line": 0},
+    ]
     base = 0x7F0000000000
 
     def event(action: str, address: int, size: int, **more: Any) -> dict[str, Any]:
@@ -44,8 +47,20 @@ def snapshot() -> dict[str, Any]:
                 "is_expandable": False,
                 "frames": [],
                 "blocks": [
-                    {"address": base, "size": 512, "requested_size": 100, "state": "active_allocated", "frames": frames},
-                    {"address": base + 512, "size": 2096640, "requested_size": 0, "state": "inactive", "frames": []},
+                    {
+                        "address": base,
+                        "size": 512,
+                        "requested_size": 100,
+                        "state": "active_allocated",
+                        "frames": frames,
+                    },
+                    {
+                        "address": base + 512,
+                        "size": 2096640,
+                        "requested_size": 0,
+                        "state": "inactive",
+                        "frames": [],
+                    },
                 ],
             }
         ],

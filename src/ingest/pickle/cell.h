@@ -24,6 +24,7 @@ enum class Tag : std::uint8_t {
   kStack,   // settled: a memory::StackId
   kBlocks,  // settled: an index into the lists of blocks
   kEvent,   // settled into the list that bits names; appending it there is done already
+  kRow,     // settled: an event, by its list of events (16 bits) and its row there (40 bits)
   kHusk,    // settled or dropped: nothing of it is left
 };
 

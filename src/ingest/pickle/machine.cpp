@@ -1,5 +1,6 @@
 #include "ingest/pickle/machine.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -74,6 +75,7 @@ Machine::State Machine::loop() {
     switch (static_cast<Op>(opcode)) {
       case Op::kMark:
         values_.marks.push_back(values_.stack.size());
+        known_run();
         break;
       case Op::kBinGet:
         state = fetch(take<std::uint8_t>());
@@ -119,6 +121,7 @@ Machine::State Machine::loop() {
         break;
       case Op::kAppends:
         state = append_items();
+        if (run_mark_ != 0) state = learn_run(state);
         break;
       case Op::kStop:
         return values_.stack.empty() ? bad("STOP without a value") : State::kStopped;
@@ -131,11 +134,68 @@ Machine::State Machine::loop() {
   }
 }
 
+// Most stacks have been met before, in a list of their own that fetches the same frames: MARK, a
+// run of BINGET and LONG_BINGET, APPENDS. As long as no entry of the memo is replaced, the same
+// bytes fetch the same frames, so the stack is known without fetching them. A run that is not known
+// is read as usual; learn_run then looks at what it made.
+bool Machine::known_run() {
+  run_mark_ = 0;
+  const char* at = feed_.at;
+  const char* const stop = feed_.end - Feed::kSlack / 2;  // never within the last bytes of a file
+  while (at < stop) {
+    if (*at == static_cast<char>(Op::kLongBinGet)) {
+      at += 5;
+    } else if (*at == static_cast<char>(Op::kBinGet)) {
+      at += 2;
+    } else {
+      break;
+    }
+  }
+  constexpr std::ptrdiff_t kShortest = 8;  // below that nothing is saved
+  if (at >= stop || *at != static_cast<char>(Op::kAppends) || at - feed_.at < kShortest) {
+    return false;
+  }
+  const std::size_t mark = values_.marks.back();
+  if (mark == 0 || values_.stack[mark - 1].tag != Tag::kList) return false;
+  const Cell list = values_.stack[mark - 1];
+  const Container& container = values_.at(list);
+  if (container.settled || container.holds != Holds::kCells || !container.cells.empty()) {
+    return false;
+  }
+  if (values_.memo().replaced() != replaced_) {
+    replaced_ = values_.memo().replaced();
+    std::ranges::fill(run_stacks_, memory::kNoStack);
+  }
+  const std::string_view run(feed_.at, static_cast<std::size_t>(at - feed_.at));
+  const base::StringId id = runs_.intern(run, 0);
+  if (id == run_stacks_.size()) run_stacks_.push_back(memory::kNoStack);
+  if (run_stacks_[id] == memory::kNoStack) {
+    run_mark_ = mark;
+    run_id_ = id;
+    return false;
+  }
+  records_.hold_stack(list, run_stacks_[id]);
+  values_.marks.pop_back();
+  feed_.at = at + 1;
+  return true;
+}
+
+Machine::State Machine::learn_run(State state) {
+  const std::size_t mark = std::exchange(run_mark_, 0);
+  if (state == State::kGoing && values_.stack.size() == mark &&
+      values_.stack.back().tag == Tag::kList && values_.memo().replaced() == replaced_) {
+    const memory::StackId stack = records_.stack_of_frames(values_.stack.back());
+    run_stacks_[run_id_] = stack;
+  }
+  return state;
+}
+
 // Once per window of the file.
 Machine::State Machine::housekeeping() {
   if (options_.stop != nullptr && options_.stop->load()) return fail(Code::kCancelled, "stopped");
   if (options_.progress) options_.progress(feed_.source().file_position());
-  const std::uint64_t held = values_.memory() + records_.memory() + strings_.memory();
+  const std::uint64_t held =
+      values_.memory() + records_.memory() + strings_.memory() + runs_.memory();
   if (held > options_.max_memory_bytes) {
     return fail(Code::kLimit, fmt::format("{}: needs more memory than the limit of {} MiB",
                                           feed_.source().name(), options_.max_memory_bytes >> 20));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/notes.h"
 #include "base/result.h"
@@ -43,6 +44,8 @@ class Machine {
   bool line(std::string& into);
   State housekeeping();
 
+  bool known_run();
+  State learn_run(State state);
   State append_items();
   State append_one();
   State set_items();
@@ -72,9 +75,14 @@ class Machine {
   Values values_;
   Records records_;
   base::Error error_{};
+  // Stacks by the bytes that fetch their frames: see known_run.
+  base::StringPool runs_;
+  std::vector<memory::StackId> run_stacks_;
+  base::StringId run_id_ = 0;
+  std::size_t run_mark_ = 0;  // where the list lies that the run at hand fills; 0: none does
+  std::uint64_t replaced_ = 0;
   const char* opcode_at_ = nullptr;
   int protocol_ = 0;
-  std::uint64_t steps_ = 0;
 };
 
 }  // namespace stepscope::ingest::pickle

@@ -28,6 +28,48 @@ T read_at(const char*& at) {
   return value;
 }
 
+void append_utf8(std::string& text, std::uint32_t point) {
+  const auto byte = [&](std::uint32_t value) { text += static_cast<char>(value); };
+  if (point < 0x80) {
+    byte(point);
+  } else if (point < 0x800) {
+    byte(0xc0 | point >> 6);
+    byte(0x80 | (point & 0x3f));
+  } else if (point < 0x10000) {
+    byte(0xe0 | point >> 12);
+    byte(0x80 | (point >> 6 & 0x3f));
+    byte(0x80 | (point & 0x3f));
+  } else {
+    byte(0xf0 | (point >> 18 & 7));
+    byte(0x80 | (point >> 12 & 0x3f));
+    byte(0x80 | (point >> 6 & 0x3f));
+    byte(0x80 | (point & 0x3f));
+  }
+}
+
+// Protocol 0 writes text in Python's raw-unicode-escape: Latin-1, and backslash u for the rest.
+std::string from_raw_unicode(std::string_view raw) {
+  std::string text;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const std::size_t digits = raw[i] != '\\' || i + 1 == raw.size() ? 0
+                               : raw[i + 1] == 'u'                   ? 4
+                               : raw[i + 1] == 'U'                   ? 8
+                                                                     : 0;
+    std::uint32_t point = static_cast<unsigned char>(raw[i]);
+    if (digits > 0 && i + 2 + digits <= raw.size()) {
+      const char* const first = raw.data() + i + 2;
+      const auto result = std::from_chars(first, first + digits, point, 16);
+      if (result.ec == std::errc() && result.ptr == first + digits && point <= 0x10ffff) {
+        i += 1 + digits;
+      } else {
+        point = '\\';
+      }
+    }
+    append_utf8(text, point);
+  }
+  return text;
+}
+
 std::optional<std::int64_t> parsed(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -154,10 +196,10 @@ Machine::State Machine::step_line(unsigned char opcode) {
     }
     case Op::kString:
       if (word.size() < 2 || word.front() != word.back()) return bad("a string without quotes");
-      word = word.substr(1, word.size() - 2);
-      [[fallthrough]];
+      push(Cell::text(strings_.intern(word.substr(1, word.size() - 2), 0)));
+      return State::kGoing;
     case Op::kUnicode:
-      push(Cell::text(strings_.intern(word, 0)));
+      push(Cell::text(strings_.intern(from_raw_unicode(word), 0)));
       return State::kGoing;
     default: {
       const auto index = parsed(word);
@@ -269,9 +311,11 @@ Machine::State Machine::set_items() {
   records_.at_offset(feed_.offset());
   set_members(dict, first);
   // A whole event does not wait for the list it goes into: some writers fill that only at its end.
+  // The list lies below the mark if all between are events; a list of one event has no mark.
   if ((values_.at(dict).keys & bit_of(Word::kAction)) != 0 && !values_.marks.empty()) {
     const std::size_t mark = values_.marks.back();
-    if (mark > 0 && mark < first) {
+    const bool follows = mark + 1 == first || values_.stack[first - 2].tag == Tag::kEvent;
+    if (mark > 0 && mark < first && follows) {
       const Cell list = values_.now(values_.stack[mark - 1]);
       if (list.tag == Tag::kList && records_.settle_event(dict, list)) {
         values_.stack.back() = {Tag::kEvent, list.bits};

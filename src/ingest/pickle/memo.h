@@ -14,6 +14,8 @@ namespace stepscope::ingest::pickle {
 class Memo {
  public:
   std::uint64_t count() const { return count_; }
+  // How often an entry was replaced: what was concluded from numbers alone holds only until then.
+  std::uint64_t replaced() const { return replaced_; }
 
   void set(std::uint64_t index, const Cell& cell) {
     if (index == packed_.size()) {
@@ -60,6 +62,7 @@ class Memo {
   void set_elsewhere(std::uint64_t index, const Cell& cell) {
     if (index < packed_.size()) {
       if (packed_[index] == kUnset) ++count_;
+      if (static_cast<Tag>(packed_[index] >> kShift) == Tag::kFrame) ++replaced_;
       packed_[index] = pack(cell);
     } else if (index < packed_.size() + kMostGap) {
       packed_.resize(index, kUnset);
@@ -67,6 +70,7 @@ class Memo {
       ++count_;
     } else {
       if (far_.insert_or_assign(index, cell).second) ++count_;
+      ++replaced_;
     }
   }
 
@@ -74,6 +78,7 @@ class Memo {
   std::vector<Cell> apart_;
   std::unordered_map<std::uint64_t, Cell> far_;
   std::uint64_t count_ = 0;
+  std::uint64_t replaced_ = 0;
 };
 
 }  // namespace stepscope::ingest::pickle

@@ -86,11 +86,20 @@ Cell Records::settle_member(const Cell& key, const Cell& value) {
 }
 
 void Records::append(const Cell& list, std::span<const Cell> items) {
+  if (values_.at(list).holds == Holds::kStack) spread_stack(values_.at(list));
+  const auto is_plain = [](const Cell& item) {
+    return !item.is_slot() && item.tag != Tag::kEvent && item.tag != Tag::kRow;
+  };
+  if (values_.at(list).holds == Holds::kCells && values_.held() < kMostCells &&
+      std::ranges::all_of(items, is_plain)) {
+    values_.add(values_.at(list), items.data(), items.data() + items.size());
+    return;
+  }
   for (const Cell& item : items) {
     Cell cell = values_.now(item);
     if (cell.tag == Tag::kEvent && cell.bits == list.bits) continue;  // it is there already
     if (cell.tag == Tag::kDict) cell = settled_item(list, cell);
-    if (cell.tag == Tag::kEvent) continue;
+    if (cell.tag == Tag::kEvent || (cell.tag == Tag::kRow && repeat_event(list, cell))) continue;
     Container& into = values_.at(list);
     if (into.holds != Holds::kCells || values_.held() > kMostCells) {
       log_.add(Note::kUnknownValue, offset_, "in a list");
@@ -99,6 +108,32 @@ void Records::append(const Cell& list, std::span<const Cell> items) {
     }
     values_.add(into, &cell, &cell + 1);
   }
+}
+
+// More comes into a list that was taken for a whole stack.
+void Records::spread_stack(Container& list) {
+  std::vector<Cell> cells;
+  for (const memory::FrameId frame : stacks.stacks()[list.records]) {
+    cells.push_back({Tag::kFrame, frame});
+  }
+  list.holds = Holds::kCells;
+  list.records = kNoRecords;
+  values_.add(list, cells.data(), cells.data() + cells.size());
+}
+
+void Records::hold_stack(const Cell& list, memory::StackId stack) {
+  Container& container = values_.at(list);
+  container.holds = Holds::kStack;
+  container.records = stack;
+}
+
+memory::StackId Records::stack_of_frames(const Cell& list) {
+  const Container& container = values_.at(list);
+  const auto is_frame = [](const Cell& cell) { return cell.tag == Tag::kFrame; };
+  if (container.holds != Holds::kCells || !std::ranges::all_of(container.cells, is_frame)) {
+    return memory::kNoStack;
+  }
+  return stack_of(list);
 }
 
 // What a dictionary is once it lies in a list: kEvent says that the list has taken it in.
@@ -111,9 +146,27 @@ Cell Records::settled_item(const Cell& list, const Cell& item) {
     return frame;
   }
   if (!take_record(list, item)) return item;
-  const Cell taken{Tag::kEvent, list.bits};
-  values_.settle(item, {Tag::kHusk, 0});
-  return taken;
+  values_.settle(item, what_is_left(list));
+  return {Tag::kEvent, list.bits};
+}
+
+// Of a dictionary that the list has just taken in, for whoever refers to it again.
+Cell Records::what_is_left(const Cell& list) const {
+  constexpr std::uint64_t kMostLists = 1u << 16;
+  const Container& container = values_.at(list);
+  if (container.holds != Holds::kEvents || container.records >= kMostLists) return {Tag::kHusk, 0};
+  return {Tag::kRow,
+          std::uint64_t{container.records} << 40 | (events[container.records].size() - 1)};
+}
+
+// The same object once more.
+bool Records::repeat_event(const Cell& list, const Cell& row) {
+  std::size_t count = events.size();
+  if (!claim(list, Holds::kEvents, count)) return false;
+  if (count > events.size()) events.emplace_back();
+  const Event event = events[row.bits >> 40].at(row.bits & ((std::uint64_t{1} << 40) - 1));
+  events[values_.at(list).records].add(event);
+  return true;
 }
 
 bool Records::settle_event(const Cell& item, const Cell& list) {
@@ -121,7 +174,7 @@ bool Records::settle_event(const Cell& item, const Cell& list) {
   const Container& dict = values_.at(item);
   if ((dict.keys & kEventKeys) != kEventKeys || dict.shared || dict.cut) return false;
   if (!take_record(list, item)) return false;
-  values_.settle(item, {Tag::kHusk, 0});
+  values_.settle(item, what_is_left(list));
   return true;
 }
 

@@ -34,6 +34,9 @@ class EventRows {
     if (size_ % kRows == 0) blocks_.emplace_back(kRows * sizeof(Event));
     reinterpret_cast<Event*>(blocks_.back().data())[size_++ % kRows] = event;
   }
+  Event at(std::size_t row) const {
+    return reinterpret_cast<const Event*>(blocks_[row / kRows].data())[row % kRows];
+  }
   std::size_t size() const { return size_; }
   std::size_t memory() const { return blocks_.size() * kRows * sizeof(Event); }
   memory::History take();
@@ -61,6 +64,10 @@ class Records {
   Cell settle_member(const Cell& key, const Cell& value);
   // Items on their way into a list or tuple; dictionaries are told by the keys they have.
   void append(const Cell& list, std::span<const Cell> items);
+  // The stack that a list of nothing but frames is; kNoStack for any other list.
+  memory::StackId stack_of_frames(const Cell& list);
+  // Fills an empty list with a known stack.
+  void hold_stack(const Cell& list, memory::StackId stack);
   // Whether a dictionary that was just filled is a whole event of the list below it.
   bool settle_event(const Cell& dict, const Cell& list);
 
@@ -76,10 +83,11 @@ class Records {
   std::size_t memory() const;
 
  private:
-  template <class Each>
-  void each_member(const Cell& dict, Each each) const;
+  void spread_stack(Container& list);
   Cell settled_item(const Cell& list, const Cell& item);
   bool take_record(const Cell& list, const Cell& dict);
+  Cell what_is_left(const Cell& list) const;
+  bool repeat_event(const Cell& list, const Cell& row);
   bool claim(const Cell& list, Holds holds, std::size_t& count);
   void take_event(const Container& dict, EventRows& rows);
   memory::FrameId take_frame(const Container& dict);

@@ -81,6 +81,7 @@ memory::StackId Records::stack_of(const Cell& given) {
   const Cell cell = values_.now(given);
   if (cell.tag == Tag::kStack) return cell.id();
   if (cell.tag != Tag::kList) return memory::kNoStack;
+  if (values_.at(cell).holds == Holds::kStack) return values_.at(cell).records;
   frames_.clear();
   for (const Cell& raw : values_.at(cell).cells) {
     const Cell item = values_.now(raw);

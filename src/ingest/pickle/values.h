@@ -18,7 +18,15 @@ namespace stepscope::ingest::pickle {
 inline constexpr std::uint32_t kNoRecords = 0xffffffff;
 
 // What the members of a list were turned into while they were appended.
-enum class Holds : std::uint8_t { kCells, kEvents, kBlocks, kSegments, kAnnotations, kOldBlocks };
+enum class Holds : std::uint8_t {
+  kCells,
+  kStack,  // frames only, and their stack is known already: records is its id
+  kEvents,
+  kBlocks,
+  kSegments,
+  kAnnotations,
+  kOldBlocks,
+};
 
 struct Container {
   std::vector<Cell> cells;  // of a dict: key, value, key, value
@@ -76,6 +84,7 @@ class Values {
     return true;
   }
   std::uint64_t memo_count() const { return memo_.count(); }
+  const Memo& memo() const { return memo_; }
 
   std::size_t held() const { return held_; }  // containers and what is in them, in cells
   std::size_t memory() const;
