@@ -38,6 +38,7 @@ int run(const Options& options) {
   const Stopwatch all;
   for (const analysis::Analysis* about : analysis::analyses()) {
     if (!options.only.empty() && options.only != about->name) continue;
+    if (!analysis::why_not_answered(*about, study.view()).empty()) continue;
     const Stopwatch watch;
     const analysis::Answer answer = value_of(study.ask(about->name));
     parts +=

@@ -2,10 +2,10 @@
 
     bench/snapshots.py OUT EVENTS [TEMPLATE]
 
-The step in the middle of a training run frees what it allocates, so it may follow itself as often as
-one likes: addresses, segments and stacks stay what the allocator made them, and the state at the end
-is the recorded one. The pickle is written as Python's pickler would write it (protocol 4, frames and
-stacks by reference, a new list of frames per event where the original has one), only faster.
+A stretch of a training run after which the same is allocated as before it may follow itself as
+often as one likes: addresses, segments and stacks stay what the allocator made them, and the state
+at the end is the recorded one. The pickle is written as Python's pickler would write it (protocol
+4, frames and stacks by reference, a new list of frames per event where the original has one).
 """
 
 import gzip
@@ -62,19 +62,23 @@ class Writer:
     """A pickler for the parts of a snapshot, with control over what is repeated."""
 
     def __init__(self, out: BinaryIO) -> None:
+        """Nothing is written or memoised yet."""
         self.out = out
         self.memo: dict[Any, int] = {}
         self.count = 0
 
     def remember(self, key: Any) -> bytes:
+        """The opcode that memoises what was just written."""
         self.memo[key] = self.count
         self.count += 1
         return b"\x94"
 
     def fetch(self, index: int) -> bytes:
+        """A reference to what was memoised."""
         return b"h" + bytes([index]) if index < 256 else b"j" + struct.pack("<I", index)
 
     def text(self, value: str) -> bytes:
+        """Text, by reference from the second time on."""
         if (known := self.memo.get(("text", value))) is not None:
             return self.fetch(known)
         raw = value.encode()
@@ -82,6 +86,7 @@ class Writer:
         return head + raw + self.remember(("text", value))
 
     def number(self, value: int) -> bytes:
+        """A whole number in as few bytes as Python takes."""
         if 0 <= value < 256:
             return b"K" + bytes([value])
         if 0 <= value < 65536:
@@ -123,6 +128,7 @@ class Repeated:
     """The bytes of a stretch of events, with the places that change from copy to copy."""
 
     def __init__(self, writer: Writer, events: list[Event]) -> None:
+        """Writes the events once, into memory."""
         self.bytes = bytearray()
         self.times: list[tuple[int, int]] = []  # where, and the time
         self.lists: list[tuple[int, int]] = []  # where, and which list of this stretch
@@ -136,6 +142,7 @@ class Repeated:
         self.memoised = writer.count - first
 
     def event(self, writer: Writer, event: Event, seen: dict[int, int]) -> None:
+        """One event, with its places."""
         out = self.bytes
         out += b"}\x94("
         writer.count += 1

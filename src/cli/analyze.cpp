@@ -273,14 +273,9 @@ Exit run_analyze(const Context& context) {
   if (!study) return show_selection_error(context, study.error());
   auto answer = study->ask(request->about->name, request->parameters);
   if (!answer) return show_error(context, answer.error());
-<<<<<<< HEAD
-  if (const base::Status written = write_all(context, *request, *answer); !written) {
-=======
   const bool answered = analysis::why_not_answered(*request->about, study->view()).empty();
   if (!answered && request->format == "text") answer->tables.clear();  // the sentence says it all
-  arrange(*request, *answer);
-  if (const base::Status written = write_answer(context, *request, *answer); !written) {
->>>>>>> 00cc4c5 (analysis: memory-events, what an allocator recorded as it is)
+  if (const base::Status written = write_all(context, *request, *answer); !written) {
     return show_error(context, written.error());
   }
   if (request->format == "csv" || request->format == "folded") {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "memory/timeline.h"
+
 namespace stepscope::memory {
 namespace {
 
@@ -9,6 +11,11 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Action::kCount)>
     "alloc",        "free_requested", "free_completed", "segment_alloc",
     "segment_free", "segment_map",    "segment_unmap",  "oom",
     "snapshot",     "annotate",       "unknown",
+};
+
+constexpr std::array<std::string_view, kTimelineCategories> kCategoryNames = {
+    "parameter",  "optimizer state", "input",           "temporary",
+    "activation", "gradient",        "autograd detail", "unknown",
 };
 
 std::size_t memory_of(const History& h) {
@@ -20,6 +27,10 @@ std::size_t memory_of(const History& h) {
 }  // namespace
 
 std::string_view name_of(Action action) { return kNames[static_cast<std::size_t>(action)]; }
+
+std::string_view name_of(TimelineCategory category) {
+  return kCategoryNames[static_cast<std::size_t>(category)];
+}
 
 std::size_t Snapshot::memory() const {
   std::size_t sum = strings.memory() + stacks.memory();

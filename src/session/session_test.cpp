@@ -74,7 +74,7 @@ TEST(Session, SortsTracesFromSnapshotsByContent) {
 TEST(Session, OpensSnapshotsAlone) {
   const TempFolder folder;
   const std::string before = folder.write("before.pickle", kSnapshot);
-  const std::string after = folder.write("after.pickle", kSnapshot.substr(0, 14));
+  const std::string after = folder.write("after.pickle", kSnapshot.substr(0, 15));
   const auto recording = open({before, after}, {});
   ASSERT_TRUE(recording);
   EXPECT_TRUE(recording->run.ranks.empty());
