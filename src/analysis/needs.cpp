@@ -23,6 +23,10 @@ std::string names_of(Needs needs) {
 }  // namespace
 
 std::string why_not_answered(const Analysis& analysis, const RunView& view) {
+  if (view.windows.empty() && view.snapshots.empty()) {
+    return fmt::format("'{}' needs a {}, and there is none here.", analysis.name,
+                       analysis.needs == Needs::kSnapshot ? "memory snapshot" : "trace");
+  }
   if (analysis.needs == Needs::kTrace && view.windows.empty()) {
     const std::string others = names_of(Needs::kSnapshot);
     return fmt::format("'{}' needs a trace, and this is a memory snapshot{}{}.", analysis.name,

@@ -8,7 +8,6 @@
 #include "cli/console.h"
 #include "cli/open_run.h"
 #include "report/info_text.h"
-#include "report/snapshot_info.h"
 
 namespace stepscope::cli {
 namespace {
@@ -30,17 +29,19 @@ Exit run_info(const Context& context) {
   std::optional<double> seconds;
   if (!context.arguments.has("no-timing")) seconds = opened->seconds;
 
+  const report::RecordedMemory memory{opened->snapshots, opened->timelines, opened->stats};
   std::string text;
   if (context.arguments.has("json")) {
-    text = report::info_json(info, opened->snapshots, seconds);
+    text = report::info_json(info, memory, seconds);
   } else {
     report::InfoTextOptions options;
     options.look = context.console.out_look();
     options.all = context.arguments.has("all");
     options.load_seconds = seconds;
     if (!opened->run.ranks.empty()) text = report::info_text(info, options);
-    if (!text.empty() && !opened->snapshots.empty()) text += '\n';
-    text += report::snapshots_text(opened->snapshots, options);
+    const std::string rest = report::memory_text(memory, options);
+    if (!text.empty() && !rest.empty()) text += '\n';
+    text += rest;
   }
   if (const base::Status written = context.console.write(text); !written) {
     return show_error(context, written.error());

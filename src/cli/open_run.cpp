@@ -112,6 +112,8 @@ void note_lost_data(const Context& context, const session::Recording& recording)
     for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
   }
   for (const memory::Snapshot& snapshot : recording.snapshots) all.merge(snapshot.log);
+  for (const memory::Timeline& timeline : recording.timelines) all.merge(timeline.log);
+  for (const memory::Stats& stats : recording.stats) all.merge(stats.log);
   std::string kinds;
   for (std::size_t i = 0; i < static_cast<std::size_t>(base::Note::kCount); ++i) {
     const auto note = static_cast<base::Note>(i);

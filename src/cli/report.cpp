@@ -16,9 +16,9 @@
 #include "cli/output_file.h"
 #include "cli/settings.h"
 #include "report/glossary.h"
+#include "report/info_text.h"
 #include "report/numbers.h"
 #include "report/page.h"
-#include "report/snapshot_info.h"
 #include "report/tables.h"
 #include "session/analyze.h"
 
@@ -135,9 +135,10 @@ Exit show_snapshots(const Context& context, const OpenedRun& opened, const repor
   }
   report::InfoTextOptions options;
   options.look = look;
-  const std::string text = report::snapshots_text(opened.snapshots, options) +
-                           "\nThe report needs a trace; `stepscope memory` tells what a memory "
-                           "snapshot says.\n";
+  const std::string text =
+      report::memory_text({opened.snapshots, opened.timelines, opened.stats}, options) +
+      "\nThe report needs a trace; `stepscope memory` tells what a memory "
+      "snapshot says.\n";
   if (const base::Status written = context.console.write(text); !written) {
     return show_error(context, written.error());
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ingest/kineto/kineto.h"
+#include "ingest/memory_json/memory_json.h"
 #include "ingest/pickle/pickle.h"
 #include "ingest/reading.h"
 
@@ -40,6 +41,8 @@ base::Result<Document> refuse_xplane(std::unique_ptr<bytes::ByteSource> source,
 constexpr std::array kFormats = std::to_array<Format>({
     {"kineto", kineto::sniff, as_document<kineto::read>},
     {"memory-snapshot", pickle::sniff, as_document<pickle::read>},
+    {"memory-timeline", memory_json::sniff_timeline, as_document<memory_json::read_timeline>},
+    {"memory-stats", memory_json::sniff_stats, as_document<memory_json::read_stats>},
     {"xplane", sniff_xplane, refuse_xplane},
 });
 

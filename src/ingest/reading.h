@@ -14,6 +14,8 @@
 #include "base/result.h"
 #include "bytes/source.h"
 #include "memory/snapshot.h"
+#include "memory/stats.h"
+#include "memory/timeline.h"
 #include "trace/trace.h"
 
 namespace stepscope::ingest {
@@ -30,11 +32,11 @@ struct ReadOptions {
 };
 
 // What a file may hold.
-using Document = std::variant<trace::Trace, memory::Snapshot>;
+using Document = std::variant<trace::Trace, memory::Snapshot, memory::Timeline, memory::Stats>;
 
 // A format is a row of functions, not a class hierarchy.
 struct Format {
-  std::string_view name;                       // "kineto", as in docs/formats/
+  std::string_view name;                       // "kineto"
   int (*sniff)(std::string_view first_bytes);  // 0 = no, 100 = certain
   base::Result<Document> (*read)(std::unique_ptr<bytes::ByteSource> source,
                                  const ReadOptions& options);

@@ -2,6 +2,7 @@
 
 #include "report/info_text.h"
 #include "report/json_writer.h"
+#include "report/memory_info.h"
 #include "report/snapshot_info.h"
 
 namespace stepscope::report {
@@ -232,15 +233,23 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
   }
 }
 
-std::string info_json(const RunInfo& info, std::span<const memory::Snapshot> snapshots,
+std::string info_json(const RunInfo& info, const RecordedMemory& memory,
                       std::optional<double> load_seconds) {
   JsonWriter json;
   json.begin_object();
   json.member("schema", "stepscope.info/1");
   write_info(json, info, load_seconds);
-  if (!snapshots.empty()) {
+  if (!memory.snapshots.empty()) {
     json.key("snapshots");
-    write_snapshots(json, snapshots, load_seconds.has_value());
+    write_snapshots(json, memory.snapshots, load_seconds.has_value());
+  }
+  if (!memory.timelines.empty()) {
+    json.key("memory_timelines");
+    write_timelines(json, memory.timelines);
+  }
+  if (!memory.stats.empty()) {
+    json.key("memory_stats");
+    write_stats(json, memory.stats);
   }
   json.end_object();
   return std::move(json).finish();

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "memory/snapshot.h"
+#include "memory/stats.h"
+#include "memory/timeline.h"
 #include "report/info.h"
 #include "report/json_writer.h"
 #include "report/text_table.h"
@@ -20,13 +22,23 @@ struct InfoTextOptions {
   std::optional<double> load_seconds;
 };
 
+// What was recorded of memory besides the traces.
+struct RecordedMemory {
+  std::span<const memory::Snapshot> snapshots;
+  std::span<const memory::Timeline> timelines;
+  std::span<const memory::Stats> stats;
+};
+
+// One block per file, those of a kind together.
+std::string memory_text(const RecordedMemory& memory, const InfoTextOptions& options);
+
 std::string info_text(const RunInfo& info, const InfoTextOptions& options);
 
 // What is in "stepscope.info/1" beside its version, inside of an object.
 void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> load_seconds);
 
 // "stepscope.info/1", described in docs/cli/info.md.
-std::string info_json(const RunInfo& info, std::span<const memory::Snapshot> snapshots,
+std::string info_json(const RunInfo& info, const RecordedMemory& memory,
                       std::optional<double> load_seconds);
 
 // What to say and check when a trace has no device work; more in docs/start/no-gpu-events.md.

@@ -166,8 +166,8 @@ std::string snapshot_text(const memory::Snapshot& snapshot, const Look& look) {
                                  : fmt::format("{} of {}", counted(stacks, "stack"),
                                                counted(snapshot.stacks.frames().size(), "frame"))});
   if (!snapshot.annotations.empty()) {
-    lines.push_back({"annotations",
-                     fmt::format("{} begin or end", counted(snapshot.annotations.size(), "time"))});
+    lines.push_back({"annotations", fmt::format("{} begins and ends of named spans",
+                                                count_text(snapshot.annotations.size()))});
   }
   if (snapshot.pools.size() > 1) {
     lines.push_back({"pools", fmt::format("{} private beside the common one",

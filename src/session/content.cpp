@@ -117,6 +117,9 @@ std::string reason_for_list(Walk& walk) {
 
 std::string reason_to_skip(std::string_view text, bool whole) {
   if (ingest::pickle::sniff(text) > 0) return ingest::pickle::reason_to_skip(text);
+  if (ingest::format_of(text.substr(0, ingest::kSniffedBytes)).name.starts_with("memory-")) {
+    return {};
+  }
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   Walk walk(text);
   switch (walk.peek()) {

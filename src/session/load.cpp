@@ -239,6 +239,14 @@ class Loader {
       result.snapshot = std::move(*snapshot);
       return base::Done{};
     }
+    if (auto* const timeline = std::get_if<memory::Timeline>(&document)) {
+      result.timeline = std::move(*timeline);
+      return base::Done{};
+    }
+    if (auto* const stats = std::get_if<memory::Stats>(&document)) {
+      result.stats = std::move(*stats);
+      return base::Done{};
+    }
     result.window = trace::Window{.source = {.path = file.path,
                                              .encoding = name_of(facts->encoding),
                                              .file_bytes = facts->file_bytes,

@@ -8,6 +8,8 @@
 
 #include "base/result.h"
 #include "memory/snapshot.h"
+#include "memory/stats.h"
+#include "memory/timeline.h"
 #include "session/discover.h"
 #include "session/session.h"
 #include "trace/run.h"
@@ -18,6 +20,8 @@ namespace stepscope::session {
 struct LoadedFile {
   std::optional<trace::Window> window;
   std::optional<memory::Snapshot> snapshot;
+  std::optional<memory::Timeline> timeline;
+  std::optional<memory::Stats> stats;
   std::optional<base::Error> error;
   std::string skipped;  // why it is no recording
 

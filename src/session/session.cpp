@@ -61,6 +61,10 @@ base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFil
       windows.push_back(*std::move(file.window));
     } else if (file.snapshot) {
       recording.snapshots.push_back(*std::move(file.snapshot));
+    } else if (file.timeline) {
+      recording.timelines.push_back(*std::move(file.timeline));
+    } else if (file.stats) {
+      recording.stats.push_back(*std::move(file.stats));
     } else if (file.error) {
       // A path the user wrote is a promise; a file that lies in a folder is not. What is wrong with
       // the options is wrong with all files.
@@ -131,28 +135,27 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
   }
 }
 
-// A snapshot does not say its rank: its name does, or nothing does.
-void add_snapshot_ranks(Recording& recording) {
+// What is known of memory does not say its rank: its name does, or nothing does.
+template <class Recorded>
+void add_memory_ranks(std::vector<Recorded>& recorded, base::ImportLog& log) {
   std::vector<RankedFile> files;
-  for (const memory::Snapshot& snapshot : recording.snapshots) {
-    files.push_back({snapshot.source.path, std::nullopt});
-  }
+  for (const Recorded& one : recorded) files.push_back({one.source.path, std::nullopt});
   const std::vector<RankChoice> choices = choose_ranks(files);
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (choices[i].source == RankSource::kOrder) continue;
-    recording.snapshots[i].rank = choices[i].rank;
-    recording.run.log.add(Note::kRankFromFileName, base::ImportLog::kNowhere, files[i].path);
+    recorded[i].rank = choices[i].rank;
+    log.add(Note::kRankFromFileName, base::ImportLog::kNowhere, files[i].path);
   }
-  std::ranges::stable_sort(recording.snapshots, {},
-                           [](const memory::Snapshot& s) { return s.rank.value_or(0); });
+  std::ranges::stable_sort(recorded, {}, [](const Recorded& one) { return one.rank.value_or(0); });
 }
 
 }  // namespace
 
 bool lost_data(const Recording& recording) {
-  return trace::lost_data(recording.run) ||
-         std::ranges::any_of(recording.snapshots,
-                             [](const memory::Snapshot& s) { return s.log.lost_data(); });
+  const auto lost = [](const auto& one) { return one.log.lost_data(); };
+  return trace::lost_data(recording.run) || std::ranges::any_of(recording.snapshots, lost) ||
+         std::ranges::any_of(recording.timelines, lost) ||
+         std::ranges::any_of(recording.stats, lost);
 }
 
 base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options) {
@@ -169,10 +172,15 @@ base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOp
   const auto by_path = [](const auto& a, const auto& b) { return natural_less(a.path, b.path); };
   std::ranges::stable_sort(run.failures, by_path);
   std::ranges::stable_sort(run.skipped, by_path);
-  if (windows.empty() && recording.snapshots.empty()) return nothing_read(paths, run);
+  if (windows.empty() && recording.snapshots.empty() && recording.timelines.empty() &&
+      recording.stats.empty()) {
+    return nothing_read(paths, run);
+  }
   note_files(run);
   add_ranks(std::move(windows), run);
-  add_snapshot_ranks(recording);
+  add_memory_ranks(recording.snapshots, run.log);
+  add_memory_ranks(recording.timelines, run.log);
+  add_memory_ranks(recording.stats, run.log);
   return recording;
 }
 

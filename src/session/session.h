@@ -11,6 +11,8 @@
 
 #include "base/result.h"
 #include "memory/snapshot.h"
+#include "memory/stats.h"
+#include "memory/timeline.h"
 #include "trace/run.h"
 
 namespace stepscope::session {
@@ -34,7 +36,9 @@ struct OpenOptions {
 // All that was recorded of a job. Any part may be empty, but not all of them.
 struct Recording {
   trace::Run run;                           // its log is that of the recording as a whole
-  std::vector<memory::Snapshot> snapshots;  // by rank, then in the order of the names
+  std::vector<memory::Snapshot> snapshots;  // by rank, then in the order of the names; so below
+  std::vector<memory::Timeline> timelines;
+  std::vector<memory::Stats> stats;
 };
 
 // Whether anything that was in the files is missing here: what makes a command exit with 4.

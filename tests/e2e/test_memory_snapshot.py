@@ -275,3 +275,50 @@ def test_a_pickle_comes_through_a_pipe_and_packed(program: Program, samples: Pat
         )
         assert outcome.exit_status == 0
         assert outcome.stdout.count(b"\n") == 15
+
+
+TIMELINE_CATEGORIES = (
+    "parameter",
+    "optimizer state",
+    "input",
+    "temporary",
+    "activation",
+    "gradient",
+    "autograd detail",
+    "unknown",
+)
+
+
+def test_the_peak_of_a_raw_timeline(program: Program, corpus: Path) -> None:
+    path = corpus / "hta" / "memory_timeline.raw.gz"
+    changes = json.loads(gzip.decompress(path.read_bytes()))
+    alive = [0] * len(TIMELINE_CATEGORIES)
+    first = min(c[0] for c in changes if c[0] >= 0)
+    states: dict[int, list[int]] = {}
+    for time, _, change, category in sorted(changes, key=lambda c: c[0]):
+        alive[category] += change
+        states[first if time < 0 else time] = list(alive)
+    peak = max(states.values(), key=sum)
+    outcome = program.run("info", "--json", path)
+    assert outcome.exit_status == 0
+    said_of = json.loads(outcome.stdout)["memory_timelines"][0]
+    assert said_of["points"] == len(states)
+    assert said_of["peak_bytes"] == {
+        "all": sum(peak),
+        **dict(zip(TIMELINE_CATEGORIES, peak, strict=True)),
+    }
+
+
+def test_statistics_are_kept_as_they_are(program: Program, samples: Path) -> None:
+    path = samples / "snap_oracle.oracle.json"
+    outcome = program.run("info", "--json", path)
+    stats = json.loads(path.read_text())["memory_stats"]
+    assert json.loads(outcome.stdout)["memory_stats"][0]["values"] == stats
+
+
+def test_a_question_that_needs_a_trace_says_so(program: Program, samples: Path) -> None:
+    outcome = program.run("analyze", "kernels", samples / "snap_oracle.pickle.gz")
+    assert outcome.exit_status == 0
+    said_so = " ".join(outcome.stdout.decode().split())
+    assert "'kernels' needs a trace, and this is a memory snapshot; a snapshot answers:" in said_so
+    assert "memory-events" in said_so

@@ -1,5 +1,5 @@
-// Two small JSON files about memory: what export_memory_timeline writes (curves, or raw changes) and
-// torch.cuda.memory_stats dumped as JSON. See docs/formats/memory-json.md.
+// Two small JSON files about memory: what export_memory_timeline writes (curves, or raw changes)
+// and torch.cuda.memory_stats dumped as JSON. See docs/formats/memory-json.md.
 #pragma once
 
 #include <memory>
