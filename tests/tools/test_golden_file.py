@@ -1,4 +1,5 @@
 import gzip
+import pickle
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ def test_stdout_not_given_is_empty_and_stderr_not_given_is_not_compared() -> Non
     ("option", "text", "content"),
     [
         ("hex", "00 ff\n1f\n", b"\x00\xff\x1f"),
+        ("pickle", '{"a": [1]}\n', pickle.dumps({"a": [1]}, protocol=4)),
         ("escaped", '{"a":"\\xff\\n"}\n', b'{"a":"\xff\\n"}\n'),
         ("cut", '{"a":\n', b'{"a":'),
         ("", "carriage\r\nreturn\n", b"carriage\r\nreturn\n"),

@@ -81,7 +81,10 @@ class Reader {
       out_.list[current_].alloc = touch.event;
       out_.list[current_].stack = history_.stack[touch.event];
     } else {
-      if (current_ == kNoLife) begin(touch, size);  // older than the history
+      if (current_ == kNoLife) {  // older than the history
+        begin(touch, size);
+        out_.list[current_].let_go_before = requests_ && action == Action::kFreeCompleted;
+      }
       Life& life = out_.list[current_];
       if (life.requested != size) ++out_.contradictions.freed_size_differs;
       if (action == Action::kFreeRequested) {
@@ -151,6 +154,7 @@ class Reader {
         life.address = block.address;
         life.requested = block.requested != 0 ? block.requested : block.size;
         life.stream = segment->stream;
+        life.let_go_before = block.state == memory::BlockState::kPendingFree;
         complete(life, index, *segment);
         out_.list.push_back(life);
       }

@@ -27,6 +27,7 @@ struct Life {
   memory::StackId stack = memory::kNoStack;  // of the allocation; of its block if only that has one
   std::uint32_t block = 0xffffffff;          // in Snapshot::blocks, of what is alive at the end
   std::uint16_t pool = memory::kUnknownPool;
+  bool let_go_before = false;  // the program let go of it before the history began
   bool end_unknown = false;  // no event says when it ended: `freed` is when it was seen to be gone
 
   bool is_older() const { return alloc == kNoEvent; }

@@ -60,6 +60,9 @@ TEST(Lives, OlderThanTheHistoryAreKnownFromTheirFreeOrTheirBlock) {
   EXPECT_EQ(lives.list[1].stack, stack);
   EXPECT_EQ(lives.list[2].requested, 512);  // the block does not say what was asked for
   EXPECT_EQ(lives.list[3].freed, 2u);
+  EXPECT_TRUE(lives.list[2].let_go_before);
+  EXPECT_TRUE(lives.list[3].let_go_before);
+  EXPECT_FALSE(lives.list[0].let_go_before);
   EXPECT_EQ(lives.alive_at_end, 2u);
   EXPECT_FALSE(lives.cover_the_process());
   EXPECT_EQ(live_bytes(lives, snapshot.histories[0]), (std::vector<base::Bytes>{962, 862, 812}));

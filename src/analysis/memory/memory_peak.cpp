@@ -1,0 +1,260 @@
+// What was allocated when the most was, and the request that made it the most.
+// Definitions: docs/metrics/memory-peak.md.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "analysis/memory/held.h"
+#include "analysis/memory/snapshot_remarks.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Bytes;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr std::array<std::string_view, 2> kMoments = {"peak", "end"};
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"top", ParameterType::kCount, "20", "stacks per device; the rest is one row. 0: all"},
+    {"at", ParameterType::kChoice, "peak", "which moment: when the most was allocated, or the end",
+     kMoments},
+});
+
+constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
+    {"allocations", Type::kInt, Unit::kCount, "that the program had"},
+    {"at_ns", Type::kInt, Unit::kInstant, "when, since the first event"},
+    {"step", Type::kInt, Unit::kId, "the step it was in"},
+    {"pass", Type::kText, Unit::kNone, "forward, backward or optimizer, as far as stacks tell"},
+    {"last_bytes", Type::kInt, Unit::kBytes, "size of the last allocation before that moment"},
+    {"last_where", Type::kText, Unit::kNone, "the program's line that asked for it"},
+    {"last_category", Type::kText, Unit::kNone, "what it holds"},
+    {"event", Type::kInt, Unit::kId, "place in the history; null: before its first event"},
+    {"last_stack", Type::kText, Unit::kNone, "all calls that led to it, the outermost first"},
+});
+constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"category", Type::kText, Unit::kNone,
+     "what the memory holds, from stacks, order and lifetimes"},
+    {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
+    {"share", Type::kReal, Unit::kShare, "of all that was allocated at that moment"},
+    {"allocations", Type::kInt, Unit::kCount, "how many"},
+    {"largest_bytes", Type::kInt, Unit::kBytes, "the largest of them"},
+});
+constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"where", Type::kText, Unit::kNone,
+     "the program's line that asked for it; null: all the others together"},
+    {"category", Type::kText, Unit::kNone, "what the memory holds; null: of all the others"},
+    {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
+    {"share", Type::kReal, Unit::kShare, "of all that was allocated at that moment"},
+    {"allocations", Type::kInt, Unit::kCount, "how many"},
+    {"largest_bytes", Type::kInt, Unit::kBytes, "the largest of them"},
+    {"oldest_ns", Type::kInt, Unit::kNanos, "age of the oldest; null: older than the history"},
+    {"stack", Type::kText, Unit::kNone, "all calls, the outermost first"},
+});
+constexpr std::array kSizeColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"up_to_bytes", Type::kInt, Unit::kBytes, "blocks up to this size and above half of it"},
+    {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
+    {"share", Type::kReal, Unit::kShare, "of all that was allocated at that moment"},
+    {"allocations", Type::kInt, Unit::kCount, "how many"},
+});
+constexpr std::array kAgeColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"device", Type::kInt, Unit::kId, "number of the device"},
+    {"made", Type::kText, Unit::kNone, "when it was allocated"},
+    {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
+    {"share", Type::kReal, Unit::kShare, "of all that was allocated at that moment"},
+    {"allocations", Type::kInt, Unit::kCount, "how many"},
+});
+constexpr std::array<std::string_view, 1> kBar = {"bytes"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"peak", "one device: when the most was allocated, and the last straw", kPeakColumns},
+    {"categories",
+     "one sort of contents of one device at that moment",
+     kCategoryColumns,
+     {base::Chart::kBars, "category", kBar, "snapshot"}},
+    {"stacks",
+     "what one place of the program had allocated at that moment, the most first",
+     kStackColumns,
+     {base::Chart::kBars, "where", kBar, "snapshot"}},
+    {"sizes",
+     "blocks of similar size at that moment",
+     kSizeColumns,
+     {base::Chart::kHistogram, "up_to_bytes", kBar, "snapshot"}},
+    {"ages", "what was allocated at about the same time", kAgeColumns},
+});
+
+struct Device {
+  const SnapshotView& view;
+  const SnapshotWork& snapshot;
+  const HistoryWork& work;
+  const Held& held;
+
+  double share(Bytes bytes) const {
+    return static_cast<double>(bytes) / static_cast<double>(held.all.bytes);  // NaN: null
+  }
+  base::Cell text(std::string_view text) const {
+    return text.empty() ? base::Cell(Null{}) : base::Cell(text);
+  }
+  std::string where(memory::StackId stack) const {
+    std::string telling = snapshot.texts.telling(stack);
+    return telling.empty() ? "(no stack)" : telling;
+  }
+};
+
+void add_peak(base::Table& table, const Device& of) {
+  const HistoryWork& work = of.work;
+  const std::uint32_t event = of.held.event;
+  LifeId last = kNoLife;
+  for (const LifeId id : of.held.lives) {
+    if (!work.lives.list[id].is_older()) last = id;  // in the order of their allocation
+  }
+  std::string where, stack;
+  if (last != kNoLife) {
+    where = of.where(work.lives.list[last].stack);
+    stack = of.snapshot.texts.folded(work.lives.list[last].stack);
+  }
+  const bool known = last != kNoLife;
+  table.add({of.view.rank, of.view.label, work.history->device, of.held.all.bytes,
+             of.held.all.allocations, time_of(work, event), step_number(work, event),
+             of.text(pass_name(work, event)),
+             known ? base::Cell(work.followed.block_size[last]) : Null{}, of.text(where),
+             known ? base::Cell(name_of(work.categories.category[last])) : Null{},
+             event == kNoEvent ? base::Cell(Null{}) : base::Cell(event), of.text(stack)});
+}
+
+void add_categories(base::Table& table, const Device& of) {
+  for (std::size_t c = 0; c < kCategories; ++c) {
+    const HeldSum& sum = of.held.categories[c];
+    if (sum.allocations == 0) continue;
+    table.add({of.view.rank, of.view.label, of.work.history->device,
+               name_of(static_cast<Category>(c)), sum.bytes, of.share(sum.bytes), sum.allocations,
+               sum.largest});
+  }
+}
+
+base::Cell age_of(const Device& of, LifeId id) {
+  const Life& life = of.work.lives.list[id];
+  const auto now = time_of(of.work, of.held.event);
+  if (life.is_older() || !now) return Null{};
+  return *now - *time_of(of.work, life.alloc);
+}
+
+void add_stacks(base::Table& table, const Device& of, std::size_t top) {
+  const std::vector<HeldStack>& stacks = of.held.stacks;
+  const bool fits = top == 0 || stacks.size() <= top + 1;
+  const std::size_t shown = fits ? stacks.size() : top;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const memory::StackId stack = of.snapshot.texts.first_of(stacks[i].group);
+    const HeldSum& sum = stacks[i].sum;
+    table.add({of.view.rank, of.view.label, of.work.history->device, of.where(stack),
+               name_of(stacks[i].category), sum.bytes, of.share(sum.bytes), sum.allocations,
+               sum.largest, age_of(of, sum.oldest), of.text(of.snapshot.texts.folded(stack))});
+  }
+  if (fits) return;
+  HeldSum rest;
+  for (std::size_t i = shown; i < stacks.size(); ++i) {
+    rest.bytes += stacks[i].sum.bytes;
+    rest.allocations += stacks[i].sum.allocations;
+    rest.largest = std::max(rest.largest, stacks[i].sum.largest);
+  }
+  table.add({of.view.rank, of.view.label, of.work.history->device, Null{}, Null{}, rest.bytes,
+             of.share(rest.bytes), rest.allocations, rest.largest, Null{}, Null{}});
+}
+
+void add_sizes(base::Table& table, const Device& of) {
+  std::map<Bytes, HeldSum> classes;
+  for (const LifeId id : of.held.lives) {
+    const Bytes size = of.work.followed.block_size[id];
+    const auto up_to = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(size)));
+    classes[up_to].add(id, size);
+  }
+  for (const auto& [up_to, sum] : classes) {
+    table.add({of.view.rank, of.view.label, of.work.history->device, up_to, sum.bytes,
+               of.share(sum.bytes), sum.allocations});
+  }
+}
+
+constexpr std::array<std::string_view, 5> kAges = {"before the history", "before the first step",
+                                                   "in an earlier step", "in the step before",
+                                                   "in this step"};
+
+std::size_t age_class(const HistoryWork& work, const Life& life, std::uint32_t event) {
+  if (life.is_older()) return 0;
+  const std::int32_t then = work.steps.at(life.alloc);
+  const std::int32_t now = event == kNoEvent ? -1 : work.steps.at(event);
+  if (then < 0 && life.alloc < work.steps.begin.front()) return 1;
+  if (then == now) return 4;
+  return then + 1 == now ? 3 : 2;
+}
+
+void add_ages(base::Table& table, const Device& of) {
+  if (of.work.steps.from == StepBorders::kEqualParts || of.work.steps.size() == 0) return;
+  std::array<HeldSum, kAges.size()> ages;
+  for (const LifeId id : of.held.lives) {
+    ages[age_class(of.work, of.work.lives.list[id], of.held.event)].add(
+        id, of.work.followed.block_size[id]);
+  }
+  for (std::size_t i = 0; i < ages.size(); ++i) {
+    if (ages[i].allocations == 0) continue;
+    table.add({of.view.rank, of.view.label, of.work.history->device, kAges[i], ages[i].bytes,
+               of.share(ages[i].bytes), ages[i].allocations});
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  Answer answer;
+  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const SnapshotView& snapshot : view.snapshots) {
+    const SnapshotWork& work = work_of(snapshot);
+    for (const HistoryWork& device : work.devices) {
+      if (is_empty(device)) continue;
+      const std::size_t events = device.history->length();
+      const std::uint32_t last = events == 0 ? kNoEvent : static_cast<std::uint32_t>(events - 1);
+      const Held held =
+          held_at(device, options.text("at") == "end" ? last : allocated(device).peak);
+      const Device of{snapshot, work, device, held};
+      add_peak(answer.tables[0], of);
+      add_categories(answer.tables[1], of);
+      add_stacks(answer.tables[2], of, static_cast<std::size_t>(options.count("top")));
+      add_sizes(answer.tables[3], of);
+      add_ages(answer.tables[4], of);
+      add_remarks(answer, snapshot, device);
+    }
+  }
+  say_if_nothing(answer);
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kMemoryPeak{
+    .name = "memory-peak",
+    .title = "Memory at the peak",
+    .question = "What filled the memory when the most was allocated?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+    .needs = Needs::kSnapshot,
+};
+
+}  // namespace stepscope::analysis

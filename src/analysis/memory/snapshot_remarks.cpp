@@ -1,0 +1,41 @@
+#include "analysis/memory/snapshot_remarks.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stepscope::analysis {
+
+bool is_empty(const HistoryWork& work) {
+  return work.history->length() == 0 && work.lives.list.empty();
+}
+
+std::string said_of(const SnapshotView& view, const HistoryWork& work, std::string_view what) {
+  return fmt::format("{}, device {}: {}", view.label, work.history->device, what);
+}
+
+void say_if_nothing(Answer& answer) {
+  if (answer.tables[0].rows() > 0 || !answer.remarks.empty()) return;
+  answer.remarks.emplace_back("Nothing was allocated in what was recorded.");
+}
+
+void add_remarks(Answer& answer, const SnapshotView& view, const HistoryWork& work) {
+  const auto say = [&](std::string_view what) {
+    answer.remarks.push_back(said_of(view, work, what));
+  };
+  const Lives& lives = work.lives;
+  if (lives.older > 0) {
+    say(fmt::format(
+        "{} {} of {:.1f} MiB in all {} older than the recorded history; peaks and "
+        "totals are of the history.",
+        lives.older, lives.older == 1 ? "allocation" : "allocations",
+        static_cast<double>(lives.older_bytes) / (1 << 20), lives.older == 1 ? "is" : "are"));
+  }
+  for (const std::string& remark : remarks_on(lives, *view.snapshot)) say(remark);
+  const bool has_allocations = lives.list.size() > lives.older;
+  if (has_allocations && !work.categories.passes.has_stacks) {
+    say("no stacks were recorded, so nothing is known of what the memory holds.");
+  }
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,31 @@
+// A history reduced to a few moments: it is cut into stretches, and each is shown as it was when
+// the most was allocated in it. So no peak is lost, however few the points.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/memory/allocated.h"
+
+namespace stepscope::analysis {
+
+struct TimelinePoint {
+  std::uint32_t event = 0;
+  base::Bytes bytes = 0;
+  std::array<base::Bytes, kCategories> categories = {};
+  std::vector<base::Bytes> groups;  // of the groups that were asked for
+};
+
+enum class TimelineAxis : std::uint8_t {
+  kEvents,
+  kTime
+};  // what the stretches have equal parts of
+
+// Points in the order of events; 0 points: every event that changes something.
+std::vector<TimelinePoint> timeline_points(const HistoryWork& work, const Allocated& curve,
+                                           TimelineAxis axis, std::size_t points,
+                                           std::span<const std::uint32_t> groups);
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,65 @@
+"""What allocations hold, against the recorded addresses of parameters, gradients and states."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from answers import tables
+from oracle.memory import Snapshot, load, name_of, with_answers
+from program import ROOT, Program
+
+TRUTHS = {
+    "parameters": "parameters",
+    "buffers": "parameters",  # modules have both, and nothing but their use tells them apart
+    "gradients": "gradients",
+    "optimizer_state": "optimizer state",
+}
+
+
+def truth(snapshot: Snapshot) -> dict[int, str]:
+    """What the block at each address really holds; tensors may lie within a block."""
+    blocks = sorted(snapshot.blocks())
+    found = {}
+    for key, category in TRUTHS.items():
+        for address, _ in snapshot.answers.get(key, []):
+            found[max(b for b in blocks if b <= address)] = category
+    return found
+
+
+def confusion(program: Program, path: Path) -> Counter[tuple[str, str]]:
+    """Bytes at the end by what they hold and what we say, of those whose making was recorded."""
+    snapshot = load(path)
+    right = truth(snapshot)
+    with_stack = {
+        life.address for life in snapshot.lives() if life.frames or life.alloc is not None
+    }
+    rows = tables(program, "memory-allocations", "--alive-at", "end", "--top", "0", path)
+    out = Counter[tuple[str, str]]()
+    for row in rows["allocations"]:
+        if row["address"] in with_stack:
+            out[right.get(row["address"], "other"), row["category"]] += row["requested_bytes"]
+        else:
+            assert row["category"] == "unknown"
+    return out
+
+
+@pytest.mark.parametrize("path", with_answers("parameters"), ids=name_of)
+def test_at_least_95_percent_of_the_bytes_are_right(program: Program, path: Path) -> None:
+    found = confusion(program, path)
+    for category in set(TRUTHS.values()):
+        really = sum(n for (truth, _), n in found.items() if truth == category)
+        said = sum(n for (_, ours), n in found.items() if ours == category)
+        hits = found[category, category]
+        assert hits >= 0.95 * really, (category, found)
+        assert hits >= 0.95 * said, (category, found)
+
+
+def test_recorded_late_is_unknown_and_said(program: Program) -> None:
+    path = ROOT / "tests" / "fixtures" / "memory" / "late_start.pickle.gz"
+    rows = tables(program, "memory-allocations", "--alive-at", "end", "--top", "0", path)
+    right = truth(load(path))
+    for row in rows["allocations"]:
+        if row["why"] == "older than the recorded history":
+            assert row["category"] == "unknown"
+        elif row["address"] in right:
+            assert row["category"] == right[row["address"]]
