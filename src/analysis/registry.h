@@ -20,6 +20,8 @@ extern const Analysis kAnnotations;
 extern const Analysis kPatterns;
 extern const Analysis kModules;
 extern const Analysis kStacks;
+extern const Analysis kRoofline;
+extern const Analysis kMfu;
 extern const Analysis kLaunches;
 extern const Analysis kQueueLength;
 extern const Analysis kMemoryBandwidth;

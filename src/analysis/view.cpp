@@ -214,6 +214,7 @@ base::Result<RunView> make_view(const trace::Run& run, std::span<const memory::S
                                 const Selection& selection, unsigned threads) {
   RunView view;
   view.threads = threads;
+  view.own_peaks = selection.peaks;
   view.snapshots = view_snapshots(snapshots, run);
   SCOPE_TRY(check(run, view.snapshots, selection));
   std::erase_if(view.snapshots,

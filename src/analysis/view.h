@@ -13,6 +13,7 @@
 #include "analysis/intervals.h"
 #include "analysis/memory/snapshot_view.h"
 #include "analysis/on_demand.h"
+#include "analysis/peaks.h"
 #include "analysis/step_times.h"
 #include "base/parallel.h"
 #include "base/result.h"
@@ -47,6 +48,7 @@ struct DeviceView {
 };
 
 struct OpTimes;
+struct CallCosts;
 
 struct WindowView {
   const trace::Trace* trace = nullptr;
@@ -75,16 +77,20 @@ struct WindowView {
   bool chosen = false;  // the user chose steps
   // Read it through op_times(window).
   std::shared_ptr<OnDemand<OpTimes>> op_times = std::make_shared<OnDemand<OpTimes>>();
+  // Read it through call_costs(window).
+  std::shared_ptr<OnDemand<CallCosts>> call_costs = std::make_shared<OnDemand<CallCosts>>();
 };
 
 struct Selection {
-  std::vector<std::int32_t> ranks;  // empty: all
-  std::vector<std::int64_t> steps;  // by number; empty: all
+  std::vector<std::int32_t> ranks = {};  // empty: all
+  std::vector<std::int64_t> steps = {};  // by number; empty: all
+  std::vector<OwnPeaks> peaks = {};      // of devices the user knows better
 };
 
 struct RunView {
   std::vector<WindowView> windows;      // by rank, then by start
   std::vector<SnapshotView> snapshots;  // by rank, then by file name
+  std::vector<OwnPeaks> own_peaks;      // of the user
   unsigned threads = 1;
   bool has_device_work() const;
 };

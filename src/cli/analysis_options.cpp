@@ -10,6 +10,7 @@
 #include "cli/open_run.h"
 #include "cli/suggest.h"
 #include "report/analysis_help.h"
+#include "session/peaks_file.h"
 
 namespace stepscope::cli {
 namespace {
@@ -74,6 +75,9 @@ base::Result<analysis::Selection> selection_from(const Arguments& arguments) {
     chosen.ranks.push_back(static_cast<std::int32_t>(rank));
   }
   SCOPE_TRY(chosen.steps, number_list(arguments, "step"));
+  if (arguments.has("peaks")) {
+    SCOPE_TRY(chosen.peaks, session::read_peaks(arguments.text("peaks")));
+  }
   return chosen;
 }
 

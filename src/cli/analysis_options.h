@@ -24,12 +24,17 @@ inline constexpr Option kStepsOption{
     .name = "steps",
     .value = "PATTERN",
     .help = "names of the steps, a regular expression (default: ProfilerStep#N and its like)"};
+inline constexpr Option kPeaksOption{
+    .name = "peaks",
+    .value = "FILE",
+    .help = "YAML with what devices can do at best, where the program's own table is not right",
+    .completes = Completes::kFiles};
 inline constexpr Option kWidthOption{
     .name = "width",
     .value = "N",
     .help = "columns of text to use (default: the terminal's, elsewhere 100; 0: no limit)"};
 
-// Ranks and steps.
+// Ranks, steps, and the file of --peaks.
 base::Result<analysis::Selection> selection_from(const Arguments& arguments);
 
 // Shows why nothing could be chosen: a rank or step that is not there is wrong usage.

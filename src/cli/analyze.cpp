@@ -39,6 +39,7 @@ constexpr std::array kOwn = std::to_array<Option>({
     kRankOption,
     kStepOption,
     kStepsOption,
+    kPeaksOption,
     {.name = "table", .value = "NAME", .help = "this table of the answer only"},
     {.name = "sort",
      .value = "COLUMN",
@@ -155,7 +156,7 @@ base::Result<Request> request_from(const Context& context) {
   // Cut behind sorting: the analysis itself would keep the first by its own order.
   const auto& known = request.about->parameters;
   const bool has_top = std::ranges::find(known, "top", &analysis::Parameter::name) != known.end();
-  if (request.sorting && has_top) request.parameters["top"] = "0";
+  if (request.sorting && has_top) request.parameters["top"] = std::string("0");
   if (arguments.has("top") && (request.sorting || !has_top)) {
     SCOPE_TRY(request.top, count_from(arguments, "top"));
   }

@@ -43,6 +43,7 @@ constexpr std::array kOptions = std::to_array<Option>({
     kRankOption,
     kStepOption,
     kStepsOption,
+    kPeaksOption,
     kWidthOption,
     {.name = "glossary", .help = "explain the words of the report, and read nothing"},
 });

@@ -1,0 +1,111 @@
+// What a call of an operator costs by its inputs: arithmetic and memory traffic. One row per
+// operator name, one file per family of formulas; each is explained on docs/metrics/costs.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "analysis/costs/amount.h"
+#include "analysis/op_inputs.h"
+
+namespace stepscope::analysis {
+
+enum class Family : std::uint8_t {
+  kMatrixProduct,
+  kConvolution,
+  kAttention,
+  kNormalisation,
+  kSoftmax,
+  kElementwise,
+  kReduction,
+  kPooling,
+  kIndexing,  // embeddings, gather, scatter
+  kCopy,
+  kFill,
+  kOptimizer,
+  kCount
+};
+std::string_view name_of(Family family);  // "matrix product", "elementwise"
+
+// Families made of multiply-adds: what tensor cores do and what MFU counts.
+constexpr bool multiplies_matrices(Family family) { return family <= Family::kAttention; }
+
+// Why a cost, or a part of it, is not known.
+enum class Missing : std::uint8_t {
+  kNothing,
+  kFormula,  // no formula for this operator
+  kShapes,   // the trace has no shapes for this call
+  kInputs,   // inputs are not those the formula is for
+  kValues,   // a value it depends on was not recorded: padding, whether causal
+  kTypes,    // a type of unknown size
+  kLists,    // shapes or types of the tensors of a list were not recorded
+  kLengths,  // the work depends on data: lengths of packed sequences
+  kTooLarge,
+  kParts,     // calls inside this one are counted themselves
+  kOperator,  // launched outside any operator
+  kCount
+};
+std::string_view name_of(Missing missing);  // a phrase: "no formula for the operator"
+
+struct Cost {
+  Amount flops = Amount::unknown();  // 2 for a multiply-add
+  Amount bytes = Amount::unknown();  // inputs read once, outputs written once
+  Amount masked_flops = 0;        // what a causal mask saves, without recomputation: not in flops
+  Amount recomputed_flops = 0;    // of flops: done a second time to save memory
+  Dtype dtype = Dtype::kUnknown;  // of the inputs the arithmetic is done on
+  Missing missing = Missing::kNothing;  // why flops or, with flops known, bytes are not
+};
+
+struct Formula;
+struct Call {
+  const Formula& formula;
+  const OpInputs& in;
+  bool in_place = false;
+
+  std::size_t size() const { return in.inputs.size(); }
+  // The tensor at a place, or nullptr.
+  const Tensor* tensor(std::size_t place) const {
+    if (place >= size() || in.inputs[place].kind != InputKind::kTensor) return nullptr;
+    return &in.inputs[place].tensor;
+  }
+  bool none(std::size_t place) const {
+    return place >= size() || in.inputs[place].kind == InputKind::kNone;
+  }
+  // The value at a place as text; empty when there is none.
+  std::string_view value(std::size_t place) const {
+    return place < size() ? std::string_view(in.inputs[place].value) : std::string_view();
+  }
+};
+
+struct Formula {
+  std::string_view name;  // without "aten::" and without the "_" of in-place operators
+  Family family;
+  Cost (*cost)(const Call& call);
+  std::int64_t factor = 1;  // FLOPs per element, for formulas that count elements
+  // Places of inputs, a digit each; what they mean is the formula's business.
+  std::string_view reads = {};
+  std::string_view writes = {};
+};
+
+Cost unknown(Missing missing);
+
+// Of an operator as the trace names it; nullptr where there is none.
+const Formula* find_formula(std::string_view operator_name);
+Cost cost_of(const Formula& formula, std::string_view operator_name, const OpInputs& inputs);
+
+// torch's numbers for types, as values hold them: 15 is bfloat16.
+Dtype dtype_of_code(std::int64_t code);
+
+// The rows by family.
+std::span<const Formula> matrix_product_formulas();
+std::span<const Formula> convolution_formulas();
+std::span<const Formula> attention_formulas();
+std::span<const Formula> streamed_formulas();
+std::span<const Formula> elementwise_formulas();
+std::span<const Formula> reduction_formulas();
+std::span<const Formula> indexing_formulas();
+std::span<const Formula> list_formulas();
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,180 @@
+"""mfu against models counted by hand: every multiply-add of a step in closed form."""
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answers import Row, tables
+from program import ROOT, Program
+
+GPT = ROOT / "examples" / "data" / "gpt_bf16.json.gz"
+H200_BF16 = 989.5e12
+H200_TF32 = 494.5e12
+
+
+def corpus(name: str) -> Path:
+    """A file of the corpus, or a skip."""
+    folder = os.environ.get("STEPSCOPE_CORPUS")
+    if folder is None or not (Path(folder) / name).exists():
+        pytest.skip("no corpus")
+    return Path(folder) / name
+
+
+def gpt_step(layers: int, width: int, words: int, batch: int, tokens: int, heads: int) -> Row:
+    """FLOPs of a training step of a GPT with tied or untied head, by the book."""
+    rows = batch * tokens
+    weights = layers * (3 + 1 + 4 + 4) * width * width + words * width
+    dense = 3 * 2 * rows * weights  # forward, gradient of inputs, gradient of weights
+    bias = layers * rows * (3 + 1 + 4 + 1) * width
+    pairs = tokens * (tokens + 1) // 2
+    depth = width // heads
+    score = 2 * batch * heads * depth * layers
+    return {
+        "dense": dense,
+        "bias": bias,
+        "attention": 6 * score * pairs,  # 2 products forward, 4 backward
+        "attention_full": 6 * score * tokens * tokens,
+        "again": score * pairs,
+    }
+
+
+def test_gpt_step_is_counted_as_by_hand(program: Program) -> None:
+    want = gpt_step(layers=8, width=512, words=8192, batch=16, tokens=256, heads=8)
+    steps = tables(program, "mfu", GPT)["steps"]
+    assert [r["step"] for r in steps] == [2, 3, 4, None]
+    for row in steps[:3]:
+        assert row["model_flops"] == want["dense"] + want["bias"] + want["attention"]
+        assert row["recomputed_flops"] == want["again"]
+        assert row["arithmetic"] == "bf16"
+        assert row["peak_tflop_per_second"] == pytest.approx(H200_BF16 / 1e12)
+        seconds = row["step_ns"] / 1e9
+        assert row["mfu_share"] == pytest.approx(row["model_flops"] / seconds / H200_BF16)
+        assert row["hfu_share"] > row["mfu_share"]
+        # What everyone writes on paper: 6·N a token and attention, within 1 %.
+        assert row["model_flops"] == pytest.approx(want["dense"] + want["attention"], rel=0.01)
+    total = steps[3]
+    assert total["model_flops"] == sum(r["model_flops"] for r in steps[:3])
+    assert total["step_ns"] == sum(r["step_ns"] for r in steps[:3])
+    full = tables(program, "mfu", "--causal", "full", GPT)["steps"]
+    assert full[0]["model_flops"] == want["dense"] + want["bias"] + want["attention_full"]
+
+
+def resnet50_convolutions() -> Iterator[tuple[int, int, int, int]]:
+    """Output size, kernel size, channels in and out of every convolution of ResNet-50 v1.5."""
+    yield 112, 7, 3, 64
+    channels, size = 64, 56
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        width = 64 << stage
+        for block in range(blocks):
+            stride = 2 if stage > 0 and block == 0 else 1
+            yield size, 1, channels, width
+            size //= stride
+            yield size, 3, width, width
+            yield size, 1, width, 4 * width
+            if block == 0:
+                yield size, 1, channels, 4 * width
+            channels = 4 * width
+
+
+def test_resnet50_step_is_counted_as_by_hand(program: Program) -> None:
+    path = corpus("h200/resnet50_dataloader_bound.json.gz")
+    batch = 64
+    macs = [size * size * k * k * i * o for size, k, i, o in resnet50_convolutions()]
+    assert sum(macs) + 2048 * 1000 == pytest.approx(4.09e9, rel=0.005)  # the published number
+    head = 3 * 2 * batch * 2048 * 1000 + batch * 1000
+    # Images need no gradient: the first convolution has one product backward, the others two.
+    want = 2 * batch * (3 * sum(macs) - macs[0]) + head
+    steps = tables(program, "mfu", path)["steps"]
+    for row in steps[:3]:
+        assert row["model_flops"] == want
+        assert row["arithmetic"] == "tf32"
+        assert row["recomputed_flops"] == 0
+        assert row["mfu_share"] == pytest.approx(want / (row["step_ns"] / 1e9) / H200_TF32)
+
+
+def test_checkpointing_is_no_model_flops(program: Program) -> None:
+    """Stacks show the second forward pass: model FLOPs are three times the forward's."""
+    path = corpus("tracelens/mi300_resnet_checkpoint.json.gz")
+    steps = tables(program, "mfu", path)["steps"]
+    total = steps[-1]
+    assert total["recomputed_flops"] > 0
+    assert total["recomputed_flops"] < total["model_flops"] / 2
+    assert total["hfu_share"] > total["mfu_share"]
+
+
+def write(path: Path, events: list[dict[str, Any]], **header: Any) -> Path:
+    path.write_text(json.dumps({**header, "traceEvents": events}))
+    return path
+
+
+def test_recorded_matmul(program: Program) -> None:
+    """A measured 8192³ product in bf16: its rate by the trace is that of its timing, within 2 %.
+
+    tests/fixtures/matmul_8192_bf16.json.gz, with the seconds of one product as the GPU's own events
+    timed it in matmul_8192_bf16.timing.json: {"seconds_per_matmul": …}.
+    """
+    trace = ROOT / "tests" / "fixtures" / "matmul_8192_bf16.json.gz"
+    timing = trace.with_name("matmul_8192_bf16.timing.json")
+    if not trace.exists() or not timing.exists():
+        pytest.skip("not recorded yet")
+    seconds = json.loads(timing.read_text())["seconds_per_matmul"]
+    rows = tables(program, "roofline", "--top", "0", trace)["operators"]
+    (row,) = [r for r in rows if r["operator"] in ("aten::mm", "aten::matmul")]
+    assert row["flops"] == row["calls"] * 2 * 8192**3
+    rate = 2 * 8192**3 / seconds
+    assert row["tflop_per_second"] * 1e12 == pytest.approx(rate, rel=0.02)
+    assert row["arithmetic"] == "bf16"
+
+
+def test_recorded_counts_of_the_profiler(program: Program) -> None:
+    """tests/fixtures/with_flops*.json.gz: counts of with_flops=True equal ours, bias apart."""
+    found = sorted((ROOT / "tests" / "fixtures").glob("with_flops*.json.gz"))
+    if not found:
+        pytest.skip("not recorded yet")
+    for path in found:
+        rows = tables(program, "mfu", path)["profiler"]
+        assert rows
+        for row in rows:
+            if row["known_calls"]:
+                assert row["ratio"] == pytest.approx(1, rel=0.01), row
+
+
+def test_counts_of_the_profiler_stand_beside_ours(program: Program, tmp_path: Path) -> None:
+    def call(at: int, name: str, dims: list[Any], flops: int) -> dict[str, Any]:
+        args = {"Input Dims": dims, "Input type": ["float"] * len(dims), "flops": flops}
+        return {
+            "ph": "X", "cat": "cpu_op", "name": name, "ts": at, "dur": 5, "pid": 1, "tid": 1,
+            "args": args,
+        }  # fmt: skip
+
+    events = [
+        call(0, "aten::mm", [[2, 3], [3, 4]], 48),
+        call(10, "aten::mm", [[2, 3], [9, 4]], 48),
+        call(20, "aten::mul", [[2, 3], [2, 3]], 6),
+    ]
+    rows = tables(program, "mfu", write(tmp_path / "t.json", events))["profiler"]
+    assert rows == [
+        {"rank": 0, "operator": "aten::mm", "calls": 2, "profiler_flops": 96, "known_calls": 1,
+         "flops": 48, "ratio": 1},
+        {"rank": 0, "operator": "aten::mul", "calls": 1, "profiler_flops": 6, "known_calls": 1,
+         "flops": 6, "ratio": 1},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("sample", sorted((ROOT / "examples" / "data").rglob("*.json.gz")))
+def test_known_and_unknown_are_all(program: Program, sample: Path) -> None:
+    """Time with FLOPs and time without add up to the compute kernels' time."""
+    got = tables(program, "mfu", sample)
+    events = json.loads(gzip.decompress(sample.read_bytes()))["traceEvents"]
+    kernels = sum(1 for e in events if e.get("cat") == "kernel")
+    assert kernels > 0
+    unknown = sum(r["device_ns"] for r in got["unknown"])
+    rows = [r for r in got["steps"] if r["step"] is not None]
+    known = sum(r["known_share"] * r["compute_ns"] for r in rows)
+    compute = sum(r["compute_ns"] for r in rows)
+    assert known + unknown == pytest.approx(compute)
+    assert all(0 <= r["known_share"] <= 1 for r in rows)
