@@ -23,6 +23,7 @@ constexpr std::array kAnalyses = {
     &kModules,
     &kStacks,
     &kPatterns,
+    &kCounters,
     &kLaunches,
     &kQueueLength,
     &kMemoryBandwidth,

@@ -22,6 +22,7 @@ extern const Analysis kModules;
 extern const Analysis kStacks;
 extern const Analysis kRoofline;
 extern const Analysis kMfu;
+extern const Analysis kCounters;
 extern const Analysis kLaunches;
 extern const Analysis kQueueLength;
 extern const Analysis kMemoryBandwidth;

@@ -129,7 +129,10 @@ void append_args(Members& event, const trace::Trace& trace, const Texts& texts, 
   each(trace.memory_events().rows, [&](auto at) { memory(args, trace.memory_events(), at); });
   each(trace.collectives().rows,
        [&](auto at) { collective(args, texts, trace.collectives(), at); });
-  if (trace.phase()[row] == trace::Phase::kCounter) counters(args, trace, texts, row);
+  if (trace.phase()[row] == trace::Phase::kCounter ||
+      trace.kind()[row] == trace::Kind::kProfilerRange) {
+    counters(args, trace, texts, row);
+  }
   args.close();
   if (text.size() > 2) event.key("args") += text;
 }

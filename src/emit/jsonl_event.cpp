@@ -240,10 +240,12 @@ void JsonlEvents::collective(Members& members, trace::Row row) const {
 }
 
 void JsonlEvents::counters(Members& members, trace::Row row) const {
-  if (trace_.phase()[row] != trace::Phase::kCounter) return;
+  const bool is_range = trace_.kind()[row] == trace::Kind::kProfilerRange;
+  if (trace_.phase()[row] != trace::Phase::kCounter && !is_range) return;
   const trace::CounterTable& table = trace_.counters();
   const auto rows = table.row.span();
   const auto [first, last] = std::equal_range(rows.begin(), rows.end(), row);
+  if (is_range && first == last) return;
   Members series(members.key("counters"));
   for (auto at = first; at != last; ++at) {
     const auto i = static_cast<std::size_t>(at - rows.begin());

@@ -28,9 +28,10 @@ void add_unique(std::set<std::string>& names, const std::string& name) {
 
 void add_counters(const trace::Trace& trace, RunInfo& info, std::set<std::string>& series) {
   const trace::CounterTable& counters = trace.counters();
-  info.counter_samples += counters.row.size();
   std::set<std::pair<base::StringId, base::StringId>> seen;
   for (std::size_t i = 0; i < counters.row.size(); ++i) {
+    if (trace.phase()[counters.row[i]] != trace::Phase::kCounter) continue;
+    ++info.counter_samples;
     const base::StringId name = trace.name()[counters.row[i]];
     if (!seen.insert({name, counters.series[i]}).second) continue;
     series.insert(std::string(trace.text(name)) + " " +

@@ -275,7 +275,7 @@ def test_an_unfused_optimizer_is_found(program: Program, corpus: Path) -> None:
     assert row["operators"].startswith("aten::mul_ | aten::lerp_ | aten::mul_ | aten::addcmul_")
 
 
-# What HTA (traceinsight 0.6.1, pandas 2) says with its last step: calls, and microseconds on the device.
+# What HTA (traceinsight 0.6.1, pandas 2) says with its last step: calls, device time in us.
 HTA_SAYS = {"evaluate_function": (25, 80946), "Optimizer.step": (4, 112317), "## f": (2, 188749)}
 
 

@@ -74,8 +74,9 @@ def row_of(event: Event, rank: int, window: int) -> Row:
         row["memory"] = memory_columns(event)
     if event.kind not in NO_COLLECTIVES and string(event, "Collective name") is not None:
         row["collective"] = collective_columns(event)
-    if event.shape == "counter":
-        row["counters"] = counter_columns(event)
+    series = counter_columns(event)
+    if event.shape == "counter" or (event.kind == "profiler_range" and series):
+        row["counters"] = series
     return without_nothing(row)
 
 

@@ -72,7 +72,7 @@ struct Draft {
   std::array<std::int64_t, static_cast<std::size_t>(Arg::kCount) + 1> integers;
   std::array<double, static_cast<std::size_t>(Arg::kCount)> reals;
   std::array<std::string_view, static_cast<std::size_t>(Arg::kCount)> texts;
-  std::vector<std::pair<std::string_view, double>> series;  // numeric arguments of a counter
+  std::vector<std::pair<std::string_view, double>> series;  // numeric arguments, for counters
 
   void reset(std::uint32_t at) {
     text_at = at;

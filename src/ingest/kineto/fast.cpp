@@ -35,6 +35,7 @@ using fast::is_space;
       if (odd && has_escaped_key(first, place)) return behind;
       if (draft_.has_time) {
         find_category();
+        if (may_be_range()) return behind;
         find_track();
         if ((draft_.present & kInputs) != 0 && !find_signature()) return behind;
       }
@@ -214,6 +215,14 @@ void FastScanner::find_category() {
     memo = {first, last, size, lane_.category(text, draft_.text_at)};
   }
   draft_.category_id = memo.id;
+}
+
+// The arguments of the range profiler's events are counters, of any name.
+bool FastScanner::may_be_range() {
+  if (draft_.category_id == kUnknownId) return false;  // there is none
+  const trace::Kind kind = lane_.category_kind(draft_.category_id);
+  return kind == trace::Kind::kProfilerRange ||
+         (kind == trace::Kind::kOther && draft_.category.find('\\') != std::string_view::npos);
 }
 
 // Whether an object may stand at `brace` inside the event that begins at `begin`: behind a key or

@@ -79,6 +79,7 @@ class FastScanner {
   void remember_call(std::size_t ops_before);
   const char* list_end(std::uint32_t next) const;
   const char* quote_before(const char* quote) const;
+  bool may_be_range();
   bool text_value(const char* at, Token& token) const;
   bool is_sound(std::uint32_t begin, std::uint32_t end) const;
   bool has_escaped_key(std::size_t place, std::size_t end) const;

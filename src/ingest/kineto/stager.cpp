@@ -298,7 +298,7 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   const bool is_end = phase == RawPhase::kEnd || phase == RawPhase::kAsyncEnd;
   if (!is_end && (draft.present != 0 || trace::is_on_device(row.kind)))
     add_sides(draft, row.kind, lane, event);
-  if (phase == RawPhase::kCounter) {
+  if (phase == RawPhase::kCounter || (!is_end && row.kind == Kind::kProfilerRange)) {
     for (const auto& [series, value] : draft.series) {
       lane.counters.push_back({event, lane.intern(series, draft.text_at), value});
     }
