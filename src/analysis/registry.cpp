@@ -12,6 +12,7 @@ constexpr std::array kAnalyses = {
     &kDataloader,
     &kTemporalBreakdown,
     &kIdleTime,
+    &kCpu,
     &kKernelTypes,
     &kOperators,
     &kKernels,

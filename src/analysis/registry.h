@@ -14,6 +14,7 @@ extern const Analysis kKernelTypes;
 extern const Analysis kKernels;
 extern const Analysis kOperators;
 extern const Analysis kIdleTime;
+extern const Analysis kCpu;
 extern const Analysis kKernelDurations;
 extern const Analysis kOverlap;
 extern const Analysis kAnnotations;

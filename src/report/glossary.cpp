@@ -74,6 +74,7 @@ constexpr std::array kWords = std::to_array<Word>({
     {"runtime",
      "The library through which the host calls the GPU: CUDA, HIP. Time in it is "
      "launching, copying, allocating and waiting."},
+    {"self time", "Time of an operator without the operators it calls; total time is with them."},
     {"SM",
      "Streaming multiprocessor: a GPU has many, each runs blocks of threads. CU is AMD's "
      "word."},

@@ -56,6 +56,25 @@ constexpr std::array kIdle = std::to_array<Part>({
      .one_rank = true},
 });
 
+constexpr Names<7> kOperatorColumns = {
+    "rank", "name", "device_self_ns", "device_self_share", "tensor_cores", "host_self_ns", "calls"};
+constexpr Names<6> kTensorCoreColumns = {"rank",    "operators",   "device_ns",
+                                         "used_ns", "not_used_ns", "unknown_ns"};
+constexpr std::array kOperators = std::to_array<Part>({
+    {.analysis = "operators",
+     .table = "operators",
+     .shown = Shown::kBoth,
+     .columns = kOperatorColumns,
+     .rows = 11,
+     .one_rank = true},
+    {.analysis = "operators",
+     .table = "tensor_cores",
+     .columns = kTensorCoreColumns,
+     .caption = "GPU time of matrix products, which tensor cores can do, and of the rest, by what "
+                "their kernels' names say:",
+     .one_rank = true},
+});
+
 constexpr Names<7> kKernelColumns = {"rank",   "name",  "class",    "count",
                                      "sum_ns", "share", "median_ns"};
 constexpr Names<6> kRankColumns = {"name",   "count",        "mean_ns",
@@ -217,6 +236,11 @@ constexpr std::array kSections = std::to_array<Section>({
          "before the first and after the last work.",
      .parts = kIdle,
      .next = "idle-time"},
+    {.title = "What the time is spent on",
+     .about = "Operators of the framework, the longest on the GPU first. Self: without the "
+              "operators it calls.",
+     .parts = kOperators,
+     .next = "operators"},
     {.title = "The kernels that cost most",
      .about = "GPU programs by name, the longest first; share is of all kernel time of the rank.",
      .parts = kKernels,
@@ -260,6 +284,7 @@ constexpr std::array kSections = std::to_array<Section>({
 
 // A page has room for fewer rows than a file.
 constexpr std::array kSettings = std::to_array<Setting>({
+    {"operators", "top", "10"},
     {"kernels", "top", "10"},
     {"kernel-durations", "top", "10"},
     {"idle-time", "top", "10"},
