@@ -97,13 +97,54 @@ std::string sparkline(std::span<const double> values) {
   return line;
 }
 
-std::string stack_text(const Series& series, std::size_t most_rows, const Look& look) {
+namespace {
+
+// A curve of more places than lines: bars are compared with each other, not each in itself.
+bool is_long_axis(const Series& series, std::size_t most_rows) {
+  return most_rows > 0 && !series.x.empty() && series.labels.size() > 2 * most_rows;
+}
+
+double sum_at(const Series& series, std::size_t place) {
+  double sum = 0;
+  for (const Line& line : series.lines) sum += std::max(line.values[place], 0.0);
+  return sum;
+}
+
+// Of every stretch of the axis the place with the most.
+Series thinned(const Series& series, std::size_t places) {
+  Series out = series;
+  out.labels.clear();
+  out.x.clear();
+  for (Line& line : out.lines) line.values.clear();
+  for (std::size_t i = 0; i < places; ++i) {
+    const std::size_t end = (i + 1) * series.labels.size() / places;
+    std::size_t best = i * series.labels.size() / places;
+    for (std::size_t at = best; at < end; ++at) {
+      if (sum_at(series, at) > sum_at(series, best)) best = at;
+    }
+    out.labels.push_back(series.labels[best]);
+    out.x.push_back(series.x[best]);
+    for (std::size_t l = 0; l < out.lines.size(); ++l)
+      out.lines[l].values.push_back(series.lines[l].values[best]);
+  }
+  return out;
+}
+
+std::size_t scaled(double value, double largest, std::size_t width) {
+  if (!(value > 0)) return 0;
+  const double exact = value / largest * static_cast<double>(width);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(exact)), 1, width);
+}
+
+std::string stack_text(const Series& series, std::size_t most_rows, const Look& look,
+                       bool to_scale) {
   const std::size_t places =
       most_rows == 0 ? series.labels.size() : std::min(most_rows, series.labels.size());
   std::size_t label_width = 0;
   std::size_t value_width = 0;
   std::vector<std::string> labels;
   std::vector<std::string> sums;
+  std::vector<double> lengths;
   std::vector<double> totals(series.lines.size());
   for (std::size_t i = 0; i < series.labels.size(); ++i) {
     double sum = 0;
@@ -116,20 +157,23 @@ std::string stack_text(const Series& series, std::size_t most_rows, const Look& 
     labels.push_back(series.x.empty() ? series.labels[i]
                                       : fmt::format("{} {}", series.x_title, series.labels[i]));
     sums.push_back(value_text(sum, series.unit));
+    lengths.push_back(sum);
     label_width = std::max(label_width, text_width(labels.back()));
     value_width = std::max(value_width, text_width(sums.back()));
   }
   const std::size_t width = look.width == 0 ? 100 : look.width;
   const std::size_t taken = 2 + label_width + 2 + 2 + value_width;
   const std::size_t bar = std::clamp(width > taken ? width - taken : 0, kLeastBar, kWidestBar);
+  const double largest = lengths.empty() ? 0 : *std::ranges::max_element(lengths);
   std::string text;
   for (std::size_t i = 0; i < places; ++i) {
     std::vector<double> parts;
     parts.reserve(series.lines.size());
     for (const Line& line : series.lines) parts.push_back(line.values[i]);
-    text += fmt::format("  {}{}  {}  {}\n", labels[i],
+    const std::size_t length = to_scale ? scaled(lengths[i], largest, bar) : bar;
+    text += fmt::format("  {}{}  {}{}  {}\n", labels[i],
                         std::string(label_width - text_width(labels[i]), ' '),
-                        stack_line(parts, bar, look), sums[i]);
+                        stack_line(parts, length, look), std::string(bar - length, ' '), sums[i]);
   }
   if (places < series.labels.size()) {
     text += styled(fmt::format("  … {} more", series.labels.size() - places), Style::kFaint, look) +
@@ -154,6 +198,15 @@ std::string stack_text(const Series& series, std::size_t most_rows, const Look& 
     used += needs;
   }
   return text + legend + "\n";
+}
+
+}  // namespace
+
+std::string stack_text(const Series& series, std::size_t most_rows, const Look& look) {
+  if (is_long_axis(series, most_rows)) {
+    return stack_text(thinned(series, most_rows), most_rows, look, true);
+  }
+  return stack_text(series, most_rows, look, false);
 }
 
 std::string spark_text(const Series& series, const Look& look) {

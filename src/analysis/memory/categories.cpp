@@ -115,6 +115,9 @@ class Judge {
 
   Verdict judge_forward(const Life& life) const {
     const std::uint32_t backward = passes_.next_backward[life.alloc];
+    // What a failure found in use would have been there for the backward pass that never came.
+    if ((backward == kNoEvent || ends_before(life, backward)) && spans_failure(life))
+      return {Category::kActivations, Reason::kForwardUnfinished};
     if (backward == kNoEvent) {
       if (life.used_until() == kNoEvent)
         return {Category::kActivations, Reason::kForwardUnfinished};
@@ -123,6 +126,11 @@ class Judge {
     if (ends_before(life, backward)) return {Category::kTemporaries, Reason::kFreedBeforeBackward};
     if (stays_alone(life)) return judge_kept(life);
     return {Category::kActivations, Reason::kUsedByBackward};
+  }
+
+  bool spans_failure(const Life& life) const {
+    const auto next = std::ranges::lower_bound(passes_.ooms, life.alloc);
+    return next != passes_.ooms.end() && *next < life.used_until();
   }
 
   // Kept from an early step on, though the same call keeps nothing in other steps. What is kept

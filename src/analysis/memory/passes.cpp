@@ -78,6 +78,7 @@ Passes find_passes(const memory::Snapshot& snapshot, const memory::History& hist
     const bool known = out.place[i] != Place::kNoStack;
     if (history.action[i] == Action::kAlloc) out.has_stacks |= known;
     if (history.action[i] == Action::kFreeRequested) frees_tell |= known;
+    if (history.action[i] == Action::kOom) out.ooms.push_back(i);
   }
   if (!out.has_stacks) return out;
 

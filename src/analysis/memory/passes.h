@@ -26,6 +26,7 @@ struct Passes {
   std::vector<Pass> list;    // in order
   std::vector<Place> place;  // by event; of frees too, where they have stacks
   std::vector<std::uint32_t> next_forward, next_backward;  // first event at or behind; kNoEvent
+  std::vector<std::uint32_t> ooms;                         // events, ascending
   std::vector<std::uint32_t> backwards_before = {
       0};  // by pass and at the end: how many backward passes are before it
 
