@@ -175,6 +175,7 @@ class Counting {
     }
     std::ranges::sort(work, {}, [](const Work* w) { return std::tuple(w->start, w->row); });
     std::vector<Nanos> until;  // the latest end of all so far
+    until.reserve(work.size());
     for (const Work* piece : work) {
       until.push_back(std::max(piece->end, until.empty() ? piece->end : until.back()));
     }

@@ -53,9 +53,10 @@ std::optional<std::int64_t> step_number(const HistoryWork& work, std::uint32_t e
 std::string_view pass_name(const HistoryWork& work, std::uint32_t event) {
   if (event == kNoEvent) return {};
   const std::vector<Pass>& passes = work.categories.passes.list;
-  auto found = std::ranges::upper_bound(passes, event, {}, &Pass::begin);
-  if (found == passes.begin() || event >= (--found)->end) return {};
-  return name_of(found->kind);
+  const auto after = std::ranges::upper_bound(passes, event, {}, &Pass::begin);
+  if (after == passes.begin()) return {};
+  const Pass& last = *std::prev(after);
+  return event < last.end ? name_of(last.kind) : std::string_view();
 }
 
 std::optional<base::Nanos> time_of(const HistoryWork& work, std::uint32_t event) {

@@ -228,8 +228,8 @@ class Judge {
   }
   // The pass before this event is a forward that no backward has followed yet.
   bool in_forward(const Life& life) const {
-    auto pass = std::ranges::upper_bound(passes_.list, life.alloc, {}, &Pass::begin);
-    return pass != passes_.list.begin() && (--pass)->kind == PassKind::kForward;
+    const auto after = std::ranges::upper_bound(passes_.list, life.alloc, {}, &Pass::begin);
+    return after != passes_.list.begin() && std::prev(after)->kind == PassKind::kForward;
   }
 
   const Lives& lives_;

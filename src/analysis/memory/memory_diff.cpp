@@ -114,6 +114,7 @@ Spread spread_of(const Values& values) {
 
 Bytes median_of(const std::vector<Side>& sides, Moment moment) {
   std::vector<Bytes> all;
+  all.reserve(sides.size());
   for (const Side& side : sides) all.push_back(side.held[moment].all.bytes);
   std::ranges::sort(all);
   return all[(all.size() - 1) / 2];
