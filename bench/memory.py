@@ -5,8 +5,9 @@
     bench/memory.py --runs 3
 
 One process of ours loads a snapshot and makes every memory table; one of Python does pickle.load
-and then what torch's own _memory_viz makes of it: its statistics, its list of events and the two
-inputs of its flame graphs. Drawing is left out on both sides. Ratios are taken within one run.
+and then all that torch's own _memory_viz makes of it: statistics, the list of events, the inputs of
+its flame graphs, the comparison, its two pages. Each function's time is kept, so that a set can be
+compared that one thinks fairer. Ratios are taken within one run.
 """
 
 import argparse
@@ -39,6 +40,9 @@ for name, function in [
     ("trace", viz.trace),
     ("segments", lambda d: viz.segments(d, format_flamegraph=str)),
     ("memory", lambda d: viz.memory(d, format_flamegraph=str)),
+    ("compare", lambda d: viz.compare(d["segments"], d["segments"], format_flamegraph=str)),
+    ("trace_plot", viz.trace_plot),
+    ("segment_plot", viz.segment_plot),
 ]:
     before = time.perf_counter()
     function(data)
@@ -52,8 +56,9 @@ INTRODUCTION = """# Memory snapshots: speed and memory
 Written by `bench/memory.py`; do not edit. A real snapshot (48 frames a stack) whose steady stretch
 is repeated by `bench/snapshots.py`, in the page cache. One process of ours loads it, prepares the
 view and makes every memory table with the defaults, on one thread; one of Python {python} does
-`pickle.load`, then `segsum`, `trace`, `segments` and `memory` of `torch.cuda._memory_viz`
-(torch {torch}). Times are the best of {runs} runs in turn.
+`pickle.load`, then all functions of `torch.cuda._memory_viz` (torch {torch}): `segsum`, `trace`,
+`segments`, `memory`, `compare`, `trace_plot`, `segment_plot`. Times are the best of {runs} runs in
+turn.
 """
 
 
@@ -99,6 +104,7 @@ def main() -> int:
     viz, version = torch_memory_viz.fetched()
     rows = []
     parts: list[dict[str, Any]] = []
+    theirs_by_part: list[dict[str, Any]] = []
     for events in [size for size in SIZES if size <= options.most]:
         path = input_of(events)
         ours, theirs = [], []
@@ -118,6 +124,7 @@ def main() -> int:
             f"{other['peak_bytes'] / 1e6:,.0f} MB |"
         )
         parts.append({"events": events, **mine["analyses"]})
+        theirs_by_part.append({"events": events, **other["parts"]})
     names = [name for name in parts[0] if name != "events"]
     table = [
         "| file | events | pickle.load s | with _memory_viz s | our load s | view s | tables s | "
@@ -137,12 +144,26 @@ def main() -> int:
             for name in names
         ],
     ]
+    by_function = [
+        "## torch's functions",
+        "",
+        "Seconds.",
+        "",
+        "| function | " + " | ".join(f"{p['events']:,}" for p in theirs_by_part) + " |",
+        "| --- |" + " ---: |" * len(theirs_by_part),
+        *[
+            f"| {name} | " + " | ".join(f"{p[name]:.2f}" for p in theirs_by_part) + " |"
+            for name in theirs_by_part[0]
+            if name != "events"
+        ],
+    ]
     command = " ".join(["bench/memory.py", *sys.argv[1:]])
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     page = [
         INTRODUCTION.format(runs=options.runs, python=python, torch=version),
         "\n".join(table),
         "\n".join(by_table),
+        "\n".join(by_function),
         f"`{command}`, {datetime.date.today().isoformat()}, commit {commit()}, {machine()}.",
     ]
     PAGE.write_text("\n\n".join(part.strip() for part in page) + "\n")
