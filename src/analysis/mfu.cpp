@@ -298,6 +298,7 @@ void add_types(base::Table& table, std::int32_t rank, const Partial& sums) {
 
 void add_unknown(base::Table& table, std::int32_t rank, const Partial& sums, Nanos compute) {
   std::vector<const decltype(sums.unknown)::value_type*> order;
+  order.reserve(sums.unknown.size());
   for (const auto& row : sums.unknown) order.push_back(&row);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const auto* row) { return row->second.device_ns; });

@@ -190,6 +190,7 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
   add("as recorded: " + settings_text(followed.rules), recorded, allocs, frees,
       followed.statistics(allocator::Stat::kSegment).peak, Null{}, followed.ooms.size());
   std::vector<const SettingForecast*> order;
+  order.reserve(all.list.size());
   for (const SettingForecast& one : all.list) order.push_back(&one);
   std::ranges::stable_sort(order, {},
                            [](const SettingForecast* f) { return f->result.peak_reserved; });

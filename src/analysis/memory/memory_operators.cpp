@@ -153,7 +153,7 @@ std::string operator_of(const WindowView& window, const MemoryEvent& event) {
   if (event.call == OpCall::kNone) return std::string(kOutside);
   const std::vector<OpCall>& calls = op_times(window).calls;
   const OpCall& call = calls[event.call];
-  const std::string name(window.trace->name_text(call.row));
+  std::string name(window.trace->name_text(call.row));
   if (!name.starts_with("aten::empty") || call.parent == OpCall::kNone) return name;
   return std::string(window.trace->name_text(calls[call.parent].row)) + " (" + name + ")";
 }

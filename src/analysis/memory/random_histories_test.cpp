@@ -12,7 +12,7 @@ using allocator::Rules;
 using allocator::Stat;
 
 // What one allocator did is followed exactly by address, and done again without addresses.
-void expect_followed(const Rules& rules, memory::Settings settings) {
+void expect_followed(const Rules& rules, const memory::Settings& settings) {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     RandomHistory made = random_history(rules, seed, 1500);
     made.snapshot.settings = settings;

@@ -71,7 +71,7 @@ FrameOrigin origin_of(std::string_view file) {
                                                                  "<eval_with_key>"};
   static constexpr std::array<std::string_view, 5> kInstalled = {
       "site-packages", "dist-packages", "lib/python3", "lib64/python3", "<frozen"};
-  const bool is_python = file.ends_with(".py") || file.ends_with(".pyx") || file.starts_with("<") ||
+  const bool is_python = file.ends_with(".py") || file.ends_with(".pyx") || file.starts_with('<') ||
                          file.ends_with(".ipynb");
   if (!is_python) return FrameOrigin::kCompiled;
   // torch may lie in a folder of installed packages or be built in place: .../torch/nn/modules.
