@@ -18,6 +18,7 @@ const OpTimes& times_of(Recording& recording, const Selection& selection = {}) {
 
 std::vector<Nanos> each(const OpTimes& times, Nanos OpCall::* what) {
   std::vector<Nanos> out;
+  out.reserve(times.calls.size());
   for (const OpCall& call : times.calls) out.push_back(call.*what);
   return out;
 }
