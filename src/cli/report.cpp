@@ -20,7 +20,7 @@
 #include "report/numbers.h"
 #include "report/page.h"
 #include "report/tables.h"
-#include "session/analyze.h"
+#include "session/full_report.h"
 
 namespace stepscope::cli {
 namespace {
@@ -51,24 +51,7 @@ constexpr std::array kOptions = std::to_array<Option>({
 base::Result<report::Findings> findings_of(const Context& context,
                                            const session::Recording& recording) {
   SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
-  SCOPE_TRY(const session::Study study,
-            session::Study::prepare(recording, chosen, context.settings.jobs));
-  report::Findings findings;
-  findings.info = report::summarize(recording.run);
-  for (const analysis::Analysis* about : analysis::analyses()) {
-    if (!analysis::why_not_answered(*about, study.view()).empty()) continue;
-    std::map<std::string, std::string> settings;
-    for (const report::Setting& setting : report::report_settings()) {
-      const bool has = std::ranges::find(about->parameters, setting.name,
-                                         &analysis::Parameter::name) != about->parameters.end();
-      if (has && setting.analysis == about->name) {
-        settings[std::string(setting.name)] = std::string(setting.value);
-      }
-    }
-    SCOPE_TRY(analysis::Answer answer, study.ask(about->name, settings));
-    findings.answers.push_back({about, std::move(answer)});
-  }
-  return findings;
+  return session::full_report(recording, chosen, context.settings.jobs);
 }
 
 base::Status write_tables(const Context& context, const report::Findings& findings) {

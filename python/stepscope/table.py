@@ -1,0 +1,253 @@
+"""Answers and their tables: Arrow underneath, data frames on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from stepscope import _core
+
+_TYPES = ("int", "real", "bool", "text", "list")
+
+
+class Column(NamedTuple):
+    """A column's name, type ("int", "real", "bool", "text", "list"), unit and meaning."""
+
+    name: str
+    type: str
+    unit: str
+    about: str
+
+
+class Table:
+    """A table of numbers and names.
+
+    It can be given to anything that reads Arrow (``pyarrow.table(t)``, ``polars.DataFrame(t)``,
+    DuckDB) without copying. Times are whole nanoseconds and sizes bytes; `columns` says the unit.
+    """
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+
+    @property
+    def name(self) -> str:
+        """The table's name within its answer."""
+        return self._core.name
+
+    @property
+    def about(self) -> str:
+        """What one row is."""
+        return self._core.about
+
+    @property
+    def columns(self) -> list[Column]:
+        """Name, type, unit and meaning of every column."""
+        return [
+            Column(name, _TYPES[kind], unit, about)
+            for name, kind, unit, about in self._core.columns()
+        ]
+
+    def __len__(self) -> int:
+        return self._core.num_rows
+
+    def _index(self, name: str) -> int:
+        names = [column.name for column in self.columns]
+        if name not in names:
+            raise UsageError(
+                f"table '{self.name}' has no column '{name}'; it has {', '.join(names)}"
+            )
+        return names.index(name)
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        """A column as a numpy array; numbers are not copied.
+
+        Where values are missing, whole numbers become floats with NaN, and texts None.
+        """
+        import numpy as np
+
+        index = self._index(name)
+        kind = self.columns[index].type
+        values, missing = self._core.column(index), self._core.nulls(index)
+        if kind == "text":
+            codes, words = values
+            texts = np.asarray([*words, None], dtype=object)
+            if missing is not None:
+                codes = np.where(missing, len(words), codes)
+            return texts[codes]
+        if kind == "list":
+            offsets, items = values
+            lists = np.empty(len(self), dtype=object)
+            for row in range(len(self)):
+                lists[row] = items[offsets[row] : offsets[row + 1]]
+            if missing is not None:
+                lists[missing.astype(bool)] = None
+            return lists
+        if kind == "bool":
+            return values.astype(bool) if missing is None else _with_none(values, missing)
+        if missing is None:
+            return values
+        out = values.astype(float)
+        out[missing.astype(bool)] = np.nan
+        return out
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row as a dictionary of Python values; None where there is none."""
+        names = [column.name for column in self.columns]
+        for values in zip(*(self._python_column(i) for i in range(len(names))), strict=True):
+            yield dict(zip(names, values, strict=True))
+
+    def _python_column(self, index: int) -> list[Any]:
+        column, missing = self._core.column(index), self._core.nulls(index)
+        kind = self.columns[index].type
+        if kind == "text":
+            codes, words = column
+            out = [words[code] if code < len(words) else None for code in codes.tolist()]
+        elif kind == "list":
+            offsets, items = (part.tolist() for part in column)
+            out = [items[a:b] for a, b in zip(offsets, offsets[1:], strict=False)]
+        elif kind == "bool":
+            out = [bool(value) for value in column.tolist()]
+        else:
+            out = column.tolist()
+        if missing is not None:
+            out = [None if gone else value for gone, value in zip(missing, out, strict=True)]
+        return out
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas data frame.
+
+        Whole numbers with missing values become pandas' nullable integers. Units and meanings are
+        in ``frame.attrs``.
+        """
+        pd = _needed("pandas")
+        series = {}
+        for index, column in enumerate(self.columns):
+            missing = self._core.nulls(index)
+            if missing is not None and column.type == "int":
+                mask = missing.astype(bool)
+                series[column.name] = pd.arrays.IntegerArray(self._core.column(index).copy(), mask)
+            elif missing is not None and column.type == "bool":
+                mask = missing.astype(bool)
+                values = self._core.column(index).astype(bool)
+                series[column.name] = pd.arrays.BooleanArray(values, mask)
+            else:
+                series[column.name] = self[column.name]
+        frame: pd.DataFrame = pd.DataFrame(series)
+        frame.attrs["units"] = {column.name: column.unit for column in self.columns}
+        frame.attrs["about"] = {column.name: column.about for column in self.columns}
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars data frame."""
+        frame: pl.DataFrame = _needed("polars").DataFrame(self)
+        return frame
+
+    def to_arrow(self) -> pa.Table:
+        """A pyarrow table over the same memory."""
+        table: pa.Table = _needed("pyarrow").table(self)
+        return table
+
+    def to_csv(self) -> str:
+        """All rows in full precision, as `stepscope analyze -f csv` prints them."""
+        return self._core.csv()
+
+    def __arrow_c_schema__(self) -> object:
+        return self._core.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._core.__arrow_c_array__(requested_schema)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._core.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.about}\n" + self._core.text(width=100, rows=20).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return self._core.html(rows=50)
+
+
+class Answer:
+    """What an analysis answered: tables, and sentences about what could not be answered.
+
+    The first table is the main one: `to_pandas()` and its like give that one. The others are
+    reached by name: ``answer["by_device"]`` or ``answer.tables``.
+    """
+
+    def __init__(self, core: _core.Answer) -> None:
+        self._core = core
+        self.tables: dict[str, Table] = {t.name: Table(t) for t in core.tables()}
+
+    @property
+    def name(self) -> str:
+        """The analysis."""
+        return self._core.name
+
+    @property
+    def question(self) -> str:
+        """What it answers, in words."""
+        return self._core.question
+
+    @property
+    def remarks(self) -> list[str]:
+        """Plain sentences: what could not be answered, and why."""
+        return self._core.remarks
+
+    @property
+    def table(self) -> Table:
+        """The main table."""
+        return next(iter(self.tables.values()))
+
+    def __getitem__(self, table: str) -> Table:
+        if table not in self.tables:
+            known = ", ".join(self.tables)
+            raise UsageError(f"'{self.name}' has no table '{table}'; it has {known}")
+        return self.tables[table]
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self.tables.values())
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The main table as a pandas data frame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The main table as a polars data frame."""
+        return self.table.to_polars()
+
+    def to_arrow(self) -> pa.Table:
+        """The main table as a pyarrow table."""
+        return self.table.to_arrow()
+
+    def __repr__(self) -> str:
+        parts = [self.question, *(repr(table) for table in self), *self.remarks]
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        return self._core.html()
+
+
+def _with_none(values: Any, missing: Any) -> Any:
+    out = values.astype(bool).astype(object)
+    out[missing.astype(bool)] = None
+    return out
+
+
+def _needed(module: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this needs {module}: pip install {module}") from error

@@ -1,0 +1,77 @@
+// The extension: session's functions under Python's names. Whatever takes time runs without
+// Python's lock, and errors become stepscope's exceptions.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/help.h"
+#include "cli/run.h"
+#include "python/opening.h"
+#include "python/recording.h"
+#include "python/tables.h"
+#include "report/analysis_help.h"
+
+namespace nb = nanobind;
+
+namespace stepscope::python {
+namespace {
+
+// errors.py decides which exception a code becomes.
+void raise_failed(const Failed& failed) {
+  const nb::object make = nb::module_::import_("stepscope.errors").attr("exception_from");
+  const nb::object error = make(static_cast<int>(failed.error.code), failed.error.message);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void* /*unused*/) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Failed& failed) {
+    try {
+      raise_failed(failed);
+    } catch (nb::python_error& error) {
+      error.restore();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::python
+
+NB_MODULE(_core, module) {
+  using namespace stepscope;
+  using python::OpenRun;
+  using released = nb::call_guard<nb::gil_scoped_release>;
+
+  nb::register_exception_translator(python::translate);
+  python::bind_tables(module);
+
+  nb::class_<OpenRun>(module, "Recording")
+      .def("ask", &OpenRun::ask, nb::arg("analysis"), nb::arg("options"), nb::arg("ranks"),
+           nb::arg("steps"), released())
+      .def("info_json", &OpenRun::info_json, released())
+      .def("report_text", &OpenRun::report_text, nb::arg("ranks"), nb::arg("steps"),
+           nb::arg("width"), nb::arg("colour"), released())
+      .def("report_html", &OpenRun::report_html, nb::arg("ranks"), nb::arg("steps"), released());
+
+  module.def(
+      "open",
+      [](std::vector<std::string> paths, unsigned jobs, std::uint64_t max_memory_bytes,
+         std::string steps, const nb::object& progress) {
+        return python::open_run({std::move(paths), jobs, max_memory_bytes, std::move(steps)},
+                                      progress);
+      },
+      nb::arg("paths"), nb::arg("jobs"), nb::arg("max_memory_bytes"), nb::arg("steps"),
+      nb::arg("progress").none());
+  module.def("version", cli::version_line);
+  module.def("analyses_json", report::analyses_json);
+  module.def(
+      "main", [](const std::vector<std::string>& words) { return cli::run(words); },
+      nb::arg("words"), released());
+}
