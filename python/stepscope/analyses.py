@@ -60,7 +60,9 @@ class Analyses:
 
     _core: _core.Recording
 
-    def ask(self, analysis: str, *, ranks: Numbers = None, steps: Numbers = None, **options: Any) -> Answer:
+    def ask(
+        self, analysis: str, *, ranks: Numbers = None, steps: Numbers = None, **options: Any
+    ) -> Answer:
         """Asks an analysis by its name on the command line, such as "idle-time"."""
         about = _BY_NAME.get(analysis) or _BY_NAME.get(analysis.replace("_", "-"))
         if about is None:
@@ -71,7 +73,11 @@ class Analyses:
 
 
 def _ask(
-    run: Analyses, about: Mapping[str, Any], ranks: Numbers, steps: Numbers, options: Mapping[str, Any]
+    run: Analyses,
+    about: Mapping[str, Any],
+    ranks: Numbers,
+    steps: Numbers,
+    options: Mapping[str, Any],
 ) -> Answer:
     given: dict[str, str] = {}
     parameters = {python_name(p["name"]): p for p in about["parameters"]}
@@ -90,7 +96,10 @@ def _ask(
 def docstring(about: Mapping[str, Any]) -> str:
     """The documentation of a method, from its descriptor."""
     lines = [about["question"], "", "Args:"]
-    lines += ["    ranks: these ranks only; all when left out.", "    steps: these steps only, by number."]
+    lines += [
+        "    ranks: these ranks only; all when left out.",
+        "    steps: these steps only, by number.",
+    ]
     for p in about["parameters"]:
         choices = f" One of {', '.join(p['choices'])}." if p.get("choices") else ""
         default = f" Default {p['default']}." if p.get("default") else ""
@@ -132,7 +141,9 @@ class _Question:
         import inspect
 
         names = ["ranks", "steps", *(python_name(p["name"]) for p in self.about["parameters"])]
-        keywords = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in names]
+        keywords = [
+            inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in names
+        ]
         first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         return inspect.Signature([first, *keywords], return_annotation=Answer)
 

@@ -1,5 +1,6 @@
 """What can go wrong, as exceptions that say where and what was expected."""
 
+
 class Error(Exception):
     """The base of all errors of this package.
 

@@ -34,7 +34,9 @@ class Plots:
                 raise UsageError(f"'{name}' has no table '{table}'; it has {', '.join(shapes)}")
             chosen = table or (drawn[0] if drawn else None)
             if chosen is None or not shapes[chosen].get("drawing"):
-                raise UsageError(f"'{name}' has no table that is drawn; use to_pandas() and your own")
+                raise UsageError(
+                    f"'{name}' has no table that is drawn; use to_pandas() and your own"
+                )
             return figure(answer[chosen], shapes[chosen]["drawing"], by_name[name]["title"])
 
         return draw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import builtins
 import json
 import os
 import sys
@@ -76,7 +76,7 @@ class Run(Analyses):
         """The report as one HTML page that needs no network; also written to `path` if given."""
         page = self._core.report_html(numbers(ranks, "ranks"), numbers(steps, "steps"))
         if path is not None:
-            with io.open(path, "w", encoding="utf-8") as out:
+            with builtins.open(path, "w", encoding="utf-8") as out:
                 out.write(page)
         return page
 
@@ -87,7 +87,9 @@ class Run(Analyses):
 
     def __repr__(self) -> str:
         run = self.info["run"]
-        files = f"{self.paths[0]}" + (f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else "")
+        files = f"{self.paths[0]}" + (
+            f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+        )
         return (
             f"<stepscope.Run {files}: {run['ranks']} rank(s), {self.info['steps']['count']} step(s), "
             f"{run['events']:,} events>"

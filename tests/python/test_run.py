@@ -1,0 +1,225 @@
+"""Opening, choosing, failing: what a person at a prompt meets."""
+
+import gc
+import inspect
+import io
+import os
+import subprocess
+import sys
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+stepscope = pytest.importorskip("stepscope", reason="the extension is not built: make python")
+
+ROOT = Path(__file__).parents[2]
+GPT = ROOT / "examples/data/gpt_bf16.json.gz"
+DDP = ROOT / "examples/data/ddp"
+
+
+@pytest.fixture(scope="module")
+def run() -> Any:
+    return stepscope.open(GPT)
+
+
+def test_says_what_it_holds(run: Any) -> None:
+    assert run.ranks == [0]
+    assert run.step_numbers == [2, 3, 4]
+    assert run.devices[0]["name"] == "NVIDIA H200"
+    assert "3 step(s)" in repr(run)
+
+
+def test_several_paths_are_one_run() -> None:
+    files = sorted(DDP.glob("*.gz"))
+    assert stepscope.open(files).ranks == stepscope.open(str(DDP)).ranks == [0, 1]
+
+
+def test_chooses_ranks_and_steps() -> None:
+    run = stepscope.open(DDP)
+    one = run.overview(ranks=1).table
+    assert set(one["rank"]) == {1}
+    chosen = run.steps(ranks=[0], steps=[3])["steps"]
+    assert [(row["rank"], row["step"]) for row in chosen.rows()] == [(0, 3)]
+
+
+@pytest.mark.parametrize("delay", ["30us", 30_000, timedelta(microseconds=30)])
+def test_durations_come_in_several_spellings(run: Any, delay: Any) -> None:
+    assert list(run.idle_time(delay=delay).table.rows()) == list(run.idle_time().table.rows())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda run: run.idle_time(dealy=3), "did you mean 'delay'"),
+        (lambda run: run.idle_time(delay="3 parsecs"), "a length of time such as 30us"),
+        (lambda run: run.idle_time(within=True), "is not a switch"),
+        (lambda run: run.idle_time(ranks="zero"), "takes a number or several"),
+        (lambda run: run.idle_time(ranks=[]), "leave it out for all"),
+        (lambda run: run.idle_time(ranks=[7]), "7"),
+        (lambda run: run.ask("idle-tmie"), "did you mean 'idle-time'"),
+        (lambda run: run.idle_time()["no"], "it has devices"),
+        (lambda run: run.idle_time().table["no"], "has no column 'no'"),
+        (lambda run: stepscope.open([]), "no path given"),
+        (lambda run: stepscope.open(3), "paths"),
+        (lambda run: stepscope.open(GPT, jobs=0), "1 or more"),
+    ],
+)
+def test_wrong_arguments_say_what_is_right(run: Any, wrong: Any, says: str) -> None:
+    with pytest.raises(stepscope.Error) as error:
+        wrong(run)
+    assert says in str(error.value)
+
+
+def test_errors_say_where(tmp_path: Path) -> None:
+    with pytest.raises(stepscope.NotFoundError) as missing:
+        stepscope.open(tmp_path / "no.json")
+    assert missing.value.file == str(tmp_path / "no.json")
+    assert isinstance(missing.value, LookupError)
+    broken = tmp_path / "broken.json"
+    broken.write_text("no trace at all")
+    with pytest.raises(stepscope.FormatError) as unread:
+        stepscope.open(broken)
+    assert unread.value.file == str(broken)
+    assert unread.value.position == 0
+    assert "expected" in unread.value.expectation
+
+
+def test_report_and_page(run: Any, tmp_path: Path) -> None:
+    out = io.StringIO()
+    run.report(file=out)
+    assert "NVIDIA H200" in out.getvalue()
+    page = run.to_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == page
+    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_notebooks_show_tables_and_charts(run: Any) -> None:
+    shown = run.idle_time()._repr_html_()
+    assert "<svg" in shown
+    assert "@scope (.stepscope)" in shown
+    assert "<script" not in shown
+
+
+def test_methods_describe_themselves() -> None:
+    signature = inspect.signature(stepscope.Run.idle_time)
+    assert list(signature.parameters) == [
+        "self",
+        "ranks",
+        "steps",
+        "delay",
+        "within",
+        "definition",
+        "top",
+    ]
+    assert stepscope.Run.idle_time.__doc__.startswith("Why is the GPU waiting")
+
+
+def test_arrays_outlive_the_run() -> None:
+    column = stepscope.open(GPT).kernels().table["sum_ns"]
+    before = column.sum()
+    gc.collect()
+    stepscope.open(DDP)
+    assert column.sum() == before
+    with pytest.raises(ValueError, match="read-only"):
+        column[0] = 1
+
+
+def test_two_loads_overlap(tmp_path: Path) -> None:
+    """While one thread reads, others run Python: the lock is free."""
+    big = tmp_path / "big.json"
+    event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":1},\n'
+    with big.open("w") as file:
+        file.write('{"traceEvents":[\n')
+        for i in range(400_000):
+            file.write(event % (2 * i))
+        file.write('{"ph":"M","name":"process_name","pid":1,"args":{"name":"python"}}]}')
+    ticks = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=tick)
+    counter.start()
+    begin = time.perf_counter()
+    loads = [threading.Thread(target=stepscope.open, args=(big,), kwargs={"jobs": 1}) for _ in "ab"]
+    for load in loads:
+        load.start()
+    for load in loads:
+        load.join()
+    end = time.perf_counter()
+    done.set()
+    counter.join()
+    assert sum(begin < t < end for t in ticks) >= 3
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    stepscope.open(DDP, jobs=1, progress=lambda done, total: calls.append((done, total)))
+    assert all(0 <= done <= total for done, total in calls)
+
+
+def test_no_leak_over_many_opens(tmp_path: Path) -> None:
+    small = tmp_path / "small.json"
+    small.write_text(
+        '{"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2}]}'
+    )
+    import numpy as np  # noqa: F401
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def once() -> None:
+        run = stepscope.open(small)
+        for table in run.kernels():
+            _ = [table[column.name] for column in table.columns]
+        run.kernels()._repr_html_()
+
+    for _ in range(200):
+        once()
+    gc.collect()
+    before = resident()
+    for _ in range(1000):
+        once()
+    gc.collect()
+    assert resident() - before < 4 << 20
+
+
+def test_import_brings_nothing_heavy() -> None:
+    code = (
+        "import sys, stepscope; "
+        "print([m for m in ('numpy', 'pandas', 'torch', 'pyarrow', 'plotly') if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    out = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    ).stdout
+    assert out.strip() == "[]"
+
+
+def test_command_is_the_program() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(
+        [sys.executable, "-m", "stepscope", "info", "nowhere.json"],
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3
+    assert "nowhere.json" in done.stderr
+
+
+def test_plots_follow_the_descriptors(run: Any) -> None:
+    pytest.importorskip("plotly")
+    figure = run.plot.steps()
+    assert len(figure.data) >= 1
+    with pytest.raises(AttributeError, match="there is no analysis"):
+        _ = run.plot.nothing
