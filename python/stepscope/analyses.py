@@ -32,7 +32,7 @@ def python_name(name: str) -> str:
 
 
 def option_text(parameter: Mapping[str, Any], value: object) -> str:
-    """A value as the core reads it: durations are nanoseconds, a string with a unit, a timedelta."""
+    """A value as the core reads it; durations are nanoseconds, text with a unit or a timedelta."""
     if isinstance(value, bool):
         if parameter["type"] != "switch":
             raise UsageError(f"'{python_name(parameter['name'])}' is not a switch: {value}")

@@ -87,11 +87,10 @@ class Run(Analyses):
 
     def __repr__(self) -> str:
         run = self.info["run"]
-        files = f"{self.paths[0]}" + (
-            f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
-        )
+        more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+        steps = self.info["steps"]["count"]
         return (
-            f"<stepscope.Run {files}: {run['ranks']} rank(s), {self.info['steps']['count']} step(s), "
+            f"<stepscope.Run {self.paths[0]}{more}: {run['ranks']} rank(s), {steps} step(s), "
             f"{run['events']:,} events>"
         )
 
