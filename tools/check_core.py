@@ -1,4 +1,4 @@
-"""The core rules: what the rooms below cli, server and capture never do.
+"""The core rules: what the rooms below cli, server, python and capture never do.
 
     tools/check_core.py [ROOT]
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sources import CPP, ROOT, project_files, report, with_suffix
 
-EDGE = {"cli", "server", "capture"}
+EDGE = {"cli", "server", "capture", "python"}
 
 RULES: dict[str, re.Pattern[str]] = {
     "prints": re.compile(

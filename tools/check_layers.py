@@ -33,6 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "session": {"base", *BELOW_SESSION},
     "server": {"base", "session", "report"},
     "cli": {"base", "session", "report"},
+    "python": {"base", "session", "report", "cli"},
     "capture": {"base", "wire"},
 }
 

@@ -13,7 +13,7 @@ import sys
 from sources import ROOT
 
 STUB = ROOT / "python/stepscope/analyses.pyi"
-PROGRAM = ROOT / "build/stepscope"
+PROGRAM = ROOT / "build" / "stepscope"
 
 TYPES = {
     "count": "int",

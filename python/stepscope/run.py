@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import sys
@@ -76,8 +75,9 @@ class Run(Analyses):
         """The report as one HTML page that needs no network; also written to `path` if given."""
         page = self._core.report_html(numbers(ranks, "ranks"), numbers(steps, "steps"))
         if path is not None:
-            with builtins.open(path, "w", encoding="utf-8") as out:
-                out.write(page)
+            from pathlib import Path
+
+            Path(path).write_text(page, encoding="utf-8")
         return page
 
     @property
@@ -96,7 +96,10 @@ class Run(Analyses):
 
 
 def _paths(path: PathLike | Iterable[PathLike]) -> list[str]:
-    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    try:
+        given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    except TypeError:
+        raise UsageError(f"paths are strings or Path objects, not {path!r}") from None
     if not given:
         raise UsageError("no path given: a trace file, a folder of them, or several")
     try:

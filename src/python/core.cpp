@@ -65,7 +65,7 @@ NB_MODULE(_core, module) {
       [](std::vector<std::string> paths, unsigned jobs, std::uint64_t max_memory_bytes,
          std::string steps, const nb::object& progress) {
         return python::open_run({std::move(paths), jobs, max_memory_bytes, std::move(steps)},
-                                      progress);
+                                progress);
       },
       nb::arg("paths"), nb::arg("jobs"), nb::arg("max_memory_bytes"), nb::arg("steps"),
       nb::arg("progress").none());

@@ -33,8 +33,7 @@ session::OpenOptions options_from(const OpenArguments& arguments) {
 
 }  // namespace
 
-std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments,
-                                          const nb::object& progress) {
+std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::object& progress) {
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> done{0}, total{0};
   session::OpenOptions options = options_from(arguments);

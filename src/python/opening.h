@@ -21,7 +21,6 @@ struct OpenArguments {
 };
 
 // `progress(bytes_done, bytes_total)` or None. Called with Python's lock held.
-std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments,
-                                          const nanobind::object& progress);
+std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nanobind::object& progress);
 
 }  // namespace stepscope::python

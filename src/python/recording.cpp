@@ -10,7 +10,7 @@
 namespace stepscope::python {
 
 std::shared_ptr<const session::Study> OpenRun::study(const std::vector<std::int32_t>& ranks,
-                                                       const std::vector<std::int64_t>& steps) {
+                                                     const std::vector<std::int64_t>& steps) {
   const std::lock_guard lock(mutex_);
   if (last_study_ == nullptr || last_.ranks != ranks || last_.steps != steps) {
     const analysis::Selection chosen{ranks, steps};
@@ -22,9 +22,9 @@ std::shared_ptr<const session::Study> OpenRun::study(const std::vector<std::int3
 }
 
 Answered OpenRun::ask(const std::string& analysis,
-                        const std::map<std::string, std::string>& options,
-                        const std::vector<std::int32_t>& ranks,
-                        const std::vector<std::int64_t>& steps) {
+                      const std::map<std::string, std::string>& options,
+                      const std::vector<std::int32_t>& ranks,
+                      const std::vector<std::int64_t>& steps) {
   Answered out;
   out.answer = value_or_throw(study(ranks, steps)->ask(analysis, options));
   out.about = analysis::find_analysis(analysis);
@@ -36,19 +36,20 @@ Answered OpenRun::ask(const std::string& analysis,
 }
 
 std::string OpenRun::info_json() const {
-  return report::info_json(report::summarize(recording_.run), recording_.snapshots, std::nullopt);
+  const report::RecordedMemory memory{recording_.snapshots, recording_.timelines, recording_.stats};
+  return report::info_json(report::summarize(recording_.run), memory, std::nullopt);
 }
 
 std::string OpenRun::report_text(const std::vector<std::int32_t>& ranks,
-                                   const std::vector<std::int64_t>& steps, std::size_t width,
-                                   bool colour) {
+                                 const std::vector<std::int64_t>& steps, std::size_t width,
+                                 bool colour) {
   const report::Findings findings =
       value_or_throw(session::full_report(recording_, {ranks, steps}, threads_));
   return report::page_text(report::make_page(findings), {.colour = colour, .width = width});
 }
 
 std::string OpenRun::report_html(const std::vector<std::int32_t>& ranks,
-                                   const std::vector<std::int64_t>& steps) {
+                                 const std::vector<std::int64_t>& steps) {
   const report::Findings findings =
       value_or_throw(session::full_report(recording_, {ranks, steps}, threads_));
   return report::page_html(report::make_page(findings), cli::version_line());

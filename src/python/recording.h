@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analysis.h"
 #include "base/result.h"
 #include "session/analyze.h"
 #include "session/session.h"

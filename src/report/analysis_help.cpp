@@ -69,6 +69,39 @@ std::string_view needs_name(analysis::Needs needs) {
   return "";
 }
 
+std::string_view chart_name(base::Chart chart) {
+  switch (chart) {
+    case base::Chart::kNone:
+      break;
+    case base::Chart::kBars:
+      return "bars";
+    case base::Chart::kStack:
+      return "stack";
+    case base::Chart::kHistogram:
+      return "histogram";
+    case base::Chart::kLine:
+      return "line";
+    case base::Chart::kTree:
+      return "tree";
+  }
+  return "";
+}
+
+// How the table is best drawn; nothing where it is not.
+void write_drawing(JsonWriter& json, const base::Drawing& drawing) {
+  if (drawing.chart == base::Chart::kNone) return;
+  json.key("drawing");
+  json.begin_object();
+  json.member("chart", chart_name(drawing.chart));
+  json.member("x", drawing.x);
+  json.key("y");
+  json.begin_list();
+  for (const std::string_view column : drawing.y) json.value(column);
+  json.end_list();
+  json.member("group", drawing.group);
+  json.end_object();
+}
+
 void write_columns(JsonWriter& json, const base::TableShape& table) {
   json.key("columns");
   json.begin_list();
@@ -166,6 +199,7 @@ std::string analyses_json() {
       json.member("name", table.name);
       json.member("about", table.about);
       write_columns(json, table);
+      write_drawing(json, table.drawing);
       json.end_object();
     }
     json.end_list();

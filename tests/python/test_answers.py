@@ -1,16 +1,17 @@
 """The package gives what the command gives, for every analysis and every sample."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from program import PROGRAM
 
 stepscope = pytest.importorskip("stepscope", reason="the extension is not built: make python")
 
 ROOT = Path(__file__).parents[2]
+PROGRAM = Path(os.environ.get("STEPSCOPE_BIN", ROOT / "build" / "stepscope"))
 SAMPLES = [
     "examples/data/gpt_bf16.json.gz",
     "examples/data/gpt_stack.json.gz",

@@ -40,7 +40,7 @@ def test_several_paths_are_one_run() -> None:
 
 def test_chooses_ranks_and_steps() -> None:
     run = stepscope.open(DDP)
-    one = run.overview(ranks=1).table
+    one = run.kernels(ranks=1).table
     assert set(one["rank"]) == {1}
     chosen = run.steps(ranks=[0], steps=[3])["steps"]
     assert [(row["rank"], row["step"]) for row in chosen.rows()] == [(0, 3)]
