@@ -9,6 +9,7 @@ With --check it writes nothing and fails when python/stepscope/analyses.pyi is o
 import json
 import subprocess
 import sys
+from keyword import iskeyword
 
 from sources import ROOT
 
@@ -49,6 +50,12 @@ class Analyses:
 '''
 
 
+def python_name(name: str) -> str:
+    """As stepscope.analyses.python_name."""
+    plain = name.replace("-", "_")
+    return plain + "_" if iskeyword(plain) else plain
+
+
 def type_of(parameter: dict[str, object]) -> str:
     """The annotation of an option."""
     if parameter["type"] == "choice":
@@ -62,11 +69,11 @@ def stub_text(analyses: list[dict[str, list[dict[str, object]]]]) -> str:
     """The whole file."""
     text = HEAD
     for about in analyses:
-        name = str(about["name"]).replace("-", "_")
+        name = python_name(str(about["name"]))
         text += f"    def {name}(\n        self,\n        *,\n"
         text += "        ranks: Numbers = None,\n        steps: Numbers = None,\n"
         for parameter in about["parameters"]:
-            option = str(parameter["name"]).replace("-", "_")
+            option = python_name(str(parameter["name"]))
             text += f"        {option}: {type_of(parameter)} | None = None,\n"
         text += "    ) -> Answer: ...\n"
     return text

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable
 
+_KEYWORDS = frozenset({"from", "in", "is", "not", "with", "as", "for", "while", "class", "global"})
+
 Numbers = int | Iterable[int] | None
 
 
@@ -27,8 +29,9 @@ def descriptors() -> list[dict[str, Any]]:
 
 
 def python_name(name: str) -> str:
-    """`idle-time` is `run.idle_time()`."""
-    return name.replace("-", "_")
+    """`idle-time` is `run.idle_time()`; what Python keeps for itself gets a line behind it."""
+    plain = name.replace("-", "_")
+    return plain + "_" if plain in _KEYWORDS else plain
 
 
 def option_text(parameter: Mapping[str, Any], value: object) -> str:

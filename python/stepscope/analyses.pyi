@@ -136,7 +136,7 @@ class Analyses:
         top: int | None = None,
         depth: int | None = None,
         by: Literal["instance", "class"] | None = None,
-        from: Literal["auto", "python", "hierarchy", "lightning", "ranges"] | None = None,
+        from_: Literal["auto", "python", "hierarchy", "lightning", "ranges"] | None = None,
     ) -> Answer: ...
     def stacks(
         self,
@@ -253,7 +253,19 @@ class Analyses:
         steps: Numbers = None,
         top: int | None = None,
         min_bytes: int | None = None,
-        category: Literal["all", "parameters", "optimizer state", "gradients", "activations", "inputs", "temporaries", "autograd detail", "communication", "unknown"] | None = None,
+        category: Literal[
+            "all",
+            "parameters",
+            "optimizer state",
+            "gradients",
+            "activations",
+            "inputs",
+            "temporaries",
+            "autograd detail",
+            "communication",
+            "unknown",
+        ]
+        | None = None,
         alive_at: str | None = None,
     ) -> Answer: ...
     def memory_diff(

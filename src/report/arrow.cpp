@@ -116,20 +116,19 @@ void release_array(ArrowArray* array) {
   array->release = nullptr;
 }
 
-ArrowArray finish(std::unique_ptr<ArrayParts> parts, std::size_t length, std::int64_t nulls) {
+ArrowArray finish(std::unique_ptr<ArrayParts> made, std::size_t length, std::int64_t nulls) {
+  ArrayParts* const parts = made.release();  // release_array's from here on
   for (ArrowArray& child : parts->children) parts->pointers.push_back(&child);
-  ArrowArray out{.length = static_cast<std::int64_t>(length),
-                 .null_count = nulls,
-                 .offset = 0,
-                 .n_buffers = static_cast<std::int64_t>(parts->buffers.size()),
-                 .n_children = static_cast<std::int64_t>(parts->children.size()),
-                 .buffers = parts->buffers.data(),
-                 .children = parts->pointers.data(),
-                 .dictionary = parts->dictionary.release == nullptr ? nullptr : &parts->dictionary,
-                 .release = release_array,
-                 .private_data = parts.get()};
-  (void)parts.release();  // release_array's from here on
-  return out;
+  return {.length = static_cast<std::int64_t>(length),
+          .null_count = nulls,
+          .offset = 0,
+          .n_buffers = static_cast<std::int64_t>(parts->buffers.size()),
+          .n_children = static_cast<std::int64_t>(parts->children.size()),
+          .buffers = parts->buffers.data(),
+          .children = parts->pointers.data(),
+          .dictionary = parts->dictionary.release == nullptr ? nullptr : &parts->dictionary,
+          .release = release_array,
+          .private_data = parts};
 }
 
 template <class IsSet>

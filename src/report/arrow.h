@@ -10,7 +10,7 @@
 
 // The interface is these three structs; the guard is the one its specification names.
 #ifndef ARROW_C_DATA_INTERFACE
-#define ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE  // NOLINT(readability-identifier-naming)
 extern "C" {
 struct ArrowSchema {
   const char* format;
@@ -38,7 +38,7 @@ struct ArrowArray {
 }
 #endif
 #ifndef ARROW_C_STREAM_INTERFACE
-#define ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE  // NOLINT(readability-identifier-naming)
 extern "C" {
 struct ArrowArrayStream {
   int (*get_schema)(ArrowArrayStream*, ArrowSchema* out);

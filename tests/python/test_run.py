@@ -171,7 +171,6 @@ def test_no_leak_over_many_opens(tmp_path: Path) -> None:
     small.write_text(
         '{"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":2}]}'
     )
-    import numpy as np  # noqa: F401
 
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
