@@ -43,6 +43,9 @@ EVERYTHING = [
     "memory-oom",
     "memory-leaks",
     "memory-fragmentation",
+    "memory-events",
+    "cpu",
+    "counters",
 ]
 
 # Tables that are sums over launches: which columns name a row, and which are added.

@@ -200,8 +200,11 @@ base::Result<memory::Timeline> read_timeline(std::unique_ptr<bytes::ByteSource> 
   const bool whole = Json::sax_parse(text, &lists);
   // Raw changes up to a cut are what happened up to then; a curve without all its rows is nothing.
   if (!whole && (lists.cut_at == 0 || lists.changes.empty())) {
-    return base::fail(Code::kFormat,
-                      source->name() + ": looks like a memory timeline, but is none");
+    return base::fail(
+        Code::kFormat,
+        source->name() +
+            ": looks like a memory timeline, but is none: expected [times, rows of nine "
+            "numbers] or rows of [time, action, bytes, category]");
   }
   if (!whole) timeline.log.add(Note::kTruncated, lists.cut_at);
   if (lists.is_curve) {
