@@ -66,6 +66,7 @@ std::vector<DeviceFacts> devices_of(const memory::Snapshot& snapshot) {
     }
   }
   std::vector<DeviceFacts> list;
+  list.reserve(devices.size());
   for (auto& [key, facts] : devices) list.push_back(facts);
   return list;
 }

@@ -103,6 +103,7 @@ class Parser {
       const auto known = analysis::arithmetic_named(type);
       if (!known) {
         std::vector<std::string_view> names;
+        names.reserve(analysis::kArithmetics);
         for (std::size_t i = 0; i < analysis::kArithmetics; ++i) {
           names.push_back(analysis::name_of(static_cast<Arithmetic>(i)));
         }

@@ -139,6 +139,7 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
 template <class Recorded>
 void add_memory_ranks(std::vector<Recorded>& recorded, base::ImportLog& log) {
   std::vector<RankedFile> files;
+  files.reserve(recorded.size());
   for (const Recorded& one : recorded) files.push_back({one.source.path, std::nullopt});
   const std::vector<RankChoice> choices = choose_ranks(files);
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -178,7 +178,10 @@ void flatten(const Json& value, const std::string& name, int depth, memory::Stat
     }
   } else if (value.is_object() && depth < kDeepest) {
     for (const auto& [key, member] : value.items()) {
-      flatten(member, name.empty() ? key : name + "." + key, depth + 1, stats);
+      std::string path = name;
+      if (!path.empty()) path += '.';
+      path += key;
+      flatten(member, path, depth + 1, stats);
     }
   }
 }

@@ -287,7 +287,7 @@ TEST(Pickle, EndsSoonAtEveryKindOfNonsense) {
 TEST(Pickle, SkipsWhatItDoesNotKnowWithoutKeepingIt) {
   // Millions of small lists under a key nobody knows.
   std::string many = "](";
-  for (int i = 0; i < 1'000'000; ++i) many += "]";
+  for (int i = 0; i < 1'000'000; ++i) many += ']';
   const memory::Snapshot snapshot =
       snapshot_of("\x80\x04" + dict({text("segments"), "]", text("unknown"), many + "e"}) + ".");
   EXPECT_GE(snapshot.log.count(Note::kUnknownValue), 1u);
@@ -296,7 +296,7 @@ TEST(Pickle, SkipsWhatItDoesNotKnowWithoutKeepingIt) {
 
 TEST(Pickle, HoldsItselfToTheMemoryItMayUse) {
   std::string lists = "\x80\x04";
-  for (int i = 0; i < 3'000'000; ++i) lists += "]";
+  for (int i = 0; i < 3'000'000; ++i) lists += ']';
   ReadOptions options;
   options.max_memory_bytes = 64 << 20;
   const auto read = pickle::read(bytes::memory_source("s.pickle", lists + "."), options);
