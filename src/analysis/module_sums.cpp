@@ -52,8 +52,8 @@ class Grafting {
 Row placed_row(const ModuleTree& tree, const OpTimes& ops, const Work& piece, std::size_t index) {
   const std::uint32_t call = ops.call_of_work[index];
   if (piece.launch != trace::kNoRow) {
-    const bool known =
-        tree.node(piece.launch) != ModuleTree::kRoot || tree.pass(piece.launch) != Pass::kForward;
+    const bool known = tree.node(piece.launch) != ModuleTree::kRoot ||
+                       tree.pass(piece.launch) != ModulePass::kForward;
     if (known || call == OpCall::kNone) return piece.launch;
   }
   return call == OpCall::kNone ? trace::kNoRow : ops.calls[call].row;
@@ -104,7 +104,7 @@ ModuleSums sum_modules(const WindowView& window, ModuleSource source) {
   for (Row row = 0; row < trace.size(); ++row) {
     if (!OwnTime::is_span(trace, row)) continue;
     ModuleTimes& self = sums.self[tree.node(row)];
-    if (tree.pass(row) != Pass::kForward) {
+    if (tree.pass(row) != ModulePass::kForward) {
       self.backward_host += times.own(row);
       continue;
     }
@@ -113,16 +113,16 @@ ModuleSums sum_modules(const WindowView& window, ModuleSource source) {
   }
   for (const OpCall& call : ops.calls) {
     if (call.parent != OpCall::kNone || !call.counted) continue;
-    if (tree.pass(call.row) == Pass::kForward) ++sums.self[tree.node(call.row)].operators;
+    if (tree.pass(call.row) == ModulePass::kForward) ++sums.self[tree.node(call.row)].operators;
   }
   for (std::size_t i = 0; i < window.work.size(); ++i) {
     const Work& piece = window.work[i];
     if (!window.counts(piece)) continue;
     const Row row = placed_row(tree, ops, piece, i);
-    const Pass pass = row == trace::kNoRow ? Pass::kForward : tree.pass(row);
+    const ModulePass pass = row == trace::kNoRow ? ModulePass::kForward : tree.pass(row);
     ModuleTimes& self = sums.self[row == trace::kNoRow ? ModuleTree::kRoot : tree.node(row)];
-    (pass == Pass::kForward ? self.forward : self.backward) += piece.length();
-    if (pass == Pass::kRecompute) self.recompute += piece.length();
+    (pass == ModulePass::kForward ? self.forward : self.backward) += piece.length();
+    if (pass == ModulePass::kRecompute) self.recompute += piece.length();
   }
   return sums;
 }

@@ -72,7 +72,7 @@ ModuleTree::ModuleTree(const WindowView& window, const OwnTime& times, ModuleSou
       knows_(trace_.strings().size()),
       engine_(trace_.strings().size()),
       node_(trace_.size(), kRoot),
-      pass_(trace_.size(), Pass::kForward),
+      pass_(trace_.size(), ModulePass::kForward),
       is_call_(trace_.size()),
       forward_(trace_.size(), trace::kNoRow) {
   const trace::BackwardTable& backward = trace_.backward();
@@ -171,18 +171,19 @@ void ModuleTree::place_forward(Row row) {
 void ModuleTree::place_backward(Row row) {
   const Row parent = times_.parent(row);
   const Row forward = forward_[row];
-  pass_[row] = Pass::kBackward;
+  pass_[row] = ModulePass::kBackward;
   if (forward != trace::kNoRow) {
     node_[row] = node_[forward];
   } else if (parent != trace::kNoRow) {
-    node_[row] = is_backward_root(row) && pass_[parent] == Pass::kForward ? kRoot : node_[parent];
-    if (pass_[parent] == Pass::kRecompute) pass_[row] = Pass::kRecompute;
+    node_[row] =
+        is_backward_root(row) && pass_[parent] == ModulePass::kForward ? kRoot : node_[parent];
+    if (pass_[parent] == ModulePass::kRecompute) pass_[row] = ModulePass::kRecompute;
   }
   const ModulePath& path = path_of(row);
   if (path.empty()) return;
-  node_[row] =
-      pass_[row] == Pass::kRecompute ? enter(node_[row], path) : enter_again(node_[row], path);
-  pass_[row] = Pass::kRecompute;
+  node_[row] = pass_[row] == ModulePass::kRecompute ? enter(node_[row], path)
+                                                    : enter_again(node_[row], path);
+  pass_[row] = ModulePass::kRecompute;
 }
 
 }  // namespace stepscope::analysis

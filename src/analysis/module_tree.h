@@ -19,7 +19,7 @@ enum class ModuleSource : std::uint8_t { kPython, kHierarchy, kLightning, kRange
 // Whether anything in this window names modules in that way.
 bool names_modules(const trace::Trace& trace, ModuleSource source);
 
-enum class Pass : std::uint8_t { kForward, kBackward, kRecompute };
+enum class ModulePass : std::uint8_t { kForward, kBackward, kRecompute };
 
 // A module as it was reached: the same instance below another caller is another node.
 struct ModuleNode {
@@ -38,7 +38,7 @@ class ModuleTree {
 
   const std::vector<ModuleNode>& nodes() const { return nodes_; }
   std::uint32_t node(trace::Row row) const { return node_[row]; }
-  Pass pass(trace::Row row) const { return pass_[row]; }
+  ModulePass pass(trace::Row row) const { return pass_[row]; }
   bool is_call(trace::Row row) const { return is_call_[row]; }  // the module's own frame
   bool too_deep() const { return too_deep_; }
 
@@ -62,7 +62,7 @@ class ModuleTree {
   std::vector<std::uint8_t> knows_;                      // by the same: paths_ is filled
   std::vector<std::uint8_t> engine_;                     // by name: 0 not asked, 1 no, 2 yes
   std::vector<std::uint32_t> node_;
-  std::vector<Pass> pass_;
+  std::vector<ModulePass> pass_;
   std::vector<bool> is_call_;
   std::vector<trace::Row> forward_;  // forward operator of a row that is its backward
   bool too_deep_ = false;
