@@ -83,7 +83,7 @@ def test_no_command_is_wrong_usage(program: Program) -> None:
         (["inof"], "there is no command 'inof'; did you mean 'info'?"),
         (["frobnicate"], "there is no command 'frobnicate'"),
         (["help", "inof"], "there is no command 'inof'; did you mean 'info'?"),
-        (["info"], "no PATH given: a trace file, a memory snapshot, a folder of them, or - for standard"),
+        (["info"], "no PATH given: a trace file, a memory snapshot, a folder of them, or -"),
         (["info", "--jsno", "x"], "unknown option '--jsno'; did you mean '--json'?"),
         (["info", "-Z", "x"], "unknown option '-Z'"),
         (["info", "-j", "many", "x"], "-j: 'many' is not a number of threads from 1 to 4096"),
@@ -176,7 +176,8 @@ def test_missing_file_and_folder_without_traces_exit_3(program: Program, tmp_pat
     )
     empty = program.run("info", tmp_path)
     assert empty.exit_status == 3
-    assert empty.stderr.decode() == f"stepscope: {tmp_path}: no trace or memory snapshot in this folder\n"
+    nothing = "no trace or memory snapshot in this folder"
+    assert empty.stderr.decode() == f"stepscope: {tmp_path}: {nothing}\n"
     (tmp_path / "config.json").write_text('{"lr": 1}')
     left_out = program.run("info", tmp_path)
     assert left_out.exit_status == 3
