@@ -28,7 +28,7 @@ demo: setup build ## the tour on the bundled samples
 
 test: setup check ## setup, then the gate
 
-check: format-check ruff mypy layers sizes build tidy dev unit unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
+check: format-check ruff mypy layers sizes build tidy dev unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
 
 format: ## rewrite C++ and Python sources in the project's format
 	@$(PYTHON) tools/format.py --write
@@ -61,6 +61,7 @@ docs: build ## links, marks, and command output shown in the docs
 	@$(PYTHON) tools/check_docs.py
 
 unit: build ## unit tests, optimised build
+	@cmake --build build -j$(JOBS) --target unit_tests
 	@$(CTEST) --test-dir build
 
 unit-dev: dev ## unit tests with ASan, UBSan and library assertions
@@ -78,22 +79,22 @@ e2e: build ## end-to-end and differential tests
 pytest: build ## every Python test: goldens, e2e, examples, the checks themselves
 	@$(PYTEST) tests
 
-dev: build-dev/build.ninja ## build with ASan and UBSan in build-dev
-	@cmake --build build-dev -j$(JOBS)
+dev: build-dev/build.ninja ## build with clang, ASan and UBSan in build-dev
+	@cmake --build build-dev -j$(JOBS) --target all unit_tests
 
 tsan: build-tsan/build.ninja ## unit tests with ThreadSanitizer
-	@$(FIXED_ADDRESSES) cmake --build build-tsan -j$(JOBS)
+	@$(FIXED_ADDRESSES) cmake --build build-tsan -j$(JOBS) --target all unit_tests
 	@$(FIXED_ADDRESSES) $(CTEST) --test-dir build-tsan
 
-clang: ## build with the second compiler, warnings are errors
-	@tools/setup fuzz
+clang: setup ## unit tests, optimised by the second compiler, warnings are errors
 	@cmake --preset clang
-	@cmake --build build-clang -j$(JOBS)
+	@cmake --build build-clang -j$(JOBS) --target all unit_tests
+	@$(CTEST) --test-dir build-clang
 
 aarch64: ## build for aarch64 and run the unit tests in an emulator
 	@tools/setup aarch64
 	@cmake --preset aarch64
-	@cmake --build build-aarch64 -j$(JOBS)
+	@cmake --build build-aarch64 -j$(JOBS) --target all unit_tests
 	@$(CTEST) --test-dir build-aarch64
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)

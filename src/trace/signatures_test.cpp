@@ -37,7 +37,7 @@ TEST(SignaturePool, ManyCallsKeepTheirIds) {
     std::string text(40, '7');
     texts.push_back(text.append(std::to_string(i)).append(90, '8'));
   }
-  for (const std::uint64_t round : {0, 1}) {
+  for (const std::uint64_t round : {0U, 1U}) {
     for (std::uint32_t i = 0; i < texts.size(); ++i) {
       ASSERT_EQ(pool.intern({texts[i], "[\"\"]", texts[i], {}}, round * texts.size() + i), i);
     }
