@@ -57,8 +57,9 @@ layers: ## which room may include which, and what the core may not do
 sizes: ## no source file over 500 lines
 	@$(PYTHON) tools/check_sizes.py
 
-docs: build ## links, marks, and command output shown in the docs
+docs: build ## links, marks, command output shown in the docs, generated files
 	@$(PYTHON) tools/check_docs.py
+	@$(PYTHON) tools/make_stubs.py --check
 
 unit: build ## unit tests, optimised build
 	@cmake --build build -j$(JOBS) --target unit_tests

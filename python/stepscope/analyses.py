@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from stepscope import _core
@@ -16,8 +17,6 @@ from stepscope.table import Answer
 if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable
-
-_KEYWORDS = frozenset({"from", "in", "is", "not", "with", "as", "for", "while", "class", "global"})
 
 Numbers = int | Iterable[int] | None
 
@@ -31,7 +30,7 @@ def descriptors() -> list[dict[str, Any]]:
 def python_name(name: str) -> str:
     """`idle-time` is `run.idle_time()`; what Python keeps for itself gets a line behind it."""
     plain = name.replace("-", "_")
-    return plain + "_" if plain in _KEYWORDS else plain
+    return plain + "_" if iskeyword(plain) else plain
 
 
 def option_text(parameter: Mapping[str, Any], value: object) -> str:

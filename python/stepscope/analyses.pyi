@@ -253,19 +253,7 @@ class Analyses:
         steps: Numbers = None,
         top: int | None = None,
         min_bytes: int | None = None,
-        category: Literal[
-            "all",
-            "parameters",
-            "optimizer state",
-            "gradients",
-            "activations",
-            "inputs",
-            "temporaries",
-            "autograd detail",
-            "communication",
-            "unknown",
-        ]
-        | None = None,
+        category: Literal["all", "parameters", "optimizer state", "gradients", "activations", "inputs", "temporaries", "autograd detail", "communication", "unknown"] | None = None,
         alive_at: str | None = None,
     ) -> Answer: ...
     def memory_diff(

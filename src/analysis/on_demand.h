@@ -12,9 +12,13 @@ class OnDemand {
  public:
   // All callers pass the same `make`; it runs once, whoever else waits for it.
   template <class Make>
-  const T& get(Make make) {
+  std::shared_ptr<const T> shared(Make make) {
     std::call_once(once_, [&] { value_ = std::make_shared<const T>(make()); });
-    return *value_;
+    return value_;
+  }
+  template <class Make>
+  const T& get(Make make) {
+    return *shared(make);
   }
 
  private:

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "analysis/analysis.h"
-#include "analysis/device_use.h"
 #include "analysis/registry.h"
-#include "analysis/step_statistics.h"
+#include "analysis/steps/device_use.h"
+#include "analysis/steps/step_statistics.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {

@@ -238,11 +238,7 @@ base::Result<RunView> make_view(const trace::Run& run, std::span<const memory::S
     }
   }
   view.windows.resize(sources.size());
-  base::parallel_for(sources.size() + view.snapshots.size(), threads, [&](std::size_t i) {
-    if (i >= sources.size()) {
-      prepare_snapshot(view.snapshots[i - sources.size()]);
-      return;
-    }
+  base::parallel_for(sources.size(), threads, [&](std::size_t i) {
     view.windows[i] = prepare(*sources[i].window, sources[i].rank, sources[i].number, selection);
   });
   return view;

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/classes.h"
-#include "analysis/intervals.h"
+#include "analysis/arithmetic/intervals.h"
+#include "analysis/costs/peaks.h"
+#include "analysis/device/classes.h"
 #include "analysis/memory/snapshot_view.h"
 #include "analysis/on_demand.h"
-#include "analysis/peaks.h"
-#include "analysis/step_times.h"
+#include "analysis/steps/step_times.h"
 #include "base/parallel.h"
 #include "base/result.h"
 #include "trace/run.h"

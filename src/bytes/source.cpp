@@ -105,6 +105,18 @@ Result<std::unique_ptr<ByteSource>> make_source(RawFile file, SourceOptions opti
 
 }  // namespace
 
+std::string_view name_of(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::kGzip:
+      return "gzip";
+    case Encoding::kZstd:
+      return "zstd";
+    case Encoding::kPlain:
+      break;
+  }
+  return "plain";
+}
+
 Encoding sniff(std::span<const char> head) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(head[i]); };
   if (head.size() >= 3 && byte(0) == 0x1f && byte(1) == 0x8b && byte(2) == 0x08) {

@@ -9,12 +9,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
 namespace stepscope::bytes {
 
 enum class Encoding : std::uint8_t { kPlain, kGzip, kZstd };
+std::string_view name_of(Encoding encoding);  // "plain", "gzip", "zstd"
 
 // What a file that starts with these bytes is. Four bytes are enough; also of use on decompressed
 // text, to say that a file was compressed twice.

@@ -1,36 +1,25 @@
-#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "cli/analysis_options.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/help.h"
 #include "cli/open_run.h"
-#include "cli/output_file.h"
+#include "cli/page_output.h"
 #include "cli/settings.h"
-#include "report/numbers.h"
 #include "report/page.h"
-#include "report/tables.h"
-#include "session/analyze.h"
+#include "session/full_report.h"
 
 namespace stepscope::cli {
 namespace {
 
 constexpr std::array kOptions = std::to_array<Option>({
-    {.name = "html",
-     .value = "FILE",
-     .help =
-         "write one HTML file with charts, which opens without a network; - for standard output",
-     .completes = Completes::kFiles},
-    {.name = "md", .help = "print Markdown instead of text"},
-    {.name = "json", .help = "print JSON (schema stepscope.report/1): every table, full precision"},
+    kHtmlOption,
+    kMarkdownOption,
+    kReportJsonOption,
     {.name = "device-memory",
      .value = "SIZE",
      .help = "memory of the device, as in 80GiB, where the recording does not tell"},
@@ -42,27 +31,11 @@ constexpr std::array kOptions = std::to_array<Option>({
 base::Result<report::Findings> findings_of(const Context& context,
                                            const session::Recording& recording) {
   SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
-  SCOPE_TRY(const session::Study study,
-            session::Study::prepare(recording, chosen, context.settings.jobs));
-  report::Findings findings;
-  findings.info = report::summarize(recording.run);
-  for (const analysis::Analysis* about : analysis::analyses()) {
-    if (about->needs != analysis::Needs::kSnapshot) continue;
-    // Comparing needs two, and listing every allocation is no summary.
-    if (about->name == "memory-diff" && study.view().snapshots.size() < 2) continue;
-    if (about->name == "memory-allocations") continue;
-    std::map<std::string, std::string> settings;
-    for (const std::string_view name : {"device-memory", "batch-size"}) {
-      const bool has = std::ranges::find(about->parameters, name, &analysis::Parameter::name) !=
-                       about->parameters.end();
-      if (has && context.arguments.has(name)) {
-        settings[std::string(name)] = context.arguments.text(name);
-      }
-    }
-    SCOPE_TRY(analysis::Answer answer, study.ask(about->name, settings));
-    findings.answers.push_back({about, std::move(answer)});
+  std::map<std::string, std::string> settings;
+  for (const std::string name : {"device-memory", "batch-size"}) {
+    if (context.arguments.has(name)) settings[name] = context.arguments.text(name);
   }
-  return findings;
+  return session::memory_report(recording, chosen, settings, context.settings.jobs);
 }
 
 std::string paths_of(const Context& context) {
@@ -73,25 +46,12 @@ std::string paths_of(const Context& context) {
   return paths;
 }
 
-base::Status write_page(const Context& context, const report::Findings& findings,
-                        const report::Look& look) {
-  const Arguments& arguments = context.arguments;
-  if (arguments.has("json")) return context.console.write(report::report_json(findings));
-  const report::Page page = report::make_memory_page(findings, paths_of(context));
-  if (arguments.has("md")) return context.console.write(report::page_md(page));
-  if (!arguments.has("html")) return context.console.write(report::page_text(page, look));
-  const std::string path = arguments.text("html");
-  const std::string html = report::page_html(page, version_line());
-  if (path == "-") return context.console.write(html);
-  SCOPE_TRY(write_file(path, html, context.interrupt));
-  context.console.note(
-      fmt::format("wrote {} ({}): open it in a browser", path, report::bytes_text(html.size())));
-  return base::Done{};
-}
-
 Exit run_memory(const Context& context) {
   const auto look = look_from(context);
   if (!look) return show_error(context, look.error());
+  if (const base::Status checked = check_page_options(context.arguments); !checked) {
+    return show_error(context, checked.error());
+  }
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
@@ -102,7 +62,8 @@ Exit run_memory(const Context& context) {
   }
   const auto findings = findings_of(context, *opened);
   if (!findings) return show_selection_error(context, findings.error());
-  if (const base::Status written = write_page(context, *findings, *look); !written) {
+  const report::Page page = report::make_memory_page(*findings, paths_of(context));
+  if (const base::Status written = write_page(context, *findings, page, *look); !written) {
     return show_error(context, written.error());
   }
   if (!session::lost_data(*opened)) return Exit::kDone;

@@ -11,9 +11,9 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/help.h"
 #include "cli/open_run.h"
 #include "cli/output_file.h"
+#include "cli/page_output.h"
 #include "cli/settings.h"
 #include "report/glossary.h"
 #include "report/info_text.h"
@@ -29,13 +29,9 @@ using base::Code;
 using base::fail;
 
 constexpr std::array kOptions = std::to_array<Option>({
-    {.name = "html",
-     .value = "FILE",
-     .help =
-         "write one HTML file with charts, which opens without a network; - for standard output",
-     .completes = Completes::kFiles},
-    {.name = "md", .help = "print Markdown instead of text"},
-    {.name = "json", .help = "print JSON (schema stepscope.report/1): every table, full precision"},
+    kHtmlOption,
+    kMarkdownOption,
+    kReportJsonOption,
     {.name = "csv",
      .value = "DIR",
      .help = "write every table to this folder as ANALYSIS.TABLE.csv",
@@ -72,39 +68,16 @@ base::Status write_tables(const Context& context, const report::Findings& findin
   return base::Done{};
 }
 
-base::Status write_html(const Context& context, const report::Page& page) {
-  const std::string path = context.arguments.text("html");
-  const std::string html = report::page_html(page, version_line());
-  if (path == "-") return context.console.write(html);
-  SCOPE_TRY(write_file(path, html, context.interrupt));
-  context.console.note(
-      fmt::format("wrote {} ({}): open it in a browser", path, report::bytes_text(html.size())));
-  return base::Done{};
-}
-
 base::Status write_report(const Context& context, const report::Findings& findings,
                           const report::Look& look) {
-  const Arguments& arguments = context.arguments;
-  const report::Page page = report::make_page(findings);
-  const bool only_files = arguments.has("html") || arguments.has("csv");
-  if (arguments.has("html")) SCOPE_TRY(write_html(context, page));
-  if (arguments.has("csv")) SCOPE_TRY(write_tables(context, findings));
-  if (arguments.has("json")) return context.console.write(report::report_json(findings));
-  if (arguments.has("md")) return context.console.write(report::page_md(page));
-  if (only_files) return base::Done{};
-  return context.console.write(report::page_text(page, look));
+  const bool tables = context.arguments.has("csv");
+  if (tables) SCOPE_TRY(write_tables(context, findings));
+  return write_page(context, findings, report::make_page(findings), look, tables);
 }
 
 // Says what is wrong before a large run is read for nothing.
 base::Status check_usage(const Arguments& arguments) {
-  const bool html_to_stdout = arguments.text("html") == "-";
-  const int to_stdout =
-      (html_to_stdout ? 1 : 0) + (arguments.has("md") ? 1 : 0) + (arguments.has("json") ? 1 : 0);
-  if (to_stdout > 1) {
-    return fail(Code::kInvalidArgument,
-                "--md, --json and --html - all print to standard output: choose one");
-  }
-  if (arguments.has("html") && !html_to_stdout) SCOPE_TRY(check_folder_of(arguments.text("html")));
+  SCOPE_TRY(check_page_options(arguments));
   SCOPE_TRY(selection_from(arguments));
   return base::Done{};
 }

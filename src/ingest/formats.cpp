@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bytes/source_around.h"
 #include "ingest/kineto/kineto.h"
 #include "ingest/memory_json/memory_json.h"
 #include "ingest/pickle/pickle.h"
@@ -47,33 +48,23 @@ constexpr std::array kFormats = std::to_array<Format>({
 });
 
 // Gives back the bytes that the choice was made by.
-class PeekedSource final : public bytes::ByteSource {
+class PeekedSource final : public bytes::SourceAround {
  public:
   PeekedSource(std::unique_ptr<bytes::ByteSource> source, std::string head)
-      : source_(std::move(source)), head_(std::move(head)) {}
+      : SourceAround(std::move(source)), head_(std::move(head)) {}
 
   base::Result<std::size_t> read(std::span<char> into) override {
-    if (given_ == head_.size()) return source_->read(into);
+    if (given_ == head_.size()) return inner().read(into);
     const std::size_t count = std::min(into.size(), head_.size() - given_);
     std::memcpy(into.data(), head_.data() + given_, count);
     given_ += count;
     return count;
   }
-  const std::string& name() const override { return source_->name(); }
-  bytes::Encoding encoding() const override { return source_->encoding(); }
   std::uint64_t text_position() const override {
-    return source_->text_position() - (head_.size() - given_);
-  }
-  std::uint64_t file_position() const override { return source_->file_position(); }
-  std::optional<std::uint64_t> file_size() const override { return source_->file_size(); }
-  std::optional<bytes::Damage> damage() const override { return source_->damage(); }
-  bool rereadable() const override { return source_->rereadable(); }
-  std::shared_ptr<const bytes::SeekIndex> seek_index() const override {
-    return source_->seek_index();
+    return inner().text_position() - (head_.size() - given_);
   }
 
  private:
-  std::unique_ptr<bytes::ByteSource> source_;
   std::string head_;
   std::size_t given_ = 0;
 };

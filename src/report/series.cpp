@@ -80,13 +80,15 @@ double Series::largest() const {
   return most;
 }
 
+double Series::sum_at(std::size_t place) const {
+  double sum = 0;
+  for (const Line& line : lines) sum += line.values[place] > 0 ? line.values[place] : 0;
+  return sum;
+}
+
 double Series::largest_sum() const {
   double most = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    double sum = 0;
-    for (const Line& line : lines) sum += line.values[i] > 0 ? line.values[i] : 0;
-    most = std::max(most, sum);
-  }
+  for (std::size_t i = 0; i < labels.size(); ++i) most = std::max(most, sum_at(i));
   return most;
 }
 

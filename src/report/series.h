@@ -23,8 +23,9 @@ struct Series {
   std::vector<Line> lines = {};
   base::Unit unit = base::Unit::kNone, x_unit = base::Unit::kNone;
 
-  double largest() const;      // value, 0 or more
-  double largest_sum() const;  // of the lines at one place
+  double largest() const;                  // value, 0 or more
+  double sum_at(std::size_t place) const;  // of the lines; what is negative or null counts as 0
+  double largest_sum() const;
 };
 
 // One series per value of the grouping column, in the order of the rows; none when the table lacks

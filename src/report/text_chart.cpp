@@ -104,12 +104,6 @@ bool is_long_axis(const Series& series, std::size_t most_rows) {
   return most_rows > 0 && !series.x.empty() && series.labels.size() > 2 * most_rows;
 }
 
-double sum_at(const Series& series, std::size_t place) {
-  double sum = 0;
-  for (const Line& line : series.lines) sum += std::max(line.values[place], 0.0);
-  return sum;
-}
-
 // Of every stretch of the axis the place with the most.
 Series thinned(const Series& series, std::size_t places) {
   Series out = series;
@@ -120,7 +114,7 @@ Series thinned(const Series& series, std::size_t places) {
     const std::size_t end = (i + 1) * series.labels.size() / places;
     std::size_t best = i * series.labels.size() / places;
     for (std::size_t at = best; at < end; ++at) {
-      if (sum_at(series, at) > sum_at(series, best)) best = at;
+      if (series.sum_at(at) > series.sum_at(best)) best = at;
     }
     out.labels.push_back(series.labels[best]);
     out.x.push_back(series.x[best]);
@@ -215,9 +209,7 @@ std::string spark_text(const Series& series, const Look& look) {
   Series sum = series;
   sum.lines = {Line{.name = "", .values = {}}};
   for (std::size_t i = 0; i < series.labels.size(); ++i) {
-    double value = 0;
-    for (const Line& line : series.lines) value += line.values[i] > 0 ? line.values[i] : 0;
-    sum.lines[0].values.push_back(value);
+    sum.lines[0].values.push_back(series.sum_at(i));
   }
   const auto [low, high] = std::ranges::minmax(sum.lines[0].values);
   const std::string range =

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/intervals.h"
+#include "analysis/arithmetic/intervals.h"
 #include "session/analyze.h"
 
 namespace stepscope::session {

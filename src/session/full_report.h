@@ -1,6 +1,9 @@
 // Every analysis asked of one run, for the page to read first.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "analysis/view.h"
 #include "base/result.h"
 #include "report/page.h"
@@ -11,5 +14,12 @@ namespace stepscope::session {
 // What the recording cannot answer is left out. Holds its own tables: the recording may go.
 base::Result<report::Findings> full_report(const Recording& recording,
                                            const analysis::Selection& selection, unsigned threads);
+
+// The same of memory snapshots. The settings go to every analysis that has a parameter of that
+// name.
+base::Result<report::Findings> memory_report(const Recording& recording,
+                                             const analysis::Selection& selection,
+                                             const std::map<std::string, std::string>& settings,
+                                             unsigned threads);
 
 }  // namespace stepscope::session

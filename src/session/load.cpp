@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bytes/source.h"
+#include "bytes/source_around.h"
 #include "ingest/reading.h"
 #include "session/content.h"
 
@@ -31,46 +32,23 @@ struct SourceFacts {
 };
 
 // Hands a source through and keeps its facts, because the reader owns the source and destroys it.
-class WatchedSource final : public bytes::ByteSource {
+class WatchedSource final : public bytes::SourceAround {
  public:
   WatchedSource(std::unique_ptr<bytes::ByteSource> source, std::shared_ptr<SourceFacts> facts)
-      : source_(std::move(source)), facts_(std::move(facts)) {
-    facts_->encoding = source_->encoding();
+      : SourceAround(std::move(source)), facts_(std::move(facts)) {
+    facts_->encoding = encoding();
   }
 
   base::Result<std::size_t> read(std::span<char> into) override {
-    base::Result<std::size_t> got = source_->read(into);
-    facts_->text_bytes = source_->text_position();
-    facts_->file_bytes = source_->file_size().value_or(source_->file_position());
+    base::Result<std::size_t> got = inner().read(into);
+    facts_->text_bytes = text_position();
+    facts_->file_bytes = file_size().value_or(file_position());
     return got;
-  }
-  const std::string& name() const override { return source_->name(); }
-  bytes::Encoding encoding() const override { return source_->encoding(); }
-  std::uint64_t text_position() const override { return source_->text_position(); }
-  std::uint64_t file_position() const override { return source_->file_position(); }
-  std::optional<std::uint64_t> file_size() const override { return source_->file_size(); }
-  std::optional<bytes::Damage> damage() const override { return source_->damage(); }
-  bool rereadable() const override { return source_->rereadable(); }
-  std::shared_ptr<const bytes::SeekIndex> seek_index() const override {
-    return source_->seek_index();
   }
 
  private:
-  std::unique_ptr<bytes::ByteSource> source_;
   std::shared_ptr<SourceFacts> facts_;
 };
-
-std::string name_of(bytes::Encoding encoding) {
-  switch (encoding) {
-    case bytes::Encoding::kGzip:
-      return "gzip";
-    case bytes::Encoding::kZstd:
-      return "zstd";
-    case bytes::Encoding::kPlain:
-      break;
-  }
-  return "plain";
-}
 
 // Why a file nobody named is no recording; empty when it may be one.
 base::Result<std::string> look_inside(const std::string& path) {
@@ -248,7 +226,7 @@ class Loader {
       return base::Done{};
     }
     result.window = trace::Window{.source = {.path = file.path,
-                                             .encoding = name_of(facts->encoding),
+                                             .encoding = std::string(name_of(facts->encoding)),
                                              .file_bytes = facts->file_bytes,
                                              .text_bytes = facts->text_bytes},
                                   .trace = std::get<trace::Trace>(std::move(document))};

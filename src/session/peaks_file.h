@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/peaks.h"
+#include "analysis/costs/peaks.h"
 #include "base/result.h"
 
 namespace stepscope::session {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "analysis/op_inputs.h"
+#include "analysis/operators/op_inputs.h"
 
 namespace stepscope::analysis {
 

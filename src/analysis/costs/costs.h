@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "analysis/costs/amount.h"
-#include "analysis/op_inputs.h"
+#include "analysis/operators/op_inputs.h"
 
 namespace stepscope::analysis {
 

@@ -64,8 +64,10 @@ std::string_view name_of(Fits fits) {
   return "no";
 }
 
-Forecasts forecasts(const HistoryWork& work, std::optional<base::Bytes> device_bytes,
-                    unsigned threads) {
+namespace {
+
+Forecasts make_forecasts(const HistoryWork& work, std::optional<base::Bytes> device_bytes,
+                         unsigned threads) {
   Forecasts out;
   const memory::History& history = *work.history;
   out.reproduction = reproduce(history, work.lives, work.followed);
@@ -80,13 +82,26 @@ Forecasts forecasts(const HistoryWork& work, std::optional<base::Bytes> device_b
     SettingForecast& forecast = out.list[i];
     forecast.setting = all[i].setting;
     forecast.result = simulate(history, work.lives, work.followed, all[i].rules, limit);
-    if (!work.followed.ooms.empty() && out.limit) {
+    // What more memory does not serve, less does not either.
+    if (forecast.result.ooms_served > 0 && out.limit) {
       forecast.ooms_served_surely =
           simulate(history, work.lives, work.followed, all[i].rules, out.limit->at_least)
               .ooms_served;
     }
   });
   return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const Forecasts> forecasts(const HistoryWork& work,
+                                           std::optional<base::Bytes> device_bytes,
+                                           unsigned threads) {
+  const bool needs_size = device_bytes && !limit_seen(*work.history, work.followed);
+  if (needs_size) {
+    return std::make_shared<const Forecasts>(make_forecasts(work, device_bytes, threads));
+  }
+  return work.forecasts->shared([&] { return make_forecasts(work, std::nullopt, threads); });
 }
 
 std::string settings_text(const Rules& rules) {

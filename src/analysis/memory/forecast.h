@@ -2,6 +2,7 @@
 // rules reproduce the record under its own settings.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +28,11 @@ struct Forecasts {
   std::vector<SettingForecast> list;  // empty where the record was not reproduced
 };
 
-// The size of the device, where known, is what a collector measures itself by.
-Forecasts forecasts(const HistoryWork& work, std::optional<base::Bytes> device_bytes,
-                    unsigned threads);
+// The size of the device, where known, is the limit where the record tells none. Without a need for
+// it the forecasts are made once, however many ask.
+std::shared_ptr<const Forecasts> forecasts(const HistoryWork& work,
+                                           std::optional<base::Bytes> device_bytes,
+                                           unsigned threads);
 
 // The settings in force, short: only what differs from torch's own.
 std::string settings_text(const allocator::Rules& rules);

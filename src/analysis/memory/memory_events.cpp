@@ -9,6 +9,7 @@
 
 #include "analysis/registry.h"
 #include "analysis/view.h"
+#include "memory/snapshot.h"
 
 namespace stepscope::analysis {
 namespace {

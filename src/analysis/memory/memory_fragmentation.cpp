@@ -9,6 +9,7 @@
 #include "analysis/memory/device_memory.h"
 #include "analysis/memory/forecast.h"
 #include "analysis/memory/pinned_segments.h"
+#include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/snapshot_work.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
@@ -174,7 +175,7 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
   if (const auto device = device_memory(of.run, of.view, of.work, of.options)) {
     device_bytes = device->bytes;
   }
-  const Forecasts all = forecasts(of.work, device_bytes, of.run.threads);
+  const Forecasts& all = *forecasts(of.work, device_bytes, of.run.threads);
   const Bytes recorded = followed.peak_reserved.reserved;
   const auto add = [&](const std::string& setting, Bytes peak, base::Cell allocs, base::Cell frees,
                        base::Cell segments, base::Cell retries, base::Cell failures) {
@@ -202,15 +203,16 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
   }
   add("without any gap (no setting can do better)", all.least_possible, Null{}, Null{}, Null{},
       Null{}, Null{});
-  const std::string name = fmt::format("{}, device {}", of.view.label, of.work.history->device);
   if (!all.reproduction.is_same) {
-    answer.remarks.push_back(fmt::format(
-        "{}: other settings are not forecast, because under the recorded ones torch's rules do not "
-        "lead to the recorded calls to the driver: at event {}, {}.",
-        name, all.reproduction.first_departure, all.reproduction.why));
+    answer.remarks.push_back(said_of(
+        of.view, of.work,
+        fmt::format(
+            "other settings are not forecast, because under the recorded ones torch's rules "
+            "do not lead to the recorded calls to the driver: at event {}, {}.",
+            all.reproduction.first_departure, all.reproduction.why)));
   } else if (!followed.is_whole) {
-    answer.remarks.push_back(fmt::format(
-        "{}: for other settings what is older than the history is laid out afresh.", name));
+    answer.remarks.push_back(said_of(
+        of.view, of.work, "for other settings what is older than the history is laid out afresh."));
   }
 }
 
@@ -227,8 +229,7 @@ Answer run(const RunView& view, const Options& options) {
       add_pinned(of, tables);
       add_time(of, tables);
       for (const std::string& remark : remarks_on(device.followed)) {
-        answer.remarks.push_back(
-            fmt::format("{}, device {}: {}.", snapshot.label, device.history->device, remark));
+        answer.remarks.push_back(said_of(snapshot, device, remark + "."));
       }
     }
   }

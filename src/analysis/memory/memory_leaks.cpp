@@ -9,6 +9,7 @@
 #include "analysis/analysis.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/memory/leaks.h"
+#include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/snapshot_work.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
@@ -153,20 +154,19 @@ void add_device(const RunView& run, const SnapshotView& view, const SnapshotWork
 }
 
 void add_remarks(const SnapshotView& view, const HistoryWork& work, Answer& answer) {
-  const auto name = [&] { return fmt::format("{}, device {}", view.label, work.history->device); };
+  const auto say = [&](std::string_view what) {
+    answer.remarks.push_back(said_of(view, work, what));
+  };
   if (work.steps.from == StepBorders::kEqualParts) {
-    answer.remarks.push_back(fmt::format(
-        "{}: no steps are known, so only memory that grows all the time is called a leak; steps "
-        "come from a trace recorded at the same time, record_function or an optimizer's step.",
-        name()));
+    say("no steps are known, so only memory that grows all the time is called a leak; steps "
+        "come from a trace recorded at the same time, record_function or an optimizer's step.");
   } else if (work.steps.size() < 4) {
-    answer.remarks.push_back(fmt::format(
-        "{}: {} steps are recorded; what grows from step to step shows from 4 on, because the "
-        "first warms up and the last is not over.",
-        name(), work.steps.size()));
+    say(fmt::format(
+        "{} steps are recorded; what grows from step to step shows from 4 on, because the first "
+        "warms up and the last is not over.",
+        work.steps.size()));
   } else if (work.steps.from == StepBorders::kBackwardPasses) {
-    answer.remarks.push_back(
-        fmt::format("{}: no steps are marked; each backward pass counts as one.", name()));
+    say("no steps are marked; each backward pass counts as one.");
   }
 }
 

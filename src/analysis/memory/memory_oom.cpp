@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/memory/device_memory.h"
+#include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/snapshot_work.h"
 #include "analysis/memory/ways_out.h"
 #include "analysis/registry.h"
@@ -187,11 +188,10 @@ void add_device(const RunView& run, const Device& of, Tables& tables, Answer& an
                        device ? base::Cell(device->bytes - peak) : base::Cell(Null{}),
                        device ? base::Cell(device->from) : base::Cell(Null{})});
   if (work.followed.ooms.empty()) {
-    answer.remarks.push_back(
-        fmt::format("{}, device {}: no request failed.", of.view.label, work.history->device));
+    answer.remarks.push_back(said_of(of.view, work, "no request failed."));
     return;
   }
-  const Forecasts all = forecasts(work, std::nullopt, run.threads);
+  const Forecasts& all = *forecasts(work, std::nullopt, run.threads);
   const auto most = static_cast<std::size_t>(of.options.count("failures"));
   std::size_t number = 0;
   for (std::size_t i = 0; i < work.history->length(); ++i) {
@@ -207,9 +207,9 @@ void add_device(const RunView& run, const Device& of, Tables& tables, Answer& an
     }
   }
   if (number < work.followed.ooms.size()) {
-    answer.remarks.push_back(
-        fmt::format("{}, device {}: the first {} of {} failures are explained.", of.view.label,
-                    work.history->device, number, work.followed.ooms.size()));
+    answer.remarks.push_back(said_of(of.view, work,
+                                     fmt::format("the first {} of {} failures are explained.",
+                                                 number, work.followed.ooms.size())));
   }
 }
 

@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "analysis/memory/snapshot_view.h"
-#include "analysis/step_times.h"
+#include "analysis/steps/step_times.h"
+#include "memory/snapshot.h"
+#include "trace/run.h"
 
 namespace stepscope::analysis {
 namespace {

@@ -9,8 +9,13 @@
 
 #include "analysis/on_demand.h"
 #include "base/units.h"
-#include "memory/snapshot.h"
-#include "trace/run.h"
+
+namespace stepscope::memory {
+struct Snapshot;
+}
+namespace stepscope::trace {
+struct Run;
+}
 
 namespace stepscope::analysis {
 
@@ -45,8 +50,5 @@ struct SnapshotView {
 // were recorded at the same time, else from the snapshot's own annotations.
 std::vector<SnapshotView> view_snapshots(std::span<const memory::Snapshot> snapshots,
                                          const trace::Run& run);
-
-// Fills in what is worked out of the snapshot alone. Snapshots are prepared side by side.
-void prepare_snapshot(SnapshotView& view);
 
 }  // namespace stepscope::analysis

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,11 @@
 #include "analysis/memory/snapshot_view.h"
 #include "analysis/memory/step_events.h"
 #include "analysis/memory/telling_frame.h"
+#include "analysis/on_demand.h"
 
 namespace stepscope::analysis {
+
+struct Forecasts;
 
 struct HistoryWork {
   const memory::History* history = nullptr;
@@ -23,6 +27,8 @@ struct HistoryWork {
   Categories categories;
   StepEvents steps;
   std::vector<std::uint32_t> group;  // by life: StackTexts::group of its stack
+  // Read it through forecasts(work, …).
+  std::shared_ptr<OnDemand<Forecasts>> forecasts = std::make_shared<OnDemand<Forecasts>>();
 
   // Since the first event; 0 where no times were recorded.
   base::Nanos at_ns(std::uint32_t event) const;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/op_times.h"
+#include "analysis/operators/op_times.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {

@@ -222,18 +222,6 @@ base::Failure no_snapshot(Machine& machine, const Cell& top) {
                   name, keys.empty() ? "" : "; its keys are ", keys));
 }
 
-std::string encoding_name(bytes::Encoding encoding) {
-  switch (encoding) {
-    case bytes::Encoding::kGzip:
-      return "gzip";
-    case bytes::Encoding::kZstd:
-      return "zstd";
-    case bytes::Encoding::kPlain:
-      break;
-  }
-  return "plain";
-}
-
 }  // namespace
 
 int sniff(std::string_view first_bytes) {
@@ -269,7 +257,7 @@ base::Result<memory::Snapshot> read(std::unique_ptr<bytes::ByteSource> source,
   memory::Snapshot snapshot = Assembly(machine).run(machine.values().at(top));
   bytes::ByteSource& read_from = machine.source();
   snapshot.source = {.path = read_from.name(),
-                     .encoding = encoding_name(read_from.encoding()),
+                     .encoding = std::string(name_of(read_from.encoding())),
                      .format = fmt::format("pickle protocol {}", machine.protocol()),
                      .file_bytes = read_from.file_size().value_or(read_from.file_position()),
                      .data_bytes = read_from.text_position()};

@@ -1,0 +1,53 @@
+#include "analysis/arithmetic/durations.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepscope::analysis {
+
+void Durations::merge(const Durations& other) {
+  values_.insert(values_.end(), other.values_.begin(), other.values_.end());
+  sorted_ = false;
+}
+
+base::Nanos Durations::sum() const {
+  base::Nanos sum = 0;
+  for (const base::Nanos value : values_) sum += value;
+  return sum;
+}
+
+base::Nanos Durations::min() const { return values_.empty() ? 0 : std::ranges::min(values_); }
+base::Nanos Durations::max() const { return values_.empty() ? 0 : std::ranges::max(values_); }
+
+double Durations::mean() const {
+  return values_.empty() ? 0 : static_cast<double>(sum()) / static_cast<double>(count());
+}
+
+double Durations::standard_deviation() const {
+  if (values_.size() < 2) return 0;
+  // n Σx² − (Σx)² in 128 bits: exact, so the order of the values does not matter.
+  __extension__ using Wide = __int128;
+  Wide sum = 0;
+  Wide squares = 0;
+  for (const base::Nanos value : values_) {
+    sum += value;
+    squares += static_cast<Wide>(value) * value;
+  }
+  const auto n = static_cast<Wide>(values_.size());
+  const auto spread = static_cast<double>(n * squares - sum * sum);
+  return std::sqrt(spread / (static_cast<double>(n) * static_cast<double>(n - 1)));
+}
+
+base::Nanos Durations::percentile(double share) {
+  if (values_.empty()) return 0;
+  if (!sorted_) {
+    std::ranges::sort(values_);
+    sorted_ = true;
+  }
+  // 0.07 * 100 is a little more than 7 in binary and still means the seventh.
+  const double rank = std::ceil(share * static_cast<double>(values_.size()) - 1e-6);
+  const auto index = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+  return values_[std::min(index, values_.size() - 1)];
+}
+
+}  // namespace stepscope::analysis

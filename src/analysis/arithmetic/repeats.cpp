@@ -1,0 +1,191 @@
+#include "analysis/arithmetic/repeats.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "analysis/arithmetic/suffix_order.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using Place = Repeat::Place;
+
+// A stretch that may be chosen: a range of the suffix order.
+struct Candidate {
+  std::int64_t saves = 0;      // at most
+  std::uint32_t length = 0;    // 1: runs of one symbol
+  std::uint32_t earliest = 0;  // place
+  std::uint32_t begin = 0, end = 0;
+
+  bool operator<(const Candidate& other) const {
+    return std::tuple(saves, length, other.earliest) <
+           std::tuple(other.saves, other.length, earliest);
+  }
+};
+
+class Finder {
+ public:
+  Finder(const RepeatText& text, const RepeatLimits& limits)
+      : text_(text), limits_(limits), taken_(text.symbols.size(), 0) {
+    sums_.reserve(text.joining.size() + 1);
+    sums_.push_back(0);
+    for (const std::int64_t saved : text.joining) sums_.push_back(sums_.back() + saved);
+    order_ = order_suffixes(text.symbols, text.names + text.breaks, limits.longest);
+  }
+
+  std::vector<Repeat> find() {
+    list_stretches();
+    list_runs();
+    std::priority_queue<Candidate> queue({}, std::move(candidates_));
+    std::vector<Repeat> chosen;
+    while (!queue.empty() && (limits_.top == 0 || chosen.size() < limits_.top)) {
+      Candidate best = queue.top();
+      queue.pop();
+      Repeat repeat = value_of(best);
+      if (repeat.saves <= 0) continue;
+      best.saves = repeat.saves;
+      if (!queue.empty() && best < queue.top()) {
+        queue.push(best);
+        continue;
+      }
+      for (const Place& place : repeat.places) {
+        std::fill_n(taken_.begin() + place.first, place.count, 1);
+      }
+      chosen.push_back(std::move(repeat));
+    }
+    return chosen;
+  }
+
+ private:
+  // What joining `count` symbols to one saves.
+  std::int64_t saved(std::uint32_t first, std::uint32_t count) const {
+    return sums_[first + count] - sums_[first + 1];
+  }
+
+  // Every stretch of 2 symbols or more that is followed by different ones, or is as long as may be:
+  // the intervals of the suffix order, found with a stack.
+  void list_stretches() {
+    struct Open {
+      std::uint32_t depth, begin;
+    };
+    std::vector<Open> open;
+    const auto size = static_cast<std::uint32_t>(order_.at.size());
+    for (std::uint32_t i = 1; i <= size; ++i) {
+      const std::uint32_t common = i < size ? order_.common[i] : 0;
+      std::uint32_t begin = i - 1;
+      while (!open.empty() && open.back().depth > common) {
+        begin = open.back().begin;
+        add(open.back().depth, begin, i);
+        open.pop_back();
+      }
+      if (common > 0 && (open.empty() || open.back().depth < common)) {
+        open.push_back({common, begin});
+      }
+    }
+  }
+
+  void add(std::uint32_t length, std::uint32_t begin, std::uint32_t end) {
+    if (length < 2 || end - begin < limits_.min_count) return;
+    const std::uint32_t first = order_.at[begin];
+    const auto symbols = text_.symbols.begin() + first;
+    const bool one_symbol =
+        std::all_of(symbols, symbols + length, [&](auto symbol) { return symbol == *symbols; });
+    if (one_symbol) return;
+    Candidate found{0, length, first, begin, end};
+    for (std::uint32_t i = begin; i < end; ++i) {
+      found.earliest = std::min(found.earliest, order_.at[i]);
+      found.saves += saved(order_.at[i], length);
+    }
+    if (found.saves > 0) candidates_.push_back(found);
+  }
+
+  void list_runs() {
+    const auto size = static_cast<std::uint32_t>(order_.at.size());
+    const auto symbol = [&](std::uint32_t i) { return text_.symbols[order_.at[i]]; };
+    for (std::uint32_t begin = 0, end = 0; begin < size; begin = end) {
+      while (end < size && symbol(end) == symbol(begin)) ++end;
+      if (symbol(begin) >= text_.names) continue;
+      Candidate found{0, 1, order_.at[begin], begin, end};
+      for (std::uint32_t i = begin; i < end; ++i) {
+        const std::uint32_t at = order_.at[i];
+        found.earliest = std::min(found.earliest, at);
+        if (at > 0 && text_.symbols[at - 1] == symbol(begin)) found.saves += text_.joining[at];
+      }
+      if (found.saves > 0) candidates_.push_back(found);
+    }
+  }
+
+  bool is_free(std::uint32_t first, std::uint32_t count) const {
+    return std::find(taken_.begin() + first, taken_.begin() + first + count, 1) ==
+           taken_.begin() + first + count;
+  }
+
+  // The places a candidate could take now; none if it is worth nothing.
+  Repeat value_of(const Candidate& candidate) {
+    places_.assign(order_.at.begin() + candidate.begin, order_.at.begin() + candidate.end);
+    std::ranges::sort(places_);
+    return candidate.length == 1 ? runs() : stretches(candidate.length);
+  }
+
+  Repeat stretches(std::uint32_t length) const {
+    Repeat out;
+    out.length = length;
+    std::size_t apart = 0;
+    std::uint32_t any_end = 0;   // of the last one, taken or not
+    std::uint32_t free_end = 0;  // of the last one in `out`
+    std::uint32_t row = 0;
+    for (const std::uint32_t at : places_) {
+      if (at >= any_end) {
+        ++apart;
+        any_end = at + length;
+      }
+      if (at < free_end || !is_free(at, length)) continue;
+      row = !out.places.empty() && at == free_end ? row + 1 : 1;
+      out.in_a_row = std::max(out.in_a_row, row);
+      free_end = at + length;
+      out.places.push_back({at, length});
+      out.saves += saved(at, length);
+    }
+    // One that mostly overlaps itself is some rounds of a shorter one.
+    const bool is_rounds = apart * 4 < places_.size() * 3;
+    return is_rounds || out.places.size() < limits_.min_count ? Repeat{} : out;
+  }
+
+  Repeat runs() const {
+    Repeat out;
+    out.length = 1;
+    std::uint32_t joined = 0;
+    for (std::size_t i = 0; i < places_.size();) {
+      const std::uint32_t first = places_[i];
+      std::uint32_t count = 0;
+      while (i < places_.size() && places_[i] == first + count && taken_[places_[i]] == 0) {
+        ++count;
+        ++i;
+      }
+      if (count == 0) ++i;
+      if (count < 2) continue;
+      out.places.push_back({first, count});
+      out.in_a_row = std::max(out.in_a_row, count);
+      out.saves += saved(first, count);
+      joined += count - 1;
+    }
+    return joined < limits_.min_count ? Repeat{} : out;
+  }
+
+  const RepeatText& text_;
+  const RepeatLimits& limits_;
+  std::vector<std::uint8_t> taken_;
+  std::vector<std::int64_t> sums_;  // of joining, before each symbol
+  SuffixOrder order_;
+  std::vector<Candidate> candidates_;
+  std::vector<std::uint32_t> places_;  // scratch
+};
+
+}  // namespace
+
+std::vector<Repeat> find_repeats(const RepeatText& text, const RepeatLimits& limits) {
+  return Finder(text, limits).find();
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,59 @@
+// Which operator call owns which compute kernel's cost, and what that cost is. A kernel belongs to
+// the innermost call around its launch that has a formula; so linear → addmm is counted once, at
+// addmm. Rules and formulas: docs/metrics/costs.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/costs/costs.h"
+#include "analysis/costs/peaks.h"
+#include "analysis/operators/op_times.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+// A call that owns compute work.
+struct CostedCall {
+  std::uint32_t call = OpCall::kNone;  // into OpTimes::calls
+  std::uint32_t cost = 0;              // into CallCosts::costs
+  Family family = Family::kCount;      // kCount: no formula
+  Dtype dtype = Dtype::kUnknown;
+  bool tensor_float = false;  // kernels that round 32-bit inputs to TF32 did it
+  bool recomputed = false;    // a forward call that checkpointing runs a second time
+  std::int32_t step = -1;     // of its first piece of work
+  bool counted = false;       // work of a step that was asked for
+  std::uint32_t kernels = 0;  // that could do its arithmetic
+  base::Nanos compute_ns = 0;
+};
+
+struct CallCosts {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::vector<Cost> costs;             // one for each operator name with its inputs
+  std::vector<CostedCall> calls;       // by OpTimes::calls
+  std::vector<std::uint32_t> of_work;  // by WindowView::work: into calls, or kNone
+  const Cost& cost(const CostedCall& call) const { return costs[call.cost]; }
+};
+
+// Made once per window.
+const CallCosts& call_costs(const WindowView& window);
+
+// What the arithmetic of a call is compared with: nothing for types without a peak.
+std::optional<Arithmetic> arithmetic_of(const CostedCall& call);
+// At best, per second; 0: not known.
+double peak_of(const Peaks& peaks, const CostedCall& call);
+
+// Kernels that only add up what others have computed.
+bool names_helper_kernel(std::string_view kernel);
+// Kernels that multiply 32-bit numbers as TF32.
+bool names_tensor_float_kernel(std::string_view kernel);
+
+// "768, 2 of 1024×256": the tensors of a call, those of no dimension left out.
+std::string shape_text(const OpInputs& inputs);
+OpInputs inputs_of(const trace::Trace& trace, trace::Row row);
+
+// Of the device some work ran on, with the reason where there are none.
+FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t device);
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,121 @@
+#include "analysis/device/classes.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stepscope::analysis {
+namespace {
+
+using trace::Kind;
+
+constexpr std::array<std::string_view, 4> kClassNames = {"compute", "communication", "memcpy",
+                                                         "memset"};
+
+// At the beginning of a kernel's name, whatever its case.
+constexpr std::array<std::string_view, 11> kKernelBeginnings = {
+    "nccl",    "rccl", "mscclpp", "msccl_",   "deep_ep",    "oneccl",
+    "nvshmem", "hccl", "xccl",    "rocshmem", "collective_"};
+
+// Anywhere in a kernel's name: namespaces and custom all-reduces.
+constexpr std::array<std::string_view, 13> kKernelParts = {"ncclKernel",
+                                                           "ncclDevKernel",
+                                                           "mscclpp::",
+                                                           "deep_ep::",
+                                                           "nvshmem",
+                                                           "cross_device_reduce",
+                                                           "multimem_all",
+                                                           "multimem_one_shot",
+                                                           "one_shot_all_reduce",
+                                                           "two_shot_all_reduce",
+                                                           "quick_reduce",
+                                                           "oneccl_",
+                                                           "reduce_scatter_tensor_kernel"};
+
+// Process-group backends name their host ranges "backend:collective".
+constexpr std::array<std::string_view, 9> kBackends = {
+    "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "rccl:", "xla:", "mccl:"};
+
+constexpr std::array<std::string_view, 4> kCalls = {"record_param_comms", "horovod_allreduce",
+                                                    "hvd.allreduce", "c10d::barrier"};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool begins(std::string_view text, std::string_view lower_case) {
+  return text.size() >= lower_case.size() &&
+         std::equal(lower_case.begin(), lower_case.end(), text.begin(),
+                    [](char a, char b) { return a == lower(b); });
+}
+
+}  // namespace
+
+std::string_view name_of(WorkClass work_class) {
+  return kClassNames[static_cast<std::size_t>(work_class)];
+}
+
+bool names_communication_kernel(std::string_view kernel) {
+  // A demangled name may begin with its return type.
+  if (kernel.starts_with("void ")) kernel.remove_prefix(5);
+  return std::ranges::any_of(kKernelBeginnings, [&](auto b) { return begins(kernel, b); }) ||
+         std::ranges::any_of(kKernelParts,
+                             [&](auto p) { return kernel.find(p) != std::string_view::npos; });
+}
+
+bool names_communication_call(std::string_view op) {
+  return std::ranges::any_of(kBackends, [&](auto b) { return op.starts_with(b); }) ||
+         std::ranges::any_of(kCalls, [&](auto c) { return op == c; });
+}
+
+bool names_data_loading(std::string_view range) {
+  if (range.starts_with("enumerate(DataLoader)#")) return range.ends_with(".__next__");
+  if (range.starts_with("enumerate(DataPipe)#")) return true;
+  // Lightning: "[pl][profile][_TrainingEpochLoop].train_dataloader_next" and its like.
+  if (range.starts_with("[pl][profile]") || range.starts_with("[_")) {
+    return range.ends_with("dataloader_next") || range.ends_with(".val_next") ||
+           range.ends_with(".test_next") || range.ends_with(".sanity_next") ||
+           range.ends_with(".predict_next");
+  }
+  return false;
+}
+
+Classifier::Classifier(const trace::Trace& trace)
+    : trace_(&trace),
+      kernel_(trace.strings().size()),
+      call_(trace.strings().size()),
+      loading_(trace.strings().size()) {}
+
+bool Classifier::remembered(std::vector<std::uint8_t>& memory, base::StringId name,
+                            bool (*names)(std::string_view)) {
+  if (name == base::kNoString) return false;
+  if (memory[name] == 0) memory[name] = names(trace_->text(name)) ? 2 : 1;
+  return memory[name] == 2;
+}
+
+WorkClass Classifier::work(trace::Row row) {
+  switch (trace_->kind()[row]) {
+    case Kind::kMemcpy:
+      return WorkClass::kCopy;
+    case Kind::kMemset:
+      return WorkClass::kSet;
+    default:
+      break;
+  }
+  if (trace_->collectives().rows.contains(row)) return WorkClass::kCommunication;
+  return remembered(kernel_, trace_->name()[row], names_communication_kernel)
+             ? WorkClass::kCommunication
+             : WorkClass::kCompute;
+}
+
+bool Classifier::is_communication_call(trace::Row row) {
+  const Kind kind = trace_->kind()[row];
+  if (kind == Kind::kCollective) return true;
+  if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return false;
+  return remembered(call_, trace_->name()[row], names_communication_call);
+}
+
+bool Classifier::is_data_loading(trace::Row row) {
+  const Kind kind = trace_->kind()[row];
+  if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return false;
+  return remembered(loading_, trace_->name()[row], names_data_loading);
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,270 @@
+// Kernels that come in the same order again and again: under an operator, and anywhere on a stream
+// where they could become one kernel.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/device/fusible.h"
+#include "analysis/device/operator_sequences.h"
+#include "analysis/device/repeat_owners.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using base::Type;
+using base::Unit;
+
+constexpr std::array<std::string_view, 2> kRoots = {"outermost", "shallowest"};
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"operator", ParameterType::kText, "",
+     "sequences under operators and ranges whose name holds this; empty: under every operator"},
+    {"roots", ParameterType::kChoice, "outermost",
+     "of matches inside each other: outermost takes each that is in no other; shallowest, as HTA, "
+     "only those with the fewest events around them",
+     kRoots},
+    {"min-length", ParameterType::kCount, "3", "kernels a sequence under an operator has at least"},
+    {"min-count", ParameterType::kCount, "2", "how often a sequence comes at least"},
+    {"top", ParameterType::kCount, "10", "rows per rank and table. 0: all"},
+    {"longest", ParameterType::kCount, "32",
+     "kernels of a sequence worth fusing, at most; up to 256"},
+    {"shorter-than", ParameterType::kDuration, "0",
+     "only kernels up to this length are worth fusing. 0: of any length"},
+    {"most-gap", ParameterType::kDuration, "50us",
+     "a longer gap before a kernel is not the cost of its launch; only this much of it counts"},
+    {"kernel-cost", ParameterType::kDuration, "2us", "what a kernel takes that does nothing"},
+});
+
+constexpr std::array kSequenceColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"operator", Type::kText, Unit::kNone, "of which the sequence is the device work"},
+    {"sequence", Type::kText, Unit::kNone, "names in the order they ran"},
+    {"count", Type::kInt, Unit::kCount, "how often it started just this sequence"},
+    {"device_ns", Type::kInt, Unit::kNanos, "lengths of that work, added"},
+    {"kernels", Type::kInt, Unit::kCount, "in the sequence; copies and memsets count too"},
+    {"device_share", Type::kReal, Unit::kShare, "device_ns of all device work of the rank"},
+    {"host_ns", Type::kInt, Unit::kNanos, "lengths of the operator's calls, added"},
+    {"first_ns", Type::kInt, Unit::kInstant, "when the operator began the first time"},
+});
+constexpr std::array kFusionColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"operators", Type::kText, Unit::kNone, "that started the first of them; null: not recorded"},
+    {"kernels", Type::kInt, Unit::kCount, "in the sequence; 1: one kernel several times in a row"},
+    {"count", Type::kInt, Unit::kCount, "how often the sequence comes"},
+    {"saves_ns", Type::kInt, Unit::kNanos,
+     "estimate of what one kernel for each sequence would save: the gaps, and the fixed cost of "
+     "all "
+     "kernels but the first"},
+    {"saves_share", Type::kReal, Unit::kShare, "saves_ns of the measured time of the rank"},
+    {"device_ns", Type::kInt, Unit::kNanos, "lengths of those kernels, added"},
+    {"sequence", Type::kText, Unit::kNone, "names in the order they ran"},
+    {"within", Type::kText, Unit::kNone,
+     "the module or named range, else the outermost operator, most of them are started in"},
+    {"gap_ns", Type::kInt, Unit::kNanos, "time between the kernels of a sequence, added"},
+    {"saves_most_ns", Type::kInt, Unit::kNanos,
+     "what it could save at most, if it took no longer than the longest kernel of the sequence"},
+    {"launches", Type::kInt, Unit::kCount, "kernels in all of them"},
+    {"in_a_row", Type::kInt, Unit::kCount, "the most that follow each other directly"},
+    {"first_ns", Type::kInt, Unit::kInstant, "when the first of them began on the device"},
+});
+constexpr std::array<std::string_view, 1> kDeviceBar = {"device_ns"};
+constexpr std::array<std::string_view, 1> kSavesBar = {"saves_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"sequences",
+     "device work one operator starts, in its order, the longest on the device first",
+     kSequenceColumns,
+     {base::Chart::kBars, "operator", kDeviceBar, "rank"}},
+    {"fusions",
+     "kernels that follow each other again and again and could be one, the largest saving first",
+     kFusionColumns,
+     {base::Chart::kBars, "operators", kSavesBar, "rank"}},
+});
+
+// Names in a row with equal ones counted: "a | 3 x b". So many and no more: a step of an optimizer
+// may have thousands.
+template <class NameAt>
+std::string joined(std::size_t count, NameAt name_at) {
+  constexpr std::size_t kMostNames = 32;
+  std::string out;
+  std::size_t written = 0;
+  for (std::size_t i = 0; i < count;) {
+    std::size_t end = i + 1;
+    while (end < count && name_at(end) == name_at(i)) ++end;
+    if (!out.empty()) out += " | ";
+    if (written++ == kMostNames) return out + fmt::format("and {} more", count - i);
+    if (end - i > 1) out += fmt::format("{} x ", end - i);
+    out += name_at(i);
+    i = end;
+  }
+  return out;
+}
+
+struct Settings {
+  SequenceChoice sequences;
+  FusionLimits fusion;
+  RepeatLimits repeats;
+  std::uint64_t min_count;
+};
+
+struct Fusion {
+  Repeat repeat;
+  std::string sequence;
+  std::optional<std::string> within, operators;
+  Nanos device = 0, gap = 0, saves = 0, most = 0, first = 0;
+  std::uint64_t launches = 0;
+};
+
+struct RankPatterns {
+  std::int32_t rank = 0;
+  Nanos work = 0, measured = 0;
+  std::vector<OperatorSequence> sequences;
+  std::vector<Fusion> fusions;
+  bool has_device_work = false;
+};
+
+Fusion fusion_of(const FusibleText& text, std::span<const WindowView> windows, Repeat repeat) {
+  Fusion out;
+  const auto work_at = [&](std::uint32_t place) -> const Work& {
+    const FusibleText::Kernel& kernel = text.kernels[place];
+    return windows[kernel.window].work[kernel.work];
+  };
+  for (const auto& [first, count] : repeat.places) {
+    Nanos longest = 0;
+    Nanos saves = 0;
+    Nanos most = 0;
+    for (std::uint32_t i = first; i < first + count; ++i) {
+      const Nanos length = work_at(i).length();
+      out.device += length;
+      longest = std::max(longest, length);
+      most += length;
+      if (i == first) continue;
+      saves += text.text.joining[i];
+      out.gap += text.gap[i];
+      most += text.gap[i];
+    }
+    out.most += most - longest;
+    out.saves += std::min(saves, most - longest);
+    out.launches += count;
+  }
+  const Repeat::Place first = repeat.places.front();
+  const auto names = text.text.symbols.begin() + first.first;
+  out.sequence = joined(repeat.length, [&](std::size_t i) {
+    return text.names[names[static_cast<std::ptrdiff_t>(i)]];
+  });
+  const RepeatOwners owners(windows, text);
+  if (owners.knows(first)) {
+    out.operators = joined(repeat.length, [&](std::size_t i) {
+      return owners.operator_of(first.first + static_cast<std::uint32_t>(i));
+    });
+  }
+  out.within = owners.around(repeat);
+  out.first = work_at(first.first).start;
+  out.repeat = std::move(repeat);
+  return out;
+}
+
+RankPatterns compute(std::span<const WindowView> windows, const Settings& settings) {
+  RankPatterns out;
+  out.rank = windows.front().rank;
+  for (const WindowView& window : windows) {
+    out.measured += window.measured_ns();
+    out.has_device_work = out.has_device_work || !window.work.empty();
+    for (const Work& piece : window.work) out.work += window.counts(piece) ? piece.length() : 0;
+  }
+  out.sequences = operator_sequences(windows, settings.sequences);
+  std::erase_if(out.sequences, [&](const OperatorSequence& sequence) {
+    return sequence.count < settings.min_count;
+  });
+  const FusibleText text = fusible_text(windows, settings.fusion);
+  for (Repeat& repeat : find_repeats(text.text, settings.repeats)) {
+    out.fusions.push_back(fusion_of(text, windows, std::move(repeat)));
+  }
+  std::ranges::stable_sort(out.fusions, std::ranges::greater{}, &Fusion::saves);
+  return out;
+}
+
+void add_rank(const RankPatterns& rank, std::size_t top, base::Table& sequences,
+              base::Table& fusions) {
+  const std::size_t shown = top == 0 ? rank.sequences.size() : std::min(top, rank.sequences.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OperatorSequence& s = rank.sequences[i];
+    sequences.add(
+        {rank.rank, s.op, joined(s.kernels.size(), [&](std::size_t k) { return s.kernels[k]; }),
+         s.count, s.device, s.kernels.size(),
+         static_cast<double>(s.device) / static_cast<double>(rank.work), s.host, s.first});
+  }
+  for (const Fusion& f : rank.fusions) {
+    fusions.add({rank.rank, f.operators, f.repeat.length, f.repeat.places.size(), f.saves,
+                 static_cast<double>(f.saves) / static_cast<double>(rank.measured), f.device,
+                 f.sequence, f.within, f.gap, f.most, f.launches, f.repeat.in_a_row, f.first});
+  }
+}
+
+Settings settings_of(const Options& options) {
+  // Time grows with the length of what is looked for.
+  const auto small = [&](std::string_view name, std::int64_t least, std::int64_t most) {
+    return static_cast<std::uint32_t>(std::clamp(options.count(name), least, most));
+  };
+  const auto top = static_cast<std::size_t>(options.count("top"));
+  return {{options.text("operator"),
+           options.text("roots") == kRoots[1] ? Roots::kShallowest : Roots::kOutermost,
+           static_cast<std::size_t>(options.count("min-length"))},
+          {options.duration("shorter-than"), options.duration("most-gap"),
+           options.duration("kernel-cost")},
+          {small("longest", 2, 256), small("min-count", 1, 1 << 30), top},
+          static_cast<std::uint64_t>(options.count("min-count"))};
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const Settings settings = settings_of(options);
+  // Windows of one rank stand together; a sequence may come in all of them.
+  std::vector<std::span<const WindowView>> ranks;
+  for (std::size_t begin = 0, end = 0; begin < view.windows.size(); begin = end) {
+    while (end < view.windows.size() && view.windows[end].rank == view.windows[begin].rank) ++end;
+    ranks.push_back(std::span(view.windows).subspan(begin, end - begin));
+  }
+  std::vector<RankPatterns> found(ranks.size());
+  base::parallel_for(ranks.size(), view.threads,
+                     [&](std::size_t i) { found[i] = compute(ranks[i], settings); });
+  Answer answer;
+  base::Table sequences(kTables[0]);
+  base::Table fusions(kTables[1]);
+  for (const RankPatterns& rank : found) {
+    add_rank(rank, settings.repeats.top, sequences, fusions);
+  }
+  if (!view.has_device_work()) {
+    answer.remarks.push_back(why_no_device_work(view));
+  } else if (sequences.rows() == 0) {
+    answer.remarks.push_back(
+        settings.sequences.name_holds.empty()
+            ? fmt::format("No operator started the same {} or more kernels at least {} times.",
+                          settings.sequences.min_length, settings.min_count)
+            : fmt::format("No operator or range whose name holds '{}' started the same {} or more "
+                          "kernels at least {} times.",
+                          settings.sequences.name_holds, settings.sequences.min_length,
+                          settings.min_count));
+  }
+  answer.tables.push_back(std::move(sequences));
+  answer.tables.push_back(std::move(fusions));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kPatterns{
+    .name = "patterns",
+    .title = "Kernel patterns",
+    .question = "Which kernels always follow each other, and what would fusing them save?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

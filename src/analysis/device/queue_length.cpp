@@ -1,0 +1,162 @@
+// How much work waits in each stream: one more when its call begins, one less when it starts on the
+// device. A short queue means the host is the bottleneck; a full one makes the host wait.
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "analysis/analysis.h"
+#include "analysis/arithmetic/levels.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"full", ParameterType::kCount, "1024",
+     "from this length on the queue is full and launches wait"},
+    {"points", ParameterType::kCount, "1000",
+     "points of the series per stream: the highest of as many equal stretches. 0: all"},
+});
+
+constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
+constexpr base::ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
+constexpr base::ColumnShape kStream{"stream", Type::kInt, Unit::kId, "queue of the device"};
+constexpr std::array kSummary = {
+    kRank,
+    kDevice,
+    kStream,
+    base::ColumnShape{"measured_ns", Type::kInt, Unit::kNanos, "wall time looked at"},
+    base::ColumnShape{"queued", Type::kInt, Unit::kCount, "pieces of work whose call is known"},
+    base::ColumnShape{"without_call", Type::kInt, Unit::kCount,
+                      "pieces whose call is not in the trace; they are not in the lengths"},
+    base::ColumnShape{"mean", Type::kReal, Unit::kNone, "mean length over the time"},
+    base::ColumnShape{"median", Type::kInt, Unit::kNone, "not exceeded half of the time"},
+    base::ColumnShape{"p95", Type::kInt, Unit::kNone, "not exceeded 95 % of the time"},
+    base::ColumnShape{"max", Type::kInt, Unit::kNone, "the longest it was"},
+    base::ColumnShape{"empty_share", Type::kReal, Unit::kShare,
+                      "of the measured time nothing waited in the queue"},
+    base::ColumnShape{"full_ns", Type::kInt, Unit::kNanos, "the queue was full: launches waited"},
+    base::ColumnShape{"full_share", Type::kReal, Unit::kShare, "of the measured time"}};
+constexpr std::array kSeries = {
+    kRank,
+    base::ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
+    kDevice,
+    kStream,
+    base::ColumnShape{"time_ns", Type::kInt, Unit::kInstant, "from this time on"},
+    base::ColumnShape{"length", Type::kInt, Unit::kCount, "pieces of work that wait"}};
+constexpr std::array<std::string_view, 2> kBars = {"mean", "max"};
+constexpr std::array<std::string_view, 1> kLine = {"length"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"streams",
+     "one stream of one device",
+     kSummary,
+     {base::Chart::kBars, "stream", kBars, "rank"}},
+    {"series",
+     "one change of one queue's length",
+     kSeries,
+     {base::Chart::kLine, "time_ns", kLine, "stream"}},
+});
+
+struct Queue {
+  std::uint64_t queued = 0, without_call = 0;
+  TimeAtLevel time;
+  void merge(const Queue& other) {
+    queued += other.queued;
+    without_call += other.without_call;
+    time.merge(other.time);
+  }
+};
+
+struct Partial {
+  std::vector<Queue> queues;               // by stream of the window
+  std::vector<std::vector<Level>> series;  // the same
+};
+
+Partial compute(const WindowView& window, std::size_t points) {
+  Partial out;
+  for (const StreamView& stream : window.streams) {
+    Queue queue;
+    std::vector<Change> changes;
+    for (const std::uint32_t index : stream.work) {
+      const Work& piece = window.work[index];
+      const bool counted = window.counts(piece);
+      if (piece.launch == trace::kNoRow) {
+        queue.without_call += counted ? 1 : 0;
+        continue;
+      }
+      queue.queued += counted ? 1 : 0;
+      // Clocks differ: what started before its call did not wait.
+      const Nanos call = window.trace->start()[piece.launch];
+      if (piece.start <= call) continue;
+      changes.push_back({call, 1});
+      changes.push_back({piece.start, -1});
+    }
+    const std::vector<Level> all = levels(std::move(changes));
+    queue.time = TimeAtLevel(all, window.measured);
+    out.queues.push_back(std::move(queue));
+    out.series.push_back(thinned(window.chosen ? cut(all, window.measured) : all, points));
+  }
+  return out;
+}
+
+double share(Nanos part, Nanos whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const auto points = static_cast<std::size_t>(options.count("points"));
+  const std::int64_t full = options.count("full");
+  const auto partials =
+      per_window<Partial>(view, [&](const WindowView& window) { return compute(window, points); });
+
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, Queue> queues;
+  base::Table series(kTables[1]);
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    const WindowView& window = view.windows[w];
+    for (std::size_t s = 0; s < window.streams.size(); ++s) {
+      const StreamView& stream = window.streams[s];
+      queues[{window.rank, stream.device, stream.stream}].merge(partials[w].queues[s]);
+      for (const Level& level : partials[w].series[s]) {
+        series.add(
+            {window.rank, window.window, stream.device, stream.stream, level.time, level.value});
+      }
+    }
+  }
+  base::Table streams(kTables[0]);
+  std::uint64_t without_call = 0;
+  for (const auto& [key, q] : queues) {
+    const Nanos time = q.time.total();
+    const Nanos blocked = q.time.at_least(full);
+    without_call += q.without_call;
+    streams.add({std::get<0>(key), std::get<1>(key), std::get<2>(key), time, q.queued,
+                 q.without_call, q.time.mean(), q.time.percentile(0.5), q.time.percentile(0.95),
+                 q.time.max(), share(q.time.at_zero(), time), blocked, share(blocked, time)});
+  }
+  Answer answer;
+  if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
+  if (without_call > 0) {
+    answer.remarks.emplace_back(
+        "Some work has no launch call in the trace; it is not part of the queue lengths.");
+  }
+  answer.tables.push_back(std::move(streams));
+  answer.tables.push_back(std::move(series));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kQueueLength{
+    .name = "queue-length",
+    .title = "Queue length",
+    .question = "How far is the host ahead of the GPU: how much work waits in each stream?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

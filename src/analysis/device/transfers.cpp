@@ -1,0 +1,242 @@
+// Copies between host and device: how much, how fast, from which host memory, who asked for them,
+// whether the host waited for them and whether the device computed meanwhile.
+#include "analysis/device/transfers.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/device/copies.h"
+#include "analysis/registry.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::ColumnShape;
+using base::Nanos;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"top", ParameterType::kCount, "20", "operators per rank. 0: all"},
+});
+
+constexpr ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
+constexpr ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
+constexpr ColumnShape kKind{"kind", Type::kText, Unit::kNone,
+                            "HtoD: host to device, DtoH: device to host"};
+constexpr ColumnShape kMemory{"host_memory", Type::kText, Unit::kNone,
+                              "pinned, pageable or managed; null: the trace does not say"};
+constexpr ColumnShape kCount{"count", Type::kInt, Unit::kCount, "copies"};
+constexpr ColumnShape kBytes{"bytes", Type::kInt, Unit::kBytes, "copied, where the trace says"};
+constexpr ColumnShape kTime{"copy_ns", Type::kInt, Unit::kNanos, "the copies ran, one by one"};
+constexpr ColumnShape kRate{"bytes_per_second", Type::kInt, Unit::kBytesPerSecond,
+                            "bytes over their copies' time"};
+constexpr ColumnShape kBlocking{"blocking", Type::kInt, Unit::kCount, "copies the host waited for"};
+constexpr ColumnShape kBlocked{"host_blocked_ns", Type::kInt, Unit::kNanos,
+                               "the host spent in the calls of blocking copies"};
+constexpr ColumnShape kHidden{"hidden_ns", Type::kInt, Unit::kNanos,
+                              "of the copies' time, kernels computed on the same device"};
+constexpr ColumnShape kHiddenShare{"hidden_share", Type::kReal, Unit::kShare,
+                                   "of the copies' time"};
+
+constexpr std::array kByClass = {
+    kRank,
+    kDevice,
+    kKind,
+    kMemory,
+    kCount,
+    kBytes,
+    ColumnShape{"min_bytes", Type::kInt, Unit::kBytes, "the smallest copy"},
+    ColumnShape{"median_bytes", Type::kInt, Unit::kBytes, ""},
+    ColumnShape{"p95_bytes", Type::kInt, Unit::kBytes, "19 of 20 copies were not larger"},
+    ColumnShape{"max_bytes", Type::kInt, Unit::kBytes, "the largest copy"},
+    kTime,
+    kRate,
+    kBlocking,
+    kBlocked,
+    kHidden,
+    kHiddenShare,
+    ColumnShape{"without_bytes", Type::kInt, Unit::kCount, "copies that do not say their size"}};
+constexpr std::array kBySize = {kRank,
+                                kDevice,
+                                kKind,
+                                kMemory,
+                                ColumnShape{"up_to_bytes", Type::kInt, Unit::kBytes,
+                                            "larger than half of this, up to this; a power of two"},
+                                kCount,
+                                kBytes,
+                                kTime,
+                                kRate};
+constexpr std::array kByOp = {
+    kRank,
+    ColumnShape{"op", Type::kText, Unit::kNone,
+                "operator or annotation that asked; null: none but the step"},
+    kKind,
+    kMemory,
+    kCount,
+    kBytes,
+    kTime,
+    kRate,
+    kBlocking,
+    kBlocked,
+    kHidden};
+constexpr std::array kByStep = {
+    kRank,
+    ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
+    ColumnShape{"step", Type::kInt, Unit::kId, "number of the step"},
+    kDevice,
+    kKind,
+    kMemory,
+    kCount,
+    kBytes,
+    kTime,
+    kRate,
+    kBlocking,
+    kBlocked,
+    kHidden};
+
+constexpr std::array<std::string_view, 1> kBytesBar = {"bytes"};
+constexpr std::array<std::string_view, 1> kTimeBar = {"copy_ns"};
+constexpr std::array<std::string_view, 1> kCountBar = {"count"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"classes",
+     "one direction and kind of host memory on one device",
+     kByClass,
+     {base::Chart::kBars, "kind", kBytesBar, "rank"}},
+    {"sizes",
+     "copies of about one size",
+     kBySize,
+     {base::Chart::kHistogram, "up_to_bytes", kCountBar, "kind"}},
+    {"ops",
+     "one operator that copies, the longest first",
+     kByOp,
+     {base::Chart::kBars, "op", kTimeBar, "rank"}},
+    {"steps",
+     "the copies that one step asked for",
+     kByStep,
+     {base::Chart::kBars, "step", kTimeBar, "kind"}},
+});
+
+using Class = std::tuple<std::int32_t, std::string_view, std::string_view>;  // device, kind, memory
+struct Partial {
+  std::map<Class, TransferSums> classes;
+  std::map<std::pair<Class, base::Bytes>, TransferSums> sizes;
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, TransferSums> ops;
+  std::map<std::pair<std::int32_t, Class>, TransferSums> steps;  // by index of the step
+
+  void merge(const Partial& other) {
+    for (const auto& [key, sums] : other.classes) classes[key].merge(sums);
+    for (const auto& [key, sums] : other.sizes) sizes[key].merge(sums);
+    for (const auto& [key, sums] : other.ops) ops[key].merge(sums);
+  }
+};
+
+base::Bytes size_class(base::Bytes bytes) {
+  return bytes <= 0 ? 0
+                    : static_cast<base::Bytes>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
+}
+
+Partial compute(const WindowView& window) {
+  Partial out;
+  const trace::Trace& trace = *window.trace;
+  for (const Transfer& transfer : transfers_of(window)) {
+    const Work& piece = window.work[transfer.work];
+    const Class place{window.streams[piece.stream].device, transfer.kind, transfer.host_memory};
+    const std::string_view op =
+        transfer.op == trace::kNoRow ? std::string_view{} : trace.name_text(transfer.op);
+    const Nanos length = piece.length();
+    out.classes[place].add(transfer, length);
+    if (transfer.bytes) out.sizes[{place, size_class(*transfer.bytes)}].add(transfer, length);
+    out.ops[{op, transfer.kind, transfer.host_memory}].add(transfer, length);
+    if (window.has_steps && piece.step >= 0) out.steps[{piece.step, place}].add(transfer, length);
+  }
+  return out;
+}
+
+Cell text_or_null(std::string_view text) { return text.empty() ? Cell(base::Null{}) : Cell(text); }
+
+Cell rate_of(const TransferSums& sums) {
+  return sums.timed == 0 ? Cell(base::Null{}) : Cell(bytes_per_second(sums.bytes, sums.timed));
+}
+
+void add_rank(std::span<base::Table> tables, std::int32_t rank, Partial& found, std::size_t top) {
+  for (auto& [place, s] : found.classes) {
+    const auto& [device, kind, memory] = place;
+    const bool sized = s.sizes.count() > 0;
+    const auto size = [&](base::Bytes bytes) { return sized ? Cell(bytes) : Cell(base::Null{}); };
+    tables[0].add({rank, device, kind, text_or_null(memory), s.count, s.bytes, size(s.sizes.min()),
+                   size(s.sizes.percentile(0.5)), size(s.sizes.percentile(0.95)),
+                   size(s.sizes.max()), s.time, rate_of(s), s.blocking, s.blocked, s.hidden,
+                   static_cast<double>(s.hidden) / static_cast<double>(s.time), s.without_bytes});
+  }
+  for (const auto& [key, s] : found.sizes) {
+    const auto& [device, kind, memory] = key.first;
+    tables[1].add({rank, device, kind, text_or_null(memory), key.second, s.count, s.bytes, s.time,
+                   rate_of(s)});
+  }
+  std::vector<std::pair<decltype(found.ops)::key_type, const TransferSums*>> ops;
+  ops.reserve(found.ops.size());
+  for (const auto& [key, sums] : found.ops) ops.emplace_back(key, &sums);
+  std::ranges::stable_sort(ops, std::ranges::greater{},
+                           [](const auto& entry) { return entry.second->time; });
+  if (top != 0 && ops.size() > top) ops.resize(top);
+  for (const auto& [key, s] : ops) {
+    const auto& [op, kind, memory] = key;
+    tables[2].add({rank, text_or_null(op), kind, text_or_null(memory), s->count, s->bytes, s->time,
+                   rate_of(*s), s->blocking, s->blocked, s->hidden});
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  auto partials = per_window<Partial>(view, compute);
+  Answer answer;
+  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  std::map<std::int32_t, Partial> ranks;
+  std::uint64_t without_bytes = 0;
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    const WindowView& window = view.windows[w];
+    ranks[window.rank].merge(partials[w]);
+    for (const auto& [key, s] : partials[w].steps) {
+      const auto& [device, kind, memory] = key.second;
+      const StepTime& step = window.steps[static_cast<std::size_t>(key.first)];
+      answer.tables[3].add({window.rank, window.window, step.number, device, kind,
+                            text_or_null(memory), s.count, s.bytes, s.time, rate_of(s), s.blocking,
+                            s.blocked, s.hidden});
+    }
+  }
+  for (auto& [rank, found] : ranks) {
+    for (const auto& [place, sums] : found.classes) without_bytes += sums.without_bytes;
+    add_rank(answer.tables, rank, found, static_cast<std::size_t>(options.count("top")));
+  }
+  if (!view.has_device_work()) {
+    answer.remarks.push_back(why_no_device_work(view));
+  } else if (answer.tables[0].rows() == 0) {
+    answer.remarks.emplace_back("The trace has no copies between host and device.");
+  }
+  if (without_bytes > 0) {
+    answer.remarks.push_back(fmt::format(
+        "{} copies do not say how many bytes they moved; they are in no size and no rate.",
+        without_bytes));
+  }
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kTransfers{
+    .name = "transfers",
+    .title = "Copies between host and device",
+    .question = "What is copied between host and GPU, how fast, and does anybody wait for it?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,249 @@
+// The ranges a user named, on the host and on the device. A range owns the device work that calls
+// inside it start, on its own thread; what runs on the device meanwhile may be somebody else's.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/host/annotation_tree.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using base::Type;
+using base::Unit;
+using trace::Kind;
+using trace::Row;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"top", ParameterType::kCount, "30", "names per rank, the longest on the host. 0: all"},
+    {"with-steps", ParameterType::kSwitch, "false", "the marks of the steps too"},
+});
+
+constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"name", Type::kText, Unit::kNone, "of the range"},
+    {"count", Type::kInt, Unit::kCount, "ranges of this name on the host"},
+    {"host_sum_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
+    {"host_mean_ns", Type::kReal, Unit::kNanos, "length of a range"},
+    {"host_min_ns", Type::kInt, Unit::kNanos, "the shortest"},
+    {"host_max_ns", Type::kInt, Unit::kNanos, "the longest"},
+    {"host_self_ns", Type::kInt, Unit::kNanos, "host_sum_ns without the ranges inside them"},
+    {"work_count", Type::kInt, Unit::kCount,
+     "kernels, copies and memsets that calls inside them started"},
+    {"device_ns", Type::kInt, Unit::kNanos, "lengths of that work, added"},
+    {"device_self_ns", Type::kInt, Unit::kNanos, "of it what no range inside them started"},
+    {"backward_ns", Type::kInt, Unit::kNanos,
+     "lengths of the work that the backward pass of their operators started"},
+    {"device_range_count", Type::kInt, Unit::kCount,
+     "ranges of this name that the profiler drew on the device"},
+    {"device_range_ns", Type::kInt, Unit::kNanos,
+     "their lengths, added: from the first to the last kernel, with gaps"},
+});
+constexpr std::array<std::string_view, 2> kBars = {"host_sum_ns", "device_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"annotations",
+     "ranges of one name on one rank",
+     kColumns,
+     {base::Chart::kBars, "name", kBars, "rank"}},
+});
+
+struct Ranges {
+  std::uint64_t count = 0;
+  Nanos sum = 0, min = 0, max = 0, self = 0;
+  std::uint64_t work = 0;
+  Nanos device = 0, device_self = 0, backward = 0;
+  std::uint64_t device_ranges = 0;
+  Nanos device_range = 0;
+
+  void add(Nanos length) {
+    min = count == 0 ? length : std::min(min, length);
+    max = std::max(max, length);
+    sum += length;
+    self += length;
+    ++count;
+  }
+  void merge(const Ranges& other) {
+    if (other.count > 0) min = count == 0 ? other.min : std::min(min, other.min);
+    max = std::max(max, other.max);
+    count += other.count;
+    sum += other.sum;
+    self += other.self;
+    work += other.work;
+    device += other.device;
+    device_self += other.device_self;
+    backward += other.backward;
+    device_ranges += other.device_ranges;
+    device_range += other.device_range;
+  }
+};
+
+using Names = std::map<std::string_view, Ranges>;
+
+class Counting {
+ public:
+  Counting(const WindowView& window, bool with_steps)
+      : window_(window), trace_(*window.trace), with_steps_(with_steps), tree_(trace_) {
+    steps_.reserve(trace_.steps().list.size());
+    for (const trace::Step& step : trace_.steps().list) steps_.push_back(step.row);
+    std::ranges::sort(steps_);
+  }
+
+  Names count() {
+    by_name_.resize(trace_.strings().size());
+    for (Row row = 0; row < trace_.size(); ++row) {
+      if (trace_.kind()[row] == Kind::kAnnotation) add_host(row);
+      if (trace_.kind()[row] == Kind::kGpuAnnotation) add_device(row);
+    }
+    for (const Work& piece : window_.work) {
+      if (piece.launch != trace::kNoRow) add_work(piece);
+    }
+    Names out;
+    for (std::size_t name = 0; name < by_name_.size(); ++name) {
+      const Ranges& found = by_name_[name];
+      if (found.count == 0 && found.device_ranges == 0) continue;
+      out[trace_.text(static_cast<base::StringId>(name))].merge(found);
+    }
+    return out;
+  }
+
+ private:
+  bool listed(Row row) const {
+    if (trace_.name()[row] == base::kNoString) return false;
+    if ((trace_.flags()[row] & trace::kFarTime) != 0) return false;
+    return with_steps_ || !is_step(row);
+  }
+  bool is_step(Row row) const {
+    return std::ranges::binary_search(steps_, row) ||
+           trace_.name_text(row).starts_with("ProfilerStep#");
+  }
+  // Whether the table has this range: it is listed, and in a step that was asked for.
+  bool counts(Row row) const { return listed(row) && window_.counts_at(trace_.start()[row]); }
+  Ranges& of(Row row) { return by_name_[trace_.name()[row]]; }
+
+  // The ranges around a row, from the inside out, that the table has.
+  Row around(Row row) const {
+    for (row = tree_.around(row); row != trace::kNoRow && !listed(row);) row = tree_.around(row);
+    return row;
+  }
+
+  void add_host(Row row) {
+    if (trace_.phase()[row] != trace::Phase::kSpan || !counts(row)) return;
+    of(row).add(trace_.duration()[row]);
+    const Row outer = around(row);
+    if (outer == trace::kNoRow || !counts(outer)) return;
+    // A range may end a little after the one around it.
+    const Nanos inside = std::min(trace_.end(row), trace_.end(outer)) - trace_.start()[row];
+    of(outer).self -= std::max<Nanos>(inside, 0);
+  }
+
+  void add_device(Row row) {
+    // Counted by its own time: the profiler does not say which host range it mirrors.
+    if (!listed(row) || !window_.counts_at(trace_.start()[row])) return;
+    ++of(row).device_ranges;
+    of(row).device_range += trace_.duration()[row];
+  }
+
+  // Calls add(ranges) once for every name around a row.
+  template <class Add>
+  void for_names_around(Row row, Add add) {
+    seen_.clear();
+    for (Row range = around(row); range != trace::kNoRow; range = around(range)) {
+      const base::StringId name = trace_.name()[range];
+      if (!counts(range) || std::ranges::find(seen_, name) != seen_.end()) continue;
+      seen_.push_back(name);
+      add(by_name_[name]);
+    }
+  }
+
+  void add_work(const Work& piece) {
+    for_names_around(piece.launch, [&](Ranges& ranges) {
+      ++ranges.work;
+      ranges.device += piece.length();
+    });
+    if (const Row inner = around(piece.launch); inner != trace::kNoRow && counts(inner)) {
+      of(inner).device_self += piece.length();
+    }
+    if (const Row forward = tree_.forward_of(piece.launch); forward != trace::kNoRow) {
+      for_names_around(forward, [&](Ranges& ranges) { ranges.backward += piece.length(); });
+    }
+  }
+
+  const WindowView& window_;
+  const trace::Trace& trace_;
+  bool with_steps_;
+  AnnotationTree tree_;
+  std::vector<Row> steps_;  // sorted
+  std::vector<Ranges> by_name_;
+  std::vector<base::StringId> seen_;
+};
+
+// How many names were left out.
+std::size_t add_rank(base::Table& table, std::int32_t rank, const Names& names, std::size_t top) {
+  std::vector<const std::pair<const std::string_view, Ranges>*> order;
+  order.reserve(names.size());
+  for (const auto& name : names) order.push_back(&name);
+  std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto* name) {
+    return std::pair(name->second.sum, name->second.device_range);
+  });
+  const std::size_t shown = top == 0 ? order.size() : std::min(top, order.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [name, r] = *order[i];
+    const base::Cell none = base::Null{};
+    const bool host = r.count > 0;
+    table.add({rank, name, r.count, r.sum,
+               host ? static_cast<double>(r.sum) / static_cast<double>(r.count) : none,
+               host ? base::Cell(r.min) : none, host ? base::Cell(r.max) : none, r.self, r.work,
+               r.device, r.device_self, r.backward, r.device_ranges, r.device_range});
+  }
+  return order.size() - shown;
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const bool with_steps = options.on("with-steps");
+  const auto partials = per_window<Names>(
+      view, [&](const WindowView& window) { return Counting(window, with_steps).count(); });
+  std::map<std::int32_t, Names> ranks;
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    for (const auto& [name, ranges] : partials[w]) {
+      ranks[view.windows[w].rank][name].merge(ranges);
+    }
+  }
+  Answer answer;
+  base::Table table(kTables[0]);
+  std::size_t left_out = 0;
+  for (const auto& [rank, names] : ranks) {
+    left_out = std::max(
+        left_out, add_rank(table, rank, names, static_cast<std::size_t>(options.count("top"))));
+  }
+  if (ranks.empty()) {
+    answer.remarks.emplace_back(
+        "The trace has no ranges named by the user: torch.profiler.record_function makes them.");
+  }
+  if (left_out > 0) {
+    answer.remarks.push_back(
+        fmt::format("--top left out up to {} names of a rank; --top 0 lists all.", left_out));
+  }
+  answer.tables.push_back(std::move(table));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kAnnotations{
+    .name = "annotations",
+    .title = "Annotated ranges",
+    .question = "How long do the ranges named in the code take, on the host and on the GPU?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,98 @@
+#include "analysis/host/host_time.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stepscope::analysis {
+namespace {
+
+using trace::Kind;
+using trace::Row;
+
+constexpr std::array<std::string_view, 2> kTensorboardBackends = {"nccl:", "gloo:"};
+constexpr std::array<std::string_view, 5> kTensorboardCollectives = {
+    "broadcast", "reduce", "all_reduce", "all_gather", "reduce_scatter"};
+
+// One role. Rows come by thread, each thread by start: every thread gives a sorted run of pieces
+// that is merged as it comes, so that only few pieces are left to sort.
+class Role {
+ public:
+  void begin_thread() {
+    const Intervals& done = thread_.set();
+    pieces_.insert(pieces_.end(), done.begin(), done.end());
+    thread_ = {};
+  }
+  void add(base::Nanos start, base::Nanos end) { thread_.add(start, end); }
+  Intervals take() {
+    begin_thread();
+    return sorted_union(std::move(pieces_));
+  }
+
+ private:
+  Union thread_;
+  Intervals pieces_;
+};
+
+struct Roles {
+  Role runtime, communication, loading, operators;
+  void begin_thread() {
+    for (Role* role : {&runtime, &communication, &loading, &operators}) role->begin_thread();
+  }
+};
+
+}  // namespace
+
+bool is_tensorboard_communication(std::string_view range) {
+  for (const std::string_view backend : kTensorboardBackends) {
+    if (!range.starts_with(backend)) continue;
+    return std::ranges::find(kTensorboardCollectives, range.substr(backend.size())) !=
+           kTensorboardCollectives.end();
+  }
+  return false;
+}
+
+StepMarks::StepMarks(const trace::Trace& trace) : trace_(&trace) {
+  for (const trace::Step& step : trace.steps().list) {
+    if (step.row != trace::kNoRow) rows_.push_back(step.row);
+  }
+  std::ranges::sort(rows_);
+}
+
+bool StepMarks::contains(Row row) const {
+  return std::ranges::binary_search(rows_, row) ||
+         trace_->name_text(row).starts_with("ProfilerStep#");
+}
+
+HostTime host_time(const WindowView& window, HostRules rules) {
+  const trace::Trace& trace = *window.trace;
+  const StepMarks marks(trace);
+  Classifier classify(trace);
+  Roles roles;
+  for (const trace::Track& track : trace.tracks()) {
+    roles.begin_thread();
+    for (Row row = track.begin; row < track.end; ++row) {
+      const Kind kind = trace.kind()[row];
+      const bool range = kind == Kind::kCpuOp || kind == Kind::kAnnotation;
+      if (!range && !is_api_call(kind) && kind != Kind::kCollective) continue;
+      if (trace.phase()[row] != trace::Phase::kSpan) continue;
+      if ((trace.flags()[row] & trace::kFarTime) != 0) continue;
+      const base::Nanos start = trace.start()[row];
+      const base::Nanos end = trace.end(row);
+      if (kind == Kind::kRuntime || (kind == Kind::kDriver && rules == HostRules::kOurs)) {
+        roles.runtime.add(start, end);
+      }
+      const bool communicates = rules == HostRules::kOurs
+                                    ? classify.is_communication_call(row)
+                                    : range && is_tensorboard_communication(trace.name_text(row));
+      if (communicates) roles.communication.add(start, end);
+      if (classify.is_data_loading(row)) roles.loading.add(start, end);
+      if (range && !marks.contains(row)) roles.operators.add(start, end);
+    }
+  }
+  return {.runtime = roles.runtime.take(),
+          .communication = roles.communication.take(),
+          .loading = roles.loading.take(),
+          .operators = roles.operators.take()};
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,38 @@
+// When the host did what, in one window: sets of time over all its threads. Roles overlap (an
+// operator calls the runtime); whoever shares out time among them decides who comes first.
+#pragma once
+
+#include "analysis/arithmetic/intervals.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+struct HostTime {
+  Intervals runtime;        // calls into the runtime or the driver
+  Intervals communication;  // ranges of process groups: "nccl:all_reduce", "gloo:broadcast"
+  Intervals loading;        // the loop waits for its loader
+  // Operators and annotations, whatever they are for; marks of steps are none, Python frames
+  // neither.
+  Intervals operators;
+};
+
+// What TensorBoard's plugin takes for each of them.
+enum class HostRules : std::uint8_t { kOurs, kTensorboard };
+
+HostTime host_time(const WindowView& window, HostRules rules = HostRules::kOurs);
+
+// The few host ranges TensorBoard's plugin knows as communication, by exact name.
+bool is_tensorboard_communication(std::string_view range);
+
+// Whether this row marks a step of the window: its time is the step, not something done in it.
+class StepMarks {
+ public:
+  explicit StepMarks(const trace::Trace& trace);
+  bool contains(trace::Row row) const;
+
+ private:
+  const trace::Trace* trace_;
+  std::vector<trace::Row> rows_;  // ascending
+};
+
+}  // namespace stepscope::analysis

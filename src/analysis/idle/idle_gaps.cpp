@@ -1,0 +1,126 @@
+#include "analysis/idle/idle_gaps.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using trace::Row;
+
+constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
+
+constexpr std::array<std::string_view, kCauses> kNames = {
+    "host", "kernel", "dependency", "communication", "start", "end", "other"};
+
+}  // namespace
+
+std::string_view name_of(Cause cause) { return kNames[static_cast<std::size_t>(cause)]; }
+
+GapFinder::GapFinder(const WindowView& window, const GapRules& rules)
+    : window_(&window), rules_(rules) {
+  if (!rules.dependencies) return;
+  awaited_ = awaited_work(window);
+  recorded_ = !awaited_.empty();
+  own_free_.resize(window.work.size(), kNever);
+  device_of_.resize(window.streams.size());
+  for (std::size_t s = 0; s < window.streams.size(); ++s) {
+    Nanos reach = kNever;
+    for (const std::uint32_t index : window.streams[s].work) {
+      own_free_[index] = reach;
+      reach = std::max(reach, window.work[index].end);
+    }
+  }
+  talk_.resize(window.devices.size());
+  for (std::uint32_t d = 0; d < window.devices.size(); ++d) {
+    const DeviceView& device = window.devices[d];
+    for (std::size_t i = device.begin; i < device.end; ++i) {
+      const Work& piece = window.work[i];
+      device_of_[piece.stream] = d;
+      if (piece.work_class != WorkClass::kCommunication) continue;
+      talk_[d].push_back({piece.end, static_cast<std::uint32_t>(i)});
+    }
+    std::ranges::stable_sort(talk_[d], {}, &Awaited::end);
+  }
+}
+
+// The work of another stream that the next piece waited for: it ended after the piece could have
+// begun otherwise, and the piece began soon after.
+Awaited GapFinder::awaited(const Gap& gap, Nanos launched) const {
+  Awaited found;
+  if (!rules_.dependencies) return found;
+  if (recorded_) {
+    found = awaited_[gap.after];
+  } else if (gap.time.length() >= rules_.delay) {
+    // Without records: communication that ended just before. Shorter gaps would be guesses.
+    const auto& talk = talk_[device_of_[window_->work[gap.after].stream]];
+    const auto after = std::ranges::upper_bound(talk, gap.time.end, {}, &Awaited::end);
+    if (after != talk.begin()) found = *(after - 1);
+  }
+  const bool bound = found.known() && found.end > own_free_[gap.after] && found.end >= launched &&
+                     found.end <= gap.time.end && gap.time.end - found.end < rules_.delay;
+  return bound ? found : Awaited{};
+}
+
+void GapFinder::explain(Gap& gap) const {
+  const Row launch = window_->work[gap.after].launch;
+  if (launch != trace::kNoRow) {
+    const Nanos launched = window_->trace->start()[launch];
+    const Awaited waited_for = awaited(gap, launched);
+    if (waited_for.known()) {
+      const bool talk = window_->work[waited_for.work].work_class == WorkClass::kCommunication;
+      gap.cause = talk ? Cause::kCommunication : Cause::kDependency;
+      gap.awaited = waited_for.work;
+      return;
+    }
+    if (launched > gap.time.start) {
+      gap.cause = Cause::kHost;
+      return;
+    }
+  }
+  gap.cause = gap.time.length() < rules_.delay ? Cause::kKernel : Cause::kOther;
+}
+
+std::vector<Gap> GapFinder::gaps(std::span<const std::uint32_t> pieces, Interval bounds) const {
+  std::vector<Gap> out;
+  if (pieces.empty()) return out;
+  std::uint32_t before = pieces.front();
+  Nanos reach = window_->work[before].end;
+  if (window_->work[before].start > bounds.start) {
+    out.push_back({.time = {bounds.start, window_->work[before].start},
+                   .cause = Cause::kStart,
+                   .after = before});
+  }
+  for (const std::uint32_t index : pieces.subspan(1)) {
+    const Work& piece = window_->work[index];
+    if (piece.start > reach) {
+      Gap gap{.time = {reach, piece.start}, .before = before, .after = index};
+      explain(gap);
+      out.push_back(gap);
+    }
+    // Work of one stream may overlap: what ran longest so far ends the last.
+    if (piece.end > reach) {
+      before = index;
+      reach = piece.end;
+    }
+  }
+  if (reach < bounds.end) {
+    out.push_back({.time = {reach, bounds.end}, .cause = Cause::kEnd, .before = before});
+  }
+  return out;
+}
+
+HostPart host_part(const WindowView& window, HostThreads& threads, const Gap& gap) {
+  const trace::Trace& trace = *window.trace;
+  const std::uint32_t neighbour = gap.after != Gap::kNobody ? gap.after : gap.before;
+  if (neighbour == Gap::kNobody) return {};
+  const Row launch = window.work[neighbour].launch;
+  if (launch == trace::kNoRow) return {};
+  Interval time = gap.time;
+  if (gap.after != Gap::kNobody) time.end = std::min(time.end, trace.start()[launch]);
+  const std::uint32_t track = trace.track()[launch];
+  return {threads.doing(track, time), threads.waiting(track, gap.time.start)};
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,71 @@
+// The stretches in which a stream or a device runs nothing, each with the reason why it ended no
+// sooner. Definitions: docs/metrics/idle-time.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/arithmetic/intervals.h"
+#include "analysis/host/host_threads.h"
+#include "analysis/idle/stream_waits.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+enum class Cause : std::uint8_t {
+  kHost,           // the next work was not launched yet
+  kKernel,         // it was, and a device needs a moment between two pieces
+  kDependency,     // it had to wait for work on another stream
+  kCommunication,  // and that work was communication
+  kStart,          // before the first work
+  kEnd,            // after the last
+  kOther,
+};
+inline constexpr std::size_t kCauses = 7;
+std::string_view name_of(Cause cause);
+
+struct Gap {
+  static constexpr std::uint32_t kNobody = Awaited::kNobody;
+  Interval time;
+  Cause cause = Cause::kOther;
+  std::uint32_t before = kNobody, after = kNobody;  // indices into WindowView::work
+  std::uint32_t awaited = kNobody;                  // of another stream
+};
+
+struct GapRules {
+  base::Nanos delay = 30'000;  // shorter gaps between queued work are the device's own
+  bool dependencies = true;    // false: as HTA, which knows host, kernel and other only
+};
+
+class GapFinder {
+ public:
+  GapFinder(const WindowView& window, const GapRules& rules);
+
+  // Gaps of pieces that come by start (indices into WindowView::work, one stream's or one
+  // device's), from `bounds.start` to `bounds.end`, in order of time.
+  std::vector<Gap> gaps(std::span<const std::uint32_t> pieces, Interval bounds) const;
+
+ private:
+  void explain(Gap& gap) const;
+  Awaited awaited(const Gap& gap, base::Nanos launched) const;
+
+  const WindowView* window_;
+  GapRules rules_;
+  bool recorded_ = false;                   // the trace says which stream waits for which
+  std::vector<Awaited> awaited_;            // by work
+  std::vector<base::Nanos> own_free_;       // by work: when its stream had run all before it
+  std::vector<std::vector<Awaited>> talk_;  // communication by device index, in order of end
+  std::vector<std::uint32_t> device_of_;    // by stream: index into talk_
+};
+
+// What the thread that launched the next work was in, while the device had nothing to do.
+struct HostPart {
+  trace::Row doing = trace::kNoRow;    // the range that fills at least half of the wait
+  trace::Row waiting = trace::kNoRow;  // the call in which it waited for the device at the start
+};
+HostPart host_part(const WindowView& window, HostThreads& threads, const Gap& gap);
+
+}  // namespace stepscope::analysis

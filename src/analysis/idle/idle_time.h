@@ -1,0 +1,59 @@
+// The shapes and sums of the idle-time analysis: what its tables hold and how they are filled.
+#pragma once
+
+#include <array>
+#include <map>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "analysis/analysis.h"
+#include "analysis/idle/idle_gaps.h"
+
+namespace stepscope::analysis {
+
+// Idle time by cause; the causes add up to it, and it and the busy time to what was measured.
+struct IdleParts {
+  base::Nanos measured = 0;
+  std::array<base::Nanos, kCauses> causes = {};
+
+  base::Nanos& of(Cause cause) { return causes[static_cast<std::size_t>(cause)]; }
+  base::Nanos idle() const;
+  void merge(const IdleParts& other);
+};
+
+// Idle time by what the host was in meanwhile.
+class HostShares {
+ public:
+  // Range and its kind, and the call the host waited in before; empty where there is none.
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
+  struct Share {
+    std::uint64_t gaps = 0;
+    base::Nanos idle = 0, longest = 0;
+  };
+
+  void add(const trace::Trace& trace, const HostPart& host, base::Nanos idle);
+  void merge(const HostShares& other);
+  const std::map<Key, Share>& shares() const { return shares_; }
+
+ private:
+  std::map<Key, Share> shares_;
+};
+
+Answer idle_time(const RunView& view, const Options& options);
+
+struct IdleTables {
+  base::Table devices, streams, steps, hosts, gaps;
+
+  IdleTables();
+  void add_device(std::int32_t rank, std::int32_t device, const IdleParts& parts);
+  void add_stream(std::int32_t rank, std::int32_t device, std::int64_t stream,
+                  const IdleParts& parts);
+  void add_step(std::int32_t rank, std::uint32_t window, std::int64_t step, std::int32_t device,
+                const IdleParts& parts);
+  // The `top` ranges that cost most of this rank's idle time; 0: all.
+  void add_hosts(std::int32_t rank, const HostShares& hosts, base::Nanos idle, std::size_t top);
+  Answer take();
+};
+
+}  // namespace stepscope::analysis

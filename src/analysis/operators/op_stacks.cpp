@@ -1,0 +1,159 @@
+// Call stacks of operators: Python's own spans around them, or the text that traces of 2021 have.
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/arithmetic/pair_numbers.h"
+#include "analysis/operators/op_keys.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::StringId;
+using trace::Row;
+
+constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kBackward = kNone - 1;  // stands for a frame: the rest called the forward
+
+// Where an operator was called from.
+struct Place {
+  Row frame = trace::kNoRow;        // the innermost Python span, or
+  StringId text = base::kNoString;  // frames by ';', the innermost first
+  bool backward = false;            // of the forward operator
+  bool found() const { return frame != trace::kNoRow || text != base::kNoString; }
+  bool operator==(const Place&) const = default;
+};
+
+Place place_around(const trace::Trace& trace, Row row, Row& forward) {
+  Place place;
+  for (; row != trace::kNoRow; row = trace.parent()[row]) {
+    if (trace.kind()[row] == trace::Kind::kPython) {
+      place.frame = row;
+      place.text = base::kNoString;
+      break;
+    }
+    if (const std::uint32_t said = trace.stacks().rows.find(row);
+        said != base::RowSet::kNone && place.text == base::kNoString) {
+      place.text = trace.stacks().call_stack[said];
+    }
+    if (const std::uint32_t entry = trace.backward().rows.find(row);
+        entry != base::RowSet::kNone && forward == trace::kNoRow) {
+      forward = trace.backward().forward[entry];
+    }
+  }
+  return place;
+}
+
+// Autograd's threads have no Python frames: there it is what called the forward operator.
+Place place_of(const trace::Trace& trace, Row op) {
+  Row forward = trace::kNoRow;
+  Place place = place_around(trace, op, forward);
+  if (place.found() || forward == trace::kNoRow) return place;
+  Row further = trace::kNoRow;
+  place = place_around(trace, forward, further);
+  place.backward = place.found();
+  return place;
+}
+
+bool passes_on(std::string_view frame) {
+  return frame.starts_with("<built-in") || frame.starts_with("nn.Module: ") ||
+         frame.ends_with("_call_impl");
+}
+
+// Frames as paths from the innermost outwards. A path is a number: its outermost frame and the path
+// further in.
+class Paths {
+ public:
+  Paths(const trace::Trace& trace, std::size_t most)
+      : trace_(&trace), most_(most), of_name_(trace.strings().size(), kUnasked) {}
+
+  std::uint32_t path(const Place& place) {
+    std::uint32_t path = place.backward ? paths_.number(kNone, kBackward) : kNone;
+    std::size_t taken = 0;
+    const auto take = [&](std::uint32_t frame) {
+      if (frame == kNone) return;
+      path = paths_.number(path, frame);
+      ++taken;
+    };
+    const auto wanted = [&] { return most_ == 0 || taken < most_; };
+    for (Row row = place.frame; row != trace::kNoRow && wanted(); row = trace_->parent()[row]) {
+      if (trace_->kind()[row] == trace::Kind::kPython) take(of_name(trace_->name()[row]));
+    }
+    if (place.text != base::kNoString) {
+      std::string_view left = trace_->text(place.text);
+      while (!left.empty() && wanted()) {
+        const std::size_t end = std::min(left.find(';'), left.size());
+        take(number(left.substr(0, end)));
+        left.remove_prefix(std::min(end + 1, left.size()));
+      }
+    }
+    return path;
+  }
+  std::string text(std::uint32_t path) const {
+    std::vector<std::uint32_t> outwards;
+    for (; path != kNone; path = paths_.members()[path].first) {
+      outwards.push_back(paths_.members()[path].second);
+    }
+    std::string text;
+    std::string_view separator;
+    for (std::size_t i = outwards.size(); i-- > 0;) {
+      if (outwards[i] == kBackward) {
+        text += "backward of ";
+        continue;
+      }
+      text += separator;
+      text += frames_[outwards[i]];
+      separator = "; ";
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::uint32_t kUnasked = kNone - 2;
+
+  std::uint32_t of_name(StringId name) {
+    if (of_name_[name] == kUnasked) of_name_[name] = number(trace_->text(name));
+    return of_name_[name];
+  }
+  // kNone: a frame that says nothing of the place.
+  std::uint32_t number(std::string_view frame) {
+    if (passes_on(frame)) return kNone;
+    const auto [found, fresh] =
+        numbers_.try_emplace(frame, static_cast<std::uint32_t>(frames_.size()));
+    if (fresh) frames_.push_back(frame);
+    return found->second;
+  }
+
+  const trace::Trace* trace_;
+  std::size_t most_;
+  std::vector<std::uint32_t> of_name_;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  std::vector<std::string_view> frames_;
+  PairNumbers paths_;
+};
+
+}  // namespace
+
+OpKeys keys_by_stack(const WindowView& window, const OpTimes& times, std::size_t frames) {
+  const trace::Trace& trace = *window.trace;
+  OpKeys keys;
+  keys.key.reserve(times.calls.size());
+  Paths paths(trace, frames);
+  PairNumbers pairs;
+  Place last;
+  std::uint32_t last_path = kNone;
+  for (const OpCall& call : times.calls) {
+    // Operators of one place follow each other.
+    if (const Place place = place_of(trace, call.row); place != last) {
+      last = place;
+      last_path = paths.path(place);
+    }
+    keys.has_details |= last_path != kNone;
+    keys.key.push_back(pairs.number(trace.name()[call.row], last_path));
+  }
+  for (const auto& [name, path] : pairs.members()) {
+    keys.labels.push_back({std::string(trace.text(name)), paths.text(path), {}});
+  }
+  return keys;
+}
+
+}  // namespace stepscope::analysis

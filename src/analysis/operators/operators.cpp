@@ -1,0 +1,271 @@
+// What the time is spent on: operators by name and by call stack, with what they cost on the host,
+// on the device and in memory, and whether tensor cores did the work.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/operators/op_groups.h"
+#include "analysis/operators/op_keys.h"
+#include "analysis/operators/operator_columns.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Nanos;
+using base::Null;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"top", ParameterType::kCount, "20",
+     "rows of each table per rank; the rest is one row. 0: all"},
+    {"frames", ParameterType::kCount, "4",
+     "innermost Python frames that make a call stack in the table stacks. 0: all"},
+});
+
+using Groups = std::map<OpLabel, OpSums>;
+
+struct Rank {
+  Groups names, shapes, stacks;
+  std::array<OpSums, kNoOperators> outside;
+  bool memory = false;
+};
+
+void add_groups(Groups& groups, const OpCosts& costs, const OpKeys& keys) {
+  const std::vector<OpSums> sums = sums_by_key(costs, keys.key, keys.labels.size());
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    if (!sums[k].empty()) groups[keys.labels[k]].merge(sums[k]);
+  }
+}
+
+Rank compute(const WindowView& window, std::size_t frames) {
+  const OpCosts costs = op_costs(window);
+  Rank out;
+  add_groups(out.names, costs, keys_by_name(window, *costs.times));
+  if (const OpKeys keys = keys_by_shape(window, *costs.times); keys.has_details) {
+    add_groups(out.shapes, costs, keys);
+  }
+  if (const OpKeys keys = keys_by_stack(window, *costs.times, frames); keys.has_details) {
+    add_groups(out.stacks, costs, keys);
+  }
+  std::ranges::copy(costs.outside, out.outside.begin());
+  out.memory = costs.memory.recorded;
+  return out;
+}
+
+void merge(Rank& into, const Rank& other) {
+  for (const auto& [label, sums] : other.names) into.names[label].merge(sums);
+  for (const auto& [label, sums] : other.shapes) into.shapes[label].merge(sums);
+  for (const auto& [label, sums] : other.stacks) into.stacks[label].merge(sums);
+  for (std::size_t i = 0; i < kNoOperators; ++i) into.outside[i].merge(other.outside[i]);
+  into.memory |= other.memory;
+}
+
+double share(Nanos part, Nanos whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);  // not finite: null
+}
+
+Cell tensor_cores(const OpSums& sums) {
+  if (sums.device_self == 0) return Null{};
+  if (sums.tensor_used == sums.device_self) return "yes";
+  if (sums.tensor_used > 0) return "mixed";
+  if (sums.tensor_unknown > 0) return "unknown";
+  return sums.eligible ? Cell("no") : Cell(Null{});
+}
+
+// Null where it is not known of all.
+Cell tensor_core_share(const OpSums& sums) {
+  if (sums.tensor_unknown > 0) return Null{};
+  return share(sums.tensor_used, sums.device_self);
+}
+
+struct Line {
+  const OpLabel* label;
+  const OpSums* sums;
+  bool is_operator;
+};
+
+enum class Sort : std::uint8_t { kNames, kShapes, kStacks };  // in the order of the tables
+
+// The rows of one table of one rank.
+class Writer {
+ public:
+  Writer(base::Table& table, Sort sort, std::int32_t rank, const Rank& about)
+      : table_(&table), sort_(sort), rank_(rank), memory_(about.memory) {}
+
+  void write(const Groups& groups, const std::array<OpSums, kNoOperators>& outside,
+             std::size_t top) {
+    std::array<OpLabel, kNoOperators> names;
+    std::vector<Line> lines;
+    lines.reserve(groups.size() + kNoOperators);
+    for (const auto& [label, sums] : groups) lines.push_back({&label, &sums, true});
+    for (std::size_t i = 0; i < kNoOperators; ++i) {
+      names[i].name = name_of(static_cast<NoOperator>(i));
+      if (!outside[i].empty()) lines.push_back({&names[i], &outside[i], false});
+    }
+    for (const Line& line : lines) {
+      device_ += line.sums->device_self;
+      host_ += line.sums->host_self;
+    }
+    std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {
+      return std::pair(a.sums->device_self, a.sums->host_self) >
+             std::pair(b.sums->device_self, b.sums->host_self);
+    });
+    // One row more costs no more lines than "the others" would.
+    const bool fits = top == 0 || lines.size() <= top + 1;
+    const std::size_t shown = fits ? lines.size() : top;
+    for (std::size_t i = 0; i < shown; ++i) add(lines[i]);
+    if (!fits) add_rest(std::span(lines).subspan(shown));
+  }
+
+ private:
+  void add(const Line& line) {
+    const OpSums& sums = *line.sums;
+    std::vector<Cell> cells = first_cells(line.label->name);
+    if (sort_ != Sort::kNames) cells.push_back(text(line.label->detail));
+    const auto calls = static_cast<double>(sums.calls);
+    const auto host = [&](auto value) { return line.is_operator ? Cell(value) : Cell(Null{}); };
+    const Cell costs[] = {host(sums.calls),
+                          sums.device_self,
+                          share(sums.device_self, device_),
+                          sums.device_total,
+                          tensor_cores(sums),
+                          host(sums.host_self),
+                          host(sums.host_total),
+                          host(share(sums.host_self, host_)),
+                          tensor_core_share(sums),
+                          host(sums.eligible),
+                          host(static_cast<double>(sums.device_total) / calls),
+                          host(static_cast<double>(sums.host_total) / calls),
+                          host(sums.runtime),
+                          sums.work};
+    cells.insert(cells.end(), std::begin(costs), std::end(costs));
+    add_memory(cells, sums, true);
+    if (sort_ == Sort::kShapes) cells.push_back(text(line.label->types));
+    table_->add(cells);
+  }
+  // Totals of different names hold each other, so that their sum would mean nothing.
+  void add_rest(std::span<const Line> lines) {
+    OpSums rest;
+    for (const Line& line : lines) rest.merge(*line.sums);
+    std::vector<Cell> cells = first_cells(Null{});
+    if (sort_ != Sort::kNames) cells.emplace_back(Null{});
+    const Cell costs[] = {rest.calls,
+                          rest.device_self,
+                          share(rest.device_self, device_),
+                          Null{},
+                          Null{},
+                          rest.host_self,
+                          Null{},
+                          share(rest.host_self, host_),
+                          tensor_core_share(rest),
+                          Null{},
+                          Null{},
+                          Null{},
+                          rest.runtime,
+                          rest.work};
+    cells.insert(cells.end(), std::begin(costs), std::end(costs));
+    add_memory(cells, rest, false);
+    if (sort_ == Sort::kShapes) cells.emplace_back(Null{});
+    table_->add(cells);
+  }
+  static Cell text(const std::string& text) { return text.empty() ? Cell(Null{}) : Cell(text); }
+  std::vector<Cell> first_cells(const Cell& name) const {
+    std::vector<Cell> cells;
+    cells.reserve(table_->width());
+    cells.emplace_back(rank_);
+    cells.push_back(name);
+    return cells;
+  }
+  void add_memory(std::vector<Cell>& cells, const OpSums& sums, bool totals) const {
+    const auto cell = [&](base::Bytes bytes, bool known) {
+      return memory_ && known ? Cell(bytes) : Cell(Null{});
+    };
+    cells.push_back(cell(sums.memory_self.host, true));
+    cells.push_back(cell(sums.memory_total.host, totals));
+    cells.push_back(cell(sums.memory_self.device, true));
+    cells.push_back(cell(sums.memory_total.device, totals));
+  }
+  base::Table* table_;
+  Sort sort_;
+  std::int32_t rank_;
+  bool memory_;
+  Nanos device_ = 0, host_ = 0;
+};
+
+void add_tensor_cores(base::Table& table, std::int32_t rank, const Rank& about) {
+  OpSums products;
+  OpSums others;
+  for (const auto& [label, sums] : about.names) {
+    (sums.eligible ? products : others).merge(sums);
+  }
+  for (const OpSums& sums : about.outside) others.merge(sums);
+  const auto add = [&](std::string_view which, const OpSums& sums) {
+    if (sums.work == 0) return;
+    table.add({rank, which, sums.device_self, sums.tensor_used,
+               sums.device_self - sums.tensor_used - sums.tensor_unknown, sums.tensor_unknown,
+               share(sums.tensor_used, sums.device_self)});
+  };
+  add("matrix products", products);
+  add("others", others);
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const auto frames = static_cast<std::size_t>(options.count("frames"));
+  const auto top = static_cast<std::size_t>(options.count("top"));
+  const auto partials =
+      per_window<Rank>(view, [&](const WindowView& window) { return compute(window, frames); });
+  std::map<std::int32_t, Rank> ranks;
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    merge(ranks[view.windows[w].rank], partials[w]);
+  }
+
+  Answer answer;
+  for (const base::TableShape& shape : operator_columns::kOperatorTables)
+    answer.tables.emplace_back(shape);
+  bool operators = false;
+  for (const auto& [rank, about] : ranks) {
+    const std::array<const Groups*, 3> groups = {&about.names, &about.shapes, &about.stacks};
+    for (std::size_t t = 0; t < groups.size(); ++t) {
+      if (t > 0 && groups[t]->empty()) continue;
+      Writer(answer.tables[t], static_cast<Sort>(t), rank, about)
+          .write(*groups[t], about.outside, top);
+    }
+    add_tensor_cores(answer.tables[3], rank, about);
+    operators |= !about.names.empty();
+  }
+  const bool empty = std::ranges::all_of(
+      view.windows, [](const WindowView& window) { return window.trace->size() == 0; });
+  if (!operators && !empty) {
+    answer.remarks.emplace_back("The trace has no operators: record it with the CPU activity.");
+  } else if (operators) {
+    if (answer.tables[1].rows() == 0) {
+      answer.remarks.emplace_back(
+          "Shapes of inputs were not recorded (record_shapes=True would), so the table shapes is "
+          "empty.");
+    }
+    if (answer.tables[2].rows() == 0) {
+      answer.remarks.emplace_back(
+          "Call stacks were not recorded (with_stack=True would), so the table stacks is empty.");
+    }
+  }
+  if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kOperators{
+    .name = "operators",
+    .title = "Operators",
+    .question = "Which operators take the time, on the host and on the GPU?",
+    .parameters = kParameters,
+    .tables = operator_columns::kOperatorTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,63 @@
+#include "analysis/operators/tensor_cores.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stepscope::analysis {
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames = {"yes", "no", "unknown"};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string_view name_of(TensorCores use) { return kNames[static_cast<std::size_t>(use)]; }
+
+MatrixUnits matrix_units(const trace::Header& header, std::int32_t device) {
+  const auto found = std::ranges::find_if(
+      header.devices, [&](const trace::DeviceProperties& about) { return about.id == device; });
+  if (found == header.devices.end() || found->compute_major <= 0) return MatrixUnits::kUnknown;
+  // ROCm writes gfx numbers where CUDA writes compute capabilities: 9.0 is Hopper there and
+  // everything from Vega to CDNA here.
+  if (contains(found->name, "AMD") || contains(found->name, "Radeon") ||
+      contains(found->name, "Instinct")) {
+    if (contains(found->name, "Instinct MI100")) return MatrixUnits::kNoDouble;
+    return contains(found->name, "Instinct MI") ? MatrixUnits::kAll : MatrixUnits::kUnknown;
+  }
+  if (!contains(found->name, "NVIDIA") && !contains(found->name, "Tesla") &&
+      !contains(found->name, "GeForce") && !contains(found->name, "Quadro")) {
+    return MatrixUnits::kUnknown;
+  }
+  if (found->compute_major < 7) return MatrixUnits::kNone;
+  const bool large =
+      found->compute_major >= 8 && found->compute_major < 11 && found->compute_minor == 0;
+  return large ? MatrixUnits::kAll : MatrixUnits::kNoDouble;
+}
+
+bool multiplies(MatrixUnits units, std::string_view types) {
+  if (units == MatrixUnits::kNone) return false;
+  return units != MatrixUnits::kNoDouble || !contains(types, "double");
+}
+
+TensorCoreNames::TensorCoreNames(const WindowView& window)
+    : window_(&window), known_(window.trace->strings().size()) {
+  for (const StreamView& stream : window.streams) {
+    units_.push_back(matrix_units(window.trace->header(), stream.device));
+  }
+}
+
+TensorCores TensorCoreNames::of(const Work& piece) {
+  if (piece.work_class != WorkClass::kCompute) return TensorCores::kNotUsed;
+  if (units_[piece.stream] == MatrixUnits::kNone) return TensorCores::kNotUsed;
+  std::uint8_t& known = known_[window_->trace->name()[piece.row]];
+  if (known == 0) {
+    const TensorCoreUse found = tensor_core_use(window_->trace->name_text(piece.row));
+    known = static_cast<std::uint8_t>(1 + static_cast<std::uint8_t>(found.use));
+  }
+  return static_cast<TensorCores>(known - 1);
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,247 @@
+// How long the training loop waits for data, and what the devices did meanwhile.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "analysis/registry.h"
+#include "analysis/steps/loader_waits.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Nanos;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
+constexpr base::ColumnShape kBusy{"gpu_busy_ns", Type::kInt, Unit::kNanos,
+                                  "of the waiting: some GPU still worked"};
+constexpr base::ColumnShape kIdle{"gpu_idle_ns", Type::kInt, Unit::kNanos,
+                                  "of the waiting: no GPU did anything. This time is lost"};
+
+constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    {"steps", Type::kInt, Unit::kCount, "how many steps"},
+    {"fetches", Type::kInt, Unit::kCount, "how often the loop asked for data during them"},
+    {"wait_ns", Type::kInt, Unit::kNanos, "waiting for data, all steps together"},
+    {"wait_share", Type::kReal, Unit::kShare, "of the time of all steps"},
+    {"mean_wait_ns", Type::kReal, Unit::kNanos, "per step"},
+    {"max_wait_ns", Type::kInt, Unit::kNanos, "in the step that waited longest"},
+    kBusy,
+    kIdle,
+    {"gpu_idle_share", Type::kReal, Unit::kShare, "of the time of all steps"},
+});
+constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    {"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
+    {"step", Type::kInt, Unit::kId, "number of the step"},
+    {"step_ns", Type::kInt, Unit::kNanos,
+     "wall time of the step, until the GPU work it started has ended"},
+    {"fetches", Type::kInt, Unit::kCount, "how often the loop asked for data"},
+    {"wait_ns", Type::kInt, Unit::kNanos, "the host waits for data"},
+    {"wait_share", Type::kReal, Unit::kShare, "of the step"},
+    kBusy,
+    kIdle,
+});
+constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    {"loader", Type::kText, Unit::kNone, "class of the loader, as the range names it"},
+    {"fetches", Type::kInt, Unit::kCount, "how often it was asked, in steps or not"},
+    {"sum_ns", Type::kInt, Unit::kNanos, "time of all fetches"},
+    {"median_ns", Type::kInt, Unit::kNanos, "half of the fetches were not longer"},
+    {"p95_ns", Type::kInt, Unit::kNanos, "19 of 20 fetches were not longer"},
+    {"max_ns", Type::kInt, Unit::kNanos, "the longest fetch"},
+    {"operators_share", Type::kReal, Unit::kShare,
+     "of this time: the loop itself runs operators, so the data is made here, not by workers"},
+});
+constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    {"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
+    {"process", Type::kText, Unit::kNone, "its number, as the file says"},
+    {"thread", Type::kText, Unit::kNone, "its number, as the file says"},
+    {"name", Type::kText, Unit::kNone, "of the thread"},
+    {"active_ns", Type::kInt, Unit::kNanos, "it does something during the steps"},
+    {"active_share", Type::kReal, Unit::kShare, "of the time of the steps"},
+});
+
+constexpr std::array<std::string_view, 2> kMeanwhile = {"gpu_busy_ns", "gpu_idle_ns"};
+constexpr std::array<std::string_view, 1> kSum = {"sum_ns"};
+constexpr std::array<std::string_view, 1> kActive = {"active_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"ranks", "one rank", kRankColumns, {base::Chart::kStack, "rank", kMeanwhile}},
+    {"steps",
+     "one step of one rank",
+     kStepColumns,
+     {base::Chart::kStack, "step", kMeanwhile, "rank"}},
+    {"loaders",
+     "one loader of one rank",
+     kLoaderColumns,
+     {base::Chart::kBars, "loader", kSum, "rank"}},
+    {"workers",
+     "one recorded thread that loads data",
+     kWorkerColumns,
+     {base::Chart::kBars, "name", kActive, "rank"}},
+});
+
+struct Wait {
+  StepTime step;
+  std::int64_t fetches = 0;
+  Nanos length = 0;
+  Nanos busy = 0;  // of it
+};
+struct Loader {
+  Durations fetches;
+  Nanos operators = 0;
+};
+struct Partial {
+  std::vector<Wait> steps;
+  std::map<std::string, Loader> loaders;
+  std::vector<LoadingThread> threads;
+};
+
+Partial compute(const WindowView& window) {
+  Partial out;
+  Union waiting;
+  std::vector<Nanos> starts;
+  for (const Fetch& fetch : fetches(*window.trace)) {
+    waiting.add(fetch.start, fetch.end);
+    starts.push_back(fetch.start);
+    if (!window.counts_at(fetch.start)) continue;
+    Loader& loader = out.loaders[loader_name(window.trace->text(fetch.name))];
+    loader.fetches.add(fetch.end - fetch.start);
+    loader.operators += fetch.operators;
+  }
+  Intervals busy;
+  for (const DeviceView& device : window.devices) busy = unite(busy, device.busy);
+  const Intervals both = intersect(waiting.set(), busy);
+  for (const StepTime& step : window.steps) {
+    if (!step.selected) continue;
+    const auto first = std::ranges::lower_bound(starts, step.host.start);
+    const auto last = std::ranges::lower_bound(starts, step.host.end);
+    out.steps.push_back({.step = step,
+                         .fetches = last - first,
+                         .length = covered(waiting.set(), step.span),
+                         .busy = covered(both, step.span)});
+  }
+  out.threads = loading_threads(*window.trace);
+  return out;
+}
+
+double share(Nanos part, Nanos whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// All windows of one rank.
+struct Rank {
+  std::int64_t steps = 0, fetches = 0;
+  Nanos whole = 0, wait = 0, longest = 0, busy = 0;
+  bool has_work = false;  // else nobody knows what the devices did
+  std::map<std::string, Loader> loaders;
+
+  void add(const Wait& one) {
+    ++steps;
+    fetches += one.fetches;
+    whole += one.step.span.length();
+    wait += one.length;
+    longest = std::max(longest, one.length);
+    busy += one.busy;
+  }
+};
+
+Cell known(bool is_known, Nanos value) { return is_known ? Cell(value) : Cell(Null{}); }
+
+void add_window(const WindowView& window, const Partial& partial, Rank& rank, base::Table& steps,
+                base::Table& workers) {
+  const bool has_work = !window.work.empty();
+  rank.has_work |= has_work;
+  for (const Wait& one : partial.steps) {
+    rank.add(one);
+    steps.add({window.rank, window.window, one.step.number, one.step.span.length(), one.fetches,
+               one.length, share(one.length, one.step.span.length()), known(has_work, one.busy),
+               known(has_work, one.length - one.busy)});
+  }
+  for (const auto& [name, loader] : partial.loaders) {
+    rank.loaders[name].fetches.merge(loader.fetches);
+    rank.loaders[name].operators += loader.operators;
+  }
+  for (const LoadingThread& thread : partial.threads) {
+    const Nanos active = common(thread.active, window.measured);
+    workers.add({window.rank, window.window, thread.process, thread.thread, thread.name, active,
+                 share(active, window.measured_ns())});
+  }
+}
+
+// What the empty tables do not say.
+std::optional<std::string> remark(const base::Table& loaders, const base::Table& workers) {
+  if (loaders.rows() == 0) {
+    return "No range of a data loader is in the trace: the loop does not use one, or it uses one "
+           "that PyTorch's profiler does not know.";
+  }
+  if (workers.rows() > 0) return std::nullopt;
+  bool several = false;
+  bool single = true;
+  for (std::size_t row = 0; row < loaders.rows(); ++row) {
+    const std::string_view name = loaders.text_at(1, row);
+    several |= name.find("MultiProcess") != std::string_view::npos;
+    single &= name.find("SingleProcess") != std::string_view::npos;
+  }
+  if (single) {
+    return "The loader has no workers (num_workers=0): the training loop makes the data itself.";
+  }
+  if (several) {
+    return "The loader's workers are not in the trace: the profiler records the training process "
+           "only, worker processes must be profiled on their own.";
+  }
+  return std::nullopt;
+}
+
+Answer run(const RunView& view, const Options&) {
+  const auto partials = per_window<Partial>(view, compute);
+  base::Table by_rank(kTables[0]);
+  base::Table steps(kTables[1]);
+  base::Table loaders(kTables[2]);
+  base::Table workers(kTables[3]);
+  std::map<std::int32_t, Rank> ranks;
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    const WindowView& window = view.windows[w];
+    add_window(window, partials[w], ranks[window.rank], steps, workers);
+  }
+  for (auto& [number, rank] : ranks) {
+    if (rank.steps == 0) continue;
+    by_rank.add({number, rank.steps, rank.fetches, rank.wait, share(rank.wait, rank.whole),
+                 static_cast<double>(rank.wait) / static_cast<double>(rank.steps), rank.longest,
+                 known(rank.has_work, rank.busy), known(rank.has_work, rank.wait - rank.busy),
+                 rank.has_work ? Cell(share(rank.wait - rank.busy, rank.whole)) : Cell(Null{})});
+    for (auto& [name, loader] : rank.loaders) {
+      Durations& d = loader.fetches;
+      loaders.add({number, name, d.count(), d.sum(), d.percentile(0.5), d.percentile(0.95), d.max(),
+                   share(loader.operators, d.sum())});
+    }
+  }
+  Answer answer;
+  if (auto sentence = why_no_steps(view); !sentence.empty()) answer.remarks.push_back(sentence);
+  if (auto sentence = remark(loaders, workers)) answer.remarks.push_back(*sentence);
+  for (base::Table* table : {&by_rank, &steps, &loaders, &workers}) {
+    answer.tables.push_back(std::move(*table));
+  }
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kDataloader{
+    .name = "dataloader",
+    .title = "Waiting for data",
+    .question = "How long does the training loop wait for data, and is the GPU idle meanwhile?",
+    .parameters = {},
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,197 @@
+// How much of the measured time a device computes, communicates, moves memory or waits. The four
+// parts share out the time: what runs under computing is hidden, what runs alone is exposed.
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "analysis/analysis.h"
+#include "analysis/registry.h"
+#include "analysis/steps/within.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = {kWithin};
+
+constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
+constexpr base::ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
+constexpr base::ColumnShape kMeasured{"measured_ns", Type::kInt, Unit::kNanos,
+                                      "wall time that is shared out"};
+constexpr base::ColumnShape kCompute{"compute_ns", Type::kInt, Unit::kNanos,
+                                     "at least one computing kernel runs"};
+constexpr base::ColumnShape kExposedCommunication{"exposed_communication_ns", Type::kInt,
+                                                  Unit::kNanos,
+                                                  "communication runs and nothing computes"};
+constexpr base::ColumnShape kExposedMemory{"exposed_memory_ns", Type::kInt, Unit::kNanos,
+                                           "copies or memsets run and no kernel does"};
+constexpr base::ColumnShape kIdle{"idle_ns", Type::kInt, Unit::kNanos, "nothing runs"};
+constexpr base::ColumnShape kCommunication{"communication_ns", Type::kInt, Unit::kNanos,
+                                           "communication runs, hidden or not"};
+constexpr base::ColumnShape kMemory{"memory_ns", Type::kInt, Unit::kNanos,
+                                    "copies or memsets run, hidden or not"};
+constexpr base::ColumnShape kComputeShare{"compute_share", Type::kReal, Unit::kShare,
+                                          "of the measured time"};
+constexpr base::ColumnShape kCommunicationShare{"exposed_communication_share", Type::kReal,
+                                                Unit::kShare, "of the measured time"};
+constexpr base::ColumnShape kMemoryShare{"exposed_memory_share", Type::kReal, Unit::kShare,
+                                         "of the measured time"};
+constexpr base::ColumnShape kIdleShare{"idle_share", Type::kReal, Unit::kShare,
+                                       "of the measured time"};
+
+constexpr std::array kByDevice = {
+    kRank,     kDevice,        kMeasured, kCompute,      kExposedCommunication, kExposedMemory,
+    kIdle,     kCommunication, kMemory,   kComputeShare, kCommunicationShare,   kMemoryShare,
+    kIdleShare};
+constexpr std::array kByStep = {
+    kRank,
+    base::ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
+    base::ColumnShape{"step", Type::kInt, Unit::kId, "number of the step"},
+    kDevice,
+    kMeasured,
+    kCompute,
+    kExposedCommunication,
+    kExposedMemory,
+    kIdle,
+    kCommunication,
+    kMemory};
+
+constexpr std::array kRun = {
+    base::ColumnShape{"devices", Type::kInt, Unit::kCount, "devices of all ranks that did work"},
+    kMeasured,
+    kCompute,
+    kExposedCommunication,
+    kExposedMemory,
+    kIdle,
+    kCommunication,
+    kMemory,
+    kComputeShare,
+    kCommunicationShare,
+    kMemoryShare,
+    kIdleShare};
+
+constexpr std::array<std::string_view, 4> kStacked = {"compute_ns", "exposed_communication_ns",
+                                                      "exposed_memory_ns", "idle_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"devices", "one device of one rank", kByDevice, {base::Chart::kStack, "rank", kStacked}},
+    {"steps", "one step on one device", kByStep, {base::Chart::kStack, "step", kStacked, "rank"}},
+    {"run", "all devices of all ranks, their times added", kRun},
+});
+
+struct Parts {
+  Nanos measured = 0, compute = 0, exposed_communication = 0, exposed_memory = 0, idle = 0;
+  Nanos communication = 0, memory = 0;
+  void merge(const Parts& other) {
+    measured += other.measured;
+    compute += other.compute;
+    exposed_communication += other.exposed_communication;
+    exposed_memory += other.exposed_memory;
+    idle += other.idle;
+    communication += other.communication;
+    memory += other.memory;
+  }
+};
+
+// The sets a device's time is shared out from, made once per device.
+struct Sets {
+  explicit Sets(const DeviceView& device)
+      : device_(device), kernels_(unite(device.compute, device.communication)) {}
+
+  Parts within(Interval time) const {
+    Parts p;
+    p.measured = time.length();
+    p.compute = covered(device_.compute, time);
+    p.exposed_communication = covered(kernels_, time) - p.compute;
+    const Nanos busy = covered(device_.busy, time);
+    p.exposed_memory = busy - p.compute - p.exposed_communication;
+    p.idle = p.measured - busy;
+    p.communication = covered(device_.communication, time);
+    p.memory = covered(device_.memory, time);
+    return p;
+  }
+
+ private:
+  const DeviceView& device_;
+  Intervals kernels_;
+};
+
+struct Partial {
+  std::map<std::int32_t, Parts> devices;
+  std::vector<std::tuple<std::int64_t, std::int32_t, Parts>> steps;
+};
+
+Partial compute(const WindowView& window, Within within) {
+  Partial out;
+  for (const DeviceView& device : window.devices) {
+    const Sets sets(device);
+    Parts& whole = out.devices[device.device];
+    for (const Interval& stretch : measured_time(window, device, within)) {
+      whole.merge(sets.within(stretch));
+    }
+    if (within == Within::kWork || !window.has_steps) continue;
+    for (const StepTime& step : window.steps) {
+      if (step.selected) {
+        out.steps.emplace_back(step.number, device.device, sets.within(step.span));
+      }
+    }
+  }
+  return out;
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const Within within = within_of(options);
+  const auto partials =
+      per_window<Partial>(view, [&](const WindowView& window) { return compute(window, within); });
+
+  std::map<std::pair<std::int32_t, std::int32_t>, Parts> devices;
+  base::Table by_device(kTables[0]);
+  base::Table by_step(kTables[1]);
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    const WindowView& window = view.windows[w];
+    for (const auto& [device, parts] : partials[w].devices) {
+      devices[{window.rank, device}].merge(parts);
+    }
+    for (const auto& [step, device, p] : partials[w].steps) {
+      by_step.add({window.rank, window.window, step, device, p.measured, p.compute,
+                   p.exposed_communication, p.exposed_memory, p.idle, p.communication, p.memory});
+    }
+  }
+  Parts all;
+  for (const auto& [key, p] : devices) {
+    all.merge(p);
+    by_device.add({key.first, key.second, p.measured, p.compute, p.exposed_communication,
+                   p.exposed_memory, p.idle, p.communication, p.memory,
+                   share_of(p.compute, p.measured), share_of(p.exposed_communication, p.measured),
+                   share_of(p.exposed_memory, p.measured), share_of(p.idle, p.measured)});
+  }
+  base::Table run(kTables[2]);
+  if (!devices.empty()) {
+    run.add({devices.size(), all.measured, all.compute, all.exposed_communication,
+             all.exposed_memory, all.idle, all.communication, all.memory,
+             share_of(all.compute, all.measured), share_of(all.exposed_communication, all.measured),
+             share_of(all.exposed_memory, all.measured), share_of(all.idle, all.measured)});
+  }
+  Answer answer;
+  if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
+  answer.tables.push_back(std::move(by_device));
+  answer.tables.push_back(std::move(by_step));
+  answer.tables.push_back(std::move(run));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kTemporalBreakdown{
+    .name = "temporal-breakdown",
+    .title = "Device time",
+    .question = "How much of the time does each GPU compute, communicate, copy, or wait?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,189 @@
+#include "analysis/steps/tensorflow_parts.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analysis/arithmetic/number_width.h"
+#include "analysis/arithmetic/share_out.h"
+#include "analysis/device/copies.h"
+#include "analysis/host/host_time.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using trace::Kind;
+using trace::Row;
+
+enum Part : std::uint8_t {
+  kCompute16,
+  kCompute32,
+  kComputeUnknown,
+  kDeviceToDevice,
+  kCollectives,
+  kHostCompute,
+  kKernelLaunch,
+  kInput,
+  kOutput,
+  kCompilation,
+  kOther,
+};
+
+// By priority. Two of them are input: waiting for data comes before collectives and launches,
+// copies to the device after them.
+enum Class : std::uint8_t {
+  kNarrow,
+  kWide,
+  kUnsaid,
+  kFromDevice,
+  kOnDevice,
+  kWaitForInput,
+  kCollective,
+  kLaunch,
+  kToDevice,
+  kCompile,
+  kHost,
+  kClassCount,
+};
+constexpr std::array<Part, kClassCount + 1> kPartOf = {
+    kCompute16,   kCompute32,    kComputeUnknown, kOutput,      kDeviceToDevice, kInput,
+    kCollectives, kKernelLaunch, kInput,          kCompilation, kHostCompute,    kOther};
+
+// Classes by name, each name examined once.
+class Names {
+ public:
+  explicit Names(const trace::Trace& trace)
+      : trace_(trace), kernel_(trace.strings().size()), copy_(kernel_), compile_(kernel_) {}
+
+  Class kernel(Row row) {
+    return remembered(kernel_, row, [](std::string_view name) {
+      switch (number_width(name)) {
+        case NumberWidth::kNarrow:
+          return kNarrow;
+        case NumberWidth::kWide:
+          return kWide;
+        case NumberWidth::kUnsaid:
+          break;
+      }
+      return kUnsaid;
+    });
+  }
+  Class copy(Row row) {
+    return remembered(copy_, row, [](std::string_view name) {
+      const std::string_view kind = copy_name(name).kind;
+      if (kind == "HtoH") return kHost;
+      if (!crosses_the_bus(kind)) return kOnDevice;
+      return kind.front() == 'H' ? kToDevice : kFromDevice;
+    });
+  }
+  bool compiles(Row row) {
+    return remembered(compile_, row, [](std::string_view name) {
+             return names_compilation(name) ? kCompile : kHost;
+           }) == kCompile;
+  }
+
+ private:
+  template <class Find>
+  Class remembered(std::vector<std::uint8_t>& memory, Row row, Find find) {
+    const base::StringId name = trace_.name()[row];
+    if (name == base::kNoString) return find({});
+    if (memory[name] == 0) memory[name] = static_cast<std::uint8_t>(find(trace_.text(name)) + 1);
+    return static_cast<Class>(memory[name] - 1);
+  }
+
+  const trace::Trace& trace_;
+  std::vector<std::uint8_t> kernel_, copy_, compile_;  // 0: not asked yet, else the class + 1
+};
+
+// Calls that hand work to the device. Where the device was not recorded, the name says it.
+bool is_launch(const trace::Trace& trace, Row row) {
+  const std::uint32_t entry = trace.launches().rows.find(row);
+  if (entry != base::RowSet::kNone && !trace.launches().work_of(entry).empty()) return true;
+  const std::string_view name = trace.name_text(row);
+  return name.find("Launch") != std::string_view::npos ||
+         name.find("Memcpy") != std::string_view::npos ||
+         name.find("Memset") != std::string_view::npos;
+}
+
+// One set per class, from events in any order.
+class Sets {
+ public:
+  void add(Class one, base::Nanos start, base::Nanos end) { sets_[one].push_back({start, end}); }
+  void add(Class one, const Intervals& set) {
+    sets_[one].insert(sets_[one].end(), set.begin(), set.end());
+  }
+  std::vector<Intervals> take() {
+    std::vector<Intervals> out;
+    out.reserve(sets_.size());
+    for (Intervals& set : sets_) out.push_back(sorted_union(std::move(set)));
+    return out;
+  }
+
+ private:
+  std::array<Intervals, kClassCount> sets_;
+};
+
+void add_device(const WindowView& window, Names& names, Sets& sets) {
+  for (const Work& piece : window.work) {
+    Class one = kOnDevice;  // memsets
+    if (piece.work_class == WorkClass::kCommunication) one = kCollective;
+    if (piece.work_class == WorkClass::kCompute) one = names.kernel(piece.row);
+    if (piece.work_class == WorkClass::kCopy) one = names.copy(piece.row);
+    sets.add(one, piece.start, piece.end);
+  }
+}
+
+// Which of launching and compiling this host span is. All other ranges and calls compute.
+std::optional<Class> host_class(const trace::Trace& trace, Names& names, Row row) {
+  const Kind kind = trace.kind()[row];
+  if (kind == Kind::kOverhead) return names.compiles(row) ? std::optional(kCompile) : std::nullopt;
+  if (is_api_call(kind)) {
+    if (is_launch(trace, row)) return kLaunch;
+    return names.compiles(row) ? kCompile : kHost;
+  }
+  if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return std::nullopt;
+  return names.compiles(row) ? std::optional(kCompile) : std::nullopt;
+}
+
+void add_host(const WindowView& window, Names& names, Sets& sets) {
+  const trace::Trace& trace = *window.trace;
+  const HostTime host = host_time(window);
+  sets.add(kWaitForInput, host.loading);
+  sets.add(kCollective, host.communication);
+  sets.add(kHost, host.operators);
+  for (Row row = 0; row < trace.size(); ++row) {
+    if (trace.phase()[row] != trace::Phase::kSpan) continue;
+    if ((trace.flags()[row] & trace::kFarTime) != 0) continue;
+    const auto one = host_class(trace, names, row);
+    if (one) sets.add(*one, trace.start()[row], trace.end(row));
+  }
+}
+
+}  // namespace
+
+bool names_compilation(std::string_view range) {
+  constexpr std::array<std::string_view, 8> kParts = {
+      "(dynamo_timed)", "ModuleLoad",     "LibraryLoadData",  "nvrtcCompile",
+      "hiprtcCompile",  "Module Loading", "Function Loading", "zeModuleCreate"};
+  return std::ranges::any_of(kParts,
+                             [&](auto part) { return range.find(part) != std::string_view::npos; });
+}
+
+std::vector<TensorflowStep> tensorflow_parts(const WindowView& window) {
+  Names names(*window.trace);
+  Sets sets;
+  add_device(window, names, sets);
+  add_host(window, names, sets);
+  const Sharer sharer(sets.take());
+  std::vector<TensorflowStep> out;
+  for (const StepTime& step : window.steps) {
+    if (!step.selected) continue;
+    TensorflowStep one{.step = step};
+    const std::vector<base::Nanos> lengths = sharer.parts(step.span);
+    for (std::size_t i = 0; i < lengths.size(); ++i) one.parts[kPartOf[i]] += lengths[i];
+    out.push_back(one);
+  }
+  return out;
+}
+
+}  // namespace stepscope::analysis

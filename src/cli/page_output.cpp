@@ -1,0 +1,49 @@
+#include "cli/page_output.h"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/console.h"
+#include "cli/help.h"
+#include "cli/output_file.h"
+#include "report/numbers.h"
+
+namespace stepscope::cli {
+namespace {
+
+base::Status write_html(const Context& context, const report::Page& page) {
+  const std::string path = context.arguments.text("html");
+  const std::string html = report::page_html(page, version_line());
+  if (path == "-") return context.console.write(html);
+  SCOPE_TRY(write_file(path, html, context.interrupt));
+  context.console.note(
+      fmt::format("wrote {} ({}): open it in a browser", path, report::bytes_text(html.size())));
+  return base::Done{};
+}
+
+}  // namespace
+
+base::Status check_page_options(const Arguments& arguments) {
+  const bool html_to_stdout = arguments.text("html") == "-";
+  const int to_stdout =
+      (html_to_stdout ? 1 : 0) + (arguments.has("md") ? 1 : 0) + (arguments.has("json") ? 1 : 0);
+  if (to_stdout > 1) {
+    return base::fail(base::Code::kInvalidArgument,
+                      "--md, --json and --html - all print to standard output: choose one");
+  }
+  if (arguments.has("html") && !html_to_stdout) return check_folder_of(arguments.text("html"));
+  return base::Done{};
+}
+
+base::Status write_page(const Context& context, const report::Findings& findings,
+                        const report::Page& page, const report::Look& look, bool wrote_files) {
+  const Arguments& arguments = context.arguments;
+  if (arguments.has("html")) SCOPE_TRY(write_html(context, page));
+  if (arguments.has("json")) return context.console.write(report::report_json(findings));
+  if (arguments.has("md")) return context.console.write(report::page_md(page));
+  if (wrote_files || arguments.has("html")) return base::Done{};
+  return context.console.write(report::page_text(page, look));
+}
+
+}  // namespace stepscope::cli
