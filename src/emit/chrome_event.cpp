@@ -1,7 +1,7 @@
 #include "emit/chrome_event.h"
 
+#include "base/json_string.h"
 #include "emit/chrome_args.h"
-#include "emit/json_string.h"
 #include "emit/json_text.h"
 #include "emit/json_value.h"
 #include "emit/plain_run.h"
@@ -90,7 +90,7 @@ std::size_t ChromeEvents::member(std::string_view text, std::size_t at, trace::R
   const std::size_t key_end = string_end(text, at + 1, Place::kKey);
   const std::string_view raw = text.substr(at + 1, key_end - at - 1);
   const bool is_plain = plain_run(raw, 0) == raw.size();
-  const std::string decoded = is_plain ? std::string() : decode_string(raw);
+  const std::string decoded = is_plain ? std::string() : base::decode_string(raw);
   const std::string_view key = is_plain ? raw : decoded;
   at = skip_blanks(text, key_end + 1);
   if (at >= text.size() || text[at] != ':') return JsonCopier::kBeyondRepair;

@@ -1,7 +1,7 @@
 #include "emit/chrome_header.h"
 
+#include "base/json_string.h"
 #include "emit/json_copier.h"
-#include "emit/json_string.h"
 #include "emit/json_text.h"
 #include "emit/redact.h"
 
@@ -14,7 +14,7 @@ bool is_setting(std::string_view key) { return key.starts_with("PT_PROFILER_"); 
 
 bool is_left_out(std::string_view key, std::string_view json, const Redactor& redactor) {
   if (!is_setting(key)) return false;
-  const std::string text = decode_json(json);
+  const std::string text = base::decode_json(json);
   return redactor.value(key, text) != text;
 }
 

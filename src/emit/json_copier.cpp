@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "emit/json_string.h"
+#include "base/json_string.h"
+#include "base/utf8.h"
 #include "emit/json_text.h"
 #include "emit/json_value.h"
 #include "emit/plain_run.h"
 #include "emit/redact.h"
-#include "emit/utf8.h"
 
 namespace stepscope::emit {
 
@@ -140,7 +140,7 @@ void JsonCopier::take_string(std::string_view key, bool is_key) {
 
 bool JsonCopier::redact_string(std::string_view key, bool is_key, std::size_t begin,
                                std::size_t end) {
-  const std::string plain = decode_string(text_.substr(begin, end - begin));
+  const std::string plain = base::decode_string(text_.substr(begin, end - begin));
   // Values in a list belong to the key of the list.
   std::string hidden = is_key ? redactor_->text(plain) : redactor_->value(key, plain);
   if (hidden == plain) return false;
@@ -164,8 +164,8 @@ void JsonCopier::mend_string(std::size_t begin, std::size_t end) {
       append_string(quoted, text_.substr(at, 1));
       replace(at++, 1, std::string_view(quoted).substr(1, quoted.size() - 2));
     } else {
-      const Utf8 sequence = utf8_at(text_.substr(0, end), at);
-      if (!sequence.valid) replace(at, sequence.size, kReplacement);
+      const base::Utf8 sequence = base::utf8_at(text_.substr(0, end), at);
+      if (!sequence.valid) replace(at, sequence.size, base::kReplacement);
       at += sequence.size;
     }
   }

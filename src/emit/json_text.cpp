@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "emit/plain_run.h"
-#include "emit/utf8.h"
 
 namespace stepscope::emit {
 namespace {
@@ -55,8 +55,8 @@ void append_string(std::string& out, std::string_view text) {
       append_escaped(out, c);
       ++at;
     } else {
-      const Utf8 sequence = utf8_at(text, at);
-      out += sequence.valid ? text.substr(at, sequence.size) : kReplacement;
+      const base::Utf8 sequence = base::utf8_at(text, at);
+      out += sequence.valid ? text.substr(at, sequence.size) : base::kReplacement;
       at += sequence.size;
     }
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "emit/json_string.h"
+#include "base/json_string.h"
 #include "emit/json_text.h"
 #include "emit/plain_run.h"
 
@@ -145,12 +145,12 @@ Escape escape_at(std::string_view text, std::size_t at) {
   if (c != '\0' && std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos) {
     return {2, true, {}};
   }
-  if (const auto unit = code_unit_at(text, at + 1)) {
-    if (is_high_surrogate(*unit) && text.substr(at + 6, 1) == "\\") {
-      const auto low = code_unit_at(text, at + 7);
-      if (low && is_low_surrogate(*low)) return {12, true, {}};
+  if (const auto unit = base::code_unit_at(text, at + 1)) {
+    if (base::is_high_surrogate(*unit) && text.substr(at + 6, 1) == "\\") {
+      const auto low = base::code_unit_at(text, at + 7);
+      if (low && base::is_low_surrogate(*low)) return {12, true, {}};
     }
-    const bool half = is_high_surrogate(*unit) || is_low_surrogate(*unit);
+    const bool half = base::is_high_surrogate(*unit) || base::is_low_surrogate(*unit);
     return {6, !half, "\\ufffd"};
   }
   return {1, false, "\\\\"};

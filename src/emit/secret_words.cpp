@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "emit/json_string.h"
+#include "base/json_string.h"
 
 namespace stepscope::emit {
 namespace {
@@ -161,7 +161,7 @@ void SecretWords::learn_header(const trace::Header& header) {
   add_host(header.host);
   learn_file_name(header.trace_name);
   for (const auto& [key, json] : header.metadata) {
-    const std::string text = decode_json(json);
+    const std::string text = base::decode_json(json);
     learn_homes(text);
     if (is_secret_key(key) && text.find_first_of("/\\ ") == std::string::npos) add_host(text);
   }

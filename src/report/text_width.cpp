@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/utf8.h"
+
 namespace stepscope::report {
 namespace {
 
@@ -68,29 +70,15 @@ std::string_view ending(std::string_view text, std::size_t width) {
 }  // namespace
 
 char32_t next_character(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (length == 1) return text[at++] & 0x7f;
   constexpr char32_t kBroken = 0xfffd;
-  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) {
-    ++at;
-    return kBroken;
-  }
-  char32_t value = lead & (0xffu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) {
-      ++at;
-      return kBroken;
-    }
-    value = value << 6 | (byte(at + i) & 0x3fu);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  if (overlong || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) {
-    ++at;
-    return kBroken;
-  }
-  at += length;
+  const base::Utf8 sequence = base::utf8_at(text, at);
+  const std::size_t begin = at;
+  at += sequence.valid ? sequence.size : 1;
+  if (!sequence.valid) return kBroken;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[begin + i]); };
+  if (sequence.size == 1) return byte(0);
+  char32_t value = byte(0) & (0xffu >> (sequence.size + 1));
+  for (std::size_t i = 1; i < sequence.size; ++i) value = value << 6 | (byte(i) & 0x3fu);
   return value;
 }
 

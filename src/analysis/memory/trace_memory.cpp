@@ -6,6 +6,8 @@
 #include <numeric>
 #include <tuple>
 
+#include <fmt/format.h>
+
 namespace stepscope::analysis {
 namespace {
 
@@ -70,8 +72,8 @@ std::string name_of(MemoryDevice device) {
   const auto type = static_cast<std::size_t>(device.type);
   std::string name = device.type >= 0 && type < kTypes.size()
                          ? std::string(kTypes[type])
-                         : "device type " + std::to_string(device.type);
-  if (device.id >= 0) name += ":" + std::to_string(device.id);
+                         : fmt::format("device type {}", device.type);
+  if (device.id >= 0) name += fmt::format(":{}", device.id);
   return name;
 }
 

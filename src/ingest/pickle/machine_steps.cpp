@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "ingest/pickle/machine.h"
 #include "ingest/pickle/opcodes.h"
 #include "ingest/pickle/words.h"
@@ -28,25 +29,6 @@ T read_at(const char*& at) {
   return value;
 }
 
-void append_utf8(std::string& text, std::uint32_t point) {
-  const auto byte = [&](std::uint32_t value) { text += static_cast<char>(value); };
-  if (point < 0x80) {
-    byte(point);
-  } else if (point < 0x800) {
-    byte(0xc0 | point >> 6);
-    byte(0x80 | (point & 0x3f));
-  } else if (point < 0x10000) {
-    byte(0xe0 | point >> 12);
-    byte(0x80 | (point >> 6 & 0x3f));
-    byte(0x80 | (point & 0x3f));
-  } else {
-    byte(0xf0 | (point >> 18 & 7));
-    byte(0x80 | (point >> 12 & 0x3f));
-    byte(0x80 | (point >> 6 & 0x3f));
-    byte(0x80 | (point & 0x3f));
-  }
-}
-
 // Protocol 0 writes text in Python's raw-unicode-escape: Latin-1, and backslash u for the rest.
 std::string from_raw_unicode(std::string_view raw) {
   std::string text;
@@ -65,7 +47,7 @@ std::string from_raw_unicode(std::string_view raw) {
         point = '\\';
       }
     }
-    append_utf8(text, point);
+    base::append_utf8(text, point);
   }
   return text;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace stepscope::emit {
+namespace stepscope::base {
 
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
@@ -53,4 +53,7 @@ inline void append_utf8(std::string& out, std::uint32_t point) {
   }
 }
 
-}  // namespace stepscope::emit
+// Ill-formed sequences replaced by U+FFFD, one for each damaged character.
+std::string repaired_utf8(std::string_view text);
+
+}  // namespace stepscope::base

@@ -1,11 +1,31 @@
-#include "emit/json_string.h"
+#include "base/json_string.h"
 
 #include <charconv>
 
-#include "emit/utf8.h"
+#include "base/utf8.h"
 
-namespace stepscope::emit {
+namespace stepscope::base {
 namespace {
+
+// Appends what the escape at `at` (its u) means and returns where it ends; 0 when it is none.
+std::size_t append_unicode_escape(std::string& out, std::string_view raw, std::size_t at) {
+  const auto unit = code_unit_at(raw, at);
+  if (!unit) return 0;
+  if (is_high_surrogate(*unit) && raw.substr(at + 5, 1) == "\\") {
+    if (const auto low = code_unit_at(raw, at + 6); low && is_low_surrogate(*low)) {
+      append_utf8(out, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
+      return at + 11;
+    }
+  }
+  if (is_high_surrogate(*unit) || is_low_surrogate(*unit)) {
+    out += kReplacement;
+  } else {
+    append_utf8(out, *unit);
+  }
+  return at + 5;
+}
+
+}  // namespace
 
 std::optional<char> simple_escape(char c) {
   switch (c) {
@@ -27,26 +47,6 @@ std::optional<char> simple_escape(char c) {
       return std::nullopt;
   }
 }
-
-// Appends what the escape at `at` (its u) means and returns where it ends; 0 when it is none.
-std::size_t append_unicode_escape(std::string& out, std::string_view raw, std::size_t at) {
-  const auto unit = code_unit_at(raw, at);
-  if (!unit) return 0;
-  if (is_high_surrogate(*unit) && raw.substr(at + 5, 1) == "\\") {
-    if (const auto low = code_unit_at(raw, at + 6); low && is_low_surrogate(*low)) {
-      append_utf8(out, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
-      return at + 11;
-    }
-  }
-  if (is_high_surrogate(*unit) || is_low_surrogate(*unit)) {
-    out += kReplacement;
-  } else {
-    append_utf8(out, *unit);
-  }
-  return at + 5;
-}
-
-}  // namespace
 
 std::optional<std::uint32_t> code_unit_at(std::string_view raw, std::size_t at) {
   if (at + 5 > raw.size() || raw[at] != 'u') return std::nullopt;
@@ -84,4 +84,4 @@ std::string decode_json(std::string_view json) {
   return decode_string(json.substr(1, json.size() - 2));
 }
 
-}  // namespace stepscope::emit
+}  // namespace stepscope::base
