@@ -53,12 +53,12 @@ print(json.dumps({"load_s": loaded - start, "rest_s": done - loaded, "parts": pa
 
 INTRODUCTION = """# Memory snapshots: speed and memory
 
-Written by `bench/memory.py`; do not edit. A real snapshot (48 frames a stack) whose steady stretch
-is repeated by `bench/snapshots.py`, in the page cache. One process of ours loads it, prepares the
-view and makes every memory table with the defaults, on one thread; one of Python {python} does
-`pickle.load`, then all functions of `torch.cuda._memory_viz` (torch {torch}): `segsum`, `trace`,
-`segments`, `memory`, `compare`, `trace_plot`, `segment_plot`. Times are the best of {runs} runs in
-turn.
+Written by `bench/memory.py`; do not edit. Snapshots of the training of a transformer of 96 layers,
+with the stacks of a real one, by `bench/snapshots.py`, in the page cache. One process of ours loads
+it, prepares the view and makes every memory table with the defaults, on one thread; one of Python
+{python} does `pickle.load`, then all functions of `torch.cuda._memory_viz` (torch {torch}):
+`segsum`, `trace`, `segments`, `memory`, `compare`, `trace_plot`, `segment_plot`. Times are the best
+of {runs} runs in turn.
 """
 
 

@@ -1,11 +1,11 @@
-"""Memory snapshots of any length: a real one whose steady step is repeated.
+"""Memory snapshots of any length, of a model as large as people train.
 
     bench/snapshots.py OUT EVENTS [TEMPLATE]
 
-A stretch of a training run after which the same is allocated as before it may follow itself as
-often as one likes: addresses, segments and stacks stay what the allocator made them, and the state
-at the end is the recorded one. The pickle is written as Python's pickler would write it (protocol
-4, frames and stacks by reference, a new list of frames per event where the original has one).
+The requests are those of training_requests.py, with stacks taken from a real snapshot; torch's
+rules decide where they lie. The pickle is written as Python's pickler writes what torch dumps:
+protocol 4 in frames, frames of stacks by reference, a list of them per traceback, which an
+allocation shares with its block and the two events of a free share with each other.
 """
 
 import gzip
@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from measure import ROOT
-
-Event = dict[str, Any]
+from training_requests import ACTIONS, ALLOC, FREE_COMPLETED, SEGMENT_ALLOC, Stacks, Training
 
 BATCH = 1000  # Python's pickler appends so many at once
-STEP = 20  # copies that are called a training step
+FRAME = 64 * 1024  # and begins a new frame after so many bytes
 
 
 def template_path() -> Path:
-    """The snapshot that is repeated: with C++ stacks from the corpus, else a sample."""
+    """The snapshot whose stacks are used: with C++ stacks from the corpus, else a sample."""
     folders = [ROOT.parent / "shared" / "data" / "h200"]
     if corpus := os.environ.get("STEPSCOPE_CORPUS"):
         folders.insert(0, Path(corpus) / "h200")
@@ -33,29 +32,6 @@ def template_path() -> Path:
         if (path := folder / "snap_gpt.pickle.gz").exists():
             return path
     return ROOT / "examples" / "data" / "snap_oracle.pickle.gz"
-
-
-def steady_step(events: list[Event]) -> tuple[int, int]:
-    """Where the longest stretch begins and ends after which the same is allocated as before it."""
-    seen: dict[int, int] = {}  # what is allocated, as a sum of hashes, and where first
-    allocated = {}
-    state, best = 0, (0, 0)
-    for i, event in enumerate(events):
-        if event["action"].startswith("segment"):
-            seen.clear()  # a stretch that takes segments would take them again
-        elif event["action"] == "alloc":
-            allocated[event["addr"]] = hash((event["addr"], event["size"]))
-            state += allocated[event["addr"]]
-        elif event["action"] == "free_completed":
-            state -= allocated.pop(event["addr"], 0)
-        if event["action"] == "free_requested":
-            continue  # its free_completed comes next
-        first = seen.setdefault(state, i + 1)
-        if i + 1 - first > best[1] - best[0]:
-            best = (first, i + 1)
-    if best[0] == best[1]:
-        raise ValueError("no stretch of this snapshot can be repeated")
-    return best
 
 
 class Writer:
@@ -66,6 +42,19 @@ class Writer:
         self.out = out
         self.memo: dict[Any, int] = {}
         self.count = 0
+        self.pending = bytearray()
+        out.write(b"\x80\x04")
+
+    def write(self, data: bytes) -> None:
+        """Whole opcodes, into the current frame."""
+        self.pending += data
+        if len(self.pending) >= FRAME:
+            self.flush()
+
+    def flush(self) -> None:
+        """Ends the frame."""
+        self.out.write(b"\x95" + struct.pack("<Q", len(self.pending)) + self.pending)
+        self.pending.clear()
 
     def remember(self, key: Any) -> bytes:
         """The opcode that memoises what was just written."""
@@ -117,120 +106,167 @@ class Writer:
             head = b"}" + self.remember(("object", id(value)))
             inner = b"".join(self.value(k) + self.value(v) for k, v in value.items())
             return head + (b"(" + inner + b"u" if value else b"")
-        head = b"]" + self.remember(("object", id(value)))
-        text = head
+        text = b"]" + self.remember(("object", id(value)))
         for at in range(0, len(value), BATCH):
-            text += b"(" + b"".join(self.value(v) for v in value[at : at + BATCH]) + b"e"
+            batch = [self.value(v) for v in value[at : at + BATCH]]
+            text += batch[0] + b"a" if len(batch) == 1 else b"(" + b"".join(batch) + b"e"
         return text
 
 
-class Repeated:
-    """The bytes of a stretch of events, with the places that change from copy to copy."""
+def segments(training: Training, lists: dict[int, list[Any]]) -> list[dict[str, Any]]:
+    """What is held at the end, as torch describes it; the lists of frames by event."""
+    frames = training.stacks.frames
 
-    def __init__(self, writer: Writer, events: list[Event]) -> None:
-        """Writes the events once, into memory."""
-        self.bytes = bytearray()
-        self.times: list[tuple[int, int]] = []  # where, and the time
-        self.lists: list[tuple[int, int]] = []  # where, and which list of this stretch
-        first = writer.count
-        seen: dict[int, int] = {}  # lists of frames of this stretch, as memo numbers
-        for at in range(0, len(events), BATCH):
-            self.bytes += b"("
-            for event in events[at : at + BATCH]:
-                self.event(writer, event, seen)
-            self.bytes += b"e"
-        self.memoised = writer.count - first
+    def frames_of(event: int) -> list[Any]:
+        return lists.setdefault(event, list(frames[training.stack[event]]))
 
-    def event(self, writer: Writer, event: Event, seen: dict[int, int]) -> None:
-        """One event, with its places."""
-        out = self.bytes
-        out += b"}\x94("
+    described = []
+    for segment in sorted(training.allocator.segments, key=lambda s: s.address):
+        blocks = [
+            {
+                "address": address,
+                "size": block.size,
+                "requested_size": block.requested,
+                "state": "inactive" if block.is_free else "active_allocated",
+                "frames": [] if block.is_free else frames_of(block.holder),
+            }
+            for address, block in training.allocator.blocks_of(segment)
+        ]
+        used = [b for b in blocks if b["state"] != "inactive"]
+        allocated = sum(b["size"] for b in used)
+        described.append(
+            {
+                "device": 0,
+                "address": segment.address,
+                "total_size": segment.size,
+                "allocated_size": allocated,
+                "active_size": allocated,
+                "requested_size": sum(b["requested_size"] for b in used),
+                "stream": segment.pool[0],
+                "segment_type": "small" if segment.pool[1] else "large",
+                "segment_pool_id": (0, 0),
+                "is_expandable": False,
+                "frames": frames_of(segment.holder),
+                "blocks": blocks,
+            }
+        )
+    return described
+
+
+class EventWriter:
+    """Writes the events of a history; all but numbers and lists of frames is the same bytes."""
+
+    def __init__(self, writer: Writer, training: Training, lists: dict[int, list[Any]]) -> None:
+        """Takes the lists that are written already, by event."""
+        self.writer = writer
+        self.training = training
+        self.lists = lists
+        self.texts: dict[int, tuple[bytes, ...]] = {}  # by action
+        self.bodies: dict[int, bytes] = {}  # by stack: the frames of a list
+        self.freeing: dict[int, int] = {}  # by address: the list of its free_requested
+        self.taking = 0  # the list of the last segment_alloc
+
+    def event(self, i: int) -> bytes:
+        """One event."""
+        training, writer = self.training, self.writer
         writer.count += 1
-        for key, value in event.items():
-            out += writer.text(key)
-            if key == "time_us":
-                out += b"\x8a\x08"
-                self.times.append((len(out), value))
-                out += struct.pack("<q", value)
-            elif key == "frames" and value:
-                if (known := seen.get(id(value))) is not None:
-                    out += b"j"
-                    self.lists.append((len(out), known))
-                    out += struct.pack("<I", known)
-                    continue
-                seen[id(value)] = writer.count
-                writer.count += 1
-                out += b"]\x94(" + b"".join(writer.value(f) for f in value) + b"e"
-            else:
-                out += writer.value(value)
-        out += b"u"
+        action = training.action[i]
+        texts = self.texts.get(action)
+        written = texts or self._texts(action)
+        if texts is None:
+            self.texts[action] = self._texts(action)  # by reference from now on
+        head, size, stream, time, tail = written
+        number = writer.number
+        return b"".join(
+            (
+                head,
+                number(training.address[i]),
+                size,
+                number(training.size[i]),
+                stream,
+                number(training.stream[i]),
+                time,
+                number(training.time_us[i]),
+                tail,
+                self._frames(i),
+                b"u",
+            )
+        )
 
-    def copy(self, copies: int, memoised_before: int, first_memo: int, period_us: int) -> bytes:
-        """The stretch again, so many copies later."""
-        for at, time in self.times:
-            struct.pack_into("<q", self.bytes, at, time + copies * period_us)
-        shift = memoised_before - first_memo
-        for at, known in self.lists:
-            struct.pack_into("<I", self.bytes, at, known + shift)
-        return bytes(self.bytes)
+    def _texts(self, action: int) -> tuple[bytes, ...]:
+        """What stands between the numbers of an event."""
+        text = self.writer.text
+        return (
+            b"}\x94(" + text("action") + text(ACTIONS[action]) + text("addr"),
+            text("size"),
+            text("stream"),
+            text("time_us"),
+            b"".join(map(text, ("compile_context", "N/A", "user_metadata", "", "frames"))),
+        )
+
+    def _frames(self, i: int) -> bytes:
+        action, address = self.training.action[i], self.training.address[i]
+        if action == FREE_COMPLETED:
+            return self.writer.fetch(self.freeing.pop(address))
+        if (known := self.lists.get(i)) is not None:
+            self.taking = self.writer.memo["object", id(known)]
+            return self.writer.fetch(self.taking)
+        after_segment = i > 0 and self.training.action[i - 1] == SEGMENT_ALLOC
+        if action == ALLOC and after_segment:
+            return self.writer.fetch(self.taking)  # one traceback for both
+        stack = self.training.stack[i]
+        number = self.writer.count
+        self.writer.count += 1
+        if action == SEGMENT_ALLOC:
+            self.taking = number
+        elif action != ALLOC:
+            self.freeing[address] = number
+        if (body := self.bodies.get(stack)) is None:
+            frames = self.training.stacks.frames[stack]
+            written = b"".join(self.writer.value(frame) for frame in frames)
+            # From now on every frame is a reference.
+            self.bodies[stack] = b"".join(self.writer.value(frame) for frame in frames)
+            return b"]\x94(" + written + b"e"
+        return b"]\x94(" + body + b"e"
 
 
 def make(out_path: Path, wanted: int, template: Path) -> int:
-    """Writes a snapshot of about so many events; how many it has."""
+    """Writes a snapshot of at least so many events, in whole steps; how many it has."""
     raw = template.read_bytes()
-    snapshot = pickle.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
-    events: list[Event] = snapshot["device_traces"][0]
-    first, last = steady_step(events)
-    step = events[first:last]
-    copies = max(0, (wanted - len(events)) // len(step))
-    period = step[-1]["time_us"] - step[0]["time_us"] + 100
+    recorded = pickle.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+    history = max(recorded["device_traces"], key=len)
+    training = Training(Stacks(history), history[0]["time_us"])
+    while len(training) < wanted:
+        training.step()
+    lists: dict[int, list[Any]] = {}
     with out_path.open("wb") as out:
         writer = Writer(out)
-        out.write(b"\x80\x04}")
         writer.count += 1
-        out.write(b"\x94(" + writer.text("segments") + writer.value(snapshot["segments"]))
-        out.write(writer.text("device_traces") + b"]\x94")
-        writer.count += 1
-        out.write(b"]\x94")
-        writer.count += 1
-        for at in range(0, last, BATCH):
-            batch = events[at : min(at + BATCH, last)]
-            out.write(b"(" + b"".join(writer.value(event) for event in batch) + b"e")
-        # What a copy refers to lies before it, so its bytes are the same every time.
-        start = writer.count
-        repeated = Repeated(writer, step)
-        for copy in range(copies):
-            before = start + copy * repeated.memoised
-            out.write(repeated.copy(copy + 1, before, start, period))
-        writer.count = start + copies * repeated.memoised
-        for event in events[last:]:
-            event["time_us"] += copies * period
-            out.write(b"(" + writer.value(event) + b"e")
-        out.write(b"a")
-        annotations = [
-            {
-                **a,
-                "time_us": a["time_us"]
-                + (copies * period if a["time_us"] > step[-1]["time_us"] else 0),
-            }
-            for a in snapshot["external_annotations"]
-        ]
-        marks = [
-            {"name": f"ProfilerStep#{copy // STEP}", "stage": stage, "device": 0, "time_us": at}
-            for copy in range(0, copies, STEP)
-            for stage, at in (
-                ("START", step[0]["time_us"] + (copy + 1) * period),
-                ("END", step[0]["time_us"] + (copy + STEP) * period),
+        writer.write(b"}\x94(" + writer.text("segments"))
+        writer.write(writer.value(segments(training, lists)))
+        writer.count += 2
+        writer.write(writer.text("device_traces") + b"]\x94]\x94")
+        events = EventWriter(writer, training, lists)
+        for first in range(0, len(training), BATCH):
+            writer.write(b"(")
+            for i in range(first, min(first + BATCH, len(training))):
+                writer.write(events.event(i))
+            writer.write(b"e")
+        writer.write(b"a" + writer.text("allocator_settings"))
+        writer.write(writer.value(recorded["allocator_settings"]))
+        writer.write(writer.text("external_annotations"))
+        writer.write(
+            writer.value(
+                [
+                    {"stage": stage, "name": f"ProfilerStep#{n}", "device": 0, "time_us": at}
+                    for n, borders in enumerate(training.steps)
+                    for stage, at in zip(("START", "END"), borders, strict=True)
+                ]
             )
-        ]
-        annotations = sorted(annotations + marks, key=lambda a: a["time_us"])
-        for key, value in (
-            ("allocator_settings", snapshot["allocator_settings"]),
-            ("external_annotations", annotations),
-        ):
-            out.write(writer.text(key) + writer.value(value))
-        out.write(b"u.")
-    return len(events) + copies * len(step)
+        )
+        writer.write(b"u.")
+        writer.flush()
+    return len(training)
 
 
 def main() -> None:
