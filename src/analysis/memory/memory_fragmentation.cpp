@@ -175,7 +175,8 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
   if (const auto device = device_memory(of.run, of.view, of.work, of.options)) {
     device_bytes = device->bytes;
   }
-  const Forecasts& all = *forecasts(of.work, device_bytes, of.run.threads);
+  const std::shared_ptr<const Forecasts> made = forecasts(of.work, device_bytes, of.run.threads);
+  const Forecasts& all = *made;
   const Bytes recorded = followed.peak_reserved.reserved;
   const auto add = [&](const std::string& setting, Bytes peak, base::Cell allocs, base::Cell frees,
                        base::Cell segments, base::Cell retries, base::Cell failures) {
