@@ -12,7 +12,7 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: help setup build demo test check format format-check lint ruff mypy tidy layers sizes docs \
-        unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean
+        python unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,12 +23,17 @@ setup: ## install what is missing: Debian packages, and Python tools into .venv
 build: build/build.ninja ## build the program: build/stepscope
 	@cmake --build build -j$(JOBS)
 
+python: build ## build the extension of the Python package beside python/stepscope, over the same objects
+	@grep -qs '^STEPSCOPE_PYTHON:BOOL=ON' build/CMakeCache.txt || \
+	  cmake -S . -B build -DSTEPSCOPE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) >/dev/null
+	@cmake --build build -j$(JOBS) --target _core
+
 demo: setup build ## the tour on the bundled samples
 	@examples/demo.sh
 
 test: setup check ## setup, then the gate
 
-check: format-check ruff mypy layers sizes build tidy dev unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
+check: format-check ruff mypy layers sizes build python tidy dev unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
 
 format: ## rewrite C++ and Python sources in the project's format
 	@$(PYTHON) tools/format.py --write
@@ -77,7 +82,7 @@ golden-dev: dev
 e2e: build ## end-to-end and differential tests
 	@$(PYTEST) tests/e2e
 
-pytest: build ## every Python test: goldens, e2e, examples, the checks themselves
+pytest: build python ## every Python test: goldens, e2e, examples, the checks themselves
 	@$(PYTEST) tests
 
 dev: build-dev/build.ninja ## build with clang, ASan and UBSan in build-dev
@@ -108,7 +113,7 @@ bench: setup build ## measure what the docs claim; BENCH_ARGS go to bench/run.py
 	@$(PYTHON) bench/run.py $(BENCH_ARGS)
 
 clean: ## remove everything that was built; .venv stays
-	@rm -rf build build-*
+	@rm -rf build build-* python/stepscope/*.so
 
 build/build.ninja: CMakePresets.json
 	@cmake --preset release

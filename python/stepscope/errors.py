@@ -14,13 +14,9 @@ class Error(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        # "rank3.json:81920: event has no 'ts'", "trace.json: No such file or directory"
-        place, separator, what = message.partition(": ")
-        file, _, number = place.rpartition(":")
-        has_position = bool(file) and number.isdigit()
-        self.file: str | None = (file if has_position else place) if separator else None
-        self.position: int | None = int(number) if has_position else None
-        self.expectation: str = what if separator else message
+        self.file: str | None = None
+        self.position: int | None = None
+        self.expectation = message
 
 
 class ReadError(Error, OSError):
@@ -64,4 +60,15 @@ _BY_CODE: tuple[type[Error], ...] = (
 
 def exception_from(code: int, message: str) -> Error:
     """The exception for an error of the core; called by the extension."""
-    return _BY_CODE[code](message)
+    error = _BY_CODE[code](message)
+    if not isinstance(error, UsageError):
+        # "rank3.json:81920: event has no 'ts'", "trace.json: No such file or directory"
+        place, separator, what = message.partition(": ")
+        if separator:
+            file, _, number = place.rpartition(":")
+            if file and number.isdigit():
+                error.file, error.position = file, int(number)
+            else:
+                error.file = place
+            error.expectation = what
+    return error

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from stepscope import _core
 from stepscope.analyses import Analyses, Numbers, numbers
-from stepscope.errors import UsageError
+from stepscope.errors import NotFoundError, UsageError
 from stepscope.plot import Plots
 
 PathLike = str | os.PathLike[str]
@@ -22,8 +22,9 @@ class Run(Analyses):
     Made by `open`. The events stay in the core, packed; what Python holds is small.
     """
 
-    def __init__(self, core: _core.Recording, paths: Sequence[str]) -> None:
+    def __init__(self, core: _core.Recording, paths: Sequence[str], memory: bool = False) -> None:
         self._core = core
+        self._memory = memory  # the report is about memory even where there are traces
         self.paths = tuple(paths)
         self._info: dict[str, Any] | None = None
 
@@ -57,28 +58,76 @@ class Run(Analyses):
         return notes
 
     def report(
-        self, *, ranks: Numbers = None, steps: Numbers = None, file: IO[str] | None = None
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        device_memory: int | str | None = None,
+        batch_size: int | None = None,
+        file: IO[str] | None = None,
     ) -> None:
-        """Prints the report that `stepscope report` prints."""
+        """Prints the page to read first, as `stepscope report` and `stepscope memory` do.
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            device_memory: of snapshots: bytes of the device, or text such as "80GiB".
+            batch_size: of snapshots: samples per batch, to tell the bytes of one.
+            file: where to write; standard output when left out.
+
+        Example:
+            >>> run = open("examples/data/gpt_bf16.json.gz")
+            >>> run.report(steps=[3])  # doctest: +ELLIPSIS
+            examples/data/gpt_bf16.json.gz
+            ...
+        """
         import shutil
 
         out = file if file is not None else sys.stdout
         terminal = out.isatty()
         width = shutil.get_terminal_size().columns if terminal else 100
         colour = terminal and "NO_COLOR" not in os.environ
-        chosen = numbers(ranks, "ranks"), numbers(steps, "steps")
-        out.write(self._core.report_text(*chosen, width, colour))
+        choice = self._choice(ranks, steps, device_memory, batch_size)
+        out.write(self._core.report_text(choice, width, colour))
 
     def to_html(
-        self, path: PathLike | None = None, *, ranks: Numbers = None, steps: Numbers = None
+        self,
+        path: PathLike | None = None,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        device_memory: int | str | None = None,
+        batch_size: int | None = None,
     ) -> str:
-        """The report as one HTML page that needs no network; also written to `path` if given."""
-        page = self._core.report_html(numbers(ranks, "ranks"), numbers(steps, "steps"))
+        """The report as one HTML page that needs no network; also written to `path` if given.
+
+        Example:
+            >>> page = open("examples/data/gpt_bf16.json.gz").to_html()
+            >>> "Where the step time goes" in page
+            True
+        """
+        choice = self._choice(ranks, steps, device_memory, batch_size)
+        page = self._core.report_html(choice)
         if path is not None:
             from pathlib import Path
 
             Path(path).write_text(page, encoding="utf-8")
         return page
+
+    def _choice(
+        self, ranks: Numbers, steps: Numbers, device_memory: int | str | None, batch: int | None
+    ) -> _core.PageChoice:
+        snapshots, traces = self.info.get("snapshots"), self.info["windows"]
+        if not snapshots and (self._memory or not traces):
+            raise NotFoundError("there is nothing to report: no trace and no memory snapshot")
+        memory = self._memory or not traces
+        settings = {"device-memory": device_memory, "batch-size": batch}
+        given = {name: str(value) for name, value in settings.items() if value is not None}
+        if given and not memory:
+            raise UsageError(
+                "device_memory and batch_size are of memory snapshots: use stepscope.open_memory"
+            )
+        return _core.PageChoice(numbers(ranks, "ranks"), numbers(steps, "steps"), memory, given)
 
     @property
     def plot(self) -> Plots:
@@ -88,11 +137,20 @@ class Run(Analyses):
     def __repr__(self) -> str:
         run = self.info["run"]
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
-        steps = self.info["steps"]["count"]
-        return (
-            f"<stepscope.Run {self.paths[0]}{more}: {run['ranks']} rank(s), {steps} step(s), "
-            f"{run['events']:,} events>"
-        )
+        holds = []
+        if run["ranks"]:
+            holds.append(_counted(run["ranks"], "rank"))
+            holds.append(_counted(self.info["steps"]["count"], "step"))
+            holds.append(_counted(run["events"], "event"))
+        if snapshots := self.info.get("snapshots"):
+            events = sum(d["events"] for s in snapshots for d in s["devices"])
+            holds.append(_counted(len(snapshots), "memory snapshot"))
+            holds.append(_counted(events, "memory event"))
+        return f"<stepscope.Run {self.paths[0]}{more}: {', '.join(holds)}>"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _paths(path: PathLike | Iterable[PathLike]) -> list[str]:
@@ -114,6 +172,7 @@ def open(  # noqa: A001  (stepscope.open reads as the built-in does)
     jobs: int | None = None,
     max_memory: int | None = None,
     steps: str = "",
+    peaks: PathLike | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Run:
     """Opens traces: a file, a folder of ranks, or several of them.
@@ -123,25 +182,59 @@ def open(  # noqa: A001  (stepscope.open reads as the built-in does)
         jobs: threads to read with; what this process may use when left out.
         max_memory: bytes; reading fails with `LimitError` before it takes more.
         steps: a regular expression for the names of annotations that are steps.
+        peaks: a YAML file that says what your devices can do at best, for roofline and MFU.
         progress: called as progress(bytes_done, bytes_total) while reading.
 
     Example:
         >>> run = open("examples/data/gpt_bf16.json.gz")
+        >>> run
+        <stepscope.Run examples/data/gpt_bf16.json.gz: 1 rank, 3 steps, 20,146 events>
         >>> run.ranks
         [0]
     """
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs is the number of threads, 1 or more, not {jobs}")
-    paths = _paths(path)
-    return Run(_core.open(paths, jobs or 0, max_memory or 0, steps, progress), paths)
+    return Run(*_opened(path, jobs, max_memory, steps, peaks, progress))
 
 
 def open_memory(
-    path: PathLike | Iterable[PathLike], *, jobs: int | None = None, max_memory: int | None = None
+    path: PathLike | Iterable[PathLike],
+    *,
+    jobs: int | None = None,
+    max_memory: int | None = None,
+    steps: str = "",
+    progress: Callable[[int, int], object] | None = None,
 ) -> Run:
     """Opens memory snapshots; several are compared by `memory_diff()`.
 
-    The same as `open`, which reads them too: a trace and a snapshot of one process may be opened
-    together.
+    As `open`, but the report is the one about memory. A trace of the same process may be opened
+    with them: it tells the steps.
+
+    Example:
+        >>> memory = open_memory("examples/data/snap_gpt_leak.pickle.gz")
+        >>> leak = next(memory.memory_leaks()["leaks"].rows())
+        >>> leak["confidence"]
+        'high'
     """
-    return open(path, jobs=jobs, max_memory=max_memory)
+    run = Run(*_opened(path, jobs, max_memory, steps, None, progress), memory=True)
+    if not run.info.get("snapshots"):
+        raise NotFoundError(
+            "there is no memory snapshot among these files; "
+            "torch.cuda.memory._dump_snapshot writes one"
+        )
+    return run
+
+
+def _opened(
+    path: PathLike | Iterable[PathLike],
+    jobs: int | None,
+    max_memory: int | None,
+    steps: str,
+    peaks: PathLike | None,
+    progress: Callable[[int, int], object] | None,
+) -> tuple[_core.Recording, list[str]]:
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"jobs is the number of threads, 1 or more, not {jobs}")
+    if max_memory is not None and max_memory < 1:
+        raise UsageError(f"max_memory is a number of bytes, 1 or more, not {max_memory}")
+    paths = _paths(path)
+    own = os.fspath(peaks) if peaks is not None else ""
+    return _core.open(paths, jobs or 0, max_memory or 0, steps, own, progress), paths

@@ -71,9 +71,12 @@ class Table:
 
         Where values are missing, whole numbers become floats with NaN, and texts None.
         """
+        column: np.ndarray[Any, Any] = self._array(self._index(name))
+        return column
+
+    def _array(self, index: int) -> Any:
         import numpy as np
 
-        index = self._index(name)
         kind = self.columns[index].type
         values, missing = self._core.column(index), self._core.nulls(index)
         if kind == "text":
@@ -127,20 +130,22 @@ class Table:
         Whole numbers with missing values become pandas' nullable integers. Units and meanings are
         in ``frame.attrs``.
         """
-        pd = _needed("pandas")
+        pandas = _needed("pandas")
         series = {}
         for index, column in enumerate(self.columns):
             missing = self._core.nulls(index)
             if missing is not None and column.type == "int":
                 mask = missing.astype(bool)
-                series[column.name] = pd.arrays.IntegerArray(self._core.column(index).copy(), mask)
+                series[column.name] = pandas.arrays.IntegerArray(
+                    self._core.column(index).copy(), mask
+                )
             elif missing is not None and column.type == "bool":
                 mask = missing.astype(bool)
                 values = self._core.column(index).astype(bool)
-                series[column.name] = pd.arrays.BooleanArray(values, mask)
+                series[column.name] = pandas.arrays.BooleanArray(values, mask)
             else:
-                series[column.name] = self[column.name]
-        frame: pd.DataFrame = pd.DataFrame(series)
+                series[column.name] = self._array(index)
+        frame: pd.DataFrame = pandas.DataFrame(series)
         frame.attrs["units"] = {column.name: column.unit for column in self.columns}
         frame.attrs["about"] = {column.name: column.about for column in self.columns}
         return frame

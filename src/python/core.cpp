@@ -6,8 +6,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <exception>
+#include <map>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/help.h"
@@ -41,37 +45,51 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   }
 }
 
-}  // namespace
-}  // namespace stepscope::python
+using Released = nb::call_guard<nb::gil_scoped_release>;
 
-NB_MODULE(_core, module) {
-  using namespace stepscope;
-  using python::OpenRun;
-  using released = nb::call_guard<nb::gil_scoped_release>;
-
-  nb::register_exception_translator(python::translate);
-  python::bind_tables(module);
-
+void bind_recording(nb::module_& module) {
+  nb::class_<PageChoice>(module, "PageChoice")
+      .def(
+          "__init__",
+          [](PageChoice* choice, std::vector<std::int32_t> ranks, std::vector<std::int64_t> steps,
+             bool memory, std::map<std::string, std::string> settings) {
+            new (choice)
+                PageChoice{std::move(ranks), std::move(steps), memory, std::move(settings)};
+          },
+          nb::arg("ranks"), nb::arg("steps"), nb::arg("memory"), nb::arg("settings"));
   nb::class_<OpenRun>(module, "Recording")
       .def("ask", &OpenRun::ask, nb::arg("analysis"), nb::arg("options"), nb::arg("ranks"),
-           nb::arg("steps"), released())
-      .def("info_json", &OpenRun::info_json, released())
-      .def("report_text", &OpenRun::report_text, nb::arg("ranks"), nb::arg("steps"),
-           nb::arg("width"), nb::arg("colour"), released())
-      .def("report_html", &OpenRun::report_html, nb::arg("ranks"), nb::arg("steps"), released());
+           nb::arg("steps"), Released())
+      .def("info_json", &OpenRun::info_json, Released())
+      .def("report_text", &OpenRun::report_text, nb::arg("choice"), nb::arg("width"),
+           nb::arg("colour"), Released())
+      .def("report_html", &OpenRun::report_html, nb::arg("choice"), Released());
+}
 
+void bind_functions(nb::module_& module) {
   module.def(
       "open",
       [](std::vector<std::string> paths, unsigned jobs, std::uint64_t max_memory_bytes,
-         std::string steps, const nb::object& progress) {
-        return python::open_run({std::move(paths), jobs, max_memory_bytes, std::move(steps)},
-                                progress);
+         std::string steps, std::string peaks, const nb::object& progress) {
+        return open_run(
+            {std::move(paths), jobs, max_memory_bytes, std::move(steps), std::move(peaks)},
+            progress);
       },
       nb::arg("paths"), nb::arg("jobs"), nb::arg("max_memory_bytes"), nb::arg("steps"),
-      nb::arg("progress").none());
+      nb::arg("peaks"), nb::arg("progress").none());
   module.def("version", cli::version_line);
   module.def("analyses_json", report::analyses_json);
   module.def(
       "main", [](const std::vector<std::string>& words) { return cli::run(words); },
-      nb::arg("words"), released());
+      nb::arg("words"), Released());
+}
+
+}  // namespace
+}  // namespace stepscope::python
+
+NB_MODULE(_core, module) {
+  nb::register_exception_translator(stepscope::python::translate);
+  stepscope::python::bind_tables(module);
+  stepscope::python::bind_recording(module);
+  stepscope::python::bind_functions(module);
 }

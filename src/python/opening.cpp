@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <future>
 #include <optional>
+#include <utility>
 
 #include "session/machine.h"
+#include "session/peaks_file.h"
 
 namespace stepscope::python {
 namespace {
@@ -31,6 +33,12 @@ session::OpenOptions options_from(const OpenArguments& arguments) {
   return options;
 }
 
+std::string words_of(const std::vector<std::string>& paths) {
+  std::string words;
+  for (const std::string& path : paths) words += (words.empty() ? "" : " ") + path;
+  return words;
+}
+
 }  // namespace
 
 std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::object& progress) {
@@ -42,6 +50,8 @@ std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::obje
     total = now.bytes_total;
     done = now.bytes_done;
   };
+  OpenedWith with{words_of(arguments.paths), {}, options.threads};
+  if (!arguments.peaks.empty()) with.peaks = value_or_throw(session::read_peaks(arguments.peaks));
   auto reading =
       std::async(std::launch::async, [&] { return session::open(arguments.paths, options); });
 
@@ -65,7 +75,7 @@ std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::obje
       throw;
     }
   }
-  return std::make_unique<OpenRun>(value_or_throw(reading.get()), options.threads);
+  return std::make_unique<OpenRun>(value_or_throw(reading.get()), std::move(with));
 }
 
 }  // namespace stepscope::python

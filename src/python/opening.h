@@ -18,6 +18,7 @@ struct OpenArguments {
   unsigned jobs = 0;                   // 0: what this process may use
   std::uint64_t max_memory_bytes = 0;  // 0: what the machine has
   std::string steps;                   // a pattern for the names of steps
+  std::string peaks;                   // a file of peaks, or empty
 };
 
 // `progress(bytes_done, bytes_total)` or None. Called with Python's lock held.

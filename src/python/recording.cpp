@@ -8,14 +8,30 @@
 #include "session/full_report.h"
 
 namespace stepscope::python {
+namespace {
+
+report::Findings findings_of(const session::Recording& recording, const PageChoice& choice,
+                             const OpenedWith& with) {
+  const analysis::Selection chosen{choice.ranks, choice.steps, with.peaks};
+  return value_or_throw(
+      choice.memory ? session::memory_report(recording, chosen, choice.settings, with.threads)
+                    : session::full_report(recording, chosen, with.threads));
+}
+
+report::Page page_of(const report::Findings& findings, const PageChoice& choice,
+                     const std::string& paths) {
+  return choice.memory ? report::make_memory_page(findings, paths) : report::make_page(findings);
+}
+
+}  // namespace
 
 std::shared_ptr<const session::Study> OpenRun::study(const std::vector<std::int32_t>& ranks,
                                                      const std::vector<std::int64_t>& steps) {
   const std::lock_guard lock(mutex_);
   if (last_study_ == nullptr || last_.ranks != ranks || last_.steps != steps) {
-    const analysis::Selection chosen{ranks, steps};
+    const analysis::Selection chosen{ranks, steps, with_.peaks};
     last_study_ = std::make_shared<const session::Study>(
-        value_or_throw(session::Study::prepare(recording_, chosen, threads_)));
+        value_or_throw(session::Study::prepare(recording_, chosen, with_.threads)));
     last_ = chosen;
   }
   return last_study_;
@@ -40,19 +56,15 @@ std::string OpenRun::info_json() const {
   return report::info_json(report::summarize(recording_.run), memory, std::nullopt);
 }
 
-std::string OpenRun::report_text(const std::vector<std::int32_t>& ranks,
-                                 const std::vector<std::int64_t>& steps, std::size_t width,
-                                 bool colour) {
-  const report::Findings findings =
-      value_or_throw(session::full_report(recording_, {ranks, steps}, threads_));
-  return report::page_text(report::make_page(findings), {.colour = colour, .width = width});
+std::string OpenRun::report_text(const PageChoice& choice, std::size_t width, bool colour) const {
+  const report::Findings findings = findings_of(recording_, choice, with_);
+  return report::page_text(page_of(findings, choice, with_.paths),
+                           {.colour = colour, .width = width});
 }
 
-std::string OpenRun::report_html(const std::vector<std::int32_t>& ranks,
-                                 const std::vector<std::int64_t>& steps) {
-  const report::Findings findings =
-      value_or_throw(session::full_report(recording_, {ranks, steps}, threads_));
-  return report::page_html(report::make_page(findings), cli::version_line());
+std::string OpenRun::report_html(const PageChoice& choice) const {
+  const report::Findings findings = findings_of(recording_, choice, with_);
+  return report::page_html(page_of(findings, choice, with_.paths), cli::version_line());
 }
 
 }  // namespace stepscope::python

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -18,13 +18,15 @@
 namespace stepscope::python {
 
 // What crosses into Python as an exception (see errors.py).
-struct Failed {
+struct Failed : std::exception {
+  explicit Failed(base::Error what_failed) : error(std::move(what_failed)) {}
+  const char* what() const noexcept override { return error.message.c_str(); }
   base::Error error;
 };
 
 template <class T>
 T value_or_throw(base::Result<T> result) {
-  if (!result) throw Failed{result.error()};
+  if (!result) throw Failed(result.error());
   return *std::move(result);
 }
 
@@ -38,26 +40,39 @@ struct Answered {
   std::vector<std::shared_ptr<const base::Table>> tables;
 };
 
+// A page of the report and what it is about.
+struct PageChoice {
+  std::vector<std::int32_t> ranks;
+  std::vector<std::int64_t> steps;
+  bool memory = false;                          // the page of `stepscope memory`
+  std::map<std::string, std::string> settings;  // of that page: "device-memory", "batch-size"
+};
+
+// What a run was opened with and keeps.
+struct OpenedWith {
+  std::string paths;                      // as they would be typed again
+  std::vector<analysis::OwnPeaks> peaks;  // of devices the user knows better
+  unsigned threads = 1;
+};
+
 class OpenRun {
  public:
-  OpenRun(session::Recording recording, unsigned threads)
-      : recording_(std::move(recording)), threads_(threads) {}
+  OpenRun(session::Recording recording, OpenedWith with)
+      : recording_(std::move(recording)), with_(std::move(with)) {}
 
   // From any thread, without Python's lock.
   Answered ask(const std::string& analysis, const std::map<std::string, std::string>& options,
                const std::vector<std::int32_t>& ranks, const std::vector<std::int64_t>& steps);
   std::string info_json() const;
-  std::string report_text(const std::vector<std::int32_t>& ranks,
-                          const std::vector<std::int64_t>& steps, std::size_t width, bool colour);
-  std::string report_html(const std::vector<std::int32_t>& ranks,
-                          const std::vector<std::int64_t>& steps);
+  std::string report_text(const PageChoice& choice, std::size_t width, bool colour) const;
+  std::string report_html(const PageChoice& choice) const;
 
  private:
   std::shared_ptr<const session::Study> study(const std::vector<std::int32_t>& ranks,
                                               const std::vector<std::int64_t>& steps);
 
   session::Recording recording_;
-  unsigned threads_;
+  OpenedWith with_;
   std::mutex mutex_;  // of what follows
   analysis::Selection last_;
   std::shared_ptr<const session::Study> last_study_;

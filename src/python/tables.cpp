@@ -108,12 +108,14 @@ nb::list columns(const AnsweredTable& self) {
 
 std::vector<AnsweredTable> tables_of(const Answered& answer) {
   std::vector<AnsweredTable> out;
+  out.reserve(answer.tables.size());
   for (const TablePointer& table : answer.tables) out.push_back({table});
   return out;
 }
 
 std::string answer_html(const Answered& answer) {
   std::vector<const base::Table*> tables;
+  tables.reserve(answer.tables.size());
   for (const TablePointer& table : answer.tables) tables.push_back(table.get());
   return report::answer_fragment(*answer.about, tables, answer.answer.remarks);
 }

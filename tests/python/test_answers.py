@@ -1,36 +1,31 @@
 """The package gives what the command gives, for every analysis and every sample."""
 
 import json
-import os
-import subprocess
-from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from program import ROOT, Program
 
-stepscope = pytest.importorskip("stepscope", reason="the extension is not built: make python")
+import stepscope
+from stepscope.analyses import descriptors, python_name
 
-ROOT = Path(__file__).parents[2]
-PROGRAM = Path(os.environ.get("STEPSCOPE_BIN", ROOT / "build" / "stepscope"))
-SAMPLES = [
-    "examples/data/gpt_bf16.json.gz",
-    "examples/data/gpt_stack.json.gz",
-    "examples/data/ddp",
-]
-NAMES = [about["name"] for about in stepscope.analyses.descriptors()]
+# Every trace and every snapshot there is, and the folder of ranks as one run.
+DATA = ROOT / "examples" / "data"
+SAMPLES = sorted([*DATA.glob("*.json.gz"), *DATA.glob("*.pickle.gz"), DATA / "ddp"])
+NAMES = [about["name"] for about in descriptors()]
 
 
-@pytest.fixture(scope="module", params=SAMPLES)
-def sample(request: pytest.FixtureRequest) -> tuple[str, Any]:
-    path = str(ROOT / request.param)
-    return path, stepscope.open(path)
+@pytest.fixture(scope="module", params=SAMPLES, ids=lambda path: path.name)
+def sample(request: pytest.FixtureRequest) -> tuple[str, stepscope.Run]:
+    return str(request.param), stepscope.open(request.param)
 
 
-def command_answer(name: str, path: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [PROGRAM, "analyze", name, path, "-f", "json"], capture_output=True, text=True, check=False
-    )
-    answer: dict[str, Any] = json.loads(done.stdout) if done.returncode in (0, 4) else {}
+def command_answer(program: Program, name: str, path: str) -> dict[str, Any]:
+    done = program.run("analyze", name, path, "-f", "json")
+    answer: dict[str, Any] = json.loads(done.stdout) if done.exit_status in (0, 4) else {}
     return answer
 
 
@@ -42,14 +37,16 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_same_numbers_as_the_command(sample: tuple[str, Any], name: str) -> None:
+def test_same_numbers_as_the_command(
+    sample: tuple[str, stepscope.Run], name: str, program: Program
+) -> None:
     path, run = sample
-    expected = command_answer(name, path)
+    expected = command_answer(program, name, path)
     if not expected:  # an analysis this recording cannot be asked
         with pytest.raises(stepscope.Error):
             run.ask(name)
         return
-    answer = getattr(run, name.replace("-", "_"))()
+    answer = getattr(run, python_name(name))()
     assert answer.remarks == expected["remarks"]
     assert list(answer.tables) == list(expected["tables"])
     for table, rows in expected["tables"].items():
@@ -58,10 +55,7 @@ def test_same_numbers_as_the_command(sample: tuple[str, Any], name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_frames_hold_the_same_values(sample: tuple[str, Any], name: str) -> None:
-    pd = pytest.importorskip("pandas")
-    pa = pytest.importorskip("pyarrow")
-    pl = pytest.importorskip("polars")
+def test_frames_hold_the_same_values(sample: tuple[str, stepscope.Run], name: str) -> None:
     _, run = sample
     try:
         answer = run.ask(name)

@@ -1,0 +1,86 @@
+"""The pages of the package are those of the command, byte for byte."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import ROOT, Program
+
+import stepscope
+
+DATA = ROOT / "examples" / "data"
+LEAK = DATA / "snap_gpt_leak.pickle.gz"
+PAGES: list[tuple[str, list[Path], dict[str, Any], list[str]]] = [
+    ("report", [DATA / "gpt_bf16.json.gz"], {}, []),
+    ("report", [DATA / "gpt_bf16.json.gz"], {"steps": [3]}, ["--step", "3"]),
+    ("report", [DATA / "ddp"], {"ranks": 1}, ["--rank", "1"]),
+    ("memory", [LEAK], {}, []),
+    ("memory", [LEAK], {"device_memory": "1GiB", "batch_size": 8},
+     ["--device-memory", "1GiB", "--batch-size", "8"]),
+    ("memory", [LEAK, DATA / "snap_oracle.pickle.gz"], {}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "paths", "options", "words"), PAGES)
+def test_pages_are_those_of_the_command(
+    command: str,
+    paths: list[Path],
+    options: dict[str, Any],
+    words: list[str],
+    program: Program,
+    tmp_path: Path,
+) -> None:
+    run = stepscope.open_memory(paths) if command == "memory" else stepscope.open(paths)
+    printed = io.StringIO()
+    run.report(file=printed, **options)
+    expected = program.run(command, *paths, *words).stdout.decode()
+    assert printed.getvalue() == expected
+    program.run(command, *paths, *words, "--html", tmp_path / "command.html")
+    page = run.to_html(tmp_path / "package.html", **options)
+    assert page == (tmp_path / "command.html").read_text()
+    assert page == (tmp_path / "package.html").read_text()
+
+
+def test_a_page_needs_no_network() -> None:
+    page = stepscope.open(DATA / "gpt_bf16.json.gz").to_html()
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "https://" not in page
+
+
+def test_a_snapshot_alone_reports_memory() -> None:
+    printed, expected = io.StringIO(), io.StringIO()
+    stepscope.open(LEAK).report(file=printed)
+    stepscope.open_memory(LEAK).report(file=expected)
+    assert printed.getvalue() == expected.getvalue()
+
+
+def test_a_snapshot_beside_a_trace_reports_what_it_was_opened_for() -> None:
+    both = [DATA / "gpt_bf16.json.gz", LEAK]
+    trace, memory = io.StringIO(), io.StringIO()
+    stepscope.open(both).report(file=trace)
+    stepscope.open_memory(both).report(file=memory)
+    assert "Where the step time goes" in trace.getvalue()
+    assert "leaves" in memory.getvalue()
+    assert "1 rank, 3 steps, 20,146 events, 1 memory snapshot, 4,949 memory events" in repr(
+        stepscope.open(both)
+    )
+
+
+def test_your_own_peaks_are_used(tmp_path: Path, program: Program) -> None:
+    peaks = tmp_path / "peaks.yaml"
+    peaks.write_text("devices: [{match: H200, tflops: {bf16: 100}}]")
+    run = stepscope.open(DATA / "gpt_bf16.json.gz", peaks=peaks)
+    told = program.run(
+        "analyze",
+        "mfu",
+        DATA / "gpt_bf16.json.gz",
+        "--peaks",
+        peaks,
+        "-f",
+        "csv",
+        "--table",
+        "steps",
+    ).stdout.decode()
+    assert run.mfu().table.to_csv() == told
+    assert told != stepscope.open(DATA / "gpt_bf16.json.gz").mfu().table.to_csv()
