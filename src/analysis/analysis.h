@@ -56,9 +56,29 @@ class Options {
 base::Result<Options> parse_options(std::span<const Parameter> parameters,
                                     const std::map<std::string, std::string>& given);
 
+// A plain sentence: what could not be answered, and why.
+struct Remark {
+  // Most are about the whole answer and are nothing but their text.
+  Remark(std::string said) : text(std::move(said)) {}
+  static Remark on_table(std::string_view table, std::string said) {
+    Remark remark(std::move(said));
+    remark.table = table;
+    return remark;
+  }
+  static Remark on_limit(std::string said) {
+    Remark remark(std::move(said));
+    remark.of_limit = true;
+    return remark;
+  }
+
+  std::string text;
+  std::string_view table = {};  // the only one it is about; empty: the whole answer
+  bool of_limit = false;        // about rows that a parameter leaves out, and how to see them
+};
+
 struct Answer {
-  std::vector<base::Table> tables;   // in the order of Analysis::tables, all of them
-  std::vector<std::string> remarks;  // plain sentences: what could not be answered, and why
+  std::vector<base::Table> tables;  // in the order of Analysis::tables, all of them
+  std::vector<Remark> remarks;
 };
 
 // What must have been recorded for an analysis to have anything to say.

@@ -280,7 +280,7 @@ Exit run_analyze(const Context& context) {
     return show_error(context, written.error());
   }
   if (request->format == "csv" || request->format == "folded") {
-    for (const std::string& remark : answer->remarks) context.console.note(remark);
+    for (const analysis::Remark& remark : answer->remarks) context.console.note(remark.text);
   }
   if (!session::lost_data(*opened)) return Exit::kDone;
   note_lost_data(context, *opened);

@@ -113,6 +113,12 @@ std::vector<AnsweredTable> tables_of(const Answered& answer) {
   return out;
 }
 
+std::vector<std::string> texts_of_remarks(const Answered& answer) {
+  std::vector<std::string> out;
+  for (const analysis::Remark& remark : answer.answer.remarks) out.push_back(remark.text);
+  return out;
+}
+
 std::string answer_html(const Answered& answer) {
   std::vector<const base::Table*> tables;
   tables.reserve(answer.tables.size());
@@ -153,7 +159,7 @@ void bind_tables(nb::module_& module) {
       .def_prop_ro("name", [](const Answered& a) { return std::string(a.about->name); })
       .def_prop_ro("title", [](const Answered& a) { return std::string(a.about->title); })
       .def_prop_ro("question", [](const Answered& a) { return std::string(a.about->question); })
-      .def_prop_ro("remarks", [](const Answered& a) { return a.answer.remarks; })
+      .def_prop_ro("remarks", texts_of_remarks)
       .def("tables", tables_of)
       .def("html", answer_html);
 }

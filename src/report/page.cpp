@@ -56,12 +56,12 @@ PageSection make_section(const Section& section, const Findings& findings,
     if (finding == nullptr) continue;
     const base::Table* table = findings.table(part.analysis, part.table);
     if (part.quiet && (table == nullptr || table->rows() == 0)) continue;
-    for (const std::string& remark : finding->answer.remarks) {
+    for (const analysis::Remark& remark : finding->answer.remarks) {
       // How many rows there are was the report's choice, and it has no such option.
-      if (remark.find("--top") != std::string::npos) continue;
-      // Nor do remarks on tables the page does not show.
-      if (remark.find("the table ") != std::string::npos) continue;
-      if (said.insert(remark).second) out.remarks.push_back(remark);
+      if (remark.of_limit) continue;
+      // Nor does a remark on a table help where the page does not show it.
+      if (!remark.table.empty() && remark.table != part.table) continue;
+      if (said.insert(remark.text).second) out.remarks.push_back(remark.text);
     }
     if (table == nullptr || table->rows() == 0 || !anything_in(*table, part.needs)) continue;
     if (part.several_ranks && findings.info.ranks < 2) continue;

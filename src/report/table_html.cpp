@@ -150,11 +150,11 @@ std::string table_fragment(const base::Table& table, std::size_t rows) {
 
 std::string answer_fragment(const analysis::Analysis& about,
                             std::span<const base::Table* const> tables,
-                            std::span<const std::string> remarks) {
+                            std::span<const analysis::Remark> remarks) {
   constexpr std::size_t kRows = 20;
   std::string html = fmt::format("<h3>{}</h3>\n", html_text(about.question));
-  for (const std::string& remark : remarks) {
-    html += fmt::format("<p class=\"remark\">{}</p>\n", html_text(printable(remark)));
+  for (const analysis::Remark& remark : remarks) {
+    html += fmt::format("<p class=\"remark\">{}</p>\n", html_text(printable(remark.text)));
   }
   bool is_open = true;  // the first that has rows: the main one
   for (const base::Table* table : tables) {

@@ -22,6 +22,6 @@ std::string charts_html(const base::Table& table);
 std::string table_fragment(const base::Table& table, std::size_t rows);
 std::string answer_fragment(const analysis::Analysis& about,
                             std::span<const base::Table* const> tables,
-                            std::span<const std::string> remarks);
+                            std::span<const analysis::Remark> remarks);
 
 }  // namespace stepscope::report

@@ -270,9 +270,9 @@ std::string answer_text(const analysis::Analysis& about, const analysis::Answer&
                     styled(fmt::format("· a row is {}", table.shape().about), Style::kFaint, look));
     text += table_text(table, options);
   }
-  for (const std::string& remark : answer.remarks) {
+  for (const analysis::Remark& remark : answer.remarks) {
     text += '\n';
-    for (const std::string& line : wrapped(printable(remark), look.width)) text += line + "\n";
+    for (const std::string& line : wrapped(printable(remark.text), look.width)) text += line + "\n";
   }
   return text;
 }

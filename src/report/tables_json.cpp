@@ -28,7 +28,7 @@ void write_cell(JsonWriter& json, const base::Table& table, std::size_t column, 
 void write_answer(JsonWriter& json, const analysis::Answer& answer) {
   json.key("remarks");
   json.begin_list();
-  for (const std::string& remark : answer.remarks) json.value(std::string_view(remark));
+  for (const analysis::Remark& remark : answer.remarks) json.value(std::string_view(remark.text));
   json.end_list();
   json.key("tables");
   json.begin_object();

@@ -68,8 +68,9 @@ std::string answer_md(const analysis::Analysis& about, const analysis::Answer& a
                        markdown_text(table.shape().about));
     out += table.rows() == 0 ? "No rows.\n" : table_md(table);
   }
-  for (const std::string& remark : answer.remarks)
-    out += fmt::format("\n{}\n", markdown_text(remark));
+  for (const analysis::Remark& remark : answer.remarks) {
+    out += fmt::format("\n{}\n", markdown_text(remark.text));
+  }
   return out;
 }
 

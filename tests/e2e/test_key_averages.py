@@ -57,15 +57,18 @@ def children(trace: Any) -> dict[int, list[Event]]:
     return found
 
 
-def kept(calls: list[Call], below: dict[int, list[Event]]) -> list[Call]:
-    """Without calls that are all that a call of the same name holds."""
-    return [
-        c
-        for c in calls
-        if c.parent is None
-        or c.parent.event.name != c.event.name
-        or below[id(c.parent.event)] != [c.event]
-    ]
+def as_one(calls: list[Call], below: dict[int, list[Event]]) -> list[list[Call]]:
+    """Each call with the one of its own name that is all it holds, and so on: one call to torch."""
+    runs = dict[int, list[Call]]()
+    for call in calls:  # outer ones first
+        outer = call.parent
+        alone = outer is not None and below[id(outer.event)] == [call.event]
+        if outer is not None and alone and outer.event.name == call.event.name:
+            runs[id(call)] = runs[id(outer)]
+            runs[id(call)].append(call)
+        else:
+            runs[id(call)] = [call]
+    return [runs[id(call)] for call in calls if runs[id(call)][0] is call]
 
 
 def around_annotations(trace: Any) -> set[str]:
@@ -84,32 +87,88 @@ def us(nanos: int) -> Any:
     return pytest.approx(nanos / 1000, abs=0.01)
 
 
+Key = tuple[str, str]  # a name, and the shapes where they tell rows apart
+
+
+def shapes_for_torch(dims: Any) -> str:
+    """Shapes as key_averages tells them apart: of lists of tensors it knows nothing."""
+
+    def plain(shape: Any) -> list[str]:
+        sizes = shape if isinstance(shape, list) else []
+        texts = [] if any(isinstance(size, list) for size in sizes) else sizes
+        return [getattr(size, "text", str(size)) for size in texts]
+
+    return str([plain(shape) for shape in dims or []])
+
+
+def our_rows(program: Program, trace: Path, by_shape: bool) -> dict[Key, Row]:
+    """Rows of operators that torch takes for one, added up."""
+    table = "shapes" if by_shape else "operators"
+    summed: dict[Key, Row] = {}
+    for row in tables(program, "operators", "--top", "0", trace)[table]:
+        if row["name"].startswith("("):
+            continue
+        text = row["shapes"] if by_shape and row["shapes"] != "(no inputs)" else None
+        key = row["name"], shapes_for_torch(json.loads(f"[{text or ''}]"))
+        if (known := summed.setdefault(key, row)) is not row:
+            for column, value in row.items():
+                if type(value) is int:
+                    known[column] += value
+    return summed
+
+
+@pytest.mark.parametrize("by_shape", [False, True], ids=["by_name", "by_shape"])
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda p: p.name.split(".")[0])
-def test_operators_by_name(program: Program, oracle: Path) -> None:
+def test_operators(program: Program, oracle: Path, by_shape: bool) -> None:
     view = view_of_file(trace_of(oracle))
     calls, _, _ = calls_of(view)
-    below = children(view.trace)
     nested, annotated = within_themselves(calls), around_annotations(view.trace)
-    found = tables(program, "operators", "--top", "0", trace_of(oracle))["operators"]
-    ours = {r["name"]: r for r in found if not r["name"].startswith("(")}
-    theirs = {r["name"]: r for r in said(oracle, "key_averages")}
+
+    def key_of(call: Call) -> Key:
+        dims = call.event.given("Input Dims", "Input dims") if by_shape else None
+        return call.event.name, shapes_for_torch(dims)
+
+    every = defaultdict[Key, list[Call]](list)
+    for call in calls:
+        every[key_of(call)].append(call)
+    runs = defaultdict[Key, list[list[Call]]](list)
+    for run in as_one(calls, children(view.trace)):
+        runs[key_of(run[0])].append(run)
+    ours = our_rows(program, trace_of(oracle), by_shape)
+    grouping = "key_averages_by_shape" if by_shape else "key_averages"
     runtime = {e.name for e in view.trace.events if e.kind in ("runtime", "driver")}
-    assert set(theirs) - runtime == set(ours)
-    for name, row in ours.items():
-        torch = theirs[name]
-        assert torch["self_device_us"] == us(row["device_self_ns"]), name
-        if name not in annotated:
-            assert torch["self_cpu_us"] == us(row["host_self_ns"] - row["runtime_ns"]), name
-        for column, same in EXACT_BYTES.items():
-            if row[same] is not None and (name not in nested or "self" in column):
-                assert torch[column] == row[same], (name, column)
+    theirs = {
+        (row["name"], shapes_for_torch(row["shapes"])): row
+        for row in said(oracle, grouping)
+        if row["name"] not in runtime
+    }
+    assert set(ours) == set(every)
+    assert set(theirs) == set(runs)
+    for key, row in ours.items():
+        assert row["calls"] == len(every[key])
+        assert row["device_self_ns"] == sum(c.device_self for c in every[key]), key
+        assert row["host_self_ns"] == sum(c.host_self for c in every[key]), key
+    for key, torch in theirs.items():
+        row, name = ours[key], key[0]
         if name not in nested:
-            assert torch["calls"] == row["calls"], name
-            assert torch["cpu_us"] == us(row["host_total_ns"]), name
-            assert torch["device_us"] == us(row["device_total_ns"]), name
+            assert torch["self_device_us"] == us(row["device_self_ns"]), key
+            assert torch["calls"] == row["calls"], key
+            assert torch["cpu_us"] == us(row["host_total_ns"]), key
+            assert torch["device_us"] == us(row["device_total_ns"]), key
+            if name not in annotated:
+                assert torch["self_cpu_us"] == us(row["host_self_ns"] - row["runtime_ns"]), key
+            for column, same in EXACT_BYTES.items():
+                if row[same] is not None:
+                    assert torch[column] == row[same], (key, column)
         else:
-            own = [c for c in kept(calls, below) if c.event.name == name]
-            assert torch["calls"] == len(own), name
-            assert torch["cpu_us"] == us(sum(c.event.duration for c in own)), name
-            assert torch["device_us"] == us(sum(c.device_total for c in own)), name
+            own = [c for run in runs[key] for c in run]
+            assert torch["self_device_us"] == us(sum(c.device_self for c in own)), key
+            assert torch["calls"] == len(runs[key]), key
+            assert torch["cpu_us"] == us(sum(run[0].event.duration for run in runs[key])), key
+            assert torch["device_us"] == us(sum(run[0].device_total for run in runs[key])), key
+            if name not in annotated:
+                assert torch["self_cpu_us"] == us(sum(c.host_self - c.runtime for c in own)), key
+            for device, column in enumerate(("self_cpu_bytes", "self_device_bytes")):
+                if row[EXACT_BYTES[column]] is not None:
+                    assert torch[column] == sum(c.own_bytes[device] for c in own), (key, column)
     assert len(ours) >= 2

@@ -4,8 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace stepscope::analysis {
 namespace {
 
@@ -16,6 +14,26 @@ trace::SignatureId signature_of(const trace::Trace& trace, Row row) {
   return entry == base::RowSet::kNone ? trace::kNoSignature : trace.ops().signature[entry];
 }
 
+// Of the tensors that hold fractions; unknown where they differ.
+Dtype only_float_type(const OpInputs& inputs) {
+  Dtype found = Dtype::kUnknown;
+  for (const Input& input : inputs.inputs) {
+    if (input.kind != InputKind::kTensor || !is_float(input.tensor.dtype)) continue;
+    if (found != Dtype::kUnknown && found != input.tensor.dtype) return Dtype::kUnknown;
+    found = input.tensor.dtype;
+  }
+  return found;
+}
+
+// Bits of the families that multiply matrices.
+constexpr std::uint32_t kProducts = [] {
+  std::uint32_t bits = 0;
+  for (unsigned i = 0; i < static_cast<unsigned>(Family::kCount); ++i) {
+    if (multiplies_matrices(static_cast<Family>(i))) bits |= 1U << i;
+  }
+  return bits;
+}();
+
 class Counting {
  public:
   explicit Counting(const WindowView& window)
@@ -23,6 +41,8 @@ class Counting {
 
   CallCosts count() {
     find_formulas();
+    find_counts();
+    find_owners();
     find_recomputation();
     own_work();
     leave_out_what_parts_count();
@@ -31,12 +51,10 @@ class Counting {
   }
 
  private:
-  // Of every call: its formula, and the innermost call from it outwards that has one.
   void find_formulas() {
     std::vector<const Formula*> by_name(trace_.strings().size());
     std::vector<bool> asked(by_name.size());
     formula_.resize(times_.calls.size());
-    owner_.resize(times_.calls.size());
     for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
       const OpCall& call = times_.calls[i];
       const base::StringId name = trace_.name()[call.row];
@@ -45,10 +63,42 @@ class Counting {
         by_name[name] = find_formula(trace_.text(name));
       }
       formula_[i] = name < by_name.size() ? by_name[name] : nullptr;
+    }
+  }
+
+  // The profiler's counts, of calls whose formula does not tell.
+  void find_counts() {
+    counts_.resize(times_.calls.size());
+    const trace::FlopsTable& recorded = trace_.flops();
+    if (recorded.rows.size() == 0) return;
+    for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
+      const std::uint32_t entry = recorded.rows.find(times_.calls[i].row);
+      if (entry != base::RowSet::kNone && !formula_tells(i)) counts_[i] = recorded.flops[entry];
+    }
+  }
+
+  bool formula_tells(std::uint32_t call) {
+    if (formula_[call] == nullptr) return false;
+    const Row row = times_.calls[call].row;
+    const auto [known, is_new] =
+        tells_.try_emplace({trace_.name()[row], signature_of(trace_, row)}, false);
+    if (is_new) known->second = formula_cost(call).flops.known();
+    return known->second;
+  }
+
+  // Of every call: the innermost one from it outwards that has a formula or a count. A product
+  // whose formula does not tell is left to the call around it that has a count.
+  void find_owners() {
+    owner_.resize(times_.calls.size());
+    for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
       owner_[i] = i;
-      if (formula_[i] == nullptr && call.parent < i && formula_[owner_[call.parent]] != nullptr) {
-        owner_[i] = owner_[call.parent];
-      }
+      const std::uint32_t parent = times_.calls[i].parent;
+      if (parent >= i || counts_[i] > 0) continue;
+      const std::uint32_t around = owner_[parent];
+      const bool left_to_count = counts_[around] > 0 && formula_[i] != nullptr &&
+                                 multiplies_matrices(formula_[i]->family) && !formula_tells(i);
+      const bool around_costs = formula_[around] != nullptr || counts_[around] > 0;
+      if (left_to_count || (formula_[i] == nullptr && around_costs)) owner_[i] = around;
     }
   }
 
@@ -124,7 +174,11 @@ class Counting {
     std::vector<std::uint32_t> below(times_.calls.size());
     std::vector<std::uint32_t> own(times_.calls.size());
     for (const CostedCall& call : out_.calls) {
-      if (call.family != Family::kCount) own[call.call] = 1U << static_cast<unsigned>(call.family);
+      if (call.family != Family::kCount) {
+        own[call.call] = 1U << static_cast<unsigned>(call.family);
+      } else if (counts_[call.call] > 0) {
+        own[call.call] = kProducts;  // whichever it is that the profiler counted
+      }
     }
     for (std::size_t i = times_.calls.size(); i-- > 0;) {
       const std::uint32_t parent = times_.calls[i].parent;
@@ -135,13 +189,14 @@ class Counting {
   }
 
   void add_costs() {
-    using Key = std::tuple<base::StringId, trace::SignatureId, bool>;
+    using Key = std::tuple<base::StringId, trace::SignatureId, bool, std::int64_t>;
     std::vector<std::pair<Key, std::uint32_t>> keys;
     keys.reserve(out_.calls.size());
     for (std::uint32_t i = 0; i < out_.calls.size(); ++i) {
       const std::uint32_t call = out_.calls[i].call;
       const Row row = times_.calls[call].row;
-      keys.emplace_back(Key{trace_.name()[row], signature_of(trace_, row), has_parts_[call]}, i);
+      keys.emplace_back(
+          Key{trace_.name()[row], signature_of(trace_, row), has_parts_[call], counts_[call]}, i);
     }
     std::ranges::sort(keys);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -154,17 +209,31 @@ class Counting {
     }
   }
 
-  Cost cost_of_call(std::uint32_t call) const {
-    if (has_parts_[call]) return unknown(Missing::kParts);
+  Cost formula_cost(std::uint32_t call) const {
     if (formula_[call] == nullptr) return unknown(Missing::kFormula);
     const Row row = times_.calls[call].row;
     return analysis::cost_of(*formula_[call], trace_.name_text(row), inputs_of(trace_, row));
+  }
+
+  Cost cost_of_call(std::uint32_t call) const {
+    if (has_parts_[call]) return unknown(Missing::kParts);
+    Cost cost = formula_cost(call);
+    if (counts_[call] > 0) {
+      cost.flops = counts_[call];
+      cost.by_profiler = true;
+      if (cost.dtype == Dtype::kUnknown) {
+        cost.dtype = only_float_type(inputs_of(trace_, times_.calls[call].row));
+      }
+    }
+    return cost;
   }
 
   const WindowView& window_;
   const trace::Trace& trace_;
   const OpTimes& times_;
   std::vector<const Formula*> formula_;
+  std::vector<std::int64_t> counts_;  // 0: none, or not needed
+  std::map<std::pair<base::StringId, trace::SignatureId>, bool> tells_;
   std::vector<std::uint32_t> owner_;
   std::vector<bool> recomputed_, has_parts_;
   CallCosts out_;
@@ -176,84 +245,12 @@ const CallCosts& call_costs(const WindowView& window) {
   return window.call_costs->get([&] { return Counting(window).count(); });
 }
 
-bool names_helper_kernel(std::string_view kernel) {
-  return kernel.find("splitKreduce") != std::string_view::npos ||
-         kernel.find("splitk_reduce") != std::string_view::npos;
-}
-
-bool names_tensor_float_kernel(std::string_view kernel) {
-  return kernel.find("tf32") != std::string_view::npos ||
-         kernel.find("tensorop_s1688") != std::string_view::npos;
-}
-
-std::optional<Arithmetic> arithmetic_of(const CostedCall& call) {
-  const bool matrix = multiplies_matrices(call.family);
-  switch (call.dtype) {
-    case Dtype::kDouble:
-    case Dtype::kComplexDouble:
-      return Arithmetic::kFp64;
-    case Dtype::kFloat:
-    case Dtype::kComplexFloat:
-      return matrix && call.tensor_float ? Arithmetic::kTf32 : Arithmetic::kFp32;
-    // What is not a product of matrices is computed in 32 bits, whatever the tensors hold.
-    case Dtype::kHalf:
-      return matrix ? Arithmetic::kFp16 : Arithmetic::kFp32;
-    case Dtype::kBfloat16:
-      return matrix ? Arithmetic::kBf16 : Arithmetic::kFp32;
-    case Dtype::kFp8:
-      return matrix ? Arithmetic::kFp8 : Arithmetic::kFp32;
-    case Dtype::kFp4Pair:
-      return matrix ? std::optional(Arithmetic::kFp4) : std::nullopt;
-    case Dtype::kInt8:
-      return matrix ? std::optional(Arithmetic::kInt8) : std::nullopt;
-    default:
-      return std::nullopt;
-  }
-}
-
-double peak_of(const Peaks& peaks, const CostedCall& call) {
-  const auto arithmetic = arithmetic_of(call);
-  if (!arithmetic) return 0;
-  return multiplies_matrices(call.family) ? peaks.matrix_flops(*arithmetic) : peaks[*arithmetic];
-}
-
-std::string shape_text(const OpInputs& inputs) {
-  std::vector<std::pair<std::string, int>> parts;  // neighbours of one shape are one part
-  for (const Input& input : inputs.inputs) {
-    std::string part;
-    if (input.kind == InputKind::kTensor && input.tensor.rank() > 0) {
-      part = fmt::format("{}", fmt::join(input.tensor.dims, "×"));
-    } else if (input.kind == InputKind::kTensorList) {
-      part = input.list.empty() ? "list" : fmt::format("list of {}", input.list.size());
-    }
-    if (part.empty()) continue;
-    if (!parts.empty() && parts.back().first == part) {
-      ++parts.back().second;
-    } else {
-      parts.emplace_back(std::move(part), 1);
-    }
-  }
-  std::string text;
-  for (const auto& [part, times] : parts) {
-    if (!text.empty()) text += ", ";
-    text += times == 1 ? part : fmt::format("{} of {}", times, part);
-  }
-  return text;
-}
-
 OpInputs inputs_of(const trace::Trace& trace, Row row) {
   const trace::SignatureId id = signature_of(trace, row);
   if (id == trace::kNoSignature) return {};
   const trace::Signature& signature = trace.signatures()[id];
   return read_inputs(trace.text(signature.dims), trace.text(signature.types),
                      trace.text(signature.strides), trace.text(signature.concrete));
-}
-
-FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t device) {
-  for (const trace::DeviceProperties& properties : window.trace->header().devices) {
-    if (properties.id == device) return find_peaks(properties, view.own_peaks);
-  }
-  return {std::nullopt, "is not described in the trace"};
 }
 
 }  // namespace stepscope::analysis

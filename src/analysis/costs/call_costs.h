@@ -1,6 +1,6 @@
 // Which operator call owns which compute kernel's cost, and what that cost is. A kernel belongs to
-// the innermost call around its launch that has a formula; so linear → addmm is counted once, at
-// addmm. Rules and formulas: docs/metrics/costs.md.
+// the innermost call around its launch that has a formula, or a count of the profiler; so linear →
+// addmm is counted once, at addmm. Rules and formulas: docs/metrics/costs.md.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,5 @@ bool names_tensor_float_kernel(std::string_view kernel);
 // "768, 2 of 1024×256": the tensors of a call, those of no dimension left out.
 std::string shape_text(const OpInputs& inputs);
 OpInputs inputs_of(const trace::Trace& trace, trace::Row row);
-
-// Of the device some work ran on, with the reason where there are none.
-FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t device);
 
 }  // namespace stepscope::analysis

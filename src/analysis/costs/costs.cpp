@@ -40,6 +40,13 @@ std::string_view without_namespace(std::string_view name) {
   return name.starts_with(kAten) ? name.substr(kAten.size()) : name;
 }
 
+bool any_backwards(const OpInputs& inputs) {
+  const auto is_negative = [](std::int64_t stride) { return stride < 0; };
+  return std::ranges::any_of(inputs.inputs, [&](const Input& input) {
+    return std::ranges::any_of(input.tensor.strides, is_negative);
+  });
+}
+
 bool names_in_place(std::string_view name) {
   return name.size() > 1 && name.ends_with('_') && !name.ends_with("__");
 }
@@ -61,6 +68,7 @@ std::string_view name_of(Missing missing) {
       "inputs the formula is not for",
       "a value that was not recorded",
       "a type of unknown size",
+      "strides that run backwards",
       "tensors of a list, which were not recorded",
       "lengths that only the data knows",
       "numbers too large",
@@ -86,7 +94,9 @@ Cost cost_of(const Formula& formula, std::string_view operator_name, const OpInp
   const bool in_place = names_in_place(without_namespace(operator_name));
   Cost cost = formula.cost({formula, inputs, in_place});
   if (cost.missing == Missing::kNothing && !cost.flops.known()) cost.missing = Missing::kTooLarge;
-  if (cost.missing == Missing::kNothing && !cost.bytes.known()) cost.missing = Missing::kTypes;
+  if (cost.missing == Missing::kNothing && !cost.bytes.known()) {
+    cost.missing = any_backwards(inputs) ? Missing::kStrides : Missing::kTypes;
+  }
   return cost;
 }
 

@@ -40,6 +40,7 @@ enum class Missing : std::uint8_t {
   kInputs,   // inputs are not those the formula is for
   kValues,   // a value it depends on was not recorded: padding, whether causal
   kTypes,    // a type of unknown size
+  kStrides,  // a tensor that is walked backwards
   kLists,    // shapes or types of the tensors of a list were not recorded
   kLengths,  // the work depends on data: lengths of packed sequences
   kTooLarge,
@@ -56,6 +57,7 @@ struct Cost {
   Amount recomputed_flops = 0;    // of flops: done a second time to save memory
   Dtype dtype = Dtype::kUnknown;  // of the inputs the arithmetic is done on
   Missing missing = Missing::kNothing;  // why flops or, with flops known, bytes are not
+  bool by_profiler = false;             // flops are its count, for want of a formula's
 };
 
 struct Formula;

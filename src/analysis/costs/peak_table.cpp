@@ -14,7 +14,7 @@ constexpr std::array kDevices = std::to_array<KnownDevice>({
     {.name = "V100 SXM2", .match = "V100-SXM2", .multiprocessors = 80, .fp64 = 7.8, .fp32 = 15.7, .fp16 = 125, .gb_per_second = 900},
     {.name = "V100 DGX Station", .match = "V100-DGXS", .multiprocessors = 80, .fp64 = 7.8, .fp32 = 15.7, .fp16 = 125, .gb_per_second = 900},
     {.name = "T4", .match = "T4", .multiprocessors = 40, .fp32 = 8.1, .fp16 = 65, .int8 = 130, .gb_per_second = 320},
-    {.name = "A10G", .match = "A10G", .multiprocessors = 80, .fp32 = 31.52, .tf32 = 35, .fp16 = 70, .bf16 = 70, .int8 = 140, .gb_per_second = 600},
+    {.name = "A10G", .match = "A10G", .multiprocessors = 80, .fp32 = 35, .tf32 = 35, .fp16 = 70, .bf16 = 70, .int8 = 140, .gb_per_second = 600},
     {.name = "A10", .match = "A10", .multiprocessors = 72, .fp32 = 31.2, .tf32 = 62.5, .fp16 = 125, .bf16 = 125, .int8 = 250, .gb_per_second = 600},
     {.name = "A30", .match = "A30", .multiprocessors = 56, .fp64 = 5.2, .fp64_tensor = 10.3, .fp32 = 10.3, .tf32 = 82, .fp16 = 165, .bf16 = 165, .int8 = 330, .gb_per_second = 933},
     {.name = "A40", .match = "A40", .multiprocessors = 84, .fp32 = 37.4, .tf32 = 74.8, .fp16 = 149.7, .bf16 = 149.7, .int8 = 299.3, .gb_per_second = 696},

@@ -5,14 +5,13 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
-#include "analysis/costs/call_costs.h"
-#include "analysis/costs/roofline_sums.h"
+#include "analysis/costs/device_peaks.h"
+#include "analysis/costs/roofline_rows.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -32,6 +31,10 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr base::ColumnShape kFlops{"flops", Type::kInt, Unit::kCount,
                                    "floating-point operations, 2 for a multiply-add"};
+constexpr base::ColumnShape kFlopsFrom{
+    "flops_from", Type::kText, Unit::kNone,
+    "formula: computed from the inputs; profiler: its own count (with_flops), where no formula "
+    "tells"};
 constexpr base::ColumnShape kBytes{"moved_bytes", Type::kInt, Unit::kBytes,
                                    "inputs read once and outputs written once"};
 constexpr base::ColumnShape kIntensity{"intensity", Type::kReal, Unit::kNone,
@@ -66,6 +69,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"share", Type::kReal, Unit::kShare, "of the time of all compute kernels of this rank"},
     kArithmetic,
     kFlops,
+    kFlopsFrom,
     kBytes,
     kIntensity,
     kBandwidth,
@@ -88,6 +92,7 @@ constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
     {"share", Type::kReal, Unit::kShare, "of the time of all compute kernels of this rank"},
     kArithmetic,
     kFlops,
+    kFlopsFrom,
     kBytes,
     kIntensity,
     kBandwidth,
@@ -117,97 +122,9 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      kDeviceColumns},
 });
 
-// operator or kernel, inputs or operator, arithmetic, family, what is missing
-using Key = std::tuple<std::string, std::string, int, Family, Missing>;
-using Rows = std::map<Key, RoofSums>;
-
-struct Partial {
-  Rows operators, kernels;
-  Nanos compute_ns = 0, known_ns = 0;
-};
-
-constexpr int kNoArithmetic = -1;
-
-class Counting {
- public:
-  Counting(const RunView& view, const WindowView& window)
-      : window_(window), costs_(call_costs(window)), times_(op_times(window)) {
-    for (const DeviceView& device : window.devices) {
-      peaks_[device.device] = peaks_of(view, window, device.device).peaks.value_or(Peaks{});
-    }
-  }
-
-  Partial count() {
-    // Which device a call's kernels ran on: that of its first one.
-    std::vector<const Peaks*> peaks(costs_.calls.size());
-    for (std::size_t i = 0; i < window_.work.size(); ++i) {
-      const Work& piece = window_.work[i];
-      if (piece.work_class != WorkClass::kCompute || !window_.counts(piece)) continue;
-      out_.compute_ns += piece.length();
-      const std::uint32_t owner = costs_.of_work[i];
-      if (owner == CallCosts::kNone) {
-        const std::string why(name_of(why_no_operator(window_, piece)));
-        const Key key{why, std::string(), kNoArithmetic, Family::kCount, Missing::kOperator};
-        out_.operators[key].add_unknown(piece.length());
-        add_kernel(piece, why, nullptr, nullptr);
-        continue;
-      }
-      const Peaks& device = peaks_[window_.streams[piece.stream].device];
-      if (peaks[owner] == nullptr) peaks[owner] = &device;
-      add_kernel(piece, operator_of(costs_.calls[owner]), &costs_.calls[owner], &device);
-    }
-    add_operators(peaks);
-    return std::move(out_);
-  }
-
- private:
-  std::string operator_of(const CostedCall& call) const {
-    return std::string(window_.trace->name_text(times_.calls[call.call].row));
-  }
-
-  void add_operators(const std::vector<const Peaks*>& peaks) {
-    std::map<std::pair<std::uint32_t, bool>, RoofSums*> groups;  // by cost: one name and inputs
-    for (std::size_t i = 0; i < costs_.calls.size(); ++i) {
-      const CostedCall& call = costs_.calls[i];
-      if (!call.counted || peaks[i] == nullptr) continue;
-      const Cost& cost = costs_.cost(call);
-      RoofSums*& sums = groups[{call.cost, call.tensor_float}];
-      if (sums == nullptr) {
-        const auto row = times_.calls[call.call].row;
-        sums = &out_.operators[{operator_of(call), shape_text(inputs_of(*window_.trace, row)),
-                                number_of(call), call.family, cost.missing}];
-      }
-      sums->add(cost, call.compute_ns, peak_of(*peaks[i], call), peaks[i]->bytes_per_second);
-      if (cost.flops.known()) out_.known_ns += call.compute_ns;
-    }
-  }
-
-  void add_kernel(const Work& piece, const std::string& op, const CostedCall* call,
-                  const Peaks* peaks) {
-    const std::string_view name = window_.trace->name_text(piece.row);
-    // A call's work is one kernel's only where no other could have done a part of it.
-    const bool whole = call != nullptr && call->kernels == 1 && !names_helper_kernel(name);
-    RoofSums& sums = out_.kernels[{std::string(name), op, whole ? number_of(*call) : kNoArithmetic,
-                                   whole ? call->family : Family::kCount, Missing::kNothing}];
-    if (!whole) return sums.add_unknown(piece.length());
-    sums.add(costs_.cost(*call), piece.length(), peak_of(*peaks, *call), peaks->bytes_per_second);
-  }
-
-  static int number_of(const CostedCall& call) {
-    const auto arithmetic = arithmetic_of(call);
-    return arithmetic ? static_cast<int>(*arithmetic) : kNoArithmetic;
-  }
-
-  const WindowView& window_;
-  const CallCosts& costs_;
-  const OpTimes& times_;
-  std::map<std::int32_t, Peaks> peaks_;
-  Partial out_;
-};
-
-std::size_t add_rows(base::Table& table, std::int32_t rank, const Rows& rows, Nanos all,
+std::size_t add_rows(base::Table& table, std::int32_t rank, const RoofTable& rows, Nanos all,
                      std::size_t top, Nanos latency) {
-  std::vector<const Rows::value_type*> order;
+  std::vector<const RoofTable::value_type*> order;
   order.reserve(rows.size());
   for (const auto& row : rows) order.push_back(&row);
   std::ranges::stable_sort(order, std::ranges::greater{},
@@ -216,19 +133,21 @@ std::size_t add_rows(base::Table& table, std::int32_t rank, const Rows& rows, Na
   const bool kernels = table.name() == "kernels";
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [key, sums] = *order[i];
-    const auto& [name, detail, arithmetic, family, missing] = key;
+    const auto& [name, detail, arithmetic, family, missing, by_profiler] = key;
     const RoofCells c = roof_cells(sums, latency);
     using Word = std::optional<std::string_view>;
-    const Word type =
-        arithmetic == kNoArithmetic ? Word() : Word(name_of(static_cast<Arithmetic>(arithmetic)));
+    const Word type = arithmetic == RoofKey::kNoArithmetic
+                          ? Word()
+                          : Word(name_of(static_cast<Arithmetic>(arithmetic)));
     const double share = static_cast<double>(sums.device_ns) / static_cast<double>(all);
     std::string_view plain = name;
     if (plain.starts_with("aten::")) plain.remove_prefix(6);
     const std::string call = kernels || detail.empty() ? name : fmt::format("{} {}", plain, detail);
+    const Word from = !sums.flops.known() ? Word() : Word(by_profiler ? "profiler" : "formula");
     std::vector<base::Cell> cells = {
-        rank,    call,        sums.calls,  sums.device_ns, c.peak_share, c.bandwidth_share,
-        c.bound, c.lost_ns,   c.tflops,    share,          type,         c.flops,
-        c.bytes, c.intensity, c.bandwidth, c.roof_ns};
+        rank,    call,      sums.calls,  sums.device_ns, c.peak_share, c.bandwidth_share,
+        c.bound, c.lost_ns, c.tflops,    share,          type,         c.flops,
+        from,    c.bytes,   c.intensity, c.bandwidth,    c.roof_ns};
     if (!kernels) cells.emplace_back(name);
     cells.emplace_back(detail.empty() ? Word() : Word(detail));
     if (!kernels) {
@@ -242,9 +161,8 @@ std::size_t add_rows(base::Table& table, std::int32_t rank, const Rows& rows, Na
 
 base::Cell tera(double flops) { return flops > 0 ? base::Cell(flops / 1e12) : base::Null{}; }
 
-void add_devices(base::Table& table, const RunView& view, Answer& answer) {
+void add_devices(base::Table& table, const RunView& view) {
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
-  std::set<std::string> said;
   for (const WindowView& window : view.windows) {
     for (const DeviceView& device : window.devices) {
       if (!seen.emplace(window.rank, device.device).second) continue;
@@ -256,12 +174,6 @@ void add_devices(base::Table& table, const RunView& view, Answer& answer) {
                  p.bytes_per_second > 0 ? base::Cell(p.bytes_per_second) : none,
                  tera(p[Arithmetic::kFp32]), tera(p[Arithmetic::kTf32]), tera(p[Arithmetic::kFp16]),
                  tera(p[Arithmetic::kBf16]), tera(p[Arithmetic::kFp8])});
-      if (found.peaks) continue;
-      const std::string name = device.name.empty() ? fmt::format("device {}", device.device)
-                                                   : fmt::format("\"{}\"", device.name);
-      const std::string sentence = fmt::format(
-          "What {} can do at best is not known: it {}. --peaks FILE tells.", name, found.why_not);
-      if (said.insert(sentence).second) answer.remarks.push_back(sentence);
     }
   }
 }
@@ -269,29 +181,28 @@ void add_devices(base::Table& table, const RunView& view, Answer& answer) {
 Answer run(const RunView& view, const Options& options) {
   const auto top = static_cast<std::size_t>(options.count("top"));
   const Nanos latency = options.duration("latency");
-  const auto partials = per_window<Partial>(
-      view, [&](const WindowView& window) { return Counting(view, window).count(); });
-  std::map<std::int32_t, Partial> ranks;
+  const auto partials =
+      per_window<RoofRows>(view, [&](const WindowView& window) { return roof_rows(view, window); });
+  std::map<std::int32_t, RoofRows> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
-    Partial& rank = ranks[view.windows[w].rank];
-    for (const auto& [key, sums] : partials[w].operators) rank.operators[key].merge(sums);
-    for (const auto& [key, sums] : partials[w].kernels) rank.kernels[key].merge(sums);
-    rank.compute_ns += partials[w].compute_ns;
-    rank.known_ns += partials[w].known_ns;
+    ranks[view.windows[w].rank].merge(partials[w]);
   }
   Answer answer;
   base::Table operators(kTables[0]), kernels(kTables[1]), devices(kTables[2]);
   std::size_t left_out = 0;
   Nanos compute = 0, known = 0;
+  std::uint64_t by_profiler = 0;
   for (const auto& [rank, sums] : ranks) {
     left_out = std::max({left_out,
                          add_rows(operators, rank, sums.operators, sums.compute_ns, top, latency),
                          add_rows(kernels, rank, sums.kernels, sums.compute_ns, top, latency)});
     compute += sums.compute_ns;
     known += sums.known_ns;
+    by_profiler += sums.calls_by_profiler;
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
-  add_devices(devices, view, answer);
+  add_devices(devices, view);
+  for (std::string& why : why_no_peaks(view)) answer.remarks.emplace_back(std::move(why));
   if (compute > 0 && known == 0) {
     answer.remarks.emplace_back(
         "No FLOPs are known: profile with record_shapes=True to have the inputs of operators.");
@@ -300,9 +211,13 @@ Answer run(const RunView& view, const Options& options) {
         fmt::format("FLOPs are known for {:.1f} % of the time of compute kernels.",
                     100.0 * static_cast<double>(known) / static_cast<double>(compute)));
   }
+  if (by_profiler > 0) {
+    answer.remarks.emplace_back(fmt::format(
+        "FLOPs of {} calls are the profiler's own counts: no formula tells them.", by_profiler));
+  }
   if (left_out > 0) {
-    answer.remarks.push_back(
-        fmt::format("--top left out up to {} rows of a rank; --top 0 lists all.", left_out));
+    answer.remarks.push_back(Remark::on_limit(
+        fmt::format("--top left out up to {} rows of a rank; --top 0 lists all.", left_out)));
   }
   answer.tables.push_back(std::move(operators));
   answer.tables.push_back(std::move(kernels));

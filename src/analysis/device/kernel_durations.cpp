@@ -222,8 +222,8 @@ Answer run(const RunView& view, const Options& options) {
   const auto top = static_cast<std::size_t>(options.count("top"));
   Answer answer;
   if (top > 0 && order.size() > top) {
-    answer.remarks.push_back(
-        fmt::format("{} of {} names are listed; --top 0 lists all.", top, order.size()));
+    answer.remarks.push_back(Remark::on_limit(
+        fmt::format("{} of {} names are listed; --top 0 lists all.", top, order.size())));
     order.resize(top);
   }
   for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);

@@ -228,8 +228,8 @@ Answer run(const RunView& view, const Options& options) {
         "The trace has no ranges named by the user: torch.profiler.record_function makes them.");
   }
   if (left_out > 0) {
-    answer.remarks.push_back(
-        fmt::format("--top left out up to {} names of a rank; --top 0 lists all.", left_out));
+    answer.remarks.push_back(Remark::on_limit(
+        fmt::format("--top left out up to {} names of a rank; --top 0 lists all.", left_out)));
   }
   answer.tables.push_back(std::move(table));
   return answer;

@@ -221,10 +221,10 @@ Answer run(const RunView& view, const Options& options) {
                     ModuleTree::kDeepest));
   }
   if (left_out > 0) {
-    answer.remarks.push_back(fmt::format(
+    answer.remarks.push_back(Remark::on_limit(fmt::format(
         "--top left out up to {} modules of a rank, whose time is in the modules around them; "
         "--top 0 lists all.",
-        left_out));
+        left_out)));
   }
   answer.tables.push_back(std::move(table));
   return answer;

@@ -257,17 +257,17 @@ Answer run(const RunView& view, const Options& options) {
         "The trace has no Python frames: torch.profiler.profile(with_stack=True) records them.");
   }
   if (too_deep) {
-    answer.remarks.push_back(
+    answer.remarks.push_back(Remark::on_limit(
         fmt::format("Some stacks have more frames than --depth {} shows: the time of those further "
                     "in is in the "
                     "last one shown; --depth 0 shows all.",
-                    rules.depth));
+                    rules.depth)));
   }
   if (left_out > 0) {
-    answer.remarks.push_back(fmt::format(
+    answer.remarks.push_back(Remark::on_limit(fmt::format(
         "--frames left out up to {} frames of a rank, whose time is in the frames that called "
         "them.",
-        left_out));
+        left_out)));
   }
   answer.tables.push_back(std::move(stacks));
   answer.tables.push_back(std::move(frames));

@@ -194,8 +194,8 @@ Answer run(const RunView& view, const Options& options) {
     add_stacks(answer.tables[4], snapshot);
   }
   if (cut) {
-    answer.remarks.push_back(
-        fmt::format("Only the newest {} events are shown; --top 0 shows all.", top));
+    answer.remarks.push_back(Remark::on_limit(
+        fmt::format("Only the newest {} events are shown; --top 0 shows all.", top)));
   }
   return answer;
 }

@@ -244,13 +244,15 @@ Answer run(const RunView& view, const Options& options) {
     answer.remarks.emplace_back("The trace has no operators: record it with the CPU activity.");
   } else if (operators) {
     if (answer.tables[1].rows() == 0) {
-      answer.remarks.emplace_back(
+      answer.remarks.push_back(Remark::on_table(
+          "shapes",
           "Shapes of inputs were not recorded (record_shapes=True would), so the table shapes is "
-          "empty.");
+          "empty."));
     }
     if (answer.tables[2].rows() == 0) {
-      answer.remarks.emplace_back(
-          "Call stacks were not recorded (with_stack=True would), so the table stacks is empty.");
+      answer.remarks.push_back(Remark::on_table(
+          "stacks",
+          "Call stacks were not recorded (with_stack=True would), so the table stacks is empty."));
     }
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));

@@ -1,0 +1,19 @@
+// Peaks of the devices of a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/costs/peaks.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+// Of the device some work ran on, with the reason where there are none.
+FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t device);
+
+// A sentence for each device whose peaks are not known, said once.
+std::vector<std::string> why_no_peaks(const RunView& view);
+
+}  // namespace stepscope::analysis

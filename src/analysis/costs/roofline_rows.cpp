@@ -1,0 +1,106 @@
+#include "analysis/costs/roofline_rows.h"
+
+#include <utility>
+#include <vector>
+
+#include "analysis/costs/device_peaks.h"
+
+namespace stepscope::analysis {
+namespace {
+
+class Counting {
+ public:
+  Counting(const RunView& view, const WindowView& window)
+      : window_(window), costs_(call_costs(window)), times_(op_times(window)) {
+    for (const DeviceView& device : window.devices) {
+      peaks_[device.device] = peaks_of(view, window, device.device).peaks.value_or(Peaks{});
+    }
+  }
+
+  RoofRows count() {
+    // Which device a call's kernels ran on: that of its first one.
+    std::vector<const Peaks*> peaks(costs_.calls.size());
+    for (std::size_t i = 0; i < window_.work.size(); ++i) {
+      const Work& piece = window_.work[i];
+      if (piece.work_class != WorkClass::kCompute || !window_.counts(piece)) continue;
+      out_.compute_ns += piece.length();
+      const std::uint32_t owner = costs_.of_work[i];
+      if (owner == CallCosts::kNone) {
+        const std::string why(name_of(why_no_operator(window_, piece)));
+        const RoofKey key{why, std::string(), RoofKey::kNoArithmetic, Family::kCount,
+                          Missing::kOperator};
+        out_.operators[key].add_unknown(piece.length());
+        add_kernel(piece, why, nullptr, nullptr);
+        continue;
+      }
+      const Peaks& device = peaks_[window_.streams[piece.stream].device];
+      if (peaks[owner] == nullptr) peaks[owner] = &device;
+      add_kernel(piece, operator_of(costs_.calls[owner]), &costs_.calls[owner], &device);
+    }
+    add_operators(peaks);
+    return std::move(out_);
+  }
+
+ private:
+  std::string operator_of(const CostedCall& call) const {
+    return std::string(window_.trace->name_text(times_.calls[call.call].row));
+  }
+
+  void add_operators(const std::vector<const Peaks*>& peaks) {
+    std::map<std::pair<std::uint32_t, bool>, RoofSums*> groups;  // by cost: one name and inputs
+    for (std::size_t i = 0; i < costs_.calls.size(); ++i) {
+      const CostedCall& call = costs_.calls[i];
+      if (!call.counted || peaks[i] == nullptr) continue;
+      const Cost& cost = costs_.cost(call);
+      RoofSums*& sums = groups[{call.cost, call.tensor_float}];
+      if (sums == nullptr) {
+        const auto row = times_.calls[call.call].row;
+        sums = &out_.operators[{operator_of(call), shape_text(inputs_of(*window_.trace, row)),
+                                number_of(call), call.family, cost.missing, cost.by_profiler}];
+      }
+      sums->add(cost, call.compute_ns, peak_of(*peaks[i], call), peaks[i]->bytes_per_second);
+      if (cost.flops.known()) out_.known_ns += call.compute_ns;
+      if (cost.by_profiler) ++out_.calls_by_profiler;
+    }
+  }
+
+  void add_kernel(const Work& piece, const std::string& op, const CostedCall* call,
+                  const Peaks* peaks) {
+    const std::string_view name = window_.trace->name_text(piece.row);
+    // A call's work is one kernel's only where no other could have done a part of it.
+    const bool whole = call != nullptr && call->kernels == 1 && !names_helper_kernel(name);
+    RoofSums& sums =
+        out_.kernels[{std::string(name), op, whole ? number_of(*call) : RoofKey::kNoArithmetic,
+                      whole ? call->family : Family::kCount, Missing::kNothing,
+                      whole && costs_.cost(*call).by_profiler}];
+    if (!whole) return sums.add_unknown(piece.length());
+    sums.add(costs_.cost(*call), piece.length(), peak_of(*peaks, *call), peaks->bytes_per_second);
+  }
+
+  static int number_of(const CostedCall& call) {
+    const auto arithmetic = arithmetic_of(call);
+    return arithmetic ? static_cast<int>(*arithmetic) : RoofKey::kNoArithmetic;
+  }
+
+  const WindowView& window_;
+  const CallCosts& costs_;
+  const OpTimes& times_;
+  std::map<std::int32_t, Peaks> peaks_;
+  RoofRows out_;
+};
+
+}  // namespace
+
+RoofRows roof_rows(const RunView& view, const WindowView& window) {
+  return Counting(view, window).count();
+}
+
+void RoofRows::merge(const RoofRows& other) {
+  for (const auto& [key, sums] : other.operators) operators[key].merge(sums);
+  for (const auto& [key, sums] : other.kernels) kernels[key].merge(sums);
+  compute_ns += other.compute_ns;
+  known_ns += other.known_ns;
+  calls_by_profiler += other.calls_by_profiler;
+}
+
+}  // namespace stepscope::analysis

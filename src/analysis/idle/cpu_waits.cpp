@@ -1,0 +1,172 @@
+#include "analysis/idle/cpu_waits.h"
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/idle/idle_hosts.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using trace::Row;
+
+// Adds lengths by number; a wait counts once for a number, however often it comes back to it.
+class Adder {
+ public:
+  void add(std::uint32_t key, std::uint32_t wait, Nanos length) {
+    const auto [found, fresh] = sums_.try_emplace(key);
+    Sum& sum = found->second;
+    if (fresh || sum.wait != wait) {
+      sum.wait = wait;
+      sum.in_wait = 0;
+      ++sum.part.waits;
+    }
+    sum.in_wait += length;
+    sum.part.idle += length;
+    sum.part.longest = std::max(sum.part.longest, sum.in_wait);
+  }
+  template <class Text>
+  void into(HostParts& parts, Text text) const {
+    for (const auto& [key, sum] : sums_) parts[text(key)].merge(sum.part);
+  }
+
+ private:
+  struct Sum {
+    HostPart part;
+    Nanos in_wait = 0;
+    std::uint32_t wait = 0;
+  };
+  std::unordered_map<std::uint32_t, Sum> sums_;
+};
+
+constexpr std::uint32_t kNone = 0xffffffff;
+
+std::string path_text(const HostMoments& moments, std::uint32_t path) {
+  std::vector<std::string_view> inwards;
+  for (; path != kNone; path = moments.paths.members()[path].first) {
+    inwards.emplace_back(moments.frames[moments.paths.members()[path].second]);
+  }
+  std::string text;
+  for (std::size_t i = inwards.size(); i-- > 0;) {
+    if (!text.empty()) text += ';';
+    text += inwards[i];
+  }
+  return text;
+}
+
+// The operator behind a piece of work, as a row; its launch where there is none.
+Row ended_by(const trace::Trace& trace, const Work& piece) {
+  if (piece.launch == trace::kNoRow) return trace::kNoRow;
+  const Row op = trace.launches().op[trace.launches().rows.rank(piece.launch)];
+  return op != trace::kNoRow ? op : piece.launch;
+}
+
+void add_device(HostWaits& out, const WindowView& window,
+                const std::vector<IdleStretch>& stretches) {
+  const trace::Trace& trace = *window.trace;
+  const HostMoments moments = host_moments(window, stretches);
+  // By name and kind: a name is a number, a kind fits beside it.
+  Adder named;
+  Adder frames;
+  Adder paths;
+  Adder ends;
+  constexpr std::uint32_t kPython = kNone - 1;  // Python, but no operator
+  PairNumbers pairs;
+  for (const HostMoment& moment : moments.list) {
+    const Nanos length = moment.time.length();
+    const std::uint32_t in_none = moment.frame == kNone ? kNone : kPython;
+    const bool in_any = moment.named != trace::kNoRow;
+    named.add(in_any ? pairs.number(trace.name()[moment.named],
+                                    static_cast<std::uint32_t>(trace.kind()[moment.named]))
+                     : in_none,
+              moment.stretch, length);
+    frames.add(moment.frame, moment.stretch, length);
+    paths.add(moment.path, moment.stretch, length);
+  }
+  for (std::uint32_t i = 0; i < stretches.size(); ++i) {
+    const IdleStretch& stretch = stretches[i];
+    const Nanos length = stretch.time.length();
+    out.idle += length;
+    if (stretch.next == IdleStretch::kNobody) {
+      ends.add(kNone, i, length);
+      continue;
+    }
+    const Work& piece = window.work[stretch.next];
+    const Row row = ended_by(trace, piece);
+    ends.add(row == trace::kNoRow ? kPython : trace.name()[row], i, length);
+    if (piece.launch != trace::kNoRow) {
+      ++out.threads[trace.tracks()[trace.track()[piece.launch]].thread].ended;
+    }
+  }
+  named.into(out.parts[0], [&](std::uint32_t key) -> HostKey {
+    if (key == kNone) return {"(nothing recorded)", ""};
+    if (key == kPython) return {"(Python, in no operator)", ""};
+    const auto& [name, kind] = pairs.members()[key];
+    return {std::string(trace.text(name)), std::string(name_of(static_cast<trace::Kind>(kind)))};
+  });
+  frames.into(out.parts[1], [&](std::uint32_t key) -> HostKey {
+    return {key == kNone ? "(no Python frame)" : moments.frames[key], ""};
+  });
+  paths.into(out.parts[2], [&](std::uint32_t key) -> HostKey {
+    return {key == kNone ? "(no Python frame)" : path_text(moments, key), ""};
+  });
+  ends.into(out.parts[3], [&](std::uint32_t key) -> HostKey {
+    if (key == kNone) return {"(the end of a step or of the recording)", ""};
+    if (key == kPython) return {"(launch not recorded)", ""};
+    return {std::string(trace.text(key)), ""};
+  });
+}
+
+// How much of the idle time each thread was in something.
+void add_threads(HostWaits& out, const WindowView& window, const Intervals& idle) {
+  const trace::Trace& trace = *window.trace;
+  for (const trace::Track& track : trace.tracks()) {
+    if (track.is_device) continue;
+    Union recorded;
+    bool any = false;
+    for (Row row = track.begin; row < track.end; ++row) {
+      const trace::Kind kind = trace.kind()[row];
+      if (trace.phase()[row] != trace::Phase::kSpan || kind == trace::Kind::kOverhead ||
+          kind == trace::Kind::kProfiler || (trace.flags()[row] & trace::kFarTime) != 0) {
+        continue;
+      }
+      any = true;
+      if (!trace.name_text(row).starts_with("ProfilerStep#")) {
+        recorded.add(trace.start()[row], trace.end(row));
+      }
+    }
+    if (!any) continue;
+    HostThread& thread = out.threads[track.thread];
+    thread.name = track.thread_name;
+    thread.recorded += common(recorded.set(), idle);
+  }
+}
+
+}  // namespace
+
+HostWaits host_waits(const WindowView& window, Within within) {
+  HostWaits out;
+  for (const DeviceView& device : window.devices) {
+    const Intervals measured = measured_time(window, device, within);
+    add_device(out, window, idle_stretches(window, device, measured));
+    add_threads(out, window, subtract(measured, device.busy));
+  }
+  return out;
+}
+
+void HostWaits::merge(const HostWaits& other) {
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    for (const auto& [key, part] : other.parts[t]) parts[t][key].merge(part);
+  }
+  for (const auto& [id, thread] : other.threads) {
+    HostThread& own = threads[id];
+    if (own.name.empty()) own.name = thread.name;
+    own.ended += thread.ended;
+    own.recorded += thread.recorded;
+  }
+  idle += other.idle;
+}
+
+}  // namespace stepscope::analysis
