@@ -77,7 +77,7 @@ golden: build ## goldens alone; UPDATE=1 rewrites them
 	@$(PYTEST) tests/test_golden.py $(if $(UPDATE),--update-goldens)
 
 golden-dev: dev
-	@STEPSCOPE_BIN=build-dev/stepscope $(PYTEST) tests/test_golden.py
+	@STEPSCOPE_BIN=build-dev/stepscope $(PYTEST) tests/test_golden.py tests/e2e/test_every_question.py
 
 e2e: build ## end-to-end and differential tests
 	@$(PYTEST) tests/e2e
