@@ -1,0 +1,65 @@
+/* Ranges, steps, counters and log lines from native code, into the recording of the process it runs
+ * in (stepscope.profile in Python, or stepscope_start here). Where nothing records, every call
+ * returns after two loads. Link with libstepscope_capture.so.
+ *
+ * C:    static uint32_t read_batch;  if (!read_batch) read_batch = stepscope_name("read batch");
+ *       stepscope_begin(read_batch);  ...  stepscope_end(read_batch);
+ * C++:  STEPSCOPE_RANGE("read batch");   until the end of the block
+ */
+#ifndef STEPSCOPE_H
+#define STEPSCOPE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STEPSCOPE_API __attribute__((visibility("default")))
+
+/* The number of a name, above 0 and the same for the life of the process. Takes a lock: keep it. */
+STEPSCOPE_API uint32_t stepscope_name(const char* name);
+
+STEPSCOPE_API void stepscope_begin(uint32_t name);
+STEPSCOPE_API void stepscope_end(uint32_t name);
+STEPSCOPE_API void stepscope_instant(uint32_t name);
+STEPSCOPE_API void stepscope_counter(uint32_t name, double value);
+/* The training step of this number ends now. */
+STEPSCOPE_API void stepscope_step(int64_t number);
+/* Levels as Python counts them: 10 debug, 20 info, 30 warning, 40 error. */
+STEPSCOPE_API void stepscope_log(int32_t level, const char* logger, const char* text);
+
+/* Records to FOLDER/events.scope until stepscope_stop or the end of the process. 0: it does;
+ * otherwise nothing is recorded and stepscope_error says why. Not needed under stepscope.profile.
+ */
+STEPSCOPE_API int stepscope_start(const char* folder);
+STEPSCOPE_API void stepscope_stop(void);
+STEPSCOPE_API const char* stepscope_error(void);
+
+#ifdef __cplusplus
+}
+
+namespace stepscope_native {
+
+class Range {
+ public:
+  explicit Range(uint32_t name) : name_(name) { stepscope_begin(name_); }
+  ~Range() { stepscope_end(name_); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  uint32_t name_;
+};
+
+}  // namespace stepscope_native
+
+#define STEPSCOPE_JOIN2(a, b) a##b
+#define STEPSCOPE_JOIN(a, b) STEPSCOPE_JOIN2(a, b)
+#define STEPSCOPE_RANGE(name)                                                             \
+  static const uint32_t STEPSCOPE_JOIN(stepscope_name_, __LINE__) = stepscope_name(name); \
+  const ::stepscope_native::Range STEPSCOPE_JOIN(                                         \
+      stepscope_range_, __LINE__)(STEPSCOPE_JOIN(stepscope_name_, __LINE__))
+#endif
+
+#endif

@@ -1,0 +1,322 @@
+#include "capture/recorder.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "wire/reader.h"
+#include "wire/ticks.h"
+
+namespace stepscope::capture {
+namespace {
+
+// What a file says, put together.
+struct Told {
+  std::vector<std::string> names;
+  std::map<std::string, std::string> process;
+  std::map<wire::ThreadId, std::vector<std::pair<wire::RecordKind, std::string>>> ranges;
+  std::map<wire::ThreadId, std::vector<std::uint64_t>> ticks;
+  std::vector<std::uint64_t> lanes;
+  std::vector<wire::LogLine> logs;
+  std::vector<std::int64_t> steps;
+  std::vector<double> values;
+  std::uint64_t dropped = 0, records = 0;
+  std::optional<wire::Cost> end;
+  std::uint64_t skipped = 0;
+  wire::TickClock clock;
+};
+
+Told read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  Told told;
+  wire::BlockReader reader;
+  reader.add(bytes);
+  reader.finish();
+  while (const auto block = reader.next()) {
+    switch (block->kind) {
+      case wire::BlockKind::kProcess: {
+        const auto fields = wire::read_process(block->payload);
+        for (const auto& [key, value] : *fields) told.process[key] = value;
+        break;
+      }
+      case wire::BlockKind::kAnchor:
+        told.clock.add(*wire::read_anchor(block->payload));
+        break;
+      case wire::BlockKind::kNames: {
+        const auto run = wire::read_names(block->payload);
+        for (const std::string_view name : run->names) told.names.emplace_back(name);
+        break;
+      }
+      case wire::BlockKind::kEvents:
+        EXPECT_TRUE(wire::read_events(
+            block->payload,
+            [&](wire::ThreadId thread, const wire::Record& record, std::uint64_t value) {
+              ++told.records;
+              switch (record.kind()) {
+                case wire::RecordKind::kLane:
+                  told.lanes.push_back(record.what());
+                  break;
+                case wire::RecordKind::kStep:
+                  told.steps.push_back(static_cast<std::int64_t>(value));
+                  break;
+                case wire::RecordKind::kCounter:
+                  told.values.push_back(std::bit_cast<double>(value));
+                  break;
+                default:
+                  told.ranges[thread].emplace_back(record.kind(), told.names.at(record.what()));
+                  told.ticks[thread].push_back(record.ticks);
+              }
+            }));
+        break;
+      case wire::BlockKind::kLogs: {
+        const auto lines = wire::read_logs(block->payload);
+        told.logs.insert(told.logs.end(), lines->begin(), lines->end());
+        break;
+      }
+      case wire::BlockKind::kDropped:
+        told.dropped += wire::read_dropped(block->payload)->count;
+        break;
+      case wire::BlockKind::kEnd:
+        told.end = wire::read_end(block->payload);
+        break;
+      case wire::BlockKind::kThread:
+        EXPECT_TRUE(wire::read_thread(block->payload));
+        break;
+    }
+  }
+  told.skipped = reader.skipped_bytes();
+  return told;
+}
+
+class Recording : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "recorder-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override {
+    stop();
+    std::filesystem::remove_all(folder_);
+  }
+  std::string file() const { return folder_ + "/events.scope"; }
+
+  std::string folder_;
+};
+
+using enum wire::RecordKind;
+
+TEST_F(Recording, HoldsWhatWasRecorded) {
+  ASSERT_TRUE(start({.folder = folder_, .about = {{"rank", "3"}}}));
+  const wire::NameId outer = name_id("outer"), inner = name_id("inner");
+  log(20, "root", "before the first step");
+  begin(outer);
+  begin(inner);
+  end(inner);
+  end(outer);
+  step(5);
+  counter(name_id("loss"), 0.25);
+  log(30, "train", "loss is high");
+  stop();
+  const Told told = read(file());
+  EXPECT_EQ(told.process.at("rank"), "3");
+  EXPECT_EQ(told.process.at("pid"), std::to_string(getpid()));
+  ASSERT_EQ(told.ranges.size(), 1U);
+  EXPECT_EQ(told.ranges.begin()->second,
+            (std::vector<std::pair<wire::RecordKind, std::string>>{
+                {kBegin, "outer"}, {kBegin, "inner"}, {kEnd, "inner"}, {kEnd, "outer"}}));
+  EXPECT_TRUE(std::ranges::is_sorted(told.ticks.begin()->second));
+  EXPECT_EQ(told.steps, std::vector<std::int64_t>{5});
+  EXPECT_EQ(told.values, std::vector<double>{0.25});
+  ASSERT_EQ(told.logs.size(), 2U);
+  EXPECT_EQ(told.logs[0].step, -1);
+  EXPECT_EQ(told.logs[1].step, 6);
+  EXPECT_EQ(told.logs[1].text, "loss is high");
+  ASSERT_TRUE(told.end);
+  EXPECT_EQ(told.skipped, 0U);
+}
+
+TEST_F(Recording, TicksAreTheWallClock) {
+  using namespace std::chrono;
+  const auto wall = [] {
+    return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+  };
+  ASSERT_TRUE(start({.folder = folder_}));
+  const std::int64_t before = wall();
+  begin(name_id("sleep"));
+  std::this_thread::sleep_for(milliseconds(30));
+  end(name_id("sleep"));
+  const std::int64_t after = wall();
+  stop();
+  const Told told = read(file());
+  const std::int64_t began = told.clock.wall_ns(told.ticks.begin()->second[0]);
+  const std::int64_t ended = told.clock.wall_ns(told.ticks.begin()->second[1]);
+  // Anchors are exact to some microseconds.
+  EXPECT_GE(began, before - 100'000);
+  EXPECT_LE(ended, after + 100'000);
+  EXPECT_GE(ended - began, 29'900'000);
+}
+
+TEST_F(Recording, NothingHappensWithoutOne) {
+  begin(name_id("nobody listens"));
+  end(name_id("nobody listens"));
+  log(20, "root", "nobody listens");
+  EXPECT_FALSE(is_recording());
+  EXPECT_TRUE(path().empty());
+  flush();
+  stop();
+}
+
+TEST_F(Recording, ThreadsHaveTheirOwn) {
+  ASSERT_TRUE(start({.folder = folder_}));
+  const wire::NameId name = name_id("work");
+  constexpr int kThreads = 8, kRanges = 20'000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kRanges; ++i) {
+        begin(name);
+        end(name);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  stop();
+  const Told told = read(file());
+  EXPECT_EQ(told.ranges.size(), static_cast<std::size_t>(kThreads));
+  // All of it, or counted: a begin or an end is one record.
+  EXPECT_EQ(told.records + told.dropped, 2ULL * kThreads * kRanges);
+  EXPECT_EQ(told.end->records, told.records);
+}
+
+TEST_F(Recording, LanesAreToldWhenTheyChange) {
+  ASSERT_TRUE(start({.folder = folder_}));
+  const wire::NameId name = name_id("task");
+  begin(name, 7);
+  begin(name, 8);
+  end(name, 7);
+  end(name, 8);
+  begin(name);
+  end(name);
+  stop();
+  EXPECT_EQ(read(file()).lanes, (std::vector<std::uint64_t>{7, 8, 7, 8, 0}));
+}
+
+TEST_F(Recording, AFullRingDropsAndCounts) {
+  Ring ring(1, 1);
+  std::uint64_t kept = 0;
+  for (std::uint64_t i = 0; i < Ring::kPlaces + 100; ++i) {
+    kept += ring.push({i, 0}, Ring::kForEnds) ? 1 : 0;
+  }
+  EXPECT_EQ(kept, Ring::kPlaces - Ring::kForEnds);
+  EXPECT_EQ(ring.take_dropped(), Ring::kPlaces + 100 - kept);
+  EXPECT_TRUE(ring.push({1, 0}, 0));  // an end still finds room
+  std::vector<wire::Record> drained;
+  ring.drain(drained);
+  EXPECT_EQ(drained.size(), kept + 1);
+  EXPECT_TRUE(ring.push({1, 0}, {2, 0}, Ring::kForEnds));
+}
+
+TEST_F(Recording, IsNeverWrittenOver) {
+  ASSERT_TRUE(start({.folder = folder_}));
+  EXPECT_FALSE(start({.folder = folder_}));  // runs already
+  stop();
+  const base::Status again = start({.folder = folder_});
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().message.find("exists already"), std::string::npos);
+  const base::Status nowhere = start({.folder = folder_ + "/missing"});
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.error().message.find("No such file"), std::string::npos);
+}
+
+TEST_F(Recording, SeveralAfterEachOther) {
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = "events-" + std::to_string(i) + ".scope";
+    ASSERT_TRUE(start({.folder = folder_, .file = name}));
+    begin(name_id("again"));
+    end(name_id("again"));
+    stop();
+    const Told told = read(folder_ + "/" + name);
+    ASSERT_EQ(told.ranges.size(), 1U);
+    EXPECT_EQ(told.ranges.begin()->second.size(), 2U);
+  }
+}
+
+// A child of a fork writes a file of its own, and the parent's stays whole.
+TEST_F(Recording, AForkedChildHasItsOwnFile) {
+  ASSERT_TRUE(start({.folder = folder_}));
+  const wire::NameId name = name_id("before the fork");
+  begin(name);
+  const pid_t child = fork();
+  if (child == 0) {
+    begin(name_id("in the child"));
+    end(name_id("in the child"));
+    stop();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  end(name);
+  stop();
+  const Told parent = read(file());
+  EXPECT_EQ(parent.records, 2U);
+  const Told own = read(folder_ + "/worker-" + std::to_string(child) + ".scope");
+  ASSERT_EQ(own.ranges.size(), 1U);
+  EXPECT_EQ(own.ranges.begin()->second[0].second, "in the child");
+  EXPECT_EQ(own.process.at("parent_pid"), std::to_string(getpid()));
+  EXPECT_TRUE(own.end);
+}
+
+// A child that records nothing leaves no file behind.
+TEST_F(Recording, AQuietChildLeavesNothing) {
+  ASSERT_TRUE(start({.folder = folder_}));
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  stop();
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+// Killed at any moment, a process leaves all that was flushed and what the writer had written.
+TEST_F(Recording, SurvivesBeingKilled) {
+  for (int round = 0; round < 5; ++round) {
+    const std::string name = "killed-" + std::to_string(round) + ".scope";
+    const pid_t child = fork();
+    if (child == 0) {
+      if (!start({.folder = folder_, .file = name})) _exit(1);
+      const wire::NameId counted = name_id("counted");
+      for (int i = 0; i < 1000; ++i) counter(counted, i);
+      flush();
+      for (int i = 1000;; ++i) {
+        counter(counted, i);
+        if (i == 5000 + round * 777) raise(SIGKILL);
+      }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    const Told told = read(folder_ + "/" + name);
+    EXPECT_FALSE(told.end);
+    ASSERT_GE(told.values.size(), 1000U);
+    for (std::size_t i = 0; i < told.values.size(); ++i) {
+      ASSERT_EQ(told.values[i], static_cast<double>(i));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::capture
