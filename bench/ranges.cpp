@@ -40,7 +40,10 @@ int main() {
   std::uint64_t sum = 0;
   for (int turn = 0; turn < kTurns; ++turn) {
     auto since = Clock::now();
-    for (int i = 0; i < kRanges; ++i) sum += capture::ticks() ^ capture::ticks();
+    for (int i = 0; i < kRanges; ++i) {
+      sum += capture::ticks();
+      sum -= capture::ticks();
+    }
     clocks.push_back(ns_each(since, kRanges));
     since = Clock::now();
     for (int i = 0; i < kRanges; ++i) {

@@ -236,12 +236,11 @@ void after_fork_in_child() {
 }
 
 void prepare_process() {
-  static const bool once = [] {
+  static std::once_flag once;
+  std::call_once(once, [] {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     std::atexit(stop);
-    return true;
-  }();
-  (void)once;
+  });
 }
 
 std::string own_thread_name() {
