@@ -12,7 +12,7 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: help setup build demo test check format format-check lint ruff mypy tidy layers sizes docs \
-        python unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean
+        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,14 @@ python: build ## build the extension of the Python package beside python/stepsco
 	@grep -qs '^STEPSCOPE_PYTHON:BOOL=ON' build/CMakeCache.txt || \
 	  cmake -S . -B build -DSTEPSCOPE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) >/dev/null
 	@cmake --build build -j$(JOBS) --target _core
+
+wheel: ## a wheel for other machines in dist/, checked by auditwheel
+	@rm -rf build-wheel-plain dist
+	@CC=$${CC:-cc} CXX=$${CXX:-c++} $(PYTHON) -m pip wheel . --quiet --no-deps --no-build-isolation -w build-wheel-plain
+	@PATH=$(CURDIR)/.venv/bin:$$PATH $(PYTHON) -m auditwheel repair -w dist \
+	  --plat manylinux_2_34_$$(uname -m) build-wheel-plain/stepscope-*.whl >/dev/null 2>&1 || \
+	  $(PYTHON) -m auditwheel show build-wheel-plain/stepscope-*.whl
+	@ls dist/*.whl
 
 demo: setup build ## the tour on the bundled samples
 	@examples/demo.sh
@@ -82,7 +90,7 @@ golden-dev: dev
 e2e: build ## end-to-end and differential tests
 	@$(PYTEST) tests/e2e
 
-pytest: build python ## every Python test: goldens, e2e, examples, the checks themselves
+pytest: build python wheel ## every Python test: goldens, e2e, examples, the checks themselves
 	@$(PYTEST) tests
 
 dev: build-dev/build.ninja ## build with clang, ASan and UBSan in build-dev
@@ -113,7 +121,7 @@ bench: setup build ## measure what the docs claim; BENCH_ARGS go to bench/run.py
 	@$(PYTHON) bench/run.py $(BENCH_ARGS)
 
 clean: ## remove everything that was built; .venv stays
-	@rm -rf build build-* python/stepscope/*.so
+	@rm -rf build build-* python/stepscope/*.so dist
 
 build/build.ninja: CMakePresets.json
 	@cmake --preset release

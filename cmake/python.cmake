@@ -13,9 +13,20 @@ foreach(library nanobind-static nanobind-static-abi3)  # the second where Python
   endif()
 endforeach()
 target_link_libraries(_core PRIVATE stepscope::cli)
-# The system's C++ library may be older than ours, and other extensions must not meet ours.
-target_link_options(_core PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+# The system's C++ library may be older than ours, and other extensions must not meet ours. Of the shared libraries
+# those that nothing needs are left out: linked_in.cpp has fmt. mold keeps a call to arc4random that is never made,
+# and with it the need for a C library of 2022.
+target_link_options(_core PRIVATE -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--as-needed -fuse-ld=bfd)
 if(NOT SKBUILD)  # importable where its Python files are
   set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/stepscope)
 endif()
 install(TARGETS _core LIBRARY DESTINATION stepscope)
+
+# The licences of what a wheel holds of others, where Debian keeps them.
+if(SKBUILD)
+  foreach(package libisal2 libzstd1 libfmt9 libyaml-cpp0.7 libprotozero-dev nlohmann-json3-dev libstdc++6)
+    if(EXISTS /usr/share/doc/${package}/copyright)
+      install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses RENAME ${package}.txt)
+    endif()
+  endforeach()
+endif()
