@@ -15,6 +15,7 @@ using allocator::Rules;
 struct Candidate {
   std::string setting;
   Rules rules;
+  bool changes_split_size = false;
 };
 
 std::vector<Candidate> candidates(const Rules& recorded, bool can_collect) {
@@ -22,7 +23,7 @@ std::vector<Candidate> candidates(const Rules& recorded, bool can_collect) {
   const auto add = [&](std::string setting, auto change) {
     Rules rules = recorded;
     change(rules);
-    list.push_back({std::move(setting), rules});
+    list.push_back({std::move(setting), rules, rules.max_split_size != recorded.max_split_size});
   };
   if (recorded.expandable_segments) {
     add("expandable_segments:False", [](Rules& rules) { rules.expandable_segments = false; });
@@ -66,27 +67,55 @@ std::string_view name_of(Fits fits) {
 
 namespace {
 
+// Those that differ in the split size alone stand together, as one's outcome may be the others'
+// too; with a thread for each they need not wait for each other.
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<Candidate>& all,
+                                                unsigned threads) {
+  std::vector<std::vector<std::size_t>> groups(1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].changes_split_size && threads < all.size()) {
+      groups.front().push_back(i);
+    } else {
+      groups.push_back({i});
+    }
+  }
+  return groups;
+}
+
 Forecasts make_forecasts(const HistoryWork& work, std::optional<base::Bytes> device_bytes,
                          unsigned threads) {
   Forecasts out;
   const memory::History& history = *work.history;
-  out.reproduction = reproduce(history, work.lives, work.followed);
+  const Requests requests = requests_of(history, work.lives, work.followed);
+  out.reproduction = reproduce(requests);
   out.limit = limit_seen(history, work.followed);
-  out.least_possible = least_possible(history, work.lives, work.followed.rules);
+  out.least_possible = least_possible(requests, work.followed.rules);
   if (!out.reproduction.is_same) return out;
   std::optional<base::Bytes> limit = device_bytes;
   if (out.limit) limit = out.limit->at_most;
   const std::vector<Candidate> all = candidates(work.followed.rules, limit.has_value());
   out.list.resize(all.size());
-  base::parallel_for(all.size(), threads, [&](std::size_t i) {
-    SettingForecast& forecast = out.list[i];
-    forecast.setting = all[i].setting;
-    forecast.result = simulate(history, work.lives, work.followed, all[i].rules, limit);
-    // What more memory does not serve, less does not either.
-    if (forecast.result.ooms_served > 0 && out.limit) {
-      forecast.ooms_served_surely =
-          simulate(history, work.lives, work.followed, all[i].rules, out.limit->at_least)
-              .ooms_served;
+  for (std::size_t i = 0; i < all.size(); ++i) out.list[i].setting = all[i].setting;
+  const std::vector<std::vector<std::size_t>> groups = groups_of(all, threads);
+  base::parallel_for(groups.size(), threads, [&](std::size_t group) {
+    std::vector<std::size_t> left = groups[group];
+    while (!left.empty()) {
+      std::vector<base::Bytes> sizes;
+      for (const std::size_t i : left) sizes.push_back(all[i].rules.max_split_size);
+      const Simulated result = simulate(requests, all[left.front()].rules, limit, sizes);
+      const std::size_t first = left.front();
+      std::erase_if(left, [&](std::size_t i) {
+        const bool is_same = i == first || std::ranges::count(result.same_split_sizes,
+                                                              all[i].rules.max_split_size) > 0;
+        if (is_same) out.list[i].result = result;
+        return is_same;
+      });
+    }
+    for (const std::size_t i : groups[group]) {
+      // What more memory does not serve, less does not either.
+      if (out.list[i].result.ooms_served == 0 || !out.limit) continue;
+      out.list[i].ooms_served_surely =
+          simulate(requests, all[i].rules, out.limit->at_least).ooms_served;
     }
   });
   return out;

@@ -79,7 +79,7 @@ inline RandomHistory random_history(const allocator::Rules& rules, std::uint32_t
     const std::int64_t stream = below(4) == 0 ? 7 : 0;
     const bool small = rules.is_small(rules.rounded(size));
     const std::uint32_t bin = caching.bin({stream, 0, small});
-    const Held held{caching.request(bin, size, 0), size, stream};
+    const Held held{caching.request(bin, size, rules.rounded(size), 0), size, stream};
     flush(stream);
     note(Action::kAlloc, held);
     in_use.push_back(held);

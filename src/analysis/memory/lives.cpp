@@ -1,37 +1,18 @@
 #include "analysis/memory/lives.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "analysis/memory/allocator/address_index.h"
 
 namespace stepscope::analysis {
 namespace {
 
 using memory::Action;
 
-struct Touch {
-  std::uint64_t address;
-  std::uint32_t event;
-  auto operator<=>(const Touch&) const = default;
-};
-
-bool is_of_a_life(Action action) {
-  return action == Action::kAlloc || action == Action::kFreeRequested ||
-         action == Action::kFreeCompleted;
-}
-
-// The events that begin or end lives, by address and then in their order: what happened at one
-// address stands together.
-std::vector<Touch> touches_of(const memory::History& history) {
-  std::vector<Touch> touches;
-  touches.reserve(history.length());
-  for (std::size_t i = 0; i < history.length(); ++i) {
-    if (is_of_a_life(history.action[i])) {
-      touches.push_back({history.address[i], static_cast<std::uint32_t>(i)});
-    }
-  }
-  std::ranges::sort(touches);
-  return touches;
-}
+// Until all are known, those older than the history are numbered apart.
+constexpr LifeId kOlder = LifeId{1} << 31;
 
 class Reader {
  public:
@@ -39,21 +20,31 @@ class Reader {
       : snapshot_(snapshot), history_(history) {
     out_.of_event.assign(history.length(), kNoLife);
     bool completes = false;
+    std::size_t allocations = 0;
     for (const Action action : history.action.span()) {
       completes |= action == Action::kFreeCompleted;
       requests_ |= action == Action::kFreeRequested;
+      allocations += action == Action::kAlloc ? 1 : 0;
     }
+    out_.list.reserve(allocations);
     // A short history may have none yet: then the blocks still wait.
     out_.let_go_is_free = requests_ && !completes && !is_waiting();
   }
 
   Lives read() {
-    const std::vector<Touch> touches = touches_of(history_);
-    for (std::size_t i = 0; i < touches.size(); ++i) {
-      if (i > 0 && touches[i].address != touches[i - 1].address) close_address();
-      apply(touches[i]);
+    for (std::uint32_t event = 0; event < history_.length(); ++event) {
+      switch (history_.action[event]) {
+        case Action::kAlloc:
+          allocate(event);
+          break;
+        case Action::kFreeRequested:
+        case Action::kFreeCompleted:
+          give_back(event);
+          break;
+        default:
+          break;
+      }
     }
-    close_address();
     compare_with_blocks();
     put_in_order();
     return std::move(out_);
@@ -68,53 +59,68 @@ class Reader {
     });
   }
 
-  void apply(const Touch& touch) {
-    const Action action = history_.action[touch.event];
-    const base::Bytes size = history_.size[touch.event];
-    if (action == Action::kAlloc) {
-      if (current_ != kNoLife) {
-        ++out_.contradictions.reused_while_alive;
-        out_.list[current_].end_unknown = true;
-        out_.list[current_].freed = touch.event;
-      }
-      begin(touch, size);
-      out_.list[current_].alloc = touch.event;
-      out_.list[current_].stack = history_.stack[touch.event];
-    } else {
-      if (current_ == kNoLife) {  // older than the history
-        begin(touch, size);
-        out_.list[current_].let_go_before = requests_ && action == Action::kFreeCompleted;
-      }
-      Life& life = out_.list[current_];
-      if (life.requested != size) ++out_.contradictions.freed_size_differs;
-      if (action == Action::kFreeRequested) {
-        if (life.let_go != kNoEvent) ++out_.contradictions.let_go_twice;
-        life.let_go = touch.event;
-      } else if (requests_ && life.let_go == kNoEvent && !life.is_older()) {
-        ++out_.contradictions.freed_without_let_go;
-      }
+  Life& life(LifeId id) { return (id & kOlder) != 0 ? older_[id & ~kOlder] : out_.list[id]; }
+
+  void allocate(std::uint32_t event) {
+    const std::uint64_t address = history_.address[event];
+    if (const LifeId current = at_.find(address); current != kNoLife) {
+      ++out_.contradictions.reused_while_alive;
+      life(current).end_unknown = true;
+      life(current).freed = event;
     }
-    out_.of_event[touch.event] = current_;
-    if (action == Action::kFreeCompleted ||
-        (action == Action::kFreeRequested && out_.let_go_is_free)) {
-      out_.list[current_].freed = touch.event;
-      current_ = kNoLife;
+    const auto id = static_cast<LifeId>(out_.list.size());
+    Life& begun = out_.list.emplace_back(beginning(event));
+    begun.alloc = event;
+    begun.stack = history_.stack[event];
+    at_.set(address, id);
+    out_.of_event[event] = id;
+  }
+
+  void give_back(std::uint32_t event) {
+    const std::uint64_t address = history_.address[event];
+    const bool completes = history_.action[event] == Action::kFreeCompleted;
+    LifeId id = at_.find(address);
+    if (id == kNoLife) {  // older than the history
+      id = static_cast<LifeId>(older_.size()) | kOlder;
+      older_.push_back(beginning(event));
+      older_.back().let_go_before = requests_ && completes;
+      if (!completes) at_.set(address, id);
+    }
+    Life& ended = life(id);
+    if (ended.requested != history_.size[event]) ++out_.contradictions.freed_size_differs;
+    if (!completes) {
+      if (ended.let_go != kNoEvent) ++out_.contradictions.let_go_twice;
+      ended.let_go = event;
+    } else if (requests_ && ended.let_go == kNoEvent && !ended.is_older()) {
+      ++out_.contradictions.freed_without_let_go;
+    }
+    out_.of_event[event] = id;
+    if (completes || out_.let_go_is_free) {
+      ended.freed = event;
+      at_.erase(address);
     }
   }
 
-  void begin(const Touch& touch, base::Bytes size) {
-    Life life;
-    life.address = touch.address;
-    life.requested = size;
-    life.stream = history_.stream[touch.event];
-    life.pool = history_.pool[touch.event];
-    current_ = static_cast<LifeId>(out_.list.size());
-    out_.list.push_back(life);
+  Life beginning(std::uint32_t event) const {
+    Life begun;
+    begun.address = history_.address[event];
+    begun.requested = history_.size[event];
+    begun.stream = history_.stream[event];
+    begun.pool = history_.pool[event];
+    return begun;
   }
 
-  void close_address() {
-    if (current_ != kNoLife) alive_.push_back(current_);  // in the order of addresses
-    current_ = kNoLife;
+  // Those that no event ended, by address.
+  std::vector<LifeId> alive() {
+    std::vector<LifeId> found;
+    for (LifeId i = 0; i < older_.size(); ++i) {
+      if (older_[i].is_alive_at_end()) found.push_back(i | kOlder);
+    }
+    for (LifeId i = 0; i < out_.list.size(); ++i) {
+      if (out_.list[i].is_alive_at_end()) found.push_back(i);
+    }
+    std::ranges::sort(found, {}, [&](LifeId id) { return life(id).address; });
+    return found;
   }
 
   // The active blocks of this history's allocator, by address.
@@ -139,69 +145,69 @@ class Reader {
   void compare_with_blocks() {
     const auto blocks = active_blocks();
     if (!out_.has_blocks) return;
+    const std::vector<LifeId> alive = this->alive();
     std::size_t at = 0;
     for (const auto& [index, segment] : blocks) {
       const memory::Block& block = snapshot_.blocks[index];
-      for (; at < alive_.size() && out_.list[alive_[at]].address < block.address; ++at) lost(at);
-      if (at < alive_.size() && out_.list[alive_[at]].address == block.address) {
-        Life& life = out_.list[alive_[at++]];
-        if (block.requested != 0 && block.requested != life.requested) {
+      for (; at < alive.size() && life(alive[at]).address < block.address; ++at) lost(alive[at]);
+      if (at < alive.size() && life(alive[at]).address == block.address) {
+        Life& known = life(alive[at++]);
+        if (block.requested != 0 && block.requested != known.requested) {
           ++out_.contradictions.block_size_differs;
         }
-        complete(life, index, *segment);
+        complete(known, index, *segment);
       } else {
-        Life life;  // never touched by the history
-        life.address = block.address;
-        life.requested = block.requested != 0 ? block.requested : block.size;
-        life.stream = segment->stream;
-        life.let_go_before = block.state == memory::BlockState::kPendingFree;
-        complete(life, index, *segment);
-        out_.list.push_back(life);
+        Life untouched;  // by the history
+        untouched.address = block.address;
+        untouched.requested = block.requested != 0 ? block.requested : block.size;
+        untouched.stream = segment->stream;
+        untouched.let_go_before = block.state == memory::BlockState::kPendingFree;
+        complete(untouched, index, *segment);
+        older_.push_back(untouched);
       }
     }
-    for (; at < alive_.size(); ++at) lost(at);
+    for (; at < alive.size(); ++at) lost(alive[at]);
   }
 
-  void complete(Life& life, std::uint32_t index, const memory::Segment& segment) {
-    life.block = index;
-    if (life.pool == memory::kUnknownPool) life.pool = segment.pool;
-    const bool without_stack = snapshot_.stacks[life.stack].empty();
-    if (without_stack) life.stack = snapshot_.blocks[index].stack;
+  void complete(Life& of, std::uint32_t index, const memory::Segment& segment) {
+    of.block = index;
+    if (of.pool == memory::kUnknownPool) of.pool = segment.pool;
+    const bool without_stack = snapshot_.stacks[of.stack].empty();
+    if (without_stack) of.stack = snapshot_.blocks[index].stack;
   }
 
-  void lost(std::size_t at) {
+  void lost(LifeId id) {
     ++out_.contradictions.alive_without_block;
-    Life& life = out_.list[alive_[at]];
-    life.end_unknown = true;
-    life.freed = static_cast<std::uint32_t>(history_.length() - 1);
+    life(id).end_unknown = true;
+    life(id).freed = static_cast<std::uint32_t>(history_.length() - 1);
   }
 
+  // The older ones by address; the others were begun in their order.
   void put_in_order() {
-    std::vector<LifeId> order(out_.list.size());
-    for (LifeId id = 0; id < order.size(); ++id) order[id] = id;
-    // kNoEvent + 1 is 0: the older ones come first.
-    std::ranges::sort(order, {}, [&](LifeId id) {
-      const Life& life = out_.list[id];
-      return std::pair(life.alloc + 1, life.address);
-    });
-    std::vector<LifeId> place(order.size());
-    std::vector<Life> sorted(order.size());
-    for (LifeId to = 0; to < order.size(); ++to) {
-      place[order[to]] = to;
-      sorted[to] = out_.list[order[to]];
-    }
-    out_.list = std::move(sorted);
-    for (LifeId& id : out_.of_event) {
-      if (id != kNoLife) id = place[id];
-    }
-    for (const Life& life : out_.list) {
-      if (life.is_older()) {
-        ++out_.older;
-        out_.older_bytes += life.requested;
+    out_.older = older_.size();
+    if (!older_.empty()) {
+      std::vector<LifeId> order(older_.size());
+      std::iota(order.begin(), order.end(), LifeId{0});
+      std::ranges::sort(order, {}, [&](LifeId id) { return std::pair(older_[id].address, id); });
+      std::vector<LifeId> place(order.size());
+      std::vector<Life> sorted;
+      sorted.reserve(older_.size() + out_.list.size());
+      for (LifeId to = 0; to < order.size(); ++to) {
+        place[order[to]] = to;
+        sorted.push_back(older_[order[to]]);
       }
-      if (life.is_alive_at_end()) {
+      sorted.insert(sorted.end(), out_.list.begin(), out_.list.end());
+      out_.list = std::move(sorted);
+      for (LifeId& id : out_.of_event) {
+        if (id == kNoLife) continue;
+        id = (id & kOlder) != 0 ? place[id & ~kOlder] : id + static_cast<LifeId>(order.size());
+      }
+    }
+    for (const Life& one : out_.list) {
+      if (one.is_older()) out_.older_bytes += one.requested;
+      if (one.is_alive_at_end()) {
         ++out_.alive_at_end;
-        out_.alive_at_end_bytes += life.requested;
+        out_.alive_at_end_bytes += one.requested;
       }
     }
   }
@@ -209,8 +215,8 @@ class Reader {
   const memory::Snapshot& snapshot_;
   const memory::History& history_;
   Lives out_;
-  LifeId current_ = kNoLife;   // at the address being read
-  std::vector<LifeId> alive_;  // at the end, by address
+  allocator::AddressIndex at_;  // from an address to the life that has it
+  std::vector<Life> older_;     // in the order in which they were found
   bool requests_ = false;
 };
 

@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "analysis/memory/followed.h"
+#include "analysis/memory/simulated_requests.h"
 
 namespace stepscope::analysis {
 
@@ -22,6 +23,8 @@ struct Simulated {
   std::uint64_t retries = 0;        // times everything unused was returned to make room
   std::uint64_t failed = 0;         // recorded allocations for which there was no room
   std::uint64_t ooms_served = 0;    // of the recorded failures: those there is room for
+  // Of the other split sizes asked about: those under which every request goes the same way.
+  std::vector<base::Bytes> same_split_sizes;
 };
 
 // Whether the rules, under the recorded settings, ask the driver for what was recorded.
@@ -33,8 +36,7 @@ struct Reproduction {
   std::uint64_t other_places = 0;  // allocations put elsewhere than recorded
 };
 
-Reproduction reproduce(const memory::History& history, const Lives& lives,
-                       const Followed& followed);
+Reproduction reproduce(const Requests& requests);
 
 // How much the allocator could take from the driver, as far as the record tells: at least what it
 // once had, less than what was once refused.
@@ -45,11 +47,11 @@ struct Limit {
 std::optional<Limit> limit_seen(const memory::History& history, const Followed& followed);
 
 // With a history that begins late, what is older is laid out afresh first.
-Simulated simulate(const memory::History& history, const Lives& lives, const Followed& followed,
-                   const allocator::Rules& rules, std::optional<base::Bytes> limit);
+Simulated simulate(const Requests& requests, const allocator::Rules& rules,
+                   std::optional<base::Bytes> limit,
+                   std::span<const base::Bytes> other_split_sizes = {});
 
 // The most that was in use at once, rounded but without any gap: no setting can need less.
-base::Bytes least_possible(const memory::History& history, const Lives& lives,
-                           const allocator::Rules& rules);
+base::Bytes least_possible(const Requests& requests, const allocator::Rules& rules);
 
 }  // namespace stepscope::analysis

@@ -19,6 +19,7 @@ struct Prepared {
   Lives lives;
   Followed followed;
   const memory::History& history() const { return snapshot.histories[0]; }
+  Requests requests() const { return requests_of(history(), lives, followed); }
 };
 
 Prepared prepare(SnapshotForTests& made, memory::Settings settings = {}) {
@@ -30,9 +31,7 @@ Prepared prepare(SnapshotForTests& made, memory::Settings settings = {}) {
   return out;
 }
 
-Reproduction reproduction_of(const Prepared& of) {
-  return reproduce(of.history(), of.lives, of.followed);
-}
+Reproduction reproduction_of(const Prepared& of) { return reproduce(of.requests()); }
 
 void free_at(SnapshotForTests& made, std::uint64_t address, base::Bytes size) {
   made.event({Action::kFreeRequested, address, size})
@@ -78,9 +77,7 @@ TEST(Simulated, OtherSettingsNeedOtherMemory) {
   SnapshotForTests made;
   make_holes(made);
   const Prepared of = prepare(made);
-  const auto under = [&](const Rules& rules) {
-    return simulate(of.history(), of.lives, of.followed, rules, {});
-  };
+  const auto under = [&](const Rules& rules) { return simulate(of.requests(), rules, {}); };
   const Simulated recorded = under(of.followed.rules);
   EXPECT_EQ(recorded.peak_reserved, 56 * kMiB);
   EXPECT_EQ(recorded.driver_allocs, 3u);
@@ -89,7 +86,7 @@ TEST(Simulated, OtherSettingsNeedOtherMemory) {
   // 36 MiB in two maps of 20; then the 16 MiB need one page more.
   EXPECT_EQ(under(expandable).peak_reserved, 60 * kMiB);
   EXPECT_EQ(under(expandable).peak_segments, 0);
-  EXPECT_EQ(least_possible(of.history(), of.lives, of.followed.rules), 36 * kMiB);
+  EXPECT_EQ(least_possible(of.requests(), of.followed.rules), 36 * kMiB);
   Rules coarse = of.followed.rules;
   coarse.divisions.fill(1);
   EXPECT_EQ(under(coarse).peak_reserved, 56 * kMiB);  // 1 is no division at all
@@ -113,15 +110,13 @@ TEST(Simulated, ReturnsEverythingUnusedWhereTheDriverRefuses) {
   ASSERT_TRUE(limit);
   EXPECT_EQ(limit->at_least, 40 * kMiB);
   EXPECT_EQ(limit->at_most, 45 * kMiB);  // what the driver had free at the end
-  const Simulated again =
-      simulate(of.history(), of.lives, of.followed, of.followed.rules, limit->at_most);
+  const Simulated again = simulate(of.requests(), of.followed.rules, limit->at_most);
   EXPECT_EQ(again.retries, 1u);
   EXPECT_EQ(again.failed, 0u);
   EXPECT_EQ(again.ooms_served, 0u);
   EXPECT_EQ(again.driver_frees, 1u);
   // With more memory nothing would have been returned, and nothing would have failed.
-  const Simulated more =
-      simulate(of.history(), of.lives, of.followed, of.followed.rules, 200 * kMiB);
+  const Simulated more = simulate(of.requests(), of.followed.rules, 200 * kMiB);
   EXPECT_EQ(more.retries, 0u);
   EXPECT_EQ(more.ooms_served, 1u);
 }
@@ -135,7 +130,7 @@ TEST(Simulated, LargeBlocksAreKeptWholeAboveTheSplitLimit) {
   EXPECT_TRUE(reproduction_of(of).is_same);
   Rules whole = of.followed.rules;
   whole.max_split_size = 64 * kMiB;
-  EXPECT_EQ(simulate(of.history(), of.lives, of.followed, whole, {}).peak_reserved, 112 * kMiB);
+  EXPECT_EQ(simulate(of.requests(), whole, {}).peak_reserved, 112 * kMiB);
 }
 
 TEST(Simulated, TheCollectorReturnsWhatIsOld) {
@@ -148,7 +143,7 @@ TEST(Simulated, TheCollectorReturnsWhatIsOld) {
   const Prepared of = prepare(made);
   Rules collecting = of.followed.rules;
   collecting.collect_above = 0.5;
-  const Simulated out = simulate(of.history(), of.lives, of.followed, collecting, 100 * kMiB);
+  const Simulated out = simulate(of.requests(), collecting, 100 * kMiB);
   EXPECT_EQ(out.driver_frees, 1u);
   EXPECT_EQ(out.peak_reserved, 70 * kMiB);
 }
@@ -160,7 +155,7 @@ TEST(Simulated, WhatIsOlderIsLaidOutAfresh) {
   made.segment({{kLow, 30 * kMiB, 30 * kMiB, memory::BlockState::kActive}});
   const Prepared of = prepare(made);
   EXPECT_TRUE(reproduction_of(of).is_same);
-  const Simulated out = simulate(of.history(), of.lives, of.followed, of.followed.rules, {});
+  const Simulated out = simulate(of.requests(), of.followed.rules, {});
   EXPECT_EQ(out.peak_reserved, 30 * kMiB);
   EXPECT_EQ(out.driver_allocs, 0u);
 }

@@ -24,17 +24,17 @@ void Caching::Watcher::offered(BlockId id, const Block& block) {
     list.unmapped[block.address] = id;
     return;
   }
-  list.free.insert({block.size, block.address, id});
+  list.free.insert(block.size, block.address, id);
   if (since.size() <= id) since.resize(id + 1);
   since[id] = searches;
 }
 
-void Caching::Watcher::withdrawn(BlockId id, const Block& block) {
+void Caching::Watcher::withdrawn(BlockId, const Block& block) {
   Lists& list = lists[block.bin];
   if (block.use == Use::kUnmapped) {
     list.unmapped.erase(block.address);
   } else {
-    list.free.erase({block.size, block.address, id});
+    list.free.erase(block.size, block.address);
   }
 }
 
@@ -45,38 +45,51 @@ std::uint32_t Caching::bin(const Bin& bin) {
   return at->second;
 }
 
-BlockId Caching::best_fit(std::uint32_t bin, Bytes rounded) const {
-  const std::set<FreeKey>& free = watcher_.lists[bin].free;
-  auto at = free.lower_bound({rounded, 0, 0});
-  if (at == free.end()) return kNoBlock;
-  if (blocks_[at->id].expandable) {
+void Caching::watch_split_sizes(std::span<const Bytes> others) {
+  same_splits_.assign(others.begin(), others.end());
+  least_split_ = rules_.max_split_size;
+  for (const Bytes size : same_splits_) least_split_ = std::min(least_split_, size);
+}
+
+template <class Decision>
+void Caching::keep_same_splits(Bytes size, Decision decision) {
+  if (same_splits_.empty() || size < least_split_) return;
+  const bool decided = decision(rules_);
+  std::erase_if(same_splits_, [&](Bytes split) {
+    Rules other = rules_;
+    other.max_split_size = split;
+    return decision(other) != decided;
+  });
+}
+
+BlockId Caching::best_fit(std::uint32_t bin, Bytes rounded) {
+  const FreeList& free = watcher_.lists[bin].free;
+  FreeList::Place at = free.first_of(rounded);
+  if (free.is_end(at)) return kNoBlock;
+  if (blocks_[free.id(at)].expandable) {
     if (rules_.expandable_segments) {
       // A block that can grow counts with the size it can grow to.
-      const auto room = [&](BlockId id) {
-        const BlockId next = blocks_[id].next;
-        const bool grows = next != kNoBlock && blocks_[next].use == Use::kUnmapped;
-        return blocks_[id].size + (grows ? blocks_[next].size : 0);
+      const auto room = [&](FreeList::Place place) {
+        const Block& block = blocks_[free.id(place)];
+        const bool grows = block.next != kNoBlock && blocks_[block.next].use == Use::kUnmapped;
+        return block.size + (grows ? blocks_[block.next].size : 0);
       };
-      for (auto next = std::next(at);
-           blocks_[at->id].expandable && next != free.end() && room(next->id) < room(at->id);
-           ++next) {
+      for (FreeList::Place next = free.next(at);
+           blocks_[free.id(at)].expandable && !free.is_end(next) && room(next) < room(at);
+           next = free.next(next)) {
         at = next;
       }
     } else {
-      while (at != free.end() && blocks_[at->id].expandable) ++at;
-      if (at == free.end()) return kNoBlock;
+      while (!free.is_end(at) && blocks_[free.id(at)].expandable) at = free.next(at);
+      if (free.is_end(at)) return kNoBlock;
     }
   }
-  // What may not be cut is kept for requests that need nearly all of it.
-  if (rounded < rules_.max_split_size && at->size >= rules_.max_split_size) return kNoBlock;
-  if (rounded >= rules_.max_split_size && at->size >= rounded + rules_.max_unsplit_surplus) {
-    return kNoBlock;
-  }
-  return at->id;
+  const Bytes size = free.size_at(at);
+  keep_same_splits(size, [&](const Rules& rules) { return rules.spares(size, rounded); });
+  return rules_.spares(size, rounded) ? kNoBlock : free.id(at);
 }
 
-BlockId Caching::request(std::uint32_t bin, Bytes requested, std::uint32_t holder) {
-  const Bytes rounded = rules_.rounded(requested);
+BlockId Caching::request(std::uint32_t bin, Bytes requested, Bytes rounded, std::uint32_t holder) {
   const Bin of = watcher_.lists[bin].bin;
   if (!of.is_small && of.pool == 0) ++watcher_.searches;
   BlockId id = best_fit(bin, rounded);
@@ -90,18 +103,23 @@ BlockId Caching::request(std::uint32_t bin, Bytes requested, std::uint32_t holde
       id = take_new(bin, rounded);
     }
   }
-  if (id != kNoBlock) blocks_.take(id, requested, rounded, holder);
+  if (id == kNoBlock) return kNoBlock;
+  const Block& block = blocks_[id];
+  keep_same_splits(block.size, [&](const Rules& rules) {
+    return rules.cuts(block.size, rounded, block.small, block.expandable);
+  });
+  blocks_.take(id, requested, rounded, holder);
   return id;
 }
 
-bool Caching::would_fit(std::uint32_t bin, Bytes requested) const {
+bool Caching::would_fit(std::uint32_t bin, Bytes requested) {
   const Bytes rounded = rules_.rounded(requested);
   if (best_fit(bin, rounded) != kNoBlock || !limit_) return true;
   Bytes returnable = 0;
   for (const Lists& list : watcher_.lists) {
     if (list.bin.pool != 0) continue;
-    for (const FreeKey& key : list.free) {
-      const Block& block = blocks_[key.id];
+    for (auto at = list.free.begin(); !list.free.is_end(at); at = list.free.next(at)) {
+      const Block& block = blocks_[list.free.id(at)];
       if (!block.expandable) {
         if (!block.has_neighbours()) returnable += block.size;
         continue;
@@ -169,21 +187,21 @@ BlockId Caching::map(BlockId id, Bytes size) {
 }
 
 bool Caching::release_oversized(std::uint32_t bin, Bytes rounded) {
+  same_splits_.clear();  // how much is returned depends on the size itself
   if (rules_.max_split_size == kNoLimit) return false;
-  const std::set<FreeKey>& free = watcher_.lists[bin].free;
+  const FreeList& free = watcher_.lists[bin].free;
   const Bytes wanted = std::max(rounded, rules_.max_split_size);
-  if (const auto at = free.lower_bound({wanted, 0, 0});
-      at != free.end() && !blocks_[at->id].expandable) {
-    release_block(at->id);
+  if (const auto at = free.first_of(wanted); !free.is_end(at) && !blocks_[free.id(at)].expandable) {
+    release_block(free.id(at));
     return true;
   }
   // No single one is large enough: several, the largest first.
   Bytes released = 0;
   while (released < wanted && !free.empty()) {
-    const FreeKey last = *free.rbegin();
-    if (last.size < rules_.max_split_size || blocks_[last.id].expandable) break;
-    released += last.size;
-    release_block(last.id);
+    const BlockId last = free.id(free.last());
+    if (blocks_[last].size < rules_.max_split_size || blocks_[last].expandable) break;
+    released += blocks_[last].size;
+    release_block(last);
   }
   return released >= wanted;
 }
@@ -196,10 +214,9 @@ void Caching::collect() {
   std::vector<BlockId> whole;
   for (const Lists& list : watcher_.lists) {
     if (list.bin.is_small || list.bin.pool != 0) continue;
-    for (const FreeKey& key : list.free) {
-      if (!blocks_[key.id].has_neighbours() && !blocks_[key.id].expandable) {
-        whole.push_back(key.id);
-      }
+    for (auto at = list.free.begin(); !list.free.is_end(at); at = list.free.next(at)) {
+      const BlockId id = list.free.id(at);
+      if (!blocks_[id].has_neighbours() && !blocks_[id].expandable) whole.push_back(id);
     }
   }
   const auto age = [&](BlockId id) { return watcher_.searches - watcher_.since[id]; };
@@ -248,11 +265,12 @@ void Caching::release_cached(std::uint16_t pool) {
     std::vector<BlockId> segments, pages;
     for (const Lists& list : watcher_.lists) {
       if (list.bin.pool != pool || list.bin.is_small != small) continue;
-      for (const FreeKey& key : list.free) {
-        if (blocks_[key.id].expandable) {
-          pages.push_back(key.id);
-        } else if (!blocks_[key.id].has_neighbours()) {
-          segments.push_back(key.id);
+      for (auto at = list.free.begin(); !list.free.is_end(at); at = list.free.next(at)) {
+        const BlockId id = list.free.id(at);
+        if (blocks_[id].expandable) {
+          pages.push_back(id);
+        } else if (!blocks_[id].has_neighbours()) {
+          segments.push_back(id);
         }
       }
     }

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "analysis/memory/allocator/blocks.h"
+#include "analysis/memory/allocator/free_list.h"
 
 namespace stepscope::analysis::allocator {
 
@@ -30,10 +31,10 @@ class Caching {
   Caching& operator=(const Caching&) = delete;
 
   std::uint32_t bin(const Bin& bin);
-  // kNoBlock: out of memory.
-  BlockId request(std::uint32_t bin, Bytes requested, std::uint32_t holder);
+  // kNoBlock: out of memory. Rounded by the same rules.
+  BlockId request(std::uint32_t bin, Bytes requested, Bytes rounded, std::uint32_t holder);
   // Whether a request would be served, with what it takes to find out left undone.
-  bool would_fit(std::uint32_t bin, Bytes requested) const;
+  bool would_fit(std::uint32_t bin, Bytes requested);
   void request_free(BlockId id) { blocks_.request_free(id); }
   void complete_free(BlockId id) { blocks_.complete_free(id); }
   // Returns every segment that is free as a whole, and every free page of expandable ones.
@@ -52,6 +53,10 @@ class Caching {
   void expect(std::uint64_t address) { expected_.push_back(address); }
   void expect_nothing() { expected_.clear(); }
 
+  // Other values of max_split_size: which of them would so far have decided everything alike?
+  void watch_split_sizes(std::span<const Bytes> others);
+  const std::vector<Bytes>& same_split_sizes() const { return same_splits_; }
+
   const Block& operator[](BlockId id) const { return blocks_[id]; }
   const Statistics& statistics() const { return blocks_.statistics(); }
   Bytes reserved() const { return statistics()(Stat::kReservedBytes).current; }
@@ -59,15 +64,9 @@ class Caching {
   std::vector<DriverCall>* calls = nullptr;  // every call is added, if set
 
  private:
-  struct FreeKey {
-    Bytes size = 0;
-    std::uint64_t address = 0;
-    BlockId id = kNoBlock;
-    auto operator<=>(const FreeKey&) const = default;
-  };
   struct Lists {
     Bin bin;
-    std::set<FreeKey> free;
+    FreeList free;
     std::map<std::uint64_t, BlockId> unmapped;
   };
   // Told by the blocks what is free.
@@ -81,7 +80,10 @@ class Caching {
     void withdrawn(BlockId id, const Block& block);
   };
 
-  BlockId best_fit(std::uint32_t bin, Bytes rounded) const;
+  BlockId best_fit(std::uint32_t bin, Bytes rounded);
+  // Drops the split sizes that would decide otherwise about a block of this size.
+  template <class Decision>
+  void keep_same_splits(Bytes size, Decision decision);
   BlockId take_new(std::uint32_t bin, Bytes rounded);
   BlockId expand(std::uint32_t bin, Bytes rounded);
   BlockId room_in_reserves(std::uint32_t bin, Bytes rounded) const;
@@ -101,6 +103,8 @@ class Caching {
 
   Rules rules_;
   std::optional<Bytes> limit_;
+  std::vector<Bytes> same_splits_;
+  Bytes least_split_ = kNoLimit;  // of them and the one in force: no smaller block is decided about
   Watcher watcher_;
   Blocks<Watcher> blocks_;
   std::map<Bin, std::uint32_t> bins_;

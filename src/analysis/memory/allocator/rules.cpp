@@ -7,18 +7,6 @@
 namespace stepscope::analysis::allocator {
 namespace {
 
-Bytes up_to_multiple(Bytes size, Bytes unit) { return (size + unit - 1) / unit * unit; }
-
-// The next of `divisions` equal steps between two powers of two.
-Bytes up_to_division(Bytes size, std::int64_t divisions) {
-  const auto bits = static_cast<std::uint64_t>(size);
-  if (std::has_single_bit(bits)) return size;
-  const std::uint64_t below = std::bit_floor(bits);
-  const auto step =
-      static_cast<Bytes>(below >> (std::bit_width(static_cast<std::uint64_t>(divisions)) - 1));
-  return step == 0 ? static_cast<Bytes>(below << 1) : up_to_multiple(size, step);
-}
-
 std::optional<Bytes> mib_value(std::string_view conf, std::string_view name) {
   const std::optional<std::string> text = conf_value(conf, name);
   Bytes value = 0;
@@ -32,12 +20,13 @@ std::optional<Bytes> mib_value(std::string_view conf, std::string_view name) {
 
 }  // namespace
 
-Bytes Rules::rounded(Bytes requested) const {
-  if (requested < kSmallestBlock) return kSmallestBlock;
-  const int power = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(requested))) - 1;
-  const std::int64_t parts = divisions[static_cast<std::size_t>(std::clamp(power - 20, 0, 15))];
-  if (parts > 1 && requested > kSmallestBlock * parts) return up_to_division(requested, parts);
-  return up_to_multiple(requested, kSmallestBlock);
+Bytes up_to_division(Bytes size, std::int64_t divisions) {
+  const auto bits = static_cast<std::uint64_t>(size);
+  if (std::has_single_bit(bits)) return size;
+  const std::uint64_t below = std::bit_floor(bits);
+  const auto step =
+      static_cast<Bytes>(below >> (std::bit_width(static_cast<std::uint64_t>(divisions)) - 1));
+  return step == 0 ? static_cast<Bytes>(below << 1) : up_to_multiple(size, step);
 }
 
 Bytes Rules::segment_for(Bytes rounded_size) const {

@@ -3,7 +3,10 @@
 // member of Rules.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -24,6 +27,10 @@ inline constexpr Bytes kOwnSegment = 10 * kMiB;     // from here on a segment is
 inline constexpr Bytes kOwnSegmentStep = 2 * kMiB;  // and rounded up to a multiple of this
 inline constexpr Bytes kNoLimit = std::numeric_limits<Bytes>::max();
 
+constexpr Bytes up_to_multiple(Bytes size, Bytes unit) { return (size + unit - 1) / unit * unit; }
+// The next of `divisions` equal steps between two powers of two.
+Bytes up_to_division(Bytes size, std::int64_t divisions);
+
 struct Rules {
   bool expandable_segments = false;
   // Larger free blocks are not cut, nor given to smaller requests.
@@ -37,12 +44,24 @@ struct Rules {
   // Above this share of the memory limit unused segments are returned; 0: never.
   double collect_above = 0;
 
-  Bytes rounded(Bytes requested) const;
+  Bytes rounded(Bytes requested) const {
+    if (requested < kSmallestBlock) return kSmallestBlock;
+    const int power = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(requested))) - 1;
+    const std::int64_t parts = divisions[static_cast<std::size_t>(std::clamp(power - 20, 0, 15))];
+    if (parts > 1 && requested > kSmallestBlock * parts) return up_to_division(requested, parts);
+    return up_to_multiple(requested, kSmallestBlock);
+  }
   bool is_small(Bytes rounded_size) const { return rounded_size <= kLargestSmall; }
   // How much is taken from the driver for a request no cached block can serve.
   Bytes segment_for(Bytes rounded_size) const;
   // The unit in which an expandable segment grows.
   Bytes page(bool small) const { return small ? kSmallSegment : large_segment; }
+  // Whether a free block of this size is kept for others: what may not be cut is for requests that
+  // need nearly all of it.
+  bool spares(Bytes block, Bytes rounded_size) const {
+    if (rounded_size < max_split_size) return block >= max_split_size;
+    return block >= rounded_size + max_unsplit_surplus;
+  }
   // Whether a free block of this size is cut to serve the request.
   bool cuts(Bytes block, Bytes rounded_size, bool small, bool expandable) const {
     const Bytes rest = block - rounded_size;
