@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "memory": {"base"},
     "series": {"base"},
     "ingest": {"base", "bytes", "wire", *MODELS},
-    "emit": {"base", "bytes", "trace"},
+    "emit": {"base", "trace"},
     "analysis": {"base", *MODELS},
     "advice": {"base", "analysis"},
     "report": {"base", "trace", "memory", "analysis", "advice"},
