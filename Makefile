@@ -70,7 +70,7 @@ layers: ## which room may include which, and what the core may not do
 sizes: ## no source file over 500 lines
 	@$(PYTHON) tools/check_sizes.py
 
-docs: build ## links, marks, command output shown in the docs, generated files
+docs: python ## links, marks, command output shown in the docs, generated files
 	@$(PYTHON) tools/check_docs.py
 	@$(PYTHON) tools/make_stubs.py --check
 

@@ -2,19 +2,21 @@
 
     tools/make_stubs.py [--check]
 
-Reads the descriptors from the built program, so that neither the extension nor numpy is needed.
-With --check it writes nothing and fails when python/stepscope/analyses.pyi is out of date.
+Reads the descriptors from the built package. With --check it writes nothing and fails when
+python/stepscope/analyses.pyi is out of date.
 """
 
 import json
-import subprocess
 import sys
-from keyword import iskeyword
+from collections.abc import Mapping
+from typing import Any
 
 from sources import ROOT
 
+sys.path.insert(0, str(ROOT / "python"))
+from stepscope.analyses import descriptors, docstring, python_name  # noqa: E402
+
 STUB = ROOT / "python/stepscope/analyses.pyi"
-PROGRAM = ROOT / "build" / "stepscope"
 
 TYPES = {
     "count": "int",
@@ -50,41 +52,31 @@ class Analyses:
 '''
 
 
-def python_name(name: str) -> str:
-    """As stepscope.analyses.python_name."""
-    plain = name.replace("-", "_")
-    return plain + "_" if iskeyword(plain) else plain
-
-
-def type_of(parameter: dict[str, object]) -> str:
+def type_of(parameter: Mapping[str, Any]) -> str:
     """The annotation of an option."""
     if parameter["type"] == "choice":
-        choices = parameter["choices"]
-        assert isinstance(choices, list)
-        return f"Literal[{', '.join(json.dumps(choice) for choice in choices)}]"
+        return f"Literal[{', '.join(json.dumps(choice) for choice in parameter['choices'])}]"
     return TYPES[str(parameter["type"])]
 
 
-def stub_text(analyses: list[dict[str, list[dict[str, object]]]]) -> str:
+def stub_text(analyses: list[dict[str, Any]]) -> str:
     """The whole file."""
     text = HEAD
     for about in analyses:
-        name = python_name(str(about["name"]))
+        name = python_name(about["name"])
         text += f"    def {name}(\n        self,\n        *,\n"
         text += "        ranks: Numbers = None,\n        steps: Numbers = None,\n"
         for parameter in about["parameters"]:
-            option = python_name(str(parameter["name"]))
+            option = python_name(parameter["name"])
             text += f"        {option}: {type_of(parameter)} | None = None,\n"
-        text += "    ) -> Answer: ...\n"
+        documented = "\n".join(f"        {line}".rstrip() for line in docstring(about).split("\n"))
+        text += f'    ) -> Answer:\n        r"""{documented.lstrip()}\n        """\n'
     return text
 
 
 def main() -> int:
     """Writes or checks."""
-    listed = subprocess.run(
-        [PROGRAM, "analyze", "--list", "-f", "json"], check=True, capture_output=True, text=True
-    ).stdout
-    text = stub_text(json.loads(listed)["analyses"])
+    text = stub_text(descriptors())
     if "--check" not in sys.argv:
         STUB.write_text(text)
         return 0

@@ -2,8 +2,13 @@
 
 >>> import stepscope
 >>> run = stepscope.open("examples/data/gpt_bf16.json.gz")
->>> run.steps().to_pandas()["step"].tolist()
-[1, 2, 3]
+>>> run.steps()["steps"]["step"].tolist()
+[2, 3, 4]
+>>> biggest = next(run.kernels().table.rows())
+>>> biggest["count"]
+249
+
+The guide is docs/python/README.md of the project.
 """
 
 from stepscope._version import __version__

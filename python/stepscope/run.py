@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import IO, Any
 
 from stepscope import _core
 from stepscope.analyses import Analyses, Numbers, numbers
 from stepscope.errors import NotFoundError, UsageError
-from stepscope.plot import Plots
+
+TYPE_CHECKING = False  # as in analyses.py
+if TYPE_CHECKING:
+    from typing import IO, Any
+
+    from stepscope.plot import Plots
 
 PathLike = str | os.PathLike[str]
 
@@ -32,6 +35,8 @@ class Run(Analyses):
     def info(self) -> dict[str, Any]:
         """All that `stepscope info --json` says (schema stepscope.info/1)."""
         if self._info is None:
+            import json
+
             self._info = json.loads(self._core.info_json())
         return self._info
 
@@ -132,6 +137,8 @@ class Run(Analyses):
     @property
     def plot(self) -> Plots:
         """Interactive charts (needs plotly): ``run.plot.idle_time()``."""
+        from stepscope.plot import Plots
+
         return Plots(self)
 
     def __repr__(self) -> str:

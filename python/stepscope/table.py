@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.errors import UsageError
 
+TYPE_CHECKING = False  # as in analyses.py
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
     import pandas as pd
     import polars as pl
@@ -18,13 +20,23 @@ if TYPE_CHECKING:
 _TYPES = ("int", "real", "bool", "text", "list")
 
 
-class Column(NamedTuple):
+class Column:
     """A column's name, type ("int", "real", "bool", "text", "list"), unit and meaning."""
 
-    name: str
-    type: str
-    unit: str
-    about: str
+    __slots__ = ("name", "type", "unit", "about")
+
+    def __init__(self, name: str, type: str, unit: str, about: str) -> None:
+        self.name = name
+        self.type = type
+        self.unit = unit
+        self.about = about
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.name, self.type, self.unit, self.about))
+
+    def __repr__(self) -> str:
+        unit = f", {self.unit}" if self.unit else ""
+        return f"<{self.name}: {self.type}{unit}; {self.about}>"
 
 
 class Table:

@@ -79,6 +79,11 @@ void bind_functions(nb::module_& module) {
       nb::arg("peaks"), nb::arg("progress").none());
   module.def("version", cli::version_line);
   module.def("analyses_json", report::analyses_json);
+  module.def("analysis_names", [] {
+    std::vector<std::string> names;
+    for (const analysis::Analysis* about : analysis::analyses()) names.emplace_back(about->name);
+    return names;
+  });
   module.def(
       "main", [](const std::vector<std::string>& words) { return cli::run(words); },
       nb::arg("words"), Released());

@@ -6,8 +6,6 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -128,37 +126,6 @@ def test_arrays_outlive_the_run() -> None:
     assert column.sum() == before
     with pytest.raises(ValueError, match="read-only"):
         column[0] = 1
-
-
-def test_two_loads_overlap(tmp_path: Path) -> None:
-    """While one thread reads, others run Python: the lock is free."""
-    big = tmp_path / "big.json"
-    event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":1},\n'
-    with big.open("w") as file:
-        file.write('{"traceEvents":[\n')
-        for i in range(400_000):
-            file.write(event % (2 * i))
-        file.write('{"ph":"M","name":"process_name","pid":1,"args":{"name":"python"}}]}')
-    ticks = []
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-            time.sleep(0.001)
-
-    counter = threading.Thread(target=tick)
-    counter.start()
-    begin = time.perf_counter()
-    loads = [threading.Thread(target=stepscope.open, args=(big,), kwargs={"jobs": 1}) for _ in "ab"]
-    for load in loads:
-        load.start()
-    for load in loads:
-        load.join()
-    end = time.perf_counter()
-    done.set()
-    counter.join()
-    assert sum(begin < t < end for t in ticks) >= 3
 
 
 def test_progress_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Python's lock is free while the core works."""
+
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import stepscope
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trace that takes many milliseconds to read."""
+    path = tmp_path_factory.mktemp("large") / "large.json"
+    event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":1},\n'
+    with path.open("w") as file:
+        file.write('{"traceEvents":[\n')
+        file.writelines(event % (2 * i) for i in range(400_000))
+        file.write('{"ph":"M","name":"process_name","pid":1,"args":{"name":"python"}}]}')
+    return path
+
+
+@pytest.fixture
+def beats() -> Iterator[Callable[[], int]]:
+    """Counts what another Python thread does.
+
+    Nobody is made to hand over the lock: the count moves between two looks only if the thread that
+    looks gave it away by itself.
+    """
+    count, done = itertools.count(), threading.Event()
+    last = [0]
+
+    def beat() -> None:
+        while not done.is_set():
+            last[0] = next(count)
+            time.sleep(0)
+
+    before = sys.getswitchinterval()
+    heart = threading.Thread(target=beat)
+    heart.start()
+    sys.setswitchinterval(60)
+    yield lambda: last[0]
+    sys.setswitchinterval(before)
+    done.set()
+    heart.join()
+
+
+def test_without_the_core_nothing_moves(beats: Callable[[], int]) -> None:
+    """That the heart can be stopped at all: Python alone keeps the lock."""
+    before = beats()
+    sum(range(2_000_000))
+    assert beats() == before
+
+
+def test_python_runs_while_a_file_is_read(large: Path, beats: Callable[[], int]) -> None:
+    before = beats()
+    stepscope.open(large, jobs=1)
+    assert beats() > before
+
+
+def test_python_runs_while_a_question_is_answered(large: Path, beats: Callable[[], int]) -> None:
+    run = stepscope.open(large, jobs=1)
+    for _ in range(20):  # the other thread must also be given a processor meanwhile
+        before = beats()
+        run.operators()
+        if beats() > before:
+            return
+    pytest.fail("the lock was never free")
+
+
+def test_two_loads_are_under_way_at_once(large: Path) -> None:
+    """Each load waits, at its first sign of progress, for that of the other."""
+    meeting = threading.Barrier(2)
+    met: list[int] = []
+
+    def load() -> None:
+        waited: list[int] = []
+
+        def wait_once(_done: int, _total: int) -> None:
+            if not waited:
+                waited.append(meeting.wait(60))
+
+        stepscope.open(large, jobs=1, progress=wait_once)
+        met.extend(waited)
+
+    loads = [threading.Thread(target=load) for _ in "ab"]
+    for thread in loads:
+        thread.start()
+    for thread in loads:
+        thread.join()
+    assert sorted(met) == [0, 1]
