@@ -81,8 +81,9 @@ struct Followed {
   bool is_exact() const { return doubts.all() == 0; }
 };
 
-// How many stretches the moments are reduced to; every stretch keeps its extremes.
-inline constexpr std::size_t kStretches = 240;
+// How many stretches the moments are reduced to; every stretch keeps its extremes. As many as
+// memory-fragmentation shows unless told otherwise: any other number costs another pass.
+inline constexpr std::size_t kStretches = 60;
 
 // The lives must be of the same history.
 Followed follow(const memory::Snapshot& snapshot, const memory::History& history,

@@ -1,6 +1,7 @@
 #include "analysis/memory/followed_state.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace stepscope::analysis {
 
@@ -65,9 +66,27 @@ BlockId FollowedState::containing(std::uint64_t address, Use use) const {
   return kNoBlock;
 }
 
-FollowedMoment FollowedState::moment(std::uint32_t event) const {
+Bytes FollowedState::largest_free() {
+  std::vector<BlockStarts::Free>& free = starts_.free;
+  const auto is_free = [&](const BlockStarts::Free& one) {
+    return blocks_[one.id].use == Use::kFree && blocks_[one.id].size == one.size;
+  };
+  // Blocks that come and go below the largest would pile up.
+  if (free.size() > 8 * starts_.free_now + 4096) {
+    std::erase_if(free, std::not_fn(is_free));
+    std::ranges::sort(free);
+    free.erase(std::ranges::unique(free).begin(), free.end());
+    std::ranges::make_heap(free);
+  }
+  while (!free.empty() && !is_free(free.front())) {
+    std::ranges::pop_heap(free);
+    free.pop_back();
+  }
+  return free.empty() ? 0 : free.front().size;
+}
+
+FollowedMoment FollowedState::moment(std::uint32_t event) {
   const allocator::Statistics& now = blocks_.statistics();
-  const auto& free = starts_.free_sizes;
   return {.event = event,
           .segments = static_cast<std::uint32_t>(now(Stat::kSegment).current),
           .reserved = now(Stat::kReservedBytes).current,
@@ -75,10 +94,10 @@ FollowedMoment FollowedState::moment(std::uint32_t event) const {
           .allocated = now(Stat::kAllocatedBytes).current,
           .requested = now(Stat::kRequestedBytes).current,
           .inactive_split = now(Stat::kInactiveSplitBytes).current,
-          .largest_free = free.empty() ? 0 : free.rbegin()->first};
+          .largest_free = largest_free()};
 }
 
-FollowedOom FollowedState::free_for(const Bin& asked, std::uint32_t event) const {
+FollowedOom FollowedState::free_for(const Bin& asked, std::uint32_t event) {
   FollowedOom oom;
   oom.at = moment(event);
   for (const auto& [address, head] : heads_) add_free_of(head, asked, oom);

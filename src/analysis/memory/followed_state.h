@@ -1,6 +1,8 @@
 // The state of an allocator while its history is followed: its blocks, found by address.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -16,21 +18,29 @@ using allocator::BlockId;
 using allocator::kNoBlock;
 using allocator::Use;
 
-// Where blocks begin, and how large the free ones are.
+// Where blocks begin, and which free one is the largest.
 struct BlockStarts {
+  struct Free {
+    base::Bytes size = 0;
+    BlockId id = kNoBlock;
+    auto operator<=>(const Free&) const = default;
+  };
   allocator::AddressIndex by_address;
-  std::map<base::Bytes, std::uint32_t> free_sizes;
+  std::vector<Free> free;    // a heap; what is no longer free stays until it comes up
+  std::size_t free_now = 0;  //
+
   void born(BlockId id, const Block& block) { by_address.set(block.address, id); }
   void died(BlockId id, const Block& block) {
     if (by_address.find(block.address) == id) by_address.erase(block.address);
   }
-  void offered(BlockId, const Block& block) {
-    if (block.use == Use::kFree) ++free_sizes[block.size];
+  void offered(BlockId id, const Block& block) {
+    if (block.use != Use::kFree) return;
+    free.push_back({block.size, id});
+    std::ranges::push_heap(free);
+    ++free_now;
   }
   void withdrawn(BlockId, const Block& block) {
-    if (block.use != Use::kFree) return;
-    const auto at = free_sizes.find(block.size);
-    if (--at->second == 0) free_sizes.erase(at);
+    if (block.use == Use::kFree) --free_now;
   }
 };
 
@@ -57,13 +67,14 @@ class FollowedState {
   // The block of this use that holds the address; walks its segment.
   BlockId containing(std::uint64_t address, Use use) const;
 
-  FollowedMoment moment(std::uint32_t event) const;
+  FollowedMoment moment(std::uint32_t event);
   // What is free where, for a request of this bin.
-  FollowedOom free_for(const Bin& asked, std::uint32_t event) const;
+  FollowedOom free_for(const Bin& asked, std::uint32_t event);
   // How many blocks differ from those of the snapshot.
   std::uint64_t differences(const memory::Snapshot& snapshot, const LastSegments& last) const;
 
  private:
+  base::Bytes largest_free();
   void add_free_of(BlockId head, const Bin& asked, FollowedOom& oom) const;
 
   std::vector<Bin>& bins_;
