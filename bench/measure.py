@@ -19,6 +19,7 @@ class Run:
     """One run of a program. The peak is the largest resident size of it and of its children."""
 
     seconds: float
+    cpu_s: float
     peak_bytes: int
     output: str
 
@@ -68,7 +69,7 @@ def run(command: Sequence[str | Path], env: dict[str, str] | None = None) -> Run
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError(f"{command[0]}: exit {process.returncode}: {errors.strip()[-400:]}")
-    return Run(seconds, usage.ru_maxrss * 1024, output)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, output)
 
 
 def in_turn(turns: int, programs: dict[str, Callable[[], Timing]]) -> dict[str, Timing]:

@@ -1,18 +1,20 @@
 """Measures what the docs claim about memory snapshots, and writes docs/bench/memory.md.
 
-    bench/memory.py                   snapshots of 1 and 5 million events
-    bench/memory.py --most 1000000    the smaller one only
+    bench/memory.py                   snapshots of a quarter, one and five million events
+    bench/memory.py --most 1000000    without the largest
     bench/memory.py --runs 3
 
 One process of ours loads a snapshot and makes every memory table; one of Python does pickle.load
-and then all that torch's own _memory_viz makes of it: statistics, the list of events, the inputs of
-its flame graphs, the comparison, its two pages. Each function's time is kept, so that a set can be
-compared that one thinks fairer. Ratios are taken within one run.
+and then all that torch's own _memory_viz makes of it. Times are of the processor, so that others
+on the machine count little; each function's is kept, so that a set can be compared that one thinks
+fairer. Ratios are taken within one run.
 """
 
 import argparse
 import datetime
+import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +25,21 @@ from measure import ROOT, commit, json_lines, machine, run
 from programs import build
 
 PAGE = ROOT / "docs" / "bench" / "memory.md"
-SIZES = (1_000_000, 5_000_000)
+SIZES = (250_000, 1_000_000, 5_000_000)
+ONCE = 2_000_000  # larger ones are measured once: Python takes minutes
+# A change in these may change what is made.
+GENERATOR_SOURCES = ("best_fit.py", "snapshots.py", "training_requests.py")
 
 TORCH_PROGRAM = """
 import importlib.util, json, pickle, sys, time
 spec = importlib.util.spec_from_file_location("memory_viz", sys.argv[1])
 viz = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(viz)
-start = time.perf_counter()
+clock = time.process_time
+start = clock()
 with open(sys.argv[2], "rb") as file:
     data = pickle.load(file)
-loaded = time.perf_counter()
-parts = {}
+parts = {"pickle.load": clock() - start}
 for name, function in [
     ("segsum", viz.segsum),
     ("trace", viz.trace),
@@ -44,50 +49,135 @@ for name, function in [
     ("trace_plot", viz.trace_plot),
     ("segment_plot", viz.segment_plot),
 ]:
-    before = time.perf_counter()
+    start = clock()
     function(data)
-    parts[name] = round(time.perf_counter() - before, 4)
-done = time.perf_counter()
-print(json.dumps({"load_s": loaded - start, "rest_s": done - loaded, "parts": parts}))
+    parts[name] = clock() - start
+print(json.dumps({"parts": parts}))
 """
 
 INTRODUCTION = """# Memory snapshots: speed and memory
 
-Written by `bench/memory.py`; do not edit. Snapshots of the training of a transformer of 96 layers,
-with the stacks of a real one, by `bench/snapshots.py`, in the page cache. One process of ours loads
-it, prepares the view and makes every memory table with the defaults, on one thread; one of Python
-{python} does `pickle.load`, then all functions of `torch.cuda._memory_viz` (torch {torch}):
-`segsum`, `trace`, `segments`, `memory`, `compare`, `trace_plot`, `segment_plot`. Times are the best
-of {runs} runs in turn.
+Written by `bench/memory.py`; do not edit. Snapshots of the training of a transformer of 96 layers
+by `bench/snapshots.py`, in the page cache: 2,557 stacks of 45 frames on average, made of those of a
+recorded run, in the opcodes Python's pickler writes. One process of ours loads a snapshot and makes
+every memory table with the defaults, on one thread; the replays under other settings of the
+allocator are among it. One of Python {python} does `pickle.load`, then everything the command line
+of `torch.cuda._memory_viz` (torch {torch}) offers: `segsum` (its `stats`), `trace`, `segments`,
+`memory`, `compare` (with itself), `trace_plot`, `segment_plot`; flame graphs without the script
+that draws them. Seconds of processor time, the least of {runs} runs in turn (one above two million
+events).
+
+`trace` looks through all segments for every allocation, which is most of Python's time here; what
+is left without it is a ratio of its own. So is loading alone.
 """
 
 
-def best_of(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Part by part, the least time; the largest peak."""
-    best = dict(runs[0])
-    for other in runs[1:]:
-        for key, value in other.items():
-            if key.endswith("_s"):
-                best[key] = min(best[key], value)
-        best["peak_bytes"] = max(best["peak_bytes"], other["peak_bytes"])
-    return best
+@dataclass(frozen=True)
+class Measured:
+    """One snapshot, read by both."""
+
+    events: int
+    file_bytes: int
+    ours_s: float
+    wall_s: float  # of ours on all cores
+    theirs_s: float
+    our_peak: int
+    their_peak: int
+    our_parts: dict[str, float]
+    their_parts: dict[str, float]
 
 
-def measured(command: list[str | Path]) -> dict[str, Any]:
-    """One run: what the program printed, and its peak."""
-    done = run(command)
-    return {**json_lines(done.output)[-1], "peak_bytes": done.peak_bytes}
-
-
-def input_of(events: int) -> Path:
-    """The snapshot of so many events, made when it is missing."""
+def made(events: int) -> Path:
+    """The snapshot of about so many events, made when it is missing or was made otherwise."""
     path = bench_dir() / f"snapshot_{events}.pickle"
-    if not path.exists():
+    newest = max((ROOT / "bench" / name).stat().st_mtime for name in GENERATOR_SOURCES)
+    if not path.exists() or path.stat().st_mtime < newest:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
-        snapshots.make(partial, events, snapshots.template_path())
+        count = snapshots.make(partial, events, snapshots.template_path())
+        path.with_suffix(".events").write_text(str(count))
         partial.rename(path)
     return path
+
+
+def measured(events: int, runs: int, ours: Path, viz: Path) -> Measured:
+    """Both programs in turn; of each the run with the least time, and the largest peak."""
+    path = made(events)
+    command: list[str | Path] = [ours, path, "--threads"]
+    mine, others = [], []
+    for _ in range(1 if events > ONCE else runs):
+        mine.append(run([*command, "1"]))
+        others.append(run([sys.executable, "-c", TORCH_PROGRAM, viz, path]))
+    wide = min(run([*command, str(os.cpu_count())]).seconds for _ in range(2))
+    best, other = min(mine, key=lambda r: r.cpu_s), min(others, key=lambda r: r.cpu_s)
+    facts: dict[str, Any] = json_lines(best.output)[-1]
+    return Measured(
+        events=int(path.with_suffix(".events").read_text()),
+        file_bytes=path.stat().st_size,
+        ours_s=best.cpu_s,
+        wall_s=wide,
+        theirs_s=other.cpu_s,
+        our_peak=max(r.peak_bytes for r in mine),
+        their_peak=max(r.peak_bytes for r in others),
+        our_parts={"load": facts["load_s"], **facts["analyses"]},
+        their_parts=json_lines(other.output)[-1]["parts"],
+    )
+
+
+def whole_table(rows: list[Measured]) -> str:
+    """Both as a whole."""
+    lines = [
+        "| file | events | Python s | ours s | ratio | ratio without `trace` | "
+        "`pickle.load` ÷ our load | our peak | peak ÷ file | Python's peak |",
+        "|" + " ---: |" * 10,
+    ]
+    for m in rows:
+        without = m.theirs_s - m.their_parts["trace"]
+        # Parts of ours are timed by the clock: as a share of the whole they are processor time.
+        load = m.ours_s * m.our_parts["load"] / sum(m.our_parts.values())
+        lines.append(
+            f"| {m.file_bytes / 1e6:,.0f} MB | {m.events:,} | {m.theirs_s:.1f} | {m.ours_s:.2f} | "
+            f"{m.theirs_s / m.ours_s:.1f} | {without / m.ours_s:.1f} | "
+            f"{m.their_parts['pickle.load'] / load:.1f} | {m.our_peak / 1e6:,.0f} MB | "
+            f"{m.our_peak / m.file_bytes:.2f} | {m.their_peak / 1e6:,.0f} MB |"
+        )
+    return "\n".join(lines)
+
+
+def growth_table(rows: list[Measured]) -> str:
+    """Ours per event, part by part."""
+    lines = [
+        "## Growth",
+        "",
+        "Ours, nanoseconds of processor time per event; a row that does not grow to the right is",
+        "linear.",
+        "",
+        "| part | " + " | ".join(f"{m.events:,}" for m in rows) + " |",
+        "| --- |" + " ---: |" * len(rows),
+        "| all | " + " | ".join(f"{m.ours_s * 1e9 / m.events:,.0f}" for m in rows) + " |",
+    ]
+    for name in rows[0].our_parts:
+        cells = (
+            m.our_parts[name] / sum(m.our_parts.values()) * m.ours_s * 1e9 / m.events for m in rows
+        )
+        lines.append(f"| {name} | " + " | ".join(f"{cell:,.0f}" for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def function_table(rows: list[Measured]) -> str:
+    """Theirs, function by function."""
+    lines = [
+        "## Python's parts",
+        "",
+        "Seconds.",
+        "",
+        "| function | " + " | ".join(f"{m.events:,}" for m in rows) + " |",
+        "| --- |" + " ---: |" * len(rows),
+    ]
+    for name in rows[0].their_parts:
+        cells = " | ".join(f"{m.their_parts[name]:.2f}" for m in rows)
+        lines.append(f"| `{name}` | {cells} |")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -102,68 +192,20 @@ def main() -> int:
     folder = options.build.resolve()
     build(folder)
     viz, version = torch_memory_viz.fetched()
-    rows = []
-    parts: list[dict[str, Any]] = []
-    theirs_by_part: list[dict[str, Any]] = []
-    for events in [size for size in SIZES if size <= options.most]:
-        path = input_of(events)
-        ours, theirs = [], []
-        for _ in range(options.runs):
-            ours.append(measured([folder / "bench" / "bench_analyze", path, "--threads", "1"]))
-            theirs.append(measured([sys.executable, "-c", TORCH_PROGRAM, viz, path]))
-        mine, other = best_of(ours), best_of(theirs)
-        size = path.stat().st_size
-        total = mine["load_s"] + mine["view_s"] + mine["analyses_s"]
-        whole = other["load_s"] + other["rest_s"]
-        rows.append(
-            f"| {size / 1e6:,.0f} MB | {events:,} | {other['load_s']:.2f} | {whole:.2f} | "
-            f"{mine['load_s']:.3f} | {mine['view_s']:.3f} | {mine['analyses_s']:.3f} | "
-            f"{whole / total:.1f} | {other['load_s'] / mine['load_s']:.1f} | "
-            f"{size / mine['load_s'] / 1e6:,.0f} MB/s | "
-            f"{mine['peak_bytes'] / 1e6:,.0f} MB | {mine['peak_bytes'] / size:.2f} | "
-            f"{other['peak_bytes'] / 1e6:,.0f} MB |"
-        )
-        parts.append({"events": events, **mine["analyses"]})
-        theirs_by_part.append({"events": events, **other["parts"]})
-    names = [name for name in parts[0] if name != "events"]
-    table = [
-        "| file | events | pickle.load s | with _memory_viz s | our load s | view s | tables s | "
-        "whole ÷ whole | load ÷ load | load rate | our peak | peak ÷ file | Python's peak |",
-        "|" + " ---: |" * 13,
-        *rows,
-    ]
-    by_table = [
-        "## By table",
-        "",
-        "Nanoseconds per event; a row that does not grow to the right is linear.",
-        "",
-        "| analysis | " + " | ".join(f"{p['events']:,}" for p in parts) + " |",
-        "| --- |" + " ---: |" * len(parts),
-        *[
-            f"| {name} | " + " | ".join(f"{p[name] * 1e9 / p['events']:.1f}" for p in parts) + " |"
-            for name in names
-        ],
-    ]
-    by_function = [
-        "## torch's functions",
-        "",
-        "Seconds.",
-        "",
-        "| function | " + " | ".join(f"{p['events']:,}" for p in theirs_by_part) + " |",
-        "| --- |" + " ---: |" * len(theirs_by_part),
-        *[
-            f"| {name} | " + " | ".join(f"{p[name]:.2f}" for p in theirs_by_part) + " |"
-            for name in theirs_by_part[0]
-            if name != "events"
-        ],
+    rows = [
+        measured(events, options.runs, folder / "bench" / "bench_analyze", viz)
+        for events in SIZES
+        if events <= options.most
     ]
     command = " ".join(["bench/memory.py", *sys.argv[1:]])
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    walls = ", ".join(f"{m.wall_s:.2f} s" for m in rows)
     page = [
         INTRODUCTION.format(runs=options.runs, python=python, torch=version),
-        "\n".join(table),
-        "\n".join(by_table),
-        "\n".join(by_function),
+        whole_table(rows),
+        f"Ours on all cores, by the clock: {walls}.",
+        growth_table(rows),
+        function_table(rows),
         f"`{command}`, {datetime.date.today().isoformat()}, commit {commit()}, {machine()}.",
     ]
     PAGE.write_text("\n\n".join(part.strip() for part in page) + "\n")
