@@ -282,9 +282,7 @@ Exit run_analyze(const Context& context) {
   if (request->format == "csv" || request->format == "folded") {
     for (const analysis::Remark& remark : answer->remarks) context.console.note(remark.text);
   }
-  if (!session::lost_data(*opened)) return Exit::kDone;
-  note_lost_data(context, *opened);
-  return Exit::kDataLost;
+  return finish(context, *opened, Shown::kWithoutLosses);
 }
 
 // `stepscope analyze kernels --help`

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/analysis_options.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
@@ -42,9 +43,7 @@ constexpr std::array kOptions = std::to_array<Option>({
      .help = "same key, same hashes, in every export (default: random); implies --redact"},
     {.name = "with-counters",
      .help = "add queue lengths, copy rates, utilisation and memory as counters (not for jsonl)"},
-    {.name = "steps",
-     .value = "PATTERN",
-     .help = "names of the steps, a regular expression (default: ProfilerStep#N and its like)"},
+    kStepsOption,
 });
 
 session::ExportOptions export_options(const Context& context) {
@@ -187,8 +186,8 @@ Exit run_export(const Context& context) {
     context.console.note(report::counted(without_text, "event") +
                          " written without the arguments that could not be read again");
   }
-  note_lost_data(context, *opened);
-  return without_text > 0 || session::lost_data(*opened) ? Exit::kDataLost : Exit::kDone;
+  status = finish(context, *opened, Shown::kWithoutLosses);
+  return without_text > 0 ? Exit::kDataLost : status;
 }
 
 }  // namespace

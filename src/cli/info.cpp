@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "cli/analysis_options.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
@@ -15,9 +16,7 @@ namespace {
 constexpr std::array kOptions = std::to_array<Option>({
     {.name = "json", .help = "print JSON (schema stepscope.info/1) instead of text"},
     {.name = "all", .help = "list every rank and category, however many there are"},
-    {.name = "steps",
-     .value = "PATTERN",
-     .help = "names of the steps, a regular expression (default: ProfilerStep#N and its like)"},
+    kStepsOption,
     {.name = "no-timing", .help = "leave out what differs from run to run: load time, memory"},
 });
 
@@ -25,31 +24,31 @@ Exit run_info(const Context& context) {
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
-  const report::RunInfo info = report::summarize(opened->run);
   std::optional<double> seconds;
   if (!context.arguments.has("no-timing")) seconds = opened->seconds;
 
   const report::RecordedMemory memory{opened->snapshots, opened->timelines, opened->stats};
   std::string text;
   if (context.arguments.has("json")) {
-    text = report::info_json(info, memory, seconds);
+    text = report::info_json(report::summarize(opened->run, memory), memory, seconds);
   } else {
     report::InfoTextOptions options;
     options.look = context.console.out_look();
     options.all = context.arguments.has("all");
     options.load_seconds = seconds;
-    if (!opened->run.ranks.empty()) text = report::info_text(info, options);
+    // Each memory file says itself what was odd in it.
+    const report::RunInfo info = report::summarize(opened->run);
+    const bool has_trace = !opened->run.ranks.empty();
+    if (has_trace) text = report::info_text(info, options);
     const std::string rest = report::memory_text(memory, options);
     if (!text.empty() && !rest.empty()) text += '\n';
     text += rest;
+    if (!has_trace) text += report::failures_text(info, options);
   }
   if (const base::Status written = context.console.write(text); !written) {
     return show_error(context, written.error());
   }
-  if (!session::lost_data(*opened)) return Exit::kDone;
-  // On a terminal the report itself has just said so.
-  if (!context.console.out_is_terminal()) note_lost_data(context, *opened);
-  return Exit::kDataLost;
+  return finish(context, *opened, Shown::kWithLosses);
 }
 
 }  // namespace

@@ -28,14 +28,27 @@ constexpr std::array kOptions = std::to_array<Option>({
     kWidthOption,
 });
 
-base::Result<report::Findings> findings_of(const Context& context,
-                                           const session::Recording& recording) {
-  SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
+struct Request {
+  report::Look look;
+  analysis::Selection selection;
   std::map<std::string, std::string> settings;
+};
+
+// Says what is wrong before a large snapshot is read for nothing.
+base::Result<Request> request_from(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  Request request;
+  SCOPE_TRY(request.look, look_from(context));
+  SCOPE_TRY(check_page_options(arguments));
+  SCOPE_TRY(request.selection, selection_from(arguments));
   for (const std::string name : {"device-memory", "batch-size"}) {
-    if (context.arguments.has(name)) settings[name] = context.arguments.text(name);
+    if (!arguments.has(name)) continue;
+    request.settings[name] = arguments.text(name);
+    if (const base::Status checked = session::check_setting(name, arguments.text(name)); !checked) {
+      return base::fail(checked.error().code, "--" + checked.error().message);
+    }
   }
-  return session::memory_report(recording, chosen, settings, context.settings.jobs);
+  return request;
 }
 
 std::string paths_of(const Context& context) {
@@ -47,11 +60,8 @@ std::string paths_of(const Context& context) {
 }
 
 Exit run_memory(const Context& context) {
-  const auto look = look_from(context);
-  if (!look) return show_error(context, look.error());
-  if (const base::Status checked = check_page_options(context.arguments); !checked) {
-    return show_error(context, checked.error());
-  }
+  const auto request = request_from(context);
+  if (!request) return show_error(context, request.error());
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
@@ -60,15 +70,14 @@ Exit run_memory(const Context& context) {
     context.console.hint("torch.cuda.memory._dump_snapshot writes one");
     return Exit::kNotReadable;
   }
-  const auto findings = findings_of(context, *opened);
+  const auto findings =
+      session::memory_report(*opened, request->selection, request->settings, context.settings.jobs);
   if (!findings) return show_selection_error(context, findings.error());
   const report::Page page = report::make_memory_page(*findings, paths_of(context));
-  if (const base::Status written = write_page(context, *findings, page, *look); !written) {
+  if (const base::Status written = write_page(context, *findings, page, request->look); !written) {
     return show_error(context, written.error());
   }
-  if (!session::lost_data(*opened)) return Exit::kDone;
-  if (!context.console.out_is_terminal()) note_lost_data(context, *opened);
-  return Exit::kDataLost;
+  return finish(context, *opened, shown_on_stdout(context.arguments));
 }
 
 }  // namespace

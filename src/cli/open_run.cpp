@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/each_note.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
@@ -66,6 +67,17 @@ void note_useless_pattern(const Context& context, const trace::Run& run) {
                                    context.arguments.text("steps")));
 }
 
+base::ImportLog notes_of(const session::Recording& recording) {
+  base::ImportLog all = recording.run.log;
+  for (const trace::RankTraces& rank : recording.run.ranks) {
+    for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
+  }
+  for (const memory::Snapshot& snapshot : recording.snapshots) all.merge(snapshot.log);
+  for (const memory::Timeline& timeline : recording.timelines) all.merge(timeline.log);
+  for (const memory::Stats& stats : recording.stats) all.merge(stats.log);
+  return all;
+}
+
 }  // namespace
 
 Exit show_error(const Context& context, const base::Error& error) {
@@ -106,24 +118,18 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
   return OpenedRun{{*std::move(recording)}, std::chrono::duration<double>(took).count()};
 }
 
-void note_lost_data(const Context& context, const session::Recording& recording) {
-  base::ImportLog all = recording.run.log;
-  for (const trace::RankTraces& rank : recording.run.ranks) {
-    for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
-  }
-  for (const memory::Snapshot& snapshot : recording.snapshots) all.merge(snapshot.log);
-  for (const memory::Timeline& timeline : recording.timelines) all.merge(timeline.log);
-  for (const memory::Stats& stats : recording.stats) all.merge(stats.log);
+Exit finish(const Context& context, const session::Recording& recording, Shown shown) {
+  if (!session::lost_data(recording)) return Exit::kDone;
   std::string kinds;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(base::Note::kCount); ++i) {
-    const auto note = static_cast<base::Note>(i);
-    const base::NoteInfo& about = base::info_of(note);
-    if (about.severity != base::Severity::kDataLoss || all.count(note) == 0) continue;
-    kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", about.id, all.count(note));
-  }
-  if (!kinds.empty()) {
+  base::for_each_note(notes_of(recording), base::Severity::kDataLoss,
+                      [&](base::Note, const base::NoteInfo& about, const auto& entry) {
+                        kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", about.id,
+                                             entry.count);
+                      });
+  if (shown == Shown::kWithoutLosses || !context.console.out_is_terminal()) {
     context.console.note(fmt::format("data was lost: {}; `stepscope info` says more", kinds));
   }
+  return Exit::kDataLost;
 }
 
 }  // namespace stepscope::cli

@@ -20,7 +20,11 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
 // Shows an error and says what to exit with.
 Exit show_error(const Context& context, const base::Error& error);
 
-// One line on standard error when something that was in the files is missing.
-void note_lost_data(const Context& context, const session::Recording& recording);
+// Whether what a command printed says itself what is missing.
+enum class Shown : unsigned char { kWithLosses, kWithoutLosses };
+
+// The exit status of a command that has done its work. What is missing of the files is said in one
+// line on standard error, unless it has just been shown on the same terminal.
+Exit finish(const Context& context, const session::Recording& recording, Shown shown);
 
 }  // namespace stepscope::cli

@@ -36,6 +36,13 @@ base::Status check_page_options(const Arguments& arguments) {
   return base::Done{};
 }
 
+Shown shown_on_stdout(const Arguments& arguments) {
+  const bool only_files = (arguments.has("html") && arguments.text("html") != "-") ||
+                          (arguments.has("csv") && !arguments.has("html"));
+  const bool printed = arguments.has("json") || arguments.has("md") || !only_files;
+  return printed ? Shown::kWithLosses : Shown::kWithoutLosses;
+}
+
 base::Status write_page(const Context& context, const report::Findings& findings,
                         const report::Page& page, const report::Look& look, bool wrote_files) {
   const Arguments& arguments = context.arguments;

@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/open_run.h"
 #include "report/page.h"
 
 namespace stepscope::cli {
@@ -19,6 +20,9 @@ inline constexpr Option kReportJsonOption{
 
 // Says what is wrong before a large run is read for nothing.
 base::Status check_page_options(const Arguments& arguments);
+
+// Whether what write_page prints holds the whole page, with what was lost while reading.
+Shown shown_on_stdout(const Arguments& arguments);
 
 // Writes all that was asked for; text where nothing was, unless files were already written.
 base::Status write_page(const Context& context, const report::Findings& findings,

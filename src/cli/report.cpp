@@ -99,7 +99,7 @@ Exit show_snapshots(const Context& context, const OpenedRun& opened, const repor
   if (const base::Status written = context.console.write(text); !written) {
     return show_error(context, written.error());
   }
-  return session::lost_data(opened) ? Exit::kDataLost : Exit::kDone;
+  return finish(context, opened, Shown::kWithLosses);
 }
 
 Exit run_report(const Context& context) {
@@ -121,9 +121,7 @@ Exit run_report(const Context& context) {
   if (const base::Status written = write_report(context, *findings, *look); !written) {
     return show_error(context, written.error());
   }
-  if (!session::lost_data(*opened)) return Exit::kDone;
-  if (!context.console.out_is_terminal()) note_lost_data(context, *opened);
-  return Exit::kDataLost;
+  return finish(context, *opened, shown_on_stdout(context.arguments));
 }
 
 // `stepscope help report glossary`

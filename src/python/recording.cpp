@@ -53,7 +53,7 @@ Answered OpenRun::ask(const std::string& analysis,
 
 std::string OpenRun::info_json() const {
   const report::RecordedMemory memory{recording_.snapshots, recording_.timelines, recording_.stats};
-  return report::info_json(report::summarize(recording_.run), memory, std::nullopt);
+  return report::info_json(report::summarize(recording_.run, memory), memory, std::nullopt);
 }
 
 std::string OpenRun::report_text(const PageChoice& choice, std::size_t width, bool colour) const {

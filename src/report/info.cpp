@@ -7,6 +7,8 @@
 
 #include "report/info_header.h"
 #include "report/info_window.h"
+#include "report/notes.h"
+#include "report/recorded_memory.h"
 
 namespace stepscope::report {
 namespace {
@@ -41,13 +43,9 @@ void add_counters(const trace::Trace& trace, RunInfo& info, std::set<std::string
 
 void add_notes(const base::ImportLog& log, const std::string& path,
                std::map<Note, NoteInfoRow>& notes) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
-    const auto note = static_cast<Note>(i);
-    const base::ImportLog::Entry& entry = log[note];
-    if (entry.count == 0) continue;
-    NoteInfoRow& row = notes[note];
-    if (row.count == 0) row = {note, 0, path, entry.offset, entry.detail};
-    row.count += entry.count;
+  for (const NoteInfoRow& found : notes_of(log, path)) {
+    const auto [row, is_new] = notes.try_emplace(found.note, found);
+    if (!is_new) row->second.count += found.count;
   }
 }
 
@@ -118,7 +116,9 @@ void MemoryInfo::add(const MemoryInfo& other) {
   host_peak_allocated = std::max(host_peak_allocated, other.host_peak_allocated);
 }
 
-RunInfo summarize(const trace::Run& run) {
+RunInfo summarize(const trace::Run& run) { return summarize(run, RecordedMemory{}); }
+
+RunInfo summarize(const trace::Run& run, const RecordedMemory& memory) {
   RunInfo info;
   info.ranks = run.ranks.size();
   std::set<std::string> hosts;
@@ -154,10 +154,18 @@ RunInfo summarize(const trace::Run& run) {
   info.collectives.by_name =
       by_count(collectives.calls.empty() ? collectives.kernels : collectives.calls);
   for (const auto& [name, count] : collectives.groups) info.collectives.groups.push_back(name);
+  const auto add_files = [&](const auto& files) {
+    for (const auto& file : files) add_notes(file.log, file.source.path, notes);
+  };
+  add_files(memory.snapshots);
+  add_files(memory.timelines);
+  add_files(memory.stats);
   for (auto& [note, row] : notes) info.notes.push_back(std::move(row));
   info.failures = run.failures;
   info.skipped = run.skipped;
-  info.lost_data = trace::lost_data(run);
+  info.lost_data = std::ranges::any_of(info.notes, [](const NoteInfoRow& row) {
+    return base::info_of(row.note).severity == base::Severity::kDataLoss;
+  });
   return info;
 }
 

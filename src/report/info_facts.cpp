@@ -55,12 +55,11 @@ std::string rank_numbers(const RunInfo& info) {
 
 std::string run_text(const RunInfo& info) {
   std::string text = counted(info.ranks, "rank");
-  const bool all_there =
-      info.world_size && info.ranks == static_cast<std::uint64_t>(*info.world_size);
-  if (info.world_size && *info.world_size > 1 && !all_there) {
-    text =
-        fmt::format("{} of {} ranks ({})", count_text(info.ranks),
-                    count_text(static_cast<std::uint64_t>(*info.world_size)), rank_numbers(info));
+  const auto world =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, info.world_size.value_or(0)));
+  if (info.ranks < world) {
+    text = fmt::format("{} of {} ranks ({})", count_text(info.ranks), count_text(world),
+                       rank_numbers(info));
   } else if (info.ranks == 1 && !info.windows.empty() && info.windows.front().rank != 0) {
     text = fmt::format("rank {}", info.windows.front().rank);
   }
@@ -305,23 +304,6 @@ std::string facts_text(const std::vector<NamedText>& facts, const Look& look) {
     }
   }
   return text;
-}
-
-std::string place_of(const NoteInfoRow& note, const std::string& folder) {
-  constexpr std::size_t kMostDetail = 60;  // names of kernels go on for lines
-  std::string place = note.path.empty() ? "" : printable(note.path.substr(folder.size()));
-  if (note.offset != base::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
-  std::string detail = printable(note.detail);
-  // Notes of the run as a whole have their files in the detail, which must stay complete.
-  if (note.path.empty()) {
-    for (std::size_t at = 0; !folder.empty() && (at = detail.find(folder, at)) != detail.npos;) {
-      detail.erase(at, folder.size());
-    }
-  } else {
-    detail = cut_end(detail, kMostDetail);
-  }
-  if (!place.empty() && !detail.empty()) place += ", ";
-  return place + detail;
 }
 
 }  // namespace stepscope::report

@@ -20,7 +20,4 @@ std::vector<NamedText> content_facts(const RunInfo& info);  // collectives, memo
 // Labels on the left, facts on the right, wrapped under themselves.
 std::string facts_text(const std::vector<NamedText>& facts, const Look& look);
 
-// Where a note's example is: "rank0.json:81920, aten::add".
-std::string place_of(const NoteInfoRow& note, const std::string& folder);
-
 }  // namespace stepscope::report

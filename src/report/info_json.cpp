@@ -3,6 +3,7 @@
 #include "report/info_text.h"
 #include "report/json_writer.h"
 #include "report/memory_info.h"
+#include "report/notes.h"
 #include "report/snapshot_info.h"
 
 namespace stepscope::report {
@@ -149,25 +150,6 @@ void write_contents(JsonWriter& json, const RunInfo& info) {
   json.end_object();
 }
 
-void write_notes(JsonWriter& json, const RunInfo& info) {
-  json.begin_list();
-  for (const NoteInfoRow& note : info.notes) {
-    const base::NoteInfo& about = base::info_of(note.note);
-    json.begin_object();
-    json.member("id", about.id);
-    json.member("severity", about.severity == base::Severity::kDataLoss ? "data_loss" : "info");
-    json.member("count", note.count);
-    json.key("path");
-    note.path.empty() ? json.null() : json.value(note.path);
-    json.key("text_offset");
-    note.offset == base::ImportLog::kNowhere ? json.null() : json.value(note.offset);
-    json.member("detail", note.detail);
-    json.member("meaning", about.meaning);
-    json.end_object();
-  }
-  json.end_list();
-}
-
 void write_files(JsonWriter& json, const RunInfo& info) {
   json.key("failures");
   json.begin_list();
@@ -221,7 +203,7 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
   }
   json.end_list();
   json.key("notes");
-  write_notes(json, info);
+  write_notes(json, info.notes, true);
   write_files(json, info);
   if (load_seconds) {
     json.key("load");

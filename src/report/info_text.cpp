@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/info_facts.h"
+#include "report/notes.h"
 #include "report/numbers.h"
 #include "report/text_width.h"
 
@@ -110,35 +111,18 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
 }
 
 std::string notes_block(const RunInfo& info, const InfoTextOptions& options) {
-  const std::string folder = common_folder(info);
   const bool explained = cause_of_no_device_work(info).has_value();
-  std::string text;
-  for (const base::Severity severity : {base::Severity::kDataLoss, base::Severity::kInfo}) {
-    const bool loss = severity == base::Severity::kDataLoss;
-    TextTable table({{loss ? "Data was lost" : "Odd things met"},
-                     {"count", Align::kRight},
-                     {"", Align::kLeft, Fit::kWrap}});
-    for (const NoteInfoRow& note : info.notes) {
-      const base::NoteInfo& about = base::info_of(note.note);
-      if (about.severity != severity) continue;
-      if (note.note == base::Note::kNoDeviceEvents && explained) continue;
-      table.add({Cell(std::string(about.id), loss ? Style::kBad : Style::kPlain),
-                 count_text(note.count), std::string(about.meaning)});
-      if (const std::string place = place_of(note, folder); !place.empty()) {
-        table.add({"", "", Cell(fmt::format("first: {}", place), Style::kFaint)});
-      }
-    }
-    if (!table.empty()) text += fmt::format("\n{}", table.render(options.look));
+  std::vector<NoteInfoRow> notes = info.notes;
+  if (explained) {
+    std::erase_if(notes, [](const auto& note) { return note.note == base::Note::kNoDeviceEvents; });
   }
-  if (text.empty()) {
-    const std::string_view nothing =
-        explained ? "Nothing else odd was met." : "Nothing odd was met.";
-    return fmt::format("\n{}\n", styled(nothing, Style::kFaint, options.look));
-  }
-  return text;
+  const std::string text = notes_text(notes, common_folder(info), options.look);
+  return text.empty() ? nothing_odd_text(options.look, explained) : text;
 }
 
-std::string failures_block(const RunInfo& info, const InfoTextOptions& options) {
+}  // namespace
+
+std::string failures_text(const RunInfo& info, const InfoTextOptions& options) {
   if (info.failures.empty()) return {};
   std::string text = fmt::format("\n{}\n", styled("Not readable", Style::kBad, options.look));
   std::size_t shown = 0;
@@ -149,8 +133,6 @@ std::string failures_block(const RunInfo& info, const InfoTextOptions& options) 
   }
   return text + how_many_more(info.failures.size(), shown, "files", options.look);
 }
-
-}  // namespace
 
 std::string info_text(const RunInfo& info, const InfoTextOptions& options) {
   const Look& look = options.look;
@@ -166,7 +148,7 @@ std::string info_text(const RunInfo& info, const InfoTextOptions& options) {
     text += fmt::format("\n{}", no_device_text(*cause, look));
   }
   text += notes_block(info, options);
-  text += failures_block(info, options);
+  text += failures_text(info, options);
   return text;
 }
 

@@ -2,14 +2,11 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 
-#include "memory/snapshot.h"
-#include "memory/stats.h"
-#include "memory/timeline.h"
 #include "report/info.h"
 #include "report/json_writer.h"
+#include "report/recorded_memory.h"
 #include "report/text_table.h"
 
 namespace stepscope::report {
@@ -22,17 +19,13 @@ struct InfoTextOptions {
   std::optional<double> load_seconds;
 };
 
-// What was recorded of memory besides the traces.
-struct RecordedMemory {
-  std::span<const memory::Snapshot> snapshots;
-  std::span<const memory::Timeline> timelines;
-  std::span<const memory::Stats> stats;
-};
-
 // One block per file, those of a kind together.
 std::string memory_text(const RecordedMemory& memory, const InfoTextOptions& options);
 
 std::string info_text(const RunInfo& info, const InfoTextOptions& options);
+
+// The files that could not be read; nothing where all could.
+std::string failures_text(const RunInfo& info, const InfoTextOptions& options);
 
 // What is in "stepscope.info/1" beside its version, inside of an object.
 void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> load_seconds);

@@ -9,6 +9,7 @@
 
 #include "report/info_facts.h"
 #include "report/info_text.h"
+#include "report/notes.h"
 #include "report/numbers.h"
 #include "report/snapshot_info.h"
 #include "report/text_width.h"
@@ -48,9 +49,10 @@ std::string timelines_text(std::span<const memory::Timeline> timelines, const Lo
     if (!text.empty()) text += '\n';
     text += title("memory timeline", timeline.source, look);
     std::vector<NamedText> lines = {{"file", timeline.source.format}};
+    const std::string odd = notes_text(notes_of(timeline.log, timeline.source.path), "", look);
     if (timeline.points.empty()) {
       lines.push_back({"points", "none"});
-      text += facts_text(lines, look);
+      text += facts_text(lines, look) + odd;
       continue;
     }
     const auto peak = std::ranges::max_element(timeline.points, {}, total_of);
@@ -67,7 +69,7 @@ std::string timelines_text(std::span<const memory::Timeline> timelines, const Lo
     lines.push_back(
         {"peak", fmt::format("{} after {}: {}", bytes_of(total_of(*peak)),
                              duration_text(peak->time - timeline.points.front().time), parts)});
-    text += facts_text(lines, look);
+    text += facts_text(lines, look) + odd;
   }
   return text;
 }
@@ -90,7 +92,7 @@ std::string stats_text(std::span<const memory::Stats> stats, const Look& look) {
     if (const auto count = one.find("num_ooms")) {
       lines.push_back({"out of memory", counted(static_cast<std::uint64_t>(*count), "time")});
     }
-    text += facts_text(lines, look);
+    text += facts_text(lines, look) + notes_text(notes_of(one.log, one.source.path), "", look);
   }
   return text;
 }

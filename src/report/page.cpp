@@ -8,6 +8,7 @@
 
 #include "report/info_facts.h"
 #include "report/memory_story.h"
+#include "report/notes.h"
 #include "report/numbers.h"
 #include "report/text_width.h"
 
@@ -82,8 +83,8 @@ void add_sections(std::span<const Section> sections, const Findings& findings, P
   }
 }
 
-std::vector<NamedText> oddities_of(const RunInfo& info) {
-  std::vector<NamedText> oddities;
+// What was odd while reading, and what could not be read.
+void add_oddities(const RunInfo& info, Page& page) {
   const std::string folder = common_folder(info);
   for (const base::Severity severity : {base::Severity::kDataLoss, base::Severity::kInfo}) {
     for (const NoteInfoRow& note : info.notes) {
@@ -93,10 +94,13 @@ std::vector<NamedText> oddities_of(const RunInfo& info) {
       if (const std::string place = place_of(note, folder); !place.empty()) {
         text += fmt::format(" (first: {})", place);
       }
-      oddities.push_back({std::string(about.id), std::move(text)});
+      page.oddities.push_back({std::string(about.id), std::move(text)});
     }
   }
-  return oddities;
+  for (const trace::FileFailure& failure : info.failures) {
+    page.failures.push_back(printable(failure.error.message));
+  }
+  page.lost_data = info.lost_data;
 }
 
 // A path as it would be typed.
@@ -162,11 +166,7 @@ Page make_page(const Findings& findings) {
   page.title = title_of(findings.info);
   page.facts = page_facts(findings.info);
   add_sections(sections(), findings, page);
-  page.oddities = oddities_of(findings.info);
-  for (const trace::FileFailure& failure : findings.info.failures) {
-    page.failures.push_back(printable(failure.error.message));
-  }
-  page.lost_data = findings.info.lost_data;
+  add_oddities(findings.info, page);
   page.one_rank = findings.info.ranks < 2;
   page.next = next_of(page, findings.info);
   return page;
@@ -177,6 +177,7 @@ Page make_memory_page(const Findings& findings, std::string_view paths) {
   page.title = "Memory";
   page.facts = memory_story(findings);
   add_sections(memory_sections(), findings, page);
+  add_oddities(findings.info, page);
   page.one_rank = true;  // the snapshot's name says it
   page.next = next_of_sections(page, paths);
   page.next.push_back(

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "report/info_facts.h"
+#include "report/notes.h"
 #include "report/numbers.h"
 #include "report/text_width.h"
 
@@ -128,30 +129,6 @@ void add_device(const DeviceFacts& facts, std::vector<NamedText>& lines) {
                        counted(facts.active_blocks, "block"))});
 }
 
-std::string notes_text(const memory::Snapshot& snapshot, const Look& look) {
-  std::string text;
-  for (const base::Severity severity : {base::Severity::kDataLoss, base::Severity::kInfo}) {
-    const bool loss = severity == base::Severity::kDataLoss;
-    TextTable table({{loss ? "Data was lost" : "Odd things met"},
-                     {"count", Align::kRight},
-                     {"", Align::kLeft, Fit::kWrap}});
-    for (std::size_t i = 0; i < static_cast<std::size_t>(base::Note::kCount); ++i) {
-      const auto note = static_cast<base::Note>(i);
-      const base::NoteInfo& about = base::info_of(note);
-      const base::ImportLog::Entry& entry = snapshot.log[note];
-      if (entry.count == 0 || about.severity != severity) continue;
-      table.add({Cell(std::string(about.id), loss ? Style::kBad : Style::kPlain),
-                 count_text(entry.count), std::string(about.meaning)});
-      const NoteInfoRow row{note, entry.count, snapshot.source.path, entry.offset, entry.detail};
-      table.add({"", "", Cell(fmt::format("first: {}", place_of(row, "")), Style::kFaint)});
-    }
-    if (!table.empty()) text += fmt::format("\n{}", table.render(look));
-  }
-  if (text.empty())
-    return fmt::format("\n{}\n", styled("Nothing odd was met.", Style::kFaint, look));
-  return text;
-}
-
 std::string snapshot_text(const memory::Snapshot& snapshot, const Look& look) {
   std::vector<NamedText> lines;
   lines.push_back({"file", file_text(snapshot.source)});
@@ -174,9 +151,10 @@ std::string snapshot_text(const memory::Snapshot& snapshot, const Look& look) {
     lines.push_back({"pools", fmt::format("{} private beside the common one",
                                           count_text(snapshot.pools.size() - 1))});
   }
+  const std::string odd = notes_text(notes_of(snapshot.log, snapshot.source.path), "", look);
   return styled(fmt::format("memory snapshot {}", printable(snapshot.source.path)), Style::kStrong,
                 look) +
-         "\n\n" + facts_text(lines, look) + notes_text(snapshot, look);
+         "\n\n" + facts_text(lines, look) + (odd.empty() ? nothing_odd_text(look) : odd);
 }
 
 void write_device(JsonWriter& json, const DeviceFacts& facts) {
@@ -204,26 +182,6 @@ void write_device(JsonWriter& json, const DeviceFacts& facts) {
   json.member("active_bytes", facts.active);
   json.member("requested_bytes", facts.requested);
   json.end_object();
-}
-
-void write_notes(JsonWriter& json, const base::ImportLog& log) {
-  json.begin_list();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(base::Note::kCount); ++i) {
-    const auto note = static_cast<base::Note>(i);
-    const base::ImportLog::Entry& entry = log[note];
-    if (entry.count == 0) continue;
-    const base::NoteInfo& about = base::info_of(note);
-    json.begin_object();
-    json.member("id", about.id);
-    json.member("severity", about.severity == base::Severity::kDataLoss ? "data_loss" : "info");
-    json.member("count", entry.count);
-    json.key("text_offset");
-    entry.offset == base::ImportLog::kNowhere ? json.null() : json.value(entry.offset);
-    json.member("detail", entry.detail);
-    json.member("meaning", about.meaning);
-    json.end_object();
-  }
-  json.end_list();
 }
 
 }  // namespace
@@ -263,7 +221,7 @@ void write_snapshots(JsonWriter& json, std::span<const memory::Snapshot> snapsho
     json.member("annotations", snapshot.annotations.size());
     json.member("private_pools", snapshot.pools.size() - 1);
     json.key("notes");
-    write_notes(json, snapshot.log);
+    write_notes(json, notes_of(snapshot.log, snapshot.source.path), false);
     if (with_memory) json.member("memory_bytes", snapshot.memory());
     json.end_object();
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "report/recorded_memory.h"
 #include "report/sections.h"
 #include "session/analyze.h"
 
@@ -31,11 +32,20 @@ Settings settings_for(const analysis::Analysis& about) {
 
 }  // namespace
 
+base::Status check_setting(const std::string& name, const std::string& value) {
+  for (const analysis::Analysis* about : analysis::analyses()) {
+    if (!has_parameter(*about, name)) continue;
+    SCOPE_TRY(analysis::parse_options(about->parameters, {{name, value}}));
+  }
+  return base::Done{};
+}
+
 base::Result<report::Findings> full_report(const Recording& recording,
                                            const analysis::Selection& selection, unsigned threads) {
   SCOPE_TRY(const Study study, Study::prepare(recording, selection, threads));
   report::Findings findings;
-  findings.info = report::summarize(recording.run);
+  findings.info =
+      report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats});
   for (const analysis::Analysis* about : analysis::analyses()) {
     if (!analysis::why_not_answered(*about, study.view()).empty()) continue;
     SCOPE_TRY(analysis::Answer answer, study.ask(about->name, settings_for(*about)));
@@ -49,7 +59,8 @@ base::Result<report::Findings> memory_report(const Recording& recording,
                                              const Settings& settings, unsigned threads) {
   SCOPE_TRY(const Study study, Study::prepare(recording, selection, threads));
   report::Findings findings;
-  findings.info = report::summarize(recording.run);
+  findings.info =
+      report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats});
   for (const analysis::Analysis* about : analysis::analyses()) {
     if (about->needs != analysis::Needs::kSnapshot) continue;
     // Comparing needs two, and listing every allocation is no summary.

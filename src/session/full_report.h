@@ -15,6 +15,9 @@ namespace stepscope::session {
 base::Result<report::Findings> full_report(const Recording& recording,
                                            const analysis::Selection& selection, unsigned threads);
 
+// What is wrong with a value for all analyses that have a parameter of that name.
+base::Status check_setting(const std::string& name, const std::string& value);
+
 // The same of memory snapshots. The settings go to every analysis that has a parameter of that
 // name.
 base::Result<report::Findings> memory_report(const Recording& recording,

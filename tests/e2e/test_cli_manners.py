@@ -1,9 +1,8 @@
-"""How the program behaves on a command line: exit statuses, streams, pipes, signals, terminals."""
+"""How the program behaves on a command line: exit statuses, streams, pipes, signals."""
 
 import gzip
 import json
 import os
-import pty
 import re
 import shutil
 import signal
@@ -21,12 +20,6 @@ KERNEL = (
 )
 HEADER = '{"schemaVersion":1,"deviceProperties":[],"traceEvents":['
 TRACE = HEADER + EVENT % 1 + "," + KERNEL % 2 + "]}"
-
-
-def settings() -> dict[str, str]:
-    """The environment of a user without settings of ours."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("STEPSCOPE_", "NO_COLOR"))}
-    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm"}
 
 
 @pytest.fixture
@@ -349,68 +342,6 @@ def test_bash_completes_commands_options_and_values(program: Program) -> None:
     assert complete("stepscope", "info", "--no") == {"--no-timing", "--no-progress"}
     assert complete("stepscope", "export", "--to", "") == {"chrome", "perfetto", "jsonl"}
     assert complete("stepscope", "help", "exp") == {"export"}
-
-
-def on_terminal(
-    program: Program,
-    *arguments: str | Path,
-    env: dict[str, str] | None = None,
-    stdin: bytes = b"",
-    pause: float = 0,
-) -> str:
-    """Runs a command whose output and errors are a terminal; stdin comes in two halves."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [program.path, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=theirs,
-        stderr=theirs,
-        env={**settings(), **(env or {})},
-    )
-    os.close(theirs)
-    assert process.stdin
-    process.stdin.write(stdin[: len(stdin) // 2])
-    process.stdin.flush()
-    time.sleep(pause)
-    process.stdin.write(stdin[len(stdin) // 2 :])
-    process.stdin.close()
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other side is gone
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    process.wait(timeout=60)
-    return shown.decode()
-
-
-def test_colour_is_for_terminals(program: Program, trace: Path) -> None:
-    assert "\x1b[" in on_terminal(program, "info", trace)
-    assert "\x1b[" not in on_terminal(program, "info", trace, env={"NO_COLOR": "1"})
-    assert "\x1b[" not in on_terminal(program, "info", trace, env={"TERM": "dumb"})
-    assert "\x1b[" not in on_terminal(program, "info", "--color=never", trace)
-    assert b"\x1b[" not in program.run("info", trace).stdout
-    assert b"\x1b[" in program.run("info", "--color=always", trace).stdout
-
-
-def test_binary_output_is_not_for_terminals(program: Program, trace: Path) -> None:
-    shown = on_terminal(program, "export", "--to", "perfetto", trace)
-    assert "perfetto is a binary format and this is a terminal" in shown
-
-
-def test_progress_is_drawn_after_a_second_and_erased(program: Program) -> None:
-    shown = on_terminal(program, "info", "-", stdin=TRACE.encode(), pause=1.6)
-    assert "reading" in shown
-    assert shown.rindex("reading") < shown.rindex("\r\x1b[K") < shown.index("standard input")
-    for flag in ("--no-progress", "-q"):
-        assert "reading" not in on_terminal(
-            program, "info", flag, "-", stdin=TRACE.encode(), pause=1.3
-        )
-    assert "reading" not in on_terminal(program, "info", "-", stdin=TRACE.encode())
 
 
 def hear_interrupts() -> None:

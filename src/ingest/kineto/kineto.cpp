@@ -1,9 +1,12 @@
 #include "ingest/kineto/kineto.h"
 
 #include <regex>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/each_note.h"
 #include "ingest/kineto/document.h"
 #include "ingest/kineto/feed.h"
 #include "ingest/kineto/mend.h"
@@ -25,15 +28,16 @@ base::Status check_has_events(const Document& document, const std::string& path)
     any |= !batch.events.empty() || !batch.flows.empty() || !batch.labels.empty();
   }
   if (any || !log.lost_data()) return base::Done{};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
-    const auto note = static_cast<Note>(i);
-    if (log.count(note) == 0 || base::info_of(note).severity != base::Severity::kDataLoss) continue;
-    return base::fail(base::Code::kFormat,
-                      fmt::format("{}:{}: no event could be read ({}); expected a list of objects "
-                                  "with \"ph\" and \"ts\"",
-                                  path, log[note].offset, base::info_of(note).meaning));
-  }
-  return base::Done{};
+  std::string first;
+  base::for_each_note(log, base::Severity::kDataLoss,
+                      [&](Note, const base::NoteInfo& about, const auto& entry) {
+                        if (!first.empty()) return;
+                        first = fmt::format(
+                            "{}:{}: no event could be read ({}); expected a list of objects with "
+                            "\"ph\" and \"ts\"",
+                            path, entry.offset, about.meaning);
+                      });
+  return base::fail(base::Code::kFormat, std::move(first));
 }
 
 base::Status check_pattern(const std::string& pattern) {

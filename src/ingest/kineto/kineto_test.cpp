@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/each_note.h"
 #include "bytes/source.h"
 
 namespace stepscope::ingest::kineto {
@@ -29,11 +30,9 @@ void PrintTo(const Odd& odd, std::ostream* out) {
 
 std::vector<Odd> odd_things(const base::ImportLog& log) {
   std::vector<Odd> odd;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
-    const auto note = static_cast<Note>(i);
-    if (log.count(note) == 0 || note == Note::kWithoutBaseTime) continue;
-    odd.push_back({note, log.count(note), log[note].offset});
-  }
+  base::for_each_note(log, [&](Note note, const base::NoteInfo&, const auto& entry) {
+    if (note != Note::kWithoutBaseTime) odd.push_back({note, entry.count, entry.offset});
+  });
   return odd;
 }
 

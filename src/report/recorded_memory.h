@@ -1,0 +1,22 @@
+// What was recorded of memory besides the traces, and the summary of a run together with it.
+#pragma once
+
+#include <span>
+
+#include "memory/snapshot.h"
+#include "memory/stats.h"
+#include "memory/timeline.h"
+#include "report/info.h"
+
+namespace stepscope::report {
+
+struct RecordedMemory {
+  std::span<const memory::Snapshot> snapshots;
+  std::span<const memory::Timeline> timelines;
+  std::span<const memory::Stats> stats;
+};
+
+// Of the run, with what was odd in the memory files too.
+RunInfo summarize(const trace::Run& run, const RecordedMemory& memory);
+
+}  // namespace stepscope::report
