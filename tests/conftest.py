@@ -15,6 +15,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one file follow each other: the oracles keep what they read of the latest few."""
+
+    def file_of(item: pytest.Item) -> str:
+        parameters = getattr(item, "callspec", None)
+        path = parameters.params.get("path") if parameters else None
+        return str(path) if isinstance(path, Path) else ""
+
+    items.sort(key=file_of)
+
+
 @pytest.fixture(scope="session")
 def program() -> Program:
     """The stepscope binary (STEPSCOPE_BIN, default build/stepscope)."""

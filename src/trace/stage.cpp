@@ -73,7 +73,7 @@ std::uint32_t Lane::track(std::string_view pid, std::string_view tid, std::uint3
   return tracks_.intern(track_key_, text_offset_ + text_at);
 }
 
-Kind Lane::category_kind(std::uint32_t category) {
+Kind Lane::new_category_kind(std::uint32_t category) {
   while (category_kinds_.size() <= category) {
     category_kinds_.push_back(kind_of(categories_.entries()[category_kinds_.size()].raw, {}));
   }

@@ -229,7 +229,10 @@ class Lane {
   }
   std::uint32_t track(std::string_view pid, std::string_view tid, std::uint32_t text_at);
   // The kind a category alone decides; kOther when the name matters.
-  Kind category_kind(std::uint32_t category);
+  Kind category_kind(std::uint32_t category) {  // asked for every event
+    return category < category_kinds_.size() ? category_kinds_[category]
+                                             : new_category_kind(category);
+  }
 
   std::uint32_t next_event() const { return static_cast<std::uint32_t>(events.size()); }
   void note(base::Note note, std::uint32_t text_at, std::string_view detail = {}) {
@@ -265,6 +268,7 @@ class Lane {
 
  private:
   void measure(Batch& batch);
+  Kind new_category_kind(std::uint32_t category);
 
   std::uint32_t number_;
   std::uint64_t text_offset_ = 0;

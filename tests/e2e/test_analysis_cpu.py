@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from program import Program
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]*")
 NO_CALLS = ("overhead", "profiler")
+BLOCK = 256
 
 
 def idle_of(view: View, device: int) -> list[Interval]:
@@ -31,7 +33,8 @@ def watched(work: list[Work], gap: Interval) -> tuple[Any, Work | None]:
     after = bisect_left(work, gap[1], key=lambda w: w.event.start)
     near = work[after : after + 1]
     ends = near[0] if near and near[0].event.start == gap[1] else None
-    for candidate in chain(near, reversed(work[:after]), work):
+    before = (work[i] for i in range(after - 1, -1, -1))
+    for candidate in chain(near, before, work):
         if candidate.event.launch is not None:
             return candidate.event.launch.track, ends
     return None, ends
@@ -53,16 +56,32 @@ class Threads:
             and ((e.start, e.end) in steps or e.name.startswith("ProfilerStep#"))
         }
         self.starts = {t: [e.start for e in spans] for t, spans in self.spans.items()}
+        self.last_ends = {
+            t: [max(e.end for e in spans[i : i + BLOCK]) for i in range(0, len(spans), BLOCK)]
+            for t, spans in self.spans.items()
+        }
+
+    def near(self, track: Any, gap: Interval) -> Iterator[Event]:
+        """Spans of a thread that share time with a gap; blocks that end before it are passed by."""
+        begun = bisect_left(self.starts.get(track, []), gap[1])
+        for block, last_end in enumerate(self.last_ends.get(track, [])):
+            if last_end > gap[0]:
+                first = block * BLOCK
+                spans = self.spans[track][first : min(first + BLOCK, begun)]
+                yield from (e for e in spans if e.end > gap[0])
 
     def pieces(self, track: Any, gap: Interval) -> list[tuple[int, list[Event]]]:
         """Lengths of the parts of a gap with the spans that hold them, in order of their start."""
-        begun = bisect_left(self.starts.get(track, []), gap[1])
-        near = [e for e in self.spans.get(track, [])[:begun] if e.end > gap[0]]
+        near = list(self.near(track, gap))
         times = sorted({*gap, *(t for e in near for t in (e.start, e.end) if gap[0] < t < gap[1])})
-        return [
-            (b - a, [e for e in near if e.start <= a and e.end >= b])
-            for a, b in zip(times, times[1:], strict=False)
-        ]
+        parts, around, begun = list[tuple[int, list[Event]]](), list[Event](), 0
+        for a, b in zip(times, times[1:], strict=False):
+            known = begun
+            while begun < len(near) and near[begun].start <= a:
+                begun += 1
+            around = [e for e in (*around, *near[known:begun]) if e.end >= b]
+            parts.append((b - a, around))
+        return parts
 
 
 def ended_by(work: Work | None) -> str:

@@ -110,9 +110,7 @@ Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
   return by_name == Kind::kOther && draft.phase == 'C' ? Kind::kCounter : by_name;
 }
 
-trace::SignatureId signature_of(const Draft& draft, Lane& lane) {
-  if ((draft.present & kInputs) == 0) return trace::kNoSignature;
-  if (draft.signature_id != kUnknownId) return draft.signature_id;
+[[gnu::noinline]] trace::SignatureId new_signature(const Draft& draft, Lane& lane) {
   trace::SignatureTexts texts;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (draft.has(input_arg(i))) texts[i] = draft.texts[static_cast<std::size_t>(input_arg(i))];
@@ -120,10 +118,28 @@ trace::SignatureId signature_of(const Draft& draft, Lane& lane) {
   return lane.signature(texts, draft.text_at);
 }
 
+trace::SignatureId signature_of(const Draft& draft, Lane& lane) {
+  if ((draft.present & kInputs) == 0) return trace::kNoSignature;
+  return draft.signature_id != kUnknownId ? draft.signature_id : new_signature(draft, lane);
+}
+
 // Most writers give operators without a stack an empty one.
 base::StringId text_if_any(const Draft& draft, Arg arg, Lane& lane) {
   const bool is_empty = draft.has(arg) && draft.texts[static_cast<std::size_t>(arg)].empty();
   return is_empty ? base::kNoString : text(draft, arg, lane);
+}
+
+// What hardly any operator has, apart: the rest is short enough to become part of its caller.
+[[gnu::noinline]] void add_seldom(const Draft& draft, Lane& lane, std::uint32_t event) {
+  // 0 is written where nobody counted.
+  if (const std::int64_t flops = draft.integer(Arg::kFlops); flops > 0) {
+    lane.flops.push_back({event, flops});
+  }
+  const base::StringId stack = text_if_any(draft, Arg::kCallStack, lane);
+  const base::StringId modules = text_if_any(draft, Arg::kModuleHierarchy, lane);
+  if (stack != base::kNoString || modules != base::kNoString) {
+    lane.stacks.push_back({event, stack, modules});
+  }
 }
 
 void add_op(const Draft& draft, Lane& lane, std::uint32_t event) {
@@ -135,16 +151,7 @@ void add_op(const Draft& draft, Lane& lane, std::uint32_t event) {
                         draft.integer(Arg::kExternalId), draft.integer(Arg::kSequence),
                         signature_of(draft, lane)});
   }
-  if ((draft.present & kSeldom) == 0) return;
-  // 0 is written where nobody counted.
-  if (const std::int64_t flops = draft.integer(Arg::kFlops); flops > 0) {
-    lane.flops.push_back({event, flops});
-  }
-  const base::StringId stack = text_if_any(draft, Arg::kCallStack, lane);
-  const base::StringId modules = text_if_any(draft, Arg::kModuleHierarchy, lane);
-  if (stack != base::kNoString || modules != base::kNoString) {
-    lane.stacks.push_back({event, stack, modules});
-  }
+  if ((draft.present & kSeldom) != 0) add_seldom(draft, lane, event);
 }
 
 void add_device(const Draft& draft, Lane& lane, std::uint32_t event) {
