@@ -26,7 +26,9 @@ from programs import TEMPLATES, Programs, build
 
 PAGE = ROOT / "docs" / "bench" / "analyses.md"
 MAIN = TEMPLATES[0]
+STACKS = TEMPLATES[1]  # the same model with Python frames: what modules, stacks and cpu live on
 SIZES = ("100M", "500M", "2G")
+STACK_SIZES = ("100M", "500M")
 KERNELS = 2_000_000
 
 # HTA's own set: load, then the breakdowns, idle time, overlap, launches and queues, nothing drawn.
@@ -59,7 +61,9 @@ print(json.dumps({"seconds": done - start, "load_s": loaded - start, "rest_s": d
 INTRODUCTION = """# Analyses: speed and memory
 
 Written by `bench/analyses.py`; do not edit. One process loads the trace, prepares the view and asks
-every question with its defaults. Times are the best of {runs} runs in turn; GB are 10^9 bytes.
+every question about a trace with its defaults ({count} of the {all} analyses; the others read
+memory snapshots, which `bench/memory.py` measures). Times are the best of {runs} runs in
+turn, of the CPU on one thread and of the clock on two; GB are 10^9 bytes.
 Inputs are a real trace multiplied by `bench/generate.cpp`, in the page cache.
 """
 
@@ -84,6 +88,14 @@ def measure(
     return {**best, "peak_bytes": peak, "events": trace.events, "text_bytes": trace.text_bytes}
 
 
+def analysis_counts(program: Path) -> tuple[int, int]:
+    """How many analyses there are of a trace, and in all."""
+    listed = run([program, "analyze", "--list"]).output.splitlines()
+    names = [line for line in listed if line.startswith("    ")]
+    snapshot = listed.index("  of a memory snapshot")
+    return sum(line.startswith("    ") for line in listed[:snapshot]), len(names)
+
+
 def hta_analyses(python: Path, trace: Input) -> Timing:
     """HTA's load and its part of the analyses, in one process."""
     done = run([python, "-c", HTA_PROGRAM, trace.path])
@@ -96,14 +108,15 @@ def against_loading(rows: list[dict[str, Any]]) -> str:
     lines = [
         "## Against loading",
         "",
-        "| text | events | threads | load s | view s | all analyses s | (view + analyses) ÷ load "
-        "| peak |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| trace | text | events | threads | load s | view s | all analyses s "
+        "| (view + analyses) ÷ load | peak |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in rows:
         rest = row["view_s"] + row["analyses_s"]
         lines.append(
-            f"| {row['text_bytes'] / 1e6:,.0f} MB | {row['events']:,} | {row['threads']} | "
+            f"| {row['trace']} | {row['text_bytes'] / 1e6:,.0f} MB | {row['events']:,} | "
+            f"{row['threads']} | "
             f"{row['load_s']:.3f} | {row['view_s']:.3f} | {row['analyses_s']:.3f} | "
             f"{rest / row['load_s']:.2f} | {row['peak_bytes'] / 1e6:,.0f} MB |"
         )
@@ -114,12 +127,12 @@ def growth(rows: list[dict[str, Any]]) -> str:
     """The second claim: nanoseconds by event and by log2 of their number, per analysis."""
     rows = [row for row in rows if row["threads"] == 1]
     names = ["view", *rows[0]["analyses"]]
-    head = " | ".join(f"{row['text_bytes'] / 1e6:,.0f} MB" for row in rows)
+    head = " | ".join(f"{row['trace']}, {row['text_bytes'] / 1e6:,.0f} MB" for row in rows)
     lines = [
         "## By size",
         "",
-        "One thread, nanoseconds ÷ (n log2 n) with n the number of events: a column that does not",
-        "grow to the right is no worse than n log n.",
+        "One thread, nanoseconds ÷ (n log2 n) with n the number of events: columns of one trace",
+        "that do not grow to the right are no worse than n log n.",
         "",
         f"| analysis | {head} |",
         "| --- |" + " ---: |" * len(rows),
@@ -199,12 +212,17 @@ def main() -> int:
     programs = Programs(folder, options.runs, options.most)
 
     rows = []
-    for size in programs.sizes(*SIZES):
-        trace = programs.trace(MAIN, size)
-        rows += [
-            {**measure(programs, trace, threads, options.runs), "threads": threads}
-            for threads in (1, 2)
-        ]
+    for template, sizes in ((MAIN, SIZES), (STACKS, STACK_SIZES)):
+        for size in programs.sizes(*sizes):
+            trace = programs.trace(template, size)
+            rows += [
+                {
+                    **measure(programs, trace, threads, options.runs),
+                    "threads": threads,
+                    "trace": template,
+                }
+                for threads in (1, 2)
+            ]
     hta_rows = []
     load = functools.partial(hta_analyses, peers.hta_python())
     for size in programs.sizes("100M", "500M"):
@@ -215,9 +233,10 @@ def main() -> int:
         )
         hta_rows.append({"hta": theirs, "ours": ours})
 
+    of_trace, of_all = analysis_counts(folder / "stepscope")
     command = " ".join(["bench/analyses.py", *sys.argv[1:]])
     parts = [
-        INTRODUCTION.format(runs=options.runs),
+        INTRODUCTION.format(runs=options.runs, count=of_trace, all=of_all),
         against_loading(rows),
         growth(rows),
         repeats(programs, options.runs),

@@ -125,6 +125,7 @@ def add_memory(events: list[Event], calls: list[Call]) -> list[int]:
         if event.kind != "memory" or "far_time" in event.flags:
             continue
         size, device = integer(event.args.get("Bytes")), integer(event.args.get("Device Type"))
-        holding = [c for c in begun[event.track] if event.start <= c.event.end]
-        (holding[-1].own_bytes if holding else left)[0 if device == 0 else 1] += size or 0
+        latest_first = reversed(begun[event.track])
+        holding = next((c for c in latest_first if event.start <= c.event.end), None)
+        (holding.own_bytes if holding else left)[0 if device == 0 else 1] += size or 0
     return left

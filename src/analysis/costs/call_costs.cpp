@@ -143,6 +143,7 @@ class Counting {
 
   void own_work() {
     out_.of_work.assign(window_.work.size(), CallCosts::kNone);
+    KernelNames names(trace_);
     std::vector<std::uint32_t> entry(times_.calls.size(), CallCosts::kNone);
     for (std::size_t i = 0; i < window_.work.size(); ++i) {
       const Work& piece = window_.work[i];
@@ -163,9 +164,8 @@ class Counting {
       out_.of_work[i] = entry[owner];
       CostedCall& call = out_.calls[entry[owner]];
       call.compute_ns += piece.length();
-      const std::string_view kernel = trace_.name_text(piece.row);
-      if (!names_helper_kernel(kernel)) ++call.kernels;
-      if (names_tensor_float_kernel(kernel)) call.tensor_float = true;
+      if (!names.helps(piece.row)) ++call.kernels;
+      if (names.has_tensor_float(piece.row)) call.tensor_float = true;
     }
   }
 

@@ -44,10 +44,30 @@ std::optional<Arithmetic> arithmetic_of(const CostedCall& call);
 // At best, per second; 0: not known.
 double peak_of(const Peaks& peaks, const CostedCall& call);
 
-// Kernels that only add up what others have computed.
-bool names_helper_kernel(std::string_view kernel);
-// Kernels that multiply 32-bit numbers as TF32.
-bool names_tensor_float_kernel(std::string_view kernel);
+// What a kernel's name says, read once for each name.
+class KernelNames {
+ public:
+  explicit KernelNames(const trace::Trace& trace)
+      : trace_(&trace), signs_(trace.strings().size()) {}
+
+  // It only adds up what others have computed.
+  bool helps(trace::Row kernel) { return (of(kernel) & kHelps) != 0; }
+  // It multiplies 32-bit numbers as TF32.
+  bool has_tensor_float(trace::Row kernel) { return (of(kernel) & kTensorFloat) != 0; }
+
+ private:
+  static constexpr std::uint8_t kRead = 1, kHelps = 2, kTensorFloat = 4;
+  std::uint8_t of(trace::Row kernel) {
+    const base::StringId name = trace_->name()[kernel];
+    if (name >= signs_.size()) return kRead;
+    if (signs_[name] == 0) signs_[name] = read(trace_->text(name));
+    return signs_[name];
+  }
+  static std::uint8_t read(std::string_view kernel);
+
+  const trace::Trace* trace_;
+  std::vector<std::uint8_t> signs_;
+};
 
 // "768, 2 of 1024×256": the tensors of a call, those of no dimension left out.
 std::string shape_text(const OpInputs& inputs);

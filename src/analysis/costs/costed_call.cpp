@@ -10,14 +10,14 @@
 
 namespace stepscope::analysis {
 
-bool names_helper_kernel(std::string_view kernel) {
-  return kernel.find("splitKreduce") != std::string_view::npos ||
-         kernel.find("splitk_reduce") != std::string_view::npos;
-}
-
-bool names_tensor_float_kernel(std::string_view kernel) {
-  return kernel.find("tf32") != std::string_view::npos ||
-         kernel.find("tensorop_s1688") != std::string_view::npos;
+std::uint8_t KernelNames::read(std::string_view kernel) {
+  const auto has = [&](std::string_view word) {
+    return kernel.find(word) != std::string_view::npos;
+  };
+  std::uint8_t signs = kRead;
+  if (has("splitKreduce") || has("splitk_reduce")) signs |= kHelps;
+  if (has("tf32") || has("tensorop_s1688")) signs |= kTensorFloat;
+  return signs;
 }
 
 std::optional<Arithmetic> arithmetic_of(const CostedCall& call) {

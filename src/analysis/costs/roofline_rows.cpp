@@ -1,5 +1,6 @@
 #include "analysis/costs/roofline_rows.h"
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,10 @@ namespace {
 class Counting {
  public:
   Counting(const RunView& view, const WindowView& window)
-      : window_(window), costs_(call_costs(window)), times_(op_times(window)) {
+      : window_(window),
+        costs_(call_costs(window)),
+        times_(op_times(window)),
+        names_(*window.trace) {
     for (const DeviceView& device : window.devices) {
       peaks_[device.device] = peaks_of(view, window, device.device).peaks.value_or(Peaks{});
     }
@@ -30,12 +34,13 @@ class Counting {
         const RoofKey key{why, std::string(), RoofKey::kNoArithmetic, Family::kCount,
                           Missing::kOperator};
         out_.operators[key].add_unknown(piece.length());
-        add_kernel(piece, why, nullptr, nullptr);
+        const std::string kernel(window_.trace->name_text(piece.row));
+        out_.kernels[{kernel, why}].add_unknown(piece.length());
         continue;
       }
       const Peaks& device = peaks_[window_.streams[piece.stream].device];
       if (peaks[owner] == nullptr) peaks[owner] = &device;
-      add_kernel(piece, operator_of(costs_.calls[owner]), &costs_.calls[owner], &device);
+      add_kernel(piece, costs_.calls[owner], device);
     }
     add_operators(peaks);
     return std::move(out_);
@@ -64,17 +69,20 @@ class Counting {
     }
   }
 
-  void add_kernel(const Work& piece, const std::string& op, const CostedCall* call,
-                  const Peaks* peaks) {
-    const std::string_view name = window_.trace->name_text(piece.row);
+  void add_kernel(const Work& piece, const CostedCall& call, const Peaks& peaks) {
     // A call's work is one kernel's only where no other could have done a part of it.
-    const bool whole = call != nullptr && call->kernels == 1 && !names_helper_kernel(name);
-    RoofSums& sums =
-        out_.kernels[{std::string(name), op, whole ? number_of(*call) : RoofKey::kNoArithmetic,
-                      whole ? call->family : Family::kCount, Missing::kNothing,
-                      whole && costs_.cost(*call).by_profiler}];
-    if (!whole) return sums.add_unknown(piece.length());
-    sums.add(costs_.cost(*call), piece.length(), peak_of(*peaks, *call), peaks->bytes_per_second);
+    const bool whole = call.kernels == 1 && !names_.helps(piece.row);
+    const base::StringId name = window_.trace->name()[piece.row];
+    const base::StringId op = window_.trace->name()[times_.calls[call.call].row];
+    RoofSums*& sums = kernels_[{name, op, whole ? call.cost : CallCosts::kNone, call.tensor_float}];
+    if (sums == nullptr) {
+      sums = &out_.kernels[{std::string(window_.trace->text(name)), operator_of(call),
+                            whole ? number_of(call) : RoofKey::kNoArithmetic,
+                            whole ? call.family : Family::kCount, Missing::kNothing,
+                            whole && costs_.cost(call).by_profiler}];
+    }
+    if (!whole) return sums->add_unknown(piece.length());
+    sums->add(costs_.cost(call), piece.length(), peak_of(peaks, call), peaks.bytes_per_second);
   }
 
   static int number_of(const CostedCall& call) {
@@ -85,6 +93,9 @@ class Counting {
   const WindowView& window_;
   const CallCosts& costs_;
   const OpTimes& times_;
+  KernelNames names_;
+  // By names of kernel and operator, cost and arithmetic: rows of out_.kernels.
+  std::map<std::tuple<base::StringId, base::StringId, std::uint32_t, bool>, RoofSums*> kernels_;
   std::map<std::int32_t, Peaks> peaks_;
   RoofRows out_;
 };

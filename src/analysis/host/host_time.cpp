@@ -56,11 +56,15 @@ StepMarks::StepMarks(const trace::Trace& trace) : trace_(&trace) {
     if (step.row != trace::kNoRow) rows_.push_back(step.row);
   }
   std::ranges::sort(rows_);
+  named_.resize(trace.strings().size());
+  for (std::size_t id = 0; id < named_.size(); ++id) {
+    named_[id] = trace.text(static_cast<base::StringId>(id)).starts_with("ProfilerStep#");
+  }
 }
 
 bool StepMarks::contains(Row row) const {
-  return std::ranges::binary_search(rows_, row) ||
-         trace_->name_text(row).starts_with("ProfilerStep#");
+  const base::StringId name = trace_->name()[row];
+  return (name < named_.size() && named_[name]) || std::ranges::binary_search(rows_, row);
 }
 
 HostTime host_time(const WindowView& window, HostRules rules) {

@@ -33,6 +33,7 @@ class StepMarks {
  private:
   const trace::Trace* trace_;
   std::vector<trace::Row> rows_;  // ascending
+  std::vector<bool> named_;       // names of the profiler's own marks
 };
 
 }  // namespace stepscope::analysis

@@ -1,7 +1,6 @@
 #include "analysis/idle/cpu_waits.h"
 
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/idle/idle_hosts.h"
@@ -12,13 +11,18 @@ namespace {
 using base::Nanos;
 using trace::Row;
 
+constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kPython = kNone - 1;  // Python, but no operator
+
 // Adds lengths by number; a wait counts once for a number, however often it comes back to it.
+// Numbers are small, but for the two that stand for nothing; these have the first places.
 class Adder {
  public:
   void add(std::uint32_t key, std::uint32_t wait, Nanos length) {
-    const auto [found, fresh] = sums_.try_emplace(key);
-    Sum& sum = found->second;
-    if (fresh || sum.wait != wait) {
+    const std::size_t place = static_cast<std::uint32_t>(key + 2);
+    if (place >= sums_.size()) sums_.resize(std::max(place + 1, 2 * sums_.size()));
+    Sum& sum = sums_[place];
+    if (sum.part.waits == 0 || sum.wait != wait) {
       sum.wait = wait;
       sum.in_wait = 0;
       ++sum.part.waits;
@@ -29,7 +33,10 @@ class Adder {
   }
   template <class Text>
   void into(HostParts& parts, Text text) const {
-    for (const auto& [key, sum] : sums_) parts[text(key)].merge(sum.part);
+    for (std::size_t place = 0; place < sums_.size(); ++place) {
+      const HostPart& part = sums_[place].part;
+      if (part.waits > 0) parts[text(static_cast<std::uint32_t>(place) - 2)].merge(part);
+    }
   }
 
  private:
@@ -38,10 +45,10 @@ class Adder {
     Nanos in_wait = 0;
     std::uint32_t wait = 0;
   };
-  std::unordered_map<std::uint32_t, Sum> sums_;
+  static_assert(static_cast<std::uint32_t>(kPython + 2) == 0 &&
+                static_cast<std::uint32_t>(kNone + 2) == 1);
+  std::vector<Sum> sums_;
 };
-
-constexpr std::uint32_t kNone = 0xffffffff;
 
 std::string path_text(const HostMoments& moments, std::uint32_t path) {
   std::vector<std::string_view> inwards;
@@ -72,7 +79,6 @@ void add_device(HostWaits& out, const WindowView& window,
   Adder frames;
   Adder paths;
   Adder ends;
-  constexpr std::uint32_t kPython = kNone - 1;  // Python, but no operator
   PairNumbers pairs;
   for (const HostMoment& moment : moments.list) {
     const Nanos length = moment.time.length();

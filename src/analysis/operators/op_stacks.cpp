@@ -23,6 +23,11 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+bool has_stacks(const trace::Trace& trace) {
+  return trace.stacks().rows.size() > 0 ||
+         std::ranges::find(trace.kind(), trace::Kind::kPython) != trace.kind().end();
+}
+
 Place place_around(const trace::Trace& trace, Row row, Row& forward) {
   Place place;
   for (; row != trace::kNoRow; row = trace.parent()[row]) {
@@ -136,6 +141,7 @@ class Paths {
 OpKeys keys_by_stack(const WindowView& window, const OpTimes& times, std::size_t frames) {
   const trace::Trace& trace = *window.trace;
   OpKeys keys;
+  if (!has_stacks(trace)) return keys;
   keys.key.reserve(times.calls.size());
   Paths paths(trace, frames);
   PairNumbers pairs;
