@@ -41,6 +41,9 @@ class Plots:
 
         return draw
 
+    def __repr__(self) -> str:
+        return "charts, one per analysis: " + ", ".join(dir(self))
+
     def __dir__(self) -> list[str]:
         from stepscope.analyses import descriptors, python_name
 
@@ -48,32 +51,138 @@ class Plots:
 
 
 def figure(table: Table, drawing: dict[str, Any], title: str) -> Any:
-    """A plotly figure of a table; drawing is {"chart", "x", "y", "group"} of its descriptor."""
+    """A plotly figure of a table; drawing is {"chart", "x", "y", "group"} of its descriptor.
+
+    One chart below the other for each value of the group, and for each rank.
+    """
     try:
         import plotly.graph_objects as go
+        from plotly.subplots import make_subplots
     except ImportError as error:
         raise ImportError("charts need plotly: pip install 'stepscope[plots]'") from error
-    units = {column.name: column.unit for column in table.columns}
-    scale, unit = _scale(units.get(drawing["y"][0], ""))
-    shown = go.Figure()
-    for y in drawing["y"]:
-        values = [None if v is None else v * scale for v in table[y].tolist()]
-        x = table[drawing["x"]].tolist() if drawing.get("x") else list(range(len(values)))
-        if drawing["chart"] == "line":
-            shown.add_trace(go.Scatter(x=x, y=values, name=_words(y), mode="lines"))
-        else:
-            shown.add_trace(go.Bar(x=x, y=values, name=_words(y)))
+    groups = _groups(table, drawing)
+    if drawing["chart"] == "tree":
+        kind, mode = "domain", _tree
+    else:
+        kind, mode = "xy", _series
+    shown = make_subplots(
+        rows=max(1, len(groups)),
+        cols=1,
+        subplot_titles=list(groups) if len(groups) > 1 else None,
+        specs=[[{"type": kind}] for _ in range(max(1, len(groups)))],
+    )
+    for number, rows in enumerate(groups.values(), 1):
+        mode(go, shown, number, table, drawing, rows)
     shown.update_layout(
         title=title,
-        xaxis_title=_words(drawing.get("x") or ""),
-        yaxis_title=unit,
         barmode="stack" if drawing["chart"] == "stack" else "group",
+        height=max(450, 320 * len(groups)),
     )
     return shown
 
 
+def _groups(table: Table, drawing: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    names = [column.name for column in table.columns]
+    keys = [drawing["group"]] if drawing.get("group") else []
+    if "rank" in names and "rank" not in (drawing["x"], *keys):
+        keys.insert(0, "rank")
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in table.rows():
+        label = ", ".join(f"{_words(key)} {row[key]}" for key in keys)
+        groups.setdefault(label, []).append(row)
+    return groups
+
+
+def _series(
+    go: Any,
+    shown: Any,
+    number: int,
+    table: Table,
+    drawing: dict[str, Any],
+    rows: list[dict[str, Any]],
+) -> None:
+    columns = {column.name: column for column in table.columns}
+    scale, unit = _scale(columns[drawing["y"][0]].unit)
+    named = columns[drawing["x"]].type == "text"
+    x_scale, x_unit = (1.0, "") if named else _scale(columns[drawing["x"]].unit)
+    full: list[Any] = [row[drawing["x"]] or ("the rest" if named else 0) for row in rows]
+    places = list(range(len(rows))) if named else [_scaled(value, x_scale) for value in full]
+    for line, y in enumerate(drawing["y"]):
+        values = [_scaled(row[y], scale) for row in rows]
+        look = {
+            "x": places,
+            "y": values,
+            "name": _words(y),
+            "hovertext": full,
+            "legendgroup": y,
+            "showlegend": number == 1 and len(drawing["y"]) > 1,
+            "marker": {"color": _COLOURS[line % len(_COLOURS)]},
+        }
+        kind = go.Scatter(mode="lines", **look) if drawing["chart"] == "line" else go.Bar(**look)
+        shown.add_trace(kind, row=number, col=1)
+    shown.update_yaxes(title=unit, row=number, col=1)
+    if named:
+        texts = [_short(name) for name in full]
+        shown.update_xaxes(tickvals=places, ticktext=texts, row=number, col=1)
+    else:
+        words = f"{_words(drawing['x'])} ({x_unit})" if x_unit else _words(drawing["x"])
+        shown.update_xaxes(title=words, row=number, col=1)
+
+
+def _tree(
+    go: Any,
+    shown: Any,
+    number: int,
+    table: Table,
+    drawing: dict[str, Any],
+    rows: list[dict[str, Any]],
+) -> None:
+    y = drawing["y"][0]
+    scale, unit = _scale({column.name: column.unit for column in table.columns}[y])
+    parents: list[str] = []
+    above: list[int] = []  # the rows on the way down to this one
+    values = [_scaled(row[y], scale) or 0.0 for row in rows]
+    own = list(values)  # what the branches below do not have; plotly adds it up again
+    for place, row in enumerate(rows):
+        del above[row["depth"] :]
+        parents.append(str(above[-1]) if above else "")
+        if above:
+            own[above[-1]] -= values[place]
+        above.append(place)
+    tree = go.Icicle(
+        ids=[str(place) for place in range(len(rows))],
+        parents=parents,
+        labels=[row[drawing["x"]] or "the rest" for row in rows],
+        values=[max(0.0, value) for value in own],
+        customdata=values,
+        branchvalues="remainder",
+        hovertemplate=f"%{{label}}<br>%{{customdata:.3f}} {unit}<extra></extra>",
+        tiling={"orientation": "v"},
+    )
+    shown.add_trace(tree, row=number, col=1)
+
+
+_COLOURS = (
+    "#2f7ed8", "#e4572e", "#4d9f5b", "#8e5bb5", "#d9a400", "#17a2b8", "#c2547d", "#6b7280",
+    "#9acd32", "#3b3b98", "#a0522d",
+)  # fmt: skip
+
+
+def _scaled(value: float | None, scale: float) -> float | None:
+    if value is None:
+        return None
+    return value * scale if scale != 1.0 else value
+
+
 def _scale(unit: str) -> tuple[float, str]:
-    return {"ns": (1e-6, "ms"), "bytes": (1 / 2**20, "MiB")}.get(unit, (1.0, unit))
+    if unit.startswith("share"):
+        return 100.0, "%"
+    known = {"ns": (1e-6, "ms"), "bytes": (1 / 2**20, "MiB")}
+    return known.get(unit, (1.0, "" if unit in ("number", "count") else unit))
+
+
+def _short(name: str, most: int = 28) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _words(column: str) -> str:

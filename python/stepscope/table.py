@@ -44,6 +44,11 @@ class Table:
 
     It can be given to anything that reads Arrow (``pyarrow.table(t)``, ``polars.DataFrame(t)``,
     DuckDB) without copying. Times are whole nanoseconds and sizes bytes; `columns` says the unit.
+
+    Example:
+        >>> table = run.steps()["times"]
+        >>> table["steps"].tolist(), table.columns[2].name, table.columns[2].unit
+        ([3], 'mean_ns', 'ns')
     """
 
     def __init__(self, core: _core.Table) -> None:
@@ -114,7 +119,12 @@ class Table:
         return out
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every row as a dictionary of Python values; None where there is none."""
+        """Every row as a dictionary of Python values; None where there is none.
+
+        Example:
+            >>> [row["step"] for row in run.steps()["steps"].rows()]
+            [2, 3, 4]
+        """
         names = [column.name for column in self.columns]
         for values in zip(*(self._python_column(i) for i in range(len(names))), strict=True):
             yield dict(zip(names, values, strict=True))
@@ -141,6 +151,11 @@ class Table:
 
         Whole numbers with missing values become pandas' nullable integers. Units and meanings are
         in ``frame.attrs``.
+
+        Example:
+            >>> frame = run.steps()["steps"].to_pandas()
+            >>> frame["step"].tolist(), frame.attrs["units"]["step_ns"]
+            ([2, 3, 4], 'ns')
         """
         pandas = _needed("pandas")
         series = {}
@@ -197,6 +212,11 @@ class Answer:
 
     The first table is the main one: `to_pandas()` and its like give that one. The others are
     reached by name: ``answer["by_device"]`` or ``answer.tables``.
+
+    Example:
+        >>> answer = run.memory_leaks()
+        >>> len(answer.table), answer.remarks[0]
+        (0, "'memory-leaks' needs a memory snapshot, and this is a trace; ...")
     """
 
     def __init__(self, core: _core.Answer) -> None:
@@ -236,8 +256,10 @@ class Answer:
         return len(self.tables)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The main table as a pandas data frame."""
-        return self.table.to_pandas()
+        """The main table as a pandas data frame; the remarks are in ``frame.attrs``."""
+        frame = self.table.to_pandas()
+        frame.attrs["remarks"] = self.remarks
+        return frame
 
     def to_polars(self) -> pl.DataFrame:
         """The main table as a polars data frame."""
@@ -248,8 +270,10 @@ class Answer:
         return self.table.to_arrow()
 
     def __repr__(self) -> str:
-        parts = [self.question, *(repr(table) for table in self), *self.remarks]
-        return "\n\n".join(parts)
+        # Empty tables say nothing where a sentence says why they are empty.
+        is_answered = not self.remarks or any(len(table) for table in self)
+        tables = [repr(table) for table in self] if is_answered else []
+        return "\n\n".join([self.question, *tables, *self.remarks])
 
     def _repr_html_(self) -> str:
         return self._core.html()

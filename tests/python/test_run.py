@@ -182,10 +182,3 @@ def test_command_is_the_program() -> None:
     )
     assert done.returncode == 3
     assert "nowhere.json" in done.stderr
-
-
-def test_plots_follow_the_descriptors(run: Any) -> None:
-    figure = run.plot.steps()
-    assert len(figure.data) >= 1
-    with pytest.raises(AttributeError, match="there is no analysis"):
-        _ = run.plot.nothing
