@@ -13,6 +13,9 @@ namespace {
 report::Findings findings_of(const session::Recording& recording, const PageChoice& choice,
                              const OpenedWith& with) {
   const analysis::Selection chosen{choice.ranks, choice.steps, with.peaks};
+  for (const auto& [name, value] : choice.settings) {
+    value_or_throw(session::check_setting(name, value));
+  }
   return value_or_throw(
       choice.memory ? session::memory_report(recording, chosen, choice.settings, with.threads)
                     : session::full_report(recording, chosen, with.threads));

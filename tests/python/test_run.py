@@ -17,6 +17,7 @@ import stepscope
 ROOT = Path(__file__).parents[2]
 GPT = ROOT / "examples/data/gpt_bf16.json.gz"
 DDP = ROOT / "examples/data/ddp"
+LEAK = ROOT / "examples/data/snap_gpt_leak.pickle.gz"
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,7 @@ def test_durations_come_in_several_spellings(run: Any, delay: Any) -> None:
         (lambda run: stepscope.open(GPT, steps="("), "("),
         (lambda run: stepscope.open_memory(GPT), "there is no memory snapshot"),
         (lambda run: run.report(batch_size=8), "open_memory"),
+        (lambda run: stepscope.open(LEAK).report(batch_size=-1), "batch-size"),
         (lambda run: run.to_html(ranks=[7]), "7"),
     ],
 )
