@@ -6,12 +6,8 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/*.cpp)
-nanobind_add_module(_core NB_STATIC NB_DOMAIN stepscope STABLE_ABI ${sources})
-foreach(library nanobind-static nanobind-static-abi3)  # the second where Python is 3.12 or newer
-  if(TARGET ${library})
-    target_compile_options(${library} PRIVATE -w)
-  endif()
-endforeach()
+nanobind_add_module(_core NB_STATIC NB_DOMAIN stepscope ${sources})
+target_compile_options(nanobind-static PRIVATE -w)
 target_link_libraries(_core PRIVATE stepscope::cli)
 # The system's C++ library may be older than ours, and other extensions must not meet ours. Of the shared libraries
 # those that nothing needs are left out: linked_in.cpp has fmt. mold keeps a call to arc4random that is never made,

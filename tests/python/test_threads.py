@@ -1,6 +1,7 @@
 """Python's lock is free while the core works."""
 
 import itertools
+import signal
 import sys
 import threading
 import time
@@ -93,3 +94,20 @@ def test_two_loads_are_under_way_at_once(large: Path) -> None:
     for thread in loads:
         thread.join()
     assert sorted(met) == [0, 1]
+
+
+def test_ctrl_c_ends_reading(large: Path) -> None:
+    def interrupt(_done: int, _total: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        stepscope.open(large, jobs=1, progress=interrupt)
+
+
+def test_a_mistake_in_progress_ends_reading_and_is_shown(large: Path) -> None:
+    def mistake(_done: int, _total: int) -> None:
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        stepscope.open(large, jobs=1, progress=mistake)
+    assert stepscope.open(large).ranks == [0]
