@@ -14,7 +14,10 @@ from typing import Any
 from sources import ROOT
 
 sys.path.insert(0, str(ROOT / "python"))
-from stepscope.analyses import descriptors, docstring, python_name  # noqa: E402
+try:
+    from stepscope.analyses import descriptors, docstring, python_name
+except ImportError as error:
+    sys.exit(f"the extension of the Python package is not built ({error}): run `make python`")
 
 STUB = ROOT / "python/stepscope/analyses.pyi"
 
