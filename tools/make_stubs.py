@@ -25,6 +25,7 @@ TYPES = {
     "count": "int",
     "duration": "Duration",
     "share": "float | str",
+    "size": "int | str",
     "text": "str",
     "switch": "bool",
 }

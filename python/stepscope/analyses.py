@@ -131,6 +131,7 @@ def docstring(about: Mapping[str, Any]) -> str:
 _TAKES = {
     "duration": ' Nanoseconds, text such as "30us", or a timedelta.',
     "share": ' 0 to 1, or text such as "20%".',
+    "size": ' Bytes, or text such as "80GiB".',
 }
 
 

@@ -805,7 +805,7 @@ class Analyses:
         failures: int | None = None,
         top: int | None = None,
         batch_size: int | None = None,
-        device_memory: str | None = None,
+        device_memory: int | str | None = None,
     ) -> Answer:
         r"""Why did it run out of memory, and what would make room?
 
@@ -815,7 +815,7 @@ class Analyses:
             failures: failures explained per device. 0: all. Default 3.
             top: places and segments listed per failure. 0: all. Default 10.
             batch_size: samples per batch, to tell the bytes of one. Default 0.
-            device_memory: memory of the device, as in 80GiB, where the recording does not tell.
+            device_memory: memory of the device, as in 80GiB, where the recording does not tell. Bytes, or text such as "80GiB".
 
         Returns:
             Tables:
@@ -835,7 +835,7 @@ class Analyses:
         ranks: Numbers = None,
         steps: Numbers = None,
         top: int | None = None,
-        device_memory: str | None = None,
+        device_memory: int | str | None = None,
     ) -> Answer:
         r"""What grows from step to step and is never freed?
 
@@ -843,7 +843,7 @@ class Analyses:
             ranks: these ranks only; all when left out.
             steps: these steps only, by number.
             top: places in the program per device. 0: all. Default 10.
-            device_memory: memory of the device, as in 80GiB, where the recording does not tell.
+            device_memory: memory of the device, as in 80GiB, where the recording does not tell. Bytes, or text such as "80GiB".
 
         Returns:
             Tables:
@@ -863,7 +863,7 @@ class Analyses:
         steps: Numbers = None,
         top: int | None = None,
         points: int | None = None,
-        device_memory: str | None = None,
+        device_memory: int | str | None = None,
     ) -> Answer:
         r"""How much memory is held but cannot be used, and what would change that?
 
@@ -872,7 +872,7 @@ class Analyses:
             steps: these steps only, by number.
             top: segments listed per device. 0: all. Default 10.
             points: stretches of the history shown over time; each keeps its extremes. Default 60.
-            device_memory: memory of the device, as in 80GiB, where the recording does not tell.
+            device_memory: memory of the device, as in 80GiB, where the recording does not tell. Bytes, or text such as "80GiB".
 
         Returns:
             Tables:

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ enum class ParameterType : std::uint8_t {
   kText,
   kChoice,
   kSwitch,
+  kSize,  // "80GiB", "80GB", "1000" (bytes); may be left unset
 };
 
 struct Parameter {
@@ -35,11 +37,17 @@ struct Parameter {
   std::span<const std::string_view> choices = {};
 };
 
-// Values of an analysis' parameters, checked against its row: every parameter has a value.
+// Values of an analysis' parameters, checked against its row: every parameter has a value, but
+// for sizes nobody knows.
 class Options {
  public:
   std::int64_t count(std::string_view name) const { return whole_.at(std::string(name)); }
   base::Nanos duration(std::string_view name) const { return whole_.at(std::string(name)); }
+  // Not set: nobody said it.
+  std::optional<base::Bytes> size(std::string_view name) const {
+    const auto found = whole_.find(std::string(name));
+    return found == whole_.end() ? std::nullopt : std::optional(found->second);
+  }
   double share(std::string_view name) const { return real_.at(std::string(name)); }
   std::string_view text(std::string_view name) const { return text_.at(std::string(name)); }
   bool on(std::string_view name) const { return whole_.at(std::string(name)) != 0; }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "base/size_text.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -57,6 +58,8 @@ std::string expected(const Parameter& parameter) {
       return "a length of time such as 30us, 1.5ms or 2s";
     case ParameterType::kShare:
       return "a share such as 0.2 or 20%";
+    case ParameterType::kSize:
+      return "a size such as 80GiB, 500MB or 1000";
     case ParameterType::kChoice:
       return fmt::format("one of {}", fmt::join(parameter.choices, ", "));
     case ParameterType::kSwitch:
@@ -96,6 +99,10 @@ base::Result<Options> parse_options(std::span<const Parameter> parameters,
       case ParameterType::kShare:
         real = share_from(value);
         good = real.has_value();
+        break;
+      case ParameterType::kSize:
+        whole = base::parse_size(value);
+        good = whole.has_value() || (found == given.end() && value.empty());
         break;
       case ParameterType::kSwitch:
         if (value.empty() || value == "false" || value == "0") whole = 0;

@@ -15,6 +15,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"within", ParameterType::kChoice, "steps", "", kChoices},
     {"memory", ParameterType::kSwitch, "false"},
     {"name", ParameterType::kText},
+    {"room", ParameterType::kSize},
 });
 
 TEST(Options, HaveTheirDefaults) {
@@ -26,6 +27,13 @@ TEST(Options, HaveTheirDefaults) {
   EXPECT_EQ(options->text("within"), "steps");
   EXPECT_FALSE(options->on("memory"));
   EXPECT_EQ(options->text("name"), "");
+  EXPECT_FALSE(options->size("room"));
+}
+
+TEST(Options, ReadSizes) {
+  const auto options = parse_options(kParameters, {{"room", "80GiB"}});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->size("room"), base::Bytes{80} << 30);
 }
 
 TEST(Options, ReadLengthsOfTimeInEveryUnit) {
@@ -62,6 +70,8 @@ TEST(Options, SayWhatAValueShouldHaveBeen) {
            {"gap", "1e300s", "gap: '1e300s' is not a length of time such as 30us, 1.5ms or 2s"},
            {"limit", "120%", "limit: '120%' is not a share such as 0.2 or 20%"},
            {"limit", "2", "limit: '2' is not a share such as 0.2 or 20%"},
+           {"room", "80x", "room: '80x' is not a size such as 80GiB, 500MB or 1000"},
+           {"room", "", "room: '' is not a size such as 80GiB, 500MB or 1000"},
            {"within", "week", "within: 'week' is not one of steps, work"},
            {"memory", "maybe", "memory: 'maybe' is not true or false"},
            {"bottom", "1", "there is no option 'bottom'"},

@@ -24,7 +24,7 @@ struct Settings {
 
 base::Result<Settings> settings_from(const Arguments& arguments, const Environment& environment);
 
-// "8G", "1.5GiB", "500MB", "1000", or "50%" of `whole`. G and GiB are binary, GB is decimal.
-base::Result<std::uint64_t> parse_size(std::string_view text, std::uint64_t whole);
+// What base::parse_size knows, or "50%" of `whole`.
+base::Result<std::uint64_t> size_from(std::string_view text, std::uint64_t whole);
 
 }  // namespace stepscope::cli

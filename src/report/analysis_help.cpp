@@ -38,6 +38,8 @@ std::string parameter_name(ParameterType type) {
       return "duration";
     case ParameterType::kShare:
       return "share";
+    case ParameterType::kSize:
+      return "size";
     case ParameterType::kText:
       return "text";
     case ParameterType::kChoice:
@@ -146,6 +148,8 @@ std::string_view value_name(ParameterType type) {
       return "TIME";
     case ParameterType::kShare:
       return "SHARE";
+    case ParameterType::kSize:
+      return "SIZE";
     case ParameterType::kText:
       return "TEXT";
     case ParameterType::kChoice:

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "report/cell_text.h"
 #include "report/glossary.h"
 #include "report/html_style.h"
@@ -24,11 +25,8 @@ constexpr std::size_t kMostRanks = 16;  // with tables of their own
 std::string anchor(std::string_view title) {
   std::string out;
   for (const char c : title) {
-    if (c >= 'A' && c <= 'Z') {
-      out += static_cast<char>(c - 'A' + 'a');
-    } else {
-      out += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '-';
-    }
+    const char small = base::lowered(c);
+    out += (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9') ? small : '-';
   }
   return out;
 }

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ascii.h"
 #include "session/natural_order.h"
 
 namespace stepscope::session {
@@ -20,14 +21,6 @@ using base::Code;
 using base::fail;
 
 constexpr int kDeepestFolder = 32;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 Code code_of(int error) {
   return error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kIo;
@@ -156,7 +149,7 @@ class Search {
 }  // namespace
 
 bool has_trace_name(std::string_view file_name) {
-  const std::string name = lower(file_name);
+  const std::string name = base::lowered(file_name);
   for (const std::string_view end : {".json", ".json.gz", ".json.zst", ".pickle", ".pickle.gz",
                                      ".pickle.zst", ".pkl", ".pkl.gz", ".pkl.zst"}) {
     if (name.ends_with(end) && name.size() > end.size()) return true;

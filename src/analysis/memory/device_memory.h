@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "analysis/analysis.h"
@@ -18,18 +17,12 @@ struct DeviceMemory {
 };
 
 inline constexpr Parameter kDeviceMemoryParameter = {
-    "device-memory", ParameterType::kText, "",
+    "device-memory", ParameterType::kSize, "",
     "memory of the device, as in 80GiB, where the recording does not tell"};
-
-// "80GiB", "80GB", "512 MiB", "85899345920"; not set: not a size.
-std::optional<base::Bytes> parse_bytes(std::string_view text);
 
 // The option first, then the trace of the same rank, then what the allocator was refused. Not set:
 // nobody says it.
 std::optional<DeviceMemory> device_memory(const RunView& view, const SnapshotView& snapshot,
                                           const HistoryWork& work, const Options& options);
-
-// The sentence for an option that is not a size; empty where it is one or not given.
-std::string why_not_bytes(const Options& options);
 
 }  // namespace stepscope::analysis

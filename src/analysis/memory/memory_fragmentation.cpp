@@ -234,9 +234,6 @@ Answer run(const RunView& view, const Options& options) {
       }
     }
   }
-  if (std::string why = why_not_bytes(options); !why.empty()) {
-    answer.remarks.push_back(std::move(why));
-  }
   for (base::Table* table : {&tables.moments, &tables.settings, &tables.pinned, &tables.time}) {
     answer.tables.push_back(std::move(*table));
   }

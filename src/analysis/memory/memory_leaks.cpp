@@ -181,9 +181,6 @@ Answer run(const RunView& view, const Options& options) {
       add_remarks(snapshot, device, answer);
     }
   }
-  if (std::string why = why_not_bytes(options); !why.empty()) {
-    answer.remarks.push_back(std::move(why));
-  }
   for (base::Table* table : {&tables.outlook, &tables.leaks, &tables.outliving, &tables.growth}) {
     answer.tables.push_back(std::move(*table));
   }

@@ -223,9 +223,6 @@ Answer run(const RunView& view, const Options& options) {
       add_device(view, {snapshot, work, device, options}, tables, answer);
     }
   }
-  if (std::string why = why_not_bytes(options); !why.empty()) {
-    answer.remarks.push_back(std::move(why));
-  }
   for (base::Table* table :
        {&tables.failures, &tables.ways, &tables.alive, &tables.free, &tables.headroom}) {
     answer.tables.push_back(std::move(*table));

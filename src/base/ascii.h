@@ -1,0 +1,17 @@
+// Letters of ASCII, whatever the locale says.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stepscope::base {
+
+inline char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+inline std::string lowered(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = lowered(c);
+  return result;
+}
+
+}  // namespace stepscope::base
