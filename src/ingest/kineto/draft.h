@@ -63,6 +63,8 @@ struct Draft {
   bool has_name = false;
   // The lane's ids of category and track, when the reader has them at hand.
   std::uint32_t category_id = kUnknownId, track_id = kUnknownId;
+  // Of its name, and of its category where that is kept as a name: an arrow's.
+  std::uint32_t name_id = kUnknownId, category_name_id = kUnknownId;
   // And of what it was called with; its texts are not there then.
   std::uint32_t signature_id = kUnknownId;
 
@@ -81,7 +83,7 @@ struct Draft {
     number_as_text = rounded = has_name = false;
     time = duration = 0;
     name = category = pid = tid = id = scope = local_id = global_id = {};
-    category_id = track_id = signature_id = kUnknownId;
+    category_id = track_id = name_id = category_name_id = signature_id = kUnknownId;
     present = 0;
     series.clear();
   }

@@ -12,52 +12,107 @@
 namespace stepscope::ingest::kineto {
 using fast::is_space;
 
-[[gnu::flatten]] const char* FastScanner::scan(const char* at, const Stretch& stretch) {
+const char* FastScanner::scan(const char* at, const Stretch& stretch) {
   const char* behind = at;
-  std::size_t place = place_of(at);
   while (true) {
-    if (place == kNowhere) {
-      window_bytes_ = std::min(static_cast<std::size_t>(stretch.end - at), kWindowBytes);
-      window_ = at;
-      build_index_(at, window_bytes_, *index_);
-      place = 0;
+    const char* next = nullptr;
+    if (forms_.awake()) {
+      next = by_form(at, stretch);
+    } else {
+      forms_.rest();
     }
-    while (place < index_->count) {
-      const std::size_t first = place;
-      const std::uint32_t begin = index_->places[place];
-      draft_.reset(static_cast<std::uint32_t>(window_ + begin - stretch.begin));
-      const Met met = event(place);
-      if (met == Met::kStrange) return behind;
-      if (met == Met::kWindowEnd) break;
-      const std::uint32_t end = index_->places[place - 1] + 1;
-      if (!is_sound(begin, end)) return behind;
-      const bool odd = index_->any_odd && has_odd(begin, end);
-      if (odd && has_escaped_key(first, place)) return behind;
-      if (draft_.has_time) {
-        find_category();
-        if (may_be_range()) return behind;
-        find_track();
-        if ((draft_.present & kInputs) != 0 && !find_signature()) return behind;
-      }
-      if (odd) note_faults(window_ + begin, window_ + end, draft_.text_at, lane_);
-      const std::size_t ops_before = lane_.ops.size();
-      stage(draft_, lane_);
-      if (new_call_ != kNowhere) remember_call(ops_before);
-      behind = window_ + end;
-      // On to the next event, if nothing but a comma stands between.
-      const char* next = behind;
-      while (is_space(*next)) ++next;
-      if (*next != ',' || next >= stretch.end) return behind;
-      ++next;
-      while (is_space(*next)) ++next;
-      if (*next != '{' || next >= stretch.end) return behind;
-      at = next;
-    }
-    // The window ended inside an event: the next one begins with it. If this one did too, the event
-    // is too long for a window; and text that is not sound is the careful reader's.
-    if (at == window_ || index_->sound < window_bytes_) return behind;
-    place = kNowhere;
+    if (next == nullptr) next = by_index(at, stretch);
+    if (next == nullptr) return behind;
+    behind = next;
+    // On to the next event, if nothing but a comma stands between.
+    while (is_space(*next)) ++next;
+    if (*next != ',' || next >= stretch.end) return behind;
+    ++next;
+    while (is_space(*next)) ++next;
+    if (*next != '{' || next >= stretch.end) return behind;
+    at = next;
   }
+}
+
+// Both return the place behind the event at `at`, or nullptr where they cannot read it.
+const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
+  const char* const behind = forms_.read(at, stretch.end, form_draft_);
+  if (behind == nullptr) return nullptr;
+  form_draft_.text_at = static_cast<std::uint32_t>(at - stretch.begin);
+  stage(form_draft_, lane_);
+  return behind;
+}
+
+[[gnu::flatten]] const char* FastScanner::by_index(const char* at, const Stretch& stretch) {
+  std::size_t place = place_of(at);
+  if (place == kNowhere) {
+    index_from(at, stretch);
+    place = 0;
+  }
+  const std::size_t first = place;
+  draft_.reset(static_cast<std::uint32_t>(at - stretch.begin));
+  const Met met = place < index_->count ? event(place) : Met::kWindowEnd;
+  if (met == Met::kStrange) return nullptr;
+  if (met == Met::kWindowEnd) {
+    // The next window begins with the event. If this one did too, the event is too long for a
+    // window; and text that is not sound is the careful reader's.
+    if (index_->sound < window_bytes_) return nullptr;
+    if (at == window_ && window_bytes_ == most_bytes(at, stretch)) return nullptr;
+    index_from(at, stretch);
+    return by_index(at, stretch);
+  }
+  const std::uint32_t begin = index_->places[first];
+  const std::uint32_t end = index_->places[place - 1] + 1;
+  if (!is_sound(begin, end)) return nullptr;
+  const bool odd = index_->any_odd && has_odd(begin, end);
+  if (odd && has_escaped_key(first, place)) return nullptr;
+  if (draft_.has_time) {
+    find_category();
+    if (may_be_range()) return nullptr;
+    find_track();
+    if ((draft_.present & kInputs) != 0 && !find_signature()) return nullptr;
+  }
+  if (odd) note_faults(window_ + begin, window_ + end, draft_.text_at, lane_);
+  const std::size_t ops_before = lane_.ops.size();
+  stage(draft_, lane_);
+  if (new_call_ != kNowhere) remember_call(ops_before);
+  next_place_ = place;
+  if (forms_.awake()) {
+    if (odd) {
+      forms_.lose_track();
+    } else {
+      learn({window_ + begin, end - begin}, lane_.ops.size() != ops_before);
+    }
+  }
+  return window_ + end;
+}
+
+// Of an event that was just staged.
+[[gnu::noinline]] void FastScanner::learn(std::string_view text, bool is_op) {
+  if (!draft_.has_time) return forms_.lose_track();
+  if (draft_.phase == 's' || draft_.phase == 't' || draft_.phase == 'f') {
+    draft_.name_id = lane_.flows.back().name;
+    draft_.category_name_id = lane_.flows.back().category;
+  } else {
+    draft_.name_id = lane_.events.back().name;
+    if (is_op) draft_.signature_id = lane_.ops.back().signature;
+  }
+  forms_.learn(text, draft_);
+}
+
+std::size_t FastScanner::most_bytes(const char* at, const Stretch& stretch) {
+  return std::min(static_cast<std::size_t>(stretch.end - at), kWindowBytes);
+}
+
+// Where forms do not help, all of the text is indexed; else as little as one event needs.
+void FastScanner::index_from(const char* at, const Stretch& stretch) {
+  const bool goes_on = window_bytes_ != 0 && at >= window_ && at <= window_ + 2 * window_bytes_;
+  window_goal_ = !forms_.awake() ? kWindowBytes
+                 : goes_on       ? std::min(window_goal_ * 2, kWindowBytes)
+                                 : kSmallWindow;
+  window_bytes_ = std::min(most_bytes(at, stretch), window_goal_);
+  window_ = at;
+  build_index_(at, window_bytes_, *index_);
 }
 
 bool FastScanner::is_sound(std::uint32_t begin, std::uint32_t end) const {

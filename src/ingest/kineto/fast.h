@@ -17,6 +17,7 @@
 
 #include "ingest/kineto/draft.h"
 #include "ingest/kineto/fast_numbers.h"
+#include "ingest/kineto/forms.h"
 #include "ingest/kineto/index.h"
 #include "trace/stage.h"
 
@@ -41,11 +42,15 @@ class FastScanner {
 
  private:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
+  static constexpr std::size_t kSmallWindow = 2048;
 
   // Where `at` is in the index at hand. An event that was left to the careful reader is no reason
   // to make a new one: in some traces it is every second.
   std::size_t place_of(const char* at) const {
     if (window_bytes_ == 0 || at < window_ || at >= window_ + index_->sound) return kNowhere;
+    const bool comes_next =
+        next_place_ < index_->count && window_ + index_->places[next_place_] == at;
+    if (comes_next) return next_place_;
     const std::uint32_t* const begin = index_->places.data();
     const std::uint32_t* const end = begin + index_->count;
     const auto offset = static_cast<std::uint32_t>(at - window_);
@@ -53,8 +58,14 @@ class FastScanner {
     return found != end && *found == offset ? static_cast<std::size_t>(found - begin) : kNowhere;
   }
 
+  // What became of an event: read, cut by the end of the window, or not for this scanner.
   enum class Met : std::uint8_t { kEvent, kWindowEnd, kStrange };
 
+  const char* by_form(const char* at, const Stretch& stretch);
+  const char* by_index(const char* at, const Stretch& stretch);
+  void index_from(const char* at, const Stretch& stretch);
+  static std::size_t most_bytes(const char* at, const Stretch& stretch);
+  void learn(std::string_view text, bool is_op);
   Met event(std::size_t& place);
   Met any_event(std::size_t& place);
   template <Field... kOrder>
@@ -122,6 +133,8 @@ class FastScanner {
   std::unique_ptr<Index> index_;
   const char* window_ = nullptr;
   std::size_t window_bytes_ = 0;     // 0: there is none
+  std::size_t window_goal_ = 0;
+  std::size_t next_place_ = 0;       // behind those of the event read last
   bool args_next_ = false;           // the brace to come opens the arguments
   const char* value_end_ = nullptr;  // behind the value read last, when that is known
   std::array<TrackMemo, 4> track_memos_;
@@ -135,7 +148,9 @@ class FastScanner {
   std::vector<CallMemo> call_memos_;   // made for the first call
   std::size_t new_call_ = kNowhere;    // among them, not yet staged
   FastTime fast_time_;
+  Forms forms_;
   Draft draft_;
+  Draft form_draft_;  // of events that fit a form: most of it stays as it is
 };
 
 // Tells the lane about broken UTF-8 and bad escapes in an event's text.

@@ -84,6 +84,11 @@ std::uint32_t track_of(const Draft& draft, Lane& lane) {
   return lane.track(draft.pid, draft.tid, draft.text_at);
 }
 
+base::StringId name_of(const Draft& draft, Lane& lane) {
+  if (draft.name_id != kUnknownId) return draft.name_id;
+  return lane.intern(draft.name, draft.text_at);
+}
+
 std::uint64_t flow_id(std::string_view id) {
   if (!id.empty() && id.size() <= 18 &&
       std::all_of(id.begin(), id.end(), [](char c) { return c >= '0' && c <= '9'; })) {
@@ -291,7 +296,7 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   row.text_at = draft.text_at;
   row.phase = phase;
   if (draft.has_name) {
-    row.name = lane.intern(draft.name, draft.text_at);
+    row.name = name_of(draft, lane);
   } else {
     lane.note(Note::kWithoutName, draft.text_at);
   }
@@ -332,11 +337,13 @@ void stage_flow(const Draft& draft, Lane& lane) {
   row.time = draft.time;
   row.track = track_of(draft, lane);
   row.entry = lane.entries();
-  row.category = lane.intern(draft.category, draft.text_at);
+  row.category = draft.category_name_id != kUnknownId
+                     ? draft.category_name_id
+                     : lane.intern(draft.category, draft.text_at);
   // Kineto gives its arrows the name of their category.
   row.name = !draft.has_name                ? base::kNoString
              : draft.name == draft.category ? row.category
-                                            : lane.intern(draft.name, draft.text_at);
+                                            : name_of(draft, lane);
   row.phase = draft.phase;
   lane.flows.push_back(row);
 }

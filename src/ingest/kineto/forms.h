@@ -1,0 +1,117 @@
+// Events that were met before, but for their numbers. A training loop does the same thing again
+// and again, so a trace writes the same few thousand texts with other times and ids in them: a form
+// is such a text with holes. An event that fits a form is proven well-formed by being equal to one
+// that was, and everything but the numbers is known already. What fits none is read by the index.
+//
+// A form is looked for where it came last: behind the form before it. Only if that fails is the
+// name of the event read and looked up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/kineto/draft.h"
+#include "ingest/kineto/fast_numbers.h"
+
+namespace stepscope::ingest::kineto {
+
+class Forms {
+ public:
+  Forms();
+
+  // Reads the event at `at` into the draft, all but its text_at, if it fits a form. Returns the
+  // place behind it, or nullptr: then the draft holds nothing of use.
+  const char* read(const char* at, const char* end, Draft& draft);
+
+  // Makes a form of an event that was read another way: its text, without backslashes and bytes
+  // beyond ASCII, and the draft it became, with all ids it has.
+  void learn(std::string_view event, const Draft& draft);
+
+  // An event came between that has no form.
+  void lose_track() { followed_by(kNone); }
+
+  // Whether forms are worth looking for: not for a while in a trace where nothing comes twice.
+  bool awake() const { return resting_ == 0; }
+  void rest() { --resting_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr std::size_t kHeadBits = 12;
+  static constexpr std::size_t kGuessBits = 14;
+
+  // What stands behind a stretch of fixed text.
+  enum class Hole : std::uint8_t { kEnd, kTime, kDuration, kInteger, kReal, kId, kUnread };
+  struct Piece {
+    const char* text;
+    std::uint32_t size;
+    Hole hole;
+    Arg arg;
+  };
+  // An argument that is the same in all events of the form.
+  struct Constant {
+    Arg arg;
+    ArgType type;
+    union {
+      std::int64_t integer;
+      double real;
+    };
+    std::string_view text;
+  };
+  struct Form {
+    const Piece* pieces = nullptr;
+    std::uint32_t sibling = kNone;  // another one with the same head
+    std::uint32_t first_constant = 0, constants = 0;
+    char phase = 0;
+    bool has_duration = false, has_name = false;
+    std::uint32_t name_id = 0, category_name_id = 0, category_id = 0, track_id = 0;
+    std::uint32_t signature_id = 0;
+    std::uint64_t present = 0;
+    std::string_view name, category;
+  };
+  // How forms begin, up to the name of the event, or up to the first hole where no name comes
+  // before it.
+  struct Opening {
+    std::string_view text;
+    bool named;
+  };
+
+  const char* fits(const Form& form, const char* at, const char* end, Draft& draft);
+  const char* look_up(const char* at, const char* end, Draft& draft);
+  void fill(const Form& form, Draft& draft) const;
+  // What came last time behind the same four events.
+  std::uint32_t& guess() { return guesses_[history_ * 0x9e3779b97f4a7c15 >> (64 - kGuessBits)]; }
+  void followed_by(std::uint32_t form) {
+    if (guess() != form) guess() = form;
+    history_ = history_ << 16 | (form & 0xffff);
+  }
+  std::uint32_t head_of(const char* at, const char* end) const;
+  static std::uint32_t head_of(std::size_t opening, std::string_view name);
+
+  bool cut(std::string_view event, std::vector<Piece>& pieces) const;
+  std::uint32_t same_form(std::uint32_t head, const std::vector<Piece>& pieces) const;
+  bool take_constants(std::string_view event, const char* kept, const Draft& draft,
+                      const std::vector<Piece>& pieces, Form& form);
+  bool gives_back(const Form& form, std::string_view event, const Draft& draft);
+  char* keep(std::size_t bytes);
+  void forget();
+
+  std::vector<Form> forms_;
+  std::vector<Constant> constants_;
+  std::vector<Opening> openings_;
+  std::vector<std::uint32_t> heads_;  // the first form of each
+  std::deque<std::vector<char>> pages_;
+  std::size_t page_used_ = 0;
+  std::size_t kept_bytes_ = 0;
+  std::vector<std::uint32_t> guesses_;
+  std::uint64_t history_ = 0;  // the numbers of the last four forms, 16 bits of each
+  std::uint32_t learnt_ = 0, found_ = 0;  // since it was last asked whether this is worth it
+  std::uint32_t resting_ = 0;             // events still to pass by
+  FastTime time_, duration_;
+};
+
+}  // namespace stepscope::ingest::kineto
