@@ -27,7 +27,7 @@ constexpr std::array kGeneral = std::to_array<Option>({
      .help = "read with the slow, obvious reader alone; the result must be the same"},
     {.name = "block-bytes",
      .value = "SIZE",
-     .help = "text given to a thread at once (default: 1M); the result must be the same"},
+     .help = "text given to a thread at once (default: 256K); the result must be the same"},
     {.name = "no-progress", .help = "show no progress bar"},
     {.name = "quiet", .letter = 'q', .help = "write nothing but results and errors"},
     {.name = "help", .letter = 'h', .help = "show this help"},

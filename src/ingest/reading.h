@@ -28,7 +28,7 @@ struct ReadOptions {
   const std::atomic<bool>* stop = nullptr;  // set by a signal: reading ends with kCancelled
   std::function<void(std::uint64_t file_position)> progress;  // called from any reading thread
   bool careful_only = false;  // only the slow, obvious reader: what the fast one is held to
-  std::size_t block_bytes = std::size_t{1} << 20;  // stretch of text given to a thread at once
+  std::size_t block_bytes = std::size_t{1} << 18;  // stretch of text given to a thread at once
 };
 
 // What a file may hold.

@@ -30,36 +30,42 @@ std::vector<std::size_t> runs_of(std::span<const base::Nanos> start,
   return begins;
 }
 
-// Merges [a, b) and [b, c) into `out`. The choice is made without a branch: which run holds the
+bool precedes(const Key& a, const Key& b) {
+  return precedes(a.start, a.duration, b.start, b.duration);
+}
+
+// Merges the neighbours [a, b) and [b, c). Runs of different times, as of one step after another,
+// hardly overlap: only what does is moved. The choice is made without a branch: which run holds the
 // next event is a coin toss, and a wrong guess would cost more than both loads.
-void merge(const Key* a, const Key* b, const Key* c, Key* out) {
-  const Key* left = a;
+void merge(Key* a, Key* b, Key* c, std::vector<Key>& room) {
+  a = std::partition_point(a, b, [&](const Key& left) { return !precedes(*b, left); });
+  if (a == b) return;
+  c = std::partition_point(b, c, [&](const Key& right) { return precedes(right, b[-1]); });
+  room.assign(a, b);
+  const Key* left = room.data();
+  const Key* const left_end = left + room.size();
   const Key* right = b;
-  while (left < b && right < c) {
-    const bool take_right = precedes(right->start, right->duration, left->start, left->duration);
+  Key* out = a;
+  while (left < left_end && right < c) {
+    const bool take_right = precedes(*right, *left);
     *out++ = take_right ? *right : *left;
     right += take_right;
     left += !take_right;
   }
-  out = std::copy(left, b, out);
-  std::copy(right, c, out);
+  std::copy(left, left_end, out);
 }
 
 void merge_runs(base::Column<Key>& keys, std::vector<std::size_t> begins) {
-  base::Column<Key> other(keys.size());
+  std::vector<Key> room;
+  Key* const first = keys.span().data();
   while (begins.size() > 2) {
     std::vector<std::size_t> merged = {0};
     std::size_t run = 0;
     for (; run + 2 < begins.size(); run += 2) {
-      merge(&keys[begins[run]], &keys[begins[run + 1]], keys.span().data() + begins[run + 2],
-            &other[begins[run]]);
+      merge(first + begins[run], first + begins[run + 1], first + begins[run + 2], room);
       merged.push_back(begins[run + 2]);
     }
-    if (run + 1 < begins.size()) {
-      std::ranges::copy(keys.span().subspan(begins[run]), &other[begins[run]]);
-      merged.push_back(keys.size());
-    }
-    std::swap(keys, other);
+    if (run + 1 < begins.size()) merged.push_back(keys.size());
     begins = std::move(merged);
   }
 }

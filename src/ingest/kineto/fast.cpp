@@ -12,37 +12,7 @@
 namespace stepscope::ingest::kineto {
 using fast::is_space;
 
-const char* FastScanner::scan(const char* at, const Stretch& stretch) {
-  const char* behind = at;
-  while (true) {
-    const char* next = nullptr;
-    if (forms_.awake()) {
-      next = by_form(at, stretch);
-    } else {
-      forms_.rest();
-    }
-    if (next == nullptr) next = by_index(at, stretch);
-    if (next == nullptr) return behind;
-    behind = next;
-    // On to the next event, if nothing but a comma stands between.
-    while (is_space(*next)) ++next;
-    if (*next != ',' || next >= stretch.end) return behind;
-    ++next;
-    while (is_space(*next)) ++next;
-    if (*next != '{' || next >= stretch.end) return behind;
-    at = next;
-  }
-}
-
-// Both return the place behind the event at `at`, or nullptr where they cannot read it.
-const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
-  const char* const behind = forms_.read(at, stretch.end, form_draft_);
-  if (behind == nullptr) return nullptr;
-  form_draft_.text_at = static_cast<std::uint32_t>(at - stretch.begin);
-  stage(form_draft_, lane_);
-  return behind;
-}
-
+// Returns the place behind the event at `at`, or nullptr where it cannot be read.
 [[gnu::flatten]] const char* FastScanner::by_index(const char* at, const Stretch& stretch) {
   std::size_t place = place_of(at);
   if (place == kNowhere) {
@@ -66,8 +36,10 @@ const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
   if (!is_sound(begin, end)) return nullptr;
   const bool odd = index_->any_odd && has_odd(begin, end);
   if (odd && has_escaped_key(first, place)) return nullptr;
+  const bool is_arrow = draft_.phase == 's' || draft_.phase == 't' || draft_.phase == 'f';
   if (draft_.has_time) {
-    find_category();
+    // The category of an arrow is a name like others.
+    if (!is_arrow) find_category();
     if (may_be_range()) return nullptr;
     find_track();
     if ((draft_.present & kInputs) != 0 && !find_signature()) return nullptr;
@@ -77,42 +49,14 @@ const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
   stage(draft_, lane_);
   if (new_call_ != kNowhere) remember_call(ops_before);
   next_place_ = place;
-  if (forms_.awake()) {
-    if (odd) {
-      forms_.lose_track();
-    } else {
-      learn({window_ + begin, end - begin}, lane_.ops.size() != ops_before);
-    }
+  if (!uses_forms()) {
+    forms_.rest();
+  } else if (odd) {
+    forms_.lose_track();
+  } else {
+    learn({window_ + begin, end - begin}, is_arrow, lane_.ops.size() != ops_before);
   }
   return window_ + end;
-}
-
-// Of an event that was just staged.
-[[gnu::noinline]] void FastScanner::learn(std::string_view text, bool is_op) {
-  if (!draft_.has_time) return forms_.lose_track();
-  if (draft_.phase == 's' || draft_.phase == 't' || draft_.phase == 'f') {
-    draft_.name_id = lane_.flows.back().name;
-    draft_.category_name_id = lane_.flows.back().category;
-  } else {
-    draft_.name_id = lane_.events.back().name;
-    if (is_op) draft_.signature_id = lane_.ops.back().signature;
-  }
-  forms_.learn(text, draft_);
-}
-
-std::size_t FastScanner::most_bytes(const char* at, const Stretch& stretch) {
-  return std::min(static_cast<std::size_t>(stretch.end - at), kWindowBytes);
-}
-
-// Where forms do not help, all of the text is indexed; else as little as one event needs.
-void FastScanner::index_from(const char* at, const Stretch& stretch) {
-  const bool goes_on = window_bytes_ != 0 && at >= window_ && at <= window_ + 2 * window_bytes_;
-  window_goal_ = !forms_.awake() ? kWindowBytes
-                 : goes_on       ? std::min(window_goal_ * 2, kWindowBytes)
-                                 : kSmallWindow;
-  window_bytes_ = std::min(most_bytes(at, stretch), window_goal_);
-  window_ = at;
-  build_index_(at, window_bytes_, *index_);
 }
 
 bool FastScanner::is_sound(std::uint32_t begin, std::uint32_t end) const {

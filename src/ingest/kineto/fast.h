@@ -30,8 +30,11 @@ inline constexpr std::size_t kPadding = 128;
 
 class FastScanner {
  public:
-  explicit FastScanner(trace::Lane& lane, BuildIndex build_index = best_build_index())
-      : lane_(lane), build_index_(build_index), index_(std::make_unique<Index>()) {}
+  explicit FastScanner(trace::Lane& lane, bool with_forms = true)
+      : lane_(lane),
+        build_index_(best_build_index()),
+        index_(std::make_unique<Index>()),
+        with_forms_(with_forms) {}
 
   // Reads events from `at`, which is a '{', as far as they are plain. Returns the place behind the
   // last one read, or `at` when not even the first could be.
@@ -61,11 +64,12 @@ class FastScanner {
   // What became of an event: read, cut by the end of the window, or not for this scanner.
   enum class Met : std::uint8_t { kEvent, kWindowEnd, kStrange };
 
+  bool uses_forms() const { return with_forms_ && forms_.awake(); }
   const char* by_form(const char* at, const Stretch& stretch);
   const char* by_index(const char* at, const Stretch& stretch);
   void index_from(const char* at, const Stretch& stretch);
   static std::size_t most_bytes(const char* at, const Stretch& stretch);
-  void learn(std::string_view text, bool is_op);
+  void learn(std::string_view text, bool is_arrow, bool is_op);
   Met event(std::size_t& place);
   Met any_event(std::size_t& place);
   template <Field... kOrder>
@@ -131,8 +135,9 @@ class FastScanner {
   trace::Lane& lane_;
   BuildIndex build_index_;
   std::unique_ptr<Index> index_;
+  bool with_forms_;
   const char* window_ = nullptr;
-  std::size_t window_bytes_ = 0;     // 0: there is none
+  std::size_t window_bytes_ = 0;  // 0: there is none
   std::size_t window_goal_ = 0;
   std::size_t next_place_ = 0;       // behind those of the event read last
   bool args_next_ = false;           // the brace to come opens the arguments

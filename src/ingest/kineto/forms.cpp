@@ -14,7 +14,8 @@ bool same_text(const char* a, const char* b, std::size_t size) {
   if (size > 64) return std::memcmp(a, b, size) == 0;
   if (size >= 8) {
     std::uint64_t different = fast::load(a + size - 8) ^ fast::load(b + size - 8);
-    for (std::size_t i = 0; i + 8 < size; i += 8) different |= fast::load(a + i) ^ fast::load(b + i);
+    for (std::size_t i = 0; i + 8 < size; i += 8)
+      different |= fast::load(a + i) ^ fast::load(b + i);
     return different == 0;
   }
   for (std::size_t i = 0; i < size; ++i) {
@@ -42,7 +43,8 @@ const char* behind_number(const char* at) {
 
 }  // namespace
 
-Forms::Forms() : heads_(std::size_t{1} << kHeadBits, kNone), guesses_(std::size_t{1} << kGuessBits, kNone) {}
+Forms::Forms()
+    : heads_(std::size_t{1} << kHeadBits, kNone), guesses_(std::size_t{1} << kGuessBits, kNone) {}
 
 const char* Forms::read(const char* at, const char* end, Draft& draft) {
   const std::uint32_t guessed = guess();
@@ -178,7 +180,9 @@ std::uint32_t Forms::head_of(const char* at, const char* end) const {
 // Of the name's size and some of its bytes: forms with the same head are told apart by trying.
 std::uint32_t Forms::head_of(std::size_t opening, std::string_view name) {
   std::uint64_t hash = (name.size() << 8 ^ opening) * 0x9e3779b97f4a7c15;
-  const auto add = [&](std::uint64_t word) { hash = (hash ^ hash >> 29 ^ word) * 0xbf58476d1ce4e5b9; };
+  const auto add = [&](std::uint64_t word) {
+    hash = (hash ^ hash >> 29 ^ word) * 0xbf58476d1ce4e5b9;
+  };
   if (name.size() >= 8) {
     for (std::size_t i = 0; i + 8 <= name.size(); i += 8) add(fast::load(name.data() + i));
     add(fast::load(name.data() + name.size() - 8));

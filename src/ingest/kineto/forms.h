@@ -37,7 +37,7 @@ class Forms {
 
   // Whether forms are worth looking for: not for a while in a trace where nothing comes twice.
   bool awake() const { return resting_ == 0; }
-  void rest() { --resting_; }
+  void rest() { resting_ -= resting_ == 0 ? 0 : 1; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -108,7 +108,7 @@ class Forms {
   std::size_t page_used_ = 0;
   std::size_t kept_bytes_ = 0;
   std::vector<std::uint32_t> guesses_;
-  std::uint64_t history_ = 0;  // the numbers of the last four forms, 16 bits of each
+  std::uint64_t history_ = 0;             // the numbers of the last four forms, 16 bits of each
   std::uint32_t learnt_ = 0, found_ = 0;  // since it was last asked whether this is worth it
   std::uint32_t resting_ = 0;             // events still to pass by
   FastTime time_, duration_;

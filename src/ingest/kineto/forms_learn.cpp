@@ -280,8 +280,9 @@ bool Forms::take_constants(std::string_view event, const char* kept, const Draft
 // Whether the form reads its own event as it was read before.
 bool Forms::gives_back(const Form& form, std::string_view event, const Draft& draft) {
   Draft again;
-  const char* const end = event.data() + event.size();
-  if (fits(form, event.data(), end, again) != end) return false;
+  const char* const begin = event.data();
+  const char* const end = begin + event.size();
+  if (fits(form, begin, end, again) != end) return false;
   if (again.time != draft.time || again.duration != draft.duration || again.id != draft.id) {
     return false;
   }

@@ -81,7 +81,7 @@ bool Pipeline::should_fetch() const {
 
 void Pipeline::work(std::size_t number) {
   trace::Lane& lane = *list_.lanes[number];
-  Scanner scanner(lane, options_.careful_only);
+  Scanner scanner(lane, options_.careful_only ? Scanner::Ways::kCareful : Scanner::Ways::kAll);
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] {

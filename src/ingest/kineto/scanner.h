@@ -29,8 +29,10 @@ struct StretchEnd {
 
 class Scanner {
  public:
-  Scanner(trace::Lane& lane, bool careful_only)
-      : lane_(lane), fast_(lane), careful_only_(careful_only) {}
+  // Tests compare the ways: with less than all of them the result is the same, only later.
+  enum class Ways : std::uint8_t { kAll, kWithoutForms, kCareful };
+  Scanner(trace::Lane& lane, Ways ways)
+      : lane_(lane), fast_(lane, ways == Ways::kAll), careful_only_(ways == Ways::kCareful) {}
 
   // Fills a batch: begin() and finish() of the lane are the caller's.
   StretchEnd scan(const Stretch& stretch);

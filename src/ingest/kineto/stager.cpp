@@ -337,9 +337,8 @@ void stage_flow(const Draft& draft, Lane& lane) {
   row.time = draft.time;
   row.track = track_of(draft, lane);
   row.entry = lane.entries();
-  row.category = draft.category_name_id != kUnknownId
-                     ? draft.category_name_id
-                     : lane.intern(draft.category, draft.text_at);
+  row.category = draft.category_name_id != kUnknownId ? draft.category_name_id
+                                                      : lane.intern(draft.category, draft.text_at);
   // Kineto gives its arrows the name of their category.
   row.name = !draft.has_name                ? base::kNoString
              : draft.name == draft.category ? row.category
