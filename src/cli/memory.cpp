@@ -1,5 +1,4 @@
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -31,7 +30,7 @@ constexpr std::array kOptions = std::to_array<Option>({
 struct Request {
   report::Look look;
   analysis::Selection selection;
-  std::map<std::string, std::string> settings;
+  session::ReportRequest asked{.page = &report::kMemoryPage};
 };
 
 // Says what is wrong before a large snapshot is read for nothing.
@@ -43,11 +42,12 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(request.selection, selection_from(arguments));
   for (const std::string name : {"device-memory", "batch-size"}) {
     if (!arguments.has(name)) continue;
-    request.settings[name] = arguments.text(name);
+    request.asked.settings[name] = arguments.text(name);
     if (const base::Status checked = session::check_setting(name, arguments.text(name)); !checked) {
       return base::fail(checked.error().code, "--" + checked.error().message);
     }
   }
+  request.asked.everything = arguments.has("json");
   return request;
 }
 
@@ -71,7 +71,7 @@ Exit run_memory(const Context& context) {
     return Exit::kNotReadable;
   }
   const auto findings =
-      session::memory_report(*opened, request->selection, request->settings, context.settings.jobs);
+      session::full_report(*opened, request->selection, request->asked, context.settings.jobs);
   if (!findings) return show_selection_error(context, findings.error());
   const report::Page page = report::make_memory_page(*findings, paths_of(context));
   if (const base::Status written = write_page(context, *findings, page, request->look); !written) {

@@ -47,7 +47,8 @@ constexpr std::array kOptions = std::to_array<Option>({
 base::Result<report::Findings> findings_of(const Context& context,
                                            const session::Recording& recording) {
   SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
-  return session::full_report(recording, chosen, context.settings.jobs);
+  const bool everything = context.arguments.has("json") || context.arguments.has("csv");
+  return session::full_report(recording, chosen, {.everything = everything}, context.settings.jobs);
 }
 
 base::Status write_tables(const Context& context, const report::Findings& findings) {

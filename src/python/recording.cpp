@@ -16,9 +16,10 @@ report::Findings findings_of(const session::Recording& recording, const PageChoi
   for (const auto& [name, value] : choice.settings) {
     value_or_throw(session::check_setting(name, value));
   }
-  return value_or_throw(
-      choice.memory ? session::memory_report(recording, chosen, choice.settings, with.threads)
-                    : session::full_report(recording, chosen, with.threads));
+  const session::ReportRequest asked{
+      .page = choice.memory ? &report::kMemoryPage : &report::kRunPage,
+      .settings = choice.settings};
+  return value_or_throw(session::full_report(recording, chosen, asked, with.threads));
 }
 
 report::Page page_of(const report::Findings& findings, const PageChoice& choice,

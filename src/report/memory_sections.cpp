@@ -82,9 +82,12 @@ constexpr std::array kWaste = std::to_array<Part>({
 });
 
 constexpr std::array kCompared = std::to_array<Part>({
-    {.analysis = "memory-diff", .table = "snapshots", .shown = Shown::kBoth},
-    {.analysis = "memory-diff", .table = "categories"},
-    {.analysis = "memory-diff", .table = "stacks", .rows = 10},
+    {.analysis = "memory-diff",
+     .table = "snapshots",
+     .shown = Shown::kBoth,
+     .several_snapshots = true},
+    {.analysis = "memory-diff", .table = "categories", .several_snapshots = true},
+    {.analysis = "memory-diff", .table = "stacks", .rows = 10, .several_snapshots = true},
 });
 
 constexpr std::array kSections = std::to_array<Section>({
@@ -118,6 +121,6 @@ constexpr std::array kSections = std::to_array<Section>({
 
 }  // namespace
 
-std::span<const Section> memory_sections() { return kSections; }
+const PageKind kMemoryPage{.sections = kSections, .settings = {}, .of_memory = true};
 
 }  // namespace stepscope::report

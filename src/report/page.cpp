@@ -54,7 +54,7 @@ PageSection make_section(const Section& section, const Findings& findings,
   PageSection out{.section = &section};
   for (const Part& part : section.parts) {
     const Finding* finding = findings.find(part.analysis);
-    if (finding == nullptr) continue;
+    if (finding == nullptr || (part.several_snapshots && findings.snapshots < 2)) continue;
     const base::Table* table = findings.table(part.analysis, part.table);
     if (part.quiet && (table == nullptr || table->rows() == 0)) continue;
     for (const analysis::Remark& remark : finding->answer.remarks) {
@@ -165,7 +165,7 @@ Page make_page(const Findings& findings) {
   Page page;
   page.title = title_of(findings.info);
   page.facts = page_facts(findings.info);
-  add_sections(sections(), findings, page);
+  add_sections(kRunPage.sections, findings, page);
   add_oddities(findings.info, page);
   page.one_rank = findings.info.ranks < 2;
   page.next = next_of(page, findings.info);
@@ -176,7 +176,7 @@ Page make_memory_page(const Findings& findings, std::string_view paths) {
   Page page;
   page.title = "Memory";
   page.facts = memory_story(findings);
-  add_sections(memory_sections(), findings, page);
+  add_sections(kMemoryPage.sections, findings, page);
   add_oddities(findings.info, page);
   page.one_rank = true;  // the snapshot's name says it
   page.next = next_of_sections(page, paths);

@@ -26,6 +26,7 @@ struct Finding {
 // All that is known about a run.
 struct Findings {
   RunInfo info;
+  std::size_t snapshots = 0;     // of memory
   std::vector<Finding> answers;  // in the order of the registry
 
   const Finding* find(std::string_view analysis) const;

@@ -302,8 +302,6 @@ constexpr std::array kSettings = std::to_array<Setting>({
 
 }  // namespace
 
-std::span<const Section> sections() { return kSections; }
-
-std::span<const Setting> report_settings() { return kSettings; }
+const PageKind kRunPage{.sections = kSections, .settings = kSettings};
 
 }  // namespace stepscope::report

@@ -2,6 +2,7 @@
 // is simply left out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -22,12 +23,13 @@ struct Part {
   std::span<const std::string_view> columns = {};  // those that exist, in this order; none: all
   std::size_t rows = 0;                            // at most, of one rank; 0: all
   std::string_view caption = {};
-  std::string_view needs = {};  // left out when this column is nowhere above 0
-  bool quiet = false;           // without rows, its analysis' remarks are left out too
-  bool only_html = false;       // there is room for it
-  bool folded = false;          // in HTML, behind its caption
-  bool several_ranks = false;   // left out for a single rank
-  bool one_rank = false;        // the first rank stands for all in text; HTML has the others folded
+  std::string_view needs = {};     // left out when this column is nowhere above 0
+  bool quiet = false;              // without rows, its analysis' remarks are left out too
+  bool only_html = false;          // there is room for it
+  bool folded = false;             // in HTML, behind its caption
+  bool several_ranks = false;      // left out for a single rank
+  bool several_snapshots = false;  // its analysis is not asked about a single snapshot
+  bool one_rank = false;  // the first rank stands for all in text; HTML has the others folded
 };
 
 struct Section {
@@ -37,13 +39,18 @@ struct Section {
   std::string_view next;  // the command that shows more
 };
 
-std::span<const Section> sections();
-std::span<const Section> memory_sections();  // of `stepscope memory`
-
-// Parameters the report asks an analysis with, "name=value"; others have their defaults.
+// A parameter an analysis is asked with; others have their defaults.
 struct Setting {
   std::string_view analysis, name, value;
 };
-std::span<const Setting> report_settings();
+
+// A page as data.
+struct PageKind {
+  std::span<const Section> sections;
+  std::span<const Setting> settings;
+  bool of_memory = false;  // about snapshots alone, whatever else was recorded
+};
+extern const PageKind kRunPage;     // of `stepscope report`
+extern const PageKind kMemoryPage;  // of `stepscope memory`
 
 }  // namespace stepscope::report

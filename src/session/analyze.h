@@ -28,6 +28,9 @@ class Study {
                                      const std::map<std::string, std::string>& options = {}) const;
   const analysis::RunView& view() const { return view_; }
 
+  // Of one question, where several are asked at the same time.
+  void use_threads(unsigned threads) { view_.threads = threads; }
+
  private:
   explicit Study(analysis::RunView view) : view_(std::move(view)) {}
   analysis::RunView view_;

@@ -1,39 +1,75 @@
 #include "session/full_report.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "base/parallel.h"
 #include "report/recorded_memory.h"
-#include "report/sections.h"
 #include "session/analyze.h"
 
 namespace stepscope::session {
 namespace {
 
+using analysis::Analysis;
 using Settings = std::map<std::string, std::string>;
 
-bool has_parameter(const analysis::Analysis& about, std::string_view name) {
+bool has_parameter(const Analysis& about, std::string_view name) {
   return std::ranges::find(about.parameters, name, &analysis::Parameter::name) !=
          about.parameters.end();
 }
 
-// What the report asks for that is not an analysis' own default.
-Settings settings_for(const analysis::Analysis& about) {
+// What the page and its reader ask for that is not an analysis' own default.
+Settings settings_for(const Analysis& about, const ReportRequest& request) {
   Settings settings;
-  for (const report::Setting& setting : report::report_settings()) {
+  for (const report::Setting& setting : request.page->settings) {
     if (setting.analysis == about.name && has_parameter(about, setting.name)) {
       settings[std::string(setting.name)] = std::string(setting.value);
     }
   }
+  for (const auto& [name, value] : request.settings) {
+    if (has_parameter(about, name)) settings[name] = value;
+  }
   return settings;
+}
+
+bool is_shown(const Analysis& about, const report::PageKind& page, std::size_t snapshots) {
+  return std::ranges::any_of(page.sections, [&](const report::Section& section) {
+    return std::ranges::any_of(section.parts, [&](const report::Part& part) {
+      return part.analysis == about.name && (!part.several_snapshots || snapshots > 1);
+    });
+  });
+}
+
+std::vector<const Analysis*> asked(const ReportRequest& request, const analysis::RunView& view) {
+  std::vector<const Analysis*> list;
+  for (const Analysis* about : analysis::analyses()) {
+    const bool fits = request.page->of_memory ? about->needs == analysis::Needs::kSnapshot
+                                              : analysis::why_not_answered(*about, view).empty();
+    if (!fits) continue;
+    if (request.everything || is_shown(*about, *request.page, view.snapshots.size())) {
+      list.push_back(about);
+    }
+  }
+  return list;
+}
+
+// How many analyses run side by side: those that the pieces of a single one leave threads for.
+unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::RunView& view,
+                      unsigned threads) {
+  const bool splits_further = std::ranges::any_of(list, [](const Analysis* about) {
+    return about->needs == analysis::Needs::kSnapshot;  // forecasts have many pieces
+  });
+  const std::size_t pieces =
+      splits_further ? threads : std::clamp<std::size_t>(view.windows.size(), 1, threads);
+  return static_cast<unsigned>(threads / pieces);
 }
 
 }  // namespace
 
 base::Status check_setting(const std::string& name, const std::string& value) {
-  for (const analysis::Analysis* about : analysis::analyses()) {
+  for (const Analysis* about : analysis::analyses()) {
     if (!has_parameter(*about, name)) continue;
     SCOPE_TRY(analysis::parse_options(about->parameters, {{name, value}}));
   }
@@ -41,37 +77,25 @@ base::Status check_setting(const std::string& name, const std::string& value) {
 }
 
 base::Result<report::Findings> full_report(const Recording& recording,
-                                           const analysis::Selection& selection, unsigned threads) {
-  SCOPE_TRY(const Study study, Study::prepare(recording, selection, threads));
+                                           const analysis::Selection& selection,
+                                           const ReportRequest& request, unsigned threads) {
+  threads = std::max(1u, threads);
+  SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));
   report::Findings findings;
   findings.info =
       report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats});
-  for (const analysis::Analysis* about : analysis::analyses()) {
-    if (!analysis::why_not_answered(*about, study.view()).empty()) continue;
-    SCOPE_TRY(analysis::Answer answer, study.ask(about->name, settings_for(*about)));
-    findings.answers.push_back({about, std::move(answer)});
-  }
-  return findings;
-}
+  findings.snapshots = study.view().snapshots.size();
 
-base::Result<report::Findings> memory_report(const Recording& recording,
-                                             const analysis::Selection& selection,
-                                             const Settings& settings, unsigned threads) {
-  SCOPE_TRY(const Study study, Study::prepare(recording, selection, threads));
-  report::Findings findings;
-  findings.info =
-      report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats});
-  for (const analysis::Analysis* about : analysis::analyses()) {
-    if (about->needs != analysis::Needs::kSnapshot) continue;
-    // Comparing needs two, and listing every allocation is no summary.
-    if (about->name == "memory-diff" && study.view().snapshots.size() < 2) continue;
-    if (about->name == "memory-allocations") continue;
-    Settings its_own;
-    for (const auto& [name, value] : settings) {
-      if (has_parameter(*about, name)) its_own[name] = value;
-    }
-    SCOPE_TRY(analysis::Answer answer, study.ask(about->name, its_own));
-    findings.answers.push_back({about, std::move(answer)});
+  const std::vector<const Analysis*> list = asked(request, study.view());
+  const unsigned at_once = side_by_side(list, study.view(), threads);
+  study.use_threads(threads / at_once);
+  std::vector<std::optional<base::Result<analysis::Answer>>> answers(list.size());
+  base::parallel_for(list.size(), at_once, [&](std::size_t i) {
+    answers[i] = study.ask(list[i]->name, settings_for(*list[i], request));
+  });
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    SCOPE_TRY(analysis::Answer answer, *std::move(answers[i]));
+    findings.answers.push_back({list[i], std::move(answer)});
   }
   return findings;
 }

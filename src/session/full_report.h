@@ -1,4 +1,4 @@
-// Every analysis asked of one run, for the page to read first.
+// The questions of a page asked of one recording.
 #pragma once
 
 #include <map>
@@ -7,22 +7,25 @@
 #include "analysis/view.h"
 #include "base/result.h"
 #include "report/page.h"
+#include "report/sections.h"
 #include "session/session.h"
 
 namespace stepscope::session {
 
-// What the recording cannot answer is left out. Holds its own tables: the recording may go.
-base::Result<report::Findings> full_report(const Recording& recording,
-                                           const analysis::Selection& selection, unsigned threads);
+struct ReportRequest {
+  const report::PageKind* page = &report::kRunPage;
+  // Also what the page has no place for: JSON and CSV hold it.
+  bool everything = false;
+  // By name: a value goes to every analysis that has such a parameter.
+  std::map<std::string, std::string> settings = {};
+};
 
-// What is wrong with a value for all analyses that have a parameter of that name.
+// What is wrong with a value for any analysis that has a parameter of that name.
 base::Status check_setting(const std::string& name, const std::string& value);
 
-// The same of memory snapshots. The settings go to every analysis that has a parameter of that
-// name.
-base::Result<report::Findings> memory_report(const Recording& recording,
-                                             const analysis::Selection& selection,
-                                             const std::map<std::string, std::string>& settings,
-                                             unsigned threads);
+// What the recording cannot answer is left out. Holds its own tables: the recording may go.
+base::Result<report::Findings> full_report(const Recording& recording,
+                                           const analysis::Selection& selection,
+                                           const ReportRequest& request, unsigned threads);
 
 }  // namespace stepscope::session
