@@ -2,10 +2,13 @@
 // what has become part of the snapshot (a frame, a stack, an event) is only its id.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string_view>
 
 namespace stepscope::ingest::pickle {
 
@@ -39,6 +42,21 @@ struct Cell {
   static Cell real(double value) { return {Tag::kReal, std::bit_cast<std::uint64_t>(value)}; }
   static Cell text(std::uint32_t id) { return {Tag::kText, id}; }
 };
+
+// Two's complement, least significant byte first, of any length.
+inline Cell integer_of(std::string_view bytes) {
+  if (bytes.empty()) return Cell::integer(0);
+  const bool negative = (bytes.back() & 0x80) != 0;
+  std::uint64_t value = negative ? ~std::uint64_t{0} : 0;
+  std::memcpy(&value, bytes.data(), std::min<std::size_t>(bytes.size(), 8));
+  bool fits = true;
+  for (std::size_t i = 8; i < bytes.size(); ++i) {
+    fits = fits && static_cast<unsigned char>(bytes[i]) == (negative ? 0xff : 0);
+  }
+  const bool top = (value >> 63) != 0;
+  if (!fits || (negative && !top)) return {Tag::kHuge, 0};
+  return {top && !negative ? Tag::kUnsigned : Tag::kInt, value};
+}
 
 // As a whole number; some dumps were made from floats. Nothing where it is none or does not fit.
 inline std::optional<std::int64_t> whole(const Cell& cell) {

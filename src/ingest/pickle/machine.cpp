@@ -111,7 +111,7 @@ Machine::State Machine::loop() {
         state = text(take<std::uint32_t>(), true);
         break;
       case Op::kEmptyDict:
-        push(values_.make(Tag::kDict));
+        if (!known_event()) push(values_.make(Tag::kDict));
         break;
       case Op::kEmptyList:
         push(values_.make(Tag::kList));
@@ -132,62 +132,6 @@ Machine::State Machine::loop() {
     if (state != State::kGoing) [[unlikely]]
       return state;
   }
-}
-
-// Most stacks have been met before, in a list of their own that fetches the same frames: MARK, a
-// run of BINGET and LONG_BINGET, APPENDS. As long as no entry of the memo is replaced, the same
-// bytes fetch the same frames, so the stack is known without fetching them. A run that is not known
-// is read as usual; learn_run then looks at what it made.
-bool Machine::known_run() {
-  run_mark_ = 0;
-  const char* at = feed_.at;
-  const char* const stop = feed_.end - Feed::kSlack / 2;  // never within the last bytes of a file
-  while (at < stop) {
-    if (*at == static_cast<char>(Op::kLongBinGet)) {
-      at += 5;
-    } else if (*at == static_cast<char>(Op::kBinGet)) {
-      at += 2;
-    } else {
-      break;
-    }
-  }
-  constexpr std::ptrdiff_t kShortest = 8;  // below that nothing is saved
-  if (at >= stop || *at != static_cast<char>(Op::kAppends) || at - feed_.at < kShortest) {
-    return false;
-  }
-  const std::size_t mark = values_.marks.back();
-  if (mark == 0 || values_.stack[mark - 1].tag != Tag::kList) return false;
-  const Cell list = values_.stack[mark - 1];
-  const Container& container = values_.at(list);
-  if (container.settled || container.holds != Holds::kCells || !container.cells.empty()) {
-    return false;
-  }
-  if (values_.memo().replaced() != replaced_) {
-    replaced_ = values_.memo().replaced();
-    std::ranges::fill(run_stacks_, memory::kNoStack);
-  }
-  const std::string_view run(feed_.at, static_cast<std::size_t>(at - feed_.at));
-  const base::StringId id = runs_.intern(run, 0);
-  if (id == run_stacks_.size()) run_stacks_.push_back(memory::kNoStack);
-  if (run_stacks_[id] == memory::kNoStack) {
-    run_mark_ = mark;
-    run_id_ = id;
-    return false;
-  }
-  records_.hold_stack(list, run_stacks_[id]);
-  values_.marks.pop_back();
-  feed_.at = at + 1;
-  return true;
-}
-
-Machine::State Machine::learn_run(State state) {
-  const std::size_t mark = std::exchange(run_mark_, 0);
-  if (state == State::kGoing && values_.stack.size() == mark &&
-      values_.stack.back().tag == Tag::kList && values_.memo().replaced() == replaced_) {
-    const memory::StackId stack = records_.stack_of_frames(values_.stack.back());
-    run_stacks_[run_id_] = stack;
-  }
-  return state;
 }
 
 // Once per window of the file.
@@ -216,7 +160,6 @@ Machine::State Machine::fetch(std::uint64_t index) {
   return State::kGoing;
 }
 
-// Two's complement, least significant byte first.
 Machine::State Machine::integer(std::uint64_t length) {
   if (length > Feed::kSlack) {
     if (feed_.skip(length) < length) return State::kCut;
@@ -227,25 +170,8 @@ Machine::State Machine::integer(std::uint64_t length) {
     if (!feed_.fill(length)) return State::kFailed;
     if (static_cast<std::uint64_t>(feed_.end - feed_.at) < length) return State::kCut;
   }
-  const char* const bytes = feed_.at;
+  push(integer_of({feed_.at, length}));
   feed_.at += length;
-  if (length == 0) {
-    push(Cell::integer(0));
-    return State::kGoing;
-  }
-  const bool negative = (bytes[length - 1] & 0x80) != 0;
-  std::uint64_t value = negative ? ~std::uint64_t{0} : 0;
-  std::memcpy(&value, bytes, std::min<std::uint64_t>(length, 8));
-  bool fits = true;
-  for (std::uint64_t i = 8; i < length; ++i) {
-    fits = fits && static_cast<unsigned char>(bytes[i]) == (negative ? 0xff : 0);
-  }
-  const bool top = (value >> 63) != 0;
-  if (!fits || (negative && !top)) {
-    push({Tag::kHuge, 0});
-  } else {
-    push({top && !negative ? Tag::kUnsigned : Tag::kInt, value});
-  }
   return State::kGoing;
 }
 

@@ -44,6 +44,13 @@ class Machine {
   bool line(std::string& into);
   State housekeeping();
 
+  bool known_event();
+  bool fetched(const char*& at, Cell& cell) const;
+  bool known_value(const char*& at, const Cell& key, Cell& value);
+  bool known_pair(const char*& at, Cell& value);
+  const char* run_end(const char* at) const;
+  memory::StackId next_stack(const char*& at);
+  memory::StackId known_stack(std::string_view run);
   bool known_run();
   State learn_run(State state);
   State append_items();
@@ -78,7 +85,9 @@ class Machine {
   // Stacks by the bytes that fetch their frames: see known_run.
   base::StringPool runs_;
   std::vector<memory::StackId> run_stacks_;
-  base::StringId run_id_ = 0;
+  base::StringId run_id_ = 0, last_run_ = 0;
+  std::vector<base::StringId> next_runs_;   // by run: what followed it the last time
+  std::vector<Cell> members_, remembered_;  // of the event at hand
   std::size_t run_mark_ = 0;  // where the list lies that the run at hand fills; 0: none does
   std::uint64_t replaced_ = 0;
   const char* opcode_at_ = nullptr;

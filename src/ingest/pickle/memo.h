@@ -14,6 +14,8 @@ namespace stepscope::ingest::pickle {
 class Memo {
  public:
   std::uint64_t count() const { return count_; }
+  // Whether the next entry is simply one more.
+  bool is_dense() const { return count_ == packed_.size() && far_.empty(); }
   // How often an entry was replaced: what was concluded from numbers alone holds only until then.
   std::uint64_t replaced() const { return replaced_; }
 

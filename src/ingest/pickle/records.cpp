@@ -178,6 +178,11 @@ bool Records::settle_event(const Cell& item, const Cell& list) {
   return true;
 }
 
+Cell Records::add_event(const Cell& list, std::span<const Cell> members, std::uint64_t keys) {
+  take_event(members, keys, events[values_.at(list).records]);
+  return what_is_left(list);
+}
+
 bool Records::claim(const Cell& list, Holds holds, std::size_t& count) {
   Container& container = values_.at(list);
   if (container.holds == holds) return true;
@@ -201,7 +206,7 @@ bool Records::take_record(const Cell& list, const Cell& item) {
   if (has(Word::kAction)) {
     if (dict.cut) return true;  // half an event is none
     if (!claimed(Holds::kEvents, events)) return false;
-    take_event(dict, of(events));
+    take_event(dict.cells, dict.keys, of(events));
     return true;
   }
   if (has(Word::kBlocks) || has(Word::kTotalSize)) {

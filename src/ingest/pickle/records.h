@@ -70,6 +70,9 @@ class Records {
   void hold_stack(const Cell& list, memory::StackId stack);
   // Whether a dictionary that was just filled is a whole event of the list below it.
   bool settle_event(const Cell& dict, const Cell& list);
+  // A whole event into a list that holds events: keys and values in turn, and a bit for each known
+  // key. Returns what is left of it, for whoever refers to it again.
+  Cell add_event(const Cell& list, std::span<const Cell> members, std::uint64_t keys);
 
   std::vector<EventRows> events;
   std::vector<std::vector<memory::Block>> blocks;
@@ -89,7 +92,7 @@ class Records {
   Cell what_is_left(const Cell& list) const;
   bool repeat_event(const Cell& list, const Cell& row);
   bool claim(const Cell& list, Holds holds, std::size_t& count);
-  void take_event(const Container& dict, EventRows& rows);
+  void take_event(std::span<const Cell> members, std::uint64_t keys, EventRows& rows);
   memory::FrameId take_frame(const Container& dict);
   memory::Block take_block(const Container& dict);
   SegmentDraft take_segment(const Container& dict);

@@ -41,11 +41,11 @@ BlockState state_of(base::StringId id) {
 }
 
 template <class Each>
-void each_known(const Container& dict, Each each) {
-  for (std::size_t i = 0; i + 1 < dict.cells.size(); i += 2) {
-    const Cell& key = dict.cells[i];
+void each_known(std::span<const Cell> members, Each each) {
+  for (std::size_t i = 0; i + 1 < members.size(); i += 2) {
+    const Cell& key = members[i];
     if (key.tag == Tag::kText && key.bits < id_of(Word::kKeys)) {
-      each(static_cast<Word>(key.bits), dict.cells[i + 1]);
+      each(static_cast<Word>(key.bits), members[i + 1]);
     }
   }
 }
@@ -124,10 +124,10 @@ std::uint16_t Records::pool_of(const Cell& given) {
   return index;
 }
 
-void Records::take_event(const Container& dict, EventRows& rows) {
+void Records::take_event(std::span<const Cell> members, std::uint64_t keys, EventRows& rows) {
   Event event;
   base::StringId action = base::kNoString;
-  each_known(dict, [&](Word key, const Cell& value) {
+  each_known(members, [&](Word key, const Cell& value) {
     switch (key) {
       case Word::kAction:
         if (value.tag == Tag::kText) action = value.id();
@@ -177,7 +177,7 @@ void Records::take_event(const Container& dict, EventRows& rows) {
   }
   constexpr std::uint64_t kPlace =
       bit_of(Word::kAddr) | bit_of(Word::kAddress) | bit_of(Word::kDeviceFree);
-  if ((dict.keys & kPlace) == 0 || (dict.keys & bit_of(Word::kSize)) == 0) {
+  if ((keys & kPlace) == 0 || (keys & bit_of(Word::kSize)) == 0) {
     log_.add(Note::kIncompleteRecord, offset_, "an event without address or size");
   }
   rows.add(event);
@@ -185,7 +185,7 @@ void Records::take_event(const Container& dict, EventRows& rows) {
 
 memory::FrameId Records::take_frame(const Container& dict) {
   memory::Frame frame;
-  each_known(dict, [&](Word key, const Cell& value) {
+  each_known(dict.cells, [&](Word key, const Cell& value) {
     if (key == Word::kName && value.tag == Tag::kText) frame.name = value.id();
     if (key == Word::kFilename && value.tag == Tag::kText) frame.file = value.id();
     if (key == Word::kLine) {
@@ -200,7 +200,7 @@ memory::FrameId Records::take_frame(const Container& dict) {
 
 memory::Block Records::take_block(const Container& dict) {
   memory::Block block;
-  each_known(dict, [&](Word key, const Cell& value) {
+  each_known(dict.cells, [&](Word key, const Cell& value) {
     if (key == Word::kAddress || key == Word::kAddr) block.address = address(value).value_or(0);
     if (key == Word::kSize) block.size = number(value);
     if (key == Word::kRequestedSize || key == Word::kRealSize) block.requested = number(value);
@@ -221,7 +221,7 @@ memory::Block Records::take_block(const Container& dict) {
 SegmentDraft Records::take_segment(const Container& dict) {
   SegmentDraft draft;
   memory::Segment& segment = draft.segment;
-  each_known(dict, [&](Word key, const Cell& value) {
+  each_known(dict.cells, [&](Word key, const Cell& value) {
     switch (key) {
       case Word::kDevice:
         segment.device = static_cast<std::int32_t>(whole(value).value_or(0));
@@ -276,7 +276,7 @@ SegmentDraft Records::take_segment(const Container& dict) {
 
 memory::Annotation Records::take_annotation(const Container& dict) {
   memory::Annotation annotation;
-  each_known(dict, [&](Word key, const Cell& value) {
+  each_known(dict.cells, [&](Word key, const Cell& value) {
     if (key == Word::kName && value.tag == Tag::kText) annotation.name = value.id();
     if (key == Word::kDevice) {
       annotation.device = static_cast<std::int32_t>(whole(value).value_or(0));

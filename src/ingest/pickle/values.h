@@ -85,6 +85,8 @@ class Values {
   }
   std::uint64_t memo_count() const { return memo_.count(); }
   const Memo& memo() const { return memo_; }
+  // What was remembered and settled without a container.
+  void remember(const Cell& settled) { memo_.set(memo_.count(), settled); }
 
   std::size_t held() const { return held_; }  // containers and what is in them, in cells
   std::size_t memory() const;
