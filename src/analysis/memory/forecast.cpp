@@ -101,6 +101,7 @@ Forecasts make_forecasts(const HistoryWork& work, std::optional<base::Bytes> dev
     std::vector<std::size_t> left = groups[group];
     while (!left.empty()) {
       std::vector<base::Bytes> sizes;
+      sizes.reserve(left.size());
       for (const std::size_t i : left) sizes.push_back(all[i].rules.max_split_size);
       const Simulated result = simulate(requests, all[left.front()].rules, limit, sizes);
       const std::size_t first = left.front();
