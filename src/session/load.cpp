@@ -10,7 +10,9 @@
 #include <numeric>
 #include <span>
 #include <thread>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "bytes/source.h"
 #include "bytes/source_around.h"
@@ -49,6 +51,23 @@ class WatchedSource final : public bytes::SourceAround {
  private:
   std::shared_ptr<SourceFacts> facts_;
 };
+
+// Held by what was read.
+struct MemoryOf {
+  std::uint64_t operator()(const trace::Window& window) const { return window.trace.memory(); }
+  std::uint64_t operator()(const memory::Snapshot& snapshot) const { return snapshot.memory(); }
+  std::uint64_t operator()(const memory::Timeline& timeline) const {
+    return timeline.points.capacity() * sizeof(timeline.points.front());
+  }
+  std::uint64_t operator()(const memory::Stats& stats) const {
+    std::uint64_t bytes = stats.values.capacity() * sizeof(stats.values.front());
+    for (const auto& [name, value] : stats.values) bytes += name.capacity();
+    return bytes;
+  }
+  std::uint64_t operator()(const auto&) const { return 0; }
+};
+
+std::uint64_t memory_of(const LoadedFile& file) { return std::visit(MemoryOf{}, file); }
 
 // Why a file nobody named is no recording; empty when it may be one.
 base::Result<std::string> look_inside(const std::string& path) {
@@ -158,7 +177,7 @@ class Loader {
     const std::lock_guard lock(mutex_);
     free_threads_ += share.threads;
     unfinished_weight_ -= weight(share.file);
-    held_bytes_ += results_[share.file].memory();
+    held_bytes_ += memory_of(results_[share.file]);
     positions_[share.file] = files_[share.file].bytes;
     ++progress_.files_done;
     report(lock, true);
@@ -169,13 +188,14 @@ class Loader {
   // is left, now that nobody else needs any.
   void read_again_alone() {
     for (std::size_t i = 0; i < files_.size() && !stopped(); ++i) {
-      const bool too_large = results_[i].error && results_[i].error->code == base::Code::kLimit;
+      const auto* const error = std::get_if<base::Error>(&results_[i]);
+      const bool too_large = error != nullptr && error->code == base::Code::kLimit;
       const bool rereadable = files_[i].bytes > 0;
       if (!too_large || !rereadable || held_bytes_ >= options_.max_memory_bytes) continue;
-      results_[i] = {};
+      results_[i] = NotRead{};
       const Share share{i, threads_, options_.max_memory_bytes - held_bytes_};
       read(share);
-      held_bytes_ += results_[i].memory();
+      held_bytes_ += memory_of(results_[i]);
     }
   }
 
@@ -185,16 +205,19 @@ class Loader {
     if (!file.named) {
       base::Result<std::string> reason = look_inside(file.path);
       if (!reason) {
-        result.error = reason.error();
+        result = reason.error();
         return;
       }
-      result.skipped = *std::move(reason);
-      if (!result.skipped.empty()) return;
+      if (!reason->empty()) {
+        result = NoRecording{*std::move(reason)};
+        return;
+      }
     }
-    if (const base::Status done = read_document(share, result); !done) result.error = done.error();
+    base::Result<LoadedFile> document = read_document(share);
+    result = document ? *std::move(document) : LoadedFile(document.error());
   }
 
-  base::Status read_document(const Share& share, LoadedFile& result) {
+  base::Result<LoadedFile> read_document(const Share& share) {
     const FoundFile& file = files_[share.file];
     SCOPE_TRY(std::unique_ptr<bytes::ByteSource> source, bytes::open_source(file.path));
     const auto facts = std::make_shared<SourceFacts>();
@@ -213,24 +236,18 @@ class Loader {
     }
     SCOPE_TRY(ingest::Document document,
               ingest::read(std::make_unique<WatchedSource>(std::move(source), facts), options));
-    if (auto* const snapshot = std::get_if<memory::Snapshot>(&document)) {
-      result.snapshot = std::move(*snapshot);
-      return base::Done{};
-    }
-    if (auto* const timeline = std::get_if<memory::Timeline>(&document)) {
-      result.timeline = std::move(*timeline);
-      return base::Done{};
-    }
-    if (auto* const stats = std::get_if<memory::Stats>(&document)) {
-      result.stats = std::move(*stats);
-      return base::Done{};
-    }
-    result.window = trace::Window{.source = {.path = file.path,
-                                             .encoding = std::string(name_of(facts->encoding)),
-                                             .file_bytes = facts->file_bytes,
-                                             .text_bytes = facts->text_bytes},
-                                  .trace = std::get<trace::Trace>(std::move(document))};
-    return base::Done{};
+    const auto as_loaded = [&](auto&& read) -> LoadedFile {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(read)>, trace::Trace>) {
+        return trace::Window{.source = {.path = file.path,
+                                        .encoding = std::string(name_of(facts->encoding)),
+                                        .file_bytes = facts->file_bytes,
+                                        .text_bytes = facts->text_bytes},
+                             .trace = std::forward<decltype(read)>(read)};
+      } else {
+        return std::forward<decltype(read)>(read);
+      }
+    };
+    return std::visit(as_loaded, std::move(document));
   }
 
   // The lock is only a sign that it is held.

@@ -2,8 +2,8 @@
 // side, few of them are split inside. What comes back does not depend on the number of threads.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -16,19 +16,14 @@
 
 namespace stepscope::session {
 
-// Exactly one of them is set, or none where reading stopped before the file's turn.
-struct LoadedFile {
-  std::optional<trace::Window> window;
-  std::optional<memory::Snapshot> snapshot;
-  std::optional<memory::Timeline> timeline;
-  std::optional<memory::Stats> stats;
-  std::optional<base::Error> error;
-  std::string skipped;  // why it is no recording
-
-  std::uint64_t memory() const {
-    return (window ? window->trace.memory() : 0) + (snapshot ? snapshot->memory() : 0);
-  }
+struct NotRead {};  // reading stopped before its turn
+struct NoRecording {
+  std::string why;
 };
+
+// What became of a file.
+using LoadedFile = std::variant<NotRead, NoRecording, base::Error, trace::Window, memory::Snapshot,
+                                memory::Timeline, memory::Stats>;
 
 std::vector<LoadedFile> load(const std::vector<FoundFile>& files, const OpenOptions& options);
 

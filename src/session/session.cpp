@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -49,32 +50,38 @@ std::int64_t unix_start(const trace::Trace& trace) {
   return trace.span().start + trace.clock().base_ns + trace.clock().offset_ns;
 }
 
+// Puts what became of a file where it belongs.
+struct TakeFile {
+  const std::string& path;
+  std::vector<trace::Window>& windows;
+  Recording& recording;
+
+  void operator()(NotRead) const {}
+  void operator()(NoRecording file) const {
+    recording.run.skipped.push_back({path, std::move(file.why)});
+  }
+  void operator()(base::Error error) const {
+    recording.run.failures.push_back({path, std::move(error)});
+  }
+  void operator()(trace::Window window) const { windows.push_back(std::move(window)); }
+  void operator()(memory::Snapshot one) const { recording.snapshots.push_back(std::move(one)); }
+  void operator()(memory::Timeline one) const { recording.timelines.push_back(std::move(one)); }
+  void operator()(memory::Stats one) const { recording.stats.push_back(std::move(one)); }
+};
+
 // Splits what was loaded into windows, snapshots, failures and files left out.
 base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFile>& files,
                                                       std::vector<LoadedFile> loaded,
                                                       Recording& recording) {
-  trace::Run& run = recording.run;
   std::vector<trace::Window> windows;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    LoadedFile& file = loaded[i];
-    if (file.window) {
-      windows.push_back(*std::move(file.window));
-    } else if (file.snapshot) {
-      recording.snapshots.push_back(*std::move(file.snapshot));
-    } else if (file.timeline) {
-      recording.timelines.push_back(*std::move(file.timeline));
-    } else if (file.stats) {
-      recording.stats.push_back(*std::move(file.stats));
-    } else if (file.error) {
-      // A path the user wrote is a promise; a file that lies in a folder is not. What is wrong with
-      // the options is wrong with all files.
-      if (files[i].named || file.error->code == Code::kInvalidArgument) {
-        return base::Failure{*std::move(file.error)};
-      }
-      run.failures.push_back({files[i].path, *std::move(file.error)});
-    } else if (!file.skipped.empty()) {
-      run.skipped.push_back({files[i].path, std::move(file.skipped)});
+    // A path the user wrote is a promise; a file that lies in a folder is not. What is wrong with
+    // the options is wrong with all files.
+    if (auto* const error = std::get_if<base::Error>(&loaded[i]);
+        error != nullptr && (files[i].named || error->code == Code::kInvalidArgument)) {
+      return base::Failure{std::move(*error)};
     }
+    std::visit(TakeFile{files[i].path, windows, recording}, std::move(loaded[i]));
   }
   return windows;
 }
