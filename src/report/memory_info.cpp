@@ -27,11 +27,6 @@ base::Bytes total_of(const TimelinePoint& point) {
   return sum;
 }
 
-std::string bytes_of(base::Bytes bytes) {
-  return bytes < 0 ? fmt::format("-{}", bytes_text(static_cast<std::uint64_t>(-bytes)))
-                   : bytes_text(static_cast<std::uint64_t>(bytes));
-}
-
 std::string title(std::string_view what, const memory::Source& source, const Look& look) {
   return styled(fmt::format("{} {}", what, printable(source.path)), Style::kStrong, look) + "\n\n";
 }

@@ -37,6 +37,9 @@ struct Block {
   const Part* part = nullptr;
   const base::Table* table = nullptr;
   std::vector<base::Table> by_rank = {};  // when one rank stands for all: a table for each
+
+  // What is shown where there is room for one table only.
+  const base::Table& shown_table() const { return by_rank.empty() ? *table : by_rank.front(); }
 };
 
 struct PageSection {
@@ -44,6 +47,12 @@ struct PageSection {
   std::vector<Block> blocks = {};
   std::vector<std::string> remarks = {};  // of its analyses, each once on the page
 };
+
+// What every form of the page has in common.
+inline constexpr std::string_view kNextTitle = "What to look at next";
+inline constexpr std::size_t kMostBars = 16;   // of a chart of characters
+inline constexpr std::size_t kMostSparks = 8;  // lines of small bars
+inline constexpr std::size_t kNameWidth = 30;  // columns for the names in them
 
 struct Page {
   std::string title;
@@ -54,6 +63,11 @@ struct Page {
   bool lost_data = false;
   bool one_rank = false;        // there is no other: nobody needs to be told which
   std::vector<NamedText> next;  // command, what it shows
+
+  bool has_oddities() const { return !oddities.empty() || !failures.empty(); }
+  std::string_view oddities_title() const {
+    return lost_data ? "Data was lost while reading" : "Odd things met while reading";
+  }
 };
 
 // The findings must outlive the page.

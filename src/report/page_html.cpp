@@ -79,11 +79,9 @@ std::string section_html(const PageSection& section, bool with_rank) {
 }
 
 std::string oddities_html(const Page& page) {
-  if (page.oddities.empty() && page.failures.empty()) return {};
-  std::string html =
-      fmt::format("<section id=\"odd\"{}>\n<h2>{}</h2>\n<dl class=\"facts\">\n",
-                  page.lost_data ? " class=\"lost\"" : "",
-                  page.lost_data ? "Data was lost while reading" : "Odd things met while reading");
+  if (!page.has_oddities()) return {};
+  std::string html = fmt::format("<section id=\"odd\"{}>\n<h2>{}</h2>\n<dl class=\"facts\">\n",
+                                 page.lost_data ? " class=\"lost\"" : "", page.oddities_title());
   for (const NamedText& odd : page.oddities) {
     html += fmt::format("<dt><code>{}</code></dt><dd>{}</dd>\n", html_text(odd.name),
                         html_text(odd.text));
@@ -100,8 +98,8 @@ std::string navigation(const Page& page) {
     html += fmt::format("<a href=\"#{}\">{}</a> ", anchor(section.section->title),
                         html_text(section.section->title));
   }
-  return html +
-         "<a href=\"#next\">What to look at next</a> <a href=\"#glossary\">Glossary</a></nav>\n";
+  return html + fmt::format("<a href=\"#next\">{}</a> <a href=\"#glossary\">Glossary</a></nav>\n",
+                            kNextTitle);
 }
 
 }  // namespace
@@ -119,7 +117,7 @@ std::string page_html(const Page& page, std::string_view program) {
   html += fmt::format("</dl>\n{}", navigation(page));
   for (const PageSection& section : page.sections) html += section_html(section, !page.one_rank);
   html += oddities_html(page);
-  html += "<section id=\"next\">\n<h2>What to look at next</h2>\n<pre>";
+  html += fmt::format("<section id=\"next\">\n<h2>{}</h2>\n<pre>", kNextTitle);
   for (const NamedText& next : page.next) {
     html += fmt::format("{}  <i># {}</i>\n", html_text(next.name), html_text(next.text));
   }

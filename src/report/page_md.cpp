@@ -11,15 +11,14 @@ namespace {
 
 // Charts of characters survive in a block of code.
 std::string chart_md(const Block& block) {
-  constexpr std::size_t kMost = 8;
   const Look look{.colour = false, .width = 100};
   std::string text;
   std::size_t drawn = 0;
-  const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
-  for (const Series& series : series_of(table, table.shape().drawing, 30)) {
-    if (drawn++ == kMost) break;
+  const base::Table& table = block.shown_table();
+  for (const Series& series : series_of(table, table.shape().drawing, kNameWidth)) {
+    if (drawn++ == kMostSparks) break;
     text += block.part->shown == Shown::kSpark ? spark_text(series, look)
-                                               : stack_text(series, 16, look);
+                                               : stack_text(series, kMostBars, look);
   }
   return text.empty() ? text : fmt::format("```text\n{}```\n", text);
 }
@@ -43,18 +42,16 @@ std::string page_md(const Page& page) {
         out += fmt::format("\n{}", chart_md(block));
         continue;
       }
-      const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
       out += fmt::format("\n{}",
-                         table_md(table, part.columns, part.rows,
+                         table_md(block.shown_table(), part.columns, part.rows,
                                   {.shown = !page.one_rank, .first_of = block.by_rank.size()}));
     }
     for (const std::string& remark : section.remarks) {
       out += fmt::format("\n{}\n", markdown_text(remark));
     }
   }
-  if (!page.oddities.empty() || !page.failures.empty()) {
-    out += fmt::format("\n## {}\n\n", page.lost_data ? "Data was lost while reading"
-                                                     : "Odd things met while reading");
+  if (page.has_oddities()) {
+    out += fmt::format("\n## {}\n\n", page.oddities_title());
     for (const NamedText& odd : page.oddities) {
       out += fmt::format("- `{}`: {}\n", odd.name, markdown_text(odd.text));
     }
@@ -62,7 +59,7 @@ std::string page_md(const Page& page) {
       out += fmt::format("- not readable: {}\n", markdown_text(failure));
     }
   }
-  out += "\n## What to look at next\n\n```sh\n";
+  out += fmt::format("\n## {}\n\n```sh\n", kNextTitle);
   for (const NamedText& next : page.next) out += fmt::format("{}  # {}\n", next.name, next.text);
   return out + "```\n";
 }

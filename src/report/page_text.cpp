@@ -13,8 +13,6 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kMostBars = 16;
-constexpr std::size_t kMostSparks = 8;
 constexpr std::size_t kWidestPage = 120;
 
 std::string paragraph(std::string_view text, Style style, const Look& look) {
@@ -27,8 +25,8 @@ std::string paragraph(std::string_view text, Style style, const Look& look) {
 }
 
 std::string chart_text(const Block& block, const Look& look) {
-  const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
-  const std::vector<Series> all = series_of(table, table.shape().drawing, 30);
+  const base::Table& table = block.shown_table();
+  const std::vector<Series> all = series_of(table, table.shape().drawing, kNameWidth);
   std::string text;
   const bool spark = block.part->shown == Shown::kSpark;
   const std::size_t most = spark ? kMostSparks : 1;
@@ -56,8 +54,7 @@ std::string block_text(const Block& block, bool with_rank, const Look& look) {
   options.names_empty = false;
   options.lists = part.shown == Shown::kList;
   options.columns = part.columns;
-  const base::Table& table = block.by_rank.empty() ? *block.table : block.by_rank.front();
-  return text + table_text(table, options);
+  return text + table_text(block.shown_table(), options);
 }
 
 std::string section_text(const PageSection& section, bool with_rank, const Look& look) {
@@ -75,11 +72,9 @@ std::string section_text(const PageSection& section, bool with_rank, const Look&
 }
 
 std::string oddities_text(const Page& page, const Look& look) {
-  if (page.oddities.empty() && page.failures.empty()) return {};
-  std::string text = fmt::format(
-      "\n{}\n",
-      styled(page.lost_data ? "Data was lost while reading" : "Odd things met while reading",
-             page.lost_data ? Style::kBad : Style::kStrong, look));
+  if (!page.has_oddities()) return {};
+  const Style style = page.lost_data ? Style::kBad : Style::kStrong;
+  std::string text = fmt::format("\n{}\n", styled(page.oddities_title(), style, look));
   TextTable table({{""}, {"", Align::kLeft, Fit::kWrap}});
   for (const NamedText& oddity : page.oddities) table.add({oddity.name, oddity.text});
   for (const std::string& failure : page.failures) {
@@ -98,7 +93,7 @@ std::string page_text(const Page& page, const Look& given) {
   for (const PageSection& section : page.sections)
     text += section_text(section, !page.one_rank, look);
   text += oddities_text(page, look);
-  text += fmt::format("\n{}\n", styled("What to look at next", Style::kStrong, look));
+  text += fmt::format("\n{}\n", styled(kNextTitle, Style::kStrong, look));
   TextTable table({{""}, {""}});
   for (const NamedText& next : page.next) {
     table.add({Cell(next.text, Style::kFaint), next.name});

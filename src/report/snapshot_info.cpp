@@ -76,10 +76,6 @@ std::string device_name(const DeviceFacts& facts) {
   return facts.is_host ? "pinned host memory" : fmt::format("device {}", facts.device);
 }
 
-std::string bytes_of(base::Bytes bytes) {
-  return bytes_text(static_cast<std::uint64_t>(std::max<base::Bytes>(bytes, 0)));
-}
-
 std::string events_text(const DeviceFacts& facts) {
   if (facts.events == 0) return "no history was recorded";
   std::string kinds;
@@ -185,6 +181,11 @@ void write_device(JsonWriter& json, const DeviceFacts& facts) {
 }
 
 }  // namespace
+
+std::string bytes_of(base::Bytes bytes) {
+  return bytes < 0 ? fmt::format("-{}", bytes_text(static_cast<std::uint64_t>(-bytes)))
+                   : bytes_text(static_cast<std::uint64_t>(bytes));
+}
 
 std::string snapshots_text(std::span<const memory::Snapshot> snapshots,
                            const InfoTextOptions& options) {

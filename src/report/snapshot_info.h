@@ -9,6 +9,9 @@
 
 namespace stepscope::report {
 
+// "1.00 MiB"; what a file says below zero keeps its sign.
+std::string bytes_of(base::Bytes bytes);
+
 // One block per snapshot, each with its notes.
 std::string snapshots_text(std::span<const memory::Snapshot> snapshots,
                            const InfoTextOptions& options);
