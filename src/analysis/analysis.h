@@ -92,9 +92,16 @@ struct Answer {
 // What must have been recorded for an analysis to have anything to say.
 enum class Needs : std::uint8_t {
   kTrace,
-  kSnapshot,  // of an allocator's memory
-  kEither,    // says itself what it makes of what there is
+  kSnapshot,            // of an allocator's memory
+  kSnapshotOrTimeline,  // or what export_memory_timeline wrote
+  kSnapshotOrStats,     // or what torch.cuda.memory_stats said
+  kEither,              // says itself what it makes of what there is
 };
+// Whether it is of what an allocator recorded, and not of a trace.
+inline bool is_of_memory(Needs needs) {
+  return needs == Needs::kSnapshot || needs == Needs::kSnapshotOrTimeline ||
+         needs == Needs::kSnapshotOrStats;
+}
 
 struct Analysis {
   std::string_view name;      // "idle-time"

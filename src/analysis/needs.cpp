@@ -1,6 +1,8 @@
 // What an analysis needs, and the plain sentence where that was not recorded.
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,35 +12,73 @@
 namespace stepscope::analysis {
 namespace {
 
-std::string names_of(Needs needs) {
-  std::string names;
+bool has(const RunView& view, Needs needs) {
+  switch (needs) {
+    case Needs::kTrace:
+      return !view.windows.empty();
+    case Needs::kSnapshot:
+      return !view.snapshots.empty();
+    case Needs::kSnapshotOrTimeline:
+      return !view.snapshots.empty() || !view.timelines.empty();
+    case Needs::kSnapshotOrStats:
+      return !view.snapshots.empty() || !view.stats.empty();
+    case Needs::kEither:
+      break;
+  }
+  return !view.windows.empty() || !view.snapshots.empty() || !view.timelines.empty() ||
+         !view.stats.empty();
+}
+
+std::string_view text_of(Needs needs) {
+  switch (needs) {
+    case Needs::kSnapshot:
+      return "a memory snapshot";
+    case Needs::kSnapshotOrTimeline:
+      return "a memory snapshot or an exported memory timeline";
+    case Needs::kSnapshotOrStats:
+      return "a memory snapshot or the figures of torch.cuda.memory_stats";
+    case Needs::kTrace:
+    case Needs::kEither:
+      break;
+  }
+  return "a trace";
+}
+
+std::string what_is_here(const RunView& view) {
+  std::vector<std::string_view> here;
+  if (!view.windows.empty()) here.emplace_back("a trace");
+  if (!view.snapshots.empty()) here.emplace_back("a memory snapshot");
+  if (!view.timelines.empty()) here.emplace_back("an exported memory timeline");
+  if (!view.stats.empty()) here.emplace_back("memory statistics");
+  return fmt::format("{}", fmt::join(here, " and "));
+}
+
+// The analyses of memory that what is here answers.
+std::string answered_by(const RunView& view) {
+  std::vector<std::string_view> names;
   for (const Analysis* analysis : analyses()) {
-    if (analysis->needs == needs) {
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", analysis->name);
+    if (is_of_memory(analysis->needs) && has(view, analysis->needs)) {
+      names.push_back(analysis->name);
     }
   }
-  return names;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
 
 std::string why_not_answered(const Analysis& analysis, const RunView& view) {
-  if (view.windows.empty() && view.snapshots.empty()) {
-    return fmt::format("'{}' needs a {}, and there is none here.", analysis.name,
-                       analysis.needs == Needs::kSnapshot ? "memory snapshot" : "trace");
+  if (has(view, analysis.needs)) return {};
+  const std::string here = what_is_here(view);
+  if (here.empty()) {
+    return fmt::format("'{}' needs {}, and there is none here.", analysis.name,
+                       text_of(analysis.needs));
   }
-  if (analysis.needs == Needs::kTrace && view.windows.empty()) {
-    const std::string others = names_of(Needs::kSnapshot);
-    return fmt::format("'{}' needs a trace, and this is a memory snapshot{}{}.", analysis.name,
-                       others.empty() ? "" : "; a snapshot answers: ", others);
-  }
-  if (analysis.needs == Needs::kSnapshot && view.snapshots.empty()) {
-    return fmt::format(
-        "'{}' needs a memory snapshot, and this is a trace; torch.cuda.memory._dump_snapshot "
-        "writes one.",
-        analysis.name);
-  }
-  return {};
+  std::string why =
+      fmt::format("'{}' needs {}, and this is {}", analysis.name, text_of(analysis.needs), here);
+  if (is_of_memory(analysis.needs)) why += "; torch.cuda.memory._dump_snapshot writes one";
+  const std::string answers = view.windows.empty() ? answered_by(view) : std::string();
+  if (!answers.empty()) why += "; this answers: " + answers;
+  return why + ".";
 }
 
 Answer unanswered(const Analysis& analysis, std::string why) {

@@ -164,8 +164,7 @@ std::string listed(const Numbers& numbers) {
   return fmt::format("{}", fmt::join(numbers, ", "));
 }
 
-base::Status check(const trace::Run& run, std::span<const SnapshotView> snapshots,
-                   const Selection& selection) {
+base::Status check(const trace::Run& run, const RunView& view, const Selection& selection) {
   std::set<std::int64_t> ranks;
   std::set<std::int64_t> steps;
   bool any_steps = false;
@@ -179,7 +178,9 @@ base::Status check(const trace::Run& run, std::span<const SnapshotView> snapshot
       for (const trace::Step& step : window.trace.steps().list) steps.insert(step.number);
     }
   }
-  for (const SnapshotView& snapshot : snapshots) {
+  for (const ExportedView& timeline : view.timelines) ranks.insert(timeline.rank);
+  for (const StatsView& stats : view.stats) ranks.insert(stats.rank);
+  for (const SnapshotView& snapshot : view.snapshots) {
     ranks.insert(snapshot.rank);
     if (!is_chosen(selection, snapshot.rank)) continue;
     for (const SnapshotStep& step : snapshot.steps) {
@@ -210,15 +211,19 @@ bool RunView::has_device_work() const {
   return std::ranges::any_of(windows, [](const WindowView& w) { return !w.work.empty(); });
 }
 
-base::Result<RunView> make_view(const trace::Run& run, std::span<const memory::Snapshot> snapshots,
+base::Result<RunView> make_view(const trace::Run& run, const MemoryFiles& memory,
                                 const Selection& selection, unsigned threads) {
   RunView view;
   view.threads = threads;
   view.own_peaks = selection.peaks;
-  view.snapshots = view_snapshots(snapshots, run);
-  SCOPE_TRY(check(run, view.snapshots, selection));
-  std::erase_if(view.snapshots,
-                [&](const SnapshotView& snapshot) { return !is_chosen(selection, snapshot.rank); });
+  view.snapshots = view_snapshots(memory.snapshots, run);
+  view.timelines = view_timelines(memory.timelines, run);
+  view.stats = view_stats(memory.stats);
+  SCOPE_TRY(check(run, view, selection));
+  const auto is_left_out = [&](const auto& one) { return !is_chosen(selection, one.rank); };
+  std::erase_if(view.snapshots, is_left_out);
+  std::erase_if(view.timelines, is_left_out);
+  std::erase_if(view.stats, is_left_out);
   for (SnapshotView& snapshot : view.snapshots) {
     for (SnapshotStep& step : snapshot.steps) {
       step.selected = selection.steps.empty() ||

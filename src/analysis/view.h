@@ -89,14 +89,16 @@ struct Selection {
 
 struct RunView {
   std::vector<WindowView> windows;      // by rank, then by start
-  std::vector<SnapshotView> snapshots;  // by rank, then by file name
+  std::vector<SnapshotView> snapshots;  // by rank, then by file name; so below
+  std::vector<ExportedView> timelines;  // of torch.profiler's export_memory_timeline
+  std::vector<StatsView> stats;         // of torch.cuda.memory_stats
   std::vector<OwnPeaks> own_peaks;      // of the user
   unsigned threads = 1;
   bool has_device_work() const;
 };
 
 // Fails when a chosen rank or step does not exist. What is viewed must outlive the view.
-base::Result<RunView> make_view(const trace::Run& run, std::span<const memory::Snapshot> snapshots,
+base::Result<RunView> make_view(const trace::Run& run, const MemoryFiles& memory,
                                 const Selection& selection, unsigned threads);
 
 // Calls compute(window) for every window in parallel; the results are in the order of the windows.

@@ -44,6 +44,10 @@ struct Drawing {
   std::string_view x = {};
   std::span<const std::string_view> y = {};
   std::string_view group = {};  // one chart per value of this column
+  std::string_view parts = {};  // a part of the one y column per value of this one; null: the rest
+  std::string_view marks = {};  // a mark where the value of this column changes: steps
+  std::string_view bands = {};  // a band below, by the value of this column: passes
+  std::string_view level = {};  // a line at the value of this column, one for all places: the floor
 };
 
 struct TableShape {

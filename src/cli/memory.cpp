@@ -65,7 +65,7 @@ Exit run_memory(const Context& context) {
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
-  if (opened->snapshots.empty()) {
+  if (opened->snapshots.empty() && opened->timelines.empty() && opened->stats.empty()) {
     context.console.error("there is no memory snapshot among these files");
     context.console.hint("torch.cuda.memory._dump_snapshot writes one");
     return Exit::kNotReadable;
@@ -91,7 +91,8 @@ time by what it holds, what grows from step to step, what is held but not in use
 a request failed, why and what would have made room. Several snapshots are also compared.
 
 SNAPSHOT is a file of torch.cuda.memory._dump_snapshot, plain, gzip or zstd; a trace of the
-same process beside it tells the steps.
+same process beside it tells the steps. Timelines of torch.profiler's export_memory_timeline and
+figures of torch.cuda.memory_stats, as JSON, are shown too, and the latter compared with a snapshot.
 )",
     .options = kOptions,
     .examples = R"(  stepscope memory snapshot.pickle

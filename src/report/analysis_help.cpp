@@ -65,6 +65,10 @@ std::string_view needs_name(analysis::Needs needs) {
       return "trace";
     case analysis::Needs::kSnapshot:
       return "snapshot";
+    case analysis::Needs::kSnapshotOrTimeline:
+      return "snapshot or timeline";
+    case analysis::Needs::kSnapshotOrStats:
+      return "snapshot or stats";
     case analysis::Needs::kEither:
       return "either";
   }
@@ -101,6 +105,10 @@ void write_drawing(JsonWriter& json, const base::Drawing& drawing) {
   for (const std::string_view column : drawing.y) json.value(column);
   json.end_list();
   json.member("group", drawing.group);
+  if (!drawing.parts.empty()) json.member("parts", drawing.parts);
+  if (!drawing.marks.empty()) json.member("marks", drawing.marks);
+  if (!drawing.bands.empty()) json.member("bands", drawing.bands);
+  if (!drawing.level.empty()) json.member("level", drawing.level);
   json.end_object();
 }
 
@@ -168,11 +176,15 @@ std::string analyses_text(const Look& look) {
   constexpr std::array kGroups = {Group{"of a trace", analysis::Needs::kTrace},
                                   Group{"of a memory snapshot", analysis::Needs::kSnapshot},
                                   Group{"of either", analysis::Needs::kEither}};
+  const auto is_of = [](analysis::Needs needs, const Group& group) {
+    return needs == group.needs ||
+           (group.needs == analysis::Needs::kSnapshot && analysis::is_of_memory(needs));
+  };
   TextTable page({{"analyses"}, {"", Align::kLeft, Fit::kWrap}});
   for (const Group& group : kGroups) {
     bool first = true;
     for (const Analysis* analysis : analysis::analyses()) {
-      if (analysis->needs != group.needs) continue;
+      if (!is_of(analysis->needs, group)) continue;
       if (first) page.add({Cell(std::string(group.title), Style::kFaint)});
       first = false;
       page.add({fmt::format("  {}", analysis->name), std::string(analysis->question)});

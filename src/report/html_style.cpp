@@ -42,6 +42,10 @@ th[data-sort]{cursor:pointer;text-decoration:underline dotted;text-underline-off
 .chart{width:100%;max-width:860px;height:auto;display:block;margin:6px 0;font-size:11.5px}
 .chart text{fill:var(--ink);paint-order:stroke;stroke:var(--page);stroke-width:3px}.chart .rule{stroke:var(--line);fill:none}
 .chart rect:hover{opacity:.75}
+.chart .tip{fill:var(--ink);opacity:0}.chart .tip:hover{opacity:.12}
+.chart .mark{stroke:var(--ink);stroke-width:.7;stroke-dasharray:2 3;fill:none}
+.chart .level{stroke:var(--ink);stroke-width:1.2;stroke-dasharray:6 3;fill:none}
+.b0{fill:var(--bar)}.b1{fill:var(--rest)}.b2{fill:var(--line)}
 .legend{font-size:13px;margin:6px 0 0;max-width:none}.legend span{margin-right:16px;white-space:nowrap}
 .legend i{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px}
 .s0{fill:var(--s0);background:var(--s0)}.s1{fill:var(--s1);background:var(--s1)}

@@ -14,22 +14,50 @@ constexpr Names<7> kFailureColumns = {"snapshot",       "device", "where",      
 constexpr Names<6> kWayColumns = {"snapshot", "device", "failure", "way", "enough", "saves_bytes"};
 constexpr Names<6> kAliveColumns = {"snapshot", "device", "where", "category", "bytes", "share"};
 constexpr std::array kFailed = std::to_array<Part>({
-    {.analysis = "memory-oom", .table = "failures", .columns = kFailureColumns, .rows = 5},
+    {.analysis = "memory-oom",
+     .table = "failures",
+     .columns = kFailureColumns,
+     .rows = 5,
+     .quiet = true},
     {.analysis = "memory-oom",
      .table = "ways-out",
      .columns = kWayColumns,
      .rows = 8,
-     .caption = "What would have made room, the cheapest first:"},
+     .caption = "What would have made room, the cheapest first:",
+     .quiet = true},
     {.analysis = "memory-oom",
      .table = "alive",
      .columns = kAliveColumns,
      .rows = 8,
-     .caption = "What was in use at that moment:"},
+     .caption = "What was in use at that moment:",
+     .quiet = true},
 });
 
 constexpr std::array kTime = std::to_array<Part>({
     {.analysis = "memory-timeline", .table = "timeline", .shown = Shown::kChart},
-    {.analysis = "memory-timeline", .table = "steps", .rows = 8, .only_html = true, .folded = true},
+    {.analysis = "memory-timeline",
+     .table = "stacks",
+     .shown = Shown::kChart,
+     .rows = 60,
+     .caption = "By the line of the program that asked for it:",
+     .only_html = true},
+    {.analysis = "memory-timeline",
+     .table = "modules",
+     .shown = Shown::kChart,
+     .rows = 60,
+     .caption = "By the module that asked for it:",
+     .only_html = true},
+    {.analysis = "memory-timeline",
+     .table = "annotations",
+     .shown = Shown::kChart,
+     .rows = 60,
+     .caption = "By the annotation it was made in:",
+     .only_html = true},
+    {.analysis = "memory-timeline",
+     .table = "steps",
+     .caption = "Step by step",
+     .only_html = true,
+     .folded = true},
 });
 
 constexpr Names<7> kStackColumns = {"snapshot", "device", "where",      "category",
@@ -90,6 +118,29 @@ constexpr std::array kCompared = std::to_array<Part>({
     {.analysis = "memory-diff", .table = "stacks", .rows = 10, .several_snapshots = true},
 });
 
+constexpr Names<8> kFigureColumns = {"snapshot",
+                                     "device",
+                                     "memory",
+                                     "pool",
+                                     "now_bytes",
+                                     "peak_bytes",
+                                     "total_allocated_bytes",
+                                     "total_freed_bytes"};
+constexpr Names<6> kHostColumns = {
+    "snapshot", "now_bytes", "peak_bytes", "total_allocated_bytes", "allocations", "held_bytes"};
+constexpr std::array kFigures = std::to_array<Part>({
+    {.analysis = "memory-summary", .table = "bytes", .columns = kFigureColumns},
+    {.analysis = "memory-summary",
+     .table = "counts",
+     .caption = "Pieces of memory",
+     .only_html = true,
+     .folded = true},
+    {.analysis = "memory-summary",
+     .table = "pinned-host",
+     .columns = kHostColumns,
+     .caption = "Page-locked memory of the host:"},
+});
+
 constexpr std::array kSections = std::to_array<Section>({
     {.title = "Why it ran out",
      .about = "The request that failed, what was free and why that was of no use, and what was in "
@@ -117,6 +168,10 @@ constexpr std::array kSections = std::to_array<Section>({
      .about = "Who differs, by what the memory holds and by the line that asked for it.",
      .parts = kCompared,
      .next = "memory-diff"},
+    {.title = "In torch's figures",
+     .about = "As torch.cuda.memory_summary has them, of the recorded history.",
+     .parts = kFigures,
+     .next = "memory-summary"},
 });
 
 }  // namespace

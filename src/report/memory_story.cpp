@@ -1,6 +1,7 @@
 #include "report/memory_story.h"
 
-#include <optional>
+#include <cmath>
+#include <cstdint>
 #include <string>
 
 #include <fmt/format.h>
@@ -71,6 +72,27 @@ std::string peak_text(const Findings& findings, const Device& device) {
   return text + ". ";
 }
 
+// What stays, and what a pass adds.
+std::string shape_text(const Findings& findings, const Device& device) {
+  const auto shape = lines_of(findings, "memory-timeline", "shape", device);
+  if (shape.empty()) return {};
+  const Line& of = shape.front();
+  std::string text;
+  if (of.has("floor_bytes")) {
+    text = fmt::format("From the first step on it never falls below {}", of.text("floor_bytes"));
+  }
+  const auto change = [&](std::string_view column, std::string_view pass) {
+    if (!of.has(column)) return;
+    const bool grows = of.number(column) >= 0;
+    text += fmt::format("{} {} pass {} {}", text.empty() ? "A" : "; a", pass,
+                        grows ? "adds" : "takes away",
+                        bytes_text(static_cast<std::uint64_t>(std::abs(of.number(column)))));
+  };
+  change("forward_bytes", "forward");
+  change("backward_bytes", "backward");
+  return text.empty() ? text : text + ". ";
+}
+
 std::string failure_text(const Findings& findings, const Device& device) {
   const auto failures = lines_of(findings, "memory-oom", "failures", device);
   if (failures.empty()) return "No request failed. ";
@@ -131,15 +153,30 @@ std::string waste_text(const Findings& findings, const Device& device) {
 
 std::vector<NamedText> memory_story(const Findings& findings) {
   std::vector<NamedText> story;
-  const base::Table* devices = findings.table("memory-fragmentation", "moments");
-  std::optional<Device> before;
-  for (std::size_t r = 0; devices != nullptr && r < devices->rows(); ++r) {
-    const Device device = device_of(Line(*devices, r));
-    if (before == device) continue;
-    before = device;
+  const base::Table* shapes = findings.table("memory-timeline", "shape");
+  for (std::size_t r = 0; shapes != nullptr && r < shapes->rows(); ++r) {
+    const Line line(*shapes, r);
+    const Device device = device_of(line);
+    if (!line.has("device")) {
+      story.push_back({device.snapshot, fmt::format("At most {} were allocated, as torch's "
+                                                    "profiler exported it.",
+                                                    line.text("peak_bytes"))});
+      continue;
+    }
     story.push_back({fmt::format("{}, device {}", device.snapshot, device.device),
-                     peak_text(findings, device) + failure_text(findings, device) +
-                         leak_text(findings, device) + waste_text(findings, device)});
+                     peak_text(findings, device) + shape_text(findings, device) +
+                         failure_text(findings, device) + leak_text(findings, device) +
+                         waste_text(findings, device)});
+  }
+  const base::Table* figures = findings.table("memory-summary", "devices");
+  for (std::size_t r = 0; figures != nullptr && r < figures->rows(); ++r) {
+    const Line line(*figures, r);
+    if (line.has("device")) continue;
+    story.push_back(
+        {line.text("snapshot"),
+         fmt::format("torch.cuda.memory_stats says: at most {} were allocated and {} held from the "
+                     "driver.",
+                     line.text("peak_bytes"), line.text("peak_reserved_bytes"))});
   }
   return story;
 }

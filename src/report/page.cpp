@@ -179,6 +179,7 @@ Page make_memory_page(const Findings& findings, std::string_view paths) {
   add_sections(kMemoryPage.sections, findings, page);
   add_oddities(findings.info, page);
   page.one_rank = true;  // the snapshot's name says it
+  page.one_device = page.facts.size() == 1;
   page.next = next_of_sections(page, paths);
   page.next.push_back(
       {fmt::format("stepscope memory --html memory.html {}", paths), "this page with charts"});

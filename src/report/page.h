@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "report/info.h"
 #include "report/sections.h"
+#include "report/shown_columns.h"
 #include "report/text_table.h"
 
 namespace stepscope::report {
@@ -62,8 +63,10 @@ struct Page {
   std::vector<std::string> failures;  // files that could not be read
   bool lost_data = false;
   bool one_rank = false;        // there is no other: nobody needs to be told which
+  bool one_device = false;      // the same, of snapshots and their devices
   std::vector<NamedText> next;  // command, what it shows
 
+  RankNote note() const { return {.shown = !one_rank, .device_shown = !one_device}; }
   bool has_oddities() const { return !oddities.empty() || !failures.empty(); }
   std::string_view oddities_title() const {
     return lost_data ? "Data was lost while reading" : "Odd things met while reading";

@@ -32,22 +32,22 @@ std::string anchor(std::string_view title) {
 }
 
 // The charts and the table of a part, or of one rank of it.
-std::string content_html(const base::Table& table, const Part& part, bool with_rank) {
+std::string content_html(const base::Table& table, const Part& part, RankNote note) {
   const bool charted = part.shown != Shown::kTable && part.shown != Shown::kList;
   const bool tabled = part.shown != Shown::kChart && part.shown != Shown::kSpark;
   std::string html = charted ? charts_html(table) : std::string();
-  const std::string numbers = table_html(table, part.columns, part.rows, with_rank);
+  const std::string numbers = table_html(table, part.columns, part.rows, note);
   if (tabled) return html + numbers;
   return html + fmt::format("<details><summary>numbers</summary>\n{}</details>\n", numbers);
 }
 
-std::string block_html(const Block& block, bool with_rank) {
+std::string block_html(const Block& block, RankNote note) {
   const Part& part = *block.part;
   std::string html;
   if (!part.caption.empty() && !part.folded) {
     html += fmt::format("<p class=\"about\">{}</p>\n", html_text(part.caption));
   }
-  if (block.by_rank.empty()) html += content_html(*block.table, part, with_rank);
+  if (block.by_rank.empty()) html += content_html(*block.table, part, note);
   for (std::size_t i = 0; i < block.by_rank.size(); ++i) {
     if (i == kMostRanks) {
       html += fmt::format("<p class=\"more\">… {} more ranks; --rank chooses them</p>\n",
@@ -57,21 +57,21 @@ std::string block_html(const Block& block, bool with_rank) {
     const base::Table& table = block.by_rank[i];
     html += fmt::format("<details{}><summary>rank {}</summary>\n{}</details>\n",
                         i == 0 ? " open=\"\"" : "", table.int_at(*table.find("rank"), 0),
-                        content_html(table, part, false));
+                        content_html(table, part, {.shown = false}));
   }
   if (!part.folded) return html;
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", html_text(part.caption),
                      html);
 }
 
-std::string section_html(const PageSection& section, bool with_rank) {
+std::string section_html(const PageSection& section, RankNote note) {
   const Section& about = *section.section;
   std::string html = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", anchor(about.title),
                                  html_text(about.title));
   if (!section.blocks.empty()) {
     html += fmt::format("<p class=\"about\">{}</p>\n", html_text(about.about));
   }
-  for (const Block& block : section.blocks) html += block_html(block, with_rank);
+  for (const Block& block : section.blocks) html += block_html(block, note);
   for (const std::string& remark : section.remarks) {
     html += fmt::format("<p class=\"remark\">{}</p>\n", html_text(printable(remark)));
   }
@@ -115,7 +115,7 @@ std::string page_html(const Page& page, std::string_view program) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.text));
   }
   html += fmt::format("</dl>\n{}", navigation(page));
-  for (const PageSection& section : page.sections) html += section_html(section, !page.one_rank);
+  for (const PageSection& section : page.sections) html += section_html(section, page.note());
   html += oddities_html(page);
   html += fmt::format("<section id=\"next\">\n<h2>{}</h2>\n<pre>", kNextTitle);
   for (const NamedText& next : page.next) {

@@ -42,9 +42,9 @@ std::string page_md(const Page& page) {
         out += fmt::format("\n{}", chart_md(block));
         continue;
       }
-      out += fmt::format("\n{}",
-                         table_md(block.shown_table(), part.columns, part.rows,
-                                  {.shown = !page.one_rank, .first_of = block.by_rank.size()}));
+      RankNote note = page.note();
+      note.first_of = block.by_rank.size();
+      out += fmt::format("\n{}", table_md(block.shown_table(), part.columns, part.rows, note));
     }
     for (const std::string& remark : section.remarks) {
       out += fmt::format("\n{}\n", markdown_text(remark));

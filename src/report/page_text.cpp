@@ -13,6 +13,7 @@
 namespace stepscope::report {
 namespace {
 
+constexpr std::size_t kMostCurves = 4;
 constexpr std::size_t kWidestPage = 120;
 
 std::string paragraph(std::string_view text, Style style, const Look& look) {
@@ -29,8 +30,11 @@ std::string chart_text(const Block& block, const Look& look) {
   const std::vector<Series> all = series_of(table, table.shape().drawing, kNameWidth);
   std::string text;
   const bool spark = block.part->shown == Shown::kSpark;
-  const std::size_t most = spark ? kMostSparks : 1;
+  const std::size_t most = spark                                  ? kMostSparks
+                           : all.empty() || !all.front().is_curve ? 1
+                                                                  : kMostCurves;
   for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
+    if (!spark && all[i].is_curve && all.size() > 1) text += fmt::format("  {}\n", all[i].group);
     text += spark ? spark_text(all[i], look) : stack_text(all[i], kMostBars, look);
   }
   if (all.size() > most) {
@@ -39,7 +43,7 @@ std::string chart_text(const Block& block, const Look& look) {
   return text;
 }
 
-std::string block_text(const Block& block, bool with_rank, const Look& look) {
+std::string block_text(const Block& block, RankNote note, const Look& look) {
   const Part& part = *block.part;
   std::string text;
   if (!part.caption.empty()) text += paragraph(part.caption, Style::kFaint, look);
@@ -50,19 +54,20 @@ std::string block_text(const Block& block, bool with_rank, const Look& look) {
   options.look = look;
   options.bars = true;
   options.rows = part.rows;
-  options.rank = {.shown = with_rank, .first_of = block.by_rank.size()};
+  options.rank = note;
+  options.rank.first_of = block.by_rank.size();
   options.names_empty = false;
   options.lists = part.shown == Shown::kList;
   options.columns = part.columns;
   return text + table_text(block.shown_table(), options);
 }
 
-std::string section_text(const PageSection& section, bool with_rank, const Look& look) {
+std::string section_text(const PageSection& section, RankNote note, const Look& look) {
   std::string text = fmt::format("\n{}\n", styled(section.section->title, Style::kStrong, look));
   if (!section.blocks.empty()) text += paragraph(section.section->about, Style::kFaint, look);
   for (const Block& block : section.blocks) {
     if (block.part->only_html) continue;
-    text += fmt::format("\n{}", block_text(block, with_rank, look));
+    text += fmt::format("\n{}", block_text(block, note, look));
   }
   for (const std::string& remark : section.remarks) {
     if (!section.blocks.empty()) text += '\n';
@@ -90,8 +95,7 @@ std::string page_text(const Page& page, const Look& given) {
   if (look.width > kWidestPage) look.width = kWidestPage;
   std::string text = styled(page.title, Style::kStrong, look) + "\n\n";
   text += facts_text(page.facts, look);
-  for (const PageSection& section : page.sections)
-    text += section_text(section, !page.one_rank, look);
+  for (const PageSection& section : page.sections) text += section_text(section, page.note(), look);
   text += oddities_text(page, look);
   text += fmt::format("\n{}\n", styled(kNextTitle, Style::kStrong, look));
   TextTable table({{""}, {""}});

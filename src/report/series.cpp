@@ -68,6 +68,66 @@ Series make_series(const base::Table& table, std::size_t x, const std::vector<st
   return series;
 }
 
+// A long table: the rows of a place stand for the parts of one column there.
+Series make_parted(const base::Table& table, std::size_t x, std::size_t y, std::size_t parts,
+                   const std::vector<std::size_t>& rows, std::size_t name_width) {
+  std::map<double, std::size_t> places;
+  std::vector<std::size_t> first;  // row of each place
+  std::vector<Line> lines;
+  std::map<std::string, std::size_t> known;
+  std::vector<double> rest;
+  for (const std::size_t r : rows) places.emplace(table.real_at(x, r), 0);
+  std::size_t next = 0;
+  for (auto& [value, place] : places) place = next++;
+  first.resize(next);
+  rest.resize(next);
+  bool has_rest = false;
+  for (const std::size_t r : rows) {
+    const std::size_t place = places[table.real_at(x, r)];
+    first[place] = r;
+    const double value = table.is_null(y, r) ? 0 : table.real_at(y, r);
+    if (table.is_null(parts, r)) {
+      has_rest = true;
+      rest[place] += value;
+      continue;
+    }
+    const std::string name = cell_text(table, parts, r);
+    const auto [found, is_new] = known.emplace(name, lines.size());
+    if (is_new) lines.push_back({.name = name, .values = std::vector<double>(next)});
+    lines[found->second].values[place] += value;
+  }
+  Series series = make_series(table, x, {y}, first, name_width);
+  series.lines = std::move(lines);
+  std::vector<std::string_view> names;
+  for (const Line& line : series.lines) names.push_back(line.name);
+  std::vector<std::string> texts = short_names(names, name_width);
+  for (std::size_t i = 0; i < texts.size(); ++i) series.lines[i].name = std::move(texts[i]);
+  if (has_rest) series.lines.push_back({.name = "other", .values = std::move(rest)});
+  series.is_curve = true;
+  return series;
+}
+
+std::vector<std::string> texts_of(const base::Table& table, std::string_view column,
+                                  const std::vector<std::size_t>& rows) {
+  std::vector<std::string> texts;
+  const auto found = table.find(column);
+  for (std::size_t i = 0; found && i < rows.size(); ++i) {
+    texts.push_back(table.is_null(*found, rows[i]) ? "" : cell_text(table, *found, rows[i]));
+  }
+  return texts;
+}
+
+void add_marks(const base::Table& table, const base::Drawing& drawing,
+               const std::vector<std::size_t>& rows, Series& series) {
+  series.marks = texts_of(table, drawing.marks, rows);
+  series.bands = texts_of(table, drawing.bands, rows);
+  const auto level = table.find(drawing.level);
+  if (level && !table.is_null(*level, rows.front())) {
+    series.level = table.real_at(*level, rows.front());
+  }
+  series.is_curve = series.is_curve || !drawing.marks.empty() || level.has_value();
+}
+
 }  // namespace
 
 double Series::largest() const {
@@ -94,7 +154,8 @@ double Series::largest_sum() const {
 
 bool is_rest(const Series& series, std::size_t line) {
   const std::string& name = series.lines[line].name;
-  return line + 1 == series.lines.size() && (name == "idle" || name == "other");
+  return line + 1 == series.lines.size() &&
+         (name == "idle" || name == "other" || name == "unknown");
 }
 
 std::vector<Series> series_of(const base::Table& table, const base::Drawing& drawing,
@@ -130,7 +191,12 @@ std::vector<Series> series_of(const base::Table& table, const base::Drawing& dra
   for (const auto& [name, rows] : groups) names.push_back(name);
   const std::vector<std::string> texts = short_names(names, 2 * name_width);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    all.push_back(make_series(table, *x, y, groups[i].second, name_width));
+    const std::vector<std::size_t>& rows = groups[i].second;
+    const auto parts = table.find(drawing.parts);
+    const bool parted = parts && is_numeric(table.shape().columns[*x]);
+    all.push_back(parted ? make_parted(table, *x, y.front(), *parts, rows, name_width)
+                         : make_series(table, *x, y, rows, name_width));
+    if (!parted) add_marks(table, drawing, rows, all.back());
     all.back().group = texts[i];
   }
   return all;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct Series {
   std::vector<std::string> full = {};    // of the places: names in full
   std::vector<double> x = {};            // of the places where they are numbers, else empty
   std::vector<Line> lines = {};
+  std::vector<std::string> marks = {};  // by place: what is marked where it changes; or none
+  std::vector<std::string> bands = {};  // by place; or none
+  double level = std::numeric_limits<double>::quiet_NaN();  // a line for all places; NaN: none
+  bool is_curve = false;  // places are moments of one curve: never to be summed
   base::Unit unit = base::Unit::kNone, x_unit = base::Unit::kNone;
 
   double largest() const;                  // value, 0 or more

@@ -57,8 +57,10 @@ ShownColumns shown_columns(const base::Table& table, std::span<const std::string
 std::string lifted_text(const base::Table& table, const ShownColumns& shown, RankNote note) {
   std::string text;
   for (const std::size_t c : shown.lifted) {
-    const bool is_rank = table.shape().columns[c].name == "rank";
+    const std::string_view name = table.shape().columns[c].name;
+    const bool is_rank = name == "rank";
     if (is_rank && !note.shown) continue;
+    if ((name == "snapshot" || name == "device") && !note.device_shown) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : " · ",
                         column_title(table.shape().columns[c]), cell_text(table, c, 0));
     if (is_rank && note.first_of > 1) text += fmt::format(", the first of {}", note.first_of);

@@ -26,6 +26,7 @@ ShownColumns shown_columns(const base::Table& table, std::span<const std::string
 struct RankNote {
   bool shown = true;
   std::size_t first_of = 0;
+  bool device_shown = true;  // of memory: the snapshot and the device; not when there is only one
 };
 
 // "rank 0 · device 0"

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "report/cell_text.h"
+#include "report/svg_area.h"
+#include "report/svg_parts.h"
 #include "report/text_width.h"
 
 namespace stepscope::report {
@@ -14,56 +16,19 @@ namespace {
 using base::Chart;
 using base::Unit;
 
-// Everything in user units of a chart 760 wide, which the page scales.
-constexpr double kWidth = 760;
-constexpr double kCharacter = 7;  // of the font, on average
-constexpr double kRow = 22;       // of a horizontal bar, with its gap
-constexpr double kPlotHeight = 150;
+// Of a chart kSvgWidth wide.
+constexpr double kRow = 22;  // of a horizontal bar, with its gap
 constexpr double kWidestColumn = 60;
 constexpr std::size_t kMostRows = 40;      // of horizontal bars
 constexpr std::size_t kMostColumns = 190;  // of vertical bars
 constexpr std::size_t kMostPoints = 700;   // of lines
-constexpr std::size_t kColours = 8;
-
-struct Frame {
-  double left, top, right, bottom;
-  double width() const { return right - left; }
-  double height() const { return bottom - top; }
-};
-
-std::string number(double value) {
-  std::string text = fmt::format("{:.1f}", value);
-  if (text.ends_with(".0")) text.resize(text.size() - 2);
-  return text == "-0" ? "0" : text;
-}
-
-std::string opening(double height, std::string_view label) {
-  return fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",
-                     number(kWidth), number(height), html_text(label));
-}
-
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", number(x), number(y),
-                     anchor, html_text(text));
-}
-
-std::string rule(double x1, double y1, double x2, double y2) {
-  return fmt::format("<path class=\"rule\" d=\"M{} {}L{} {}\"/>\n", number(x1), number(y1),
-                     number(x2), number(y2));
-}
-
-// What is left over stays in the background.
-std::string colour_of(const Series& series, std::size_t line, bool stacked) {
-  const bool rest = stacked && is_rest(series, line);
-  return rest ? "rest" : fmt::format("s{}", line % kColours);
-}
 
 std::string box(double x, double y, double width, double height, std::string_view colour,
                 std::string_view tip) {
   return fmt::format(
       "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>\n",
-      colour, number(x), number(y), number(std::max(width, 0.3)), number(std::max(height, 0.3)),
-      html_text(tip));
+      colour, svg_number(x), svg_number(y), svg_number(std::max(width, 0.3)),
+      svg_number(std::max(height, 0.3)), html_text(tip));
 }
 
 std::string tip_of(const Series& series, std::size_t place, const Line& line, double whole) {
@@ -75,21 +40,6 @@ std::string tip_of(const Series& series, std::size_t place, const Line& line, do
   return tip;
 }
 
-std::string label_of(const Series& series) {
-  std::string label;
-  for (const Line& line : series.lines) {
-    label += fmt::format("{}{}", label.empty() ? "" : ", ", line.name);
-  }
-  return fmt::format("{} by {}{}{}", label, series.x_title, series.group.empty() ? "" : ", ",
-                     series.group);
-}
-
-double sum_at(const Series& series, std::size_t place) {
-  double sum = 0;
-  for (const Line& line : series.lines) sum += line.values[place] > 0 ? line.values[place] : 0;
-  return sum;
-}
-
 // Bars from left to right, a place below the other: names, ranks.
 std::string lying_bars(const Series& series, double largest, bool stacked) {
   const std::size_t places = std::min(series.labels.size(), kMostRows);
@@ -99,80 +49,67 @@ std::string lying_bars(const Series& series, double largest, bool stacked) {
   }
   const bool numbered = !series.x.empty();
   const double extra = numbered ? static_cast<double>(series.x_title.size() + 1) : 0;
-  const double room = std::min((static_cast<double>(longest) + extra) * kCharacter + 10, 340.0);
+  const double room = std::min((static_cast<double>(longest) + extra) * kSvgCharacter + 10, 340.0);
   const std::vector<double> marks = ticks(largest, series.unit, 5);
   const double end = marks.back() > 0 ? marks.back() : 1;
   // Beside each other, not behind: each line has a bar of its own.
   const std::size_t bars = stacked ? 1 : series.lines.size();
   const double bar = bars == 1 ? kRow - 6 : 12;
   const double row = bars == 1 ? kRow : bar * static_cast<double>(bars) + 8;
-  const Frame frame{room, 4, kWidth - 74, 4 + row * static_cast<double>(places)};
-  std::string svg = opening(frame.bottom + 20, label_of(series));
+  const SvgFrame frame{room, 4, kSvgWidth - 74, 4 + row * static_cast<double>(places)};
+  std::string svg = svg_opening(frame.bottom + 20, svg_label(series));
   for (const double mark : marks) {
     const double x = frame.left + frame.width() * mark / end;
-    svg += rule(x, frame.top, x, frame.bottom) +
-           text_at(x, frame.bottom + 14, "middle", tick_text(mark, series.unit));
+    svg += svg_rule(x, frame.top, x, frame.bottom) +
+           svg_text(x, frame.bottom + 14, "middle", tick_text(mark, series.unit));
   }
   for (std::size_t i = 0; i < places; ++i) {
     double y = frame.top + row * static_cast<double>(i) + (bars == 1 ? 3 : 4);
     const std::string label =
         numbered ? fmt::format("{} {}", series.x_title, series.labels[i]) : series.labels[i];
-    svg += text_at(frame.left - 6, y + bar * static_cast<double>(bars) / 2 + 4, "end", label);
-    const double whole = sum_at(series, i);
+    svg += svg_text(frame.left - 6, y + bar * static_cast<double>(bars) / 2 + 4, "end", label);
+    const double whole = series.sum_at(i);
     double x = frame.left;
     for (std::size_t l = 0; l < series.lines.size(); ++l) {
       const double value = series.lines[l].values[i];
       const double width = value > 0 ? frame.width() * value / end : 0;
       if (value > 0) {
-        svg += box(x, y, width, bar, colour_of(series, l, stacked),
+        svg += box(x, y, width, bar, svg_colour(series, l, stacked),
                    tip_of(series, i, series.lines[l], stacked ? whole : 0));
       }
       if (bars > 1) {
-        svg += text_at(x + width + 5, y + 10, "start", value_text(value, series.unit));
+        svg += svg_text(x + width + 5, y + 10, "start", value_text(value, series.unit));
         y += bar;
       } else {
         x += width;
       }
     }
-    if (bars == 1) svg += text_at(x + 5, y + 12, "start", value_text(whole, series.unit));
+    if (bars == 1) svg += svg_text(x + 5, y + 12, "start", value_text(whole, series.unit));
   }
   return svg + "</svg>\n";
 }
-
-// The frame of charts whose places run from left to right, with the axis on the left.
-std::string grid(const Frame& frame, const std::vector<double>& marks, const Series& series) {
-  std::string svg = opening(frame.bottom + 34, label_of(series));
-  for (const double mark : marks) {
-    const double y = frame.bottom - frame.height() * mark / marks.back();
-    svg += rule(frame.left, y, frame.right, y) +
-           text_at(frame.left - 6, y + 4, "end", tick_text(mark, series.unit));
-  }
-  return svg + text_at(frame.right, frame.bottom + 30, "end", series.x_title);
-}
-
-Frame plot_frame() { return {74, 8, kWidth - 8, 8 + kPlotHeight}; }
 
 std::string standing_bars(const Series& all, double largest, bool stacked) {
   const Series series = thinned(all, kMostColumns, Together::kSum);
   if (series.labels.size() < all.labels.size()) largest = series.largest_sum();
   const std::vector<double> marks = ticks(largest, series.unit, 4);
   if (marks.back() <= 0) return {};
-  const Frame frame = plot_frame();
+  const SvgFrame frame = svg_plot();
   const auto places = static_cast<double>(series.labels.size());
   const double slot = std::min(frame.width() / places, kWidestColumn);
   const double gap = slot > 6 ? 2 : slot > 3 ? 1 : 0;
-  std::string svg = grid(frame, marks, series);
+  std::string svg = svg_grid(frame, marks, series);
   // As many labels as have room.
   std::size_t longest = 1;
   for (const std::string& label : series.labels) longest = std::max(longest, label.size());
-  const double label_room = static_cast<double>(longest + 2) * kCharacter;
+  const double label_room = static_cast<double>(longest + 2) * kSvgCharacter;
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(label_room / slot)));
   for (std::size_t i = 0; i < series.labels.size(); ++i) {
     const double left = frame.left + slot * static_cast<double>(i);
     if (i % every == 0) {
-      svg += text_at(left + slot / 2, frame.bottom + 15, "middle", series.labels[i]);
+      svg += svg_text(left + slot / 2, frame.bottom + 15, "middle", series.labels[i]);
     }
-    const double whole = sum_at(series, i);
+    const double whole = series.sum_at(i);
     double base = frame.bottom;
     const auto lines = static_cast<double>(series.lines.size());
     for (std::size_t l = 0; l < series.lines.size(); ++l) {
@@ -182,11 +119,11 @@ std::string standing_bars(const Series& all, double largest, bool stacked) {
       const std::string tip = tip_of(series, i, series.lines[l], stacked ? whole : 0);
       if (stacked) {
         base -= height;
-        svg += box(left + gap / 2, base, slot - gap, height, colour_of(series, l, true), tip);
+        svg += box(left + gap / 2, base, slot - gap, height, svg_colour(series, l, true), tip);
       } else {
         const double width = (slot - gap) / lines;
         svg += box(left + gap / 2 + width * static_cast<double>(l), frame.bottom - height, width,
-                   height, colour_of(series, l, false), tip);
+                   height, svg_colour(series, l, false), tip);
       }
     }
   }
@@ -197,16 +134,16 @@ std::string lines_chart(const Series& all) {
   const Series series = thinned(all, kMostPoints, Together::kLargest);
   const std::vector<double> marks = ticks(series.largest(), series.unit, 4);
   if (marks.back() <= 0 || series.x.empty()) return {};
-  const Frame frame = plot_frame();
+  const SvgFrame frame = svg_plot();
   const auto [low, high] = std::ranges::minmax(series.x);
   const double span = high > low ? high - low : 1;
-  std::string svg = grid(frame, marks, series);
+  std::string svg = svg_grid(frame, marks, series);
   const std::vector<double> places = ticks(span, series.x_unit, 6);
   for (const double mark : places) {
     if (mark > span) break;
     const double value = low + mark;
-    svg += text_at(frame.left + frame.width() * mark / span, frame.bottom + 15, "middle",
-                   tick_text(series.x_unit == Unit::kInstant ? mark : value, series.x_unit));
+    svg += svg_text(frame.left + frame.width() * mark / span, frame.bottom + 15, "middle",
+                    tick_text(series.x_unit == Unit::kInstant ? mark : value, series.x_unit));
   }
   for (std::size_t l = 0; l < series.lines.size(); ++l) {
     const Line& line = series.lines[l];
@@ -217,8 +154,9 @@ std::string lines_chart(const Series& all) {
         pen_down = false;
         continue;
       }
-      const std::string x = number(frame.left + frame.width() * (series.x[i] - low) / span);
-      const std::string y = number(frame.bottom - frame.height() * line.values[i] / marks.back());
+      const std::string x = svg_number(frame.left + frame.width() * (series.x[i] - low) / span);
+      const std::string y =
+          svg_number(frame.bottom - frame.height() * line.values[i] / marks.back());
       // A level holds until the next change.
       if (pen_down && series.x_unit == Unit::kInstant) {
         path += fmt::format("H{}V{}", x, y);
@@ -229,7 +167,7 @@ std::string lines_chart(const Series& all) {
     }
     svg +=
         fmt::format("<path class=\"l{}\" d=\"{}\"><title>{}, largest {}</title></path>\n",
-                    l % kColours, path, html_text(line.name),
+                    l % kSvgColours, path, html_text(line.name),
                     html_text(value_text(Series{.labels = series.labels, .lines = {line}}.largest(),
                                          series.unit)));
   }
@@ -238,34 +176,11 @@ std::string lines_chart(const Series& all) {
 
 }  // namespace
 
-std::string html_text(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string svg_chart(const Series& series, Chart chart) {
   constexpr std::size_t kFewPlaces = 12;
   if (series.labels.empty()) return {};
   const bool stacked = chart == Chart::kStack;
+  if (stacked && series.is_curve && !series.x.empty()) return svg_area(series);
   const double largest = stacked ? series.largest_sum() : series.largest();
   switch (chart) {
     case Chart::kBars:
@@ -291,7 +206,7 @@ std::string svg_legend(const Series& series, base::Chart chart) {
   for (std::size_t l = 0; l < series.lines.size(); ++l) {
     html +=
         fmt::format("<span><i class=\"{}\"></i>{}</span>",
-                    colour_of(series, l, chart == Chart::kStack), html_text(series.lines[l].name));
+                    svg_colour(series, l, chart == Chart::kStack), html_text(series.lines[l].name));
   }
   return html + "</p>\n";
 }

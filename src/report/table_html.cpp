@@ -69,11 +69,11 @@ std::string fragment(const std::string& content) {
 }  // namespace
 
 std::string table_html(const base::Table& table, std::span<const std::string_view> columns,
-                       std::size_t most, bool with_rank) {
+                       std::size_t most, RankNote note) {
   const ShownColumns shown = shown_columns(table, columns);
   const std::size_t rows =
       std::min(table.rows(), most == 0 ? kMostRows : std::min(most, kMostRows));
-  const std::string lifted = lifted_text(table, shown, {.shown = with_rank});
+  const std::string lifted = lifted_text(table, shown, note);
   std::string html =
       lifted.empty() ? std::string() : fmt::format("<p class=\"more\">{}</p>\n", html_text(lifted));
   html += "<div class=\"scroll\"><table>\n<thead><tr>";
@@ -145,7 +145,7 @@ std::string charts_html(const base::Table& table) {
 }
 
 std::string table_fragment(const base::Table& table, std::size_t rows) {
-  return fragment(charts_html(table) + table_html(table, {}, rows, true));
+  return fragment(charts_html(table) + table_html(table, {}, rows));
 }
 
 std::string answer_fragment(const analysis::Analysis& about,
@@ -162,7 +162,7 @@ std::string answer_fragment(const analysis::Analysis& about,
     html += fmt::format("<details{}><summary>{}: {}</summary>\n{}{}</details>\n",
                         is_open ? " open=\"\"" : "", html_text(table->name()),
                         html_text(table->shape().about), charts_html(*table),
-                        table_html(*table, {}, kRows, true));
+                        table_html(*table, {}, kRows));
     is_open = false;
   }
   return fragment(html);

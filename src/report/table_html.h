@@ -8,12 +8,13 @@
 
 #include "analysis/analysis.h"
 #include "base/table.h"
+#include "report/shown_columns.h"
 
 namespace stepscope::report {
 
 // These columns (none: all), at most so many rows (0: as many as a page should have).
 std::string table_html(const base::Table& table, std::span<const std::string_view> columns,
-                       std::size_t most, bool with_rank);
+                       std::size_t most, RankNote note = {});
 
 // The charts of a table's drawing; empty where it has none.
 std::string charts_html(const base::Table& table);

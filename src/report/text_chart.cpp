@@ -19,8 +19,9 @@ constexpr std::size_t kWidestBar = 72;
 
 // Of terminals, told apart by people who see red and green alike; the last part is what is left
 // over (idle, other) and stays faint.
-constexpr std::array<std::string_view, 7> kColours = {"34", "33", "36", "35", "32", "31", "94"};
-constexpr std::array<std::string_view, 7> kPatterns = {"█", "▓", "▒", "░", "▚", "▤", "▥"};
+constexpr std::array<std::string_view, 8> kColours = {"34", "33", "36", "35",
+                                                      "32", "31", "94", "95"};
+constexpr std::array<std::string_view, 8> kPatterns = {"█", "▓", "▒", "░", "▚", "▤", "▥", "▞"};
 
 std::string coloured(std::string_view text, std::string_view code) {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
@@ -30,15 +31,6 @@ std::string repeated(std::string_view text, std::size_t count) {
   std::string out;
   for (std::size_t i = 0; i < count; ++i) out += text;
   return out;
-}
-
-std::string marks(std::size_t index, std::size_t count, std::size_t length, const Look& look) {
-  const bool rest = index + 1 == count && count > 1;
-  if (look.colour) {
-    return rest ? coloured(repeated("░", length), "2")
-                : coloured(repeated("█", length), kColours[index % kColours.size()]);
-  }
-  return repeated(rest ? "·" : kPatterns[index % kPatterns.size()], length);
 }
 
 // Lengths that add up to the width; what is left by rounding goes to the largest remainders.
@@ -71,11 +63,38 @@ std::vector<std::size_t> lengths_of(std::span<const double> parts, std::size_t w
 
 }  // namespace
 
+std::string part_marks(std::size_t part, std::size_t parts, std::size_t length, const Look& look) {
+  const bool rest = part + 1 == parts && parts > 1;
+  if (look.colour) {
+    return rest ? coloured(repeated("░", length), "2")
+                : coloured(repeated("█", length), kColours[part % kColours.size()]);
+  }
+  return repeated(rest ? "·" : kPatterns[part % kPatterns.size()], length);
+}
+
+std::string legend_text(std::span<const LegendItem> items, std::size_t parts, const Look& look) {
+  const std::size_t width = look.width == 0 ? 100 : look.width;
+  std::string legend = "  ";
+  std::size_t used = 2;
+  for (const LegendItem& item : items) {
+    const std::size_t needs = 2 + text_width(item.text) + 3;
+    if (used > 2 && used + needs > width) {
+      legend += "\n  ";
+      used = 2;
+    } else if (used > 2) {
+      legend += "   ";
+    }
+    legend += part_marks(item.part, parts, 1, look) + " " + item.text;
+    used += needs;
+  }
+  return legend + "\n";
+}
+
 std::string stack_line(std::span<const double> parts, std::size_t width, const Look& look) {
   const std::vector<std::size_t> lengths = lengths_of(parts, width);
   std::string line;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (lengths[i] > 0) line += marks(i, parts.size(), lengths[i], look);
+    if (lengths[i] > 0) line += part_marks(i, parts.size(), lengths[i], look);
   }
   return line;
 }
@@ -175,28 +194,19 @@ std::string stack_text(const Series& series, std::size_t most_rows, const Look& 
   }
   double all = 0;
   for (const double total : totals) all += total;
-  std::string legend = "  ";
-  std::size_t used = 2;
+  std::vector<LegendItem> legend;
   for (std::size_t l = 0; l < series.lines.size(); ++l) {
     if (all > 0 && totals[l] == 0) continue;
-    const std::string name =
-        fmt::format("{} {}", series.lines[l].name, all > 0 ? share_text(totals[l] / all) : "–");
-    const std::size_t needs = 2 + text_width(name) + 3;
-    if (used > 2 && used + needs > width) {
-      legend += "\n  ";
-      used = 2;
-    } else if (used > 2) {
-      legend += "   ";
-    }
-    legend += marks(l, series.lines.size(), 1, look) + " " + name;
-    used += needs;
+    legend.push_back({l, fmt::format("{} {}", series.lines[l].name,
+                                     all > 0 ? share_text(totals[l] / all) : "–")});
   }
-  return text + legend + "\n";
+  return text + legend_text(legend, series.lines.size(), look);
 }
 
 }  // namespace
 
 std::string stack_text(const Series& series, std::size_t most_rows, const Look& look) {
+  if (series.is_curve && is_long_axis(series, most_rows)) return area_text(series, look);
   if (is_long_axis(series, most_rows)) {
     return stack_text(thinned(series, most_rows), most_rows, look, true);
   }

@@ -10,6 +10,21 @@
 
 namespace stepscope::report {
 
+// The mark of one part among several, `length` times: by its colour, without colours by its
+// pattern.
+std::string part_marks(std::size_t part, std::size_t parts, std::size_t length, const Look& look);
+
+// Names and values of the parts with their marks, as many a line as have room.
+struct LegendItem {
+  std::size_t part = 0;
+  std::string text;
+};
+std::string legend_text(std::span<const LegendItem> items, std::size_t parts, const Look& look);
+
+// A curve as a filled area: time or events to the right, a line per level, the parts on each other;
+// below it bands and marks.
+std::string area_text(const Series& series, const Look& look);
+
 // One line of exactly `width` columns: each part as long as its share of the sum, none that is
 // there left out. Parts differ by colour, without colours by their pattern.
 std::string stack_line(std::span<const double> parts, std::size_t width, const Look& look);

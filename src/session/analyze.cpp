@@ -7,7 +7,9 @@ namespace stepscope::session {
 base::Result<Study> Study::prepare(const Recording& recording, const analysis::Selection& selection,
                                    unsigned threads) {
   SCOPE_TRY(analysis::RunView view,
-            analysis::make_view(recording.run, recording.snapshots, selection, threads));
+            analysis::make_view(recording.run,
+                                {recording.snapshots, recording.timelines, recording.stats},
+                                selection, threads));
   return Study(std::move(view));
 }
 

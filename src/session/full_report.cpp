@@ -45,9 +45,8 @@ bool is_shown(const Analysis& about, const report::PageKind& page, std::size_t s
 std::vector<const Analysis*> asked(const ReportRequest& request, const analysis::RunView& view) {
   std::vector<const Analysis*> list;
   for (const Analysis* about : analysis::analyses()) {
-    const bool fits = request.page->of_memory ? about->needs == analysis::Needs::kSnapshot
-                                              : analysis::why_not_answered(*about, view).empty();
-    if (!fits) continue;
+    if (request.page->of_memory && !analysis::is_of_memory(about->needs)) continue;
+    if (!analysis::why_not_answered(*about, view).empty()) continue;
     if (request.everything || is_shown(*about, *request.page, view.snapshots.size())) {
       list.push_back(about);
     }
@@ -59,7 +58,7 @@ std::vector<const Analysis*> asked(const ReportRequest& request, const analysis:
 unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::RunView& view,
                       unsigned threads) {
   const bool splits_further = std::ranges::any_of(list, [](const Analysis* about) {
-    return about->needs == analysis::Needs::kSnapshot;  // forecasts have many pieces
+    return analysis::is_of_memory(about->needs);  // forecasts have many pieces
   });
   const std::size_t pieces =
       splits_further ? threads : std::clamp<std::size_t>(view.windows.size(), 1, threads);

@@ -72,6 +72,19 @@ std::optional<std::int32_t> number_behind_r(std::string_view name) {
   return std::nullopt;
 }
 
+// 000003_step_10.pickle: the rank, with zeros in front, and which step it is of.
+std::optional<std::int32_t> number_before_step(std::string_view name) {
+  const std::string_view digits = digits_from(name, 0);
+  if (digits.size() < 2 || digits.front() != '0') return std::nullopt;
+  const std::string_view behind = name.substr(digits.size());
+  if (behind.empty() || std::string_view("_-.").find(behind.front()) == std::string_view::npos) {
+    return std::nullopt;
+  }
+  constexpr std::string_view kStep = "step";
+  if (!equals_word(behind.substr(1, kStep.size()), kStep)) return std::nullopt;
+  return number_of(digits);
+}
+
 std::pair<std::string_view, std::string_view> split_last(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return {{}, path};
@@ -150,6 +163,7 @@ std::optional<std::int32_t> rank_in_path(std::string_view path) {
   if (const auto rank = number_behind(name, "rank")) return rank;
   if (const auto rank = number_behind(name, "worker")) return rank;
   if (const auto rank = number_behind_r(name)) return rank;
+  if (const auto rank = number_before_step(name)) return rank;
   while (!folder.empty()) {
     std::tie(folder, name) = split_last(folder);
     if (const auto rank = number_behind(name, "rank")) return rank;

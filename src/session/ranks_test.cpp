@@ -25,6 +25,10 @@ const PathCase kPaths[] = {
     {"trace.r12.json", 12},
     {"worker3.1700000000000.pt.trace.json", 3},
     {"runs/iteration_10/rank5_trace.json.gz", 5},
+    {"memory_snapshot/step_000000000010_exit/000003_step_10.pickle", 3},
+    {"000000_step_10.pickle", 0},
+    {"10_step_10.pickle", std::nullopt},  // may count anything
+    {"000003_stem.pickle", std::nullopt},
     {"runs/rank4/trace.json", 4},
     {"runs/attempt-0/rank00002/trace-1.json.gz", 2},
     {"runs/rank4/rank6.json", 6},

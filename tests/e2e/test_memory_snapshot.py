@@ -320,5 +320,5 @@ def test_a_question_that_needs_a_trace_says_so(program: Program, samples: Path) 
     outcome = program.run("analyze", "kernels", samples / "snap_oracle.pickle.gz")
     assert outcome.exit_status == 0
     said_so = " ".join(outcome.stdout.decode().split())
-    assert "'kernels' needs a trace, and this is a memory snapshot; a snapshot answers:" in said_so
+    assert "'kernels' needs a trace, and this is a memory snapshot; this answers:" in said_so
     assert "memory-events" in said_so

@@ -4,7 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "analysis/memory/older_blocks.h"
 #include "analysis/memory/stack_signs.h"
+#include "analysis/memory/workspace_sizes.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -14,18 +16,14 @@ struct Verdict {
   Reason reason = Reason::kNothingTells;
 };
 
-// What torch sets aside for cuBLAS and cuBLASLt, unless told otherwise.
-bool is_workspace_size(base::Bytes size) {
-  static constexpr std::array<base::Bytes, 3> kSizes = {32 << 20, 8519680, 1 << 20};
-  return std::ranges::find(kSizes, size) != kSizes.end();
-}
-
 class Judge {
  public:
-  Judge(const Lives& lives, const Passes& passes, std::span<const StackSign> signs)
+  Judge(const Lives& lives, const Passes& passes, std::span<const StackSign> signs,
+        const OlderBlocks& older)
       : lives_(lives),
         passes_(passes),
         signs_(signs),
+        older_(older),
         kept_(signs.size() + 1),
         freed_(signs.size() + 1),
         kept_steps_(signs.size() + 1) {
@@ -36,16 +34,21 @@ class Judge {
         parameter_sizes_.push_back(life.requested);
       }
     }
+    parameter_sizes_.insert(parameter_sizes_.end(), older.sizes.begin(), older.sizes.end());
     std::ranges::sort(parameter_sizes_);
     count_kept_steps();
     weigh_gradients();
   }
 
-  Verdict judge(const Life& life) const {
+  Verdict judge(LifeId id) const {
+    const Life& life = lives_.list[id];
     const StackSign& sign = sign_of(life);
-    if (life.is_older()) return judge_older(life, sign);
-    if (!passes_.has_stacks && sign.place == Place::kNoStack) {
-      return {Category::kUnknown, Reason::kNoStacks};
+    if (life.is_older()) return judge_older(life, sign, older_.kind[id]);
+    // Without stacks of events nothing is known of passes; the block may remember who made it.
+    if (!passes_.has_stacks) {
+      const Verdict block = judge_older(life, sign, OlderKind::kUnknown);
+      return block.category == Category::kUnknown ? Verdict{Category::kUnknown, Reason::kNoStacks}
+                                                  : block;
     }
     if (sign.is_workspace) return {Category::kTemporaries, Reason::kWorkspace};
     switch (sign.place) {
@@ -94,8 +97,12 @@ class Judge {
     return life.used_until() != kNoEvent && life.used_until() < event;
   }
 
-  // Only what the block remembers is known of them.
-  static Verdict judge_older(const Life& life, const StackSign& sign) {
+  // Only what the block remembers is known of them, and how many there are of each size.
+  Verdict judge_older(const Life& life, const StackSign& sign, OlderKind counted) const {
+    const Reason how =
+        older_.per_parameter == 1 ? Reason::kOfGradientsSize : Reason::kOneOfEqualSize;
+    if (counted == OlderKind::kParameter) return {Category::kParameters, how};
+    if (counted == OlderKind::kState) return {Category::kOptimizerState, how};
     if (sign.place == Place::kSetup) return {Category::kParameters, Reason::kMadeWithModule};
     if (sign.makes_state) return {Category::kOptimizerState, Reason::kMadeByOptimizer};
     if (sign.place == Place::kOptimizer && life.is_alive_at_end()) {
@@ -235,6 +242,7 @@ class Judge {
   const Lives& lives_;
   const Passes& passes_;
   std::span<const StackSign> signs_;
+  const OlderBlocks& older_;
   std::vector<std::uint32_t> kept_, freed_;  // lives by stack
   std::vector<std::uint32_t> kept_steps_;    // by stack: in how many steps something was kept
   std::vector<base::Bytes> parameter_sizes_;
@@ -269,6 +277,10 @@ std::string_view text_of(Reason reason) {
       "made for a collective",
       "freed before the next pass",
       "older than the recorded history",
+      "older than the history; as many blocks of its size as gradients",
+      "older than the history; the blocks of its size are as many as parameters and optimizer "
+      "state "
+      "need, which of them is which is not told",
       "no stacks were recorded",
       "nothing tells",
   };
@@ -280,11 +292,12 @@ Categories categorise(const memory::Snapshot& snapshot, const memory::History& h
   const std::vector<StackSign> signs = stack_signs(snapshot);
   Categories out;
   out.passes = find_passes(snapshot, history, signs);
-  const Judge judge(lives, out.passes, signs);
+  const OlderBlocks older = count_older(snapshot, lives, out.passes, signs);
+  const Judge judge(lives, out.passes, signs, older);
   out.category.reserve(lives.list.size());
   out.reason.reserve(lives.list.size());
-  for (const Life& life : lives.list) {
-    const Verdict verdict = judge.judge(life);
+  for (LifeId id = 0; id < lives.list.size(); ++id) {
+    const Verdict verdict = judge.judge(id);
     out.category.push_back(verdict.category);
     out.reason.push_back(verdict.reason);
   }

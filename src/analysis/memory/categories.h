@@ -46,6 +46,8 @@ enum class Reason : std::uint8_t {
   kCollective,
   kFreedSoon,
   kOlder,
+  kOfGradientsSize,
+  kOneOfEqualSize,
   kNoStacks,
   kNothingTells,
   kCount

@@ -195,5 +195,22 @@ TEST(Categories, GatheredMemoryIsCommunication) {
   EXPECT_EQ(name_of(judged["all"]), "communication");
 }
 
+TEST(Categories, EventsWithoutStacksWhoseBlocksHaveThem) {
+  SnapshotForTests made;
+  const memory::StackId setup =
+      made.stack({"_apply@/x/torch/nn/modules/module.py", "<module>@train.py"});
+  const memory::StackId forward =
+      made.stack({"forward@model.py", "_call_impl@/x/torch/nn/modules/module.py"});
+  made.event({Action::kAlloc, 512, 100}).event({Action::kAlloc, 1024, 100});
+  made.segment({memory::Block{512, 512, 100, memory::BlockState::kActive, setup},
+                memory::Block{1024, 512, 100, memory::BlockState::kActive, forward}});
+  const memory::Snapshot snapshot = made.make();
+  const Lives lives = make_lives(snapshot, snapshot.histories[0]);
+  const Categories judged = categorise(snapshot, snapshot.histories[0], lives);
+  EXPECT_EQ(judged.category[0], Category::kParameters);
+  EXPECT_EQ(judged.category[1], Category::kUnknown);
+  EXPECT_EQ(judged.reason[1], Reason::kNoStacks);
+}
+
 }  // namespace
 }  // namespace stepscope::analysis

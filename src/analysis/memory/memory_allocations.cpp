@@ -34,7 +34,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 
 constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"bytes", Type::kInt, Unit::kBytes, "size of its block"},
     {"where", Type::kText, Unit::kNone, "the program's line that asked for it"},
@@ -52,6 +52,8 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"address", Type::kInt, Unit::kId, "where it lies"},
     {"why", Type::kText, Unit::kNone, "what tells its category"},
     {"stack", Type::kText, Unit::kNone, "all calls, the outermost first"},
+    {"forward_stack", Type::kText, Unit::kNone,
+     "of a backward pass: all calls that made the forward pass; from torch 2.10 on"},
 });
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"allocations", "one allocation of one device, the largest first", kColumns},
@@ -120,7 +122,9 @@ void add_allocations(base::Table& table, const SnapshotView& view, const Snapsho
       return s.empty() ? base::Cell(Null{}) : base::Cell(s);
     };
     base::Cell made = Null{}, length = Null{}, step = Null{};
+    std::string forward;
     if (!life.is_older()) {
+      forward = snapshot.texts.folded(work.history->forward[life.alloc]);
       step = step_number(work, life.alloc);
       made = time_of(work, life.alloc);
       if (has_times && life.used_until() != kNoEvent) {
@@ -132,7 +136,7 @@ void add_allocations(base::Table& table, const SnapshotView& view, const Snapsho
                life.used_until() == kNoEvent, life.requested, event_cell(life.alloc),
                event_cell(life.let_go), event_cell(life.freed), life.stream,
                static_cast<std::int64_t>(life.address), text_of(work.categories.reason[id]),
-               filled(text.folded)});
+               filled(text.folded), filled(forward)});
   }
 }
 

@@ -26,7 +26,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 
 constexpr std::array kSnapshotColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"peak_bytes", Type::kInt, Unit::kBytes, "most allocated"},
     {"peak_less_median_bytes", Type::kInt, Unit::kBytes, "than the median of all rows"},

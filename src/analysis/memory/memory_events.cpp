@@ -21,7 +21,7 @@ using base::Type;
 using base::Unit;
 using memory::Snapshot;
 
-constexpr ColumnShape kSnapshotColumn{"snapshot", Type::kText, Unit::kNone, "the file"};
+constexpr ColumnShape kSnapshotColumn{"snapshot", Type::kText, Unit::kId, "the file"};
 constexpr ColumnShape kDeviceColumn{"device", Type::kInt, Unit::kId,
                                     "number of the device; none for pinned host memory"};
 constexpr ColumnShape kStackColumn{"stack", Type::kInt, Unit::kId,

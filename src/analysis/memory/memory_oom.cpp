@@ -130,6 +130,11 @@ void add_alive(const Device& of, std::size_t number, const Failure& failure, Tab
     tables.alive.add({of.view.rank, of.view.label, of.work.history->device, number, where, category,
                       bytes, static_cast<double>(bytes) / static_cast<double>(all), count});
   };
+  std::vector<memory::StackId> stacks;
+  for (std::size_t i = 0; i < shown; ++i) {
+    stacks.push_back(of.work.lives.list[failure.alive[i].first].stack);
+  }
+  const std::vector<std::string> texts = of.snapshot.texts.told_apart(stacks);
   Bytes rest = all;
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < failure.alive.size(); ++i) {
@@ -139,8 +144,8 @@ void add_alive(const Device& of, std::size_t number, const Failure& failure, Tab
       continue;
     }
     rest -= group.bytes;
-    add(of.snapshot.texts.telling(of.work.lives.list[group.first].stack), name_of(group.category),
-        group.bytes, group.count);
+    add(texts[i].empty() ? "(no stack)" : texts[i], name_of(group.category), group.bytes,
+        group.count);
   }
   if (shown < failure.alive.size()) add(Null{}, Null{}, rest, count);
 }

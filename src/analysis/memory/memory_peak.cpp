@@ -29,7 +29,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 
 constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
     {"allocations", Type::kInt, Unit::kCount, "that the program had"},
@@ -44,7 +44,7 @@ constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"category", Type::kText, Unit::kNone,
      "what the memory holds, from stacks, order and lifetimes"},
@@ -55,7 +55,7 @@ constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"where", Type::kText, Unit::kNone,
      "the program's line that asked for it; null: all the others together"},
@@ -69,7 +69,7 @@ constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array kSizeColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"up_to_bytes", Type::kInt, Unit::kBytes, "blocks up to this size and above half of it"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
@@ -78,7 +78,7 @@ constexpr std::array kSizeColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array kAgeColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kNone, "the file"},
+    {"snapshot", Type::kText, Unit::kId, "the file"},
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"made", Type::kText, Unit::kNone, "when it was allocated"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
@@ -163,12 +163,18 @@ void add_stacks(base::Table& table, const Device& of, std::size_t top) {
   const std::vector<HeldStack>& stacks = of.held.stacks;
   const bool fits = top == 0 || stacks.size() <= top + 1;
   const std::size_t shown = fits ? stacks.size() : top;
+  std::vector<memory::StackId> ids;
   for (std::size_t i = 0; i < shown; ++i) {
-    const memory::StackId stack = of.snapshot.texts.first_of(stacks[i].group);
+    ids.push_back(of.snapshot.texts.first_of(stacks[i].group));
+  }
+  const std::vector<std::string> texts = of.snapshot.texts.told_apart(ids);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const memory::StackId stack = ids[i];
     const HeldSum& sum = stacks[i].sum;
-    table.add({of.view.rank, of.view.label, of.work.history->device, of.where(stack),
-               name_of(stacks[i].category), sum.bytes, of.share(sum.bytes), sum.allocations,
-               sum.largest, age_of(of, sum.oldest), of.text(of.snapshot.texts.folded(stack))});
+    table.add({of.view.rank, of.view.label, of.work.history->device,
+               texts[i].empty() ? "(no stack)" : texts[i], name_of(stacks[i].category), sum.bytes,
+               of.share(sum.bytes), sum.allocations, sum.largest, age_of(of, sum.oldest),
+               of.text(of.snapshot.texts.folded(stack))});
   }
   if (fits) return;
   HeldSum rest;

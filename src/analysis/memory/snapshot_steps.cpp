@@ -10,6 +10,8 @@
 #include "analysis/memory/snapshot_view.h"
 #include "analysis/steps/step_times.h"
 #include "memory/snapshot.h"
+#include "memory/stats.h"
+#include "memory/timeline.h"
 #include "trace/run.h"
 
 namespace stepscope::analysis {
@@ -146,12 +148,17 @@ std::string_view tail_of(std::string_view path, std::size_t folders) {
   return path.substr(at + 1);
 }
 
-void add_labels(std::span<SnapshotView> views) {
+std::string_view path_of(const SnapshotView& view) { return view.snapshot->source.path; }
+std::string_view path_of(const ExportedView& view) { return view.timeline->source.path; }
+std::string_view path_of(const StatsView& view) { return view.stats->source.path; }
+
+template <class View>
+void add_labels(std::vector<View>& views) {
   constexpr std::size_t kMostFolders = 16;
   for (std::size_t folders = 0; folders <= kMostFolders; ++folders) {
     std::map<std::string_view, std::size_t> seen;
-    for (SnapshotView& view : views) {
-      const std::string_view tail = tail_of(view.snapshot->source.path, folders);
+    for (View& view : views) {
+      const std::string_view tail = tail_of(path_of(view), folders);
       ++seen[tail];
       view.label = tail;
     }
@@ -170,6 +177,31 @@ std::vector<SnapshotView> view_snapshots(std::span<const memory::Snapshot> snaps
     view.rank_known = snapshots[i].rank.has_value();
     view.rank = snapshots[i].rank.value_or(0);
     find_steps(view, run);
+  }
+  add_labels(views);
+  return views;
+}
+
+std::vector<ExportedView> view_timelines(std::span<const memory::Timeline> timelines,
+                                         const trace::Run& run) {
+  std::vector<ExportedView> views(timelines.size());
+  for (std::size_t i = 0; i < timelines.size(); ++i) {
+    views[i].timeline = &timelines[i];
+    views[i].rank = timelines[i].rank.value_or(0);
+    Extent extent;
+    for (const memory::TimelinePoint& point : timelines[i].points) extent.add(point.time);
+    views[i].steps = steps_of_trace(run, views[i].rank, extent);
+    put_in_order(views[i].steps);
+  }
+  add_labels(views);
+  return views;
+}
+
+std::vector<StatsView> view_stats(std::span<const memory::Stats> stats) {
+  std::vector<StatsView> views(stats.size());
+  for (std::size_t i = 0; i < stats.size(); ++i) {
+    views[i].stats = &stats[i];
+    views[i].rank = stats[i].rank.value_or(0);
   }
   add_labels(views);
   return views;

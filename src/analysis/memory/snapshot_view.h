@@ -12,7 +12,9 @@
 
 namespace stepscope::memory {
 struct Snapshot;
-}
+struct Stats;
+struct Timeline;
+}  // namespace stepscope::memory
 namespace stepscope::trace {
 struct Run;
 }
@@ -46,9 +48,34 @@ struct SnapshotView {
   std::shared_ptr<OnDemand<SnapshotWork>> work = std::make_shared<OnDemand<SnapshotWork>>();
 };
 
+// Bytes by category over time, as torch.profiler exported them.
+struct ExportedView {
+  const memory::Timeline* timeline = nullptr;
+  std::int32_t rank = 0;
+  std::string label;
+  std::vector<SnapshotStep> steps;  // of a trace of the same rank and time
+};
+
+// torch's own counters.
+struct StatsView {
+  const memory::Stats* stats = nullptr;
+  std::int32_t rank = 0;
+  std::string label;
+};
+
+// What was recorded of memory.
+struct MemoryFiles {
+  std::span<const memory::Snapshot> snapshots = {};
+  std::span<const memory::Timeline> timelines = {};
+  std::span<const memory::Stats> stats = {};
+};
+
 // One view per snapshot, with its label and its steps: from the traces of the same rank where they
 // were recorded at the same time, else from the snapshot's own annotations.
 std::vector<SnapshotView> view_snapshots(std::span<const memory::Snapshot> snapshots,
                                          const trace::Run& run);
+std::vector<ExportedView> view_timelines(std::span<const memory::Timeline> timelines,
+                                         const trace::Run& run);
+std::vector<StatsView> view_stats(std::span<const memory::Stats> stats);
 
 }  // namespace stepscope::analysis

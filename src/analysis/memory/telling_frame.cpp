@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace stepscope::analysis {
 namespace {
@@ -13,11 +14,6 @@ using memory::FrameId;
 bool is_one_of(std::string_view text, std::span<const std::string_view> parts) {
   return std::ranges::any_of(
       parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 // "void at::native::f<float>(at::Tensor const&)" → "at::native::f".
@@ -66,6 +62,11 @@ bool is_plumbing(std::string_view name) {
 
 }  // namespace
 
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
 FrameOrigin origin_of(std::string_view file) {
   static constexpr std::array<std::string_view, 3> kGenerated = {"torchinductor", "/triton/",
                                                                  "<eval_with_key>"};
@@ -87,6 +88,7 @@ FrameOrigin origin_of(std::string_view file) {
 std::string frame_text(const memory::Snapshot& snapshot, const Frame& frame) {
   const std::string_view name = snapshot.text(frame.name);
   const std::string_view file = snapshot.text(frame.file);
+  if (file.empty()) return std::string(name);  // one text for all of it
   if (origin_of(file) == FrameOrigin::kCompiled) return without_arguments(name);
   return std::string(base_name(file)) + ":" + std::to_string(frame.line) + " " + std::string(name);
 }
@@ -147,6 +149,46 @@ std::string StackTexts::telling(memory::StackId stack) const {
     if (!is_plumbing(snapshot_->text(stacks.frame(frame).name))) return text(frame);
   }
   return {};
+}
+
+// The innermost Python call, if it is not the one that tells.
+std::string StackTexts::innermost(memory::StackId stack) const {
+  for (const FrameId frame : snapshot_->stacks[stack]) {
+    if (origin_[frame] == FrameOrigin::kCompiled) continue;
+    if (origin_[frame] == FrameOrigin::kProgram) return {};
+    const memory::Frame& inner = snapshot_->stacks.frame(frame);
+    return std::string(base_name(snapshot_->text(inner.file))) + ":" + std::to_string(inner.line);
+  }
+  return {};
+}
+
+// The call of the program around the one that tells.
+std::string StackTexts::caller(memory::StackId stack) const {
+  bool inside = false;
+  for (const FrameId frame : snapshot_->stacks[stack]) {
+    if (origin_[frame] != FrameOrigin::kProgram) continue;
+    if (inside) return frame_text(*snapshot_, snapshot_->stacks.frame(frame));
+    inside = true;
+  }
+  return {};
+}
+
+std::vector<std::string> StackTexts::told_apart(std::span<const memory::StackId> stacks) const {
+  std::vector<std::string> texts;
+  texts.reserve(stacks.size());
+  for (const memory::StackId stack : stacks) texts.push_back(telling(stack));
+  const auto add_where_equal = [&](std::string_view link, auto more) {
+    std::map<std::string, std::set<std::uint32_t>> groups;
+    for (std::size_t i = 0; i < stacks.size(); ++i) groups[texts[i]].insert(group(stacks[i]));
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      if (texts[i].empty() || groups[texts[i]].size() < 2) continue;
+      const std::string text = more(stacks[i]);
+      if (!text.empty()) texts[i] += std::string(link) + text;
+    }
+  };
+  add_where_equal(" → ", [&](memory::StackId stack) { return innermost(stack); });
+  add_where_equal(" ← ", [&](memory::StackId stack) { return caller(stack); });
+  return texts;
 }
 
 std::string StackTexts::folded(memory::StackId stack) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ enum class FrameOrigin : std::uint8_t {
 };
 FrameOrigin origin_of(std::string_view file);
 
+// "/home/me/train.py" → "train.py".
+std::string_view base_name(std::string_view path);
+
 // The text of one frame: "model.py:123 forward"; C++ without its arguments.
 std::string frame_text(const memory::Snapshot& snapshot, const memory::Frame& frame);
 
@@ -29,6 +33,10 @@ class StackTexts {
   // "model.py:123 forward"; of stacks without any of the program's files what is nearest to it; of
   // compiled stacks the operator ("AddmmBackward0"). Empty for no stack.
   std::string telling(memory::StackId stack) const;
+  // The same for each of several stacks. Where two that are called in different ways have the same
+  // text, it goes on with the innermost call ("model.py:123 forward → linear.py:134"), then
+  // with who called the line.
+  std::vector<std::string> told_apart(std::span<const memory::StackId> stacks) const;
   // The whole stack, outermost first, by ';'. C++ frames only where there is no Python.
   std::string folded(memory::StackId stack) const;
 
@@ -41,6 +49,8 @@ class StackTexts {
   memory::StackId first_of(std::uint32_t group) const { return first_of_group_[group]; }
 
  private:
+  std::string innermost(memory::StackId stack) const;
+  std::string caller(memory::StackId stack) const;
   bool has_python(memory::StackId stack) const;
 
   const memory::Snapshot* snapshot_;

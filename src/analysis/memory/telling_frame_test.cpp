@@ -74,5 +74,24 @@ TEST(TellingFrame, StacksThatDifferInCompiledFramesAreOneGroup) {
   EXPECT_EQ(texts.first_of(texts.group(b)), a);
 }
 
+TEST(TellingFrame, StacksThatShareALineAreToldApart) {
+  SnapshotForTests made;
+  const auto linear = made.stack(
+      {"forward@/x/site-packages/torch/nn/modules/linear.py", "forward@model.py", "main@train.py"});
+  const auto direct = made.stack({"at::gelu@??", "forward@model.py", "main@train.py"});
+  const auto elsewhere = made.stack({"forward@model.py", "check@train.py"});
+  const auto alone = made.stack({"load@data.py"});
+  const memory::Snapshot snapshot = made.make();
+  const StackTexts texts(snapshot);
+  EXPECT_EQ(texts.told_apart(std::vector{linear, alone}),
+            (std::vector<std::string>{"model.py:1 forward", "data.py:1 load"}));
+  EXPECT_EQ(texts.told_apart(std::vector{linear, direct, linear}),
+            (std::vector<std::string>{"model.py:1 forward → linear.py:1", "model.py:1 forward",
+                                      "model.py:1 forward → linear.py:1"}));
+  EXPECT_EQ(texts.told_apart(std::vector{direct, elsewhere}),
+            (std::vector<std::string>{"model.py:1 forward ← train.py:1 main",
+                                      "model.py:1 forward ← train.py:1 check"}));
+}
+
 }  // namespace
 }  // namespace stepscope::analysis

@@ -37,20 +37,26 @@ std::vector<std::uint32_t> highest_events(const HistoryWork& work, const Allocat
 
 std::vector<TimelinePoint> timeline_points(const HistoryWork& work, const Allocated& curve,
                                            TimelineAxis axis, std::size_t points,
-                                           std::span<const std::uint32_t> groups) {
+                                           std::span<const TimelineGroups> groups) {
   const std::vector<std::uint32_t> wanted = highest_events(work, curve, axis, points);
-  std::vector<std::uint32_t> place;  // by group of stacks: into `groups`
-  for (std::uint32_t i = 0; i < groups.size(); ++i) {
-    if (groups[i] >= place.size()) place.resize(groups[i] + 1, kNoEvent);
-    place[groups[i]] = i;
-  }
+  std::vector<std::vector<std::uint32_t>> places(groups.size());  // by group: into `shown`
   TimelinePoint now;
   now.bytes = curve.before;
-  now.groups.resize(groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::vector<std::uint32_t>& shown = groups[g].shown;
+    for (std::uint32_t i = 0; i < shown.size(); ++i) {
+      if (shown[i] >= places[g].size()) places[g].resize(shown[i] + 1, kNoEvent);
+      places[g][shown[i]] = i;
+    }
+    now.groups.emplace_back(shown.size());
+  }
   const auto change = [&](LifeId id, base::Bytes by) {
     now.categories[static_cast<std::size_t>(work.categories.category[id])] += by;
-    const std::uint32_t group = work.group[id];
-    if (group < place.size() && place[group] != kNoEvent) now.groups[place[group]] += by;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const std::uint32_t group = groups[g].of_life[id];
+      if (group >= places[g].size() || places[g][group] == kNoEvent) continue;
+      now.groups[g][places[g][group]] += by;
+    }
   };
   for (LifeId id = 0; id < work.lives.older; ++id) {
     if (!work.lives.list[id].let_go_before) change(id, work.followed.block_size[id]);

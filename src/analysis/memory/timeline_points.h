@@ -15,7 +15,20 @@ struct TimelinePoint {
   std::uint32_t event = 0;
   base::Bytes bytes = 0;
   std::array<base::Bytes, kCategories> categories = {};
-  std::vector<base::Bytes> groups;  // of the groups that were asked for
+  std::vector<std::vector<base::Bytes>> groups;  // of those that were asked for, in their order
+
+  // What none of the groups shown has.
+  base::Bytes rest(std::size_t grouping) const {
+    base::Bytes left = bytes;
+    for (const base::Bytes part : groups[grouping]) left -= part;
+    return left;
+  }
+};
+
+// One way to part allocations among owners, and the owners that are followed.
+struct TimelineGroups {
+  std::span<const std::uint32_t> of_life;
+  std::vector<std::uint32_t> shown;
 };
 
 enum class TimelineAxis : std::uint8_t {
@@ -26,6 +39,6 @@ enum class TimelineAxis : std::uint8_t {
 // Points in the order of events; 0 points: every event that changes something.
 std::vector<TimelinePoint> timeline_points(const HistoryWork& work, const Allocated& curve,
                                            TimelineAxis axis, std::size_t points,
-                                           std::span<const std::uint32_t> groups);
+                                           std::span<const TimelineGroups> groups);
 
 }  // namespace stepscope::analysis

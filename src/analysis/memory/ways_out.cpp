@@ -105,11 +105,18 @@ void add_activations(const Failure& failure, const HistoryWork& work, const Stac
                      std::vector<WayOut>& out) {
   const Bytes all = of(failure, Category::kActivations);
   if (all == 0) return;
-  std::size_t named = 0;
+  std::vector<const AliveGroup*> places;
+  std::vector<memory::StackId> stacks;
   for (const AliveGroup& group : failure.alive) {
-    if (group.category != Category::kActivations || named++ == kPlaces) continue;
-    if (named > kPlaces) break;
-    const std::string where = texts.telling(work.lives.list[group.first].stack);
+    if (group.category != Category::kActivations) continue;
+    places.push_back(&group);
+    stacks.push_back(work.lives.list[group.first].stack);
+    if (places.size() == kPlaces) break;
+  }
+  const std::vector<std::string> told = texts.told_apart(stacks);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const AliveGroup& group = *places[i];
+    const std::string& where = told[i];
     if (where.empty() || group.bytes == all) continue;
     out.push_back(
         {fmt::format("recompute what {} keeps", where), group.bytes,

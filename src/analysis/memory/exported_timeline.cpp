@@ -1,0 +1,119 @@
+#include "analysis/memory/exported_timeline.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/memory/timeline_tables.h"
+#include "memory/timeline.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Bytes;
+using base::Null;
+using memory::TimelineCategory;
+
+Bytes total_of(const memory::TimelinePoint& point) {
+  Bytes sum = 0;
+  for (const Bytes bytes : point.alive) sum += bytes;
+  return sum;
+}
+
+// The place with the most of each stretch.
+std::vector<std::size_t> highest(const memory::Timeline& timeline, std::size_t points,
+                                 TimelineAxis axis) {
+  __extension__ using Wide = __int128;
+  const auto& list = timeline.points;
+  const base::Nanos length = list.empty() ? 1 : list.back().time - list.front().time + 1;
+  const auto stretch = [&](std::size_t i) -> std::size_t {
+    if (points == 0) return i;
+    if (axis == TimelineAxis::kEvents) return i * points / list.size();
+    const Wide at = list[i].time - list.front().time;
+    return static_cast<std::size_t>(at * static_cast<Wide>(points) / length);
+  };
+  std::vector<std::size_t> found;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::size_t now = stretch(i);
+    if (found.empty() || now != last) {
+      found.push_back(i);
+      last = now;
+    } else if (total_of(list[i]) > total_of(list[found.back()])) {
+      found.back() = i;
+    }
+  }
+  return found;
+}
+
+std::optional<std::int64_t> number_at(const ExportedView& view, base::Nanos time) {
+  const auto after = std::ranges::upper_bound(view.steps, time, {}, &SnapshotStep::start);
+  if (after == view.steps.begin() || time >= std::prev(after)->end) return std::nullopt;
+  return std::prev(after)->number;
+}
+
+struct StepRange {
+  std::size_t begin, end;  // points
+};
+
+void add_steps(base::Table& table, const ExportedView& view) {
+  const auto& list = view.timeline->points;
+  const auto place = [&](base::Nanos time) {
+    return static_cast<std::size_t>(
+        std::ranges::lower_bound(list, time, {}, &memory::TimelinePoint::time) - list.begin());
+  };
+  for (const SnapshotStep& step : view.steps) {
+    const StepRange range{place(step.start), place(step.end)};
+    if (range.begin >= range.end) continue;
+    const Bytes start = total_of(list[range.begin == 0 ? 0 : range.begin - 1]);
+    Bytes peak = start;
+    Bytes lowest = start;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      peak = std::max(peak, total_of(list[i]));
+      lowest = std::min(lowest, total_of(list[i]));
+    }
+    const Bytes end = total_of(list[range.end - 1]);
+    table.add({view.rank, view.label, Null{}, step.number, start, peak, lowest, end, end - start,
+               list[range.begin].time - list.front().time,
+               list[range.end - 1].time - list[range.begin].time, range.begin,
+               range.end - range.begin});
+  }
+}
+
+}  // namespace
+
+void add_exported(Answer& answer, const ExportedView& view, std::size_t points, TimelineAxis axis) {
+  const memory::Timeline& timeline = *view.timeline;
+  if (timeline.points.empty()) {
+    answer.remarks.push_back(fmt::format("{}: the exported timeline is empty.", view.label));
+    return;
+  }
+  const auto& list = timeline.points;
+  const auto peak = std::ranges::max_element(list, {}, total_of);
+  answer.tables[kShapeTable].add(
+      {view.rank, view.label, Null{}, Null{}, total_of(*peak), Null{}, Null{}, Null{}, Null{},
+       Null{}, view.steps.empty() ? base::Cell(Null{}) : base::Cell(view.steps.size()),
+       view.steps.empty() ? base::Cell(Null{}) : base::Cell("marks")});
+  for (const std::size_t i : highest(timeline, points, axis)) {
+    const memory::TimelinePoint& point = list[i];
+    const auto of = [&](TimelineCategory category) {
+      return point.alive[static_cast<std::size_t>(category)];
+    };
+    answer.tables[kPointTable].add(
+        {view.rank, view.label, Null{}, i, point.time - list.front().time,
+         number_at(view, point.time), Null{}, total_of(point), of(TimelineCategory::kParameter),
+         of(TimelineCategory::kOptimizerState), of(TimelineCategory::kGradient),
+         of(TimelineCategory::kActivation), of(TimelineCategory::kInput),
+         of(TimelineCategory::kTemporary), of(TimelineCategory::kAutogradDetail), Null{},
+         of(TimelineCategory::kUnknown), Null{}});
+  }
+  add_steps(answer.tables[kStepTable], view);
+  answer.remarks.push_back(
+      fmt::format("{}: as torch's profiler told the categories; it has none for communication, and "
+                  "no stacks.",
+                  view.label));
+}
+
+}  // namespace stepscope::analysis

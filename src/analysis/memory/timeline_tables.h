@@ -1,0 +1,24 @@
+// The tables of memory-timeline.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "base/table.h"
+
+namespace stepscope::analysis {
+
+enum TimelineTable : std::size_t {
+  kShapeTable,
+  kPointTable,
+  kStepTable,
+  kPassTable,
+  kStackTable,
+  kModuleTable,
+  kAnnotationTable,
+  kTimelineTables
+};
+
+extern const std::array<base::TableShape, kTimelineTables> kTimelineShapes;
+
+}  // namespace stepscope::analysis

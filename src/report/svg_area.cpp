@@ -1,0 +1,182 @@
+#include "report/svg_area.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/cell_text.h"
+#include "report/svg_chart.h"
+#include "report/svg_parts.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+constexpr double kBand = 9;          // height of the strip of passes
+constexpr std::size_t kMost = 1200;  // places; more are finer than the screen
+
+struct Area {
+  const Series& series;
+  std::vector<std::size_t> places;  // those drawn
+  SvgFrame frame;
+  double top;  // value at the upper end
+
+  double x(std::size_t i) const {
+    const double low = series.x[places.front()];
+    const double span = series.x[places.back()] - low;
+    const double at = i < places.size() ? series.x[places[i]] - low : span;
+    // The last place is a moment too and needs some width.
+    const double extra = span > 0 ? span / static_cast<double>(places.size()) : 1;
+    return frame.left + frame.width() * (i < places.size() ? at : span + extra) / (span + extra);
+  }
+  double y(double value) const { return frame.bottom - frame.height() * value / top; }
+};
+
+// Of every stretch the place with the most.
+std::vector<std::size_t> drawn_places(const Series& series) {
+  const std::size_t all = series.labels.size();
+  const std::size_t count = std::min(all, kMost);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t best = i * all / count;
+    const std::size_t end = (i + 1) * all / count;
+    for (std::size_t at = best; at < end; ++at) {
+      if (series.sum_at(at) > series.sum_at(best)) best = at;
+    }
+    places.push_back(best);
+  }
+  return places;
+}
+
+std::string part_path(const Area& area, std::size_t line) {
+  const Series& series = area.series;
+  std::string upper;
+  std::string lower;
+  bool any = false;
+  for (std::size_t i = 0; i < area.places.size(); ++i) {
+    double below = 0;
+    for (std::size_t l = 0; l < line; ++l) {
+      below += std::max(series.lines[l].values[area.places[i]], 0.0);
+    }
+    const double value = series.lines[line].values[area.places[i]];
+    const double above = below + (value > 0 ? value : 0);
+    any = any || value > 0;
+    const std::string right = svg_number(area.x(i + 1));
+    // A level holds until the next place.
+    upper +=
+        fmt::format("{}V{}H{}",
+                    i == 0 ? fmt::format("M{} {}", svg_number(area.x(0)), svg_number(area.y(above)))
+                           : std::string(),
+                    svg_number(area.y(above)), right);
+    lower = fmt::format("V{}H{}", svg_number(area.y(below)), svg_number(area.x(i))) + lower;
+  }
+  if (!any) return {};
+  return fmt::format("<path class=\"{}\" d=\"{}{}Z\"/>\n", svg_colour(series, line, true), upper,
+                     lower);
+}
+
+// Everything that is known of a place, shown when the pointer is over it.
+std::string tip_of(const Series& series, std::size_t place) {
+  std::string tip = fmt::format("{} {}", series.x_title, series.full[place]);
+  if (!series.marks.empty() && !series.marks[place].empty()) {
+    tip += fmt::format(", step {}", series.marks[place]);
+  }
+  if (!series.bands.empty() && !series.bands[place].empty()) tip += ", " + series.bands[place];
+  tip += fmt::format(": {}", value_text(series.sum_at(place), series.unit));
+  for (const Line& line : series.lines) {
+    if (line.values[place] > 0) {
+      tip += fmt::format("\n{} {}", line.name, value_text(line.values[place], series.unit));
+    }
+  }
+  return tip;
+}
+
+std::string bands_of(const Area& area) {
+  const Series& series = area.series;
+  if (series.bands.empty()) return {};
+  std::vector<std::string> kinds;
+  std::string svg;
+  for (std::size_t i = 0; i < area.places.size();) {
+    const std::string& band = series.bands[area.places[i]];
+    std::size_t end = i + 1;
+    while (end < area.places.size() && series.bands[area.places[end]] == band) ++end;
+    if (!band.empty()) {
+      auto kind = std::ranges::find(kinds, band);
+      if (kind == kinds.end()) kind = kinds.insert(kinds.end(), band);
+      const double left = area.x(i);
+      const double width = area.x(end) - left;
+      svg += fmt::format(
+          "<rect class=\"b{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title>"
+          "</rect>\n",
+          (kind - kinds.begin()) % 3, svg_number(left), svg_number(area.frame.bottom + 2),
+          svg_number(std::max(width, 0.5)), svg_number(kBand), html_text(band));
+      if (width > static_cast<double>(band.size()) * kSvgCharacter) {
+        svg += svg_text(left + width / 2, area.frame.bottom + kBand + 1, "middle", band);
+      }
+    }
+    i = end;
+  }
+  return svg;
+}
+
+std::string marks_of(const Area& area) {
+  const Series& series = area.series;
+  std::string svg;
+  std::string last;
+  double free_from = 0;
+  for (std::size_t i = 0; i < series.marks.size() && i < area.places.size(); ++i) {
+    const std::string& mark = series.marks[area.places[i]];
+    if (mark == last) continue;
+    last = mark;
+    if (mark.empty()) continue;
+    const double x = area.x(i);
+    svg += fmt::format("<path class=\"mark\" d=\"M{} {}V{}\"/>\n", svg_number(x),
+                       svg_number(area.frame.top), svg_number(area.frame.bottom + kBand + 4));
+    if (x < free_from) continue;
+    const std::string text = fmt::format("step {}", mark);
+    svg += svg_text(x + 2, area.frame.top + 8, "start", text);
+    free_from = x + static_cast<double>(text.size() + 1) * kSvgCharacter;
+  }
+  return svg;
+}
+
+}  // namespace
+
+std::string svg_area(const Series& series) {
+  const std::vector<double> marks = ticks(series.largest_sum(), series.unit, 5);
+  if (marks.back() <= 0) return {};
+  SvgFrame frame = svg_plot();
+  frame.bottom += 70;  // a curve is looked at for longer
+  const Area area{series, drawn_places(series), frame, marks.back()};
+  const double below = series.bands.empty() ? 0 : kBand + 3;
+  std::string svg = svg_grid(frame, marks, series, below);
+  for (std::size_t l = 0; l < series.lines.size(); ++l) svg += part_path(area, l);
+  if (series.level > 0 && series.level < area.top) {
+    const std::string y = svg_number(area.y(series.level));
+    svg += fmt::format("<path class=\"level\" d=\"M{} {}H{}\"/>\n", svg_number(frame.left), y,
+                       svg_number(frame.right));
+    svg += svg_text(frame.left + 4, area.y(series.level) - 4, "start",
+                    fmt::format("floor {}", value_text(series.level, series.unit)));
+  }
+  svg += bands_of(area) + marks_of(area);
+  const double low = series.x[area.places.front()];
+  const double high = series.x[area.places.back()];
+  for (const double tick : ticks(high, series.x_unit, 6)) {
+    if (tick < low || tick > high) continue;
+    const double x = frame.left + (area.x(area.places.size() - 1) - frame.left) * (tick - low) /
+                                      (high > low ? high - low : 1);
+    svg += svg_text(x, frame.bottom + 15 + below, "middle", tick_text(tick, series.x_unit));
+  }
+  for (std::size_t i = 0; i < area.places.size(); ++i) {
+    svg += fmt::format(
+        "<rect class=\"tip\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title>"
+        "</rect>\n",
+        svg_number(area.x(i)), svg_number(frame.top), svg_number(area.x(i + 1) - area.x(i)),
+        svg_number(frame.height()), html_text(tip_of(series, area.places[i])));
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace stepscope::report
