@@ -109,13 +109,35 @@ constexpr std::array kWaste = std::to_array<Part>({
      .only_html = true},
 });
 
+constexpr Names<8> kBesideColumns = {"rank",
+                                     "snapshot",
+                                     "device",
+                                     "peak_bytes",
+                                     "peak_less_median_bytes",
+                                     "end_bytes",
+                                     "end_less_median_bytes",
+                                     "outlier"};
+constexpr Names<7> kDiffCategoryColumns = {"moment",     "category",  "change_bytes", "first_bytes",
+                                           "last_bytes", "min_bytes", "max_bytes"};
+constexpr Names<6> kDiffStackColumns = {"moment",       "where",       "category",
+                                        "change_bytes", "first_bytes", "last_bytes"};
 constexpr std::array kCompared = std::to_array<Part>({
     {.analysis = "memory-diff",
      .table = "snapshots",
      .shown = Shown::kBoth,
+     .columns = kBesideColumns,
      .several_snapshots = true},
-    {.analysis = "memory-diff", .table = "categories", .several_snapshots = true},
-    {.analysis = "memory-diff", .table = "stacks", .rows = 10, .several_snapshots = true},
+    {.analysis = "memory-diff",
+     .table = "categories",
+     .columns = kDiffCategoryColumns,
+     .caption = "By what it holds, the last less the first:",
+     .several_snapshots = true},
+    {.analysis = "memory-diff",
+     .table = "stacks",
+     .columns = kDiffStackColumns,
+     .rows = 10,
+     .caption = "By the line of the program, the largest difference first:",
+     .several_snapshots = true},
 });
 
 constexpr Names<8> kFigureColumns = {"snapshot",
@@ -142,6 +164,10 @@ constexpr std::array kFigures = std::to_array<Part>({
 });
 
 constexpr std::array kSections = std::to_array<Section>({
+    {.title = "The snapshots beside each other",
+     .about = "Who differs, by what the memory holds and by the line that asked for it.",
+     .parts = kCompared,
+     .next = "memory-diff"},
     {.title = "Why it ran out",
      .about = "The request that failed, what was free and why that was of no use, and what was in "
               "use instead.",
@@ -164,10 +190,6 @@ constexpr std::array kSections = std::to_array<Section>({
               "of which a part is still in use.",
      .parts = kWaste,
      .next = "memory-fragmentation"},
-    {.title = "The snapshots beside each other",
-     .about = "Who differs, by what the memory holds and by the line that asked for it.",
-     .parts = kCompared,
-     .next = "memory-diff"},
     {.title = "In torch's figures",
      .about = "As torch.cuda.memory_summary has them, of the recorded history.",
      .parts = kFigures,

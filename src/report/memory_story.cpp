@@ -66,8 +66,8 @@ std::string peak_text(const Findings& findings, const Device& device) {
   }
   if (!held.empty()) text += ": " + held;
   if (at.has("last_where")) {
-    text +=
-        fmt::format(". The last straw were {} at {}", at.text("last_bytes"), at.text("last_where"));
+    text += fmt::format(". The last straw were {}", at.text("last_bytes"));
+    if (at.has("last_stack")) text += fmt::format(" at {}", at.text("last_where"));
   }
   return text + ". ";
 }

@@ -125,7 +125,7 @@ void add_marks(const base::Table& table, const base::Drawing& drawing,
   if (level && !table.is_null(*level, rows.front())) {
     series.level = table.real_at(*level, rows.front());
   }
-  series.is_curve = series.is_curve || !drawing.marks.empty() || level.has_value();
+  series.is_curve = !drawing.marks.empty() || level.has_value() || series.x_unit == Unit::kInstant;
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ std::string stack_text(const Series& series, std::size_t most_rows, const Look& 
 }  // namespace
 
 std::string stack_text(const Series& series, std::size_t most_rows, const Look& look) {
-  if (series.is_curve && is_long_axis(series, most_rows)) return area_text(series, look);
+  if (series.is_curve && series.labels.size() > 1) return area_text(series, look);
   if (is_long_axis(series, most_rows)) {
     return stack_text(thinned(series, most_rows), most_rows, look, true);
   }

@@ -3,7 +3,6 @@
 import csv
 import fcntl
 import gzip
-import html.parser
 import json
 import os
 import pty
@@ -14,54 +13,10 @@ import termios
 from pathlib import Path
 
 import pytest
+from html_page import parsed
 from program import Program
 
 MEBIBYTE = 1 << 20
-
-# Elements that have no end.
-VOID = {"meta", "br", "hr", "img", "input", "link"}
-
-
-class Page(html.parser.HTMLParser):
-    """Checks that elements nest, and collects what a browser might fetch or mix up."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.references: list[str] = []
-        self.ids: list[str] = []
-        self.titles = 0
-        self.rectangles = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        names = [name for name, _ in attrs]
-        assert len(names) == len(set(names)), f"<{tag}> has an attribute twice"
-        for name, value in attrs:
-            if name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
-                self.references.append(value or "")
-            if name == "id":
-                self.ids.append(value or "")
-        self.titles += tag == "title"
-        self.rectangles += tag == "rect"
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-
-def parsed(text: str) -> Page:
-    page = Page()
-    page.feed(text)
-    page.close()
-    assert page.open == []
-    return page
 
 
 def made(program: Program, tmp_path: Path, *paths: Path) -> str:

@@ -73,10 +73,12 @@ def test_memory_by_stack(program: Program, path: Path) -> None:
 @pytest.mark.parametrize("pair", torch_memory_viz.COMPARED, ids=" ".join)
 def test_compare(program: Program, pair: tuple[str, str]) -> None:
     torch = RECORDED["compared"][" ".join(pair)]
-    sides = []
-    for name in pair:
-        rows = tables(program, "memory-events", "--top", "1", MINE[name])["segments"]
-        sides.append({(int(r["address"], 16), r["total_bytes"]) for r in rows})
-    for side, mine, other in (("only_before", *sides), ("only_after", *reversed(sides))):
+    before, after = (segments_of(program, MINE[name]) for name in pair)
+    for side, mine, other in (("only_before", before, after), ("only_after", after, before)):
         assert sorted(address for address, _ in mine - other) == torch[side]
         assert sum(size for _, size in mine - other) == torch[f"{side}_bytes"]
+
+
+def segments_of(program: Program, path: Path) -> set[tuple[int, int]]:
+    rows = tables(program, "memory-events", "--top", "1", path)["segments"]
+    return {(int(row["address"], 16), row["total_bytes"]) for row in rows}

@@ -44,8 +44,8 @@ def module() -> ModuleType | None:
     viz = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(viz)
     # Its sums as whole numbers and not as "1.5GiB": only the writing is replaced.
-    viz._format_size = str
-    viz._report_free = lambda external, internal: f"{external} {internal}"
+    vars(viz)["_format_size"] = str
+    vars(viz)["_report_free"] = lambda external, internal: f"{external} {internal}"
     return viz
 
 

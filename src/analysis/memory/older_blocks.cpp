@@ -90,26 +90,30 @@ bool may_be_counted(const Life& life) {
          life.used_until() == kNoEvent;
 }
 
-// Whether blocks and gradients fit each other with so many blocks per parameter.
+// Whether blocks of a size are just what its parameters need. Libraries keep scratch memory of a
+// few sizes, which parameters may have too: there more blocks do not matter.
+bool is_told(Bytes size, std::uint32_t blocks, std::uint32_t needed) {
+  return blocks == needed || (blocks > needed && is_workspace_size(size));
+}
+
+// Whether blocks and gradients fit each other with so many blocks per parameter: never too few
+// blocks, and just as many as needed for nearly all bytes. Buffers of modules may have the size of
+// a parameter; of such sizes nothing is said.
 bool fits(const std::map<Bytes, std::uint32_t>& blocks,
           const std::map<Bytes, std::uint32_t>& gradients, std::uint32_t per_parameter) {
   bool sure = false;
   Bytes all = 0;
-  Bytes without = 0;  // what outlived a backward pass and has no older block of its size
+  Bytes told = 0;
   for (const auto& [size, count] : gradients) {
     all += size * count;
     const auto found = blocks.find(size);
-    if (found == blocks.end()) {
-      without += size * count;
-      continue;
-    }
+    if (found == blocks.end()) continue;
     const std::uint32_t needed = count * per_parameter;
-    // Libraries keep scratch memory of a few sizes, which parameters may have too.
     if (found->second < needed) return false;
-    if (found->second > needed && !is_workspace_size(size)) return false;
+    if (is_told(size, found->second, needed)) told += size * count;
     sure = sure || found->second == needed;
   }
-  return sure && without * 20 <= all;
+  return sure && (all - told) * 20 <= all;
 }
 
 }  // namespace
@@ -142,10 +146,12 @@ OlderBlocks count_older(const memory::Snapshot& snapshot, const Lives& lives, co
     const Life& life = lives.list[id];
     const auto found = gradients.find(life.requested);
     if (found == gradients.end() || !may_be_counted(life)) continue;
+    const std::uint32_t needed = found->second * out.per_parameter;
+    if (!is_told(life.requested, blocks.at(life.requested), needed)) continue;
     const std::uint32_t place = seen[life.requested]++;
     if (place < found->second) {
       out.kind[id] = OlderKind::kParameter;
-    } else if (place < found->second * out.per_parameter) {
+    } else if (place < needed) {
       out.kind[id] = OlderKind::kState;
     }
   }
