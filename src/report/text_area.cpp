@@ -160,10 +160,12 @@ std::string area_text(const Series& series, const Look& look) {
         {l, fmt::format("{} {}", series.lines[l].name, value_text(values[highest], series.unit))});
   }
   const std::string words = band_words(series);
-  text += styled(fmt::format("  {}{}at the highest, {} {} of {}:", words, words.empty() ? "" : "; ",
-                             series.x_title, series.labels[highest], series.labels.back()),
-                 Style::kFaint, look) +
-          "\n";
+  const std::string heading =
+      fmt::format("{}{}at the highest, {} {} of {}:", words, words.empty() ? "" : "; ",
+                  series.x_title, series.labels[highest], series.labels.back());
+  for (const std::string& line : wrapped(heading, width - 2)) {
+    text += fmt::format("  {}\n", styled(line, Style::kFaint, look));
+  }
   return text + legend_text(legend, series.lines.size(), look);
 }
 

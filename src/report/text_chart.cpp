@@ -239,7 +239,12 @@ std::string spark_text(const Series& series, const Look& look) {
   if (shown.labels.size() <= kFew) values.pop_back();
   const std::string line =
       look.colour ? coloured(sparkline(values), kColours[0]) : sparkline(values);
-  return fmt::format("  {}{}{}  {}\n", series.group, series.group.empty() ? "" : "  ", line, range);
+  const bool own_line = !series.group.empty() && width < taken + kLeastBar;
+  return fmt::format("  {}{}{}  {}\n", series.group,
+                     series.group.empty() ? ""
+                     : own_line           ? "\n  "
+                                          : "  ",
+                     line, range);
 }
 
 }  // namespace stepscope::report

@@ -11,10 +11,10 @@ TEST(ModuleCalls, AreNamedByTheLineThatCalls) {
   SnapshotForTests made;
   const std::string call = "_call_impl@/x/torch/nn/modules/module.py";
   const std::string wrapped = "_wrapped_call_impl@/x/torch/nn/modules/module.py";
-  const memory::StackId deep = made.stack(
-      {"at::empty@??", "linear@/x/torch/nn/functional.py", "forward@/x/torch/nn/modules/linear.py",
-       call, wrapped, "forward@/home/me/block.py", call, wrapped, "forward@/home/me/model.py", call,
-       wrapped, "main@/home/me/train.py"});
+  const memory::StackId deep =
+      made.stack({"at::empty@??", "linear@/x/torch/nn/functional.py",
+                  "forward@/x/torch/nn/modules/linear.py", call, wrapped, "forward@/w/block.py",
+                  call, wrapped, "forward@/w/model.py", call, wrapped, "main@/w/train.py"});
   const memory::StackId listed =
       made.stack({"forward@/x/torch/nn/modules/linear.py", call,
                   "forward@/x/torch/nn/modules/container.py", call, "main@train.py"});

@@ -20,7 +20,7 @@ enum class FrameOrigin : std::uint8_t {
 };
 FrameOrigin origin_of(std::string_view file);
 
-// "/home/me/train.py" → "train.py".
+// "/w/train.py" → "train.py".
 std::string_view base_name(std::string_view path);
 
 // The text of one frame: "model.py:123 forward"; C++ without its arguments.
