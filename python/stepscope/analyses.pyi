@@ -682,10 +682,12 @@ class Analyses:
             devices: one device: its peaks, and what the history covers.
             bytes: one sort of memory of one device, as torch's memory_summary has it.
             counts: one sort of pieces of one device, as torch's memory_summary has it.
+            pinned-host: page-locked memory of the host that one process took for copies.
+            agreement: a figure that a snapshot and torch.cuda.memory_stats both have.
 
         Example:
             >>> list(run.memory_summary().tables)
-            ['devices', 'bytes', 'counts']
+            ['devices', 'bytes', 'counts', 'pinned-host', 'agreement']
         """
     def memory_timeline(
         self,
@@ -695,6 +697,7 @@ class Analyses:
         points: int | None = None,
         axis: Literal["events", "time"] | None = None,
         top: int | None = None,
+        module_depth: int | None = None,
     ) -> Answer:
         r"""What is in memory over time, and how do steps and passes change it?
 
@@ -703,7 +706,8 @@ class Analyses:
             steps: these steps only, by number.
             points: stretches the history is cut into; each shows its highest moment. 0: every change. Default 200.
             axis: whether stretches have equally many events or time. One of events, time. Default events.
-            top: places of the program that are followed. Default 8.
+            top: places, modules and annotations that are followed. Default 8.
+            module_depth: levels of modules inside of modules. 0: all. Default 0.
 
         Returns:
             Tables:
@@ -712,10 +716,12 @@ class Analyses:
             steps: one step of one device.
             passes: one forward, backward or optimizer pass of one device.
             stacks: what one place of the program had at a moment of the timeline.
+            modules: what one nn.Module had at a moment of the timeline.
+            annotations: what was made in one annotation at a moment of the timeline.
 
         Example:
             >>> list(run.memory_timeline().tables)
-            ['shape', 'timeline', 'steps', 'passes', 'stacks']
+            ['shape', 'timeline', 'steps', 'passes', 'stacks', 'modules', 'annotations']
         """
     def memory_peak(
         self,
