@@ -105,17 +105,18 @@ def _series(
     scale, unit = _scale(columns[drawing["y"][0]].unit)
     named = columns[drawing["x"]].type == "text"
     x_scale, x_unit = (1.0, "") if named else _scale(columns[drawing["x"]].unit)
-    full: list[Any] = [row[drawing["x"]] or ("the rest" if named else 0) for row in rows]
-    places = list(range(len(rows))) if named else [_scaled(value, x_scale) for value in full]
-    for line, y in enumerate(drawing["y"]):
-        values = [_scaled(row[y], scale) for row in rows]
+    lines = _lines(drawing, rows)
+    for line, (name, y, mine) in enumerate(lines):
+        full: list[Any] = [row[drawing["x"]] or ("the rest" if named else 0) for row in mine]
+        places = list(range(len(mine))) if named else [_scaled(value, x_scale) for value in full]
+        values = [_scaled(row[y], scale) for row in mine]
         look = {
             "x": places,
             "y": values,
-            "name": _words(y),
+            "name": name,
             "hovertext": full,
-            "legendgroup": y,
-            "showlegend": number == 1 and len(drawing["y"]) > 1,
+            "legendgroup": name,
+            "showlegend": number == 1 and len(lines) > 1,
             "marker": {"color": _COLOURS[line % len(_COLOURS)]},
         }
         kind = go.Scatter(mode="lines", **look) if drawing["chart"] == "line" else go.Bar(**look)
@@ -127,6 +128,18 @@ def _series(
     else:
         words = f"{_words(drawing['x'])} ({x_unit})" if x_unit else _words(drawing["x"])
         shown.update_xaxes(title=words, row=number, col=1)
+
+
+def _lines(
+    drawing: dict[str, Any], rows: list[dict[str, Any]]
+) -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """Name, column and rows of every line: a column each, or a part of one column each."""
+    if not drawing.get("parts"):
+        return [(_words(y), y, rows) for y in drawing["y"]]
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        parts.setdefault(row[drawing["parts"]] or "the rest", []).append(row)
+    return [(name, drawing["y"][0], mine) for name, mine in parts.items()]
 
 
 def _tree(
