@@ -12,7 +12,6 @@ fairer. Ratios are taken within one run.
 
 import argparse
 import datetime
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +78,6 @@ class Measured:
     events: int
     file_bytes: int
     ours_s: float
-    wall_s: float  # of ours on all cores
     theirs_s: float
     our_peak: int
     their_peak: int
@@ -103,19 +101,16 @@ def made(events: int) -> Path:
 def measured(events: int, runs: int, ours: Path, viz: Path) -> Measured:
     """Both programs in turn; of each the run with the least time, and the largest peak."""
     path = made(events)
-    command: list[str | Path] = [ours, path, "--threads"]
     mine, others = [], []
     for _ in range(1 if events > ONCE else runs):
-        mine.append(run([*command, "1"]))
+        mine.append(run([ours, path, "--threads", "1"]))
         others.append(run([sys.executable, "-c", TORCH_PROGRAM, viz, path]))
-    wide = min(run([*command, str(os.cpu_count())]).seconds for _ in range(2))
     best, other = min(mine, key=lambda r: r.cpu_s), min(others, key=lambda r: r.cpu_s)
     facts: dict[str, Any] = json_lines(best.output)[-1]
     return Measured(
         events=int(path.with_suffix(".events").read_text()),
         file_bytes=path.stat().st_size,
         ours_s=best.cpu_s,
-        wall_s=wide,
         theirs_s=other.cpu_s,
         our_peak=max(r.peak_bytes for r in mine),
         their_peak=max(r.peak_bytes for r in others),
@@ -133,12 +128,10 @@ def whole_table(rows: list[Measured]) -> str:
     ]
     for m in rows:
         without = m.theirs_s - m.their_parts["trace"]
-        # Parts of ours are timed by the clock: as a share of the whole they are processor time.
-        load = m.ours_s * m.our_parts["load"] / sum(m.our_parts.values())
         lines.append(
             f"| {m.file_bytes / 1e6:,.0f} MB | {m.events:,} | {m.theirs_s:.1f} | {m.ours_s:.2f} | "
             f"{m.theirs_s / m.ours_s:.1f} | {without / m.ours_s:.1f} | "
-            f"{m.their_parts['pickle.load'] / load:.1f} | {m.our_peak / 1e6:,.0f} MB | "
+            f"{m.their_parts['pickle.load'] / m.our_parts['load']:.1f} | {m.our_peak / 1e6:,.0f} MB | "
             f"{m.our_peak / m.file_bytes:.2f} | {m.their_peak / 1e6:,.0f} MB |"
         )
     return "\n".join(lines)
@@ -157,9 +150,7 @@ def growth_table(rows: list[Measured]) -> str:
         "| all | " + " | ".join(f"{m.ours_s * 1e9 / m.events:,.0f}" for m in rows) + " |",
     ]
     for name in rows[0].our_parts:
-        cells = (
-            m.our_parts[name] / sum(m.our_parts.values()) * m.ours_s * 1e9 / m.events for m in rows
-        )
+        cells = (m.our_parts[name] * 1e9 / m.events for m in rows)
         lines.append(f"| {name} | " + " | ".join(f"{cell:,.0f}" for cell in cells) + " |")
     return "\n".join(lines)
 
@@ -192,6 +183,7 @@ def main() -> int:
     folder = options.build.resolve()
     build(folder)
     viz, version = torch_memory_viz.fetched()
+    built = commit()
     rows = [
         measured(events, options.runs, folder / "bench" / "bench_analyze", viz)
         for events in SIZES
@@ -199,14 +191,12 @@ def main() -> int:
     ]
     command = " ".join(["bench/memory.py", *sys.argv[1:]])
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    walls = ", ".join(f"{m.wall_s:.2f} s" for m in rows)
     page = [
         INTRODUCTION.format(runs=options.runs, python=python, torch=version),
         whole_table(rows),
-        f"Ours on all cores, by the clock: {walls}.",
         growth_table(rows),
         function_table(rows),
-        f"`{command}`, {datetime.date.today().isoformat()}, commit {commit()}, {machine()}.",
+        f"`{command}`, {datetime.date.today().isoformat()}, commit {built}, {machine()}.",
     ]
     PAGE.write_text("\n\n".join(part.strip() for part in page) + "\n")
     print(PAGE.relative_to(ROOT))
