@@ -132,7 +132,8 @@ def whole_table(rows: list[Measured]) -> str:
             f"| {m.file_bytes / 1e6:,.0f} MB | {m.events:,} | {m.theirs_s:.1f} | {m.ours_s:.2f} | "
             f"{m.theirs_s / m.ours_s:.1f} | {without / m.ours_s:.1f} | "
             f"{m.their_parts['pickle.load'] / m.our_parts['load']:.1f} | "
-            f"{m.our_peak / 1e6:,.0f} MB | {m.our_peak / m.file_bytes:.2f} | {m.their_peak / 1e6:,.0f} MB |"
+            f"{m.our_peak / 1e6:,.0f} MB | {m.our_peak / m.file_bytes:.2f} | "
+            f"{m.their_peak / 1e6:,.0f} MB |"
         )
     return "\n".join(lines)
 
