@@ -99,6 +99,7 @@ Series make_parted(const base::Table& table, std::size_t x, std::size_t y, std::
   Series series = make_series(table, x, {y}, first, name_width);
   series.lines = std::move(lines);
   std::vector<std::string_view> names;
+  names.reserve(series.lines.size());
   for (const Line& line : series.lines) names.push_back(line.name);
   std::vector<std::string> texts = short_names(names, name_width);
   for (std::size_t i = 0; i < texts.size(); ++i) series.lines[i].name = std::move(texts[i]);

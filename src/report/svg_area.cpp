@@ -53,7 +53,7 @@ std::vector<std::size_t> drawn_places(const Series& series) {
 std::string part_path(const Area& area, std::size_t line) {
   const Series& series = area.series;
   std::string upper;
-  std::string lower;
+  std::vector<std::string> lower;  // the way back along the lower edge
   bool any = false;
   for (std::size_t i = 0; i < area.places.size(); ++i) {
     double below = 0;
@@ -70,11 +70,12 @@ std::string part_path(const Area& area, std::size_t line) {
                     i == 0 ? fmt::format("M{} {}", svg_number(area.x(0)), svg_number(area.y(above)))
                            : std::string(),
                     svg_number(area.y(above)), right);
-    lower = fmt::format("V{}H{}", svg_number(area.y(below)), svg_number(area.x(i))) + lower;
+    lower.push_back(fmt::format("V{}H{}", svg_number(area.y(below)), svg_number(area.x(i))));
   }
   if (!any) return {};
+  std::ranges::reverse(lower);
   return fmt::format("<path class=\"{}\" d=\"{}{}Z\"/>\n", svg_colour(series, line, true), upper,
-                     lower);
+                     fmt::join(lower, ""));
 }
 
 // Everything that is known of a place, shown when the pointer is over it.

@@ -131,6 +131,7 @@ void add_alive(const Device& of, std::size_t number, const Failure& failure, Tab
                       bytes, static_cast<double>(bytes) / static_cast<double>(all), count});
   };
   std::vector<memory::StackId> stacks;
+  stacks.reserve(shown);
   for (std::size_t i = 0; i < shown; ++i) {
     stacks.push_back(of.work.lives.list[failure.alive[i].first].stack);
   }

@@ -164,6 +164,7 @@ void add_stacks(base::Table& table, const Device& of, std::size_t top) {
   const bool fits = top == 0 || stacks.size() <= top + 1;
   const std::size_t shown = fits ? stacks.size() : top;
   std::vector<memory::StackId> ids;
+  ids.reserve(shown);
   for (std::size_t i = 0; i < shown; ++i) {
     ids.push_back(of.snapshot.texts.first_of(stacks[i].group));
   }

@@ -18,8 +18,6 @@ namespace {
 
 using base::Bytes;
 using base::Null;
-using base::Type;
-using base::Unit;
 
 constexpr std::array<std::string_view, 2> kAxes = {"events", "time"};
 constexpr std::array kParameters = std::to_array<Parameter>({

@@ -48,6 +48,7 @@ void add_stacks(base::Table& table, const TimelineDevice& of, std::span<const Ti
                 const TimelineGroups& groups, std::size_t which) {
   const std::int32_t device = of.work.history->device;
   std::vector<memory::StackId> stacks;
+  stacks.reserve(groups.shown.size());
   for (const std::uint32_t group : groups.shown) {
     stacks.push_back(of.snapshot.texts.first_of(group));
   }
