@@ -58,7 +58,8 @@ std::string part_path(const Area& area, std::size_t line) {
   for (std::size_t i = 0; i < area.places.size(); ++i) {
     double below = 0;
     for (std::size_t l = 0; l < line; ++l) {
-      below += std::max(series.lines[l].values[area.places[i]], 0.0);
+      const double part = series.lines[l].values[area.places[i]];
+      below += part > 0 ? part : 0;  // NaN: nobody tells
     }
     const double value = series.lines[line].values[area.places[i]];
     const double above = below + (value > 0 ? value : 0);

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -67,6 +68,14 @@ TEST(SvgArea, DrawsPartsMarksBandsAndTheLevel) {
   EXPECT_THAT(svg, HasSubstr("floor 1.00 KiB"));
   EXPECT_THAT(svg, HasSubstr("<title>backward</title>"));
   EXPECT_THAT(svg, HasSubstr("event 25, step 8, forward: 4.00 KiB\nold 1.00 KiB\nnew 3.00 KiB"));
+}
+
+TEST(SvgArea, APartThatNobodyTellsHidesNoOther) {
+  Series series = curve();
+  series.lines[0].values.assign(series.lines[0].values.size(), std::nan(""));
+  const std::string svg = svg_area(series);
+  EXPECT_THAT(svg, HasSubstr("<path class=\"s1\""));
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
 TEST(Series, PartsOfALongTable) {
