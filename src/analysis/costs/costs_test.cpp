@@ -58,7 +58,7 @@ TEST(Costs, MatrixProducts) {
        kNo, Missing::kTooLarge},
       {"expanded rows are read once", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", 48,
        (3 + 12 + 8) * 4, Missing::kNothing, "[[0,1],[4,1]]"},
-      {"negative strides", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", 48, kNo, Missing::kTypes,
+      {"negative strides", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", 48, kNo, Missing::kStrides,
        "[[-3,1],[4,1]]"},
       {"a bias of one row", "aten::addmm", "[[4],[2,3],[3,4],[],[]]",
        R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar","Scalar"])",
