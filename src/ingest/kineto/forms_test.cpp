@@ -101,7 +101,7 @@ std::string filled(const std::string& event, std::mt19937& random) {
 std::string events_text(std::mt19937& random) {
   std::string text;
   const std::size_t kinds = 1 + random() % kEvents.size();
-  for (int i = 0; i < 60; ++i) {
+  for (std::size_t i = 0; i < 60; ++i) {
     text += text.empty() ? "" : ",\n  ";
     text += filled(kEvents[random() % 4 == 0 ? random() % kEvents.size() : i % kinds], random);
   }

@@ -24,18 +24,18 @@ class FreeListWith : public testing::TestWithParam<Bytes> {};
 
 TEST_P(FreeListWith, FindsWhatASortedSetFinds) {
   std::mt19937 random(7);
+  const auto kinds = static_cast<std::uint64_t>(GetParam());  // of sizes
   FreeList list;
   std::set<Entry> expected;
   const auto change = [&](bool grows) {
     if (grows || expected.empty()) {
       const auto id = static_cast<BlockId>(random() % 1'000'000);
-      const Entry entry{static_cast<Bytes>(id * 7919 % GetParam()) * 512, id * std::uint64_t{512},
-                        id};
+      const Entry entry{static_cast<Bytes>(id * 7919 % kinds) * 512, id * std::uint64_t{512}, id};
       if (!expected.insert(entry).second) return;
       list.insert(std::get<0>(entry), std::get<1>(entry), id);
       return;
     }
-    auto at = expected.lower_bound({static_cast<Bytes>(random() % GetParam()) * 512, 0, 0});
+    auto at = expected.lower_bound({static_cast<Bytes>(random() % kinds) * 512, 0, 0});
     if (at == expected.end()) at = expected.begin();
     list.erase(std::get<0>(*at), std::get<1>(*at));
     expected.erase(at);
@@ -47,7 +47,7 @@ TEST_P(FreeListWith, FindsWhatASortedSetFinds) {
       EXPECT_EQ(list.id(list.last()), std::get<2>(*expected.rbegin()));
     }
     for (int i = 0; i < 200; ++i) {
-      const Bytes size = static_cast<Bytes>(random() % (GetParam() + 2)) * 512 - 512;
+      const Bytes size = static_cast<Bytes>(random() % (kinds + 2)) * 512 - 512;
       const auto wanted = expected.lower_bound({std::max<Bytes>(size, 0), 0, 0});
       const auto found = list.first_of(std::max<Bytes>(size, 0));
       ASSERT_EQ(list.is_end(found), wanted == expected.end());
