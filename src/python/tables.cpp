@@ -115,6 +115,7 @@ std::vector<AnsweredTable> tables_of(const Answered& answer) {
 
 std::vector<std::string> texts_of_remarks(const Answered& answer) {
   std::vector<std::string> out;
+  out.reserve(answer.answer.remarks.size());
   for (const analysis::Remark& remark : answer.answer.remarks) out.push_back(remark.text);
   return out;
 }

@@ -45,7 +45,7 @@ ManyEvents many_events() {
   ManyEvents made;
   MemoWriter to;
   to.remember("}");
-  to.out += "(";
+  to.out += '(';
   to.remember(text("device_traces"));
   to.remember("]");
   to.remember("]");
@@ -57,7 +57,7 @@ ManyEvents many_events() {
   std::vector<int> frames, stacks, events;
   for (int i = 0; i < 400; ++i) {
     events.push_back(to.remember("}"));
-    to.out += "(";
+    to.out += '(';
     to.fetch(action);
     to.fetch(alloc);
     to.fetch(addr);
@@ -79,7 +79,7 @@ ManyEvents many_events() {
       depth = made.frames.back();
     } else {
       stacks.push_back(to.remember("]"));
-      to.out += "(";
+      to.out += '(';
       for (std::size_t f = 0; f < depth; ++f) {
         if (f < frames.size()) {
           to.fetch(frames[f]);
@@ -88,9 +88,9 @@ ManyEvents many_events() {
         frames.push_back(to.remember("}"));
         to.out += "(" + text("name") + text("f" + std::to_string(f)) + text("line") + byte(1) + "u";
       }
-      to.out += "e";
+      to.out += 'e';
     }
-    to.out += "u";
+    to.out += 'u';
     made.addresses.push_back(static_cast<std::uint64_t>(i));
     made.frames.push_back(depth);
     made.in_pool.push_back(i % 5 == 0);
