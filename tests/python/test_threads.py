@@ -1,6 +1,7 @@
 """Python's lock is free while the core works."""
 
 import itertools
+import os
 import signal
 import sys
 import threading
@@ -96,12 +97,23 @@ def test_two_loads_are_under_way_at_once(large: Path) -> None:
     assert sorted(met) == [0, 1]
 
 
-def test_ctrl_c_ends_reading(large: Path) -> None:
-    def interrupt(_done: int, _total: int) -> None:
-        signal.raise_signal(signal.SIGINT)
+def test_ctrl_c_ends_reading(tmp_path: Path) -> None:
+    pipe = tmp_path / "trace.json"
+    os.mkfifo(pipe)
 
+    def feed() -> None:
+        # Opens when the reader does, so the signal comes in the middle of reading.
+        with pipe.open("w") as file:
+            file.write('{"traceEvents":[')
+            file.flush()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            time.sleep(0.5)
+
+    feeding = threading.Thread(target=feed)
+    feeding.start()
     with pytest.raises(KeyboardInterrupt):
-        stepscope.open(large, jobs=1, progress=interrupt)
+        stepscope.open(pipe)
+    feeding.join()
 
 
 def test_a_mistake_in_progress_ends_reading_and_is_shown(large: Path) -> None:
