@@ -21,7 +21,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":1},\n'
     with path.open("w") as file:
         file.write('{"traceEvents":[\n')
-        file.writelines(event % (2 * i) for i in range(400_000))
+        file.writelines(event % (2 * i) for i in range(1_500_000))
         file.write('{"ph":"M","name":"process_name","pid":1,"args":{"name":"python"}}]}')
     return path
 
