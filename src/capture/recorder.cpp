@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -68,6 +67,7 @@ State& state() {
 }
 
 std::atomic<std::int64_t> current_step = -1;
+std::atomic<bool> wake_wanted = false;  // a ring is filling
 
 // Marks the ring when its thread ends, so that the writer lets it go once it is empty.
 struct RingOwner {
@@ -135,22 +135,17 @@ std::string collect(State& it, bool last) {
   return out;
 }
 
-std::int64_t own_cpu_time() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
 void write_until_stopped() {
   pthread_setname_np(pthread_self(), "stepscope");
   State& it = state();
   std::unique_lock lock(it.mutex);
   while (true) {
     it.wake.wait_for(lock, kBetweenWrites,
-                     [&] { return it.stopping || it.rounds_wanted > it.rounds; });
+                     [&] { return it.stopping || it.rounds_wanted > it.rounds || wake_wanted; });
+    wake_wanted = false;
     const bool last = it.stopping;
     std::string out = collect(it, last);
-    it.cost.writer_ns = own_cpu_time();
+    it.cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     it.cost.bytes = it.file.written() + out.size();
     it.cost.lost_bytes = it.file.lost();
     if (last) wire::put_end(out, it.cost);
@@ -272,13 +267,10 @@ Ring* detail::make_ring() {
   return own_ring;
 }
 
+// Without the lock, which the writer holds while it collects: a thread that records never waits. A
+// wake that comes just before the writer sleeps is missed, and the writer late by one turn.
 void detail::wake_writer() {
-  State& it = state();
-  {
-    const std::lock_guard lock(it.mutex);
-    it.rounds_wanted = it.rounds + 1;
-  }
-  it.wake.notify_one();
+  if (!wake_wanted.exchange(true)) state().wake.notify_one();
 }
 
 base::Status start(const RecordOptions& options) {

@@ -58,8 +58,8 @@ inline Ring* ring() {
   return now == 0 ? nullptr : make_ring();
 }
 
-inline void wake_if_filling(const Ring& ring) {
-  if (ring.is_filling()) wake_writer();
+inline void wake_if_filling(Ring& ring) {
+  if (ring.filled_a_quarter()) wake_writer();
 }
 
 inline void change_lane(Ring& ring, std::uint64_t lane) {

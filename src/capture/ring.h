@@ -42,9 +42,13 @@ class Ring {
     head_.store(head + 2, std::memory_order_release);
     return true;
   }
-  // Whether so much is waiting that the writer should not sleep on.
-  bool is_filling() const {
-    return (head_.load(std::memory_order_relaxed) & (kPlaces / 4 - 1)) == 0;
+  // By the recording thread: true once for every quarter that was filled. The writer should not
+  // sleep on.
+  bool filled_a_quarter() {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head < next_quarter_) return false;
+    next_quarter_ = head + kPlaces / 4;
+    return true;
   }
 
   // By the writing thread: appends all that is there.
@@ -79,7 +83,8 @@ class Ring {
   const std::unique_ptr<wire::Record[]> records_;
   // Each side's counter on a line of its own, or every record would move it between cores.
   alignas(64) std::atomic<std::uint64_t> head_ = 0;
-  std::uint64_t tail_seen_ = 0;  // of the recording thread
+  std::uint64_t tail_seen_ = 0;  // of the recording thread, as below
+  std::uint64_t next_quarter_ = kPlaces / 4;
   std::atomic<std::uint64_t> dropped_ = 0;
   alignas(64) std::atomic<std::uint64_t> tail_ = 0;
 };

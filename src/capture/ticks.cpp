@@ -1,6 +1,5 @@
 #include "capture/ticks.h"
 
-#include <ctime>
 #include <limits>
 
 #if defined(__x86_64__)
@@ -9,12 +8,6 @@
 
 namespace stepscope::capture {
 namespace {
-
-std::int64_t read_clock(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 bool has_steady_counter() {
 #if defined(__x86_64__)
@@ -30,17 +23,23 @@ bool has_steady_counter() {
 
 const bool kSteadyCounter = has_steady_counter();
 
-std::uint64_t monotonic_ticks() { return static_cast<std::uint64_t>(read_clock(CLOCK_MONOTONIC)); }
+std::int64_t clock_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+std::uint64_t monotonic_ticks() { return static_cast<std::uint64_t>(clock_ns(CLOCK_MONOTONIC)); }
 
 wire::Anchor now() {
   constexpr int kTries = 5;
   wire::Anchor best;
   std::int64_t closest = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < kTries; ++i) {
-    const std::int64_t before = read_clock(CLOCK_MONOTONIC);
+    const std::int64_t before = clock_ns(CLOCK_MONOTONIC);
     const std::uint64_t counted = ticks();
-    const std::int64_t wall = read_clock(CLOCK_REALTIME);
-    const std::int64_t after = read_clock(CLOCK_MONOTONIC);
+    const std::int64_t wall = clock_ns(CLOCK_REALTIME);
+    const std::int64_t after = clock_ns(CLOCK_MONOTONIC);
     if (after - before >= closest) continue;
     closest = after - before;
     best = {counted, before + (after - before) / 2, wall};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 #include "wire/format.h"
 
@@ -11,6 +12,7 @@ namespace stepscope::capture {
 // Set once, before main: whether the counter can be trusted.
 extern const bool kSteadyCounter;
 
+std::int64_t clock_ns(clockid_t clock);  // any of the system's
 std::uint64_t monotonic_ticks();
 
 inline std::uint64_t ticks() {

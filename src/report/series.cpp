@@ -153,6 +153,26 @@ double Series::largest_sum() const {
   return most;
 }
 
+std::vector<std::size_t> tallest_places(const Series& series, std::size_t count) {
+  const std::size_t all = series.labels.size();
+  std::vector<std::size_t> places;
+  places.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t tallest = i * all / count;
+    const std::size_t end = (i + 1) * all / count;
+    double most = series.sum_at(tallest);
+    for (std::size_t at = tallest + 1; at < end; ++at) {
+      const double sum = series.sum_at(at);
+      if (sum > most) {
+        most = sum;
+        tallest = at;
+      }
+    }
+    places.push_back(tallest);
+  }
+  return places;
+}
+
 bool is_rest(const Series& series, std::size_t line) {
   const std::string& name = series.lines[line].name;
   return line + 1 == series.lines.size() &&

@@ -46,6 +46,10 @@ bool is_rest(const Series& series, std::size_t line);
 enum class Together : unsigned char { kSum, kLargest };
 Series thinned(const Series& series, std::size_t most, Together together);
 
+// For a curve, which must not lose its peaks: the axis cut into `count` stretches, and of each the
+// place with the largest sum.
+std::vector<std::size_t> tallest_places(const Series& series, std::size_t count);
+
 // A number on an axis or in a tooltip, by its unit.
 std::string value_text(double value, base::Unit unit);
 // Without zeros behind the point: "20 ms".

@@ -34,22 +34,6 @@ struct Area {
   double y(double value) const { return frame.bottom - frame.height() * value / top; }
 };
 
-// Of every stretch the place with the most.
-std::vector<std::size_t> drawn_places(const Series& series) {
-  const std::size_t all = series.labels.size();
-  const std::size_t count = std::min(all, kMost);
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t best = i * all / count;
-    const std::size_t end = (i + 1) * all / count;
-    for (std::size_t at = best; at < end; ++at) {
-      if (series.sum_at(at) > series.sum_at(best)) best = at;
-    }
-    places.push_back(best);
-  }
-  return places;
-}
-
 std::string part_path(const Area& area, std::size_t line) {
   const Series& series = area.series;
   std::string upper;
@@ -151,7 +135,8 @@ std::string svg_area(const Series& series) {
   if (marks.back() <= 0) return {};
   SvgFrame frame = svg_plot();
   frame.bottom += 70;  // a curve is looked at for longer
-  const Area area{series, drawn_places(series), frame, marks.back()};
+  const Area area{series, tallest_places(series, std::min(series.labels.size(), kMost)), frame,
+                  marks.back()};
   const double below = series.bands.empty() ? 0 : kBand + 3;
   std::string svg = svg_grid(frame, marks, series, below);
   for (std::size_t l = 0; l < series.lines.size(); ++l) svg += part_path(area, l);

@@ -15,21 +15,6 @@ namespace {
 constexpr std::size_t kRows = 14;
 constexpr std::size_t kLeastColumns = 24;
 
-// The place each column shows: of its stretch the one with the most, so that no peak is lost.
-std::vector<std::size_t> places_of(const Series& series, std::size_t columns) {
-  const std::size_t places = series.labels.size();
-  std::vector<std::size_t> shown;
-  for (std::size_t c = 0; c < columns; ++c) {
-    std::size_t best = c * places / columns;
-    const std::size_t end = std::max(best + 1, (c + 1) * places / columns);
-    for (std::size_t at = best; at < end; ++at) {
-      if (series.sum_at(at) > series.sum_at(best)) best = at;
-    }
-    shown.push_back(best);
-  }
-  return shown;
-}
-
 // The part a height falls into; the number of parts: above all of them.
 std::size_t part_at(const Series& series, std::size_t place, double height) {
   double sum = 0;
@@ -119,7 +104,7 @@ std::string area_text(const Series& series, const Look& look) {
   const std::size_t width = look.width == 0 ? 100 : look.width;
   const std::size_t taken = 2 + room + 2;
   const std::size_t columns = std::max(width > taken ? width - taken : 0, kLeastColumns);
-  const std::vector<std::size_t> places = places_of(series, columns);
+  const std::vector<std::size_t> places = tallest_places(series, columns);
   std::string text;
   for (std::size_t r = 0; r < kRows; ++r) {
     const double height =

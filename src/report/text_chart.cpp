@@ -129,12 +129,7 @@ Series thinned(const Series& series, std::size_t places) {
   out.labels.clear();
   out.x.clear();
   for (Line& line : out.lines) line.values.clear();
-  for (std::size_t i = 0; i < places; ++i) {
-    const std::size_t end = (i + 1) * series.labels.size() / places;
-    std::size_t best = i * series.labels.size() / places;
-    for (std::size_t at = best; at < end; ++at) {
-      if (series.sum_at(at) > series.sum_at(best)) best = at;
-    }
+  for (const std::size_t best : tallest_places(series, places)) {
     out.labels.push_back(series.labels[best]);
     out.x.push_back(series.x[best]);
     for (std::size_t l = 0; l < out.lines.size(); ++l)

@@ -36,6 +36,10 @@ bool has_times(const HistoryWork& work) {
   return work.history->length() > 0 && work.history->time[0] != memory::kNoTime;
 }
 
+base::Nanos zero_of(const WindowView& window) {
+  return window.trace->clock().base_ns + window.trace->clock().offset_ns;
+}
+
 // Traces of the snapshot's rank on its clock that were recorded at the same time.
 std::vector<const WindowView*> traces_beside(const RunView& run, const SnapshotView& view,
                                              const HistoryWork& work) {
@@ -43,18 +47,13 @@ std::vector<const WindowView*> traces_beside(const RunView& run, const SnapshotV
   if (!has_times(work)) return found;
   const auto times = work.history->time.span();
   for (const WindowView& window : run.windows) {
-    const trace::Clock& clock = window.trace->clock();
-    if (window.rank != view.rank || !clock.base_known) continue;
-    const base::Nanos zero = clock.base_ns + clock.offset_ns;
+    if (window.rank != view.rank || !window.trace->clock().base_known) continue;
+    const base::Nanos zero = zero_of(window);
     const bool apart = window.trace->span().end + zero < times.front() ||
                        window.trace->span().start + zero > times.back();
     if (!apart) found.push_back(&window);
   }
   return found;
-}
-
-base::Nanos zero_of(const WindowView& window) {
-  return window.trace->clock().base_ns + window.trace->clock().offset_ns;
 }
 
 std::vector<NamedSpan> spans_of_snapshot(const memory::Snapshot& snapshot,

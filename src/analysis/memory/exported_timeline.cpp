@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/memory/stretches.h"
 #include "analysis/memory/timeline_tables.h"
 #include "memory/timeline.h"
 
@@ -22,30 +23,17 @@ Bytes total_of(const memory::TimelinePoint& point) {
   return sum;
 }
 
-// The place with the most of each stretch.
-std::vector<std::size_t> highest(const memory::Timeline& timeline, std::size_t points,
-                                 TimelineAxis axis) {
-  __extension__ using Wide = __int128;
+// The place with the most of each stretch; for 0 points, all of them.
+std::vector<std::uint32_t> highest(const memory::Timeline& timeline, std::size_t points,
+                                   TimelineAxis axis) {
   const auto& list = timeline.points;
-  const base::Nanos length = list.empty() ? 1 : list.back().time - list.front().time + 1;
-  const auto stretch = [&](std::size_t i) -> std::size_t {
-    if (points == 0) return i;
-    if (axis == TimelineAxis::kEvents) return i * points / list.size();
-    const Wide at = list[i].time - list.front().time;
-    return static_cast<std::size_t>(at * static_cast<Wide>(points) / length);
-  };
-  std::vector<std::size_t> found;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::size_t now = stretch(i);
-    if (found.empty() || now != last) {
-      found.push_back(i);
-      last = now;
-    } else if (total_of(list[i]) > total_of(list[found.back()])) {
-      found.back() = i;
-    }
+  const auto places = static_cast<std::uint32_t>(list.size());
+  const auto height = [&](std::size_t i) { return total_of(list[i]); };
+  if (axis == TimelineAxis::kTime && points > 0) {
+    const auto time = [&](std::size_t i) { return list[i].time; };
+    return highest_of(places, stretches_of_time(places, points, time), height);
   }
-  return found;
+  return highest_of(places, stretches_of_places(places, points == 0 ? places : points), height);
 }
 
 std::optional<std::int64_t> number_at(const ExportedView& view, base::Nanos time) {
@@ -96,7 +84,7 @@ void add_exported(Answer& answer, const ExportedView& view, std::size_t points, 
       {view.rank, view.label, Null{}, Null{}, total_of(*peak), Null{}, Null{}, Null{}, Null{},
        Null{}, view.steps.empty() ? base::Cell(Null{}) : base::Cell(view.steps.size()),
        view.steps.empty() ? base::Cell(Null{}) : base::Cell("marks")});
-  for (const std::size_t i : highest(timeline, points, axis)) {
+  for (const std::uint32_t i : highest(timeline, points, axis)) {
     const memory::TimelinePoint& point = list[i];
     const auto of = [&](TimelineCategory category) {
       return point.alive[static_cast<std::size_t>(category)];

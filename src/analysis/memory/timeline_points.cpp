@@ -1,36 +1,29 @@
 #include "analysis/memory/timeline_points.h"
 
+#include "analysis/memory/stretches.h"
+
 namespace stepscope::analysis {
 namespace {
 
-// The event with the most of each stretch.
+// The event with the most of each stretch; for 0 points, every event that changes something.
 std::vector<std::uint32_t> highest_events(const HistoryWork& work, const Allocated& curve,
                                           TimelineAxis axis, std::size_t points) {
-  __extension__ using Wide = __int128;
   const auto events = static_cast<std::uint32_t>(work.history->length());
-  const auto times = work.history->time.span();
-  const bool by_time =
-      axis == TimelineAxis::kTime && events > 0 && times.front() != memory::kNoTime;
-  const base::Nanos length = by_time ? times.back() - times.front() + 1 : 1;
-  const auto stretch = [&](std::uint32_t event) -> std::uint64_t {
-    if (points == 0) return event;
-    if (!by_time) return std::uint64_t{event} * points / events;
-    const base::Nanos at = times[event] - times.front();
-    return static_cast<std::uint64_t>(static_cast<Wide>(at) * static_cast<Wide>(points) / length);
-  };
-  std::vector<std::uint32_t> found;
-  std::uint64_t last = 0;
-  for (std::uint32_t event = 0; event < events; ++event) {
-    if (work.lives.of_event[event] == kNoLife && points == 0) continue;
-    const std::uint64_t now = stretch(event);
-    if (found.empty() || now != last) {
-      found.push_back(event);
-      last = now;
-    } else if (curve.after[event] > curve.after[found.back()]) {
-      found.back() = event;
+  if (events == 0) return {};
+  if (points == 0) {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t event = 0; event < events; ++event) {
+      if (work.lives.of_event[event] != kNoLife) all.push_back(event);
     }
+    return all;
   }
-  return found;
+  const auto times = work.history->time.span();
+  const auto height = [&](std::size_t event) { return curve.after[event]; };
+  if (axis == TimelineAxis::kTime && times.front() != memory::kNoTime) {
+    const auto time = [&](std::size_t event) { return times[event]; };
+    return highest_of(events, stretches_of_time(events, points, time), height);
+  }
+  return highest_of(events, stretches_of_places(events, points), height);
 }
 
 }  // namespace
