@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "base/utf8.h"
 
 namespace stepscope::base {
@@ -82,6 +84,28 @@ std::string decode_string(std::string_view raw) {
 std::string decode_json(std::string_view json) {
   if (json.size() < 2 || json.front() != '"' || json.back() != '"') return std::string(json);
   return decode_string(json.substr(1, json.size() - 2));
+}
+
+std::string json_string(std::string_view text) {
+  std::string result = "\"";
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (const std::size_t letter = std::string_view("\"\\\n\r\t").find(c);
+        letter != std::string_view::npos) {
+      result += '\\';
+      result += "\"\\nrt"[letter];
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      const Utf8 sequence = utf8_at(text, at);
+      // One mark for every byte that makes no sense: what is shown and what is written agree.
+      result.append(sequence.valid ? text.substr(at, sequence.size) : kReplacement);
+      at += sequence.valid ? sequence.size : 1;
+      continue;
+    }
+    ++at;
+  }
+  return result += '"';
 }
 
 }  // namespace stepscope::base

@@ -24,4 +24,7 @@ std::string decode_string(std::string_view raw);
 // The text of a value that is a string, any other value as it stands.
 std::string decode_json(std::string_view json);
 
+// Text as a JSON string, in quotes; what is not UTF-8 becomes U+FFFD.
+std::string json_string(std::string_view text);
+
 }  // namespace stepscope::base

@@ -47,6 +47,11 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"unknown_action", kInfo, "an allocator event of a kind we do not know; kept under its name"},
     {"incomplete_record", kInfo, "an allocator event lacks its address or size; 0 was taken"},
     {"unknown_value", kInfo, "a part of the snapshot that we do not know was skipped"},
+    {"records_dropped", kLoss, "the process recorded faster than it could be written"},
+    {"not_finished", kInfo,
+     "the process did not finish its recording: killed, or still running; up to half a second may "
+     "be missing"},
+    {"clock_was_set", kInfo, "somebody set the wall clock meanwhile; it was not followed"},
     {"rank_from_file_name", kInfo, "the file does not say its rank; taken from its name"},
     {"rank_from_order", kInfo,
      "neither file nor name says the rank; numbered in order of the names"},

@@ -57,6 +57,10 @@ enum class Note : std::uint8_t {
   kUnknownAction,
   kIncompleteRecord,
   kUnknownValue,
+  // a recording of our own
+  kRecordsDropped,
+  kNotFinished,
+  kClockWasSet,
   // the run
   kRankFromFileName,
   kRankFromOrder,

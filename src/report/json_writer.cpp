@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "report/text_width.h"
+#include "base/json_string.h"
 
 namespace stepscope::report {
 namespace {
@@ -12,41 +12,6 @@ namespace {
 constexpr std::uint64_t kExactInDouble = std::uint64_t{1} << 53;
 
 }  // namespace
-
-std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t before = at;
-    const char32_t character = next_character(text, at);
-    switch (character) {
-      case '"':
-        result += "\\\"";
-        break;
-      case '\\':
-        result += "\\\\";
-        break;
-      case '\n':
-        result += "\\n";
-        break;
-      case '\r':
-        result += "\\r";
-        break;
-      case '\t':
-        result += "\\t";
-        break;
-      case 0xfffd:
-        result += "\xef\xbf\xbd";
-        break;
-      default:
-        if (character < 0x20 || character == 0x7f) {
-          result += fmt::format("\\u{:04x}", static_cast<unsigned>(character));
-        } else {
-          result += text.substr(before, at - before);
-        }
-    }
-  }
-  return result += '"';
-}
 
 void JsonWriter::separate() {
   if (after_key_) {
@@ -79,7 +44,7 @@ void JsonWriter::close(char bracket) {
 
 void JsonWriter::key(std::string_view name) {
   separate();
-  text_ += json_string(name);
+  text_ += base::json_string(name);
   text_ += ": ";
   after_key_ = true;
 }
@@ -89,7 +54,7 @@ void JsonWriter::raw(std::string_view text) {
   text_ += text;
 }
 
-void JsonWriter::value(std::string_view text) { raw(json_string(text)); }
+void JsonWriter::value(std::string_view text) { raw(base::json_string(text)); }
 
 void JsonWriter::value(double number) {
   if (!std::isfinite(number)) {
@@ -101,7 +66,7 @@ void JsonWriter::value(double number) {
 
 void JsonWriter::whole(bool negative, std::uint64_t magnitude) {
   const std::string digits = fmt::format("{}{}", negative ? "-" : "", magnitude);
-  raw(magnitude < kExactInDouble ? digits : json_string(digits));
+  raw(magnitude < kExactInDouble ? digits : base::json_string(digits));
 }
 
 }  // namespace stepscope::report

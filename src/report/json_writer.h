@@ -56,7 +56,4 @@ class JsonWriter {
   bool after_key_ = false;
 };
 
-// A JSON string with its quotes.
-std::string json_string(std::string_view text);
-
 }  // namespace stepscope::report

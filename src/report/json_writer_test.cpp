@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json_string.h"
+
 namespace stepscope::report {
 namespace {
 
@@ -18,7 +20,7 @@ TEST(JsonWriter, EscapesAndRepairs) {
       {"日本 µ 🚀", "\"日本 µ 🚀\""},
       {"cut \xe6\x97", "\"cut \xef\xbf\xbd\xef\xbf\xbd\""},
   };
-  for (const auto& [text, json] : cases) EXPECT_EQ(json_string(text), json);
+  for (const auto& [text, json] : cases) EXPECT_EQ(base::json_string(text), json);
 }
 
 TEST(JsonWriter, NestsWithCommasAndIndents) {

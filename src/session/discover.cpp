@@ -151,7 +151,7 @@ class Search {
 bool has_trace_name(std::string_view file_name) {
   const std::string name = base::lowered(file_name);
   for (const std::string_view end : {".json", ".json.gz", ".json.zst", ".pickle", ".pickle.gz",
-                                     ".pickle.zst", ".pkl", ".pkl.gz", ".pkl.zst"}) {
+                                     ".pickle.zst", ".pkl", ".pkl.gz", ".pkl.zst", ".scope"}) {
     if (name.ends_with(end) && name.size() > end.size()) return true;
   }
   // Whatever is appended: .gz, .zst, a number by a rotating writer.

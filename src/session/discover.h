@@ -29,7 +29,8 @@ struct Discovery {
 // also through links, counts once.
 base::Result<Discovery> discover(const std::vector<std::string>& paths);
 
-// Names a recording may have: *.json, *.pickle, *.pkl, also with .gz or .zst, *.pt.trace.json*.
+// Names a recording may have: *.json, *.pickle, *.pkl, also with .gz or .zst, *.pt.trace.json*,
+// *.scope.
 bool has_trace_name(std::string_view file_name);
 
 }  // namespace stepscope::session
