@@ -29,12 +29,37 @@ STEPSCOPE_API void stepscope_step(int64_t number);
 /* Levels as Python counts them: 10 debug, 20 info, 30 warning, 40 error. */
 STEPSCOPE_API void stepscope_log(int32_t level, const char* logger, const char* text);
 
+/* The same on a lane: 0 is the thread itself, any other number a task that several threads or
+ * other tasks interrupt, such as a coroutine. Ranges nest within their lane. */
+STEPSCOPE_API void stepscope_begin_on(uint32_t name, uint64_t lane);
+STEPSCOPE_API void stepscope_end_on(uint32_t name, uint64_t lane);
+STEPSCOPE_API void stepscope_instant_on(uint32_t name, uint64_t lane);
+STEPSCOPE_API void stepscope_log_on(int32_t level, const char* logger, const char* text,
+                                    uint64_t lane);
+
 /* Records to FOLDER/events.scope until stepscope_stop or the end of the process. 0: it does;
  * otherwise nothing is recorded and stepscope_error says why. Not needed under stepscope.profile.
  */
 STEPSCOPE_API int stepscope_start(const char* folder);
+/* The same to FOLDER/FILE, with COUNT pairs of texts about the process: rank, versions. */
+STEPSCOPE_API int stepscope_start_as(const char* folder, const char* file, const char* const* pairs,
+                                     uint32_t count);
 STEPSCOPE_API void stepscope_stop(void);
-STEPSCOPE_API const char* stepscope_error(void);
+/* All that was recorded so far is in the file when it returns. */
+STEPSCOPE_API void stepscope_flush(void);
+STEPSCOPE_API int stepscope_is_recording(void);
+
+/* Texts last until the thread's next call of a function that returns one. */
+STEPSCOPE_API const char* stepscope_error(void);       /* why the last start failed */
+STEPSCOPE_API const char* stepscope_path(void);        /* where this process writes, or "" */
+STEPSCOPE_API const char* stepscope_write_error(void); /* the first one while writing, or "" */
+
+/* What recording cost this process so far. */
+struct stepscope_cost {
+  uint64_t records, dropped, log_lines, bytes, lost_bytes;
+  int64_t writer_cpu_ns;
+};
+STEPSCOPE_API void stepscope_get_cost(struct stepscope_cost* cost);
 
 #ifdef __cplusplus
 }

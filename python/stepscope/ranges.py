@@ -1,0 +1,85 @@
+"""Ranges, counters and log lines of the process that imports this, into its recording.
+
+>>> from stepscope.ranges import range
+>>> with range("forward"):
+...     pass
+>>> @range("load")
+... def load():
+...     return 1
+>>> load()
+1
+
+Without a recording a range costs about as much as an empty `with`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from stepscope import _capture
+from stepscope._capture import counter, instant, range
+
+__all__ = ["LogHandler", "counter", "instant", "log", "range"]
+
+
+def log(text: object, level: int = logging.INFO, logger: str = "stepscope") -> None:
+    """A line of its own, beside what the trace shows of that moment."""
+    _capture.log(level, logger, str(text))
+
+
+class LogHandler(logging.Handler):
+    """Puts what a program logs into the recording: `logging.getLogger().addHandler(LogHandler())`."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Called by logging; an error in the line must not become one of the program."""
+        try:
+            text = self.format(record)
+        except Exception:
+            self.handleError(record)
+            return
+        _capture.log(record.levelno, record.name, text)
+
+
+def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
+    """The function with a range around each call; generators and coroutines around their life."""
+    title = name or getattr(function, "__qualname__", None) or repr(function)
+
+    if inspect.isasyncgenfunction(function):
+
+        @functools.wraps(function)
+        async def around_async_generator(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            with range(title):
+                async for item in function(*args, **kwargs):
+                    yield item
+
+        return around_async_generator
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def around_coroutine(*args: Any, **kwargs: Any) -> Any:
+            with range(title):
+                return await function(*args, **kwargs)
+
+        return around_coroutine
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def around_generator(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            with range(title):
+                return (yield from function(*args, **kwargs))
+
+        return around_generator
+
+    @functools.wraps(function)
+    def around(*args: Any, **kwargs: Any) -> Any:
+        with range(title):
+            return function(*args, **kwargs)
+
+    return around
+
+
+_capture.set_decorate(_decorate)

@@ -1,0 +1,321 @@
+// stepscope._capture: the recorder for Python. Written against Python's own C interface, because a
+// range is entered and left in a hundred nanoseconds and a binding's layer costs as much again.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stepscope/stepscope.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+// What this module knows of others; all null until they are there.
+struct Hooks {
+  PyObject* name_ids = nullptr;      // from text to number
+  PyObject* running_loop = nullptr;  // asyncio's; null until somebody imported it
+  PyObject* current_task = nullptr;
+  PyObject* decorate = nullptr;  // stepscope.ranges.decorate
+  PyObject* enter = nullptr;     // of torch's record_function and NVTX, while somebody listens
+  PyObject* leave = nullptr;
+};
+Hooks hooks;
+
+// The number of a name, from a dictionary: text that Python interned finds it by identity. 0 with
+// an exception set: not a text.
+std::uint32_t id_of(PyObject* name) {
+  if (!PyUnicode_Check(name)) {
+    PyErr_Format(PyExc_TypeError, "the name of a range is a text, not %.80s",
+                 Py_TYPE(name)->tp_name);
+    return 0;
+  }
+  PyObject* const known = PyDict_GetItemWithError(hooks.name_ids, name);
+  if (known != nullptr) return static_cast<std::uint32_t>(PyLong_AsUnsignedLong(known));
+  const char* const text = PyErr_Occurred() != nullptr ? nullptr : PyUnicode_AsUTF8(name);
+  if (text == nullptr) return 0;
+  const std::uint32_t id = stepscope_name(text);
+  PyObject* const number = PyLong_FromUnsignedLong(id);
+  if (number == nullptr || PyDict_SetItem(hooks.name_ids, name, number) != 0) {
+    Py_XDECREF(number);
+    return 0;
+  }
+  Py_DECREF(number);
+  return id;
+}
+
+// asyncio's two questions, once somebody has imported it: looking costs a dictionary's lookup.
+bool has_asyncio() {
+  if (hooks.current_task != nullptr) return true;
+  PyObject* const modules = PyImport_GetModuleDict();
+  PyObject* const asyncio = PyDict_GetItemString(modules, "asyncio");
+  if (asyncio == nullptr) return false;
+  PyObject* const loop = PyObject_GetAttrString(asyncio, "_get_running_loop");
+  PyObject* const task = PyObject_GetAttrString(asyncio, "current_task");
+  if (loop == nullptr || task == nullptr) {  // still being imported
+    PyErr_Clear();
+    Py_XDECREF(loop);
+    Py_XDECREF(task);
+    return false;
+  }
+  hooks.running_loop = loop;
+  hooks.current_task = task;
+  return true;
+}
+
+// The task this code runs in, or 0: ranges of a task nest in themselves across awaits.
+std::uint64_t current_lane() {
+  if (!has_asyncio()) return 0;
+  PyObject* const loop = PyObject_CallNoArgs(hooks.running_loop);
+  if (loop == nullptr || loop == Py_None) {
+    PyErr_Clear();
+    Py_XDECREF(loop);
+    return 0;
+  }
+  PyObject* const task = PyObject_CallOneArg(hooks.current_task, loop);
+  Py_DECREF(loop);
+  if (task == nullptr) PyErr_Clear();
+  const std::uint64_t lane =
+      task == nullptr || task == Py_None ? 0 : reinterpret_cast<std::uintptr_t>(task) >> 4;
+  Py_XDECREF(task);
+  return lane;
+}
+
+struct Range {
+  PyObject_HEAD PyObject* name;
+  PyObject* handle;  // what hooks.enter gave
+  std::uint32_t id;
+  std::uint64_t lane;
+};
+
+PyObject* range_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  PyObject* name = nullptr;
+  static const char* names[] = {"name", nullptr};
+  if (PyArg_ParseTupleAndKeywords(args, keywords, "O:range", const_cast<char**>(names), &name) ==
+      0) {
+    return nullptr;
+  }
+  // @range without a name: the function's own.
+  if (!PyUnicode_Check(name) && PyCallable_Check(name) != 0) {
+    return PyObject_CallFunctionObjArgs(hooks.decorate, name, Py_None, nullptr);
+  }
+  const std::uint32_t id = id_of(name);
+  if (id == 0) return nullptr;
+  auto* const self = reinterpret_cast<Range*>(type->tp_alloc(type, 0));
+  if (self == nullptr) return nullptr;
+  Py_INCREF(name);
+  self->name = name;
+  self->id = id;
+  return reinterpret_cast<PyObject*>(self);
+}
+
+void range_dealloc(PyObject* object) {
+  auto* const self = reinterpret_cast<Range*>(object);
+  PyTypeObject* const type = Py_TYPE(object);
+  Py_XDECREF(self->name);
+  Py_XDECREF(self->handle);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* range_enter(PyObject* object, PyObject* /*unused*/) {
+  auto* const self = reinterpret_cast<Range*>(object);
+  if (hooks.enter != nullptr) {
+    Py_XSETREF(self->handle, PyObject_CallOneArg(hooks.enter, self->name));
+    if (self->handle == nullptr) PyErr_Clear();  // somebody else's trouble must not be the user's
+  }
+  if (stepscope_is_recording() != 0) {
+    self->lane = current_lane();
+    stepscope_begin_on(self->id, self->lane);
+  }
+  Py_INCREF(object);
+  return object;
+}
+
+PyObject* range_exit(PyObject* object, PyObject* const* /*error*/, Py_ssize_t /*count*/) {
+  auto* const self = reinterpret_cast<Range*>(object);
+  stepscope_end_on(self->id, self->lane);
+  if (self->handle != nullptr) {
+    PyObject* const handle = self->handle;
+    self->handle = nullptr;
+    if (hooks.leave != nullptr) {
+      PyObject* const done = PyObject_CallOneArg(hooks.leave, handle);
+      if (done == nullptr) PyErr_Clear();
+      Py_XDECREF(done);
+    }
+    Py_DECREF(handle);
+  }
+  Py_RETURN_NONE;
+}
+
+// @range("name") above a function.
+PyObject* range_call(PyObject* object, PyObject* args, PyObject* keywords) {
+  PyObject* function = nullptr;
+  if (keywords != nullptr && PyDict_Size(keywords) > 0) {
+    PyErr_SetString(PyExc_TypeError, "a range decorates one function and takes nothing else");
+    return nullptr;
+  }
+  if (PyArg_ParseTuple(args, "O:range", &function) == 0) return nullptr;
+  auto* const self = reinterpret_cast<Range*>(object);
+  return PyObject_CallFunctionObjArgs(hooks.decorate, function, self->name, nullptr);
+}
+
+PyObject* range_repr(PyObject* object) {
+  return PyUnicode_FromFormat("stepscope.range(%R)", reinterpret_cast<Range*>(object)->name);
+}
+
+PyMethodDef range_methods[] = {
+    {"__enter__", range_enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(range_exit)),
+     METH_FASTCALL, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyType_Slot range_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(range_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
+    {Py_tp_call, reinterpret_cast<void*>(range_call)},
+    {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
+    {Py_tp_methods, range_methods},
+    {Py_tp_doc, const_cast<char*>("range(name)\n--\n\nA stretch of time with a name: "
+                                  "`with range(\"forward\"):`, or `@range` above a function.")},
+    {0, nullptr}};
+PyType_Spec range_spec = {"stepscope._capture.range", sizeof(Range), 0, Py_TPFLAGS_DEFAULT,
+                          range_slots};
+
+PyObject* start(PyObject* /*module*/, PyObject* args) {
+  const char *folder = nullptr, *file = nullptr;
+  PyObject* about = nullptr;
+  if (PyArg_ParseTuple(args, "ssO!:start", &folder, &file, &PyDict_Type, &about) == 0) {
+    return nullptr;
+  }
+  std::vector<const char*> pairs;
+  PyObject *key = nullptr, *value = nullptr;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(about, &at, &key, &value) != 0) {
+    pairs.push_back(PyUnicode_AsUTF8(key));
+    pairs.push_back(PyUnicode_AsUTF8(value));
+    if (PyErr_Occurred() != nullptr) return nullptr;
+  }
+  const auto count = static_cast<std::uint32_t>(pairs.size() / 2);
+  if (stepscope_start_as(folder, file, pairs.data(), count) == 0) Py_RETURN_NONE;
+  PyErr_SetString(PyExc_OSError, stepscope_error());
+  return nullptr;
+}
+
+PyObject* stop(PyObject* /*module*/, PyObject* /*unused*/) {
+  Py_BEGIN_ALLOW_THREADS;  // the writer may wait for a disk
+  stepscope_stop();
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+PyObject* flush(PyObject* /*module*/, PyObject* /*unused*/) {
+  Py_BEGIN_ALLOW_THREADS;
+  stepscope_flush();
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+PyObject* is_recording(PyObject* /*module*/, PyObject* /*unused*/) {
+  return PyBool_FromLong(stepscope_is_recording());
+}
+
+PyObject* path(PyObject* /*module*/, PyObject* /*unused*/) {
+  return PyUnicode_DecodeFSDefault(stepscope_path());
+}
+
+PyObject* write_error(PyObject* /*module*/, PyObject* /*unused*/) {
+  return PyUnicode_DecodeFSDefault(stepscope_write_error());
+}
+
+PyObject* cost(PyObject* /*module*/, PyObject* /*unused*/) {
+  stepscope_cost cost{};
+  stepscope_get_cost(&cost);
+  return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:L}", "records", cost.records, "dropped",
+                       cost.dropped, "log_lines", cost.log_lines, "bytes", cost.bytes, "lost_bytes",
+                       cost.lost_bytes, "writer_cpu_ns", cost.writer_cpu_ns);
+}
+
+PyObject* step(PyObject* /*module*/, PyObject* number) {
+  const long long value = PyLong_AsLongLong(number);
+  if (value == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  stepscope_step(value);
+  Py_RETURN_NONE;
+}
+
+PyObject* instant(PyObject* /*module*/, PyObject* name) {
+  const std::uint32_t id = id_of(name);
+  if (id == 0) return nullptr;
+  if (stepscope_is_recording() != 0) stepscope_instant_on(id, current_lane());
+  Py_RETURN_NONE;
+}
+
+PyObject* counter(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2) {
+    PyErr_SetString(PyExc_TypeError, "counter takes a name and a number");
+    return nullptr;
+  }
+  const std::uint32_t id = id_of(args[0]);
+  if (id == 0) return nullptr;
+  const double value = PyFloat_AsDouble(args[1]);
+  if (value == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  stepscope_counter(id, value);
+  Py_RETURN_NONE;
+}
+
+PyObject* log(PyObject* /*module*/, PyObject* args) {
+  int level = 0;
+  const char *logger = nullptr, *text = nullptr;
+  if (PyArg_ParseTuple(args, "iss:log", &level, &logger, &text) == 0) return nullptr;
+  if (stepscope_is_recording() != 0) stepscope_log_on(level, logger, text, current_lane());
+  Py_RETURN_NONE;
+}
+
+PyObject* set_hooks(PyObject* /*module*/, PyObject* args) {
+  PyObject *enter = nullptr, *leave = nullptr;
+  if (PyArg_ParseTuple(args, "OO:set_hooks", &enter, &leave) == 0) return nullptr;
+  Py_XSETREF(hooks.enter, enter == Py_None ? nullptr : Py_NewRef(enter));
+  Py_XSETREF(hooks.leave, leave == Py_None ? nullptr : Py_NewRef(leave));
+  Py_RETURN_NONE;
+}
+
+PyObject* set_decorate(PyObject* /*module*/, PyObject* decorate) {
+  Py_XSETREF(hooks.decorate, Py_NewRef(decorate));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+    {"start", start, METH_VARARGS, "start(folder, file, about)"},
+    {"stop", stop, METH_NOARGS, nullptr},
+    {"flush", flush, METH_NOARGS, nullptr},
+    {"is_recording", is_recording, METH_NOARGS, nullptr},
+    {"path", path, METH_NOARGS, nullptr},
+    {"write_error", write_error, METH_NOARGS, nullptr},
+    {"cost", cost, METH_NOARGS, nullptr},
+    {"step", step, METH_O, nullptr},
+    {"instant", instant, METH_O, nullptr},
+    {"counter", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(counter)), METH_FASTCALL,
+     nullptr},
+    {"log", log, METH_VARARGS, "log(level, logger, text)"},
+    {"set_hooks", set_hooks, METH_VARARGS, "set_hooks(enter, leave): of other tools' ranges"},
+    {"set_decorate", set_decorate, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
+                                 "stepscope._capture",
+                                 nullptr,
+                                 -1,
+                                 methods,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__capture() {
+  hooks.name_ids = PyDict_New();
+  PyObject* const module = PyModule_Create(&module_definition);
+  if (module == nullptr || hooks.name_ids == nullptr) return nullptr;
+  PyObject* const range = PyType_FromSpec(&range_spec);
+  if (range == nullptr || PyModule_AddObject(module, "range", range) != 0) return nullptr;
+  return module;
+}
