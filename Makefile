@@ -26,7 +26,7 @@ build: build/build.ninja ## build the program: build/stepscope
 python: build ## build the extension of the Python package beside python/stepscope, over the same objects
 	@grep -qs '^STEPSCOPE_PYTHON:BOOL=ON' build/CMakeCache.txt || \
 	  cmake -S . -B build -DSTEPSCOPE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) >/dev/null
-	@cmake --build build -j$(JOBS) --target _core
+	@cmake --build build -j$(JOBS) --target _core _capture
 
 wheel: ## a wheel for other machines in dist/, checked by auditwheel
 	@rm -rf build-wheel-plain dist

@@ -4,11 +4,11 @@ from typing import Any, TypeVar, overload
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-class range:
+class range:  # noqa: N801  # read as a word: with ss.range("forward")
     @overload
     def __new__(cls, name: str) -> range: ...
     @overload
-    def __new__(cls, name: _F) -> _F: ...
+    def __new__(cls, name: Callable[..., Any]) -> Any: ...
     def __enter__(self) -> range: ...
     def __exit__(
         self,

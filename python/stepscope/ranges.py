@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 from stepscope import _capture
@@ -32,7 +32,7 @@ def log(text: object, level: int = logging.INFO, logger: str = "stepscope") -> N
 
 
 class LogHandler(logging.Handler):
-    """Puts what a program logs into the recording: `logging.getLogger().addHandler(LogHandler())`."""
+    """Puts what a program logs into its recording; `logging.getLogger().addHandler` takes it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Called by logging; an error in the line must not become one of the program."""
@@ -68,7 +68,7 @@ def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., A
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
-        def around_generator(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        def around_generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             with range(title):
                 return (yield from function(*args, **kwargs))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import stepscope
 from stepscope import _capture, ranges
 
