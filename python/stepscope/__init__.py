@@ -19,10 +19,45 @@ from stepscope.errors import (
     LimitError,
     NotFoundError,
     ReadError,
+    RecordingError,
+    RecordingWarning,
     UsageError,
 )
 from stepscope.run import Run, open, open_memory
 from stepscope.table import Answer, Column, Table
+
+TYPE_CHECKING = False  # as in analyses.py
+if TYPE_CHECKING:
+    from stepscope.ranges import counter, instant, log, range, step
+    from stepscope.recording.profile import profile
+    from stepscope.recording.schedule import Schedule, schedule
+
+# What records is loaded when it is first asked for: who only reads a run does without.
+_RECORDING = {
+    "Schedule": "stepscope.recording.schedule",
+    "counter": "stepscope.ranges",
+    "instant": "stepscope.ranges",
+    "log": "stepscope.ranges",
+    "profile": "stepscope.recording.profile",
+    "range": "stepscope.ranges",
+    "schedule": "stepscope.recording.schedule",
+    "step": "stepscope.ranges",
+}
+
+
+def __getattr__(name: str) -> object:
+    module = _RECORDING.get(name)
+    if module is None:
+        raise AttributeError(f"module 'stepscope' has no attribute {name!r}")
+    import importlib
+
+    found = globals()[name] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_RECORDING})
+
 
 __all__ = [
     "Answer",
@@ -33,10 +68,20 @@ __all__ = [
     "LimitError",
     "NotFoundError",
     "ReadError",
+    "RecordingError",
+    "RecordingWarning",
     "Run",
+    "Schedule",
     "Table",
     "UsageError",
     "__version__",
+    "counter",
+    "instant",
+    "log",
     "open",
     "open_memory",
+    "profile",
+    "range",
+    "schedule",
+    "step",
 ]

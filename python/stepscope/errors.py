@@ -42,6 +42,17 @@ class LimitError(Error, MemoryError):
     """It would take more memory than allowed."""
 
 
+class RecordingError(Error, OSError):
+    """A run cannot be recorded: its folder cannot be written."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class RecordingWarning(UserWarning):
+    """The training goes on, but less is recorded than was asked for."""
+
+
 class CancelledError(Error):
     """Reading was asked to stop."""
 

@@ -17,13 +17,22 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import os
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 from stepscope import _capture
 from stepscope._capture import counter, instant, range
 
-__all__ = ["LogHandler", "counter", "instant", "log", "range"]
+__all__ = ["LogHandler", "counter", "instant", "log", "range", "step"]
+
+
+def step() -> None:
+    """A training step ends now: `step()` of the profile that runs, from anywhere; else nothing."""
+    from stepscope.recording.profile import current
+
+    if (recording := current()) is not None:
+        recording.step()
 
 
 def log(text: object, level: int = logging.INFO, logger: str = "stepscope") -> None:
@@ -83,3 +92,9 @@ def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., A
 
 
 _capture.set_decorate(_decorate)
+
+# A process that a recorded one spawned records too.
+if "STEPSCOPE_RANK_FOLDER" in os.environ:
+    from stepscope.recording import children
+
+    children.join()

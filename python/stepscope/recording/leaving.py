@@ -1,0 +1,106 @@
+"""However a process ends, its recording is finished first, where Python still runs.
+
+Handlers and hooks of others are kept and called; nothing is replaced for good.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any
+
+ExceptionHook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
+
+
+class Leaving:
+    """Watches for the end of this process, between `watch` and `forget`."""
+
+    def __init__(
+        self,
+        finish: Callable[[str], None],
+        save: Callable[[str], None],
+        failed: Callable[[BaseException], None],
+    ) -> None:
+        """What to call: at the end, when the end is near, with an error that nobody caught."""
+        self._finish, self._save, self._failed = finish, save, failed
+        self._process = os.getpid()
+        self._signal_before: Any = None
+        self._has_signal = False
+        self._hook_before: ExceptionHook | None = None
+        self._holds = 0
+        self._held_signal: tuple[int, FrameType | None] | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A signal that comes meanwhile is acted on afterwards: files must not be half closed."""
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+            if self._holds == 0 and self._held_signal is not None:
+                late, self._held_signal = self._held_signal, None
+                self._on_signal(*late)
+
+    def watch(self) -> None:
+        """Puts itself in front of what is there."""
+        atexit.register(self._at_exit)
+        self._hook_before = sys.excepthook
+        sys.excepthook = self._on_exception
+        if threading.current_thread() is not threading.main_thread():
+            return  # only the main thread may set handlers
+        before = signal.getsignal(signal.SIGTERM)
+        # None: somebody's in C, which cannot be called from here. Ignored: the process goes on.
+        if before is None or before == signal.SIG_IGN:
+            return
+        self._signal_before, self._has_signal = before, True
+        signal.signal(signal.SIGTERM, self._on_signal)
+
+    def forget(self) -> None:
+        """Takes itself away, where nobody has come on top since."""
+        atexit.unregister(self._at_exit)
+        # Bound methods are made anew each time they are asked for: equal, not identical.
+        if sys.excepthook == self._on_exception and self._hook_before is not None:
+            sys.excepthook = self._hook_before
+        if not self._has_signal or threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) == self._on_signal:
+            signal.signal(signal.SIGTERM, self._signal_before)
+        self._has_signal = False
+
+    def _is_child(self) -> bool:
+        return os.getpid() != self._process
+
+    def _at_exit(self) -> None:
+        if not self._is_child():
+            self._finish("exit")
+
+    def _on_exception(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if not self._is_child():
+            self._failed(error)
+            self._finish("exception")
+        (self._hook_before or sys.__excepthook__)(kind, error, trace)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._holds > 0 and not self._is_child():
+            self._held_signal = (number, frame)
+            return
+        before = self._signal_before
+        if callable(before):
+            # Theirs decides whether the process ends, and when.
+            if not self._is_child():
+                self._save("SIGTERM")
+            before(number, frame)
+            return
+        if not self._is_child():
+            self._finish("SIGTERM")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)

@@ -1,0 +1,279 @@
+"""`stepscope.profile`: a run is recorded between its beginning and its end.
+
+Ranges, steps, counters and log lines always; windows (a trace, the allocator's history) for the
+steps a schedule chooses. One at a time per process; in a forked child nothing of it is left but the
+ranges.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+
+from stepscope import _capture
+from stepscope.errors import UsageError
+from stepscope.ranges import range as named_range
+from stepscope.recording import children
+from stepscope.recording import settings as checked
+from stepscope.recording.leaving import Leaving
+from stepscope.recording.logs import listen_to_logs
+from stepscope.recording.memory_figures import count_memory, write_memory
+from stepscope.recording.notices import Notices
+from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.schedule import Position, Schedule
+from stepscope.recording.settings import Settings, Trace
+from stepscope.recording.shortfalls import warn_of_little_disk, warn_of_too_few_steps
+from stepscope.recording.starting import begin, rank_facts
+from stepscope.recording.trace_window import TraceWindow
+from stepscope.recording.windows import Limits, ScheduledWindow
+
+Item = TypeVar("Item")
+
+
+class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") as prof)
+    """Records this process into a run's folder; a context manager, or `start()` and `stop()`.
+
+    Args:
+        folder: of the run, shared by all ranks. `%j` becomes the job, `%h` the host, `%r` the rank.
+            Started again in the same folder, a run gets its next attempt.
+        schedule: which steps windows cover: `stepscope.schedule(…)`. When left out, three steps
+            after ten others and one of warm-up.
+        epochs: only in these epochs; short for `schedule(epochs=…)`.
+        trace: whether torch.profiler runs in the window, or what it keeps: `["shapes", "memory",
+            "stacks", "flops", "modules", "cpu", "cuda"]`. When left out, where torch is imported.
+        ranges: whether ranges, steps, counters and log lines are recorded.
+        logs: whether lines of `logging` are recorded; or the least level: `logging.INFO`.
+        rank0_only: windows on rank 0 alone; ranges and logs on all.
+        max_bytes: a window ends early when the process has grown by more than this meanwhile.
+        max_seconds: a window ends early when it has been open for longer.
+        config: settings of the training, kept in run.json.
+        tags: words to find the run by.
+        run_id: what restarts share; told by the script when left out.
+        first_step: the number of the first step, after a restart from a checkpoint.
+        first_epoch: the same for epochs.
+        arguments: whether the command's arguments are kept in run.json.
+
+    Example:
+        >>> import tempfile, stepscope
+        >>> with stepscope.profile(tempfile.mkdtemp(), trace=False) as prof:
+        ...     for batch in prof.watch(range(3)):
+        ...         with stepscope.range("forward"):
+        ...             pass
+        ...         prof.step()
+        >>> prof.steps
+        3
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        schedule: Schedule | None = None,
+        epochs: int | Collection[int] | None = None,
+        trace: Trace = None,
+        ranges: bool = True,
+        logs: bool | int = True,
+        rank0_only: bool = False,
+        max_bytes: int = 4 << 30,
+        max_seconds: float = 600,
+        config: Mapping[str, Any] | None = None,
+        tags: Collection[str] = (),
+        run_id: str | None = None,
+        first_step: int = 0,
+        first_epoch: int = 0,
+        arguments: bool = True,
+    ) -> None:
+        self._settings = Settings(
+            folder=checked.folder_name(folder),
+            schedule=checked.window_schedule(schedule, epochs),
+            trace=checked.window_trace(trace),
+            trace_wanted=bool(trace) or schedule is not None or epochs is not None,
+            ranges=ranges,
+            log_level=checked.log_level(logs),
+            rank0_only=rank0_only,
+            max_bytes=int(checked.positive("max_bytes", max_bytes)),
+            max_seconds=checked.positive("max_seconds", max_seconds),
+            config=config or {},
+            tags=tuple(tags),
+            run_id=run_id,
+            first_step=checked.counted_from("first_step", first_step),
+            first_epoch=checked.counted_from("first_epoch", first_epoch),
+            arguments=arguments,
+        )
+        self.steps = 0  # that ended
+        self.epochs = 0  # that ended
+        self._batch = 0  # of the epoch
+        self.rank: RankFolder  # known from start() on
+        self._is_running = False
+        self._windows: list[ScheduledWindow] = []
+
+    @property
+    def _number(self) -> int:
+        """Of the step that is under way."""
+        return self._settings.first_step + self.steps
+
+    # Beginning and end.
+
+    def start(self) -> profile:
+        """Begins; where that cannot be, an error says why and nothing is changed."""
+        global _current
+        if _current is not None:
+            raise UsageError(
+                f"this process is being recorded already, into {_current.rank.path}; "
+                "stop() that profile first"
+            )
+        self.rank = begin(self._settings)
+        self._notices = Notices(self.rank, rank_facts(self.rank))
+        self._is_running, _current = True, self
+        self._logs = listen_to_logs(self._settings)
+        self._leaving = Leaving(self._finish, self._save, self._failed)
+        self._leaving.watch()
+        self._windows = self._make_windows()
+        for window in self._windows:
+            window.begin_run(self.rank, self._notices)
+        warn_of_little_disk(self.rank, self._notices)
+        count_memory()
+        self._advance(None)
+        return self
+
+    def stop(self) -> None:
+        """Ends: windows are closed, files are complete. Again: nothing."""
+        self._finish("stop")
+
+    def __enter__(self) -> profile:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None or isinstance(error, SystemExit):
+            self._finish("stop")
+            return
+        self._failed(error)
+        self._finish("exception")
+
+    # In the loop.
+
+    def step(self) -> None:
+        """A training step ends now."""
+        if not self._is_running:
+            return
+        number = self._number
+        _capture.step(number)
+        self.steps += 1
+        self._batch += 1
+        self._advance(number)
+
+    def epoch(self) -> None:
+        """An epoch ends now."""
+        if not self._is_running:
+            return
+        with self._leaving.held():
+            for window in self._windows:
+                if window.schedule.by_epoch:
+                    window.close("epoch")
+            self.epochs += 1
+            self._batch = 0
+            _capture.instant("epoch")
+            count_memory()
+        self._advance(None)
+
+    def watch(self, batches: Iterable[Item]) -> Iterator[Item]:
+        """The same batches; how long the loop waits for each is recorded."""
+        waiting = iter(batches)
+        while True:
+            with named_range("wait for data"):
+                try:
+                    batch = next(waiting)
+                except StopIteration:
+                    return
+            yield batch
+
+    # Inside.
+
+    def _make_windows(self) -> list[ScheduledWindow]:
+        made = self._settings
+        if made.rank0_only and self.rank.placement.rank != 0:
+            return []
+        windows = []
+        if made.trace is not None:
+            window = TraceWindow(made.trace, made.trace_wanted)
+            windows.append(ScheduledWindow(window, made.schedule, self._limits()))
+        return windows
+
+    def _limits(self) -> Limits:
+        return Limits(self._settings.max_bytes, self._settings.max_seconds)
+
+    def _advance(self, ended: int | None) -> None:
+        """Windows are told of the step that ended and of the one that begins."""
+        if not self._windows:
+            return
+        at = Position(self.steps, self._batch, self._settings.first_epoch + self.epochs)
+        with self._leaving.held():
+            for window in self._windows:
+                closed = window.completed
+                window.advance(ended, at, self._number)
+                if window.completed > closed:
+                    write_memory(self.rank, f"{window.kind} {closed}", self._number)
+
+    def _save(self, reason: str) -> None:
+        """The end may be near: what windows hold is written, and recording goes on."""
+        for window in self._windows:
+            window.close(reason)
+        _capture.flush()
+
+    def _failed(self, error: BaseException) -> None:
+        """An error that nobody caught: into the recording, with the memory of that moment."""
+        if not self._is_running:
+            return
+        kind = type(error).__name__
+        _capture.log(logging.ERROR, "stepscope", f"{kind}: {error}")
+        self._notices.set(error={"type": kind, "text": str(error)[:2000], "step": self._number})
+        if kind == "OutOfMemoryError":
+            write_memory(self.rank, "out of memory", self._number)
+
+    def _finish(self, reason: str) -> None:
+        global _current
+        if not self._is_running:
+            return
+        self._is_running, _current = False, None
+        self._leaving.forget()
+        if reason in ("stop", "exit"):
+            warn_of_too_few_steps(self._settings, self._windows, self.steps, self._notices)
+        for window in self._windows:
+            window.end_run(reason)
+        write_memory(self.rank, "exit", self._number)
+        if self._logs is not None:
+            logging.getLogger().removeHandler(self._logs)
+        children.withdraw()
+        _capture.stop()
+        self._notices.set(
+            finished=reason, steps=self.steps, epochs=self.epochs, cost=_capture.cost()
+        )
+
+
+# The recording of this process: one at a time, since there is one recorder.
+_current: profile | None = None
+
+
+def current() -> profile | None:
+    """The recording that runs in this process."""
+    return _current
+
+
+def _forget_in_child() -> None:
+    """A forked child is no training: it records ranges into a file of its own, and nothing else."""
+    global _current
+    if _current is not None:
+        _current._is_running = False
+        _current = None
+        _capture.set_hooks(None, None)
+
+
+os.register_at_fork(after_in_child=_forget_in_child)

@@ -1,0 +1,93 @@
+"""What `stepscope.profile` was asked for, checked at the call and not in mid-training."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stepscope.errors import UsageError
+from stepscope.recording.schedule import Schedule
+from stepscope.recording.schedule import schedule as make_schedule
+from stepscope.recording.trace_options import TraceOptions, trace_options
+
+Trace = bool | Collection[str] | Mapping[str, bool] | str | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments of `profile`, which explains them."""
+
+    folder: str
+    schedule: Schedule
+    trace: TraceOptions | None
+    trace_wanted: bool  # somebody asked, so its lack is worth a warning
+    ranges: bool
+    log_level: int | None
+    rank0_only: bool
+    max_bytes: int
+    max_seconds: float
+    config: Mapping[str, Any]
+    tags: tuple[str, ...]
+    run_id: str | None
+    first_step: int
+    first_epoch: int
+    arguments: bool
+
+
+def window_schedule(schedule: object, epochs: int | Collection[int] | None) -> Schedule:
+    """The schedule of windows; three steps after ten others and a warm-up when nothing is said."""
+    if schedule is None:
+        return make_schedule(wait=0 if epochs is not None else 10, epochs=epochs)
+    if not isinstance(schedule, Schedule):
+        raise UsageError(
+            f"schedule is made by stepscope.schedule(wait, warmup, active, …); it is {schedule!r}"
+        )
+    if epochs is not None:
+        raise UsageError("give epochs to the schedule: schedule(…, epochs=…)")
+    return schedule
+
+
+def window_trace(trace: Trace) -> TraceOptions | None:
+    """What traces hold; None for no traces."""
+    if trace is False:
+        return None
+    return trace_options([] if trace is None or trace is True else trace)
+
+
+def log_level(logs: bool | int) -> int | None:
+    """The least level that is recorded; None for none."""
+    if logs is False:
+        return None
+    if logs is True:
+        return logging.NOTSET
+    if not isinstance(logs, int) or logs < 0:
+        raise UsageError(f"logs is True, False or a level such as logging.INFO, not {logs!r}")
+    return logs
+
+
+def folder_name(folder: str | os.PathLike[str]) -> str:
+    """The folder as text."""
+    try:
+        text = os.fspath(folder)
+    except TypeError:
+        raise UsageError(f"the folder of a run is a path, not {folder!r}") from None
+    if not isinstance(text, str) or not text:
+        raise UsageError(f"the folder of a run is a path, not {folder!r}")
+    return text
+
+
+def positive(name: str, value: float) -> float:
+    """A limit or a number that makes sense."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        raise UsageError(f"{name} is a number above 0, not {value!r}")
+    return value
+
+
+def counted_from(name: str, value: int) -> int:
+    """Where steps or epochs are counted from."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise UsageError(f"{name} is a whole number from 0, not {value!r}")
+    return value

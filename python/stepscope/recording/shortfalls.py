@@ -1,0 +1,47 @@
+"""What keeps a recording from holding what was asked for, told in time or at the end."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+
+from stepscope.recording.notices import Notices
+from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.settings import Settings
+from stepscope.recording.windows import ScheduledWindow
+
+_LITTLE_DISK_BYTES = 2 << 30
+
+
+def warn_of_little_disk(rank: RankFolder, notices: Notices) -> None:
+    """At the start: a trace may take gigabytes."""
+    free = shutil.disk_usage(rank.path).free
+    if free < _LITTLE_DISK_BYTES:
+        notices.warn(f"only {free >> 20:,} MiB are free on the disk of {rank.path}")
+
+
+def warn_of_too_few_steps(
+    settings: Settings, windows: Sequence[ScheduledWindow], steps: int, notices: Notices
+) -> None:
+    """At the end: windows that never came, or were cut short by it."""
+    if "torch" not in sys.modules and not settings.trace_wanted:
+        return
+    for window in windows:
+        if window.opened == 0:
+            notices.warn(_never_came(window, steps))
+        elif window.is_open and window.schedule.active is not None:
+            notices.warn(
+                f"the run ended within the {window.kind} window: it holds {window.open_steps} of "
+                f"{window.schedule.active} steps"
+            )
+
+
+def _never_came(window: ScheduledWindow, steps: int) -> str:
+    planned = f"the {window.kind} window ({window.schedule}) was never opened"
+    if steps == 0:
+        return f"{planned}: step() was never called; call it at the end of every training step"
+    ended = f"{planned}: the run ended after {steps} step{'' if steps == 1 else 's'}"
+    if window.schedule.epochs is not None:
+        return f"{ended}; are epochs told by epoch()?"
+    return f"{ended}; choose an earlier one with schedule=stepscope.schedule(wait=…, active=…)"

@@ -1,0 +1,54 @@
+"""The beginning of a recording: the rank, its folder, its file."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from typing import Any
+
+from stepscope import _capture
+from stepscope.errors import RecordingError
+from stepscope.recording import children
+from stepscope.recording.about import about_launch
+from stepscope.recording.placement import expand, find_placement, launch_key
+from stepscope.recording.run_folder import RANK_SCHEMA, RankFolder, open_run
+from stepscope.recording.settings import Settings
+
+
+def begin(settings: Settings) -> RankFolder:
+    """Finds this process's place in the run and starts the recorder there."""
+    placement = find_placement(os.environ)
+    folder = expand(settings.folder, os.environ, placement.rank)
+    about = about_launch(os.environ, placement, settings.config, settings.tags, settings.arguments)
+    rank = open_run(folder, about, settings.run_id, launch_key(os.environ), placement)
+    children.leave()
+    if settings.ranges:
+        facts = {
+            "rank": str(placement.rank),
+            "world_size": str(placement.world_size),
+            "run": rank.run_id,
+            "attempt": str(rank.attempt),
+        }
+        try:
+            _capture.start(str(rank.path), "events.scope", facts)
+        except OSError as error:
+            raise RecordingError(f"{folder}: a run cannot be recorded there: {error}") from None
+        children.invite(rank.path)
+    return rank
+
+
+def rank_facts(rank: RankFolder) -> dict[str, Any]:
+    """What rank.json begins with."""
+    return {
+        "schema": RANK_SCHEMA,
+        "run": rank.run_id,
+        "attempt": rank.attempt,
+        "rank": rank.placement.rank,
+        "local_rank": rank.placement.local_rank,
+        "world_size": rank.placement.world_size,
+        "rank_from": rank.placement.source,
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "start_ns": time.time_ns(),
+    }

@@ -1,0 +1,183 @@
+"""Parts of a recording that run for some steps only, and who opens and closes them.
+
+A trace of torch.profiler and the allocator's history are windows. A window never harms the
+training: what goes wrong in it becomes a warning, and the window is not opened again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+from stepscope.recording.notices import Notices
+from stepscope.recording.process_memory import resident_bytes
+from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.schedule import Action, Phase, Position, Schedule
+
+Facts = dict[str, Any]
+
+
+class Window(Protocol):
+    """What a kind of window does. Called by the thread that calls `step()`, never twice at once."""
+
+    kind: str  # "trace", "snapshot": in rank.json and in messages
+
+    def begin_run(self, rank: RankFolder, notices: Notices) -> None:
+        """Once, before all else: files go into `rank`, what the user must know to `notices`."""
+
+    def warm_up(self, step: int) -> None:
+        """The step of this number begins now and is not kept. Left out without warm-up."""
+
+    def open(self, step: int) -> None:
+        """The step of this number begins now and is the first that is recorded."""
+
+    def on_step(self, step: int) -> None:
+        """The step of this number ended in warm-up or in the window, and another one follows."""
+
+    def close(self, reason: str) -> Facts:
+        """The window ends now and writes its files. Gives facts for rank.json, `files` among them.
+
+        Reasons: "complete", "max_bytes", "max_seconds", "epoch", "stop", "exit", "SIGTERM",
+        "exception". With nothing recorded, gives {}.
+        """
+
+    def end_run(self, reason: str) -> None:
+        """Once, after all else: waits for what is still being written, takes hooks away."""
+
+
+class Limits:
+    """When an open window ends early."""
+
+    def __init__(self, max_bytes: int, max_seconds: float) -> None:
+        self.max_bytes = max_bytes
+        self.max_seconds = max_seconds
+        self.begin()
+
+    def begin(self) -> None:
+        """The window opens now."""
+        self._opened_s = time.monotonic()
+        self._opened_bytes = resident_bytes()
+
+    def passed(self) -> str:
+        """Which one was passed, or nothing."""
+        if time.monotonic() - self._opened_s > self.max_seconds:
+            return "max_seconds"
+        if resident_bytes() - self._opened_bytes > self.max_bytes:
+            return "max_bytes"
+        return ""
+
+    def explain(self, which: str) -> str:
+        """Why, for the user."""
+        if which == "max_seconds":
+            return f"it had been open for more than {self.max_seconds:g} s (max_seconds)"
+        grown = (resident_bytes() - self._opened_bytes) / 2**20
+        return (
+            f"the process had grown by {grown:,.0f} MiB since it was opened, more than the "
+            f"{self.max_bytes / 2**20:,.0f} MiB of max_bytes"
+        )
+
+
+class ScheduledWindow:
+    """One window with its schedule: opened, told of steps, and closed in time."""
+
+    def __init__(self, window: Window, schedule: Schedule, limits: Limits) -> None:
+        self._window = window
+        self.schedule = schedule
+        self._limits = limits
+        self._phase = Phase(Action.WAIT)
+        self._first_step = 0
+        self._steps = 0
+        self._given_up = False  # after an error of its own
+        self._cut_short: tuple[int, int] | None = None  # the window that a limit ended
+        self._notices: Notices | None = None
+        self.opened = 0  # how often
+        self.completed = 0  # how often something was recorded
+
+    @property
+    def kind(self) -> str:
+        """Of the window: trace, snapshot."""
+        return self._window.kind
+
+    @property
+    def is_open(self) -> bool:
+        """Whether steps are being recorded now."""
+        return self._phase.action is Action.RECORD
+
+    @property
+    def open_steps(self) -> int:
+        """Steps the window has recorded so far."""
+        return self._steps
+
+    def begin_run(self, rank: RankFolder, notices: Notices) -> None:
+        """The run begins."""
+        self._notices = notices
+        self._guarded("prepare", lambda: self._window.begin_run(rank, notices))
+
+    def advance(self, ended: int | None, at: Position, number: int) -> None:
+        """Step `ended` is over (None: the run begins); step `number` at this position begins."""
+        before = self._phase
+        if self.is_open and ended is not None:
+            self._steps += 1
+            if passed := self._limits.passed():
+                self._say_cut_short(passed)
+                self._cut_short = before.window
+                self.close(passed)
+                before = self._phase
+        now = Phase(Action.WAIT) if self._given_up else self.schedule.phase(at)
+        if now.window is not None and now.window == self._cut_short:
+            now = Phase(Action.WAIT)
+        if before.action is not Action.WAIT and before.window != now.window:
+            self.close("complete")
+            before = self._phase
+        if self._given_up:
+            return
+        if now.action is Action.WARM_UP and before.action is Action.WAIT:
+            self._phase = now
+            self._guarded("warm up", lambda: self._window.warm_up(number))
+        elif now.action is Action.RECORD and before.action is not Action.RECORD:
+            self._phase, self._first_step, self._steps = now, number, 0
+            self.opened += 1
+            self._limits.begin()
+            self._guarded("open", lambda: self._window.open(number))
+        elif now.action is not Action.WAIT and ended is not None:
+            last = ended
+            self._guarded("step", lambda: self._window.on_step(last))
+
+    def close(self, reason: str) -> None:
+        """Whatever is open ends now."""
+        before, self._phase = self._phase, Phase(Action.WAIT)
+        if before.action is Action.WAIT or self._given_up:
+            return
+        facts = self._guarded("close", lambda: self._window.close(reason))
+        if not facts or before.action is not Action.RECORD or self._notices is None:
+            return
+        self.completed += 1
+        known = {"kind": self.kind, "first_step": self._first_step, "steps": self._steps}
+        self._notices.add_window({**known, "closed": reason, **facts})
+
+    def end_run(self, reason: str) -> None:
+        """Closes what is open and lets the window go."""
+        self.close(reason)
+        self._guarded("finish", lambda: self._window.end_run(reason))
+
+    def _say_cut_short(self, passed: str) -> None:
+        if self._notices is not None:
+            self._notices.warn(
+                f"the {self.kind} window was closed after {self._steps} step(s): "
+                f"{self._limits.explain(passed)}"
+            )
+
+    def _guarded(self, what: str, call: Any) -> Any:
+        """The training goes on whatever a window does."""
+        try:
+            return call()
+        except Exception as error:
+            self._given_up = True
+            self._phase = Phase(Action.WAIT)
+            if self._notices is not None:
+                kind = type(error).__name__
+                self._notices.warn(
+                    f"the {self.kind} window failed to {what} and is given up; the training "
+                    f"goes on ({kind}: {error})"
+                )
+            return None
