@@ -15,6 +15,7 @@ VARIABLE = "STEPSCOPE_RANK_FOLDER"
 
 # The file that joining began, so that a recording of this process's own can take its place.
 _joined: Path | None = None
+_is_prepared = False
 
 
 def invite(folder: Path, environment: dict[str, str] | os._Environ[str] = os.environ) -> None:
@@ -27,6 +28,19 @@ def withdraw() -> None:
     os.environ.pop(VARIABLE, None)
 
 
+def finish_in_forked_workers() -> None:
+    """Processes of multiprocessing end without looking back: they are asked to write their last."""
+    from multiprocessing import util
+
+    def at_the_end(_: object) -> None:
+        util.Finalize(None, _capture.stop, exitpriority=-100)
+
+    global _is_prepared
+    if not _is_prepared:
+        _is_prepared = True
+        util.register_after_fork(finish_in_forked_workers, at_the_end)
+
+
 def join() -> None:
     """Records this process as a worker, if a parent invited it; silent where that fails.
 
@@ -37,8 +51,11 @@ def join() -> None:
     if not folder or _capture.is_recording():
         return
     file = Path(folder) / f"worker-{os.getpid()}.scope"
+    about = {"role": "worker"}
+    if (rank := file.parent.name.removeprefix("rank")).isdigit():
+        about["rank"] = str(int(rank))
     try:
-        _capture.start(folder, file.name, {"role": "worker"})
+        _capture.start(folder, file.name, about)
     except OSError:
         return
     _joined = file

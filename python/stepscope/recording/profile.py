@@ -25,7 +25,11 @@ from stepscope.recording.notices import Notices
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import Position, Schedule
 from stepscope.recording.settings import Settings, Trace
-from stepscope.recording.shortfalls import warn_of_little_disk, warn_of_too_few_steps
+from stepscope.recording.shortfalls import (
+    warn_of_a_short_epoch,
+    warn_of_little_disk,
+    warn_of_too_few_steps,
+)
 from stepscope.recording.starting import begin, rank_facts
 from stepscope.recording.trace_window import TraceWindow
 from stepscope.recording.windows import Limits, ScheduledWindow
@@ -77,7 +81,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         ranges: bool = True,
         logs: bool | int = True,
         rank0_only: bool = False,
-        max_bytes: int = 4 << 30,
+        max_bytes: int = 1 << 30,
         max_seconds: float = 600,
         config: Mapping[str, Any] | None = None,
         tags: Collection[str] = (),
@@ -186,6 +190,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
 
     def watch(self, batches: Iterable[Item]) -> Iterator[Item]:
         """The same batches; how long the loop waits for each is recorded."""
+        if self._is_running:
+            warn_of_a_short_epoch(batches, self._windows, self._notices)
         waiting = iter(batches)
         while True:
             with named_range("wait for data"):

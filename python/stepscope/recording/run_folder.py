@@ -17,7 +17,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import tempfile
 import uuid
 from collections.abc import Mapping
@@ -33,6 +32,8 @@ RANK_SCHEMA = "stepscope.rank/1"
 
 # A rank that comes later than this to a launch of its name belongs to another one.
 _LATEST_RANK_NS = 6 * 3600 * 10**9
+# Attempts, from the latest back, that may be of this launch.
+_MOST_LOOKED_AT = 16
 
 
 class RankFolder:
@@ -122,18 +123,19 @@ def _attempt_of(
     """The attempt of this launch, and this rank's folder in it, which is new."""
     rank = f"rank{placement.rank:05}"
     while True:
-        last = max(_attempts(root), default=-1)
-        folder = root / f"attempt-{last}"
-        if last >= 0 and _is_same_launch(folder, launch, about["start_ns"]):
-            try:
-                (folder / rank).mkdir()
-            except FileExistsError:
-                pass  # the same launch again, by hand
-            else:
-                return last, folder / rank
+        attempts = sorted(_attempts(root), reverse=True)
+        for number in attempts[:_MOST_LOOKED_AT]:
+            folder = root / f"attempt-{number}"
+            if _is_same_launch(folder, launch, about["start_ns"]):
+                try:
+                    (folder / rank).mkdir()
+                except FileExistsError:
+                    break  # the same launch again, by hand
+                return number, folder / rank
+        new = attempts[0] + 1 if attempts else 0
         facts = {k: v for k, v in about.items() if k != "identity"}
-        content = {"schema": ATTEMPT_SCHEMA, "attempt": last + 1, "launch": launch, **facts}
-        _make_attempt(root, last + 1, content)
+        content = {"schema": ATTEMPT_SCHEMA, "attempt": new, "launch": launch, **facts}
+        _make_attempt(root, new, content)
 
 
 def _attempts(root: Path) -> list[int]:
@@ -172,7 +174,7 @@ def _umask() -> int:
 
 def _write_once(file: Path, content: Mapping[str, Any]) -> None:
     """Whole or not at all, and never over another's."""
-    partial = file.with_name(f"{file.name}.{socket.gethostname()}-{os.getpid()}.partial")
+    partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}.partial")
     partial.write_text(_json(content), encoding="utf-8")
     try:
         os.link(partial, file)

@@ -86,15 +86,6 @@ class Schedule:
         action = Action.WARM_UP if place < self.wait + self.warmup else Action.RECORD
         return Phase(action, (at.epoch if self.by_epoch else 0, turn))
 
-    def is_over(self, at: Position) -> bool:
-        """Whether no step from this position on will be recorded."""
-        if self.epochs is not None:
-            return at.epoch > max(self.epochs)
-        if self.by_epoch or not self.repeat or self.active is None:
-            return False
-        turn = self.wait + self.warmup + self.active
-        return at.step >= self.skip_first + self.repeat * turn
-
     def __str__(self) -> str:
         """In words, for messages: "5 steps after 2 others, in epochs 1, 3"."""
         first = self.skip_first + self.wait + self.warmup

@@ -21,6 +21,22 @@ def warn_of_little_disk(rank: RankFolder, notices: Notices) -> None:
         notices.warn(f"only {free >> 20:,} MiB are free on the disk of {rank.path}")
 
 
+def warn_of_a_short_epoch(
+    batches: object, windows: Sequence[ScheduledWindow], notices: Notices
+) -> None:
+    """Before an epoch: whether it has as many batches as a window counts on."""
+    try:
+        count = len(batches)  # type: ignore[arg-type]
+    except (TypeError, NotImplementedError):
+        return  # nobody knows
+    for window in windows:
+        if window.schedule.by_epoch and count < window.schedule.steps_needed:
+            notices.warn(
+                f"an epoch has {count} batches, but the {window.kind} window needs "
+                f"{window.schedule.steps_needed} ({window.schedule})"
+            )
+
+
 def warn_of_too_few_steps(
     settings: Settings, windows: Sequence[ScheduledWindow], steps: int, notices: Notices
 ) -> None:

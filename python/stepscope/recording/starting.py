@@ -35,6 +35,7 @@ def begin(settings: Settings) -> RankFolder:
         except OSError as error:
             raise RecordingError(f"{folder}: a run cannot be recorded there: {error}") from None
         children.invite(rank.path)
+        children.finish_in_forked_workers()
     return rank
 
 

@@ -1,0 +1,195 @@
+"""However a process ends, what it did is there; and it ends as it would have otherwise."""
+
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded_program import Script, ranges_of, rank_facts, rank_folder
+
+import stepscope
+
+MakeScript = Callable[[str], Script]
+
+# Says when it is in its loop, and goes on until somebody ends it.
+LOOP = """
+import atexit, os, signal, sys, threading, time
+import stepscope as ss
+
+{before}
+prof = ss.profile(sys.argv[1], trace=False).start()
+{after}
+print("ready", flush=True)
+for step in range(3000):
+    with ss.range("forward"):
+        time.sleep(0.001)
+    prof.step()
+    {in_the_loop}
+"""
+
+
+def loop(
+    script: MakeScript, before: str = "", after: str = "", in_the_loop: str = "pass"
+) -> Script:
+    return script(LOOP.format(before=before, after=after, in_the_loop=in_the_loop))
+
+
+def started(program: Script, run: Path) -> subprocess.Popen[str]:
+    """Running, in its loop."""
+    process = program.start(str(run))
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def notes_of(run: Path) -> set[str]:
+    return {note["id"] for note in stepscope.open(rank_folder(run) / "events.scope").notes}
+
+
+def steps_of(run: Path) -> int:
+    return ranges_of(rank_folder(run) / "events.scope")["forward"]
+
+
+def test_sigterm_finishes_the_run_and_kills_as_ever(script: MakeScript, tmp_path: Path) -> None:
+    process = started(loop(script), tmp_path / "run")
+    time.sleep(0.2)
+    process.terminate()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGTERM
+    assert err == ""
+    facts = rank_facts(tmp_path / "run")
+    assert facts["finished"] == "SIGTERM"
+    assert steps_of(tmp_path / "run") >= facts["steps"] > 10
+    assert "not_finished" not in notes_of(tmp_path / "run")
+
+
+def test_a_handler_of_ones_own_decides(script: MakeScript, tmp_path: Path) -> None:
+    own = """
+        asked = []
+        signal.signal(signal.SIGTERM, lambda number, frame: asked.append(number))
+    """
+    leave = "if asked: print('leaving by itself'); sys.exit(3)"
+    before = "\n".join(line.strip() for line in own.splitlines())
+    process = started(loop(script, before=before, in_the_loop=leave), tmp_path / "run")
+    process.terminate()
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (3, "leaving by itself\n", "")
+    assert rank_facts(tmp_path / "run")["finished"] == "exit"
+    assert "not_finished" not in notes_of(tmp_path / "run")
+
+
+def test_a_handler_that_comes_later_is_left_alone(script: MakeScript, tmp_path: Path) -> None:
+    after = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))"
+    process = started(loop(script, after=after), tmp_path / "run")
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 4
+    assert rank_facts(tmp_path / "run")["finished"] == "exit"
+
+
+def test_ignored_signals_stay_ignored(script: MakeScript, tmp_path: Path) -> None:
+    before = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    leave = "if step == 100: break"
+    process = started(loop(script, before=before, in_the_loop=leave), tmp_path / "run")
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert rank_facts(tmp_path / "run")["steps"] == 101
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_killed_at_any_moment_all_but_the_last_half_second_is_there(
+    script: MakeScript, tmp_path: Path, seed: int
+) -> None:
+    tell = "os.write(1, (str(time.monotonic()) + ' ' + str(step) + '\\n').encode())"
+    process = started(loop(script, in_the_loop=tell), tmp_path / "run")
+    time.sleep(random.Random(seed).uniform(0.1, 1.5))
+    process.kill()
+    killed = time.monotonic()
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL
+    told = [line.split() for line in out.splitlines() if len(line.split()) == 2]
+    done = max((int(step) + 1 for at, step in told if float(at) < killed - 0.5), default=0)
+    if done > 0:
+        assert steps_of(tmp_path / "run") >= done
+    assert "finished" not in rank_facts(tmp_path / "run")
+    notes = notes_of(tmp_path / "run")
+    assert "not_finished" in notes
+    assert not notes & {"damaged_block", "bad_checksum"}
+
+
+def test_an_error_is_told_and_passed_on(script: MakeScript, tmp_path: Path) -> None:
+    program = script(
+        """
+        import sys
+        import stepscope as ss
+        with ss.profile(sys.argv[1], trace=False) as prof:
+            prof.step()
+            with ss.range("forward"):
+                raise ValueError("loss is nan")
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith("ValueError: loss is nan")
+    assert done.stderr.count("Traceback") == 1
+    facts = rank_facts(tmp_path / "run")
+    assert facts["finished"] == "exception"
+    assert facts["error"] == {"type": "ValueError", "text": "loss is nan", "step": 1}
+    assert "not_finished" not in notes_of(tmp_path / "run")
+
+
+def test_hooks_of_others_are_called(script: MakeScript, tmp_path: Path) -> None:
+    program = script(
+        """
+        import sys
+        import stepscope as ss
+        sys.excepthook = lambda kind, error, trace: print("mine:", error)
+        prof = ss.profile(sys.argv[1], trace=False).start()
+        prof.step()
+        raise RuntimeError("boom")
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stdout, done.stderr) == (1, "mine: boom\n", "")
+    assert rank_facts(tmp_path / "run")["error"]["text"] == "boom"
+
+
+def test_afterwards_everything_is_as_it_was(script: MakeScript, tmp_path: Path) -> None:
+    program = script(
+        """
+        import os, signal, sys
+        import stepscope as ss
+        mine = lambda *_: None
+        signal.signal(signal.SIGTERM, mine)
+        before = (sys.excepthook, signal.getsignal(signal.SIGTERM), dict(os.environ))
+        with ss.profile(sys.argv[1], trace=False) as prof:
+            assert signal.getsignal(signal.SIGTERM) is not mine
+            prof.step()
+        assert before == (sys.excepthook, signal.getsignal(signal.SIGTERM), dict(os.environ))
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_stopped_in_a_thread(script: MakeScript, tmp_path: Path) -> None:
+    """Only the main thread may have handlers: the others do without."""
+    program = script(
+        """
+        import sys, threading
+        import stepscope as ss
+        def train():
+            with ss.profile(sys.argv[1], trace=False) as prof:
+                prof.step()
+        thread = threading.Thread(target=train)
+        thread.start()
+        thread.join()
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rank_facts(tmp_path / "run")["steps"] == 1
