@@ -382,8 +382,16 @@ Arg FastScanner::known_argument(const char* colon) {
                                                                         : arg_before(colon - 1);
 }
 
+// Whether the string before a colon is a key: a value that a colon follows is damage.
+bool FastScanner::is_key(const char* colon) const {
+  const char* before = quote_before(colon - 1) - 1;
+  while (is_space(*before)) --before;
+  return *before == ',' || *before == '{';
+}
+
 // `next` is the place behind the colon's, and is moved on where more was read.
 bool FastScanner::argument(const char* colon, std::size_t& next) {
+  if (!is_key(colon)) return false;
   const Arg arg = known_argument(colon);
   if (arg == Arg::kNone) return true;
   const char* const at = value_behind(colon);

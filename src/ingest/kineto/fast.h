@@ -85,6 +85,7 @@ class FastScanner {
   bool may_open(const char* brace, std::uint32_t begin) const;
   Met rest_of_args(std::size_t& place);
   Arg known_argument(const char* colon);
+  bool is_key(const char* colon) const;
   bool argument(const char* colon, std::size_t& next);
   void lists(Arg arg, const char* colon, std::size_t& next);
   bool other_argument(Arg arg, const char* at);

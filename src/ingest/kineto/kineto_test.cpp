@@ -87,6 +87,11 @@ const std::vector<Case> kCases = {
      R"({"traceEvents":[)" + kA + "],\"traceEvents\":[}" + kB + "],\n\"traceName\":\"n\"}",
      {"a"},
      {{Note::kUnreadableMetadata, 1, 68}}},
+    {"a value that a colon follows is a string with quotes in it",
+     R"([{"ph":"X","name":"c","ts":9,"dur":1,"args":{"kind":"Wa":0,"z":"it","stream":2}},)" + kA +
+         "]",
+     {"a", "c"},
+     {{Note::kUnescapedQuote, 4, 1}}},
     {"brackets and commas behind the end say nothing",
      R"({"traceEvents":[)" + kA + "]}]},\n",
      {"a"},

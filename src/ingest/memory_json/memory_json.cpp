@@ -192,7 +192,8 @@ int sniff_timeline(std::string_view first_bytes) {
   const std::string dense = without_space(first_bytes.substr(0, 256));
   if (!dense.starts_with("[[") || dense.size() < 3) return 0;
   const char first = dense[2];
-  return (first >= '0' && first <= '9') || first == '-' || first == ']' ? 80 : 0;
+  const bool is_empty_list = dense.substr(2, 2) == "],";  // "[[]]" is a list of odd events
+  return (first >= '0' && first <= '9') || first == '-' || is_empty_list ? 80 : 0;
 }
 
 base::Result<memory::Timeline> read_timeline(std::unique_ptr<bytes::ByteSource> source,

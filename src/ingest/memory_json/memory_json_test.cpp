@@ -65,6 +65,8 @@ TEST(MemoryJson, FlattensStatistics) {
 TEST(MemoryJson, IsToldFromTraces) {
   EXPECT_GT(sniff_timeline("[[1, 2"), 10);
   EXPECT_GT(sniff_timeline(" [\n [-1"), 10);
+  EXPECT_GT(sniff_timeline("[[], []]"), 10);
+  EXPECT_EQ(sniff_timeline("[[\n]]"), 0);
   EXPECT_EQ(sniff_timeline("[{\"ph\""), 0);
   EXPECT_GT(sniff_stats(R"({"allocated_bytes.all.current": 1)"), 10);
   EXPECT_EQ(sniff_stats(R"({"traceEvents": [], "active_bytes.x")"), 0);
