@@ -12,6 +12,7 @@ namespace {
 // What this module knows of others; all null until they are there.
 struct Hooks {
   PyObject* name_ids = nullptr;      // from text to number
+  PyObject* asyncio_name = nullptr;  // the text "asyncio": made once, not per range
   PyObject* running_loop = nullptr;  // asyncio's; null until somebody imported it
   PyObject* current_task = nullptr;
   PyObject* decorate = nullptr;  // stepscope.ranges.decorate
@@ -46,7 +47,7 @@ std::uint32_t id_of(PyObject* name) {
 bool has_asyncio() {
   if (hooks.current_task != nullptr) return true;
   PyObject* const modules = PyImport_GetModuleDict();
-  PyObject* const asyncio = PyDict_GetItemString(modules, "asyncio");
+  PyObject* const asyncio = PyDict_GetItemWithError(modules, hooks.asyncio_name);
   if (asyncio == nullptr) return false;
   PyObject* const loop = PyObject_GetAttrString(asyncio, "_get_running_loop");
   PyObject* const task = PyObject_GetAttrString(asyncio, "current_task");
@@ -86,13 +87,7 @@ struct Range {
   std::uint64_t lane;
 };
 
-PyObject* range_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-  PyObject* name = nullptr;
-  static const char* names[] = {"name", nullptr};
-  if (PyArg_ParseTupleAndKeywords(args, keywords, "O:range", const_cast<char**>(names), &name) ==
-      0) {
-    return nullptr;
-  }
+PyObject* range_of(PyTypeObject* type, PyObject* name) {
   // @range without a name: the function's own.
   if (!PyUnicode_Check(name) && PyCallable_Check(name) != 0) {
     return PyObject_CallFunctionObjArgs(hooks.decorate, name, Py_None, nullptr);
@@ -105,6 +100,40 @@ PyObject* range_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   self->name = name;
   self->id = id;
   return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* range_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  PyObject* name = nullptr;
+  static const char* names[] = {"name", nullptr};
+  if (PyArg_ParseTupleAndKeywords(args, keywords, "O:range", const_cast<char**>(names), &name) ==
+      0) {
+    return nullptr;
+  }
+  return range_of(type, name);
+}
+
+// range("forward") as it is nearly always called: neither a tuple nor a parser of arguments.
+PyObject* range_vectorcall(PyObject* type, PyObject* const* args, std::size_t flags,
+                           PyObject* keywords) {
+  const Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (count == 1 && keywords == nullptr) {
+    return range_of(reinterpret_cast<PyTypeObject*>(type), args[0]);
+  }
+  PyObject* const tuple = PyTuple_New(count);
+  PyObject* const named = keywords == nullptr ? nullptr : PyDict_New();
+  PyObject* made = nullptr;
+  if (tuple != nullptr && (keywords == nullptr || named != nullptr)) {
+    bool whole = true;
+    for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[i]));
+    const Py_ssize_t named_count = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+    for (Py_ssize_t i = 0; i < named_count && whole; ++i) {
+      whole = PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, i), args[count + i]) == 0;
+    }
+    if (whole) made = range_new(reinterpret_cast<PyTypeObject*>(type), tuple, named);
+  }
+  Py_XDECREF(tuple);
+  Py_XDECREF(named);
+  return made;
 }
 
 void range_dealloc(PyObject* object) {
@@ -314,9 +343,15 @@ PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
 
 PyMODINIT_FUNC PyInit__capture() {
   hooks.name_ids = PyDict_New();
+  hooks.asyncio_name = PyUnicode_InternFromString("asyncio");
   PyObject* const module = PyModule_Create(&module_definition);
-  if (module == nullptr || hooks.name_ids == nullptr) return nullptr;
+  if (module == nullptr || hooks.name_ids == nullptr || hooks.asyncio_name == nullptr) {
+    return nullptr;
+  }
   PyObject* const range = PyType_FromSpec(&range_spec);
+  if (range != nullptr) {
+    reinterpret_cast<PyTypeObject*>(range)->tp_vectorcall = range_vectorcall;
+  }
   if (range == nullptr || PyModule_AddObject(module, "range", range) != 0) return nullptr;
   return module;
 }
