@@ -7,6 +7,7 @@ the folder in the environment as soon as they use a range.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from stepscope import _capture
@@ -28,17 +29,21 @@ def withdraw() -> None:
     os.environ.pop(VARIABLE, None)
 
 
-def finish_in_forked_workers() -> None:
-    """Processes of multiprocessing end without looking back: they are asked to write their last."""
-    from multiprocessing import util
-
-    def at_the_end(_: object) -> None:
+def _finish_with_multiprocessing(_: object = None) -> None:
+    """Its processes end without running what Python runs at exit, but they ask this list."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
         util.Finalize(None, _capture.stop, exitpriority=-100)
+
+
+def finish_in_forked_workers() -> None:
+    """Processes that multiprocessing forks from here on write their last before they end."""
+    from multiprocessing import util
 
     global _is_prepared
     if not _is_prepared:
         _is_prepared = True
-        util.register_after_fork(finish_in_forked_workers, at_the_end)
+        util.register_after_fork(finish_in_forked_workers, _finish_with_multiprocessing)
 
 
 def join() -> None:
@@ -59,6 +64,7 @@ def join() -> None:
     except OSError:
         return
     _joined = file
+    _finish_with_multiprocessing()
 
 
 def leave() -> None:

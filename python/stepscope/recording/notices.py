@@ -56,4 +56,4 @@ def _frames_of_this_package() -> int:
     frame, count = sys._getframe(1), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith("stepscope."):
         frame, count = frame.f_back, count + 1  # type: ignore[assignment]
-    return count - 1
+    return count

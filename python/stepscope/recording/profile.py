@@ -140,6 +140,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             window.begin_run(self.rank, self._notices)
         warn_of_little_disk(self.rank, self._notices)
         count_memory()
+        _capture.step(self._number - 1)  # whatever was before ends now, and the first step begins
         self._advance(None)
         return self
 
@@ -192,9 +193,10 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         """The same batches; how long the loop waits for each is recorded."""
         if self._is_running:
             warn_of_a_short_epoch(batches, self._windows, self._notices)
+        name = f"wait for data#{type(batches).__name__}"  # analyses know it by its beginning
         waiting = iter(batches)
         while True:
-            with named_range("wait for data"):
+            with named_range(name):
                 try:
                     batch = next(waiting)
                 except StopIteration:
@@ -259,6 +261,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             logging.getLogger().removeHandler(self._logs)
         children.withdraw()
         _capture.stop()
+        if error := _capture.write_error():
+            self._notices.warn(f"some of the recording could not be written: {error}")
         self._notices.set(
             finished=reason, steps=self.steps, epochs=self.epochs, cost=_capture.cost()
         )

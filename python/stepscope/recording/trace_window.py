@@ -8,6 +8,7 @@ at the highest level while the training waits. A file has its final name only wh
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import shutil
 import sys
@@ -41,6 +42,7 @@ class TraceWindow:
         self._opened_ns = 0
         self._start_cost_ns = 0
         self._is_recording = False
+        self._is_declined = False  # this window; the next may have more luck
 
     def begin_run(self, rank: RankFolder, notices: Notices) -> None:
         """Nothing is loaded yet: torch may be imported later than this."""
@@ -70,6 +72,7 @@ class TraceWindow:
         """Writes the trace."""
         profiler, self._profiler = self._profiler, None
         was_recording, self._is_recording = self._is_recording, False
+        self._is_declined = False
         if profiler is None:
             return {}
         _capture.set_hooks(None, None)
@@ -104,25 +107,24 @@ class TraceWindow:
         for thread in self._packing:
             thread.join()
 
+    def _decline(self, why: str) -> None:
+        self._is_declined = True
+        self._notices.warn(f"no trace was recorded: {why}")
+
     def _start(self, step: int, action: str) -> None:
-        torch: Any = sys.modules.get("torch")
+        if self._is_declined:
+            return
+        torch = self._torch()
         if torch is None:
-            if self._always:
-                self._notices.warn("torch is not imported, so no trace was recorded")
             return
         import torch.profiler as torch_profiler
 
         if torch.autograd._profiler_enabled():
-            self._notices.warn(
-                "another torch profiler is active, and there can be only one: no trace was recorded"
-            )
+            self._decline("another torch profiler is active, and there can be only one")
             return
         free = shutil.disk_usage(self._rank.path).free
         if free < _LEAST_FREE_BYTES:
-            self._notices.warn(
-                f"only {free >> 20} MiB are free on the disk of {self._rank.path}: no trace was "
-                "recorded"
-            )
+            self._decline(f"only {free >> 20} MiB are free on the disk of {self._rank.path}")
             return
         begun = time.perf_counter_ns()
         self._action = getattr(torch_profiler.ProfilerAction, action)
@@ -136,6 +138,15 @@ class TraceWindow:
         profiler.start()
         self._profiler = profiler
         self._start_cost_ns = time.perf_counter_ns() - begun
+
+    def _torch(self) -> Any:
+        """torch, if it is in use; imported here only where traces were asked for."""
+        if self._always:
+            try:
+                importlib.import_module("torch")
+            except ImportError as error:
+                self._decline(f"torch cannot be imported ({error})")
+        return sys.modules.get("torch")
 
     def _activities(self, torch_profiler: Any) -> list[Any]:
         there = torch_profiler.supported_activities()

@@ -37,13 +37,14 @@ TEST(Classes, KnowTheCallsOfBackends) {
 }
 
 TEST(Classes, KnowWhereLoopsWaitForTheirLoader) {
-  for (const char* range :
-       {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-        "enumerate(DataPipe)#Mapper", "[pl][profile][_TrainingEpochLoop].train_dataloader_next"}) {
+  for (const char* range : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                            "enumerate(DataPipe)#Mapper", "wait for data#list",
+                            "[pl][profile][_TrainingEpochLoop].train_dataloader_next"}) {
     EXPECT_TRUE(names_data_loading(range)) << range;
   }
-  for (const char* range : {"", "DataLoader", "enumerate(DataLoader)#_Iter.close",
-                            "[pl][profile]run_training_batch", "train_dataloader_next"}) {
+  for (const char* range :
+       {"", "DataLoader", "enumerate(DataLoader)#_Iter.close", "[pl][profile]run_training_batch",
+        "train_dataloader_next", "wait for data"}) {
     EXPECT_FALSE(names_data_loading(range)) << range;
   }
 }
