@@ -705,7 +705,7 @@ class Analyses:
             ranks: these ranks only; all when left out.
             steps: these steps only, by number.
             points: stretches the history is cut into; each shows its highest moment. 0: every change. Default 200.
-            axis: whether stretches have equally many events or time. One of events, time. Default events.
+            axis: whether stretches have equally many events or time; charts go over the same. One of events, time. Default events.
             top: places, modules and annotations that are followed. Default 8.
             module_depth: levels of modules inside of modules. 0: all. Default 0.
 

@@ -23,6 +23,10 @@ constexpr std::array kOptions = std::to_array<Option>({
      .value = "SIZE",
      .help = "memory of the device, as in 80GiB, where the recording does not tell"},
     {.name = "batch-size", .value = "N", .help = "samples per batch, to tell the bytes of one"},
+    {.name = "axis",
+     .value = "AXIS",
+     .help =
+         "curves over events (default), where nothing is hidden by its shortness, or over time"},
     kRankOption,
     kWidthOption,
 });
@@ -40,7 +44,7 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(check_page_options(arguments));
   SCOPE_TRY(request.selection, selection_from(arguments));
-  for (const std::string name : {"device-memory", "batch-size"}) {
+  for (const std::string name : {"device-memory", "batch-size", "axis"}) {
     if (!arguments.has(name)) continue;
     request.asked.settings[name] = arguments.text(name);
     if (const base::Status checked = session::check_setting(name, arguments.text(name)); !checked) {

@@ -32,6 +32,28 @@ std::size_t row_of(double value, double top) {
   return kRows - 1 - from_below;
 }
 
+// The place each column shows. Over time, a column in which nothing happened shows what holds.
+std::vector<std::size_t> places_of(const Series& series, std::size_t columns) {
+  if (series.x_unit != base::Unit::kInstant) return tallest_places(series, columns);
+  const double length = series.x.back() - series.x.front();
+  std::vector<std::size_t> places;
+  places.reserve(columns);
+  std::size_t next = 0;
+  for (std::size_t column = 0; column < columns; ++column) {
+    const double end =
+        series.x.front() + length * static_cast<double>(column + 1) / static_cast<double>(columns);
+    const bool is_last = column + 1 == columns;
+    std::size_t tallest = next == 0 ? 0 : next - 1;
+    bool any = false;
+    for (; next < series.x.size() && (is_last || series.x[next] < end); ++next) {
+      if (!any || series.sum_at(next) > series.sum_at(tallest)) tallest = next;
+      any = true;
+    }
+    places.push_back(tallest);
+  }
+  return places;
+}
+
 // What stands before each row: values of the axis, the floor, the top.
 std::vector<std::string> axis_of(const Series& series, double top) {
   std::vector<std::string> labels(kRows);
@@ -104,7 +126,7 @@ std::string area_text(const Series& series, const Look& look) {
   const std::size_t width = look.width == 0 ? 100 : look.width;
   const std::size_t taken = 2 + room + 2;
   const std::size_t columns = std::max(width > taken ? width - taken : 0, kLeastColumns);
-  const std::vector<std::size_t> places = tallest_places(series, columns);
+  const std::vector<std::size_t> places = places_of(series, columns);
   std::string text;
   for (std::size_t r = 0; r < kRows; ++r) {
     const double height =

@@ -56,6 +56,21 @@ TEST(AreaText, HasThePeakTheFloorPassesAndSteps) {
   EXPECT_THAT(text, HasSubstr("█ old 1.00 KiB   · new 3.00 KiB"));
 }
 
+TEST(AreaText, HoldsALevelWhileNothingHappens) {
+  Series series = curve();
+  series.x_unit = Unit::kInstant;
+  // All of the first step in the first tenth of the time.
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    series.x[i] = i < 20 ? static_cast<double>(i) : 200 + static_cast<double>(i);
+  }
+  const std::string text = area_text(series, {.colour = false, .width = 60});
+  const std::size_t row = text.find("step │7");
+  ASSERT_NE(row, std::string::npos);
+  // Columns, not places: the second step begins near the end.
+  const std::string_view steps = std::string_view(text).substr(row, text.find('\n', row) - row);
+  EXPECT_THAT(steps, testing::EndsWith("│8"));
+}
+
 TEST(AreaText, KeepsAPeakOfOneMomentHoweverNarrow) {
   const std::string text = area_text(curve(), {.colour = false, .width = 10});
   EXPECT_THAT(text, HasSubstr("4.00 KiB"));

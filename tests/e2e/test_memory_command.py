@@ -54,6 +54,17 @@ def findings(program: Program, *arguments: str | Path) -> dict[str, Any]:
     return found
 
 
+def test_the_curve_goes_over_time_when_asked(program: Program) -> None:
+    path = str(ROOT / "examples" / "data" / "snap_gpt_leak.pickle.gz")
+    by_time = program.run("memory", "--axis", "time", path).stdout.decode()
+    assert "at the highest, at 209 ms of 212 ms:" in by_time
+    by_events = program.run("memory", path).stdout.decode()
+    assert "at the highest, event 4464 of 4925:" in by_events
+    wrong = program.run("memory", "--axis", "bytes", path)
+    assert wrong.exit_status == 2
+    assert b"'bytes' is not one of events, time" in wrong.stderr
+
+
 def test_findings_are_data(program: Program) -> None:
     """What advice is made of: why it failed, what leaks, what other settings would do."""
     said = findings(program, OOM)

@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 2> kAxes = {"events", "time"};
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"points", ParameterType::kCount, "200",
      "stretches the history is cut into; each shows its highest moment. 0: every change"},
-    {"axis", ParameterType::kChoice, "events", "whether stretches have equally many events or time",
-     kAxes},
+    {"axis", ParameterType::kChoice, "events",
+     "whether stretches have equally many events or time; charts go over the same", kAxes},
     {"top", ParameterType::kCount, "8", "places, modules and annotations that are followed"},
     {"module-depth", ParameterType::kCount, "0", "levels of modules inside of modules. 0: all"},
 });
@@ -120,9 +120,20 @@ void add_shape(base::Table& table, const TimelineDevice& of) {
              steps ? base::Cell(kFrom[static_cast<std::size_t>(work.steps.from)]) : Null{}});
 }
 
+// Charts go over time where all times are known, and differ: every change has many at one moment.
+bool is_over_time(const RunView& view, const Options& options) {
+  if (axis_of(options) != TimelineAxis::kTime || options.count("points") == 0) return false;
+  return std::ranges::all_of(view.snapshots, [](const SnapshotView& snapshot) {
+    return std::ranges::all_of(work_of(snapshot).devices, [](const HistoryWork& device) {
+      return is_empty(device) || time_of(device, 0).has_value();
+    });
+  });
+}
+
 Answer run(const RunView& view, const Options& options) {
   Answer answer;
-  for (const base::TableShape& shape : kTimelineShapes) answer.tables.emplace_back(shape);
+  const auto& shapes = is_over_time(view, options) ? kTimelineShapesByTime : kTimelineShapes;
+  for (const base::TableShape& shape : shapes) answer.tables.emplace_back(shape);
   for (const SnapshotView& snapshot : view.snapshots) {
     const SnapshotWork& work = work_of(snapshot);
     for (const HistoryWork& device : work.devices) {

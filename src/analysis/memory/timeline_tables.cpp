@@ -110,36 +110,39 @@ constexpr std::array<std::string_view, kCategories> kStacked = {
     "autograd_detail_bytes", "communication_bytes",   "unknown_bytes"};
 constexpr std::array<std::string_view, 1> kBytes = {"bytes"};
 
-constexpr base::Drawing parts_by(std::string_view column) {
-  return {.chart = base::Chart::kStack,
-          .x = "event",
-          .y = kBytes,
-          .group = "snapshot",
-          .parts = column};
+using Shapes = std::array<base::TableShape, kTimelineTables>;
+
+constexpr base::Drawing parts_by(std::string_view column, std::string_view x) {
+  return {.chart = base::Chart::kStack, .x = x, .y = kBytes, .group = "snapshot", .parts = column};
+}
+
+constexpr Shapes shapes_over(std::string_view x) {
+  return {{
+      {"shape", "one device: its floor, its peak, and what passes add", kShapeColumns},
+      {"timeline",
+       "a stretch of the history when the most of it was allocated",
+       kPointColumns,
+       {.chart = base::Chart::kStack,
+        .x = x,
+        .y = kStacked,
+        .group = "snapshot",
+        .marks = "step",
+        .bands = "pass",
+        .level = "floor_bytes"}},
+      {"steps", "one step of one device", kStepColumns},
+      {"passes", "one forward, backward or optimizer pass of one device", kPassColumns},
+      {"stacks", "what one place of the program had at a moment of the timeline", kStackColumns,
+       parts_by("where", x)},
+      {"modules", "what one nn.Module had at a moment of the timeline", kModuleColumns,
+       parts_by("module", x)},
+      {"annotations", "what was made in one annotation at a moment of the timeline",
+       kAnnotationColumns, parts_by("annotation", x)},
+  }};
 }
 
 }  // namespace
 
-const std::array<base::TableShape, kTimelineTables> kTimelineShapes = {{
-    {"shape", "one device: its floor, its peak, and what passes add", kShapeColumns},
-    {"timeline",
-     "a stretch of the history when the most of it was allocated",
-     kPointColumns,
-     {.chart = base::Chart::kStack,
-      .x = "event",
-      .y = kStacked,
-      .group = "snapshot",
-      .marks = "step",
-      .bands = "pass",
-      .level = "floor_bytes"}},
-    {"steps", "one step of one device", kStepColumns},
-    {"passes", "one forward, backward or optimizer pass of one device", kPassColumns},
-    {"stacks", "what one place of the program had at a moment of the timeline", kStackColumns,
-     parts_by("where")},
-    {"modules", "what one nn.Module had at a moment of the timeline", kModuleColumns,
-     parts_by("module")},
-    {"annotations", "what was made in one annotation at a moment of the timeline",
-     kAnnotationColumns, parts_by("annotation")},
-}};
+constinit const Shapes kTimelineShapes = shapes_over("event");
+constinit const Shapes kTimelineShapesByTime = shapes_over("at_ns");
 
 }  // namespace stepscope::analysis

@@ -19,6 +19,7 @@ enum TimelineTable : std::size_t {
   kTimelineTables
 };
 
-extern const std::array<base::TableShape, kTimelineTables> kTimelineShapes;
+extern const std::array<base::TableShape, kTimelineTables> kTimelineShapes;  // drawn over events
+extern const std::array<base::TableShape, kTimelineTables> kTimelineShapesByTime;
 
 }  // namespace stepscope::analysis
