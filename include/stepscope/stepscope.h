@@ -26,6 +26,8 @@ STEPSCOPE_API void stepscope_instant(uint32_t name);
 STEPSCOPE_API void stepscope_counter(uint32_t name, double value);
 /* The training step of this number ends now. */
 STEPSCOPE_API void stepscope_step(int64_t number);
+/* It begins now. Needed only where something that is no part of it came before: validation, say. */
+STEPSCOPE_API void stepscope_begin_step(int64_t number);
 /* Levels as Python counts them: 10 debug, 20 info, 30 warning, 40 error. */
 STEPSCOPE_API void stepscope_log(int32_t level, const char* logger, const char* text);
 

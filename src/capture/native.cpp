@@ -43,6 +43,7 @@ void stepscope_counter(uint32_t name, double value) {
 }
 
 void stepscope_step(int64_t number) { capture::step(number); }
+void stepscope_begin_step(int64_t number) { capture::begin_step(number); }
 
 void stepscope_log(int32_t level, const char* logger, const char* text) {
   stepscope_log_on(level, logger, text, 0);

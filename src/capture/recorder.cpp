@@ -359,14 +359,22 @@ void instant(wire::NameId name, std::uint64_t lane) {
   detail::wake_if_filling(*ring);
 }
 
-void step(std::int64_t number) {
+namespace {
+
+void mark_step(std::int64_t number, bool begins) {
   Ring* const ring = detail::ring();
   if (ring == nullptr) return;
-  current_step.store(number + 1, std::memory_order_relaxed);
+  current_step.store(begins ? number : number + 1, std::memory_order_relaxed);
   detail::change_lane(*ring, 0);
-  ring->push({ticks(), wire::Record::pack(wire::RecordKind::kStep, 0)},
+  ring->push({ticks(), wire::Record::pack(wire::RecordKind::kStep, begins ? 1 : 0)},
              {0, static_cast<std::uint64_t>(number)}, 0);
 }
+
+}  // namespace
+
+void step(std::int64_t number) { mark_step(number, false); }
+
+void begin_step(std::int64_t number) { mark_step(number, true); }
 
 void counter(wire::NameId name, double value) {
   Ring* const ring = detail::ring();

@@ -93,6 +93,8 @@ inline void end(wire::NameId name, std::uint64_t lane = 0) {
 void instant(wire::NameId name, std::uint64_t lane = 0);
 // The step of this number ends now; log lines from here on belong to the next.
 void step(std::int64_t number);
+// The step of this number begins now: what was since the last one ended belongs to no step.
+void begin_step(std::int64_t number);
 void counter(wire::NameId name, double value);
 void log(std::int32_t level, std::string_view logger, std::string_view text,
          std::uint64_t lane = 0);

@@ -31,7 +31,7 @@ struct Told {
   std::map<wire::ThreadId, std::vector<std::uint64_t>> ticks;
   std::vector<std::uint64_t> lanes;
   std::vector<wire::LogLine> logs;
-  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> steps, begun_steps;
   std::vector<double> values;
   std::uint64_t dropped = 0, records = 0;
   std::optional<wire::Cost> end;
@@ -71,7 +71,8 @@ Told read(const std::string& path) {
                   told.lanes.push_back(record.what());
                   break;
                 case wire::RecordKind::kStep:
-                  told.steps.push_back(static_cast<std::int64_t>(value));
+                  (record.what() == 0 ? told.steps : told.begun_steps)
+                      .push_back(static_cast<std::int64_t>(value));
                   break;
                 case wire::RecordKind::kCounter:
                   told.values.push_back(std::bit_cast<double>(value));
@@ -123,6 +124,7 @@ TEST_F(Recording, HoldsWhatWasRecorded) {
   ASSERT_TRUE(start({.folder = folder_, .about = {{"rank", "3"}}}));
   const wire::NameId outer = name_id("outer"), inner = name_id("inner");
   log(20, "root", "before the first step");
+  begin_step(5);
   begin(outer);
   begin(inner);
   end(inner);
@@ -139,6 +141,7 @@ TEST_F(Recording, HoldsWhatWasRecorded) {
             (std::vector<std::pair<wire::RecordKind, std::string>>{
                 {kBegin, "outer"}, {kBegin, "inner"}, {kEnd, "inner"}, {kEnd, "outer"}}));
   EXPECT_TRUE(std::ranges::is_sorted(told.ticks.begin()->second));
+  EXPECT_EQ(told.begun_steps, std::vector<std::int64_t>{5});
   EXPECT_EQ(told.steps, std::vector<std::int64_t>{5});
   EXPECT_EQ(told.values, std::vector<double>{0.25});
   ASSERT_EQ(told.logs.size(), 2U);

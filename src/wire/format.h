@@ -34,7 +34,7 @@ enum class RecordKind : std::uint8_t {
   kEnd = 1,      // of the innermost open range of that name
   kInstant = 2,  // something happened
   kLane = 3,     // what follows on this thread belongs to another lane; 0 is the thread itself
-  kStep = 4,     // a training step ends; its number follows
+  kStep = 4,     // a training step ends (about 0) or begins (about 1); its number follows
   kCounter = 5,  // a value follows
 };
 inline constexpr std::uint8_t kRecordKinds = 6;

@@ -140,8 +140,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             window.begin_run(self.rank, self._notices)
         warn_of_little_disk(self.rank, self._notices)
         count_memory()
-        _capture.step(self._number - 1)  # whatever was before ends now, and the first step begins
         self._advance(None)
+        _capture.begin_step(self._number)
         return self
 
     def stop(self) -> None:
@@ -188,6 +188,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             _capture.instant("epoch")
             count_memory()
         self._advance(None)
+        # What came since the last step ended, such as validation, is part of none.
+        _capture.begin_step(self._number)
 
     def watch(self, batches: Iterable[Item]) -> Iterator[Item]:
         """The same batches; how long the loop waits for each is recorded."""
@@ -224,11 +226,14 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             return
         at = Position(self.steps, self._batch, self._settings.first_epoch + self.epochs)
         with self._leaving.held():
+            took_time = False
             for window in self._windows:
                 closed = window.completed
-                window.advance(ended, at, self._number)
+                took_time |= window.advance(ended, at, self._number)
                 if window.completed > closed:
                     write_memory(self.rank, f"{window.kind} {closed}", self._number)
+        if took_time:  # opening and closing are ours, no part of a step
+            _capture.begin_step(self._number)
 
     def _save(self, reason: str) -> None:
         """The end may be near: what windows hold is written, and recording goes on."""

@@ -89,8 +89,8 @@ class Schedule:
     def __str__(self) -> str:
         """In words, for messages: "5 steps after 2 others, in epochs 1, 3"."""
         first = self.skip_first + self.wait + self.warmup
-        what = "all steps" if self.active is None else _steps(self.active)
-        after = f" after {_steps(first)}" if first else ""
+        what = "all steps" if self.active is None else counted(self.active)
+        after = f" after {counted(first)}" if first else ""
         if self.active is not None and self.repeat != 1:
             after += f", {self.repeat} times" if self.repeat else ", again and again"
         if self.epochs is not None:
@@ -188,5 +188,6 @@ def _batches(batches: tuple[int, int] | range) -> tuple[int, int]:
     return first, stop
 
 
-def _steps(count: int) -> str:
+def counted(count: int) -> str:
+    """Steps in words."""
     return f"{count:,} step{'' if count == 1 else 's'}"

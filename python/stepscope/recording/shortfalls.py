@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from stepscope.recording.notices import Notices
 from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.schedule import counted
 from stepscope.recording.settings import Settings
 from stepscope.recording.windows import ScheduledWindow
 
@@ -57,7 +58,7 @@ def _never_came(window: ScheduledWindow, steps: int) -> str:
     planned = f"the {window.kind} window ({window.schedule}) was never opened"
     if steps == 0:
         return f"{planned}: step() was never called; call it at the end of every training step"
-    ended = f"{planned}: the run ended after {steps} step{'' if steps == 1 else 's'}"
+    ended = f"{planned}: the run ended after {counted(steps)}"
     if window.schedule.epochs is not None:
         return f"{ended}; are epochs told by epoch()?"
     return f"{ended}; choose an earlier one with schedule=stepscope.schedule(wait=…, active=…)"

@@ -6,13 +6,15 @@ training: what goes wrong in it becomes a warning, and the window is not opened 
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any, Protocol
 
+from stepscope import _capture
 from stepscope.recording.notices import Notices
 from stepscope.recording.process_memory import resident_bytes
 from stepscope.recording.run_folder import RankFolder
-from stepscope.recording.schedule import Action, Phase, Position, Schedule
+from stepscope.recording.schedule import Action, Phase, Position, Schedule, counted
 
 Facts = dict[str, Any]
 
@@ -113,9 +115,12 @@ class ScheduledWindow:
         self._notices = notices
         self._guarded("prepare", lambda: self._window.begin_run(rank, notices))
 
-    def advance(self, ended: int | None, at: Position, number: int) -> None:
-        """Step `ended` is over (None: the run begins); step `number` at this position begins."""
-        before = self._phase
+    def advance(self, ended: int | None, at: Position, number: int) -> bool:
+        """Step `ended` is over (None: the run begins); step `number` at this position begins.
+
+        True where something was opened or closed.
+        """
+        before = as_it_was = self._phase
         if self.is_open and ended is not None:
             self._steps += 1
             if passed := self._limits.passed():
@@ -130,7 +135,7 @@ class ScheduledWindow:
             self.close("complete")
             before = self._phase
         if self._given_up:
-            return
+            return self._phase != as_it_was
         if now.action is Action.WARM_UP and before.action is Action.WAIT:
             self._phase = now
             self._guarded("warm up", lambda: self._window.warm_up(number))
@@ -142,6 +147,7 @@ class ScheduledWindow:
         elif now.action is not Action.WAIT and ended is not None:
             last = ended
             self._guarded("step", lambda: self._window.on_step(last))
+        return self._phase != as_it_was
 
     def close(self, reason: str) -> None:
         """Whatever is open ends now."""
@@ -152,6 +158,11 @@ class ScheduledWindow:
         if not facts or before.action is not Action.RECORD or self._notices is None:
             return
         self.completed += 1
+        _capture.log(
+            logging.INFO,
+            "stepscope",
+            f"{self.kind} window: {counted(self._steps)} from {self._first_step} on, {reason}",
+        )
         known = {"kind": self.kind, "first_step": self._first_step, "steps": self._steps}
         self._notices.add_window({**known, "closed": reason, **facts})
 
@@ -163,7 +174,7 @@ class ScheduledWindow:
     def _say_cut_short(self, passed: str) -> None:
         if self._notices is not None:
             self._notices.warn(
-                f"the {self.kind} window was closed after {self._steps} step(s): "
+                f"the {self.kind} window was closed after {counted(self._steps)}: "
                 f"{self._limits.explain(passed)}"
             )
 

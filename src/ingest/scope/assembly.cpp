@@ -138,7 +138,8 @@ void Assembly::record(wire::ThreadId id, const wire::Record& record, std::uint64
       add_row(name_of(name), lane_->category(kRange, 0), place.track, now, 0, RawPhase::kInstant);
       break;
     case wire::RecordKind::kStep:
-      step(place, static_cast<std::int64_t>(value), now);
+      if (record.what() == 0) step(place, static_cast<std::int64_t>(value), now);
+      last_step_ = now;
       break;
     case wire::RecordKind::kCounter:
       counter(place, name, std::bit_cast<double>(value), now);
@@ -203,7 +204,6 @@ void Assembly::step(Place& place, std::int64_t number, base::Nanos now) {
     add_row(fmt::format("ProfilerStep#{}", number), lane_->category(kRange, 0), place.track,
             *last_step_, now - *last_step_, RawPhase::kSpan);
   }
-  last_step_ = now;
 }
 
 void Assembly::counter(Place& place, wire::NameId name, double value, base::Nanos now) {

@@ -112,6 +112,19 @@ TEST(Scope, StepsLastFromMarkToMark) {
   EXPECT_EQ(trace->steps().list[1].end, 600);
 }
 
+TEST(Scope, WhatComesBeforeAStepBeginsBelongsToNone) {
+  File file;
+  file.anchor(1'000);
+  const Record begins{400, Record::pack(RecordKind::kStep, 1)};
+  file.events({step(100), value(4), step(300), value(5), begins, value(6), step(600), value(6)});
+  const auto trace = file.read();
+  ASSERT_TRUE(trace);
+  ASSERT_EQ(trace->steps().list.size(), 2U);
+  EXPECT_EQ(trace->steps().list[0].end, 300);
+  EXPECT_EQ(trace->steps().list[1].number, 6);
+  EXPECT_EQ(trace->steps().list[1].start, 400);
+}
+
 TEST(Scope, LogLinesKeepTheirText) {
   File file;
   file.anchor(1'000);

@@ -270,6 +270,13 @@ PyObject* step(PyObject* /*module*/, PyObject* number) {
   Py_RETURN_NONE;
 }
 
+PyObject* begin_step(PyObject* /*module*/, PyObject* number) {
+  const long long value = PyLong_AsLongLong(number);
+  if (value == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  stepscope_begin_step(value);
+  Py_RETURN_NONE;
+}
+
 PyObject* instant(PyObject* /*module*/, PyObject* name) {
   const std::uint32_t id = id_of(name);
   if (id == 0) return nullptr;
@@ -320,6 +327,7 @@ PyMethodDef methods[] = {
     {"write_error", write_error, METH_NOARGS, nullptr},
     {"cost", cost, METH_NOARGS, nullptr},
     {"step", step, METH_O, nullptr},
+    {"begin_step", begin_step, METH_O, nullptr},
     {"instant", instant, METH_O,
      "instant(name)\n--\n\nA moment with a name: \"checkpoint written\"."},
     {"counter", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(counter)), METH_FASTCALL,

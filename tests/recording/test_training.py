@@ -1,0 +1,304 @@
+"""Real trainings with torch on the CPU: recorded, then opened with stepscope."""
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from program import Program
+from recorded_program import Script, ranges_of, rank_facts, rank_folder, write_script
+
+import stepscope
+
+MakeScript = Callable[[str], Script]
+
+# Small; its update is by hand because torch's optimizers load a compiler.
+TRAINING = """
+import sys, time
+import torch
+import stepscope as ss
+
+model = torch.nn.Sequential(torch.nn.Linear(32, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
+
+def train(batch):
+    with ss.range("forward"):
+        loss = model(batch).square().mean()
+    with ss.range("backward"):
+        loss.backward()
+    with ss.range("update"), torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.1 * parameter.grad
+            parameter.grad = None
+    ss.counter("loss", loss.item())
+
+def batches(count):
+    return [torch.randn(8, 32) for _ in range(count)]
+"""
+
+TWO_WINDOWS = (
+    TRAINING
+    + """
+import logging
+logging.getLogger().setLevel(logging.INFO)
+plan = ss.schedule(batches=(2, 4), epochs=[1, 2])
+with ss.profile("run", schedule=plan, trace=["shapes", "memory"], first_step=50) as prof:
+    for epoch in range(3):
+        for batch in prof.watch(batches(6)):
+            train(batch)
+            prof.step()
+        time.sleep(0.02)
+        logging.info("epoch %d is over", epoch)
+        prof.epoch()
+"""
+)
+
+
+@pytest.fixture(scope="session")
+def recorded(training_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with two windows, in epochs of six batches; one for all processes of the tests."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "recorded.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "run").exists():
+            done = write_script(training_python, folder / "recorded.py", TWO_WINDOWS).run()
+            assert (done.returncode, done.stdout) == (0, ""), done.stderr
+            assert "Warning" not in done.stderr
+    return folder / "run"
+
+
+def test_every_file_has_its_final_name(recorded: Path) -> None:
+    names = sorted(file.name for file in rank_folder(recorded).iterdir())
+    assert names == ["events.scope", "rank.json", "trace-0.json.gz", "trace-1.json.gz"]
+
+
+def test_steps_of_trace_and_recording_are_the_same(recorded: Path) -> None:
+    scope = stepscope.open(rank_folder(recorded) / "events.scope")
+    assert scope.step_numbers == list(range(50, 68))
+    traces = [
+        stepscope.open(rank_folder(recorded) / f"trace-{n}.json.gz").step_numbers for n in (0, 1)
+    ]
+    assert traces == [[58, 59], [64, 65]]
+    windows = rank_facts(recorded)["windows"]
+    assert [(w["first_step"], w["steps"], w["closed"]) for w in windows] == [
+        (58, 2, "complete"),
+        (64, 2, "complete"),
+    ]
+    # They last as long: neither opening the window nor what comes between epochs is part of one.
+    by_number = {row["step"]: row["host_ns"] for row in scope.ask("steps")["steps"].rows()}
+    traced = stepscope.open(rank_folder(recorded) / "trace-0.json.gz").ask("steps")["steps"]
+    for row in traced.rows():
+        assert abs(by_number[row["step"]] - row["host_ns"]) < 3e6
+    assert by_number[56] < 20e6  # the first after an epoch
+
+
+def test_ranges_reach_the_trace(recorded: Path) -> None:
+    everywhere = ranges_of(rank_folder(recorded) / "events.scope")
+    assert (everywhere["forward"], everywhere["backward"], everywhere["update"]) == (18, 18, 18)
+    traced = ranges_of(rank_folder(recorded) / "trace-1.json.gz")
+    assert (traced["forward"], traced["backward"], traced["update"]) == (2, 2, 2)
+    assert traced["wait for data#list"] >= 2
+
+
+def test_the_trace_holds_what_was_asked_for(recorded: Path) -> None:
+    run = stepscope.open(rank_folder(recorded) / "trace-0.json.gz")
+    shapes = [row for row in run.ask("operators").table.rows() if row["name"] == "aten::linear"]
+    assert shapes[0]["calls"] == 4
+    assert run.info["run"]["lost_data"] is False
+    about = json.loads(subprocess.check_output(["zcat", rank_folder(recorded) / "trace-0.json.gz"]))
+    assert about["record_shapes"] == about["profile_memory"] == 1
+    assert about["stepscope"]["run"] == rank_facts(recorded)["run"]
+
+
+def test_the_program_opens_it(recorded: Path, program: Program) -> None:
+    for command in ("info", "report"):
+        done = subprocess.run(
+            [program.path, command, recorded], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Step" in done.stdout
+
+
+def test_two_ranks_with_gloo(training: MakeScript, tmp_path: Path) -> None:
+    program = training(
+        TRAINING
+        + """
+import torch.distributed as dist
+dist.init_process_group("gloo")
+for name, rank0_only in (("both", False), ("one", True)):
+    plan = ss.schedule(wait=1, warmup=1, active=2)
+    with ss.profile(name, schedule=plan, rank0_only=rank0_only) as prof:
+        for batch in batches(6):
+            train(batch)
+            for parameter in model.parameters():
+                dist.all_reduce(parameter.data)
+            prof.step()
+dist.destroy_process_group()
+"""
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    launch = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    ranks = [program.start(RANK=str(rank), **launch) for rank in (0, 1)]
+    for process in ranks:
+        _, err = process.communicate(timeout=100)
+        assert process.returncode == 0, err
+    for name in ("both", "one"):
+        for rank in (0, 1):
+            facts = rank_facts(tmp_path / name, rank)
+            assert (facts["rank"], facts["world_size"]) == (rank, 2)
+            assert facts["rank_from"] == "torch.distributed"
+            assert len(facts["windows"]) == (1 if rank == 0 or name == "both" else 0)
+            assert facts["steps"] == 6
+    both = [rank_folder(tmp_path / "both", rank) / "trace-0.json.gz" for rank in (0, 1)]
+    run = stepscope.open(both)
+    assert run.ranks == [0, 1]
+    assert run.step_numbers == [2, 3]
+
+
+def test_windows_that_go_wrong(training: MakeScript, tmp_path: Path) -> None:
+    """Several recordings in one process, because torch takes seconds to load."""
+    program = training(
+        TRAINING
+        + """
+import warnings
+from torch.profiler import profile as torch_profile, ProfilerActivity
+
+def record(name, steps=6, inside=lambda step: None, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with ss.profile(name, **options) as prof:
+            for step, batch in enumerate(batches(steps)):
+                train(batch)
+                inside(step)
+                prof.step()
+    texts = [str(one.message) for one in caught if one.category is ss.RecordingWarning]
+    print(name, "|", " / ".join(texts))
+
+plan = ss.schedule(warmup=1, active=4)
+record("slow", schedule=plan, inside=lambda step: time.sleep(0.06), max_seconds=0.1)
+kept = []
+record("large", schedule=plan, max_bytes=50_000_000,
+       inside=lambda step: kept.append(torch.ones(10_000_000)))
+record("short", steps=3, schedule=plan)
+record("early", steps=3, schedule=ss.schedule(wait=9))
+with torch_profile(activities=[ProfilerActivity.CPU]):
+    record("busy", schedule=plan)
+record("two", schedule=ss.schedule(warmup=0, active=2, repeat=2))
+record("plain", schedule=plan, trace=False)
+record("gpu", schedule=plan, trace=["cpu", "xpu"])
+
+def fail(step):
+    if step == 3:
+        raise RuntimeError("in the middle")
+try:
+    record("error", schedule=plan, inside=fail)
+except RuntimeError as error:
+    print("error |", error)
+"""
+    )
+    done = program.run()
+    assert done.returncode == 0, done.stderr
+    said = dict(line.split(" | ") for line in done.stdout.replace("|\n", "| \n").splitlines())
+    closed_early = "the trace window was closed after 2 steps: "
+    assert said["slow"] == closed_early + "it had been open for more than 0.1 s (max_seconds)"
+    assert closed_early + "the process had grown by " in said["large"]
+    assert "more than the 48 MiB of max_bytes" in said["large"]
+    assert said["short"] == "the run ended within the trace window: it holds 2 of 4 steps"
+    assert "the trace window (3 steps after 10 steps) was never opened" in said["early"]
+    assert said["busy"] == (
+        "no trace was recorded: another torch profiler is active, and there can be only one"
+    )
+    assert said["two"] == said["plain"] == ""
+    assert said["gpu"] == "torch cannot trace xpu here"
+    assert said["error"] == "in the middle"
+    assert rank_facts(tmp_path / "error")["error"]["step"] == 3
+    closed = {
+        name: [
+            (w["first_step"], w["steps"], w["closed"])
+            for w in rank_facts(tmp_path / name)["windows"]
+        ]
+        for name in said
+    }
+    assert closed == {
+        "slow": [(1, 2, "max_seconds")],
+        "large": [(1, 2, "max_bytes")],
+        "short": [(1, 2, "stop")],
+        "early": [],
+        "busy": [],
+        "two": [(0, 2, "complete"), (2, 2, "complete")],
+        "plain": [],
+        "gpu": [(1, 4, "complete")],
+        "error": [(1, 2, "exception")],
+    }
+    for name, windows in closed.items():
+        for number, (first, steps, _) in enumerate(windows):
+            run = stepscope.open(rank_folder(tmp_path / name) / f"trace-{number}.json.gz")
+            assert run.step_numbers[:steps] == list(range(first, first + steps)), name
+
+
+def test_sigterm_within_a_window(training: MakeScript, tmp_path: Path) -> None:
+    program = training(
+        TRAINING
+        + """
+prof = ss.profile("run", schedule=ss.schedule(active=1000)).start()
+for step, batch in enumerate(batches(1000)):
+    train(batch)
+    if step == 20:
+        print("ready", flush=True)
+    if step > 20:
+        time.sleep(0.01)
+    prof.step()
+"""
+    )
+    process = program.start()
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    (window,) = rank_facts(tmp_path / "run")["windows"]
+    assert window["closed"] == "SIGTERM"
+    run = stepscope.open(rank_folder(tmp_path / "run") / "trace-0.json.gz")
+    assert run.step_numbers[:19] == list(range(1, 20))
+
+
+def test_workers_of_a_data_loader(training: MakeScript, tmp_path: Path) -> None:
+    program = training(
+        """
+        import sys
+        import torch
+        import stepscope as ss
+
+        class Numbers(torch.utils.data.Dataset):
+            def __len__(self):
+                return 32
+
+            def __getitem__(self, number):
+                with ss.range("read"):
+                    return torch.tensor([number])
+
+        if __name__ == "__main__":
+            for how in ("fork", "spawn"):
+                loader = torch.utils.data.DataLoader(
+                    Numbers(), batch_size=4, num_workers=2, multiprocessing_context=how
+                )
+                with ss.profile(how, schedule=ss.schedule(active=2)) as prof:
+                    for batch in prof.watch(loader):
+                        prof.step()
+        """
+    )
+    done = program.run()
+    assert done.returncode == 0, done.stderr
+    for how in ("fork", "spawn"):
+        workers = list(rank_folder(tmp_path / how).glob("worker-*.scope"))
+        assert len(workers) == 2
+        assert sum(ranges_of(file)["read"] for file in workers) == 32
+        assert rank_facts(tmp_path / how)["windows"][0]["steps"] == 2
