@@ -4,6 +4,11 @@
 #include <array>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "analysis/analysis.h"
 #include "analysis/memory/trace_memory.h"
@@ -148,15 +153,30 @@ Partial compute(const WindowView& window) {
   return out;
 }
 
-// aten::empty and its kin are how others allocate: "aten::zeros (aten::empty)".
-std::string operator_of(const WindowView& window, const MemoryEvent& event) {
-  if (event.call == OpCall::kNone) return std::string(kOutside);
-  const std::vector<OpCall>& calls = op_times(window).calls;
-  const OpCall& call = calls[event.call];
-  std::string name(window.trace->name_text(call.row));
-  if (!name.starts_with("aten::empty") || call.parent == OpCall::kNone) return name;
-  return std::string(window.trace->name_text(calls[call.parent].row)) + " (" + name + ")";
-}
+// Names of the operators that ask for memory, each put together once.
+class Askers {
+ public:
+  explicit Askers(const WindowView& window)
+      : trace_(*window.trace), calls_(op_times(window).calls) {}
+
+  // aten::empty and its kin are how others allocate: "aten::zeros (aten::empty)".
+  std::string_view name_of(const MemoryEvent& event) {
+    if (event.call == OpCall::kNone) return kOutside;
+    const OpCall& call = calls_[event.call];
+    const std::string_view name = trace_.name_text(call.row);
+    if (!name.starts_with("aten::empty") || call.parent == OpCall::kNone) return name;
+    const Row parent = calls_[call.parent].row;
+    std::string& text = texts_[{trace_.name()[call.row], trace_.name()[parent]}];
+    if (text.empty()) text = fmt::format("{} ({})", trace_.name_text(parent), name);
+    return text;
+  }
+
+ private:
+  using Row = trace::Row;
+  const trace::Trace& trace_;
+  const std::vector<OpCall>& calls_;
+  std::map<std::pair<base::StringId, base::StringId>, std::string> texts_;
+};
 
 base::Cell given(Bytes bytes) { return bytes < 0 ? base::Cell(base::Null{}) : base::Cell(bytes); }
 
@@ -176,30 +196,39 @@ void add_peak(base::Table& table, const WindowView& window, const TraceMemory& m
   }
   if (peak == nullptr) return;
   table.add({window.rank, name_of(memory.device), given(peak->total_allocated), peak->time,
-             operator_of(window, *peak), given(reserved), given(last->total_allocated), allocations,
-             frees, never_freed, older});
+             Askers(window).name_of(*peak), given(reserved), given(last->total_allocated),
+             allocations, frees, never_freed, older});
 }
 
 void add_events(base::Table& table, const WindowView& window, const TraceMemory& memory,
                 Bytes least) {
   const std::string device = name_of(memory.device);
-  std::vector<const MemoryEvent*> listed;
-  for (const MemoryEvent& event : memory.events) {
+  struct Listed {
+    Bytes size;
+    std::uint32_t place;
+  };
+  std::vector<Listed> listed;
+  for (std::uint32_t i = 0; i < memory.events.size(); ++i) {
+    const MemoryEvent& event = memory.events[i];
     // Frees have a line of their own only if nothing is known of their allocation.
     const bool is_line = event.bytes > 0 || event.partner == 0xffffffff;
-    if (event.counts && is_line && std::abs(event.bytes) >= least) listed.push_back(&event);
+    const Bytes size = std::abs(event.bytes);
+    if (event.counts && is_line && size >= least) listed.push_back({size, i});
   }
-  std::ranges::stable_sort(listed, std::ranges::greater{},
-                           [](const MemoryEvent* event) { return std::abs(event->bytes); });
-  for (const MemoryEvent* event : listed) {
-    if (event->bytes > 0) {
-      const bool paired = event->partner != 0xffffffff;
-      const Nanos freed = paired ? memory.events[event->partner].time : 0;
-      table.add({window.rank, device, operator_of(window, *event), event->bytes, event->time,
+  std::ranges::sort(listed, [](const Listed& a, const Listed& b) {
+    return a.size != b.size ? a.size > b.size : a.place < b.place;
+  });
+  Askers askers(window);
+  for (const Listed& line : listed) {
+    const MemoryEvent& event = memory.events[line.place];
+    if (event.bytes > 0) {
+      const bool paired = event.partner != 0xffffffff;
+      const Nanos freed = paired ? memory.events[event.partner].time : 0;
+      table.add({window.rank, device, askers.name_of(event), event.bytes, event.time,
                  paired ? base::Cell(freed) : base::Null{},
-                 paired ? base::Cell(freed - event->time) : base::Null{}});
+                 paired ? base::Cell(freed - event.time) : base::Null{}});
     } else {
-      table.add({window.rank, device, base::Null{}, -event->bytes, base::Null{}, event->time,
+      table.add({window.rank, device, base::Null{}, -event.bytes, base::Null{}, event.time,
                  base::Null{}});
     }
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <tuple>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -43,21 +43,39 @@ std::vector<std::uint32_t> running_calls(const trace::Trace& trace, const OpTime
   return calls;
 }
 
-// A free belongs to the last allocation at its address that has not been freed.
+// A free belongs to the last allocation at its address that has not been freed. An allocator gives
+// the same few addresses again and again: a table of them stays small.
 void pair_up(std::vector<MemoryEvent>& events) {
-  std::vector<std::uint32_t> order(events.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return events[i].address; });
-  std::uint32_t open = kNoEntry;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::uint32_t i = order[k];
-    if (k > 0 && events[order[k - 1]].address != events[i].address) open = kNoEntry;
+  std::unordered_map<std::uint64_t, std::uint32_t> open_at;
+  for (std::uint32_t i = 0; i < events.size(); ++i) {
+    std::uint32_t& open = open_at.try_emplace(events[i].address, kNoEntry).first->second;
     if (events[i].bytes > 0) {
       open = i;
     } else if (open != kNoEntry) {
       events[i].partner = open;
       events[open].partner = i;
       open = kNoEntry;
+    }
+  }
+}
+
+// Events come by thread and within it by time, so they are a few sorted runs: merging these is
+// cheaper than sorting.
+void order_by_time(std::vector<MemoryEvent>& events) {
+  const auto earlier = [](const MemoryEvent& a, const MemoryEvent& b) {
+    return std::tie(a.time, a.ordinal) < std::tie(b.time, b.ordinal);
+  };
+  std::vector<std::ptrdiff_t> borders = {0};
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    if (earlier(events[i], events[i - 1])) borders.push_back(static_cast<std::ptrdiff_t>(i));
+  }
+  borders.push_back(static_cast<std::ptrdiff_t>(events.size()));
+  const auto at = [&](std::size_t border) { return events.begin() + borders[border]; };
+  // Neighbours first, so that every event moves log(runs) times.
+  for (std::size_t width = 1; width + 1 < borders.size(); width *= 2) {
+    for (std::size_t run = 0; run + width + 1 < borders.size(); run += 2 * width) {
+      std::inplace_merge(at(run), at(run + width),
+                         at(std::min(run + 2 * width, borders.size() - 1)), earlier);
     }
   }
 }
@@ -98,8 +116,7 @@ std::vector<TraceMemory> trace_memory(const WindowView& window) {
   });
   std::vector<TraceMemory> out;
   for (auto& [device, events] : devices) {
-    std::ranges::sort(
-        events, {}, [](const MemoryEvent& event) { return std::tuple(event.time, event.ordinal); });
+    order_by_time(events);
     pair_up(events);
     out.push_back({device, std::move(events)});
   }
