@@ -167,6 +167,26 @@ def test_torch_is_missing(tmp_path: Path) -> None:
     assert len(warnings_of(tmp_path / "run")) == 1
 
 
+def test_other_profilers(script: MakeScript, tmp_path: Path) -> None:
+    program = script(
+        """
+        import cProfile, sys
+        import stepscope as ss
+        def train():
+            with ss.profile(sys.argv[1]) as prof:
+                prof.step()
+        cProfile.run("train()")
+        """
+    )
+    done = program.run(str(tmp_path / "run"), NSYS_PROFILING_SESSION_ID="7")
+    assert done.returncode == 0
+    said = warnings_of(tmp_path / "run")
+    assert [text.split(",")[0] for text in said] == [
+        "a Python profiler",
+        "this runs under Nsight Systems",
+    ]
+
+
 def test_warnings_as_errors_do_not_end_a_training(script: MakeScript, tmp_path: Path) -> None:
     program = script(
         """

@@ -168,7 +168,7 @@ def test_windows_that_go_wrong(training: MakeScript, tmp_path: Path) -> None:
     program = training(
         TRAINING
         + """
-import warnings
+import resource, warnings
 from torch.profiler import profile as torch_profile, ProfilerActivity
 
 def record(name, steps=6, inside=lambda step: None, **options):
@@ -195,6 +195,11 @@ record("two", schedule=ss.schedule(warmup=0, active=2, repeat=2))
 record("plain", schedule=plan, trace=False)
 record("gpu", schedule=plan, trace=["cpu", "xpu"])
 
+def fill(step):  # from here on no file grows larger than this, as on a full disk
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+record("full", schedule=plan, inside=fill)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
 def fail(step):
     if step == 3:
         raise RuntimeError("in the middle")
@@ -218,6 +223,7 @@ except RuntimeError as error:
     )
     assert said["two"] == said["plain"] == ""
     assert said["gpu"] == "torch cannot trace xpu here"
+    assert "trace-0.json could not be written; is the disk full?" in said["full"]
     assert said["error"] == "in the middle"
     assert rank_facts(tmp_path / "error")["error"]["step"] == 3
     closed = {
@@ -236,6 +242,7 @@ except RuntimeError as error:
         "two": [(0, 2, "complete"), (2, 2, "complete")],
         "plain": [],
         "gpu": [(1, 4, "complete")],
+        "full": [],
         "error": [(1, 2, "exception")],
     }
     for name, windows in closed.items():

@@ -6,6 +6,7 @@ the moments that matter: the end of a window, out of memory, exit.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from typing import Any
@@ -42,7 +43,8 @@ def write_memory(rank: RankFolder, moment: str, step: int) -> None:
     for device, stats in count_memory().items():
         facts = {"device": device, "moment": moment, "step": step, "time_ns": time.time_ns()}
         name = f"memory-stats-{moment.replace(' ', '-')}-{device.replace(':', '')}.json"
-        rank.write_json(name, {"memory_stats": dict(stats), **facts})
+        with contextlib.suppress(OSError):  # a full disk, which the recorder tells of
+            rank.write_json(name, {"memory_stats": dict(stats), **facts})
 
 
 def _device_stats() -> dict[str, dict[str, int]]:

@@ -28,6 +28,7 @@ from stepscope.recording.settings import Settings, Trace
 from stepscope.recording.shortfalls import (
     warn_of_a_short_epoch,
     warn_of_little_disk,
+    warn_of_other_profilers,
     warn_of_too_few_steps,
 )
 from stepscope.recording.starting import begin, rank_facts
@@ -139,6 +140,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         for window in self._windows:
             window.begin_run(self.rank, self._notices)
         warn_of_little_disk(self.rank, self._notices)
+        warn_of_other_profilers(self._windows, self._notices)
         count_memory()
         self._advance(None)
         _capture.begin_step(self._number)

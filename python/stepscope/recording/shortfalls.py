@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -17,9 +18,27 @@ _LITTLE_DISK_BYTES = 2 << 30
 
 def warn_of_little_disk(rank: RankFolder, notices: Notices) -> None:
     """At the start: a trace may take gigabytes."""
-    free = shutil.disk_usage(rank.path).free
+    try:
+        free = shutil.disk_usage(rank.path).free
+    except OSError:
+        return
     if free < _LITTLE_DISK_BYTES:
         notices.warn(f"only {free >> 20:,} MiB are free on the disk of {rank.path}")
+
+
+def warn_of_other_profilers(windows: Sequence[ScheduledWindow], notices: Notices) -> None:
+    """At the start: tools that make every call slower, or want the same counters."""
+    if not windows:
+        return
+    if sys.getprofile() is not None or sys.gettrace() is not None:
+        notices.warn(
+            "a Python profiler, debugger or coverage tool is active: Python code runs slower "
+            "under it, and the times show that"
+        )
+    if any(name.startswith("NSYS_") for name in os.environ):
+        notices.warn(
+            "this runs under Nsight Systems, which may keep torch.profiler from seeing the GPU"
+        )
 
 
 def warn_of_a_short_epoch(

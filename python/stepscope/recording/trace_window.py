@@ -86,6 +86,9 @@ class TraceWindow:
         name = f"trace-{self._next_file}.json"
         self._next_file += 1
         profiler.export_chrome_trace(str(self._rank.partial(name)))
+        if not _is_whole(self._rank.partial(name)):  # torch does not look at what it could write
+            self._notices.warn(f"{self._rank.file(name)} could not be written; is the disk full?")
+            return {}
         self._rank.complete(name)
         exported = time.perf_counter_ns()
         size = self._rank.file(name).stat().st_size
@@ -190,6 +193,14 @@ class TraceWindow:
             return
         thread.start()
         self._packing.append(thread)
+
+
+def _is_whole(file: Path) -> bool:
+    if not file.exists():
+        return False
+    with file.open("rb") as text:
+        text.seek(max(0, file.stat().st_size - 16))
+        return text.read().rstrip().endswith(b"}")
 
 
 def _pack_file(plain: Path) -> None:
