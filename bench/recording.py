@@ -1,0 +1,180 @@
+"""Measures what recording costs, and writes docs/bench/recording.md.
+
+    bench/recording.py [--runs 9] [--overhead FILE]
+
+Ranges: one from C++ beside two readings of the clock it is made of (`bench_ranges`); one from
+Python beside torch's record_function and Lightning's SimpleProfiler, in turn, in the environment
+that tools/training_env makes. Overhead: figures that bench/recording_overhead.py wrote on a machine
+with a GPU; without --overhead the last ones are kept.
+"""
+
+import argparse
+import datetime
+import json
+import statistics
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from measure import ROOT, commit, machine
+
+PAGE = ROOT / "docs" / "bench" / "recording.md"
+KEPT = ROOT / ".deps" / "bench-results" / "recording.json"
+PYTHON = ROOT / ".deps" / "training-env" / "bin" / "python"
+
+RANGES = """
+import json, sys, tempfile, timeit
+sys.path.insert(0, sys.argv[1])
+import stepscope as ss
+from stepscope import _capture
+from torch.profiler import record_function
+from lightning.pytorch.profilers import SimpleProfiler
+simple = SimpleProfiler()
+def nothing(): pass
+def ours():
+    with ss.range("x"): pass
+def torchs():
+    with record_function("x"): pass
+def lightnings():
+    with simple.profile("x"): pass
+def cost(function, count):
+    return timeit.timeit(function, number=count) / count * 1e9
+rows = {"nothing": [], "range, recorded": [], "range, nothing records": [],
+        "record_function, no profiler": [], "SimpleProfiler": []}
+for _ in range(int(sys.argv[2])):
+    empty = cost(nothing, 20000)
+    rows["nothing"].append(empty)
+    _capture.start(tempfile.mkdtemp(), "events.scope", {})
+    ours()
+    rows["range, recorded"].append(cost(ours, 20000) - empty)
+    _capture.flush()
+    assert _capture.cost()["dropped"] == 0
+    _capture.stop()
+    rows["range, nothing records"].append(cost(ours, 20000) - empty)
+    rows["record_function, no profiler"].append(cost(torchs, 2000) - empty)
+    rows["SimpleProfiler"].append(cost(lightnings, 2000) - empty)
+print(json.dumps(rows))
+"""
+
+
+def measure_ranges(runs: int) -> dict[str, Any]:
+    """Nanoseconds by kind of range; medians and the least."""
+    native = json.loads(
+        subprocess.run(
+            [ROOT / "build" / "bench" / "bench_ranges"], check=True, capture_output=True, text=True
+        ).stdout
+    )
+    if not PYTHON.exists():
+        subprocess.run([ROOT / "tools" / "training_env"], check=True)
+    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "lightning"], check=True)
+    said = subprocess.run(
+        [PYTHON, "-c", RANGES, str(ROOT / "python"), str(runs)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    rows = json.loads(said.stdout.splitlines()[-1])
+    python = {
+        name: {"median": statistics.median(values), "least": min(values)}
+        for name, values in rows.items()
+    }
+    return {
+        "native": native,
+        "python": python,
+        "by": f"{datetime.date.today()}, commit {commit()}, {machine()}",
+    }
+
+
+def range_lines(found: dict[str, Any]) -> list[str]:
+    """The tables of ranges."""
+    native, python = found["native"], found["python"]
+    lines = [
+        "## A range",
+        "",
+        "From C++, beside the two readings of the clock that it is made of; medians.",
+        "The goal is at most 2 times them.",
+        "",
+        "| what | ns |",
+        "| --- | ---: |",
+        f"| two readings of the clock | {native['two_clock_reads_ns']:.0f} |",
+        f"| a range | {native['range_ns']:.0f}, {native['ratio']:.2f} times them |",
+        f"| a range while nothing records | {native['range_not_recording_ns']:.1f} |",
+        "",
+        'From Python, `with stepscope.range("x")` beside its peers, in turn in one process,',
+        "less what an empty call costs. The goal is under 500 ns.",
+        "",
+        "| what | median ns | least ns |",
+        "| --- | ---: | ---: |",
+    ]
+    for name, cost in python.items():
+        if name != "nothing":
+            lines.append(f"| {name} | {cost['median']:,.0f} | {cost['least']:,.0f} |")
+    return [*lines, "", f"`bench/recording.py`, {found['by']}.", ""]
+
+
+def overhead_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """The tables of trainings with and without recording."""
+    facts = rows[0]["machine"]
+    lines = [
+        "## A training on a GPU",
+        "",
+        f"{facts['device']}, torch {facts['torch']}, Python {facts['python']}. Trainings with and",
+        "without recording take turns in one process; in per cent of the step, with the 95 %",
+        "interval of the mean over pairs of neighbours. *plain twice* compares it with itself.",
+        "A window's start, stop and export are not counted here, and told below.",
+        "",
+        "| what | model | step ms | pairs | slower by | 95 % interval |",
+        "| --- | --- | ---: | ---: | ---: | --- |",
+    ]
+    lines += [
+        f"| {row['what']} | {row['model']} | {row['step_ms']:.2f} | {row['blocks']} "
+        f"| {row['percent']:+.2f} % | {row['low']:+.2f} to {row['high']:+.2f} % |"
+        for row in rows[1:]
+        if "blocks" in row
+    ]
+    for row in rows[1:]:
+        if "turns" in row:
+            costs = ", ".join(f"{name} {ms:.0f} ms" for name, ms in row["costs_ms"].items())
+            lines += [
+                "",
+                f"A whole run of {row['steps']:,} steps of {row['step_ms']:.2f} ms with one window",
+                f"of three ({row['turns']} pairs): {row['percent']:+.2f} % ({row['low']:+.2f} to "
+                f"{row['high']:+.2f} %) beyond the window's own {costs}.",
+            ]
+    return [
+        *lines,
+        "",
+        "`bench/recording_overhead.py`, read by `bench/recording.py --overhead`.",
+        "",
+    ]
+
+
+def main() -> int:
+    """Measures and writes."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--overhead", type=Path, help="of bench/recording_overhead.py")
+    arguments = parser.parse_args()
+    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if arguments.overhead:
+        kept["overhead"] = [
+            json.loads(line) for line in arguments.overhead.read_text().splitlines() if line
+        ]
+    kept["ranges"] = measure_ranges(arguments.runs)
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    KEPT.write_text(json.dumps(kept))
+    lines = [
+        "# Recording: what it costs",
+        "",
+        "Written by `bench/recording.py`; do not edit.",
+        "",
+        *range_lines(kept["ranges"]),
+        *(overhead_lines(kept["overhead"]) if "overhead" in kept else []),
+    ]
+    PAGE.write_text("\n".join(lines))
+    print(PAGE.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
