@@ -23,21 +23,27 @@ from stepscope.errors import (
     RecordingWarning,
     UsageError,
 )
-from stepscope.run import Run, open, open_memory
-from stepscope.table import Answer, Column, Table
 
 TYPE_CHECKING = False  # as in analyses.py
 if TYPE_CHECKING:
     from stepscope.ranges import counter, instant, log, range, step
     from stepscope.recording.profile import profile
     from stepscope.recording.schedule import Schedule, schedule
+    from stepscope.run import Run, open, open_memory
+    from stepscope.table import Answer, Column, Table
 
-# What records is loaded when it is first asked for: who only reads a run does without.
-_RECORDING = {
+# Loaded when first asked for: a training does without the engine, a reader without the recorder.
+_LATER = {
+    "Answer": "stepscope.table",
+    "Column": "stepscope.table",
+    "Run": "stepscope.run",
     "Schedule": "stepscope.recording.schedule",
+    "Table": "stepscope.table",
     "counter": "stepscope.ranges",
     "instant": "stepscope.ranges",
     "log": "stepscope.ranges",
+    "open": "stepscope.run",
+    "open_memory": "stepscope.run",
     "profile": "stepscope.recording.profile",
     "range": "stepscope.ranges",
     "schedule": "stepscope.recording.schedule",
@@ -46,7 +52,7 @@ _RECORDING = {
 
 
 def __getattr__(name: str) -> object:
-    module = _RECORDING.get(name)
+    module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module 'stepscope' has no attribute {name!r}")
     import importlib
@@ -56,7 +62,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_RECORDING})
+    return sorted({*globals(), *_LATER})
 
 
 __all__ = [

@@ -2,6 +2,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
+version: str
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 class range:  # noqa: N801  # read as a word: with ss.range("forward")

@@ -1,5 +1,5 @@
-"""The version of the extension, which is that of the program."""
+"""The version of the extensions, which is that of the program."""
 
-from stepscope import _core
+from stepscope import _capture
 
-__version__: str = _core.version().removeprefix("stepscope ")
+__version__: str = _capture.version

@@ -10,7 +10,7 @@ from program import ROOT
 from recorded_program import Script, write_script
 
 try:
-    import stepscope  # noqa: F401
+    from stepscope import _capture, _core  # noqa: F401
 except ImportError as error:
     pytest.exit(f"the extension of the Python package is not there ({error}): run `make python`", 1)
 

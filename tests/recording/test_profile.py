@@ -346,8 +346,10 @@ def test_import_is_quick_and_brings_no_torch(script: MakeScript) -> None:
         print(time.process_time() - begun)
         assert "torch" not in sys.modules
         assert "stepscope.recording" not in sys.modules
+        assert "stepscope._core" not in sys.modules
         stepscope.profile
         assert "torch" not in sys.modules
+        assert "stepscope._core" not in sys.modules  # a training needs no engine
         """
     )
     runs = [program.run() for _ in range(5)]

@@ -361,5 +361,6 @@ PyMODINIT_FUNC PyInit__capture() {
     reinterpret_cast<PyTypeObject*>(range)->tp_vectorcall = range_vectorcall;
   }
   if (range == nullptr || PyModule_AddObject(module, "range", range) != 0) return nullptr;
+  if (PyModule_AddStringConstant(module, "version", STEPSCOPE_VERSION) != 0) return nullptr;
   return module;
 }
