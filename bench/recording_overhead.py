@@ -1,6 +1,6 @@
 """What recording costs a training on this GPU: figures as JSON lines, for bench/recording.py.
 
-    bench/recording_overhead.py OUT.jsonl [--quick]
+    bench/recording_overhead.py OUT.jsonl [--quick] [--skip snapshot]
 
 Trainings with and without recording take turns in one process, at least forty blocks of each; a
 block begins and ends with the device idle. A pair of neighbours gives one ratio, the interval is of
@@ -226,6 +226,7 @@ def main() -> int:
     """Measures everything."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("out", type=Path)
+    parser.add_argument("--skip", default="", help="claims with this word are left out")
     parser.add_argument("--quick", action="store_true", help="few blocks, to see that it runs")
     arguments = parser.parse_args()
     torch.manual_seed(0)
@@ -246,6 +247,8 @@ def main() -> int:
         for training in trainings.values():
             timed(training, 20)
         for what, model, way, base, steps in CLAIMS:
+            if arguments.skip and arguments.skip in what:
+                continue
             blocks = 12 if arguments.quick else 40
             found = compare(trainings[model], way, base, steps, blocks)
             write({"what": what, "model": model, **found})
