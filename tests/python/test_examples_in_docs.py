@@ -55,5 +55,5 @@ def test_the_guide(page: Path) -> None:
     parser = doctest.DocTestParser()
     test = parser.get_doctest(prompts(page.read_text()), {}, page.name, str(page), 0)
     done = doctest.DocTestRunner(optionflags=FLAGS).run(test)
-    assert done.attempted > 20
+    assert done.attempted > (20 if page.name == "README.md" else 5)
     assert done.failed == 0

@@ -14,7 +14,7 @@ from stepscope.recording.placement import Placement, expand, find_placement, lau
 from stepscope.recording.run_folder import RankFolder, open_run
 
 
-def about(script: str = "/home/me/train.py", start_ns: int = 0, **more: Any) -> dict[str, Any]:
+def about(script: str = "/scripts/train.py", start_ns: int = 0, **more: Any) -> dict[str, Any]:
     return {
         "identity": {"script": script},
         "command": [script, "--lr", "0.1"],
@@ -91,9 +91,9 @@ def test_many_at_once(tmp_path: Path) -> None:
 def test_another_run_is_refused(tmp_path: Path) -> None:
     opened(tmp_path)
     with pytest.raises(
-        UsageError, match=r"holds another run, '/home/me/train.py --lr 0.1', started"
+        UsageError, match=r"holds another run, '/scripts/train.py --lr 0.1', started"
     ):
-        opened(tmp_path, script="/home/me/other.py")
+        opened(tmp_path, script="/scripts/other.py")
     with pytest.raises(UsageError, match="choose another folder"):
         opened(tmp_path, run_id="mine")
     assert not (tmp_path / "attempt-1").exists()
@@ -101,7 +101,7 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_name_of_ones_own_makes_it_the_same_run(tmp_path: Path) -> None:
     assert opened(tmp_path, run_id="mine").run_id == "mine"
-    again = opened(tmp_path, launch="two", run_id="mine", script="/home/me/other.py")
+    again = opened(tmp_path, launch="two", run_id="mine", script="/scripts/other.py")
     assert (again.run_id, again.attempt) == ("mine", 1)
 
 

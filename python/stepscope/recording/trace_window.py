@@ -1,8 +1,9 @@
 """A window of torch.profiler: ranges and steps reach it, and its file lands in the rank's folder.
 
-torch's profiler is made anew for each window and told the run's step number, so that ProfilerStep#7
-is step 7 of the recording. Its file is written plain and packed by a thread: torch would pack it
-at the highest level while the training waits. A file has its final name only when it is whole.
+torch's profiler is made anew for each window and steps are named by the run's numbers, so that
+ProfilerStep#7 is step 7 of the recording. Its file is written plain and packed by a thread: torch
+would pack it at the highest level while the training waits. A file has its final name only when it
+is whole.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class TraceWindow:
         self._options = options
         self._always = always  # the user asked for traces, so their lack is worth a warning
         self._profiler: Any = None
-        self._action: Any = None
+        self._step: Any = None  # the record_function of the step under way
         self._next_file = 0
         self._packing: list[threading.Thread] = []
         self._opened_ns = 0
@@ -51,22 +52,28 @@ class TraceWindow:
 
     def warm_up(self, step: int) -> None:
         """Kineto gets ready; what it sees is thrown away."""
-        self._start(step, "WARMUP")
+        self._prepare()
+        self._begin_step(step)
 
     def open(self, step: int) -> None:
         """From here on everything is kept."""
+        self._end_step()
         if self._profiler is None:
-            self._start(step, "RECORD")
-        else:
-            self._step("RECORD")
-        self._is_recording = self._profiler is not None
-        if self._is_recording:
-            self._opened_ns = time.time_ns()
-            _hand_ranges_on()
+            self._prepare()
+        if self._profiler is None:
+            return
+        begun = time.perf_counter_ns()
+        self._profiler.start_trace()
+        self._start_cost_ns += time.perf_counter_ns() - begun
+        self._opened_ns = time.time_ns()
+        self._is_recording = True
+        _hand_ranges_on()
+        self._begin_step(step)
 
     def on_step(self, step: int) -> None:
         """ProfilerStep#… ends and the next begins."""
-        self._step("RECORD" if self._is_recording else "WARMUP")
+        self._end_step()
+        self._begin_step(step + 1)
 
     def close(self, reason: str) -> Facts:
         """Writes the trace."""
@@ -77,9 +84,12 @@ class TraceWindow:
             return {}
         _capture.set_hooks(None, None)
         begun = time.perf_counter_ns()
+        self._end_step()
         if was_recording:
             self._describe(profiler, reason)
-        profiler.stop()
+        else:
+            profiler.start_trace()  # torch stops only what it started
+        profiler.stop_trace()
         stopped = time.perf_counter_ns()
         if not was_recording:
             return {}
@@ -114,7 +124,7 @@ class TraceWindow:
         self._is_declined = True
         self._notices.warn(f"no trace was recorded: {why}")
 
-    def _start(self, step: int, action: str) -> None:
+    def _prepare(self) -> None:
         if self._is_declined:
             return
         torch = self._torch()
@@ -130,15 +140,12 @@ class TraceWindow:
             self._decline(f"only {free >> 20} MiB are free on the disk of {self._rank.path}")
             return
         begun = time.perf_counter_ns()
-        self._action = getattr(torch_profiler.ProfilerAction, action)
         profiler = torch_profiler.profile(
             activities=self._activities(torch_profiler),
-            schedule=lambda _: self._action,
             **self._options.arguments(),
             **self._trace_only(torch),
         )
-        profiler.step_num = step
-        profiler.start()
+        profiler.prepare_trace()
         self._profiler = profiler
         self._start_cost_ns = time.perf_counter_ns() - begun
 
@@ -166,13 +173,18 @@ class TraceWindow:
             return {}
         return {"experimental_config": config(trace_only=True)}
 
-    def _step(self, action: str) -> None:
-        if self._profiler is None:
-            return
-        from torch.profiler import ProfilerAction
+    def _begin_step(self, step: int) -> None:
+        """Named as torch names its own, which older versions count one too low."""
+        if self._profiler is not None:
+            from torch.autograd.profiler import record_function
 
-        self._action = getattr(ProfilerAction, action)
-        self._profiler.step()
+            self._step = record_function(f"ProfilerStep#{step}")
+            self._step.__enter__()
+
+    def _end_step(self) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            step.__exit__(None, None, None)
 
     def _describe(self, profiler: Any, reason: str) -> None:
         """Into the trace itself: which run it is of."""
