@@ -15,6 +15,7 @@ import shutil
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,10 @@ class TraceWindow:
             **self._options.arguments(),
             **self._trace_only(torch),
         )
-        profiler.prepare_trace()
+        with warnings.catch_warnings():
+            # Some versions say so at the first window, where nothing is cleared.
+            warnings.filterwarnings("ignore", message="Warning: Profiler clears events")
+            profiler.prepare_trace()
         self._profiler = profiler
         self._start_cost_ns = time.perf_counter_ns() - begun
 
