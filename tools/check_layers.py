@@ -32,7 +32,8 @@ ALLOWED: dict[str, set[str]] = {
     "runs": {"base", "wire"},
     "session": {"base", *BELOW_SESSION},
     "server": {"base", "session", "report"},
-    "cli": {"base", "session", "report"},
+    "doctor": {"base"},
+    "cli": {"base", "session", "report", "doctor"},
     "python": {"base", "session", "report", "cli"},
     "capture": {"base", "wire"},
 }

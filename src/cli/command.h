@@ -70,6 +70,7 @@ extern const Command kReport;
 extern const Command kMemory;
 extern const Command kAnalyze;
 extern const Command kExport;
+extern const Command kDoctor;
 extern const Command kHelp;
 extern const Command kCompletion;
 

@@ -6,8 +6,8 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kCommands = {&kInfo,   &kReport,     &kMemory, &kAnalyze,
-                                  &kExport, &kCompletion, &kHelp};
+constexpr std::array kCommands = {&kInfo,   &kReport, &kMemory,     &kAnalyze,
+                                  &kExport, &kDoctor, &kCompletion, &kHelp};
 
 constexpr std::array<std::string_view, 3> kColourChoices = {"auto", "always", "never"};
 

@@ -111,14 +111,18 @@ std::uint64_t cache_in(const std::string& folder) {
   return cache;
 }
 
-std::optional<std::uint64_t> memory_left_in(const std::string& folder) {
+std::optional<std::uint64_t> memory_limit_in(const std::string& folder) {
   auto limit = number_in<std::uint64_t>(folder + "/memory.max");
-  auto used = number_in<std::uint64_t>(folder + "/memory.current");
-  if (!limit) {
-    limit = number_in<std::uint64_t>(folder + "/memory.limit_in_bytes");
-    used = number_in<std::uint64_t>(folder + "/memory.usage_in_bytes");
-  }
+  if (!limit) limit = number_in<std::uint64_t>(folder + "/memory.limit_in_bytes");
   if (!limit || *limit > (std::uint64_t{1} << 60)) return std::nullopt;  // version 1's "no limit"
+  return limit;
+}
+
+std::optional<std::uint64_t> memory_left_in(const std::string& folder) {
+  const auto limit = memory_limit_in(folder);
+  if (!limit) return std::nullopt;
+  auto used = number_in<std::uint64_t>(folder + "/memory.current");
+  if (!used) used = number_in<std::uint64_t>(folder + "/memory.usage_in_bytes");
   const std::uint64_t cache = cache_in(folder);
   const std::uint64_t busy = used && *used > cache ? *used - cache : 0;
   return *limit > busy ? *limit - busy : 0;
@@ -136,13 +140,31 @@ unsigned affinity_of_process() {
 
 }  // namespace
 
-unsigned usable_cpus(const MachineView& machine) {
-  unsigned cpus = machine.affinity > 0 ? machine.affinity : affinity_of_process();
+std::optional<unsigned> quota_cpus(const MachineView& machine) {
+  std::optional<unsigned> least;
   for (const Group& group : groups(machine.root, "cpu")) {
     for (const std::string& folder : folders_up(group)) {
-      if (const auto quota = quota_in(folder)) cpus = std::min(cpus, *quota);
+      if (const auto quota = quota_in(folder)) least = std::min(least.value_or(*quota), *quota);
     }
   }
+  return least;
+}
+
+std::optional<std::uint64_t> memory_limit(const MachineView& machine) {
+  std::optional<std::uint64_t> least;
+  for (const Group& group : groups(machine.root, "memory")) {
+    for (const std::string& folder : folders_up(group)) {
+      if (const auto limit = memory_limit_in(folder)) {
+        least = std::min(least.value_or(*limit), *limit);
+      }
+    }
+  }
+  return least;
+}
+
+unsigned usable_cpus(const MachineView& machine) {
+  unsigned cpus = machine.affinity > 0 ? machine.affinity : affinity_of_process();
+  if (const auto quota = quota_cpus(machine)) cpus = std::min(cpus, *quota);
   if (const auto given = number<unsigned>(machine.slurm_cpus)) cpus = std::min(cpus, *given);
   return std::max(1u, cpus);
 }

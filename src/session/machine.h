@@ -19,6 +19,12 @@ struct MachineView {
 // Slurm gave the task. At least 1.
 unsigned usable_cpus(const MachineView& machine);
 
+// The quota of all enclosing cgroups alone, rounded up; nothing where there is none.
+std::optional<unsigned> quota_cpus(const MachineView& machine);
+
+// The smallest limit of the enclosing cgroups, whatever is used of it.
+std::optional<std::uint64_t> memory_limit(const MachineView& machine);
+
 // What could be allocated now: the machine's available memory, or what is left below the limit of
 // an enclosing cgroup if that is less. Nothing where the system does not say.
 std::optional<std::uint64_t> available_memory(const MachineView& machine);

@@ -116,6 +116,19 @@ TEST(Machine, KnowsWhatMemoryIsLeft) {
   }
 }
 
+TEST(Machine, LimitsOfGroupsStandAlone) {
+  const TempFolder root;
+  root.write("proc/self/cgroup", "0::/slice/job\n");
+  EXPECT_EQ(quota_cpus({root.path(), "", 1}), std::nullopt);
+  EXPECT_EQ(memory_limit({root.path(), "", 1}), std::nullopt);
+  root.write("sys/fs/cgroup/slice/cpu.max", "150000 100000\n");
+  root.write("sys/fs/cgroup/slice/memory.max", "6000\n");
+  root.write("sys/fs/cgroup/slice/memory.current", "5000\n");
+  root.write("sys/fs/cgroup/slice/job/memory.max", "max\n");
+  EXPECT_EQ(quota_cpus({root.path(), "", 1}), 2u);
+  EXPECT_EQ(memory_limit({root.path(), "", 1}), 6000u);
+}
+
 TEST(Machine, RealMachineHasSomething) {
   EXPECT_GE(usable_cpus({}), 1u);
   EXPECT_GT(available_memory({}).value_or(1), 0u);

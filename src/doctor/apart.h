@@ -1,0 +1,34 @@
+// Work that may hang or crash (drivers, stale file systems, interpreters) runs in a process of its
+// own that is killed when its time is over. What it says comes back as text.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stepscope::doctor {
+
+struct Errand {
+  std::function<std::string()> work = {};  // runs in a child process; its text is the answer
+  std::vector<std::string> program = {};   // instead of work: what this program prints
+  std::chrono::milliseconds limit{10'000};
+};
+
+enum class Ending : unsigned char { kDone, kTooLate, kCrashed, kNotStarted, kStopped };
+
+struct Returned {
+  Ending ending = Ending::kNotStarted;
+  std::string text = {};  // all that was said, also by one that did not end well
+  int number = 0;         // exit status, or the signal of a crash
+};
+
+// All at once; answers in the order of the errands. `stop` ends all of them early.
+std::vector<Returned> run_apart(const std::vector<Errand>& errands,
+                                const std::atomic<bool>* stop = nullptr);
+
+// "did not answer within 10 s", "was killed by signal 11"; empty for one that is done.
+std::string complaint(const Returned& returned, const Errand& errand);
+
+}  // namespace stepscope::doctor

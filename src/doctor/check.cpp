@@ -1,0 +1,108 @@
+#include "doctor/check.h"
+
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace stepscope::doctor {
+namespace {
+
+constexpr char kFieldEnd = '\x1f';
+constexpr char kCheckEnd = '\x1e';
+constexpr std::size_t kFields = 11;
+
+void put(std::string& text, std::string_view field) {
+  for (const char c : field) text += c == kFieldEnd || c == kCheckEnd ? ' ' : c;
+  text += kFieldEnd;
+}
+
+void put(std::string& text, const std::optional<double>& number) {
+  put(text, number ? fmt::format("{}", *number) : std::string());
+}
+
+std::optional<double> number_in(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::kGood:
+      return "good";
+    case State::kMissing:
+      return "missing";
+    case State::kBad:
+      return "bad";
+    case State::kUnknown:
+      return "unknown";
+    case State::kMeasured:
+      return "measured";
+  }
+  return "unknown";
+}
+
+std::string encoded(std::span<const Check> checks) {
+  std::string text;
+  for (const Check& check : checks) {
+    put(text, check.name);
+    put(text, fmt::format("{}", static_cast<unsigned>(check.state)));
+    put(text, check.value);
+    put(text, check.means);
+    put(text, check.todo);
+    put(text, check.why);
+    put(text, check.measured);
+    put(text, check.reference);
+    put(text, check.expected);
+    put(text, check.expected_share);
+    put(text, check.unit);
+    text += kCheckEnd;
+  }
+  return text;
+}
+
+std::vector<Check> decoded(std::string_view text) {
+  std::vector<Check> checks;
+  while (!text.empty()) {
+    const std::size_t end = text.find(kCheckEnd);
+    if (end == std::string_view::npos) break;  // the writer was killed in the middle
+    std::string_view row = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    std::array<std::string_view, kFields> fields;
+    std::size_t count = 0;
+    while (count < kFields) {
+      const std::size_t stop = row.find(kFieldEnd);
+      if (stop == std::string_view::npos) break;
+      fields[count++] = row.substr(0, stop);
+      row.remove_prefix(stop + 1);
+    }
+    const auto state = number_in(fields[1]);
+    if (count != kFields || !state || *state < 0 || *state > 4) continue;
+    checks.push_back({.name = std::string(fields[0]),
+                      .state = static_cast<State>(*state),
+                      .value = std::string(fields[2]),
+                      .means = std::string(fields[3]),
+                      .todo = std::string(fields[4]),
+                      .why = std::string(fields[5]),
+                      .measured = number_in(fields[6]),
+                      .reference = number_in(fields[7]),
+                      .expected = number_in(fields[8]),
+                      .expected_share = number_in(fields[9]),
+                      .unit = std::string(fields[10])});
+  }
+  return checks;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kMiB = 1024 * 1024;
+  if (bytes < 1024 * kMiB) return fmt::format("{} MiB", bytes / kMiB);
+  const double gib = static_cast<double>(bytes) / static_cast<double>(1024 * kMiB);
+  if (gib < 10'000) return fmt::format("{:.{}f} GiB", gib, gib < 100 ? 1 : 0);
+  return fmt::format("{:.1f} TiB", gib / 1024);
+}
+
+}  // namespace stepscope::doctor

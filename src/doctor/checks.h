@@ -1,0 +1,31 @@
+// The groups of checks. Each looks at one side of the machine and may be slow or crash in a driver:
+// doctor.cpp runs them in processes of their own.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "doctor/check.h"
+#include "doctor/place.h"
+
+namespace stepscope::doctor {
+
+std::vector<Check> nvidia_checks(const Place& place);     // driver, NVML, CUDA
+std::vector<Check> counter_checks(const Place& place);    // CUPTI, who may read counters
+std::vector<Check> amd_checks(const Place& place);        // device, rocprofiler
+std::vector<Check> processor_checks(const Place& place);  // CPUs, memory, clock
+std::vector<Check> storage_checks(const Place& place);    // disk, shared memory
+std::vector<Check> limit_checks(const Place& place);      // ulimits
+
+// What an interpreter says about itself and its torch, by key. Printed by interpreter_script().
+using InterpreterFacts = std::multimap<std::string, std::string>;
+std::string interpreter_script();
+InterpreterFacts interpreter_facts(const std::string& printed);
+std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::string& complaint);
+
+// Pure judgements over figures, so that tests need no such machine.
+Check disk_check(const std::string& file_system, std::uint64_t free_bytes, std::uint64_t all_bytes);
+Check shared_memory_check(std::uint64_t free_bytes, std::uint64_t all_bytes);
+
+}  // namespace stepscope::doctor
