@@ -36,7 +36,7 @@ std::size_t Snapshot::memory() const {
   std::size_t sum = strings.memory() + stacks.memory();
   for (const History& history : histories) sum += memory_of(history);
   return sum + segments.capacity() * sizeof(Segment) + blocks.capacity() * sizeof(Block) +
-         annotations.capacity() * sizeof(Annotation);
+         annotations.capacity() * sizeof(Annotation) + known.capacity() * sizeof(KnownContent);
 }
 
 }  // namespace stepscope::memory

@@ -106,6 +106,14 @@ struct Settings {
   std::vector<std::pair<std::string, std::string>> all;  // every key, its value as text
 };
 
+// What the process itself said lies where, at the moment of the snapshot.
+enum class Content : std::uint8_t { kParameters, kGradients, kOptimizerState };
+struct KnownContent {
+  std::uint64_t address = 0;
+  base::Bytes bytes = 0;
+  Content content = Content::kParameters;
+};
+
 struct Source {
   std::string path;
   std::string encoding;  // "plain", "gzip" or "zstd"
@@ -124,6 +132,7 @@ struct Snapshot {
   std::vector<Block> blocks;
   std::vector<Annotation> annotations;
   Settings settings;
+  std::vector<KnownContent> known;  // by address; empty: nobody wrote it down
   base::ImportLog log;
 
   std::string_view text(base::StringId id) const { return strings[id]; }

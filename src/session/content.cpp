@@ -93,6 +93,9 @@ std::string reason_for_object(Walk& walk, bool whole) {
   const Keys keys = keys_of_object(walk);
   if (keys.has("traceEvents")) return {};
   if (keys.has("segments") || keys.has("device_traces")) return "a memory snapshot";
+  if (keys.has("optimizer_state") && keys.has("gradients")) {
+    return "addresses that belong to a memory snapshot";
+  }
   if (keys.closed) return "JSON without traceEvents";
   for (const std::string_view key : keys.names) {
     if (std::ranges::find(kTraceKeys, key) != kTraceKeys.end()) return {};

@@ -17,6 +17,7 @@
 #include "bytes/source.h"
 #include "bytes/source_around.h"
 #include "ingest/reading.h"
+#include "session/addresses.h"
 #include "session/content.h"
 
 namespace stepscope::session {
@@ -236,6 +237,9 @@ class Loader {
     }
     SCOPE_TRY(ingest::Document document,
               ingest::read(std::make_unique<WatchedSource>(std::move(source), facts), options));
+    if (auto* const snapshot = std::get_if<memory::Snapshot>(&document)) {
+      add_known_addresses(file.path, *snapshot);
+    }
     const auto as_loaded = [&](auto&& read) -> LoadedFile {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(read)>, trace::Trace>) {
         return trace::Window{.source = {.path = file.path,

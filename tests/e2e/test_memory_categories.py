@@ -1,5 +1,7 @@
 """What allocations hold, against the recorded addresses of parameters, gradients and states."""
 
+import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -86,3 +88,28 @@ def test_recorded_late_is_counted_or_unknown(program: Program) -> None:
             assert row["address"] not in right or row["requested_bytes"] == SCRATCH
         elif row["address"] in right and "which of them is which" not in row["why"]:
             assert row["category"] == right[row["address"]]
+
+
+@pytest.mark.parametrize("path", with_answers("parameters"), ids=name_of)
+def test_what_the_process_wrote_down_goes_before_all(
+    program: Program, path: Path, tmp_path: Path
+) -> None:
+    """With the addresses beside the snapshot every block is right, those of before the history too."""
+    snapshot = load(path)
+    copy = tmp_path / path.name
+    shutil.copy(path, copy)
+    stem = path.name.removesuffix(".gz").removesuffix(".pickle")
+    written = {key: snapshot.answers.get(key, []) for key in TRUTHS}
+    (tmp_path / f"{stem}-addresses.json").write_text(
+        json.dumps({"schema": "stepscope.addresses/1", **written})
+    )
+    right = truth(snapshot)
+    rows = tables(program, "memory-allocations", "--alive-at", "end", "--top", "0", copy)
+    told = {row["address"]: row for row in rows["allocations"]}
+    assert right
+    for address, category in right.items():
+        assert told[address]["category"] == category, told[address]
+        assert told[address]["why"] == "the process wrote down what lies at its address"
+    # A folder is opened the same way, and the file beside is no trace.
+    again = tables(program, "memory-allocations", "--alive-at", "end", "--top", "0", tmp_path)
+    assert again == rows

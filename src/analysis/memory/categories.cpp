@@ -249,6 +249,42 @@ class Judge {
   bool sizes_tell_ = false;
 };
 
+Category category_of(memory::Content content) {
+  switch (content) {
+    case memory::Content::kParameters:
+      return Category::kParameters;
+    case memory::Content::kGradients:
+      return Category::kGradients;
+    case memory::Content::kOptimizerState:
+      return Category::kOptimizerState;
+  }
+  return Category::kUnknown;
+}
+
+// What was written down holds for what is alive at the end. A block may hold several tensors: the
+// kind with the most bytes in it decides, of equal ones the first in Content.
+void take_what_is_known(const memory::Snapshot& snapshot, const Lives& lives, Categories& out) {
+  if (snapshot.known.empty()) return;
+  for (LifeId id = 0; id < lives.list.size(); ++id) {
+    const Life& life = lives.list[id];
+    if (!life.is_alive_at_end()) continue;
+    const std::uint64_t end =
+        life.address + static_cast<std::uint64_t>(std::max<base::Bytes>(life.requested, 1));
+    auto at =
+        std::ranges::lower_bound(snapshot.known, life.address, {}, &memory::KnownContent::address);
+    std::array<base::Bytes, 3> bytes = {};
+    bool any = false;
+    for (; at != snapshot.known.end() && at->address < end; ++at) {
+      bytes[static_cast<std::size_t>(at->content)] += std::max<base::Bytes>(at->bytes, 1);
+      any = true;
+    }
+    if (!any) continue;
+    const auto most = std::ranges::max_element(bytes) - bytes.begin();
+    out.category[id] = category_of(static_cast<memory::Content>(most));
+    out.reason[id] = Reason::kWrittenDown;
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Category category) {
@@ -283,6 +319,7 @@ std::string_view text_of(Reason reason) {
       "need, which of them is which is not told",
       "no stacks were recorded",
       "nothing tells",
+      "the process wrote down what lies at its address",
   };
   return kTexts[static_cast<std::size_t>(reason)];
 }
@@ -301,6 +338,7 @@ Categories categorise(const memory::Snapshot& snapshot, const memory::History& h
     out.category.push_back(verdict.category);
     out.reason.push_back(verdict.reason);
   }
+  take_what_is_known(snapshot, lives, out);
   return out;
 }
 

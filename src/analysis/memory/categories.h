@@ -1,5 +1,6 @@
-// What each allocation holds, told from stacks, order and lifetimes alone. What they do not tell is
-// unknown and is called so. Rules and measured accuracy: docs/metrics/memory-categories.md.
+// What each allocation holds: what the process wrote down beside its snapshot, else told from
+// stacks, order and lifetimes alone. What they do not tell is unknown and is called so. Rules and
+// measured accuracy: docs/metrics/memory-categories.md.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,7 @@ enum class Reason : std::uint8_t {
   kOneOfEqualSize,
   kNoStacks,
   kNothingTells,
+  kWrittenDown,
   kCount
 };
 std::string_view text_of(Reason reason);
