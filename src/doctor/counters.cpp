@@ -9,6 +9,7 @@
 namespace stepscope::doctor {
 namespace {
 
+constexpr std::array<std::string_view, 1> kCudaNames = {"libcuda.so.1"};
 constexpr std::array<std::string_view, 5> kCuptiNames = {
     "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so.11", "libcupti.so"};
 
@@ -32,7 +33,9 @@ Check cupti_check(const Place& place) {
   std::uint32_t version = 0;
   check.state = State::kGood;
   check.value = library->path();
-  if (library->find(version_of, "cuptiGetVersion") && version_of(&version) == 0) {
+  // Without the driver even this question ends in a crash of the library.
+  const bool may_ask = Library::open(place, kCudaNames, why_not).has_value();
+  if (may_ask && library->find(version_of, "cuptiGetVersion") && version_of(&version) == 0) {
     check.value = fmt::format("version {}, {}", version, library->path());
   }
   return check;
@@ -95,13 +98,17 @@ Check perf_check(const Place& place) {
 
 }  // namespace
 
+std::vector<Check> cupti_checks(const Place& place) {
+  const bool nvidia = text_of(place.root + "/proc/driver/nvidia/version").has_value();
+  if (!nvidia && place.package_folders.empty() && place.library_folder.empty()) return {};
+  return {cupti_check(place)};
+}
+
 std::vector<Check> counter_checks(const Place& place) {
   std::vector<Check> checks;
-  const bool nvidia = text_of(place.root + "/proc/driver/nvidia/version").has_value();
-  if (nvidia || !place.package_folders.empty() || !place.library_folder.empty()) {
-    checks.push_back(cupti_check(place));
+  if (text_of(place.root + "/proc/driver/nvidia/version")) {
+    checks.push_back(permission_check(place));
   }
-  if (nvidia) checks.push_back(permission_check(place));
   checks.push_back(perf_check(place));
   return checks;
 }

@@ -23,10 +23,10 @@ struct Group {
 };
 
 constexpr Group kFirst[] = {
-    {"nvidia-driver", nvidia_checks}, {"amd-device", amd_checks},   {"cpus", processor_checks},
-    {"disk", storage_checks},         {"open-files", limit_checks},
+    {"nvidia-driver", nvidia_checks}, {"counters", counter_checks}, {"amd-device", amd_checks},
+    {"cpus", processor_checks},       {"disk", storage_checks},     {"open-files", limit_checks},
 };
-constexpr Group kCounters{"cupti", counter_checks};
+constexpr Group kCupti{"cupti", cupti_checks};
 
 Errand errand_of(const Group& group, const Examination& examination, milliseconds limit) {
   return {.work = [&group, &examination] { return encoded(group.look(examination.place)); },
@@ -80,13 +80,13 @@ std::vector<Check> examine(const Examination& asked) {
   for (auto [at, end] = facts.equal_range("folder"); at != end; ++at) {
     examination.place.package_folders.push_back(at->second);
   }
-  const std::vector<Errand> later = {errand_of(kCounters, examination, kLook)};
-  const std::vector<Returned> counters = run_apart(later, examination.stop);
+  const std::vector<Errand> later = {errand_of(kCupti, examination, kLook)};
+  const std::vector<Returned> cupti = run_apart(later, examination.stop);
 
   std::vector<Check> checks;
   for (std::size_t i = 0; i < std::size(kFirst); ++i) {
     append(checks, checks_of(returned[i], errands[i], kFirst[i].name));
-    if (i == 0) append(checks, checks_of(counters.front(), later.front(), kCounters.name));
+    if (i == 0) append(checks, checks_of(cupti.front(), later.front(), kCupti.name));
   }
   append(checks, interpreter_checks(facts, complaint(returned[chosen], errands[chosen])));
   if (!examination.bench) return checks;

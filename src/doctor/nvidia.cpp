@@ -125,6 +125,7 @@ std::vector<Check> nvidia_checks(const Place& place) {
     for (Check* check : {&nvml, &cuda}) {
       if (check->state != State::kMissing) continue;
       check->value = "not there, as the driver";
+      check->means.clear();
       check->todo.clear();
     }
   }

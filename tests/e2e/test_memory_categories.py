@@ -94,7 +94,7 @@ def test_recorded_late_is_counted_or_unknown(program: Program) -> None:
 def test_what_the_process_wrote_down_goes_before_all(
     program: Program, path: Path, tmp_path: Path
 ) -> None:
-    """With the addresses beside the snapshot every block is right, those of before the history too."""
+    """With addresses beside the snapshot every block is right, also those older than it."""
     snapshot = load(path)
     copy = tmp_path / path.name
     shutil.copy(path, copy)
