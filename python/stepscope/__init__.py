@@ -27,6 +27,7 @@ from stepscope.errors import (
 TYPE_CHECKING = False  # as in analyses.py
 if TYPE_CHECKING:
     from stepscope.ranges import counter, instant, log, range, step
+    from stepscope.recording.lines import lines, lines_report
     from stepscope.recording.profile import profile
     from stepscope.recording.schedule import Schedule, schedule
     from stepscope.run import Run, open, open_memory
@@ -41,6 +42,8 @@ _LATER = {
     "Table": "stepscope.table",
     "counter": "stepscope.ranges",
     "instant": "stepscope.ranges",
+    "lines": "stepscope.recording.lines",
+    "lines_report": "stepscope.recording.lines",
     "log": "stepscope.ranges",
     "open": "stepscope.run",
     "open_memory": "stepscope.run",
@@ -85,6 +88,8 @@ __all__ = [
     "instant",
     "log",
     "open",
+    "lines",
+    "lines_report",
     "open_memory",
     "profile",
     "range",

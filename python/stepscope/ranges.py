@@ -14,15 +14,15 @@ Without a recording a range costs about as much as an empty `with`.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from stepscope import _capture
 from stepscope._capture import counter, instant, range
+from stepscope.around import around
 
 __all__ = ["LogHandler", "counter", "instant", "log", "range", "step"]
 
@@ -56,39 +56,7 @@ class LogHandler(logging.Handler):
 def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
     """The function with a range around each call; generators and coroutines around their life."""
     title = name or getattr(function, "__qualname__", None) or repr(function)
-
-    if inspect.isasyncgenfunction(function):
-
-        @functools.wraps(function)
-        async def around_async_generator(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            with range(title):
-                async for item in function(*args, **kwargs):
-                    yield item
-
-        return around_async_generator
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def around_coroutine(*args: Any, **kwargs: Any) -> Any:
-            with range(title):
-                return await function(*args, **kwargs)
-
-        return around_coroutine
-    if inspect.isgeneratorfunction(function):
-
-        @functools.wraps(function)
-        def around_generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-            with range(title):
-                return (yield from function(*args, **kwargs))
-
-        return around_generator
-
-    @functools.wraps(function)
-    def around(*args: Any, **kwargs: Any) -> Any:
-        with range(title):
-            return function(*args, **kwargs)
-
-    return around
+    return around(function, partial(range, title))
 
 
 _capture.set_decorate(_decorate)

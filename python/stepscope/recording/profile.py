@@ -19,6 +19,7 @@ from stepscope.ranges import range as named_range
 from stepscope.recording import children
 from stepscope.recording import settings as checked
 from stepscope.recording.leaving import Leaving
+from stepscope.recording.lines_report import write_measured_lines
 from stepscope.recording.logs import listen_to_logs
 from stepscope.recording.memory_figures import count_memory, write_memory
 from stepscope.recording.notices import Notices
@@ -289,6 +290,7 @@ def _forget_in_child() -> None:
     global _current
     if _current is not None:
         _current._is_running = False
+        write_measured_lines(self.rank)
         _current = None
         _capture.set_hooks(None, None)
 
