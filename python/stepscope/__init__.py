@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from stepscope.recording.lines import lines, lines_report
     from stepscope.recording.profile import profile
     from stepscope.recording.schedule import Schedule, schedule
+    from stepscope.recording.snapshot_options import snapshot
     from stepscope.run import Run, open, open_memory
     from stepscope.table import Answer, Column, Table
 
@@ -50,6 +51,7 @@ _LATER = {
     "profile": "stepscope.recording.profile",
     "range": "stepscope.ranges",
     "schedule": "stepscope.recording.schedule",
+    "snapshot": "stepscope.recording.snapshot_options",
     "step": "stepscope.ranges",
 }
 
@@ -86,13 +88,14 @@ __all__ = [
     "__version__",
     "counter",
     "instant",
-    "log",
-    "open",
     "lines",
     "lines_report",
+    "log",
+    "open",
     "open_memory",
     "profile",
     "range",
     "schedule",
+    "snapshot",
     "step",
 ]

@@ -22,7 +22,9 @@ from stepscope.recording.leaving import Leaving
 from stepscope.recording.lines_report import write_measured_lines
 from stepscope.recording.logs import listen_to_logs
 from stepscope.recording.memory_figures import count_memory, write_memory
+from stepscope.recording.memory_window import MemoryWindow
 from stepscope.recording.notices import Notices
+from stepscope.recording.oom import OomWatch
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import Position, Schedule
 from stepscope.recording.settings import Settings, Trace
@@ -32,6 +34,7 @@ from stepscope.recording.shortfalls import (
     warn_of_other_profilers,
     warn_of_too_few_steps,
 )
+from stepscope.recording.snapshot_options import SnapshotOptions, window_snapshot
 from stepscope.recording.starting import begin, rank_facts
 from stepscope.recording.trace_window import TraceWindow
 from stepscope.recording.windows import Limits, ScheduledWindow
@@ -50,6 +53,9 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         epochs: only in these epochs; short for `schedule(epochs=…)`.
         trace: whether torch.profiler runs in the window, or what it keeps: `["shapes", "memory",
             "stacks", "flops", "modules", "cpu", "cuda"]`. When left out, where torch is imported.
+        snapshot: whether the history of the GPU's allocator is kept in the window and written as a
+            snapshot; or a schedule of its own, or `stepscope.snapshot(…)`. When left out, a
+            snapshot is written when memory runs out; False: not even then.
         ranges: whether ranges, steps, counters and log lines are recorded.
         logs: whether lines of `logging` are recorded; or the least level: `logging.INFO`.
         rank0_only: windows on rank 0 alone; ranges and logs on all.
@@ -80,6 +86,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         schedule: Schedule | None = None,
         epochs: int | Collection[int] | None = None,
         trace: Trace = None,
+        snapshot: bool | Schedule | SnapshotOptions | None = None,
         ranges: bool = True,
         logs: bool | int = True,
         rank0_only: bool = False,
@@ -97,6 +104,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             schedule=checked.window_schedule(schedule, epochs),
             trace=checked.window_trace(trace),
             trace_wanted=bool(trace) or schedule is not None or epochs is not None,
+            snapshot=window_snapshot(snapshot),
             ranges=ranges,
             log_level=checked.log_level(logs),
             rank0_only=rank0_only,
@@ -115,6 +123,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self.rank: RankFolder  # known from start() on
         self._is_running = False
         self._windows: list[ScheduledWindow] = []
+        self._oom: OomWatch | None = None
 
     @property
     def _number(self) -> int:
@@ -174,6 +183,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             return
         number = self._number
         _capture.step(number)
+        if self._oom is not None:
+            self._oom.listen()
         self.steps += 1
         self._batch += 1
         self._advance(number)
@@ -212,12 +223,22 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
 
     def _make_windows(self) -> list[ScheduledWindow]:
         made = self._settings
-        if made.rank0_only and self.rank.placement.rank != 0:
+        is_first = self.rank.placement.rank == 0
+        if made.rank0_only and not is_first:
             return []
         windows = []
         if made.trace is not None:
             window = TraceWindow(made.trace, made.trace_wanted)
             windows.append(ScheduledWindow(window, made.schedule, self._limits()))
+        asked = made.snapshot
+        if asked is None or (asked.rank0_only and not is_first):
+            return windows
+        if asked.window:
+            when = asked.schedule or made.schedule
+            windows.append(ScheduledWindow(MemoryWindow(asked), when, self._limits()))
+        if asked.on_oom:
+            self._oom = OomWatch(asked, self.rank, self._notices, lambda: self._number)
+            self._oom.listen()
         return windows
 
     def _limits(self) -> Limits:
@@ -253,6 +274,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self._notices.set(error={"type": kind, "text": str(error)[:2000], "step": self._number})
         if kind == "OutOfMemoryError":
             write_memory(self.rank, "out of memory", self._number)
+            if self._oom is not None:
+                self._oom.on_exception()
 
     def _finish(self, reason: str) -> None:
         global _current
@@ -264,6 +287,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             warn_of_too_few_steps(self._settings, self._windows, self.steps, self._notices)
         for window in self._windows:
             window.end_run(reason)
+        if self._oom is not None:
+            self._oom.forget()
         write_memory(self.rank, "exit", self._number)
         if self._logs is not None:
             logging.getLogger().removeHandler(self._logs)

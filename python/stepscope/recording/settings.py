@@ -11,6 +11,7 @@ from typing import Any
 from stepscope.errors import UsageError
 from stepscope.recording.schedule import Schedule
 from stepscope.recording.schedule import schedule as make_schedule
+from stepscope.recording.snapshot_options import SnapshotOptions
 from stepscope.recording.trace_options import TraceOptions, trace_options
 
 Trace = bool | Collection[str] | Mapping[str, bool] | str | None
@@ -24,6 +25,7 @@ class Settings:
     schedule: Schedule
     trace: TraceOptions | None
     trace_wanted: bool  # somebody asked, so its lack is worth a warning
+    snapshot: SnapshotOptions | None
     ranges: bool
     log_level: int | None
     rank0_only: bool
