@@ -41,15 +41,20 @@ def log(text: object, level: int = logging.INFO, logger: str = "stepscope") -> N
 
 
 class LogHandler(logging.Handler):
-    """Puts what a program logs into its recording; `logging.getLogger().addHandler` takes it."""
+    """Puts what a program logs into its recording; `logging.getLogger().addHandler` takes it.
+
+    Each line has its time, thread, step, level and logger; the recording knows process and rank. A
+    line that reaches two of these is recorded once.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
         """Called by logging; an error in the line must not become one of the program."""
+        if record.__dict__.setdefault("stepscope_recorded_by", id(self)) != id(self):
+            return
         try:
             text = self.format(record)
-        except Exception:
-            self.handleError(record)
-            return
+        except Exception:  # logging tells of it where the line is printed
+            text = f"{record.msg!s} {record.args!r}"
         _capture.log(record.levelno, record.name, text)
 
 

@@ -1,17 +1,46 @@
-"""Lines of `logging` go into the recording while it runs."""
+"""Lines of `logging` go into the recording while it runs.
+
+Not by a handler on the root logger: with one there, `logging.basicConfig` would do nothing any
+more, and warnings of programs that set nothing up would no longer be printed. Handlers, levels and
+what is printed stay as they are.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Any
 
 from stepscope.ranges import LogHandler
 from stepscope.recording.settings import Settings
 
 
-def listen_to_logs(settings: Settings) -> LogHandler | None:
-    """A handler beside those that are there, on the root logger; None where none is wanted."""
+def listen_to_logs(settings: Settings) -> LogListener | None:
+    """From now on, every line that a logger handles is recorded; None where none is wanted."""
     if settings.log_level is None or not settings.ranges:
         return None
-    handler = LogHandler(settings.log_level)
-    logging.getLogger().addHandler(handler)
-    return handler
+    return LogListener(settings.log_level)
+
+
+class LogListener:
+    """Behind the handlers of every logger, until `stop`."""
+
+    def __init__(self, level: int) -> None:
+        self._handler = LogHandler(level)
+        self._is_on = True
+        before: Callable[..., Any] = logging.Logger.callHandlers
+        self._before = before
+
+        def call_handlers(logger: logging.Logger, record: logging.LogRecord) -> None:
+            before(logger, record)
+            if self._is_on and record.levelno >= self._handler.level:
+                self._handler.handle(record)
+
+        self._mine = call_handlers
+        logging.Logger.callHandlers = call_handlers  # type: ignore[method-assign,assignment]
+
+    def stop(self) -> None:
+        """Takes itself away; where somebody has come on top since, it only falls silent."""
+        self._is_on = False
+        if logging.Logger.callHandlers is self._mine:
+            logging.Logger.callHandlers = self._before  # type: ignore[method-assign]

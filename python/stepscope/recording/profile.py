@@ -290,8 +290,9 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if self._oom is not None:
             self._oom.forget()
         write_memory(self.rank, "exit", self._number)
+        write_measured_lines(self.rank)
         if self._logs is not None:
-            logging.getLogger().removeHandler(self._logs)
+            self._logs.stop()
         children.withdraw()
         _capture.stop()
         if error := _capture.write_error():
@@ -315,7 +316,6 @@ def _forget_in_child() -> None:
     global _current
     if _current is not None:
         _current._is_running = False
-        write_measured_lines(self.rank)
         _current = None
         _capture.set_hooks(None, None)
 
