@@ -98,8 +98,9 @@ std::string help_about(const Command& command, std::span<const std::string> word
 }
 
 std::string help_for(const Command& command, const Look& look) {
-  std::string text = fmt::format("usage: stepscope {} [options] {}\n\n{}\n", command.name,
-                                 command.arguments, command.text);
+  std::string text =
+      fmt::format("usage: stepscope {} [options]{}{}\n\n{}\n", command.name,
+                  command.arguments.empty() ? "" : " ", command.arguments, command.text);
   text += options_block("options", command.options, page(look));
   text += options_block("general options", general_options(), page(look));
   if (!command.examples.empty()) {

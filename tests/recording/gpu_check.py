@@ -286,7 +286,7 @@ def always_on(folder: Path) -> str:
         run = folder / f"always-{block}"
         with ss.profile(run, trace=False, snapshot=False):
             ratios.append(seconds() / plain)
-    ranges = ss.open(rank_of(folder / "always-0")).annotations().table.rows()
+    ranges = ss.open(rank_of(folder / "always-0") / "events.scope").annotations().table.rows()
     counted = {row["name"]: row["count"] for row in ranges}
     assert counted["forward"] == 20, counted
     ratio = statistics.median(ratios)
