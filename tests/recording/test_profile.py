@@ -306,6 +306,36 @@ def test_fork_and_spawn(script: MakeScript, tmp_path: Path) -> None:
     assert (facts["finished"], facts["steps"]) == ("stop", 3)
 
 
+def test_a_child_may_have_a_run_of_its_own(script: MakeScript, tmp_path: Path) -> None:
+    program = script(
+        """
+        import multiprocessing, sys
+        import stepscope as ss
+
+        def evaluate():
+            with ss.profile("evaluation", trace=False) as prof:
+                with ss.range("evaluate"):
+                    prof.step()
+
+        if __name__ == "__main__":
+            with ss.profile("training", trace=False) as prof:
+                for how in ("spawn", "fork"):
+                    child = multiprocessing.get_context(how).Process(target=evaluate)
+                    child.start()
+                    child.join()
+                    assert child.exitcode == 0
+                prof.step()
+        """
+    )
+    done = program.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    for attempt in (0, 1):
+        file = rank_folder(tmp_path / "evaluation", attempt=attempt) / "events.scope"
+        assert ranges_of(file) == {"evaluate": 1}
+    assert list(rank_folder(tmp_path / "training").glob("worker-*")) == []
+    assert rank_facts(tmp_path / "training")["steps"] == 1
+
+
 def test_a_loop_of_coroutines(script: MakeScript, tmp_path: Path) -> None:
     program = script(
         """

@@ -252,10 +252,20 @@ except RuntimeError as error:
 
 
 def test_sigterm_within_a_window(training: MakeScript, tmp_path: Path) -> None:
+    """First with a handler of the user's, who goes on training; then without one."""
     program = training(
         TRAINING
         + """
-prof = ss.profile("run", schedule=ss.schedule(active=1000)).start()
+import os, signal
+signal.signal(signal.SIGTERM, lambda number, frame: print("asked", flush=True))
+with ss.profile("own", schedule=ss.schedule(active=1000)) as prof:
+    for step, batch in enumerate(batches(40)):
+        train(batch)
+        if step == 20:
+            os.kill(os.getpid(), signal.SIGTERM)
+        prof.step()
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+prof = ss.profile("none", schedule=ss.schedule(active=1000)).start()
 for step, batch in enumerate(batches(1000)):
     train(batch)
     if step == 20:
@@ -267,14 +277,18 @@ for step, batch in enumerate(batches(1000)):
     )
     process = program.start()
     assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    assert [process.stdout.readline() for _ in range(2)] == ["asked\n", "ready\n"]
     process.terminate()
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGTERM
-    (window,) = rank_facts(tmp_path / "run")["windows"]
-    assert window["closed"] == "SIGTERM"
-    run = stepscope.open(rank_folder(tmp_path / "run") / "trace-0.json.gz")
-    assert run.step_numbers[:19] == list(range(1, 20))
+    for name, steps, finished in (("own", 40, "stop"), ("none", None, "SIGTERM")):
+        facts = rank_facts(tmp_path / name)
+        (window,) = facts["windows"]
+        assert window["closed"] == "SIGTERM"
+        assert facts["finished"] == finished
+        assert steps is None or facts["steps"] == steps
+        run = stepscope.open(rank_folder(tmp_path / name) / "trace-0.json.gz")
+        assert run.step_numbers[:19] == list(range(1, 20))
 
 
 def test_workers_of_a_data_loader(training: MakeScript, tmp_path: Path) -> None:

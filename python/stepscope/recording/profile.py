@@ -282,7 +282,11 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if not self._is_running:
             return
         self._is_running, _current = False, None
-        self._leaving.forget()
+        with self._leaving.held():
+            self._write_all(reason)
+            self._leaving.forget()
+
+    def _write_all(self, reason: str) -> None:
         if reason in ("stop", "exit"):
             warn_of_too_few_steps(self._settings, self._windows, self.steps, self._notices)
         for window in self._windows:

@@ -90,7 +90,7 @@ class ScheduledWindow:
         self._first_step = 0
         self._steps = 0
         self._given_up = False  # after an error of its own
-        self._cut_short: tuple[int, int] | None = None  # the window that a limit ended
+        self._cut_short: tuple[int, int] | None = None  # the window that ended before its time
         self._notices: Notices | None = None
         self.opened = 0  # how often
         self.completed = 0  # how often something was recorded
@@ -125,7 +125,6 @@ class ScheduledWindow:
             self._steps += 1
             if passed := self._limits.passed():
                 self._say_cut_short(passed)
-                self._cut_short = before.window
                 self.close(passed)
                 before = self._phase
         now = Phase(Action.WAIT) if self._given_up else self.schedule.phase(at)
@@ -154,6 +153,8 @@ class ScheduledWindow:
         before, self._phase = self._phase, Phase(Action.WAIT)
         if before.action is Action.WAIT or self._given_up:
             return
+        if reason != "complete":
+            self._cut_short = before.window
         facts = self._guarded("close", lambda: self._window.close(reason))
         if not facts or before.action is not Action.RECORD or self._notices is None:
             return
