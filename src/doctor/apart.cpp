@@ -58,6 +58,7 @@ void point_streams(int answer, bool is_program) {
   point_streams(answer, !errand.program.empty());
   if (!errand.program.empty()) {
     std::vector<char*> words;
+    words.reserve(errand.program.size() + 1);
     for (const std::string& word : errand.program) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     ::execvp(words[0], words.data());
@@ -155,6 +156,7 @@ std::vector<Returned> run_apart(const std::vector<Errand>& errands, const std::a
     }
   }
   std::vector<Returned> all;
+  all.reserve(children.size());
   for (Child& child : children) all.push_back(std::move(child.returned));
   return all;
 }

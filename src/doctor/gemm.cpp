@@ -22,8 +22,9 @@ constexpr int kTranspose = 1, kNoTranspose = 0, kBf16 = 14, kSumsInFp32 = 68, kA
 
 struct Blas {
   int (*create)(void**) = nullptr;
-  int (*gemm)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int,
-              int, const void*, void*, int, int, int, int) = nullptr;
+  // Matrices lie on the device: their addresses are numbers here.
+  int (*gemm)(void*, int, int, int, int, int, const void*, CudaPointer, int, int, CudaPointer, int,
+              int, const void*, CudaPointer, int, int, int, int) = nullptr;
   void* handle = nullptr;
 
   static base::Result<Blas> open(const Place& place);
@@ -75,10 +76,8 @@ base::Result<double> measured_rate(const Device& device, const Blas& blas, int n
   const float zero = 0;
   const auto multiply = [&](int times) {
     for (int i = 0; i < times; ++i) {
-      const int error = blas.gemm(blas.handle, kTranspose, kNoTranspose, n, n, n, &one,
-                                  reinterpret_cast<const void*>(a), kBf16, n,
-                                  reinterpret_cast<const void*>(b), kBf16, n, &zero,
-                                  reinterpret_cast<void*>(c), kBf16, n, kSumsInFp32, kAnyAlgorithm);
+      const int error = blas.gemm(blas.handle, kTranspose, kNoTranspose, n, n, n, &one, a, kBf16, n,
+                                  b, kBf16, n, &zero, c, kBf16, n, kSumsInFp32, kAnyAlgorithm);
       if (error != 0) return false;
     }
     return true;
