@@ -179,6 +179,34 @@ class Analyses:
             >>> list(run.cpu().tables)
             ['operators', 'frames', 'paths', 'ends', 'threads']
         """
+    def stalls(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        delay: Duration | None = None,
+        pause: Duration | None = None,
+        top: int | None = None,
+    ) -> Answer:
+        r"""What on the host keeps the GPU waiting, and where is it in the code?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            delay: a shorter gap before work that was already queued is the device's own pause. Nanoseconds, text such as "30us", or a timedelta. Default 30us.
+            pause: a wait of at least this, with nothing recorded for half of it, is a pause. Nanoseconds, text such as "30us", or a timedelta. Default 5ms.
+            top: places of each sort per rank. 0: all. Default 5.
+
+        Returns:
+            Tables:
+            sorts: one sort of stall on one rank.
+            steps: one sort of stall in one step.
+            places: one place in the program that keeps the GPU waiting, the worst of each sort first.
+
+        Example:
+            >>> list(run.stalls().tables)
+            ['sorts', 'steps', 'places']
+        """
     def kernel_types(
         self,
         *,

@@ -15,6 +15,7 @@ extern const Analysis kKernels;
 extern const Analysis kOperators;
 extern const Analysis kIdleTime;
 extern const Analysis kCpu;
+extern const Analysis kStallsAnalysis;
 extern const Analysis kKernelDurations;
 extern const Analysis kOverlap;
 extern const Analysis kAnnotations;

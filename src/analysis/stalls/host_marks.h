@@ -1,0 +1,42 @@
+// What the host does that keeps a device waiting for a reason one can change: waiting for data, for
+// the device itself, taking memory from the driver. Each is a stretch of host time with its row.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/arithmetic/intervals.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+// Why a device had nothing to do although the host could have given it work.
+enum class Stall : std::uint8_t {
+  kInput,      // the loop waits for its data loader
+  kSave,       // many tensors are copied to the host one after the other: a checkpoint
+  kUpload,     // the host waits for a copy to the device
+  kSync,       // the host waits for the device: .item(), .cpu(), synchronize()
+  kAllocator,  // memory is taken from the driver or given back
+  kOptimizer,  // the optimizer launches its work piece by piece
+  kTalk,       // the host is inside a process group: other ranks are late, or the CPU communicates
+  kPause,      // long, and nothing of the framework was recorded: files, logging, Python
+  kLaunch,     // none of these: the host needs longer to launch work than the device to do it
+};
+inline constexpr std::size_t kStalls = 9;
+std::string_view name_of(Stall stall);
+
+struct HostMark {
+  Interval time;
+  Stall stall = Stall::kLaunch;
+  trace::Row row = trace::kNoRow;
+};
+
+// Of all host threads, by start: input, upload, sync, allocator, optimizer, communication. They may
+// overlap.
+std::vector<HostMark> host_marks(const trace::Trace& trace);
+
+// Calls that take memory from the driver or give it back, device or pinned.
+bool names_allocator_call(std::string_view call);
+
+}  // namespace stepscope::analysis

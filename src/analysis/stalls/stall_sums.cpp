@@ -1,0 +1,338 @@
+#include "analysis/stalls/stall_sums.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "analysis/device/copies.h"
+#include "analysis/host/host_threads.h"
+#include "analysis/idle/idle_gaps.h"
+#include "analysis/stalls/saves.h"
+#include "analysis/stalls/stall_place.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using trace::Kind;
+using trace::Row;
+
+constexpr Nanos kJustBefore = 5'000;  // a call that ended so shortly before let the device go dry
+constexpr std::int64_t kFewLaunches = 8;  // between two waits: the host feeds the device by hand
+
+constexpr bool is_call(Stall stall) {
+  return stall == Stall::kUpload || stall == Stall::kSync || stall == Stall::kAllocator;
+}
+
+// All marks of a window, ready to be asked about one gap after the other.
+class Marks {
+ public:
+  explicit Marks(const WindowView& window) : list_(host_marks(*window.trace)) {
+    std::array<Intervals, kStalls> sets;
+    for (const HostMark& mark : list_) {
+      sets[static_cast<std::size_t>(mark.stall)].push_back(mark.time);
+    }
+    for (std::size_t i = 0; i < kStalls; ++i) sets_[i] = Coverage(sorted_union(std::move(sets[i])));
+    for (std::uint32_t i = 0; i < list_.size(); ++i) {
+      of_[static_cast<std::size_t>(list_[i].stall)].push_back(i);
+      if (is_call(list_[i].stall)) calls_.push_back(i);
+    }
+    find_launches(window);
+    find_loops();
+    find_recorded(*window.trace);
+  }
+
+  struct Launched {
+    std::int64_t count = 0;  // pieces of work
+    Nanos length = 0;
+  };
+  // What the host launched in this time, on all threads.
+  Launched launched(Interval time) const {
+    const auto first = std::ranges::lower_bound(launches_, time.start) - launches_.begin();
+    const auto last = std::ranges::lower_bound(launches_, time.end) - launches_.begin();
+    if (last <= first) return {};
+    return {last - first,
+            lengths_[static_cast<std::size_t>(last)] - lengths_[static_cast<std::size_t>(first)]};
+  }
+
+  const std::vector<HostMark>& list() const { return list_; }
+  Nanos inside(Stall stall, Interval gap) const {
+    return sets_[static_cast<std::size_t>(stall)].covered(gap);
+  }
+  // Of the gap, some thread of the host was in an operator or a call.
+  Nanos recorded(Interval gap) const { return recorded_.covered(gap); }
+  bool in_loop(Interval gap) const { return 2 * loops_.covered(gap) >= gap.length(); }
+
+  // The call in which the host was when the device ran out of work.
+  const HostMark* waited(Nanos time) const {
+    auto after = std::ranges::upper_bound(calls_, time, {},
+                                          [&](std::uint32_t i) { return list_[i].time.start; });
+    // Threads may overlap, but hardly more than two wait at once.
+    for (int tries = 0; tries < 3 && after != calls_.begin(); ++tries) {
+      const HostMark& mark = list_[*--after];
+      if (mark.time.end + kJustBefore >= time) return &mark;
+    }
+    return nullptr;
+  }
+  // The longest mark of this sort in the gap, of the first few.
+  const HostMark* in(Stall stall, Interval gap) const {
+    const auto& of = of_[static_cast<std::size_t>(stall)];
+    auto at = std::ranges::upper_bound(of, gap.start, {},
+                                       [&](std::uint32_t i) { return list_[i].time.start; });
+    if (at != of.begin()) --at;
+    const HostMark* best = nullptr;
+    Nanos most = 0;
+    for (int tries = 0; tries < 8 && at != of.end() && list_[*at].time.start < gap.end;
+         ++tries, ++at) {
+      const Interval& time = list_[*at].time;
+      const Nanos both = std::min(time.end, gap.end) - std::max(time.start, gap.start);
+      if (both > most) {
+        most = both;
+        best = &list_[*at];
+      }
+    }
+    return best;
+  }
+
+ private:
+  void find_launches(const WindowView& window) {
+    std::vector<std::pair<Nanos, Nanos>> list;
+    for (const Work& piece : window.work) {
+      if (piece.launch == trace::kNoRow) continue;
+      list.emplace_back(window.trace->start()[piece.launch], piece.length());
+    }
+    std::ranges::sort(list);
+    lengths_.push_back(0);
+    for (const auto& [start, length] : list) {
+      launches_.push_back(start);
+      lengths_.push_back(lengths_.back() + length);
+    }
+  }
+  // Stretches in which the host waits for the device again and again.
+  void find_loops() {
+    std::vector<Interval> loops;
+    const HostMark* last = nullptr;
+    for (const std::uint32_t i : of_[static_cast<std::size_t>(Stall::kSync)]) {
+      const HostMark& mark = list_[i];
+      if (last != nullptr) {
+        if (launched({last->time.end, mark.time.start}).count <= kFewLaunches)
+          loops.push_back({last->time.start, mark.time.end});
+      }
+      last = &mark;
+    }
+    loops_ = Coverage(sorted_union(std::move(loops)));
+  }
+  void find_recorded(const trace::Trace& trace) {
+    std::vector<Interval> spans;
+    for (const trace::Track& track : trace.tracks()) {
+      if (track.is_device) continue;
+      Nanos reach = track.begin < track.end ? trace.start()[track.begin] : 0;
+      for (Row row = track.begin; row < track.end; ++row) {
+        const Kind kind = trace.kind()[row];
+        if (kind != Kind::kCpuOp && !trace::is_api_call(kind)) continue;
+        if (trace.end(row) <= reach) continue;  // inside an operator that is there already
+        spans.push_back({std::max(reach, trace.start()[row]), trace.end(row)});
+        reach = trace.end(row);
+      }
+    }
+    recorded_ = Coverage(sorted_union(std::move(spans)));
+  }
+
+  std::vector<HostMark> list_;
+  std::array<std::vector<std::uint32_t>, kStalls> of_;  // into list_, as below
+  std::vector<std::uint32_t> calls_;
+  std::array<Coverage, kStalls> sets_;
+  Coverage loops_, recorded_;
+  std::vector<Nanos> launches_;  // when each piece of work was launched, ascending
+  std::vector<Nanos> lengths_;   // of all pieces before it; one more
+};
+
+struct Verdict {
+  Stall stall = Stall::kLaunch;
+  Row row = trace::kNoRow;  // what kept the host
+};
+
+// The first that applies; a call that fills half of a wait, or in which the host was when the wait
+// began, is to blame for all of it: what follows could only begin then.
+Verdict judge(const Marks& marks, Interval gap, Nanos pause) {
+  const auto of = [&](Stall stall) {
+    const HostMark* mark = marks.in(stall, gap);
+    return Verdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
+  };
+  if (4 * marks.inside(Stall::kInput, gap) >= gap.length()) return of(Stall::kInput);
+  if (2 * marks.inside(Stall::kTalk, gap) >= gap.length()) return of(Stall::kTalk);
+  Stall most = Stall::kSync;
+  for (const Stall stall : {Stall::kUpload, Stall::kAllocator}) {
+    if (marks.inside(stall, gap) > marks.inside(most, gap)) most = stall;
+  }
+  const Nanos inside = marks.inside(most, gap);
+  if (2 * inside >= gap.length()) return of(most);
+  if (const HostMark* mark = marks.waited(gap.start)) return {mark->stall, mark->row};
+  if (4 * inside >= gap.length()) return of(most);
+  if (marks.in_loop(gap)) return of(Stall::kSync);
+  if (2 * marks.inside(Stall::kOptimizer, gap) >= gap.length()) return of(Stall::kOptimizer);
+  if (gap.length() >= pause && 2 * marks.recorded(gap) < gap.length()) return {Stall::kPause};
+  return {};
+}
+
+bool is_of_host(Cause cause) {
+  return cause == Cause::kHost || cause == Cause::kStart || cause == Cause::kEnd;
+}
+
+class Summing {
+ public:
+  Summing(const WindowView& window, const StallRules& rules)
+      : window_(&window),
+        rules_(rules),
+        marks_(window),
+        saved_(saved_pieces(window)),
+        threads_(*window.trace) {
+    for (const StepTime& step : window.steps) out_.steps.emplace_back(step.number, StallSums{});
+  }
+
+  WindowStalls run() {
+    add_marks();
+    const GapFinder finder(*window_, {.delay = rules_.delay});
+    const Coverage measured(window_->measured);
+    if (window_->measured.empty()) return std::move(out_);
+    const Interval bounds{window_->measured.front().start, window_->measured.back().end};
+    for (const DeviceView& device : window_->devices) {
+      std::vector<std::uint32_t> pieces(device.end - device.begin);
+      std::iota(pieces.begin(), pieces.end(), static_cast<std::uint32_t>(device.begin));
+      for (const Gap& gap : finder.gaps(pieces, bounds)) {
+        const Nanos length = measured.covered(gap.time);
+        if (length > 0 && is_of_host(gap.cause)) add_gap(gap, length);
+      }
+      add_copies(device);
+    }
+    if (!window_->has_steps) out_.steps.clear();
+    return std::move(out_);
+  }
+
+ private:
+  template <class Add>
+  void add(Stall stall, std::int32_t step, Add add_to) {
+    add_to(out_.all[static_cast<std::size_t>(stall)]);
+    if (step >= 0) {
+      add_to(out_.steps[static_cast<std::size_t>(step)].second[static_cast<std::size_t>(stall)]);
+    }
+  }
+  // The step that was running, by its corrected span.
+  std::int32_t step_during(Nanos time) const {
+    const auto after = std::ranges::upper_bound(
+        window_->steps, time, {}, [](const StepTime& step) { return step.span.start; });
+    return static_cast<std::int32_t>(after - window_->steps.begin()) - 1;
+  }
+
+  void add_marks() {
+    for (const HostMark& mark : marks_.list()) {
+      if (!window_->counts_at(mark.time.start)) continue;
+      const std::int32_t step = step_at(window_->steps, mark.time.start);
+      if (step < 0) continue;  // before or after all steps
+      const auto work =
+          mark.stall == Stall::kOptimizer ? marks_.launched(mark.time) : Marks::Launched{};
+      add(mark.stall, step, [&](StallSum& sum) {
+        ++sum.count;
+        sum.host += mark.time.length();
+        sum.work += work.count;
+        sum.work_ns += work.length;
+      });
+    }
+  }
+
+  void add_gap(const Gap& gap, Nanos length) {
+    Verdict verdict;
+    const auto is_saved = [&](std::uint32_t piece) {
+      return piece != Gap::kNobody && saved_[piece];
+    };
+    if (is_saved(gap.before) || is_saved(gap.after)) {
+      verdict = {Stall::kSave, window_->work[is_saved(gap.before) ? gap.before : gap.after].launch};
+    } else {
+      verdict = judge(marks_, gap.time, rules_.pause);
+    }
+    if (verdict.row == trace::kNoRow) verdict.row = host_part(*window_, threads_, gap).doing;
+    const bool in_marks = verdict.stall != Stall::kLaunch && verdict.stall != Stall::kPause;
+    const Nanos inside = std::min(
+        length, in_marks ? marks_.inside(verdict.stall, gap.time) : marks_.recorded(gap.time));
+    const std::int32_t step =
+        step_during(std::max(gap.time.start, window_->measured.front().start));
+    add(verdict.stall, step, [&](StallSum& sum) {
+      ++sum.waits;
+      sum.idle += length;
+      sum.inside += inside;
+      sum.longest = std::max(sum.longest, length);
+    });
+    add_place(verdict, step, length);
+  }
+
+  void add_place(const Verdict& verdict, std::int32_t step, Nanos length) {
+    const PlaceText text = place_text(*window_->trace, verdict.row);
+    StallPlace& place = out_.places[{verdict.stall, text.call, text.op, text.frames}];
+    ++place.waits;
+    place.idle += length;
+    if (length <= place.longest) return;
+    place.longest = length;
+    place.window = window_->window;
+    place.step = step >= 0 && window_->has_steps
+                     ? window_->steps[static_cast<std::size_t>(step)].number
+                     : -1;
+    place.has_event = verdict.row != trace::kNoRow;
+    place.event = place.has_event ? window_->trace->ordinal()[verdict.row] : 0;
+  }
+
+  // Copies that the host waits for also keep the device from computing.
+  void add_copies(const DeviceView& device) {
+    const Coverage computing(device.compute);
+    const Coverage measured(window_->measured);
+    for (std::size_t i = device.begin; i < device.end; ++i) {
+      const Work& piece = window_->work[i];
+      if (piece.work_class != WorkClass::kCopy || !window_->counts(piece)) continue;
+      const CopyName copy = copy_name(window_->trace->name_text(piece.row));
+      const bool up = copy.kind == "HtoD" && copy.host_memory == "pageable";
+      if (!saved_[i] && !up) continue;
+      const Interval time{piece.start, piece.end};
+      const Nanos exposed = measured.covered(time) - computing.covered(time);
+      add(saved_[i] ? Stall::kSave : Stall::kUpload, piece.step, [&](StallSum& sum) {
+        sum.copies += std::max<Nanos>(0, exposed);
+        sum.bytes += bytes_of(*window_->trace, piece.row).value_or(0);
+        if (saved_[i]) ++sum.count;
+      });
+    }
+  }
+
+  const WindowView* window_;
+  StallRules rules_;
+  Marks marks_;
+  std::vector<bool> saved_;
+  HostThreads threads_;
+  WindowStalls out_;
+};
+
+}  // namespace
+
+void StallSum::merge(const StallSum& other) {
+  count += other.count;
+  host += other.host;
+  waits += other.waits;
+  idle += other.idle;
+  inside += other.inside;
+  longest = std::max(longest, other.longest);
+  copies += other.copies;
+  bytes += other.bytes;
+  work += other.work;
+  work_ns += other.work_ns;
+}
+
+void StallPlace::merge(const StallPlace& other) {
+  const std::int64_t all_waits = waits + other.waits;
+  const Nanos all_idle = idle + other.idle;
+  if (other.longest > longest) *this = other;
+  waits = all_waits;
+  idle = all_idle;
+}
+
+WindowStalls window_stalls(const WindowView& window, const StallRules& rules) {
+  return Summing(window, rules).run();
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,183 @@
+// What on the host keeps the devices waiting, by what one would change about it.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "analysis/registry.h"
+#include "analysis/stalls/stall_sums.h"
+#include "analysis/steps/within.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Nanos;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
+constexpr base::ColumnShape kStall{"stall", Type::kText, Unit::kNone,
+                                   "input, save, upload, sync, allocator, optimizer, "
+                                   "communication, pause, or launch: none of these"};
+constexpr base::ColumnShape kWaits{"waits", Type::kInt, Unit::kCount, "how often a GPU waited"};
+constexpr base::ColumnShape kIdle{"idle_ns", Type::kInt, Unit::kNanos,
+                                  "idle time of the rank's GPUs, whole waits"};
+constexpr base::ColumnShape kCount{"count", Type::kInt, Unit::kCount,
+                                   "calls or ranges of this sort; of saves, copies"};
+constexpr base::ColumnShape kHost{"host_ns", Type::kInt, Unit::kNanos, "they took on the host"};
+constexpr base::ColumnShape kCopies{
+    "copy_ns", Type::kInt, Unit::kNanos,
+    "of saves and uploads: copies ran and nothing computed meanwhile"};
+constexpr base::ColumnShape kBytes{"bytes", Type::kInt, Unit::kBytes, "of those copies"};
+
+constexpr std::array kSortColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    kStall,
+    kCount,
+    kHost,
+    kWaits,
+    kIdle,
+    {"share", Type::kReal, Unit::kShare, "idle_ns of the time of all steps and GPUs"},
+    {"inside_ns", Type::kInt, Unit::kNanos,
+     "of it, the host was in the call or range; of launch and pause: in any operator or call"},
+    {"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"},
+    kCopies,
+    kBytes,
+    {"work", Type::kInt, Unit::kCount, "of the optimizer: kernels, copies and memsets it launched"},
+    {"work_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
+    {"steps", Type::kInt, Unit::kCount, "steps in which it occurs"},
+    {"devices", Type::kInt, Unit::kCount, "GPUs of the rank, over which idle_ns is added"},
+});
+constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    {"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
+    {"step", Type::kInt, Unit::kId, "number of the step"},
+    kStall,
+    kCount,
+    kHost,
+    kWaits,
+    kIdle,
+    kCopies,
+});
+constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    kStall,
+    {"call", Type::kText, Unit::kNone, "the call of the runtime that kept the host, if it was one"},
+    {"op", Type::kText, Unit::kNone, "the operator it is part of, else the annotation"},
+    {"frames", Type::kText, Unit::kNone,
+     "Python functions around it, the innermost first; null: not recorded"},
+    kWaits,
+    kIdle,
+    {"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"},
+    {"window", Type::kInt, Unit::kId, "of the longest wait"},
+    {"step", Type::kInt, Unit::kId, "of the longest wait"},
+    {"event", Type::kInt, Unit::kId, "place in the file of what kept the host then"},
+});
+
+constexpr std::array<std::string_view, 1> kY = {"idle_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"sorts",
+     "one sort of stall on one rank",
+     kSortColumns,
+     {base::Chart::kBars, "stall", kY, "rank"}},
+    {"steps", "one sort of stall in one step", kStepColumns},
+    {"places", "one place in the program that keeps the GPU waiting, the worst of each sort first",
+     kPlaceColumns},
+});
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"delay", ParameterType::kDuration, "30us",
+     "a shorter gap before work that was already queued is the device's own pause"},
+    {"pause", ParameterType::kDuration, "5ms",
+     "a wait of at least this, with nothing recorded for half of it, is a pause"},
+    {"top", ParameterType::kCount, "5", "places of each sort per rank. 0: all"},
+});
+
+struct RankStalls {
+  StallSums all;
+  std::array<std::int64_t, kStalls> steps{};
+  std::map<StallKey, StallPlace> places;
+  Nanos measured = 0;  // of all its devices
+  std::int64_t devices = 0;
+};
+
+Cell text_or_null(const std::string& text) { return text.empty() ? Cell(Null{}) : Cell(text); }
+
+void add_places(base::Table& table, std::int32_t rank, const RankStalls& stalls, std::size_t top) {
+  std::vector<std::pair<StallKey, StallPlace>> order(stalls.places.begin(), stalls.places.end());
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
+    return std::tuple(std::get<0>(a.first), -a.second.idle) <
+           std::tuple(std::get<0>(b.first), -b.second.idle);
+  });
+  std::array<std::size_t, kStalls> taken{};
+  for (const auto& [key, place] : order) {
+    const auto& [stall, call, op, frames] = key;
+    if (taken[static_cast<std::size_t>(stall)]++ >= top && top != 0) continue;
+    table.add({rank, name_of(stall), text_or_null(call), text_or_null(op), text_or_null(frames),
+               place.waits, place.idle, place.longest, place.window,
+               place.step >= 0 ? Cell(place.step) : Cell(Null{}),
+               place.has_event ? Cell(place.event) : Cell(Null{})});
+  }
+}
+
+void add_sorts(base::Table& table, std::int32_t rank, const RankStalls& stalls) {
+  for (std::size_t i = 0; i < kStalls; ++i) {
+    const StallSum& sum = stalls.all[i];
+    if (sum.empty()) continue;
+    table.add({rank, name_of(static_cast<Stall>(i)), sum.count, sum.host, sum.waits, sum.idle,
+               share_of(sum.idle, stalls.measured), sum.inside, sum.longest, sum.copies, sum.bytes,
+               sum.work, sum.work_ns, stalls.steps[i], stalls.devices});
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const StallRules rules{.delay = options.duration("delay"), .pause = options.duration("pause")};
+  const auto partials = per_window<WindowStalls>(
+      view, [&](const WindowView& window) { return window_stalls(window, rules); });
+  base::Table sorts(kTables[0]);
+  base::Table steps(kTables[1]);
+  base::Table places(kTables[2]);
+  std::map<std::int32_t, RankStalls> ranks;
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    const WindowView& window = view.windows[w];
+    RankStalls& rank = ranks[window.rank];
+    const auto devices = static_cast<std::int64_t>(window.devices.size());
+    rank.devices = std::max(rank.devices, devices);
+    rank.measured += devices * window.measured_ns();
+    for (std::size_t i = 0; i < kStalls; ++i) rank.all[i].merge(partials[w].all[i]);
+    for (const auto& [number, sums] : partials[w].steps) {
+      for (std::size_t i = 0; i < kStalls; ++i) {
+        const StallSum& sum = sums[i];
+        if (sum.empty()) continue;
+        ++rank.steps[i];
+        steps.add({window.rank, window.window, number, name_of(static_cast<Stall>(i)), sum.count,
+                   sum.host, sum.waits, sum.idle, sum.copies});
+      }
+    }
+    for (const auto& [key, place] : partials[w].places) rank.places[key].merge(place);
+  }
+  for (const auto& [number, rank] : ranks) {
+    add_sorts(sorts, number, rank);
+    add_places(places, number, rank, static_cast<std::size_t>(options.count("top")));
+  }
+  Answer answer;
+  for (base::Table* table : {&sorts, &steps, &places}) answer.tables.push_back(std::move(*table));
+  if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kStallsAnalysis{
+    .name = "stalls",
+    .title = "Host stalls",
+    .question = "What on the host keeps the GPU waiting, and where is it in the code?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+};
+
+}  // namespace stepscope::analysis
