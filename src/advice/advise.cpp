@@ -1,0 +1,76 @@
+#include "advice/advise.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "advice/rule.h"
+#include "advice/settle.h"
+#include "advice/verdict.h"
+
+namespace stepscope::advice {
+namespace {
+
+// Read by the verdict and by rules that take what there is.
+constexpr std::array<std::string_view, 4> kAlways = {"steps", "overview", "mfu", "memory-oom"};
+
+bool is_of_snapshot(const Rule& rule) {
+  return !rule.needs.empty() && rule.needs.front().analysis.starts_with("memory-");
+}
+
+NotJudged not_judged(const Facts& facts, const Rule& rule) {
+  NotJudged out{rule.id, {}, rule.record};
+  for (const Need& need : rule.needs) {
+    const base::Table* table = facts.table(need.analysis, need.table);
+    if (table != nullptr && table->rows() > 0) continue;
+    out.why = facts.remark(need.analysis);
+    // Without device work nothing else matters, and every rule says the same.
+    if (const std::string none = facts.remark("stalls"); !none.empty() && !is_of_snapshot(rule)) {
+      out.why = none;
+      out.record = kRecordBoth;
+    }
+    if (out.why.empty() && table == nullptr) {
+      out.why = is_of_snapshot(rule) ? "No memory snapshot was given" : "There is no trace";
+    }
+    if (out.why.empty()) out.why = "There is nothing of the sort in the recording";
+    return out;
+  }
+  if (rule.why_not != nullptr) out.why = rule.why_not(facts);
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string_view> asked_analyses() {
+  std::vector<std::string_view> out(kAlways.begin(), kAlways.end());
+  for (const Rule* rule : rules()) {
+    for (const Need& need : rule->needs) {
+      if (std::ranges::find(out, need.analysis) == out.end()) out.push_back(need.analysis);
+    }
+  }
+  return out;
+}
+
+Advice advise(const Facts& facts, const Scope& scope) {
+  Advice out;
+  for (const RankSteps& rank : facts.ranks()) {
+    out.step_ns = std::max(out.step_ns, static_cast<base::Nanos>(rank.step_ns));
+  }
+  for (const Rule* rule : rules()) {
+    if (!scope.trace && !is_of_snapshot(*rule) && rule != &kMemoryPressure) continue;
+    if (NotJudged missing = not_judged(facts, *rule); !missing.why.empty()) {
+      if (missing.why.ends_with('.')) missing.why.pop_back();
+      out.not_judged.push_back(std::move(missing));
+      continue;
+    }
+    ++out.judged;
+    for (Finding& finding : rule->judge(facts)) out.findings.push_back(std::move(finding));
+  }
+  settle(facts, out);
+  out.healthy = std::ranges::none_of(
+      out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
+  out.verdict = verdict(facts, out);
+  return out;
+}
+
+}  // namespace stepscope::advice

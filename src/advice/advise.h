@@ -1,0 +1,24 @@
+// All rules over one set of answers: findings in order of what they bring, what could not be
+// judged, and the verdict.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "advice/facts.h"
+#include "advice/finding.h"
+
+namespace stepscope::advice {
+
+// The analyses that rules read; none twice.
+std::vector<std::string_view> asked_analyses();
+
+// Of a recording that has no trace, rules about time are not listed as not judged, nor those about
+// snapshots where there is none: nobody expects them.
+struct Scope {
+  bool trace = true;
+  bool snapshot = false;
+};
+Advice advise(const Facts& facts, const Scope& scope);
+
+}  // namespace stepscope::advice

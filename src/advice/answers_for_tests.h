@@ -1,0 +1,79 @@
+// Answers of analyses written by hand: rules are functions of tables, so a test says what the
+// tables say and nothing else.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "advice/advise.h"
+#include "advice/facts.h"
+#include "analysis/analysis.h"
+
+namespace stepscope::advice {
+
+class AnswersForTests {
+ public:
+  using Row = std::vector<std::pair<std::string_view, base::Cell>>;
+
+  // Columns that are not named are null.
+  AnswersForTests& add(std::string_view analysis, std::string_view table, const Row& row) {
+    for (base::Table& one : answer(analysis).tables) {
+      if (one.name() != table) continue;
+      std::vector<base::Cell> cells;
+      for (const base::ColumnShape& column : one.shape().columns) {
+        const auto found =
+            std::ranges::find_if(row, [&](const auto& cell) { return cell.first == column.name; });
+        cells.push_back(found == row.end() ? base::Cell(base::Null{}) : found->second);
+      }
+      one.add(cells);
+    }
+    return *this;
+  }
+  // Steps of 10 ms on one rank, four of them.
+  AnswersForTests& steps(double mean_ns = 10e6) {
+    return add("steps", "times",
+               {{"rank", 0}, {"steps", 4}, {"mean_ns", mean_ns}, {"median_ns", 10'000'000}});
+  }
+  // A sort of stall, in ns per step.
+  AnswersForTests& stall(std::string_view sort, std::int64_t idle_ns, Row more = {}) {
+    Row row = {{"rank", 0},
+               {"stall", sort},
+               {"count", 4},
+               {"idle_ns", 4 * idle_ns},
+               {"inside_ns", 4 * idle_ns},
+               {"steps", 4},
+               {"devices", 1}};
+    row.insert(row.begin(), more.begin(), more.end());  // what is given again wins
+    return add("stalls", "sorts", row);
+  }
+
+  Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch) const {
+    std::vector<AnswerOf> list;
+    for (const auto& [name, one] : answers_) list.push_back({name, &one});
+    return advice::advise(Facts(std::move(list), std::move(own), framework), {});
+  }
+
+ private:
+  analysis::Answer& answer(std::string_view name) {
+    const auto found = answers_.find(name);
+    if (found != answers_.end()) return found->second;
+    analysis::Answer empty = analysis::unanswered(*analysis::find_analysis(name), "");
+    empty.remarks.clear();
+    return answers_.emplace(std::string(name), std::move(empty)).first->second;
+  }
+
+  std::map<std::string, analysis::Answer, std::less<>> answers_;
+};
+
+inline const Finding* finding_of(const Advice& advice, std::string_view rule) {
+  const auto found =
+      std::ranges::find_if(advice.findings, [&](const Finding& one) { return one.rule == rule; });
+  return found == advice.findings.end() ? nullptr : &*found;
+}
+
+}  // namespace stepscope::advice

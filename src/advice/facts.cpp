@@ -1,0 +1,98 @@
+#include "advice/facts.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace stepscope::advice {
+
+Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework)
+    : answers_(std::move(answers)), own_(std::move(own)), framework_(framework) {
+  for (const Line& line : lines("steps", "times")) {
+    if (line.whole("steps") == 0) continue;
+    ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("steps"),
+                      line.number("mean_ns"), line.number("median_ns")});
+  }
+}
+
+const base::Table* Facts::table(std::string_view analysis, std::string_view table) const {
+  const auto found = std::ranges::find(answers_, analysis, &AnswerOf::analysis);
+  if (found == answers_.end()) return nullptr;
+  const auto& tables = found->answer->tables;
+  const auto at =
+      std::ranges::find_if(tables, [&](const base::Table& one) { return one.name() == table; });
+  return at == tables.end() ? nullptr : &*at;
+}
+
+std::vector<Line> Facts::lines(std::string_view analysis, std::string_view table) const {
+  std::vector<Line> out;
+  const base::Table* found = this->table(analysis, table);
+  if (found == nullptr) return out;
+  for (std::size_t row = 0; row < found->rows(); ++row) out.emplace_back(*found, row);
+  return out;
+}
+
+std::vector<Line> Facts::lines(std::string_view analysis, std::string_view table,
+                               std::int32_t rank) const {
+  std::vector<Line> out = lines(analysis, table);
+  std::erase_if(out, [&](const Line& line) { return line.whole("rank") != rank; });
+  return out;
+}
+
+std::string Facts::remark(std::string_view analysis) const {
+  const auto found = std::ranges::find(answers_, analysis, &AnswerOf::analysis);
+  if (found == answers_.end() || found->answer->remarks.empty()) return {};
+  return found->answer->remarks.front().text;
+}
+
+bool Facts::was_asked(std::string_view analysis) const {
+  return std::ranges::find(answers_, analysis, &AnswerOf::analysis) != answers_.end();
+}
+
+StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {
+  StallPerStep out;
+  for (const Line& line : lines("stalls", "sorts", rank.rank)) {
+    if (line.text("stall") != sort) continue;
+    const auto steps = static_cast<double>(rank.steps);
+    const double each = steps * std::max(1.0, line.number("devices"));
+    out.count = line.number("count") / steps;
+    out.host_ns = line.number("host_ns") / steps;
+    out.idle_ns = line.number("idle_ns") / each;
+    out.inside_ns = line.number("inside_ns") / each;
+    out.copy_ns = line.number("copy_ns") / each;
+    out.longest_ns = line.number("longest_ns");
+    out.bytes = line.number("bytes") / steps;
+    out.steps = line.whole("steps");
+  }
+  return out;
+}
+
+double Facts::launching_ns(const RankSteps& rank) const {
+  return stall(rank, "launch").idle_ns + stall(rank, "optimizer").idle_ns;
+}
+
+std::optional<Level> Facts::level(std::string_view rule, double value) const {
+  for (const Level level : {Level::kCritical, Level::kWarning, Level::kNotice}) {
+    if (value >= threshold_of(rule, level)) return level;
+  }
+  return std::nullopt;
+}
+
+double Facts::threshold_of(std::string_view rule, Level level) const {
+  return threshold(rule, name_of(level == Level::kInfo ? Level::kNotice : level));
+}
+
+const std::string& Facts::by_framework(const std::string& torch, const std::string& lightning,
+                                       const std::string& hugging_face) const {
+  switch (framework_) {
+    case Framework::kLightning:
+      return lightning;
+    case Framework::kHuggingFace:
+      return hugging_face;
+    case Framework::kPyTorch:
+      break;
+  }
+  return torch;
+}
+
+}  // namespace stepscope::advice

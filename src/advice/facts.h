@@ -1,0 +1,81 @@
+// What rules read: the answers of analyses, the thresholds, the framework in use. Nothing here
+// looks at events.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advice/finding.h"
+#include "advice/line.h"
+#include "advice/thresholds.h"
+#include "analysis/analysis.h"
+
+namespace stepscope::advice {
+
+struct AnswerOf {
+  std::string_view analysis;
+  const analysis::Answer* answer = nullptr;
+};
+
+// The steps of one rank.
+struct RankSteps {
+  std::int32_t rank = 0;
+  std::int64_t steps = 0;
+  double step_ns = 0;    // mean
+  double median_ns = 0;  //
+};
+
+// One sort of stall on one rank, per step and device.
+struct StallPerStep {
+  double count = 0;
+  double host_ns = 0, idle_ns = 0, inside_ns = 0, copy_ns = 0;
+  double longest_ns = 0;
+  double bytes = 0;
+  std::int64_t steps = 0;  // in which it occurs
+};
+
+class Facts {
+ public:
+  Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework);
+
+  // Null where the analysis was not asked or has no such table.
+  const base::Table* table(std::string_view analysis, std::string_view table) const;
+  std::vector<Line> lines(std::string_view analysis, std::string_view table) const;
+  // Of one rank.
+  std::vector<Line> lines(std::string_view analysis, std::string_view table,
+                          std::int32_t rank) const;
+  // What an analysis says it could not answer; empty: nothing.
+  std::string remark(std::string_view analysis) const;
+  bool was_asked(std::string_view analysis) const;
+
+  const std::vector<RankSteps>& ranks() const { return ranks_; }
+  StallPerStep stall(const RankSteps& rank, std::string_view sort) const;
+  // Idle time of launching that other stalls may bring about: a device that ran dry has lost the
+  // lead of the host.
+  double launching_ns(const RankSteps& rank) const;
+
+  double threshold(std::string_view rule, std::string_view name) const {
+    return value_of(rule, name, own_);
+  }
+  // By the rule's thresholds notice, warning and critical; nothing below the first.
+  std::optional<Level> level(std::string_view rule, double value) const;
+  // The threshold that made it this level.
+  double threshold_of(std::string_view rule, Level level) const;
+
+  Framework framework() const { return framework_; }
+  const std::string& by_framework(const std::string& torch, const std::string& lightning,
+                                  const std::string& hugging_face) const;
+
+ private:
+  std::vector<AnswerOf> answers_;
+  OwnThresholds own_;
+  Framework framework_;
+  std::vector<RankSteps> ranks_;
+};
+
+}  // namespace stepscope::advice

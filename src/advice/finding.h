@@ -1,0 +1,108 @@
+// A finding is a claim with its evidence: what was measured against which threshold, where to look,
+// what a step would gain, what to change and how to check it. Texts hold places for numbers, which
+// report/ writes as people read them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/table.h"
+#include "base/units.h"
+
+namespace stepscope::advice {
+
+enum class Level : std::uint8_t { kInfo, kNotice, kWarning, kCritical };
+std::string_view name_of(Level level);
+
+enum class Confidence : std::uint8_t { kLow, kMedium, kHigh };
+std::string_view name_of(Confidence confidence);
+
+// A number with its unit, or a name as the recording has it: those may hold braces.
+struct Figure {
+  Figure(double number, base::Unit of) : value(number), unit(of) {}
+  Figure(std::string_view name) : text(name) {}
+  double value = 0;
+  base::Unit unit = base::Unit::kNone;
+  std::string text = {};
+};
+inline Figure share(double value) { return {value, base::Unit::kShare}; }
+inline Figure nanos(double value) { return {value, base::Unit::kNanos}; }
+inline Figure bytes(double value) { return {value, base::Unit::kBytes}; }
+inline Figure count(double value) { return {value, base::Unit::kCount}; }
+
+// "{} of each step": a figure for every pair of braces, in order.
+struct Sentence {
+  std::string form;
+  std::vector<Figure> figures = {};
+};
+
+// What was measured, and what it was held against.
+struct Measure {
+  std::string name;  // "GPU idle while waiting for data, of the step"
+  double value = 0;
+  double threshold = 0;
+  base::Unit unit = base::Unit::kShare;
+};
+
+// Something to look at or to jump to.
+struct Evidence {
+  Sentence text;
+  std::optional<std::int32_t> rank = std::nullopt;
+  std::optional<std::int64_t> window = std::nullopt;
+  std::optional<std::int64_t> step = std::nullopt;
+  std::optional<std::int64_t> event = std::nullopt;  // in traceEvents: an EventRef with the above
+};
+
+// Of one step, in ns: the gain is at least low and at most high.
+struct Gain {
+  base::Nanos low = 0, high = 0;
+  base::Nanos middle() const { return low + (high - low) / 2; }
+};
+
+enum class Framework : std::uint8_t { kPyTorch, kLightning, kHuggingFace };
+std::string_view name_of(Framework framework);
+
+// What to do, as code or a setting.
+struct Change {
+  std::string why;   // one line
+  std::string code;  // may have several lines; empty: nothing to type
+};
+
+struct Finding {
+  std::string_view rule;   // "input-bound": stable, and the name of its page
+  std::string_view cause;  // "input"
+  Level level = Level::kInfo;
+  Sentence title;  // one sentence in plain words
+  Sentence detail = {};
+  Measure measured = {};
+  std::vector<Evidence> evidence = {};
+  std::vector<std::int32_t> ranks = {};     // that show it, the worst first
+  std::optional<Gain> gain = std::nullopt;  // nothing: it is not about time
+  std::optional<Gain> remaining =
+      std::nullopt;  // of the gain, once the findings before it are mended
+  Confidence confidence = Confidence::kMedium;
+  std::vector<Change> changes = {};  // the first is the one to try first
+  std::string verify = {};
+  std::string page() const { return "docs/advice/" + std::string(rule) + ".md"; }
+};
+
+// A rule that could not judge, and what to record so that it can.
+struct NotJudged {
+  std::string_view rule;
+  std::string why;
+  std::string_view record;
+};
+
+struct Advice {
+  std::vector<Finding> findings;  // the largest gain first
+  std::vector<NotJudged> not_judged;
+  std::vector<Sentence> verdict;  // healthy or not, what the first fix leaves, the ceiling
+  bool healthy = false;           // nothing of level warning or worse
+  std::size_t judged = 0;         // rules that could
+  base::Nanos step_ns = 0;        // mean, of the slowest rank; 0: no steps
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,70 @@
+#include "advice/host_stall.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepscope::advice {
+
+std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
+                                 const std::function<double(const RankSteps&)>& weigh) {
+  std::vector<Weighed> out;
+  for (const RankSteps& rank : facts.ranks()) {
+    if (rank.step_ns <= 0) continue;
+    const double share = weigh(rank) / rank.step_ns;
+    if (facts.level(rule, share)) out.push_back({&rank, share});
+  }
+  std::ranges::stable_sort(out, std::ranges::greater{}, &Weighed::share);
+  return out;
+}
+
+double lost_lead(const Facts& facts, const RankSteps& rank, double own) {
+  return std::min(facts.launching_ns(rank), kLostLead * own);
+}
+
+Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,
+                      double low_ns, double high_ns) {
+  const Weighed& worst = ranks.front();
+  Finding finding{.rule = rule.id, .cause = rule.cause};
+  finding.level = facts.level(rule.id, worst.share).value_or(Level::kInfo);
+  finding.measured = {
+      .name = {}, .value = worst.share, .threshold = facts.threshold_of(rule.id, finding.level)};
+  for (const Weighed& one : ranks) finding.ranks.push_back(one.rank->rank);
+  const double low = std::clamp(low_ns, 0.0, worst.rank->step_ns);
+  const double noise = high_ns > 0 ? kNoise * worst.rank->median_ns : 0;
+  const double high = std::clamp(high_ns + noise, low, worst.rank->step_ns);
+  finding.gain = Gain{static_cast<base::Nanos>(low), static_cast<base::Nanos>(std::ceil(high))};
+  const std::int64_t steps = worst.rank->steps;
+  finding.confidence = steps >= 3   ? Confidence::kHigh
+                       : steps >= 2 ? Confidence::kMedium
+                                    : Confidence::kLow;
+  return finding;
+}
+
+void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std::string_view sort,
+                std::size_t most) {
+  for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
+    if (finding.evidence.size() == most) return;
+    if (line.text("stall") != sort) continue;
+    Evidence evidence{.text = {}, .rank = rank.rank, .window = line.whole("window")};
+    std::string& form = evidence.text.form;
+    std::vector<Figure>& figures = evidence.text.figures;
+    if (line.has("op")) figures.emplace_back(line.text("op"));
+    if (line.has("call")) figures.emplace_back(line.text("call"));
+    form = figures.empty()      ? "between the framework's operators"
+           : figures.size() > 1 ? "{}, in {}"
+                                : "{}";
+    form += line.whole("waits") == 1 ? ": {} idle per step, in {} wait"
+                                     : ": {} idle per step, in {} waits";
+    figures.push_back(nanos(line.number("idle_ns") / static_cast<double>(rank.steps)));
+    figures.push_back(count(line.number("waits")));
+    if (line.has("frames")) {
+      form += "; called from {}";
+      figures.emplace_back(line.text("frames"));
+    }
+    if (line.has("step")) evidence.step = line.whole("step");
+    if (line.has("event")) evidence.event = line.whole("event");
+    finding.evidence.push_back(std::move(evidence));
+  }
+}
+
+}  // namespace stepscope::advice

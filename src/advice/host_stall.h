@@ -1,0 +1,43 @@
+// What the rules about a waiting GPU have in common: which rank is worst, what a step would gain,
+// where in the program it is.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "advice/facts.h"
+#include "advice/finding.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+
+// A wait of its own costs up to so many times itself in lead that the host has lost: the device has
+// run dry and is fed piece by piece until the host is ahead again.
+inline constexpr double kLostLead = 2;
+// Step times of two recordings of one program differ by so much at least.
+inline constexpr double kNoise = 0.005;
+// Nothing is ever hidden completely.
+inline constexpr double kHidden = 0.9;
+
+struct Weighed {
+  const RankSteps* rank = nullptr;
+  double share = 0;  // of the step
+};
+// Ranks by what `weigh` says, in ns per step, the worst first; only those at the rule's notice or
+// above.
+std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
+                                 const std::function<double(const RankSteps&)>& weigh);
+
+// What a wait of `own` ns may cost beyond itself.
+double lost_lead(const Facts& facts, const RankSteps& rank, double own);
+
+// A finding with its rule, level, measure, ranks, gain and confidence; texts are to follow.
+Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,
+                      double low_ns, double high_ns);
+
+// The worst places of this sort, as `stalls` tells them.
+void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std::string_view sort,
+                std::size_t most = 3);
+
+}  // namespace stepscope::advice

@@ -1,0 +1,55 @@
+// A rule is a pure function over the answers of the analyses it needs, plus the row that describes
+// it. One file per rule; registry.cpp lists them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advice/facts.h"
+#include "advice/finding.h"
+
+namespace stepscope::advice {
+
+// A table without rows is as good as none: the rule says why it could not judge.
+struct Need {
+  std::string_view analysis, table;
+};
+
+// What to record, where several rules want the same.
+inline constexpr std::string_view kRecordBoth =
+    "CPU and CUDA activities: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+inline constexpr std::string_view kRecordSnapshot =
+    "a memory snapshot over ten steps: torch.cuda.memory._record_memory_history() at the start, "
+    "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at the end or where the program fails";
+
+struct Rule {
+  std::string_view id;     // "input-bound"; docs/advice/input-bound.md
+  std::string_view cause;  // "input"
+  std::string_view asks;   // "Does the GPU wait for the data loader?"
+  std::span<const Need> needs;
+  std::string_view record;  // what to record where it could not judge
+  std::vector<Finding> (*judge)(const Facts& facts);
+  // A reason beyond missing tables; may be null.
+  std::string (*why_not)(const Facts& facts) = nullptr;
+};
+
+// Every rule, those about time first.
+std::span<const Rule* const> rules();
+
+extern const Rule kInputBound;
+extern const Rule kSlowTransfers;
+extern const Rule kLaunchBound;
+extern const Rule kHostSync;
+extern const Rule kPrecision;
+extern const Rule kAllocatorChurn;
+extern const Rule kCheckpointStall;
+extern const Rule kUnfusedOptimizer;
+extern const Rule kGpuIdle;
+extern const Rule kMemoryPressure;
+extern const Rule kMemoryLeak;
+extern const Rule kMemoryFragmentation;
+extern const Rule kMemoryOom;
+
+}  // namespace stepscope::advice

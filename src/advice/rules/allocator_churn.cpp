@@ -1,0 +1,83 @@
+// Memory is taken from the driver and given back in every step, which makes host and GPU wait for
+// each other. After warm-up a step should do neither.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+
+// Whether it goes on: the first step of a recording may be the one that warms up.
+bool goes_on(const Facts& facts, const RankSteps& rank) {
+  std::optional<std::int64_t> first;
+  for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
+    first = std::min(first.value_or(line.whole("step")), line.whole("step"));
+  }
+  double steps = 0;
+  for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
+    const bool has_calls = line.text("stall") == "allocator" && line.number("count") > 0;
+    if (has_calls && line.whole("step") != *first) ++steps;
+  }
+  const auto later = static_cast<double>(rank.steps - 1);
+  return later > 0 && steps >= facts.threshold(kAllocatorChurn.id, "steps") * later;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kAllocatorChurn.id, [&](const RankSteps& rank) {
+    return goes_on(facts, rank) ? facts.stall(rank, "allocator").idle_ns : 0;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep calls = facts.stall(rank, "allocator");
+  Finding finding = begin_finding(facts, kAllocatorChurn, ranks, kHidden * calls.idle_ns,
+                                  calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
+  finding.title = {
+      "Every step takes GPU memory from the driver and gives it back: {} calls per "
+      "step",
+      {count(calls.count)}};
+  finding.measured.name = "GPU idle while the host takes or returns memory, of the step";
+  finding.detail = {
+      "cudaMalloc and cudaFree cost the host {} per step; cudaFree also waits until the GPU is "
+      "done. PyTorch keeps freed memory for the next step, so that none of this should happen "
+      "after "
+      "the first steps. torch.cuda.empty_cache() in the loop undoes it; so do sizes that change "
+      "from step to step when memory is nearly full.",
+      {nanos(calls.host_ns)}};
+  add_places(finding, facts, rank, "allocator");
+  finding.changes = {
+      {"Remove torch.cuda.empty_cache() (and gc.collect() beside it) from the training loop.",
+       facts.by_framework("# delete in the loop:\ntorch.cuda.empty_cache()",
+                          "# delete in training_step and in callbacks:\ntorch.cuda.empty_cache()",
+                          "TrainingArguments(..., torch_empty_cache_steps=None)")},
+      {"Where shapes change from step to step, let segments grow instead of being replaced.",
+       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}};
+  finding.verify =
+      "Record again a few steps after the start: `stepscope analyze stalls` has no 'allocator' "
+      "row, and torch.cuda.memory_stats()[\"num_device_alloc\"] stays the same from step to step.";
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  const bool enough =
+      std::ranges::any_of(facts.ranks(), [](const RankSteps& rank) { return rank.steps > 1; });
+  return enough ? std::string() : "One step cannot tell whether memory is taken anew in every step";
+}
+
+}  // namespace
+
+const Rule kAllocatorChurn{
+    .id = "allocator-churn",
+    .cause = "allocator",
+    .asks = "Is memory taken from the driver in every step?",
+    .needs = kNeeds,
+    .record = "three steps or more: schedule(wait=2, warmup=1, active=4)",
+    .judge = judge,
+    .why_not = why_not,
+};
+
+}  // namespace stepscope::advice

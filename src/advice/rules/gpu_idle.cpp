@@ -1,0 +1,94 @@
+// Idle time that no other rule looks for: waits for communication or for another stream, pauses
+// between queued kernels, and what the trace does not explain.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
+
+constexpr std::string_view kTalk = "waiting for other ranks, inside the process group";
+struct Reason {
+  std::string_view column, text;
+};
+constexpr std::array kReasons = std::to_array<Reason>({
+    {"communication_ns", "waiting for communication on another stream"},
+    {"dependency_ns", "waiting for work on another stream"},
+    {"kernel_ns", "short pauses between kernels that were already queued"},
+    {"other_ns", "queued work that did not begin; the trace does not say why"},
+});
+
+double idle_of(const Facts& facts, const RankSteps& rank, std::string_view column) {
+  double sum = 0;
+  double devices = 0;
+  for (const Line& line : facts.lines("idle-time", "devices", rank.rank)) {
+    sum += line.number(column);
+    ++devices;
+  }
+  return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : 0;
+}
+
+double unexplained(const Facts& facts, const RankSteps& rank) {
+  double sum = facts.stall(rank, "communication").idle_ns;
+  for (const Reason& reason : kReasons) sum += idle_of(facts, rank, reason.column);
+  return sum;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kGpuIdle.id,
+                                 [&](const RankSteps& rank) { return unexplained(facts, rank); });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const auto* const worst = std::ranges::max_element(
+      kReasons, {}, [&](const Reason& reason) { return idle_of(facts, rank, reason.column); });
+  const double talk = facts.stall(rank, "communication").idle_ns;
+  const bool talks = talk > idle_of(facts, rank, worst->column);
+  Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank));
+  finding.title = {"The GPU is idle {} of each step, and not because of this process' own work",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "GPU idle for reasons no other rule looks for, of the step";
+  finding.detail = {"Most of it: {}.", {talks ? kTalk : worst->text}};
+  add_places(finding, facts, rank, "communication", 2);
+  for (const Reason& reason : kReasons) {
+    const double idle = idle_of(facts, rank, reason.column);
+    if (idle <= 0) continue;
+    finding.evidence.push_back(
+        {.text = {"{}: {} per step", {reason.text, nanos(idle)}}, .rank = rank.rank});
+  }
+  if (talks || worst->column == "communication_ns" || worst->column == "dependency_ns") {
+    finding.changes = {
+        {"See first whether one rank is late: findings about it stand above. Then let "
+         "communication "
+         "run beside the backward pass.",
+         "DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True)"}};
+  } else {
+    finding.changes = {{"Fewer, longer kernels: let the compiler fuse them.",
+                        facts.by_framework("model = torch.compile(model)",
+                                           "model = torch.compile(model)  # before fit()",
+                                           "TrainingArguments(..., torch_compile=True)")}};
+  }
+  finding.verify = "Record again: `stepscope analyze idle-time` shows less in the same column.";
+  finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  // Nothing of it is sure to be gained: what others cause goes with their causes.
+  finding.level = std::min(finding.level, Level::kWarning);
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kGpuIdle{
+    .id = "gpu-idle",
+    .cause = "idle",
+    .asks = "Is the GPU idle for a reason that no other rule looks for?",
+    .needs = kNeeds,
+    .record =
+        "CPU and CUDA activities; with enable_cuda_sync_events=True in the "
+        "experimental config, waits between streams are recorded too",
+    .judge = judge,
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,106 @@
+// The GPU has nothing to do while the training loop waits for its next batch.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}, {"dataloader", "loaders"}});
+
+// How the worst loader of a rank makes its batches.
+struct Loader {
+  std::string name;
+  double sum_ns = 0, fetches = 0, operators_share = 0;
+  bool in_loop() const { return name.find("SingleProcess") != std::string::npos; }
+  bool has_workers() const { return name.find("MultiProcess") != std::string::npos; }
+};
+
+Loader loader_of(const Facts& facts, std::int32_t rank) {
+  Loader out;
+  for (const Line& line : facts.lines("dataloader", "loaders", rank)) {
+    if (line.number("sum_ns") <= out.sum_ns) continue;
+    out = {std::string(line.text("loader")), line.number("sum_ns"), line.number("fetches"),
+           line.number("operators_share")};
+  }
+  return out;
+}
+
+std::vector<Change> changes_for(const Facts& facts, const Loader& loader) {
+  const std::string workers = facts.by_framework(
+      "loader = DataLoader(dataset, batch_size=..., num_workers=8, pin_memory=True,\n"
+      "                    persistent_workers=True, prefetch_factor=4)",
+      "# in the LightningDataModule\n"
+      "def train_dataloader(self):\n"
+      "    return DataLoader(self.dataset, batch_size=..., num_workers=8, pin_memory=True,\n"
+      "                      persistent_workers=True, prefetch_factor=4)",
+      "TrainingArguments(..., dataloader_num_workers=8, dataloader_pin_memory=True,\n"
+      "                  dataloader_persistent_workers=True, dataloader_prefetch_factor=4)");
+  std::vector<Change> out;
+  if (!loader.has_workers()) {
+    out.push_back(
+        {"Let worker processes make the batches while the GPU computes. Start with as "
+         "many as the job has CPU cores per GPU.",
+         workers});
+  } else {
+    out.push_back(
+        {"There are workers and they do not keep up: give them more cores, and let them "
+         "work further ahead.",
+         workers});
+  }
+  out.push_back(
+      {"Make a batch cheaper: do once what gives the same result every time (decoding, "
+       "resizing, tokenising), and store the result.",
+       "# before training, once\nfor i, sample in enumerate(dataset): "
+       "torch.save(prepare(sample), f\"cache/{i}.pt\")"});
+  return out;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
+    return facts.stall(rank, "input").idle_ns;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep input = facts.stall(rank, "input");
+  const Loader loader = loader_of(facts, rank.rank);
+  Finding finding = begin_finding(facts, kInputBound, ranks, kHidden * input.inside_ns,
+                                  input.idle_ns + lost_lead(facts, rank, input.idle_ns));
+  finding.title = {"The GPU waits for data: {} of each step", {share(ranks.front().share)}};
+  finding.measured.name = "GPU idle while the loop waits for data, of the step";
+  finding.detail = {
+      "Every step waits {} for its batch ({}) and the GPU has nothing to do for {} of it. ",
+      {nanos(input.host_ns), std::string_view(loader.name), nanos(input.inside_ns)}};
+  finding.detail.form +=
+      loader.in_loop()
+          ? "The loader has no workers (num_workers=0): the training loop itself makes the batch, "
+            "and nothing is prepared while the GPU computes."
+      : loader.has_workers()
+          ? "The loader has workers; they are too few, or what they do for one batch takes too "
+            "long (reading files, decoding, augmenting)."
+          : "Who makes the batch is not recorded.";
+  add_places(finding, facts, rank, "input");
+  finding.changes = changes_for(facts, loader);
+  finding.verify =
+      "Record again: in `stepscope analyze dataloader` the waiting per step falls below 5 % of the "
+      "step. Double num_workers until it no longer falls.";
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kInputBound{
+    .id = "input-bound",
+    .cause = "input",
+    .asks = "Does the GPU wait for the data loader?",
+    .needs = kNeeds,
+    .record =
+        "torch.profiler records loops over a torch DataLoader by itself; put "
+        "record_function(\"enumerate(DataLoader)#mine.__next__\") around your own loader",
+    .judge = judge,
+};
+
+}  // namespace stepscope::advice

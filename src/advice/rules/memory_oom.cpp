@@ -1,0 +1,74 @@
+// A request for memory failed: why, and the cheapest change that would have made room.
+#include <algorithm>
+#include <array>
+
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"memory-oom", "headroom"}});
+
+bool same_failure(const Line& a, const Line& b) {
+  return a.whole("rank") == b.whole("rank") && a.text("snapshot") == b.text("snapshot") &&
+         a.whole("device") == b.whole("device") && a.whole("failure") == b.whole("failure");
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const std::vector<Line> failures = facts.lines("memory-oom", "failures");
+  if (failures.empty()) return {};
+  const Line& first = failures.front();
+  Finding finding{.rule = kMemoryOom.id, .cause = kMemoryOom.cause, .level = Level::kCritical};
+  finding.title = {"A request for {} failed: out of memory", {bytes(first.number("asked_bytes"))}};
+  finding.measured = {"missing for the request", first.number("short_by_bytes"), 0,
+                      base::Unit::kBytes};
+  finding.detail = {
+      first.text("why") == "own limit"
+          ? "At {}, with {} in use. The driver had enough; the process has a limit of "
+            "its own. It would have fitted with {} less in use."
+          : "At {}, with {} in use. It would have fitted with {} less in use.",
+      {first.has("where") ? first.text("where") : "an unknown place",
+       bytes(first.number("used_bytes")), bytes(first.number("short_by_bytes"))}};
+  if (first.whole("in_pieces") != 0) {
+    finding.detail.form += " {} was free, but in pieces that are too small.";
+    finding.detail.figures.push_back(bytes(first.number("unusable_bytes")));
+  }
+  for (const Line& line : facts.lines("memory-oom", "alive")) {
+    if (!same_failure(line, first) || finding.evidence.size() == 3 || !line.has("where")) continue;
+    finding.evidence.push_back(
+        {.text = {"{} in use, {}, from {}",
+                  {bytes(line.number("bytes")), line.text("category"), line.text("where")}},
+         .rank = static_cast<std::int32_t>(line.whole("rank"))});
+  }
+  for (const Line& line : failures) {
+    const auto rank = static_cast<std::int32_t>(line.whole("rank"));
+    if (std::ranges::find(finding.ranks, rank) == finding.ranks.end())
+      finding.ranks.push_back(rank);
+  }
+  for (const Line& line : facts.lines("memory-oom", "ways-out")) {
+    if (!same_failure(line, first) || finding.changes.size() == 3) continue;
+    if (line.text("enough") == "no") continue;
+    std::string why(line.text("way"));
+    why += line.text("enough") == "yes" ? " (enough on its own)" : " (perhaps enough)";
+    why += ": " + std::string(line.text("how")) + ".";
+    finding.changes.push_back({std::move(why), {}});
+  }
+  finding.verify =
+      "Run again past the step at which it failed; `stepscope memory` on a snapshot of "
+      "it shows how much is left.";
+  finding.confidence = Confidence::kHigh;
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kMemoryOom{
+    .id = "memory-oom",
+    .cause = "memory",
+    .asks = "Why did a request for memory fail?",
+    .needs = kNeeds,
+    .record = kRecordSnapshot,
+    .judge = judge,
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,100 @@
+// The GPU's memory is nearly full: the next longer batch fails, and the allocator spends time
+// making room.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+struct Peak {
+  std::int32_t rank = 0;
+  std::int64_t device = 0;
+  double held = 0, memory = 0;
+  double share() const { return memory > 0 ? held / memory : 0; }
+};
+
+// From memory events of a trace, or from snapshots.
+std::vector<Peak> peaks_of(const Facts& facts) {
+  std::vector<Peak> out;
+  for (const Line& line : facts.lines("overview", "devices")) {
+    if (line.number("peak_reserved_bytes") <= 0 || line.number("memory_bytes") <= 0) continue;
+    out.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("device"),
+                   line.number("peak_reserved_bytes"), line.number("memory_bytes")});
+  }
+  for (const Line& line : facts.lines("memory-oom", "headroom")) {
+    if (line.number("device_memory_bytes") <= 0) continue;
+    out.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("device"),
+                   line.number("peak_reserved_bytes"), line.number("device_memory_bytes")});
+  }
+  return out;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  std::vector<Peak> peaks = peaks_of(facts);
+  std::ranges::stable_sort(peaks, std::ranges::greater{}, &Peak::share);
+  if (peaks.empty()) return {};
+  const Peak& worst = peaks.front();
+  const auto level = facts.level(kMemoryPressure.id, worst.share());
+  if (!level) return {};
+  Finding finding{.rule = kMemoryPressure.id, .cause = kMemoryPressure.cause, .level = *level};
+  finding.title = {"GPU memory is {} full at the peak", {share(worst.share())}};
+  finding.measured = {"GPU memory held at the peak", worst.share(),
+                      facts.threshold_of(kMemoryPressure.id, *level)};
+  finding.detail = {
+      "PyTorch held {} of {}. A longer sequence or a larger batch fails, and near the "
+      "limit the allocator stops to return memory and ask again.",
+      {bytes(worst.held), bytes(worst.memory)}};
+  for (const Peak& peak : peaks) {
+    if (!facts.level(kMemoryPressure.id, peak.share())) continue;
+    finding.evidence.push_back({.text = {"device {}: {} of {} held",
+                                         {{static_cast<double>(peak.device), base::Unit::kId},
+                                          bytes(peak.held),
+                                          bytes(peak.memory)}},
+                                .rank = peak.rank});
+    if (std::ranges::find(finding.ranks, peak.rank) == finding.ranks.end()) {
+      finding.ranks.push_back(peak.rank);
+    }
+  }
+  finding.changes = {
+      {"Compute activations again in the backward pass instead of keeping them: costs about a "
+       "third more time.",
+       facts.by_framework("from torch.utils.checkpoint import checkpoint\n"
+                          "x = checkpoint(block, x, use_reentrant=False)",
+                          "from torch.utils.checkpoint import checkpoint\n"
+                          "x = checkpoint(self.block, x, use_reentrant=False)",
+                          "TrainingArguments(..., gradient_checkpointing=True)")},
+      {"Same effective batch in smaller parts.",
+       facts.by_framework("loss = loss / 4; loss.backward()\nif i % 4 == 3: optimizer.step(); "
+                          "optimizer.zero_grad()",
+                          "Trainer(..., accumulate_grad_batches=4)",
+                          "TrainingArguments(..., per_device_train_batch_size=batch // 4, "
+                          "gradient_accumulation_steps=4)")}};
+  finding.verify =
+      "torch.cuda.max_memory_reserved() after a few steps, or record a snapshot again.";
+  finding.confidence = Confidence::kHigh;
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  return peaks_of(facts).empty() ? "Neither the peak nor the size of the GPU's memory was recorded"
+                                 : std::string();
+}
+
+}  // namespace
+
+const Rule kMemoryPressure{
+    .id = "memory-pressure",
+    .cause = "memory",
+    .asks = "Is the GPU's memory nearly full?",
+    .needs = {},
+    .record =
+        "profile_memory=True in the profiler; for a snapshot alone, say the size with "
+        "--device-memory",
+    .judge = judge,
+    .why_not = why_not,
+};
+
+}  // namespace stepscope::advice

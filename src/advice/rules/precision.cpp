@@ -1,0 +1,92 @@
+// Matrix products in 32 bits that miss the tensor cores.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"operators", "tensor_cores"}});
+
+struct Products {
+  double device_ns = 0, used_ns = 0, not_used_ns = 0, unknown_ns = 0, others_ns = 0;
+};
+
+Products products_of(const Facts& facts, const RankSteps& rank) {
+  Products out;
+  const auto steps = static_cast<double>(rank.steps);
+  for (const Line& line : facts.lines("operators", "tensor_cores", rank.rank)) {
+    if (line.text("operators") != "matrix products") {
+      out.others_ns += line.number("device_ns") / steps;
+      continue;
+    }
+    out.device_ns = line.number("device_ns") / steps;
+    out.used_ns = line.number("used_ns") / steps;
+    out.not_used_ns = line.number("not_used_ns") / steps;
+    out.unknown_ns = line.number("unknown_ns") / steps;
+  }
+  return out;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kPrecision.id, [&](const RankSteps& rank) {
+    return products_of(facts, rank).not_used_ns;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const Products products = products_of(facts, rank);
+  const double slow = std::min(products.not_used_ns, rank.step_ns);
+  const double rest = std::min(products.used_ns + products.others_ns, rank.step_ns - slow);
+  // TF32 alone, at the least speed-up; all in 16 bits at the most, where the rest moves half the
+  // bytes.
+  const double low = slow * (1 - 1 / facts.threshold(kPrecision.id, "tf32_speedup"));
+  const double high = slow * (1 - 1 / facts.threshold(kPrecision.id, "half_speedup")) + rest / 2;
+  Finding finding = begin_finding(facts, kPrecision, ranks, low, high);
+  finding.title = {"Matrix products do not use the tensor cores: {} of each step",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "matrix products without tensor cores, of the step";
+  finding.detail = {
+      "{} of {} of matrix products per step run in full 32-bit precision on the GPU's ordinary "
+      "units. Its tensor cores do the same products several times as fast, in TF32 (32-bit values, "
+      "slightly rounded) or in bf16.",
+      {nanos(products.not_used_ns), nanos(products.device_ns)}};
+  std::size_t shown = 0;
+  for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
+    if (line.text("tensor_cores") != "no" || shown++ == 3) continue;
+    finding.evidence.push_back({.text = {"{}: {} on the GPU in {} calls, no tensor cores",
+                                         {line.text("name"), nanos(line.number("device_self_ns")),
+                                          count(line.number("calls"))}},
+                                .rank = rank.rank});
+  }
+  finding.changes = {
+      {"One line, 32-bit model stays as it is: allow TF32.",
+       facts.by_framework("torch.set_float32_matmul_precision(\"high\")",
+                          "torch.set_float32_matmul_precision(\"high\")  # before Trainer.fit",
+                          "TrainingArguments(..., tf32=True)")},
+      {"More speed and half the memory for activations: mixed precision in bf16.",
+       facts.by_framework("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+                          "    loss = model(x, y)",
+                          "Trainer(..., precision=\"bf16-mixed\")",
+                          "TrainingArguments(..., bf16=True)")}};
+  finding.verify =
+      "Record again: `stepscope analyze operators --table tensor_cores` shows the time of matrix "
+      "products under 'used'. Compare the loss curves of the two runs.";
+  if (products.unknown_ns > products.not_used_ns) finding.confidence = Confidence::kLow;
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kPrecision{
+    .id = "precision",
+    .cause = "precision",
+    .asks = "Do matrix products miss the tensor cores?",
+    .needs = kNeeds,
+    .record = "CPU and CUDA activities, and input types with record_shapes=True",
+    .judge = judge,
+};
+
+}  // namespace stepscope::advice

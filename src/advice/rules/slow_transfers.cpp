@@ -1,0 +1,152 @@
+// Batches come to the GPU from pageable memory: the copy is slow, the host waits for it, and
+// nothing computes meanwhile. Or there are many tiny copies.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"transfers", "classes"}});
+
+struct Copies {
+  double count = 0, bytes = 0, copy_ns = 0, blocking = 0, median_bytes = 0, bytes_per_second = 0;
+};
+
+// To the GPU, per step.
+Copies uploads(const Facts& facts, const RankSteps& rank, std::string_view memory) {
+  Copies out;
+  const auto steps = static_cast<double>(rank.steps);
+  for (const Line& line : facts.lines("transfers", "classes", rank.rank)) {
+    if (line.text("kind") != "HtoD" || line.text("host_memory") != memory) continue;
+    out.count += line.number("count") / steps;
+    out.bytes += line.number("bytes") / steps;
+    out.copy_ns += line.number("copy_ns") / steps;
+    out.blocking += line.number("blocking") / steps;
+    out.median_bytes = std::max(out.median_bytes, line.number("median_bytes"));
+    out.bytes_per_second = std::max(out.bytes_per_second, line.number("bytes_per_second"));
+  }
+  return out;
+}
+
+// How many times as fast the same copies would be from pinned memory: as measured in this run on
+// copies that are no smaller, else what is always reached.
+double pinned_speedup(const Facts& facts, const RankSteps& rank, const Copies& pageable) {
+  const Copies pinned = uploads(facts, rank, "pinned");
+  const double least = facts.threshold(kSlowTransfers.id, "pinned_speedup");
+  if (pinned.median_bytes < pageable.median_bytes || pageable.bytes_per_second <= 0) return least;
+  return std::max(1.0, pinned.bytes_per_second / pageable.bytes_per_second);
+}
+
+std::vector<Change> pinning(const Facts& facts) {
+  return {
+      {"Let the loader put batches into pinned memory, and do not wait for the copy.",
+       facts.by_framework(
+           "loader = DataLoader(dataset, ..., pin_memory=True)\n"
+           "x = x.to(device, non_blocking=True)",
+           "DataLoader(self.dataset, ..., pin_memory=True)  # Lightning copies without waiting",
+           "TrainingArguments(..., dataloader_pin_memory=True)  # accelerate: "
+           "DataLoaderConfiguration(non_blocking=True)")},
+      {"To hide the copy completely, start that of the next batch before this step's work, on a "
+       "stream of its own.",
+       "copy_stream = torch.cuda.Stream()\n"
+       "with torch.cuda.stream(copy_stream):\n"
+       "    next_x = next_batch.to(device, non_blocking=True)\n"
+       "torch.cuda.current_stream().wait_stream(copy_stream)  # just before it is used"}};
+}
+
+std::vector<Finding> pageable(const Facts& facts) {
+  const auto own = [&](const RankSteps& rank) {
+    const StallPerStep upload = facts.stall(rank, "upload");
+    return upload.copy_ns + upload.idle_ns;
+  };
+  const auto ranks = worst_ranks(facts, kSlowTransfers.id, own);
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep upload = facts.stall(rank, "upload");
+  const Copies copies = uploads(facts, rank, "pageable");
+  const double faster = pinned_speedup(facts, rank, copies);
+  Finding finding = begin_finding(facts, kSlowTransfers, ranks, upload.copy_ns * (1 - 1 / faster),
+                                  own(rank) + lost_lead(facts, rank, own(rank)));
+  finding.title = {"Copying data to the GPU holds up {} of each step",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "copies from pageable memory while nothing computes, of the step";
+  finding.detail = {
+      "Each step copies {} to the GPU from ordinary (pageable) memory at {}. The driver has to "
+      "copy "
+      "such memory twice, the host waits for it, and for {} per step nothing computes.",
+      {bytes(copies.bytes),
+       {copies.bytes_per_second, base::Unit::kBytesPerSecond},
+       nanos(upload.copy_ns)}};
+  add_places(finding, facts, rank, "upload");
+  if (finding.evidence.empty()) {
+    for (const Line& line : facts.lines("transfers", "ops", rank.rank)) {
+      if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
+      finding.evidence.push_back(
+          {.text = {"{}: {} copies, {}, {} in all",
+                    {line.has("op") ? line.text("op") : "no operator", count(line.number("count")),
+                     bytes(line.number("bytes")), nanos(line.number("copy_ns"))}},
+           .rank = rank.rank});
+      break;
+    }
+  }
+  finding.changes = pinning(facts);
+  finding.verify =
+      "Record again: `stepscope analyze transfers` shows HtoD copies from pinned memory, no "
+      "blocking ones, and a hidden share near 100 % if they overlap with computing.";
+  return {finding};
+}
+
+// Each copy costs the host a call, whatever its size.
+std::vector<Finding> small(const Facts& facts) {
+  for (const RankSteps& rank : facts.ranks()) {
+    for (const std::string_view memory : {"pageable", "pinned"}) {
+      const Copies copies = uploads(facts, rank, memory);
+      const double many = facts.threshold(kSlowTransfers.id, "small_copies");
+      if (copies.count < many || copies.median_bytes <= 0 ||
+          copies.median_bytes >= facts.threshold(kSlowTransfers.id, "small_copy")) {
+        continue;
+      }
+      const bool waits = memory == "pageable";
+      const double own = facts.stall(rank, "upload").idle_ns;
+      Finding finding = begin_finding(facts, kSlowTransfers, {{&rank, own / rank.step_ns}}, 0,
+                                      waits ? own + lost_lead(facts, rank, own) : 0);
+      finding.level = std::max(finding.level, Level::kNotice);
+      finding.title = {"{} small copies to the GPU per step", {count(copies.count)}};
+      finding.measured = {"small copies to the GPU per step", copies.count, many,
+                          base::Unit::kCount};
+      finding.detail = {
+          "Half of them are of at most {}. Every copy costs the host a call and, from "
+          "pageable memory, a wait, however small it is.",
+          {bytes(copies.median_bytes)}};
+      finding.changes = {
+          {"Make tensors on the GPU, or put small ones together before they are "
+           "copied.",
+           "torch.zeros(n, device=device)          # not torch.zeros(n).to(device)\n"
+           "batch = torch.stack(tensors).to(device, non_blocking=True)"}};
+      finding.verify = "Record again: `stepscope analyze transfers --table sizes` counts fewer.";
+      return {finding};
+    }
+  }
+  return {};
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  std::vector<Finding> out = pageable(facts);
+  return out.empty() ? small(facts) : out;
+}
+
+}  // namespace
+
+const Rule kSlowTransfers{
+    .id = "slow-transfers",
+    .cause = "transfer",
+    .asks = "Do copies to the GPU hold up the step?",
+    .needs = kNeeds,
+    .record = "CUDA activities (ProfilerActivity.CUDA): copies are among them",
+    .judge = judge,
+};
+
+}  // namespace stepscope::advice

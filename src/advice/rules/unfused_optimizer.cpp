@@ -1,0 +1,92 @@
+// The optimizer updates parameter by parameter: hundreds of tiny kernels where a few would do.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+
+struct Updates {
+  double calls = 0, work = 0, device_ns = 0, host_ns = 0;
+  double work_per_call() const { return calls > 0 ? work / calls : 0; }
+  double mean_ns() const { return work > 0 ? device_ns / work : 0; }
+};
+
+Updates updates_of(const Facts& facts, std::int32_t rank) {
+  Updates out;
+  for (const Line& line : facts.lines("stalls", "sorts", rank)) {
+    if (line.text("stall") != "optimizer") continue;
+    out = {line.number("count"), line.number("work"), line.number("work_ns"),
+           line.number("host_ns")};
+  }
+  return out;
+}
+
+bool is_unfused(const Facts& facts, std::int32_t rank) {
+  const Updates updates = updates_of(facts, rank);
+  return updates.work_per_call() >= facts.threshold(kUnfusedOptimizer.id, "kernels") &&
+         updates.mean_ns() < facts.threshold(kUnfusedOptimizer.id, "kernel");
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kUnfusedOptimizer.id, [&](const RankSteps& rank) {
+    return is_unfused(facts, rank.rank) ? facts.stall(rank, "optimizer").idle_ns : 0;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep waits = facts.stall(rank, "optimizer");
+  const Updates updates = updates_of(facts, rank.rank);
+  // The GPU's share of the work shrinks too: fused updates read and write each value once.
+  const double device = updates.device_ns / static_cast<double>(rank.steps);
+  const double launching = facts.stall(rank, "launch").idle_ns;
+  Finding finding =
+      begin_finding(facts, kUnfusedOptimizer, ranks, kHidden * waits.idle_ns,
+                    waits.idle_ns + std::min(launching, kLostLead * waits.idle_ns) + device / 2);
+  finding.title = {"The optimizer runs {} small kernels per step, one parameter at a time",
+                   {count(updates.work_per_call())}};
+  finding.measured.name = "GPU idle while the optimizer launches its work, of the step";
+  finding.detail = {
+      "optimizer.step() keeps the host busy for {} and starts {} kernels of {} on average: "
+      "launching one takes longer than running it, so the GPU waits {} per step.",
+      {nanos(updates.host_ns / updates.calls), count(updates.work_per_call()),
+       nanos(updates.mean_ns()), nanos(waits.idle_ns)}};
+  add_places(finding, facts, rank, "optimizer");
+  finding.changes = {
+      {"Use the fused update: one kernel for many parameters.",
+       facts.by_framework("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)",
+                          "def configure_optimizers(self):\n"
+                          "    return torch.optim.AdamW(self.parameters(), lr=self.lr, fused=True)",
+                          "TrainingArguments(..., optim=\"adamw_torch_fused\")")},
+      {"Where an optimizer has no fused form, do not switch foreach off.",
+       "torch.optim.SGD(model.parameters(), lr=lr, foreach=True)"}};
+  finding.verify =
+      "Record again: `stepscope analyze annotations` shows Optimizer.step with a few dozen pieces "
+      "of work instead of hundreds, and a shorter time on the host.";
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  const bool known = std::ranges::any_of(
+      facts.ranks(), [&](const RankSteps& rank) { return updates_of(facts, rank.rank).calls > 0; });
+  return known ? std::string() : "No range of an optimizer's step is in the trace";
+}
+
+}  // namespace
+
+const Rule kUnfusedOptimizer{
+    .id = "unfused-optimizer",
+    .cause = "optimizer",
+    .asks = "Does the optimizer launch hundreds of small kernels?",
+    .needs = kNeeds,
+    .record =
+        "torch.profiler records the ranges Optimizer.step#... by itself; for an optimizer of "
+        "your own: record_function(\"Optimizer.step#Mine.step\")",
+    .judge = judge,
+    .why_not = why_not,
+};
+
+}  // namespace stepscope::advice

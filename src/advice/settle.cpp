@@ -1,0 +1,89 @@
+#include "advice/settle.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+const RankSteps* steps_of(const Facts& facts, std::int32_t rank) {
+  const auto found = std::ranges::find(facts.ranks(), rank, &RankSteps::rank);
+  return found == facts.ranks().end() ? nullptr : &*found;
+}
+
+// Findings that let the device run dry: what the host loses then looks like slow launching.
+bool drains(const Finding& finding) {
+  return finding.gain && finding.rule != kLaunchBound.id && finding.rule != kPrecision.id &&
+         finding.rule != kGpuIdle.id;
+}
+
+// Idle time of launching may be the lead that was lost to the others; only what is beyond that is
+// launching's own.
+void share_launching(const Facts& facts, Advice& advice) {
+  const auto launch = std::ranges::find(advice.findings, kLaunchBound.id,
+                                        [](const Finding& one) { return one.rule; });
+  if (launch == advice.findings.end()) return;
+  const RankSteps* rank = steps_of(facts, launch->ranks.front());
+  if (rank == nullptr) return;
+  double others = 0;
+  bool optimizer = false;
+  for (const Finding& finding : advice.findings) {
+    if (!drains(finding) || std::ranges::find(finding.ranks, rank->rank) == finding.ranks.end()) {
+      continue;
+    }
+    others += static_cast<double>(finding.gain->low);
+    optimizer |= finding.rule == kUnfusedOptimizer.id;
+  }
+  if (others <= 0) return;
+  double own = facts.launching_ns(*rank);
+  if (optimizer) own -= facts.stall(*rank, "optimizer").idle_ns;
+  const double left =
+      std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - kLostLead * others);
+  launch->gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(own)};
+  launch->measured.value = own / rank->step_ns;
+  launch->title.figures = {share(launch->measured.value)};
+  launch->level =
+      std::min(facts.level(kLaunchBound.id, launch->measured.value).value_or(Level::kInfo),
+               facts.level(kLaunchBound.id, left / rank->step_ns).value_or(Level::kInfo));
+  launch->measured.threshold = facts.threshold_of(kLaunchBound.id, launch->level);
+  launch->confidence = std::min(launch->confidence, Confidence::kMedium);
+  launch->detail.form +=
+      " Some or all of it may be the lead that the host loses to other findings: mend those "
+      "first.";
+}
+
+// Memory that fails stops the job: nothing is worth more. The rest of what has no gain comes last.
+std::tuple<int, base::Nanos, int> weight(const Finding& finding) {
+  const int level = static_cast<int>(finding.level);
+  if (finding.gain) return {1, finding.gain->middle(), level};
+  return {finding.level == Level::kCritical ? 2 : 0, 0, level};
+}
+
+// What a finding still brings when all before it are mended: together they cannot save more than
+// the time the device is not at work, or what is left of the step.
+void add_remaining(Advice& advice) {
+  base::Nanos saved = 0;  // at least, by those before
+  for (Finding& finding : advice.findings) {
+    if (!finding.gain) continue;
+    const base::Nanos left = std::max<base::Nanos>(0, advice.step_ns - saved);
+    if (saved > 0) {
+      finding.remaining =
+          Gain{std::min(finding.gain->low, left), std::min(finding.gain->high, left)};
+    }
+    saved += finding.gain->low;
+  }
+}
+
+}  // namespace
+
+void settle(const Facts& facts, Advice& advice) {
+  share_launching(facts, advice);
+  std::ranges::stable_sort(
+      advice.findings, [](const Finding& a, const Finding& b) { return weight(a) > weight(b); });
+  add_remaining(advice);
+}
+
+}  // namespace stepscope::advice

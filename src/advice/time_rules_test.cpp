@@ -1,0 +1,238 @@
+// Rules about time: each has a case that triggers it and one that comes close and must not.
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+Answers loader(std::int64_t idle_ns, const char* name = "_SingleProcessDataLoaderIter") {
+  Answers answers;
+  answers.steps().stall("input", idle_ns);
+  answers.add("dataloader", "loaders",
+              {{"rank", 0}, {"loader", name}, {"fetches", 4}, {"sum_ns", 4 * idle_ns}});
+  return answers;
+}
+
+TEST(InputBound, LevelFollowsTheShareOfTheStep) {
+  EXPECT_EQ(finding_of(loader(499'999).advise(), "input-bound"), nullptr);
+  const struct {
+    std::int64_t idle;
+    Level level;
+  } cases[] = {
+      {500'000, Level::kNotice}, {1'000'000, Level::kWarning}, {2'000'000, Level::kCritical}};
+  for (const auto& c : cases) {
+    const Advice advice = loader(c.idle).advise();
+    const Finding* finding = finding_of(advice, "input-bound");
+    ASSERT_NE(finding, nullptr) << c.idle;
+    EXPECT_EQ(finding->level, c.level);
+    EXPECT_EQ(finding->cause, "input");
+    EXPECT_EQ(finding->gain->low, c.idle * 9 / 10);
+    EXPECT_GE(finding->gain->high, c.idle);
+  }
+}
+
+TEST(InputBound, SaysWhetherThereAreWorkers) {
+  const Advice none = loader(2'000'000).advise();
+  EXPECT_NE(finding_of(none, "input-bound")->detail.form.find("no workers"), std::string::npos);
+  const Advice some = loader(2'000'000, "_MultiProcessingDataLoaderIter").advise();
+  EXPECT_NE(finding_of(some, "input-bound")->detail.form.find("too few"), std::string::npos);
+}
+
+TEST(InputBound, SpeaksTheLanguageOfTheFramework) {
+  const Advice advice = loader(2'000'000).advise({}, Framework::kHuggingFace);
+  EXPECT_NE(finding_of(advice, "input-bound")->changes[0].code.find("TrainingArguments"),
+            std::string::npos);
+}
+
+TEST(InputBound, WithoutLoaderRangesItDoesNotJudge) {
+  const Advice advice = Answers().steps().stall("launch", 1).advise();
+  const auto& list = advice.not_judged;
+  EXPECT_TRUE(
+      std::ranges::any_of(list, [](const NotJudged& one) { return one.rule == "input-bound"; }));
+}
+
+Answers uploads(std::int64_t copy_ns, const char* memory = "pageable", std::int64_t count = 1,
+                std::int64_t size = 1 << 30) {
+  Answers answers;
+  answers.steps().stall("upload", 0, {{"copy_ns", memory[1] == 'a' ? 4 * copy_ns : 0}});
+  answers.add("transfers", "classes",
+              {{"rank", 0},
+               {"kind", "HtoD"},
+               {"host_memory", memory},
+               {"count", 4 * count},
+               {"bytes", 4 * count * size},
+               {"median_bytes", size},
+               {"copy_ns", 4 * copy_ns},
+               {"bytes_per_second", 16'000'000'000}});
+  return answers;
+}
+
+TEST(SlowTransfers, PageableCopiesThatNothingHides) {
+  const Advice advice = uploads(5'000'000).advise();
+  const Finding* finding = finding_of(advice, "slow-transfers");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kCritical);
+  EXPECT_EQ(finding->gain->low, 2'500'000);  // pinned memory is at least twice as fast
+  EXPECT_GE(finding->gain->high, 5'000'000);
+}
+
+TEST(SlowTransfers, ShortOnesAndPinnedOnesAreFine) {
+  EXPECT_EQ(finding_of(uploads(400'000).advise(), "slow-transfers"), nullptr);
+  EXPECT_EQ(finding_of(uploads(5'000'000, "pinned").advise(), "slow-transfers"), nullptr);
+}
+
+TEST(SlowTransfers, ManySmallOnesAreWorthANotice) {
+  const Advice advice = uploads(1'000, "pinned", 32, 1024).advise();
+  ASSERT_NE(finding_of(advice, "slow-transfers"), nullptr);
+  EXPECT_EQ(finding_of(advice, "slow-transfers")->level, Level::kNotice);
+  EXPECT_EQ(finding_of(uploads(1'000, "pinned", 31, 1024).advise(), "slow-transfers"), nullptr);
+  EXPECT_EQ(finding_of(uploads(1'000, "pinned", 32, 1 << 20).advise(), "slow-transfers"), nullptr);
+}
+
+Answers launching(std::int64_t idle_ns) {
+  Answers answers;
+  answers.steps().stall("launch", idle_ns);
+  answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
+  return answers;
+}
+
+TEST(LaunchBound, ANoticeIsNoWarning) {
+  EXPECT_EQ(finding_of(launching(490'000).advise(), "launch-bound"), nullptr);
+  const Advice little = launching(1'200'000).advise();
+  EXPECT_EQ(finding_of(little, "launch-bound")->level, Level::kNotice);
+  EXPECT_TRUE(little.healthy);
+  const Advice much = launching(9'000'000).advise();
+  EXPECT_EQ(finding_of(much, "launch-bound")->level, Level::kCritical);
+  EXPECT_FALSE(much.healthy);
+}
+
+TEST(LaunchBound, GivesWayToWhatLetsTheDeviceRunDry) {
+  const Advice advice = launching(2'500'000).stall("sync", 1'500'000).advise();
+  ASSERT_EQ(advice.findings.front().rule, "host-sync");
+  const Finding* launch = finding_of(advice, "launch-bound");
+  ASSERT_NE(launch, nullptr);
+  EXPECT_EQ(launch->level, Level::kInfo);
+  EXPECT_EQ(launch->gain->low, 0);
+}
+
+TEST(LaunchBound, StaysWhereTheOtherCauseIsSmall) {
+  const Advice advice = launching(8'000'000).stall("sync", 400'000).advise();
+  ASSERT_EQ(advice.findings.front().rule, "launch-bound");
+  EXPECT_EQ(advice.findings.front().level, Level::kCritical);
+}
+
+TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
+  const Advice advice = launching(2'000'000).stall("sync", 1'500'000).advise();
+  const Finding* finding = finding_of(advice, "host-sync");
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 1'350'000);
+  EXPECT_EQ(finding->gain->high, 3'550'000);  // both, and half a percent of the step
+  EXPECT_EQ(finding_of(Answers().steps().stall("sync", 290'000).advise(), "host-sync"), nullptr);
+}
+
+Answers products(std::int64_t used_ns, std::int64_t not_used_ns) {
+  Answers answers;
+  answers.steps().add("operators", "tensor_cores",
+                      {{"rank", 0},
+                       {"operators", "matrix products"},
+                       {"device_ns", 4 * (used_ns + not_used_ns)},
+                       {"used_ns", 4 * used_ns},
+                       {"not_used_ns", 4 * not_used_ns},
+                       {"unknown_ns", 0}});
+  return answers;
+}
+
+TEST(Precision, ProductsThatMissTheTensorCores) {
+  const Advice advice = products(0, 8'000'000).advise();
+  const Finding* finding = finding_of(advice, "precision");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kCritical);
+  EXPECT_EQ(finding->gain->low, 6'000'000);
+  EXPECT_EQ(finding->gain->high, 7'550'000);
+  EXPECT_EQ(finding_of(products(8'000'000, 900'000).advise(), "precision"), nullptr);
+}
+
+Answers allocating(std::int64_t idle_ns, int first_step, int last_step) {
+  Answers answers;
+  answers.steps().stall("allocator", idle_ns);
+  for (int step = 0; step < 4; ++step) {
+    answers.add("stalls", "steps",
+                {{"rank", 0}, {"step", step}, {"stall", "launch"}, {"count", 0}});
+    if (step < first_step || step > last_step) continue;
+    answers.add("stalls", "steps",
+                {{"rank", 0}, {"step", step}, {"stall", "allocator"}, {"count", 5}});
+  }
+  return answers;
+}
+
+TEST(AllocatorChurn, OnlyInSteadyState) {
+  ASSERT_NE(finding_of(allocating(2'000'000, 0, 3).advise(), "allocator-churn"), nullptr);
+  ASSERT_NE(finding_of(allocating(2'000'000, 1, 2).advise(), "allocator-churn"), nullptr);
+  // The first step warms up, and one later step may be another batch size.
+  EXPECT_EQ(finding_of(allocating(2'000'000, 0, 0).advise(), "allocator-churn"), nullptr);
+  EXPECT_EQ(finding_of(allocating(2'000'000, 0, 1).advise(), "allocator-churn"), nullptr);
+  EXPECT_EQ(finding_of(allocating(200'000, 0, 3).advise(), "allocator-churn"), nullptr);
+}
+
+TEST(CheckpointStall, SavesAndLongPauses) {
+  const Advice save =
+      Answers().steps(50e6).stall("save", 30'000'000, {{"copy_ns", 8'000'000}}).advise();
+  const Finding* finding = finding_of(save, "checkpoint-stall");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.form.find("checkpoint"), std::string::npos);
+  EXPECT_EQ(finding->gain->low, 27'000'000);
+  EXPECT_GE(finding->gain->high, 32'000'000);  // the copies too
+  const auto pause = [](std::int64_t longest) {
+    return Answers().steps(50e6).stall("pause", 10'000'000, {{"longest_ns", longest}}).advise();
+  };
+  EXPECT_NE(finding_of(pause(40'000'000), "checkpoint-stall"), nullptr);
+  EXPECT_EQ(finding_of(pause(1'900'000), "checkpoint-stall"), nullptr);  // short for this run
+}
+
+Answers optimizer(std::int64_t pieces, std::int64_t piece_ns, std::int64_t idle_ns) {
+  Answers answers;
+  answers.steps().stall(
+      "optimizer", idle_ns,
+      {{"work", 4 * pieces}, {"work_ns", 4 * pieces * piece_ns}, {"host_ns", 8 * idle_ns}});
+  return answers;
+}
+
+TEST(UnfusedOptimizer, ManySmallKernels) {
+  const Advice advice = optimizer(600, 2'000, 3'000'000).advise();
+  const Finding* finding = finding_of(advice, "unfused-optimizer");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 2'700'000);
+  EXPECT_EQ(finding_of(optimizer(99, 2'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
+  EXPECT_EQ(finding_of(optimizer(600, 20'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
+  EXPECT_EQ(finding_of(optimizer(600, 2'000, 400'000).advise(), "unfused-optimizer"), nullptr);
+}
+
+TEST(GpuIdle, NeverMoreThanAWarning) {
+  const auto waiting = [](std::int64_t idle) {
+    return Answers()
+        .steps()
+        .add("idle-time", "devices",
+             {{"rank", 0}, {"communication_ns", 4 * idle}, {"kernel_ns", 0}, {"other_ns", 0}})
+        .advise();
+  };
+  EXPECT_EQ(finding_of(waiting(990'000), "gpu-idle"), nullptr);
+  const Advice advice = waiting(8'000'000);
+  ASSERT_NE(finding_of(advice, "gpu-idle"), nullptr);
+  EXPECT_EQ(finding_of(advice, "gpu-idle")->level, Level::kWarning);
+  EXPECT_EQ(finding_of(advice, "gpu-idle")->gain->low, 0);
+}
+
+TEST(Thresholds, OfTheUserWin) {
+  EXPECT_EQ(finding_of(loader(2'000'000).advise({{"input-bound.notice", 0.3},
+                                                 {"input-bound.warning", 0.4},
+                                                 {"input-bound.critical", 0.5}}),
+                       "input-bound"),
+            nullptr);
+}
+
+}  // namespace
+}  // namespace stepscope::advice

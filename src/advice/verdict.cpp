@@ -1,0 +1,94 @@
+#include "advice/verdict.h"
+
+#include <algorithm>
+
+namespace stepscope::advice {
+namespace {
+
+double after(const Advice& advice, base::Nanos gain) {
+  return static_cast<double>(std::max<base::Nanos>(0, advice.step_ns - gain));
+}
+
+void add_first_fix(const Advice& advice, std::vector<Sentence>& out) {
+  const auto first = std::ranges::find_if(
+      advice.findings, [](const Finding& one) { return one.gain && one.gain->high > 0; });
+  if (first == advice.findings.end()) return;
+  const Gain gain = *first->gain;
+  const auto percent = [&](base::Nanos part) {
+    return share(static_cast<double>(part) / static_cast<double>(advice.step_ns));
+  };
+  out.push_back(
+      {"A step takes {}. Without the first finding it would take between {} and {} ({} to "
+       "{} less).",
+       {nanos(static_cast<double>(advice.step_ns)), nanos(after(advice, gain.high)),
+        nanos(after(advice, gain.low)), percent(gain.low), percent(gain.high)}});
+  base::Nanos more = 0;
+  for (const Finding& finding : advice.findings) {
+    if (finding.remaining) more = std::max(more, finding.remaining->high);
+  }
+  if (more > 0) {
+    out.push_back(
+        {"What remains then: the largest of the other findings would bring at most {} "
+         "more.",
+         {nanos(static_cast<double>(more))}});
+  }
+}
+
+// How far the run is from what the device can do.
+void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
+  for (const Line& line : facts.lines("overview", "devices")) {
+    if (!line.has("busy_share")) continue;
+    out.push_back({"The GPU is busy {} of the time.", {share(line.number("busy_share"))}});
+    break;
+  }
+  for (const Line& line : facts.lines("mfu", "steps")) {
+    if (line.has("step") || !line.has("mfu_share") || line.number("mfu_share") <= 0) continue;
+    Sentence text{"Its arithmetic runs at {} of the peak in {} (MFU)",
+                  {share(line.number("mfu_share")), line.text("arithmetic")}};
+    const double known = line.number("known_share");
+    if (known < 0.8) {
+      text.form += ", a lower bound: of {} of the kernels' time the arithmetic is known";
+      text.figures.push_back(share(known));
+    }
+    text.form +=
+        ". 40 to 60 % is what well-tuned large models reach; beyond that only a cheaper "
+        "model or a faster GPU helps.";
+    out.push_back(std::move(text));
+    break;
+  }
+}
+
+}  // namespace
+
+std::vector<Sentence> verdict(const Facts& facts, const Advice& advice) {
+  std::vector<Sentence> out;
+  if (advice.judged == 0) {
+    out.push_back({"Nothing could be judged: the recording holds none of what the rules read."});
+    return out;
+  }
+  if (advice.healthy) {
+    out.push_back(
+        {advice.findings.empty()
+             ? "Healthy: none of {} rules found anything to mend."
+             : "Healthy: none of {} rules found a fault. What is below is worth a look, no "
+               "more.",
+         {count(static_cast<double>(advice.judged))}});
+    add_ceiling(facts, out);
+  }
+  if (advice.step_ns > 0) add_first_fix(advice, out);
+  if (!advice.healthy && out.empty()) {
+    out.push_back({advice.findings.size() == 1 ? "{} finding." : "{} findings, the gravest first.",
+                   {count(static_cast<double>(advice.findings.size()))}});
+  }
+  const bool few =
+      !facts.ranks().empty() &&
+      std::ranges::all_of(facts.ranks(), [](const auto& rank) { return rank.steps < 2; });
+  if (few) {
+    out.push_back(
+        {"Only one step was recorded, so that nothing is known about how steps differ: "
+         "record four or more."});
+  }
+  return out;
+}
+
+}  // namespace stepscope::advice
