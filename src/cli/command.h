@@ -67,6 +67,7 @@ std::span<const Option> general_options();
 
 extern const Command kInfo;
 extern const Command kReport;
+extern const Command kAdvise;
 extern const Command kMemory;
 extern const Command kAnalyze;
 extern const Command kExport;

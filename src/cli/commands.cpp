@@ -6,7 +6,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kCommands = {&kInfo,   &kReport, &kMemory,     &kAnalyze,
+constexpr std::array kCommands = {&kInfo,   &kReport, &kAdvise,     &kMemory, &kAnalyze,
                                   &kExport, &kDoctor, &kCompletion, &kHelp};
 
 constexpr std::array<std::string_view, 3> kColourChoices = {"auto", "always", "never"};

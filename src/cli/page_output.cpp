@@ -43,7 +43,7 @@ Shown shown_on_stdout(const Arguments& arguments) {
   return printed ? Shown::kWithLosses : Shown::kWithoutLosses;
 }
 
-base::Status write_page(const Context& context, const report::Findings& findings,
+base::Status write_page(const Context& context, const report::Answers& findings,
                         const report::Page& page, const report::Look& look, bool wrote_files) {
   const Arguments& arguments = context.arguments;
   if (arguments.has("html")) SCOPE_TRY(write_html(context, page));

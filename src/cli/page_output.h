@@ -25,7 +25,7 @@ base::Status check_page_options(const Arguments& arguments);
 Shown shown_on_stdout(const Arguments& arguments);
 
 // Writes all that was asked for; text where nothing was, unless files were already written.
-base::Status write_page(const Context& context, const report::Findings& findings,
+base::Status write_page(const Context& context, const report::Answers& findings,
                         const report::Page& page, const report::Look& look,
                         bool wrote_files = false);
 

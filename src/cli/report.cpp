@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/advice_options.h"
 #include "cli/analysis_options.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -40,24 +41,27 @@ constexpr std::array kOptions = std::to_array<Option>({
     kStepOption,
     kStepsOption,
     kPeaksOption,
+    kThresholdsOption,
     kWidthOption,
     {.name = "glossary", .help = "explain the words of the report, and read nothing"},
 });
 
-base::Result<report::Findings> findings_of(const Context& context,
-                                           const session::Recording& recording) {
+base::Result<report::Answers> findings_of(const Context& context,
+                                          const session::Recording& recording) {
   SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
   const bool everything = context.arguments.has("json") || context.arguments.has("csv");
-  return session::full_report(recording, chosen, {.everything = everything}, context.settings.jobs);
+  session::ReportRequest request{.everything = everything};
+  SCOPE_TRY(request.thresholds, thresholds_from(context.arguments));
+  return session::full_report(recording, chosen, request, context.settings.jobs);
 }
 
-base::Status write_tables(const Context& context, const report::Findings& findings) {
+base::Status write_tables(const Context& context, const report::Answers& findings) {
   const std::string folder = context.arguments.text("csv");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(Code::kIo, fmt::format("{}: {}", folder, error.message()));
   std::size_t files = 0;
-  for (const report::Finding& finding : findings.answers) {
+  for (const report::Answered& finding : findings.answers) {
     for (const base::Table& table : finding.answer.tables) {
       const std::string path =
           fmt::format("{}/{}.{}.csv", folder, finding.about->name, table.name());
@@ -69,7 +73,7 @@ base::Status write_tables(const Context& context, const report::Findings& findin
   return base::Done{};
 }
 
-base::Status write_report(const Context& context, const report::Findings& findings,
+base::Status write_report(const Context& context, const report::Answers& findings,
                           const report::Look& look) {
   const bool tables = context.arguments.has("csv");
   if (tables) SCOPE_TRY(write_tables(context, findings));
@@ -80,6 +84,7 @@ base::Status write_report(const Context& context, const report::Findings& findin
 base::Status check_usage(const Arguments& arguments) {
   SCOPE_TRY(check_page_options(arguments));
   SCOPE_TRY(selection_from(arguments));
+  SCOPE_TRY(thresholds_from(arguments));
   return base::Done{};
 }
 
@@ -136,8 +141,9 @@ const Command kReport{
     .name = "report",
     .summary = "the page to read first: where the time goes, what to look at next",
     .arguments = "PATH...",
-    .text = R"(Asks every question at once and shows the answers on one page: where the step time
-goes, step times and outliers, kernels, idle time, communication, data loading, transfers;
+    .text =
+        R"(Asks every question at once and shows the answers on one page: what is wrong and what to
+change about it (more by `stepscope advise`), where the step time goes, step times and outliers, kernels, idle time, communication, data loading, transfers;
 what was odd in the files; and which command to run next.
 
 PATH is a trace file, a folder of them (one per rank), or - for standard input.

@@ -142,6 +142,12 @@ bool is_number(const base::ColumnShape& column) {
   return column.type == Type::kInt || column.type == Type::kReal;
 }
 
+std::string figure_text(double value, Unit unit) {
+  const bool counted = unit == Unit::kCount || unit == Unit::kId;
+  const bool is_whole = std::abs(value - std::round(value)) < 1e-9 && std::abs(value) < 1e15;
+  return counted && is_whole ? whole_text(std::llround(value), unit) : real_text(value, unit);
+}
+
 std::string share_text(double share) {
   const double percent = 100 * share;
   if (share == 0) return "0 %";

@@ -21,6 +21,9 @@ bool is_number(const base::ColumnShape& column);  // aligned to the right
 // text column explains null ("null: all the others"), the explanation stands there instead.
 std::string cell_text(const base::Table& table, std::size_t column, std::size_t row);
 
+// A number that stands in no table: as a cell of that unit would show it.
+std::string figure_text(double value, base::Unit unit);
+
 std::string share_text(double share);   // "99.8 %"; "100 %" only if all
 std::string number_text(double value);  // three significant digits
 

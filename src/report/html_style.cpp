@@ -23,6 +23,11 @@ p{margin:4px 0 10px;max-width:46em}
 *+p.about{margin-top:14px}h2+p.about{margin-top:4px}
 .remark{border-left:3px solid var(--s1);padding:4px 12px;background:var(--card)}
 .lost h2{color:var(--bad)}
+.finding{border-left:4px solid var(--line);background:var(--card);border-radius:4px;padding:8px 14px;margin:10px 0}
+.finding summary{cursor:pointer}.finding summary i{color:var(--soft);font-style:normal;font-size:13px;margin-left:8px}
+.finding.critical{border-color:var(--bad)}.finding.warning{border-color:var(--s1)}.finding.notice{border-color:var(--s0)}
+.finding .level{text-transform:uppercase;font-size:11px;letter-spacing:.04em;margin-right:6px}
+.finding.critical .level{color:var(--bad)}.finding dl.facts{padding:6px 0;background:none}
 nav{font-size:13px;margin:16px 0 0;line-height:1.9}
 nav a{margin-right:14px;white-space:nowrap}
 a{color:var(--s0)}

@@ -40,7 +40,7 @@ struct Device {
 
 Device device_of(const Line& line) { return {line.text("snapshot"), line.text("device")}; }
 
-std::vector<Line> lines_of(const Findings& findings, std::string_view analysis,
+std::vector<Line> lines_of(const Answers& findings, std::string_view analysis,
                            std::string_view table, const Device& device) {
   std::vector<Line> lines;
   const base::Table* found = findings.table(analysis, table);
@@ -50,7 +50,7 @@ std::vector<Line> lines_of(const Findings& findings, std::string_view analysis,
   return lines;
 }
 
-std::string peak_text(const Findings& findings, const Device& device) {
+std::string peak_text(const Answers& findings, const Device& device) {
   const auto peak = lines_of(findings, "memory-peak", "peak", device);
   if (peak.empty()) return {};
   const Line& at = peak.front();
@@ -73,7 +73,7 @@ std::string peak_text(const Findings& findings, const Device& device) {
 }
 
 // What stays, and what a pass adds.
-std::string shape_text(const Findings& findings, const Device& device) {
+std::string shape_text(const Answers& findings, const Device& device) {
   const auto shape = lines_of(findings, "memory-timeline", "shape", device);
   if (shape.empty()) return {};
   const Line& of = shape.front();
@@ -93,7 +93,7 @@ std::string shape_text(const Findings& findings, const Device& device) {
   return text.empty() ? text : text + ". ";
 }
 
-std::string failure_text(const Findings& findings, const Device& device) {
+std::string failure_text(const Answers& findings, const Device& device) {
   const auto failures = lines_of(findings, "memory-oom", "failures", device);
   if (failures.empty()) return "No request failed. ";
   const Line& one = failures.front();
@@ -112,7 +112,7 @@ std::string failure_text(const Findings& findings, const Device& device) {
   return text;
 }
 
-std::string leak_text(const Findings& findings, const Device& device) {
+std::string leak_text(const Answers& findings, const Device& device) {
   const auto outlook = lines_of(findings, "memory-leaks", "outlook", device);
   const auto leaks = lines_of(findings, "memory-leaks", "leaks", device);
   if (leaks.empty()) {
@@ -132,7 +132,7 @@ std::string leak_text(const Findings& findings, const Device& device) {
   return text + ". ";
 }
 
-std::string waste_text(const Findings& findings, const Device& device) {
+std::string waste_text(const Answers& findings, const Device& device) {
   const auto moments = lines_of(findings, "memory-fragmentation", "moments", device);
   if (moments.empty()) return {};
   const Line& most = moments.front();
@@ -151,7 +151,7 @@ std::string waste_text(const Findings& findings, const Device& device) {
 
 }  // namespace
 
-std::vector<NamedText> memory_story(const Findings& findings) {
+std::vector<NamedText> memory_story(const Answers& findings) {
   std::vector<NamedText> story;
   const base::Table* shapes = findings.table("memory-timeline", "shape");
   for (std::size_t r = 0; shapes != nullptr && r < shapes->rows(); ++r) {

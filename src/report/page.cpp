@@ -49,11 +49,11 @@ bool anything_in(const base::Table& table, std::string_view column) {
   return false;
 }
 
-PageSection make_section(const Section& section, const Findings& findings,
+PageSection make_section(const Section& section, const Answers& findings,
                          std::set<std::string>& said) {
   PageSection out{.section = &section};
   for (const Part& part : section.parts) {
-    const Finding* finding = findings.find(part.analysis);
+    const Answered* finding = findings.find(part.analysis);
     if (finding == nullptr || (part.several_snapshots && findings.snapshots < 2)) continue;
     const base::Table* table = findings.table(part.analysis, part.table);
     if (part.quiet && (table == nullptr || table->rows() == 0)) continue;
@@ -75,7 +75,7 @@ PageSection make_section(const Section& section, const Findings& findings,
   return out;
 }
 
-void add_sections(std::span<const Section> sections, const Findings& findings, Page& page) {
+void add_sections(std::span<const Section> sections, const Answers& findings, Page& page) {
   std::set<std::string> said;
   for (const Section& section : sections) {
     PageSection made = make_section(section, findings, said);
@@ -139,6 +139,7 @@ std::vector<NamedText> next_of_sections(const Page& page, std::string_view path)
 std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
   const std::string path = run_path(info);
   std::vector<NamedText> next = next_of_sections(page, path);
+  next.push_back({"stepscope advise " + path, "all findings, whole"});
   next.push_back({"stepscope report --html report.html " + path, "this report with charts"});
   next.push_back({"stepscope analyze --list", "every question there is"});
   next.push_back({"stepscope report --glossary", "what the words mean"});
@@ -147,24 +148,25 @@ std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
 
 }  // namespace
 
-const Finding* Findings::find(std::string_view analysis) const {
+const Answered* Answers::find(std::string_view analysis) const {
   const auto found = std::ranges::find_if(
-      answers, [&](const Finding& finding) { return finding.about->name == analysis; });
+      answers, [&](const Answered& finding) { return finding.about->name == analysis; });
   return found == answers.end() ? nullptr : &*found;
 }
 
-const base::Table* Findings::table(std::string_view analysis, std::string_view table) const {
-  const Finding* finding = find(analysis);
+const base::Table* Answers::table(std::string_view analysis, std::string_view table) const {
+  const Answered* finding = find(analysis);
   if (finding == nullptr) return nullptr;
   const auto found = std::ranges::find_if(finding->answer.tables,
                                           [&](const base::Table& t) { return t.name() == table; });
   return found == finding->answer.tables.end() ? nullptr : &*found;
 }
 
-Page make_page(const Findings& findings) {
+Page make_page(const Answers& findings) {
   Page page;
   page.title = title_of(findings.info);
   page.facts = page_facts(findings.info);
+  page.advice = findings.advice ? &*findings.advice : nullptr;
   add_sections(kRunPage.sections, findings, page);
   add_oddities(findings.info, page);
   page.one_rank = findings.info.ranks < 2;
@@ -172,15 +174,18 @@ Page make_page(const Findings& findings) {
   return page;
 }
 
-Page make_memory_page(const Findings& findings, std::string_view paths) {
+Page make_memory_page(const Answers& findings, std::string_view paths) {
   Page page;
   page.title = "Memory";
   page.facts = memory_story(findings);
+  page.advice = findings.advice ? &*findings.advice : nullptr;
+  page.advice_last = true;
   add_sections(kMemoryPage.sections, findings, page);
   add_oddities(findings.info, page);
   page.one_rank = true;  // the snapshot's name says it
   page.one_device = page.facts.size() == 1;
   page.next = next_of_sections(page, paths);
+  page.next.push_back({fmt::format("stepscope advise {}", paths), "all findings, whole"});
   page.next.push_back(
       {fmt::format("stepscope memory --html memory.html {}", paths), "this page with charts"});
   return page;

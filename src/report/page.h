@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "advice/finding.h"
 #include "analysis/analysis.h"
 #include "base/table.h"
 #include "report/info.h"
@@ -19,18 +20,19 @@
 namespace stepscope::report {
 
 // The answer of one analysis.
-struct Finding {
+struct Answered {
   const analysis::Analysis* about = nullptr;
   analysis::Answer answer;
 };
 
 // All that is known about a run.
-struct Findings {
+struct Answers {
   RunInfo info;
-  std::size_t snapshots = 0;     // of memory
-  std::vector<Finding> answers;  // in the order of the registry
+  std::size_t snapshots = 0;                            // of memory
+  std::vector<Answered> answers;                        // in the order of the registry
+  std::optional<advice::Advice> advice = std::nullopt;  // where it was asked for
 
-  const Finding* find(std::string_view analysis) const;
+  const Answered* find(std::string_view analysis) const;
   const base::Table* table(std::string_view analysis, std::string_view table) const;
 };
 
@@ -50,6 +52,7 @@ struct PageSection {
 };
 
 // What every form of the page has in common.
+inline constexpr std::string_view kAdviceTitle = "Findings";
 inline constexpr std::string_view kNextTitle = "What to look at next";
 inline constexpr std::size_t kMostBars = 16;   // of a chart of characters
 inline constexpr std::size_t kMostSparks = 8;  // lines of small bars
@@ -58,6 +61,8 @@ inline constexpr std::size_t kNameWidth = 30;  // columns for the names in them
 struct Page {
   std::string title;
   std::vector<NamedText> facts;  // the run in a few lines
+  const advice::Advice* advice = nullptr;
+  bool advice_last = false;  // behind the sections instead of before them
   std::vector<PageSection> sections;
   std::vector<NamedText> oddities;    // met while reading; names are ids of notes
   std::vector<std::string> failures;  // files that could not be read
@@ -74,15 +79,15 @@ struct Page {
 };
 
 // The findings must outlive the page.
-Page make_page(const Findings& findings);
+Page make_page(const Answers& findings);
 // Of memory snapshots: the story first. `paths` as they would be typed again.
-Page make_memory_page(const Findings& findings, std::string_view paths);
+Page make_memory_page(const Answers& findings, std::string_view paths);
 
 std::string page_text(const Page& page, const Look& look);
 std::string page_md(const Page& page);
 std::string page_html(const Page& page, std::string_view program);
 
 // "stepscope.report/1", described in docs/cli/report.md.
-std::string report_json(const Findings& findings);
+std::string report_json(const Answers& findings);
 
 }  // namespace stepscope::report

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "report/advice.h"
 #include "report/cell_text.h"
 #include "report/glossary.h"
 #include "report/html_style.h"
@@ -78,6 +79,12 @@ std::string section_html(const PageSection& section, RankNote note) {
   return html + "</section>\n";
 }
 
+std::string findings_html(const Page& page) {
+  if (page.advice == nullptr) return {};
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", anchor(kAdviceTitle),
+                     kAdviceTitle, advice_html(*page.advice));
+}
+
 std::string oddities_html(const Page& page) {
   if (!page.has_oddities()) return {};
   std::string html = fmt::format("<section id=\"odd\"{}>\n<h2>{}</h2>\n<dl class=\"facts\">\n",
@@ -94,6 +101,9 @@ std::string oddities_html(const Page& page) {
 
 std::string navigation(const Page& page) {
   std::string html = "<nav>";
+  if (page.advice != nullptr) {
+    html += fmt::format("<a href=\"#{}\">{}</a> ", anchor(kAdviceTitle), kAdviceTitle);
+  }
   for (const PageSection& section : page.sections) {
     html += fmt::format("<a href=\"#{}\">{}</a> ", anchor(section.section->title),
                         html_text(section.section->title));
@@ -115,7 +125,9 @@ std::string page_html(const Page& page, std::string_view program) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.text));
   }
   html += fmt::format("</dl>\n{}", navigation(page));
+  if (!page.advice_last) html += findings_html(page);
   for (const PageSection& section : page.sections) html += section_html(section, page.note());
+  if (page.advice_last) html += findings_html(page);
   html += oddities_html(page);
   html += fmt::format("<section id=\"next\">\n<h2>{}</h2>\n<pre>", kNextTitle);
   for (const NamedText& next : page.next) {

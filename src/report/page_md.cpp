@@ -1,6 +1,7 @@
 // The report as Markdown, for issues and wikis.
 #include <fmt/format.h>
 
+#include "report/advice.h"
 #include "report/page.h"
 #include "report/series.h"
 #include "report/tables.h"
@@ -23,6 +24,11 @@ std::string chart_md(const Block& block) {
   return text.empty() ? text : fmt::format("```text\n{}```\n", text);
 }
 
+std::string findings_md(const Page& page) {
+  if (page.advice == nullptr) return {};
+  return fmt::format("\n## {}\n\n{}", kAdviceTitle, advice_md(*page.advice, AdviceLength::kFirst));
+}
+
 }  // namespace
 
 std::string page_md(const Page& page) {
@@ -31,6 +37,7 @@ std::string page_md(const Page& page) {
     out +=
         fmt::format("- {}: {}\n", fact.name.empty() ? "and" : fact.name, markdown_text(fact.text));
   }
+  if (!page.advice_last) out += findings_md(page);
   for (const PageSection& section : page.sections) {
     out += fmt::format("\n## {}\n", section.section->title);
     if (!section.blocks.empty()) out += fmt::format("\n{}\n", section.section->about);
@@ -50,6 +57,7 @@ std::string page_md(const Page& page) {
       out += fmt::format("\n{}\n", markdown_text(remark));
     }
   }
+  if (page.advice_last) out += findings_md(page);
   if (page.has_oddities()) {
     out += fmt::format("\n## {}\n\n", page.oddities_title());
     for (const NamedText& odd : page.oddities) {

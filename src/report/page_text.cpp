@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/advice.h"
 #include "report/info_facts.h"
 #include "report/numbers.h"
 #include "report/page.h"
@@ -88,6 +89,12 @@ std::string oddities_text(const Page& page, const Look& look) {
   return text + table.render(look);
 }
 
+std::string findings_text(const Page& page, const Look& look) {
+  if (page.advice == nullptr) return {};
+  return fmt::format("\n{}\n\n", styled(kAdviceTitle, Style::kStrong, look)) +
+         advice_text(*page.advice, look, AdviceLength::kFirst);
+}
+
 }  // namespace
 
 std::string page_text(const Page& page, const Look& given) {
@@ -95,7 +102,9 @@ std::string page_text(const Page& page, const Look& given) {
   if (look.width > kWidestPage) look.width = kWidestPage;
   std::string text = styled(page.title, Style::kStrong, look) + "\n\n";
   text += facts_text(page.facts, look);
+  if (!page.advice_last) text += findings_text(page, look);
   for (const PageSection& section : page.sections) text += section_text(section, page.note(), look);
+  if (page.advice_last) text += findings_text(page, look);
   text += oddities_text(page, look);
   text += fmt::format("\n{}\n", styled(kNextTitle, Style::kStrong, look));
   TextTable table({{""}, {""}});

@@ -1,3 +1,4 @@
+#include "report/advice.h"
 #include "report/info_text.h"
 #include "report/json_writer.h"
 #include "report/page.h"
@@ -5,7 +6,7 @@
 
 namespace stepscope::report {
 
-std::string report_json(const Findings& findings) {
+std::string report_json(const Answers& findings) {
   JsonWriter json;
   json.begin_object();
   json.member("schema", "stepscope.report/1");
@@ -13,9 +14,15 @@ std::string report_json(const Findings& findings) {
   json.begin_object();
   write_info(json, findings.info, std::nullopt);
   json.end_object();
+  if (findings.advice) {
+    json.key("advice");
+    json.begin_object();
+    write_advice(json, *findings.advice);
+    json.end_object();
+  }
   json.key("analyses");
   json.begin_object();
-  for (const Finding& finding : findings.answers) {
+  for (const Answered& finding : findings.answers) {
     json.key(finding.about->name);
     json.begin_object();
     write_answer(json, finding.answer);

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "advice/advise.h"
 #include "base/parallel.h"
 #include "report/recorded_memory.h"
 #include "session/analyze.h"
+#include "session/framework.h"
 
 namespace stepscope::session {
 namespace {
@@ -44,12 +46,14 @@ bool is_shown(const Analysis& about, const report::PageKind& page, std::size_t s
 
 std::vector<const Analysis*> asked(const ReportRequest& request, const analysis::RunView& view) {
   std::vector<const Analysis*> list;
+  const std::vector<std::string_view> advised =
+      request.advice ? advice::asked_analyses() : std::vector<std::string_view>();
   for (const Analysis* about : analysis::analyses()) {
     if (request.page->of_memory && !analysis::is_of_memory(about->needs)) continue;
     if (!analysis::why_not_answered(*about, view).empty()) continue;
-    if (request.everything || is_shown(*about, *request.page, view.snapshots.size())) {
-      list.push_back(about);
-    }
+    const bool shown = request.sections && (request.everything ||
+                                            is_shown(*about, *request.page, view.snapshots.size()));
+    if (shown || std::ranges::find(advised, about->name) != advised.end()) list.push_back(about);
   }
   return list;
 }
@@ -65,6 +69,16 @@ unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::
   return static_cast<unsigned>(threads / pieces);
 }
 
+advice::Advice advice_of(const report::Answers& answers, const Recording& recording,
+                         const ReportRequest& request) {
+  std::vector<advice::AnswerOf> of;
+  for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
+  const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run));
+  const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
+                            .snapshot = !recording.snapshots.empty()};
+  return advice::advise(facts, scope);
+}
+
 }  // namespace
 
 base::Status check_setting(const std::string& name, const std::string& value) {
@@ -75,12 +89,12 @@ base::Status check_setting(const std::string& name, const std::string& value) {
   return base::Done{};
 }
 
-base::Result<report::Findings> full_report(const Recording& recording,
-                                           const analysis::Selection& selection,
-                                           const ReportRequest& request, unsigned threads) {
+base::Result<report::Answers> full_report(const Recording& recording,
+                                          const analysis::Selection& selection,
+                                          const ReportRequest& request, unsigned threads) {
   threads = std::max(1u, threads);
   SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));
-  report::Findings findings;
+  report::Answers findings;
   findings.info =
       report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats});
   findings.snapshots = study.view().snapshots.size();
@@ -96,6 +110,7 @@ base::Result<report::Findings> full_report(const Recording& recording,
     SCOPE_TRY(analysis::Answer answer, *std::move(answers[i]));
     findings.answers.push_back({list[i], std::move(answer)});
   }
+  if (request.advice) findings.advice = advice_of(findings, recording, request);
   return findings;
 }
 

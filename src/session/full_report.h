@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "advice/thresholds.h"
 #include "analysis/view.h"
 #include "base/result.h"
 #include "report/page.h"
@@ -18,14 +19,17 @@ struct ReportRequest {
   bool everything = false;
   // By name: a value goes to every analysis that has such a parameter.
   std::map<std::string, std::string> settings = {};
+  bool advice = true;                     // findings too, with the analyses they need
+  bool sections = true;                   // false: only what findings need
+  advice::OwnThresholds thresholds = {};  // of the user
 };
 
 // What is wrong with a value for any analysis that has a parameter of that name.
 base::Status check_setting(const std::string& name, const std::string& value);
 
 // What the recording cannot answer is left out. Holds its own tables: the recording may go.
-base::Result<report::Findings> full_report(const Recording& recording,
-                                           const analysis::Selection& selection,
-                                           const ReportRequest& request, unsigned threads);
+base::Result<report::Answers> full_report(const Recording& recording,
+                                          const analysis::Selection& selection,
+                                          const ReportRequest& request, unsigned threads);
 
 }  // namespace stepscope::session

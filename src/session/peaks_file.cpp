@@ -1,22 +1,16 @@
 #include "session/peaks_file.h"
 
-#include <yaml-cpp/yaml.h>
-
-#include <cerrno>
 #include <cmath>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 
 #include <fmt/format.h>
+
+#include "session/yaml_file.h"
 
 namespace stepscope::session {
 namespace {
 
 using analysis::Arithmetic;
 using analysis::OwnPeaks;
-using base::Code;
-using base::fail;
 
 constexpr std::string_view kForm =
     "a list of devices, each with match, and tflops or gb_per_second or both";
@@ -47,10 +41,7 @@ class Parser {
 
  private:
   base::Failure wrong(const YAML::Node& node, const std::string& what) const {
-    YAML::Mark mark = node.Mark();
-    if (mark.is_null()) mark = YAML::Mark();  // of a file without anything in it
-    return fail(Code::kFormat,
-                fmt::format("{}:{}:{}: {}", name_, mark.line + 1, mark.column + 1, what));
+    return wrong_at(name_, node, what);
   }
 
   static std::string word(const YAML::Node& node) {
@@ -122,28 +113,12 @@ class Parser {
 }  // namespace
 
 base::Result<std::vector<OwnPeaks>> parse_peaks(const std::string& text, std::string_view name) {
-  // The library reports by throwing; nothing of that leaves this function.
-  try {
-    return Parser(name).file(YAML::Load(text));
-  } catch (const YAML::Exception& error) {
-    if (error.mark.is_null()) return fail(Code::kFormat, fmt::format("{}: {}", name, error.msg));
-    return fail(Code::kFormat, fmt::format("{}:{}:{}: {}", name, error.mark.line + 1,
-                                           error.mark.column + 1, error.msg));
-  }
+  return with_yaml<std::vector<OwnPeaks>>(
+      text, name, [&](const YAML::Node& root) { return Parser(name).file(root); });
 }
 
 base::Result<std::vector<OwnPeaks>> read_peaks(const std::string& path) {
-  constexpr std::streamsize kMost = 1 << 20;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(static_cast<std::size_t>(kMost), '\0');
-  file.read(text.data(), kMost);
-  if (file.bad() || (file.fail() && !file.eof())) {
-    const int why = errno != 0 ? errno : EIO;
-    return fail(Code::kIo, fmt::format("{}: {}", path, std::generic_category().message(why)));
-  }
-  if (file.gcount() == kMost) return fail(Code::kLimit, fmt::format("{}: more than 1 MiB", path));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  SCOPE_TRY(const std::string text, read_small_file(path));
   return parse_peaks(text, path);
 }
 

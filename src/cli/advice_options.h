@@ -1,0 +1,19 @@
+// The option by which a user sets thresholds of rules.
+#pragma once
+
+#include "base/result.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "session/thresholds_file.h"
+
+namespace stepscope::cli {
+
+inline constexpr Option kThresholdsOption{
+    .name = "thresholds",
+    .value = "FILE",
+    .help = "YAML with thresholds of rules, where the program's own are not right",
+    .completes = Completes::kFiles};
+
+base::Result<advice::OwnThresholds> thresholds_from(const Arguments& arguments);
+
+}  // namespace stepscope::cli

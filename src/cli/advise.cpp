@@ -1,0 +1,111 @@
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cli/advice_options.h"
+#include "cli/analysis_options.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/open_run.h"
+#include "cli/settings.h"
+#include "report/advice.h"
+#include "report/page.h"
+#include "session/full_report.h"
+
+namespace stepscope::cli {
+namespace {
+
+constexpr std::array kOptions = std::to_array<Option>({
+    {.name = "json", .help = "print JSON (schema stepscope.advice/1)"},
+    {.name = "md", .help = "print Markdown instead of text"},
+    kThresholdsOption,
+    {.name = "device-memory",
+     .value = "SIZE",
+     .help = "memory of the device, as in 80GiB, where a snapshot does not tell"},
+    kRankOption,
+    kStepOption,
+    kStepsOption,
+    kPeaksOption,
+    kWidthOption,
+});
+
+struct Request {
+  report::Look look;
+  analysis::Selection selection;
+  session::ReportRequest asked{.sections = false};
+};
+
+// Says what is wrong before a large run is read for nothing.
+base::Result<Request> request_from(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  Request request;
+  if (arguments.has("json") && arguments.has("md")) {
+    return base::fail(base::Code::kInvalidArgument, "--json and --md: choose one");
+  }
+  SCOPE_TRY(request.look, look_from(context));
+  SCOPE_TRY(request.selection, selection_from(arguments));
+  SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
+  if (arguments.has("device-memory")) {
+    const std::string size = arguments.text("device-memory");
+    request.asked.settings["device-memory"] = size;
+    if (const base::Status checked = session::check_setting("device-memory", size); !checked) {
+      return base::fail(checked.error().code, "--" + checked.error().message);
+    }
+  }
+  return request;
+}
+
+std::string written(const Arguments& arguments, const advice::Advice& advice,
+                    const report::Look& look) {
+  if (arguments.has("json")) return report::advice_json(advice);
+  if (arguments.has("md")) return report::advice_md(advice);
+  return report::advice_text(advice, look);
+}
+
+Exit run_advise(const Context& context) {
+  const auto request = request_from(context);
+  if (!request) return show_error(context, request.error());
+  Exit status = Exit::kDone;
+  const std::optional<OpenedRun> opened = open_run(context, status);
+  if (!opened) return status;
+  const auto answers =
+      session::full_report(*opened, request->selection, request->asked, context.settings.jobs);
+  if (!answers) return show_selection_error(context, answers.error());
+  const std::string text = written(context.arguments, *answers->advice, request->look);
+  if (const base::Status shown = context.console.write(text); !shown) {
+    return show_error(context, shown.error());
+  }
+  return finish(context, *opened, Shown::kWithoutLosses);
+}
+
+// `stepscope help advise rules`
+std::string help_about(std::span<const std::string> words, const report::Look& look) {
+  return words.front() == "rules" ? report::rules_text(look) : std::string();
+}
+
+}  // namespace
+
+const Command kAdvise{
+    .name = "advise",
+    .summary = "what is wrong, what to change and what it would bring",
+    .arguments = "PATH...",
+    .text = R"(Judges the run by rules and shows what they found, the largest gain first: what was
+measured against which threshold, where to look, how much shorter a step would be (at least and
+at most), what to change as code, and how to check it. A run without a fault is told so.
+
+PATH is a trace file, a folder of them (one per rank), a memory snapshot, or - for standard
+input. Every rule has a page in docs/advice/; `stepscope help advise rules` lists them.
+)",
+    .options = kOptions,
+    .examples = R"(  stepscope advise trace.json.gz
+  stepscope advise --json runs/exp1/ | jq '.findings[0].title'
+  stepscope advise --thresholds rules.yaml runs/exp1/
+)",
+    .completes = Completes::kFiles,
+    .run = run_advise,
+    .help_about = help_about,
+};
+
+}  // namespace stepscope::cli

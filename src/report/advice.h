@@ -1,0 +1,41 @@
+// Findings as people and machines read them: text, Markdown, HTML, JSON, a table.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "advice/finding.h"
+#include "base/table.h"
+#include "report/json_writer.h"
+#include "report/text_table.h"
+
+namespace stepscope::report {
+
+std::string sentence_text(const advice::Sentence& sentence);
+// "2.65 s to 2.95 s per step (88.0 % to 97.8 %)"; empty where a finding is not about time.
+std::string gain_text(const advice::Finding& finding, base::Nanos step_ns);
+// "rank 0, step 5, event 1234"; empty where nothing is known.
+std::string place_text(const advice::Evidence& evidence);
+std::string measure_text(const advice::Measure& measure);
+
+// A page that has more to say shows the first finding whole and a few lines of each other.
+enum class AdviceLength : unsigned char { kAll, kFirst };
+
+// The section of a page, without its heading.
+std::string advice_text(const advice::Advice& advice, const Look& look,
+                        AdviceLength length = AdviceLength::kAll);
+std::string advice_md(const advice::Advice& advice, AdviceLength length = AdviceLength::kAll);
+std::string advice_html(const advice::Advice& advice);
+
+// "stepscope.advice/1", described in docs/cli/advise.md.
+std::string advice_json(const advice::Advice& advice);
+// The members of its object but the schema.
+void write_advice(JsonWriter& json, const advice::Advice& advice);
+
+// The rules with what they ask, and all thresholds.
+std::string rules_text(const Look& look);
+
+// A row per finding, for those who compute with them.
+base::Table findings_table(const advice::Advice& advice);
+
+}  // namespace stepscope::report

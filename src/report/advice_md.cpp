@@ -1,0 +1,46 @@
+// Findings as Markdown, for issues and wikis.
+#include <fmt/format.h>
+
+#include "report/advice.h"
+#include "report/tables.h"
+
+namespace stepscope::report {
+
+std::string advice_md(const advice::Advice& advice, AdviceLength length) {
+  std::string out;
+  for (const advice::Sentence& sentence : advice.verdict) {
+    out += fmt::format("{}\n\n", markdown_text(sentence_text(sentence)));
+  }
+  std::size_t number = 0;
+  for (const advice::Finding& finding : advice.findings) {
+    out +=
+        fmt::format("### {}. {}\n\n{}\n\n", ++number, markdown_text(sentence_text(finding.title)),
+                    markdown_text(sentence_text(finding.detail)));
+    out += fmt::format("- level: **{}**, confidence {}\n", advice::name_of(finding.level),
+                       advice::name_of(finding.confidence));
+    if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
+      out += fmt::format("- gain: {}\n", gain);
+    }
+    out += fmt::format("- measured: {}\n", markdown_text(measure_text(finding.measured)));
+    for (const advice::Evidence& evidence : finding.evidence) {
+      const std::string place = place_text(evidence);
+      out += fmt::format("- where: {}{}\n", markdown_text(sentence_text(evidence.text)),
+                         place.empty() ? "" : " (" + place + ")");
+    }
+    for (const advice::Change& change : finding.changes) {
+      out += fmt::format("\n{}\n", markdown_text(change.why));
+      if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", change.code);
+    }
+    out += fmt::format("\nTo check: {} See `{}`.\n\n", finding.verify, finding.page());
+  }
+  if (length == AdviceLength::kAll && !advice.not_judged.empty()) {
+    out += "Rules that could not judge, and what to record for them:\n\n";
+    for (const advice::NotJudged& one : advice.not_judged) {
+      out += fmt::format("- `{}`: {}. Record: {}.\n", one.rule, markdown_text(one.why),
+                         markdown_text(std::string(one.record)));
+    }
+  }
+  return out;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,136 @@
+// Findings on a terminal.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/advice.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+namespace {
+
+using advice::Level;
+
+Style style_of(Level level) {
+  switch (level) {
+    case Level::kCritical:
+      return Style::kBad;
+    case Level::kWarning:
+      return Style::kWarning;
+    case Level::kNotice:
+      return Style::kStrong;
+    case Level::kInfo:
+      break;
+  }
+  return Style::kFaint;
+}
+
+std::string lines(std::string_view text, std::string_view indent, Style style, const Look& look) {
+  std::string out;
+  const std::size_t room = look.width > 40 ? look.width - indent.size() : 0;
+  for (const std::string& line : wrapped(text, room)) {
+    // A name that is longer than the line is known by both its ends.
+    const std::string shown = room == 0 ? line : cut_middle(line, room);
+    out += fmt::format("{}{}\n", indent, styled(shown, style, look));
+  }
+  return out;
+}
+
+// A label in the margin, then lines of text.
+std::string labelled(std::string_view label, std::string_view text, const Look& look) {
+  constexpr std::string_view kIndent = "               ";
+  const std::string all = lines(text, kIndent, Style::kPlain, look);
+  if (all.empty()) return {};
+  return fmt::format("   {:<12}{}", label, all.substr(kIndent.size()));
+}
+
+std::string code_lines(std::string_view code, const Look& look) {
+  std::string out;
+  while (!code.empty()) {
+    const std::string_view line = code.substr(0, code.find('\n'));
+    out += fmt::format("                 {}\n", styled(line, Style::kGood, look));
+    code.remove_prefix(std::min(line.size() + 1, code.size()));
+  }
+  return out;
+}
+
+std::string heading(const advice::Finding& finding, std::size_t number, const Look& look) {
+  constexpr std::string_view kIndent = "             ";
+  const std::string title = lines(sentence_text(finding.title), kIndent, Style::kStrong, look);
+  return fmt::format(
+      "\n{:>2} {} {}", number,
+      styled(fmt::format("{:<9}", advice::name_of(finding.level)), style_of(finding.level), look),
+      title.substr(kIndent.size()));
+}
+
+std::string finding_text(const advice::Finding& finding, std::size_t number, base::Nanos step_ns,
+                         const Look& look) {
+  std::string out = heading(finding, number, look);
+  out += lines(sentence_text(finding.detail), "   ", Style::kPlain, look);
+  if (const std::string gain = gain_text(finding, step_ns); !gain.empty()) {
+    out += labelled("gain", gain, look);
+  }
+  out += labelled("confidence", advice::name_of(finding.confidence), look);
+  out += labelled("measured", measure_text(finding.measured), look);
+  for (const advice::Evidence& evidence : finding.evidence) {
+    const std::string place = place_text(evidence);
+    out += labelled(&evidence == finding.evidence.data() ? "where" : "",
+                    sentence_text(evidence.text) + (place.empty() ? "" : " (" + place + ")"), look);
+  }
+  for (const advice::Change& change : finding.changes) {
+    out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
+    out += code_lines(change.code, look);
+  }
+  out += labelled("check", finding.verify, look);
+  return out + labelled("read", finding.page(), look);
+}
+
+// A finding that is not the first, where there is little room.
+std::string finding_line(const advice::Finding& finding, std::size_t number, base::Nanos step_ns,
+                         const Look& look) {
+  const std::string gain = gain_text(finding, step_ns);
+  std::string out = heading(finding, number, look);
+  if (!gain.empty()) out += labelled("gain", gain, look);
+  if (!finding.changes.empty()) out += labelled("change", finding.changes.front().why, look);
+  return out;
+}
+
+std::string not_judged_text(const advice::Advice& advice, const Look& look) {
+  if (advice.not_judged.empty()) return {};
+  std::string out = fmt::format(
+      "\n{}\n",
+      styled("Rules that could not judge, and what to record for them", Style::kFaint, look));
+  for (std::size_t i = 0; i < advice.not_judged.size();) {
+    const advice::NotJudged& first = advice.not_judged[i];
+    std::string rules(first.rule);
+    // Rules that lack the same stand together.
+    for (++i; i < advice.not_judged.size(); ++i) {
+      const advice::NotJudged& next = advice.not_judged[i];
+      if (next.why != first.why || next.record != first.record) break;
+      rules += fmt::format(", {}", next.rule);
+    }
+    out += lines(rules, "  ", Style::kPlain, look);
+    out += lines(fmt::format("{}. Record: {}.", printable(first.why), first.record), "    ",
+                 Style::kFaint, look);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string advice_text(const advice::Advice& advice, const Look& look, AdviceLength length) {
+  std::string out;
+  for (const advice::Sentence& sentence : advice.verdict) {
+    out += lines(sentence_text(sentence), "  ", Style::kPlain, look);
+  }
+  std::size_t number = 0;
+  for (const advice::Finding& finding : advice.findings) {
+    ++number;
+    const bool whole = length == AdviceLength::kAll || number == 1;
+    out += whole ? finding_text(finding, number, advice.step_ns, look)
+                 : finding_line(finding, number, advice.step_ns, look);
+  }
+  return length == AdviceLength::kAll ? out + not_judged_text(advice, look) : out;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,60 @@
+// The small texts that all forms of findings share.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/advice.h"
+#include "report/cell_text.h"
+#include "report/numbers.h"
+#include "report/text_width.h"
+
+namespace stepscope::report {
+
+std::string sentence_text(const advice::Sentence& sentence) {
+  std::string out;
+  std::size_t used = 0;
+  std::string_view left = sentence.form;
+  for (std::size_t at = left.find("{}"); at != std::string_view::npos; at = left.find("{}")) {
+    out += left.substr(0, at);
+    left.remove_prefix(at + 2);
+    if (used == sentence.figures.size()) continue;
+    const advice::Figure& figure = sentence.figures[used++];
+    out += figure.text.empty() ? figure_text(figure.value, figure.unit) : printable(figure.text);
+  }
+  return out + std::string(left);
+}
+
+std::string gain_text(const advice::Finding& finding, base::Nanos step_ns) {
+  if (!finding.gain || finding.gain->high == 0) return {};
+  const auto [low, high] = *finding.gain;
+  const auto share = [&](base::Nanos part) {
+    return share_text(static_cast<double>(part) / static_cast<double>(step_ns));
+  };
+  if (low == 0) {
+    return fmt::format("at most {} per step ({})", duration_text(high), share(high));
+  }
+  return fmt::format("{} to {} per step ({} to {})", duration_text(low), duration_text(high),
+                     share(low), share(high));
+}
+
+std::string place_text(const advice::Evidence& evidence) {
+  std::string out;
+  const auto add = [&](std::string_view what, std::int64_t number) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, number);
+  };
+  if (evidence.rank) add("rank", *evidence.rank);
+  if (evidence.window && *evidence.window > 0) add("recording", *evidence.window);
+  if (evidence.step) add("step", *evidence.step);
+  if (evidence.event) add("event", *evidence.event);
+  return out;
+}
+
+std::string measure_text(const advice::Measure& measure) {
+  std::string out = fmt::format("{}: {}", measure.name, figure_text(measure.value, measure.unit));
+  if (measure.threshold > 0) {
+    out += fmt::format(" (threshold {})", figure_text(measure.threshold, measure.unit));
+  }
+  return out;
+}
+
+}  // namespace stepscope::report

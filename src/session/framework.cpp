@@ -1,0 +1,46 @@
+#include "session/framework.h"
+
+#include <string_view>
+
+namespace stepscope::session {
+namespace {
+
+using advice::Framework;
+
+// Lightning marks its own ranges; the others show only in Python's frames.
+Framework framework_of(const trace::Trace& trace) {
+  if (trace.steps().source == trace::StepSource::kLightning) return Framework::kLightning;
+  for (const auto& [key, value] : trace.header().metadata) {
+    if (key == "Framework" && value.find("lightning") != std::string::npos) {
+      return Framework::kLightning;
+    }
+  }
+  Framework found = Framework::kPyTorch;
+  for (std::size_t id = 0; id < trace.strings().size(); ++id) {
+    const std::string_view text = trace.text(static_cast<base::StringId>(id));
+    if (text.starts_with("[pl]") || text.starts_with("[Strategy]") ||
+        text.find("lightning/pytorch/trainer") != std::string_view::npos ||
+        text.find("pytorch_lightning/trainer") != std::string_view::npos) {
+      return Framework::kLightning;
+    }
+    if (text.find("transformers/trainer.py") != std::string_view::npos) {
+      found = Framework::kHuggingFace;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Framework framework_of(const trace::Run& run) {
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      if (const Framework found = framework_of(window.trace); found != Framework::kPyTorch) {
+        return found;
+      }
+    }
+  }
+  return Framework::kPyTorch;
+}
+
+}  // namespace stepscope::session

@@ -1,0 +1,74 @@
+#include "session/thresholds_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "session/yaml_file.h"
+
+namespace stepscope::session {
+namespace {
+
+using advice::OwnThresholds;
+using advice::Threshold;
+
+std::string word(const YAML::Node& node) { return node.IsScalar() ? node.Scalar() : std::string(); }
+
+std::vector<std::string_view> names_of(std::string_view rule) {
+  std::vector<std::string_view> names;
+  for (const Threshold& one : advice::thresholds()) {
+    const std::string_view name = rule.empty() ? one.rule : one.name;
+    if (!rule.empty() && one.rule != rule) continue;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) {
+  if (!root.IsMap()) {
+    return wrong_at(name, root, "expected rules with thresholds: 'input-bound: {warning: 0.15}'");
+  }
+  OwnThresholds out;
+  for (const auto& entry : root) {
+    const std::string rule = word(entry.first);
+    const std::vector<std::string_view> known = names_of(rule);
+    if (rule.empty() || known.empty()) {
+      return wrong_at(name, entry.first,
+                      fmt::format("'{}' is no rule with thresholds; there are {}", rule,
+                                  fmt::join(names_of(""), ", ")));
+    }
+    if (!entry.second.IsMap()) {
+      return wrong_at(name, entry.second, fmt::format("'{}' takes thresholds with numbers", rule));
+    }
+    for (const auto& threshold : entry.second) {
+      const std::string what = word(threshold.first);
+      if (advice::find_threshold(rule, what) == nullptr) {
+        return wrong_at(name, threshold.first,
+                        fmt::format("'{}' has no threshold '{}'; it has {}", rule, what,
+                                    fmt::join(known, ", ")));
+      }
+      double value = 0;
+      if (!threshold.second.IsScalar() || !YAML::convert<double>::decode(threshold.second, value) ||
+          !std::isfinite(value) || value < 0) {
+        return wrong_at(name, threshold.second,
+                        fmt::format("'{}' takes a number, 0 or more", what));
+      }
+      out[rule + "." + what] = value;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<OwnThresholds> parse_thresholds(const std::string& text, std::string_view name) {
+  return with_yaml<OwnThresholds>(text, name,
+                                  [&](const YAML::Node& root) { return file(root, name); });
+}
+
+base::Result<OwnThresholds> read_thresholds(const std::string& path) {
+  SCOPE_TRY(const std::string text, read_small_file(path));
+  return parse_thresholds(text, path);
+}
+
+}  // namespace stepscope::session

@@ -1,0 +1,34 @@
+#include "session/yaml_file.h"
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+namespace stepscope::session {
+
+base::Result<std::string> read_small_file(const std::string& path) {
+  constexpr std::streamsize kMost = 1 << 20;
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(kMost), '\0');
+  file.read(text.data(), kMost);
+  if (file.bad() || (file.fail() && !file.eof())) {
+    const int why = errno != 0 ? errno : EIO;
+    return base::fail(base::Code::kIo,
+                      fmt::format("{}: {}", path, std::generic_category().message(why)));
+  }
+  if (file.gcount() == kMost) {
+    return base::fail(base::Code::kLimit, fmt::format("{}: more than 1 MiB", path));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std::string& what) {
+  YAML::Mark mark = node.Mark();
+  if (mark.is_null()) mark = YAML::Mark();  // of a file without anything in it
+  return base::fail(base::Code::kFormat,
+                    fmt::format("{}:{}:{}: {}", name, mark.line + 1, mark.column + 1, what));
+}
+
+}  // namespace stepscope::session

@@ -1,0 +1,37 @@
+// Small YAML files of the user's: read whole, errors with their place.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/result.h"
+
+namespace stepscope::session {
+
+// At most 1 MiB.
+base::Result<std::string> read_small_file(const std::string& path);
+
+// "peaks.yaml:3:7: what"
+base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std::string& what);
+
+// The library reports by throwing; nothing of that leaves this function.
+template <class T>
+base::Result<T> with_yaml(const std::string& text, std::string_view name,
+                          const std::function<base::Result<T>(const YAML::Node&)>& parse) {
+  try {
+    return parse(YAML::Load(text));
+  } catch (const YAML::Exception& error) {
+    if (error.mark.is_null()) {
+      return base::fail(base::Code::kFormat, fmt::format("{}: {}", name, error.msg));
+    }
+    return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: {}", name, error.mark.line + 1,
+                                                       error.mark.column + 1, error.msg));
+  }
+}
+
+}  // namespace stepscope::session

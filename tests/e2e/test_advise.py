@@ -1,0 +1,144 @@
+"""Findings against runs with a planted fault, and what a reader must find in each of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import Program
+
+# Runs of one program with one fault each, beside runs without: labels.json says which.
+FAULTS = [
+    "gpt__dataloader_bound",
+    "gpt__unpinned_h2d",
+    "gpt__launch_bound",
+    "gpt__host_sync",
+    "gpt__fp32_no_tensor_cores",
+    "gpt__empty_cache",
+    "gpt__checkpoint_stall",
+    "gpt__unfused_optimizer",
+    "gpt__gc_or_logging",
+]
+LEVELS = ["info", "notice", "warning", "critical"]
+WIDEST = 0.30  # of the step
+
+
+@pytest.fixture(scope="module")
+def planted(corpus: Path) -> Path:
+    folder = corpus / "planted"
+    if not (folder / "labels.json").exists():
+        pytest.skip("the corpus has no planted faults")
+    return folder
+
+
+def advice_of(program: Program, path: Path, *words: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(program.run("advise", "--json", *words, path).stdout)
+    assert told["schema"] == "stepscope.advice/1"
+    return told
+
+
+def label_of(planted: Path, name: str) -> dict[str, Any]:
+    label: dict[str, Any] = json.loads((planted / "labels.json").read_text())[name]
+    return label
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_planted_fault_is_the_first_finding(name: str, planted: Path, program: Program) -> None:
+    first = advice_of(program, planted / f"{name}.json.gz")["findings"][0]
+    assert first["cause"] == label_of(planted, name)["cause"]
+    assert first["level"] in ("warning", "critical")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_interval_holds_the_true_gain(name: str, planted: Path, program: Program) -> None:
+    run = advice_of(program, planted / f"{name}.json.gz")
+    gain = run["findings"][0]["gain_per_step"]
+    assert 0 < gain["low_ns"] <= gain["high_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= WIDEST * run["step_ns"]
+    reference = label_of(planted, name).get("reference")
+    if reference is None:
+        return
+    without = advice_of(program, planted / f"{reference}.json.gz")
+    true_gain = run["step_ns"] - without["step_ns"]
+    assert gain["low_ns"] <= true_gain <= gain["high_ns"]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_nothing_else_is_called_a_fault(name: str, planted: Path, program: Program) -> None:
+    others = advice_of(program, planted / f"{name}.json.gz")["findings"][1:]
+    assert [one["rule"] for one in others if LEVELS.index(one["level"]) >= 2] == []
+
+
+def test_a_healthy_run_hears_its_ceiling_and_nothing_else(planted: Path, program: Program) -> None:
+    told = advice_of(program, planted / "gpt__healthy.json.gz")
+    assert told["healthy"]
+    assert told["findings"] == []
+    assert "Healthy" in told["verdict"][0]
+    assert any("MFU" in sentence for sentence in told["verdict"])
+
+
+def test_a_small_batch_is_worth_a_notice_about_launches(planted: Path, program: Program) -> None:
+    told = advice_of(program, planted / "gpt__healthy_small_batch.json.gz")
+    assert told["healthy"]
+    assert [(one["cause"], one["level"]) for one in told["findings"]] == [("launch", "notice")]
+
+
+@pytest.mark.parametrize(
+    ("sample", "rule"),
+    [
+        ("gpt_stack.json.gz", "precision"),
+        ("gpt_bf16.json.gz", "launch-bound"),
+        ("ddp", "input-bound"),
+        ("snap_gpt_leak.pickle.gz", "memory-leak"),
+    ],
+)
+def test_bundled_samples(sample: str, rule: str, samples: Path, program: Program) -> None:
+    first = advice_of(program, samples / sample)["findings"][0]
+    assert first["rule"] == rule
+
+
+def test_a_finding_has_all_a_reader_needs(samples: Path, program: Program) -> None:
+    for sample in ("gpt_stack.json.gz", "ddp", "snap_gpt_leak.pickle.gz"):
+        for finding in advice_of(program, samples / sample)["findings"]:
+            assert finding["title"] and finding["detail"] and finding["verify"]
+            assert "{}" not in finding["title"] + finding["detail"]
+            assert finding["changes"] and finding["evidence"]
+            assert (Path(__file__).parents[2] / finding["page"]).is_file()
+            assert finding["measured"]["value"] >= finding["measured"]["threshold"]
+
+
+def test_evidence_names_events_of_the_file(samples: Path, program: Program) -> None:
+    import gzip
+
+    path = samples / "gpt_stack.json.gz"
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    launch = next(
+        one for one in advice_of(program, path)["findings"] if one["rule"] == "input-bound"
+    )
+    event = launch["evidence"][0]["event"]
+    assert "DataLoader" in events[event]["name"]
+
+
+def test_the_report_opens_with_the_same_findings(samples: Path, program: Program) -> None:
+    path = samples / "gpt_stack.json.gz"
+    report = json.loads(program.run("report", "--json", path).stdout)
+    alone = advice_of(program, path)
+    assert report["advice"] == {key: alone[key] for key in report["advice"]}
+    text = program.run("report", path).stdout.decode()
+    assert text.index("Findings") < text.index("Where the step time goes")
+    for finding in alone["findings"]:
+        assert finding["title"][:60] in text.replace("\n             ", " ")
+
+
+def test_any_number_of_threads_says_the_same(samples: Path, program: Program) -> None:
+    told = {
+        program.run("advise", "--jobs", jobs, samples / "ddp").stdout for jobs in ("1", "2", "8")
+    }
+    assert len(told) == 1
+
+
+def test_thresholds_of_the_user(samples: Path, program: Program, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("precision: {notice: 0.9, warning: 0.95, critical: 0.99}\n")
+    told = advice_of(program, samples / "gpt_stack.json.gz", "--thresholds", str(rules))
+    assert "precision" not in [one["rule"] for one in told["findings"]]
