@@ -12,6 +12,7 @@ The guide is docs/python/README.md of the project.
 """
 
 from stepscope._version import __version__
+from stepscope.advice import Finding, Findings
 from stepscope.errors import (
     CancelledError,
     Error,
@@ -75,6 +76,8 @@ __all__ = [
     "CancelledError",
     "Column",
     "Error",
+    "Finding",
+    "Findings",
     "FormatError",
     "LimitError",
     "NotFoundError",

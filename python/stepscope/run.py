@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # as in analyses.py
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from stepscope.advice import Findings
     from stepscope.plot import Plots
 
 PathLike = str | os.PathLike[str]
@@ -118,6 +119,35 @@ class Run(Analyses):
 
             Path(path).write_text(page, encoding="utf-8")
         return page
+
+    def findings(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        device_memory: int | str | None = None,
+        thresholds: PathLike | None = None,
+    ) -> Findings:
+        """What is wrong, what to change and what it would bring, as `stepscope advise` says it.
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            device_memory: of snapshots: bytes of the device, or text such as "80GiB".
+            thresholds: a YAML file with thresholds of rules.
+
+        Example:
+            >>> first = open("examples/data/gpt_stack.json.gz").findings()[0]
+            >>> first.rule, first.level
+            ('precision', 'critical')
+            >>> first.changes[0].code
+            'torch.set_float32_matmul_precision("high")'
+        """
+        from stepscope.advice import Findings
+
+        choice = self._choice(ranks, steps, device_memory, None)
+        own = os.fspath(thresholds) if thresholds is not None else ""
+        return Findings(self._core.advise(choice, own))
 
     def _choice(
         self, ranks: Numbers, steps: Numbers, device_memory: int | str | None, batch: int | None

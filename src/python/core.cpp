@@ -63,7 +63,11 @@ void bind_recording(nb::module_& module) {
       .def("info_json", &OpenRun::info_json, Released())
       .def("report_text", &OpenRun::report_text, nb::arg("choice"), nb::arg("width"),
            nb::arg("colour"), Released())
-      .def("report_html", &OpenRun::report_html, nb::arg("choice"), Released());
+      .def("report_html", &OpenRun::report_html, nb::arg("choice"), Released())
+      .def("advise", &OpenRun::advise, nb::arg("choice"), nb::arg("thresholds"), Released());
+  nb::class_<Advised>(module, "Advice")
+      .def_prop_ro("table", [](const Advised& self) { return AnsweredTable{self.table}; })
+      .def_ro("json", &Advised::json);
 }
 
 void bind_functions(nb::module_& module) {

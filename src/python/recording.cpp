@@ -3,28 +3,29 @@
 #include <utility>
 
 #include "cli/help.h"
+#include "report/advice.h"
 #include "report/info_text.h"
 #include "report/page.h"
 #include "session/full_report.h"
+#include "session/thresholds_file.h"
 
 namespace stepscope::python {
 namespace {
 
-report::Findings findings_of(const session::Recording& recording, const PageChoice& choice,
-                             const OpenedWith& with) {
+report::Answers answers_of(const session::Recording& recording, const PageChoice& choice,
+                           const OpenedWith& with, session::ReportRequest asked = {}) {
   const analysis::Selection chosen{choice.ranks, choice.steps, with.peaks};
   for (const auto& [name, value] : choice.settings) {
     value_or_throw(session::check_setting(name, value));
   }
-  const session::ReportRequest asked{
-      .page = choice.memory ? &report::kMemoryPage : &report::kRunPage,
-      .settings = choice.settings};
+  asked.page = choice.memory ? &report::kMemoryPage : &report::kRunPage;
+  asked.settings = choice.settings;
   return value_or_throw(session::full_report(recording, chosen, asked, with.threads));
 }
 
-report::Page page_of(const report::Findings& findings, const PageChoice& choice,
+report::Page page_of(const report::Answers& answers, const PageChoice& choice,
                      const std::string& paths) {
-  return choice.memory ? report::make_memory_page(findings, paths) : report::make_page(findings);
+  return choice.memory ? report::make_memory_page(answers, paths) : report::make_page(answers);
 }
 
 }  // namespace
@@ -61,14 +62,22 @@ std::string OpenRun::info_json() const {
 }
 
 std::string OpenRun::report_text(const PageChoice& choice, std::size_t width, bool colour) const {
-  const report::Findings findings = findings_of(recording_, choice, with_);
-  return report::page_text(page_of(findings, choice, with_.paths),
+  const report::Answers answers = answers_of(recording_, choice, with_);
+  return report::page_text(page_of(answers, choice, with_.paths),
                            {.colour = colour, .width = width});
 }
 
+Advised OpenRun::advise(const PageChoice& choice, const std::string& thresholds) const {
+  session::ReportRequest asked{.sections = false};
+  if (!thresholds.empty()) asked.thresholds = value_or_throw(session::read_thresholds(thresholds));
+  const report::Answers answers = answers_of(recording_, choice, with_, asked);
+  return {std::make_shared<const base::Table>(report::findings_table(*answers.advice)),
+          report::advice_json(*answers.advice)};
+}
+
 std::string OpenRun::report_html(const PageChoice& choice) const {
-  const report::Findings findings = findings_of(recording_, choice, with_);
-  return report::page_html(page_of(findings, choice, with_.paths), cli::version_line());
+  const report::Answers answers = answers_of(recording_, choice, with_);
+  return report::page_html(page_of(answers, choice, with_.paths), cli::version_line());
 }
 
 }  // namespace stepscope::python

@@ -55,6 +55,12 @@ struct OpenedWith {
   unsigned threads = 1;
 };
 
+// Findings: a table to compute with, and all their texts as JSON.
+struct Advised {
+  std::shared_ptr<const base::Table> table;
+  std::string json;
+};
+
 class OpenRun {
  public:
   OpenRun(session::Recording recording, OpenedWith with)
@@ -66,6 +72,8 @@ class OpenRun {
   std::string info_json() const;
   std::string report_text(const PageChoice& choice, std::size_t width, bool colour) const;
   std::string report_html(const PageChoice& choice) const;
+  // `thresholds` is a file, or empty.
+  Advised advise(const PageChoice& choice, const std::string& thresholds) const;
 
  private:
   std::shared_ptr<const session::Study> study(const std::vector<std::int32_t>& ranks,
