@@ -12,7 +12,6 @@ The guide is docs/python/README.md of the project.
 """
 
 from stepscope._version import __version__
-from stepscope.advice import Finding, Findings
 from stepscope.errors import (
     CancelledError,
     Error,
@@ -27,6 +26,7 @@ from stepscope.errors import (
 
 TYPE_CHECKING = False  # as in analyses.py
 if TYPE_CHECKING:
+    from stepscope.advice import Finding, Findings
     from stepscope.ranges import counter, instant, log, range, step
     from stepscope.recording.lines import lines, lines_report
     from stepscope.recording.profile import profile
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _LATER = {
     "Answer": "stepscope.table",
     "Column": "stepscope.table",
+    "Finding": "stepscope.advice",
+    "Findings": "stepscope.advice",
     "Run": "stepscope.run",
     "Schedule": "stepscope.recording.schedule",
     "Table": "stepscope.table",
