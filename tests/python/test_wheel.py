@@ -82,7 +82,7 @@ def test_an_analysis_needs_numpy_alone(environment: Path, program: Program) -> N
 
 def test_no_library_of_the_build_machine_is_used(environment: Path) -> None:
     code = (
-        "import json, stepscope, sys;"
+        "import json, stepscope._core, sys;"
         "lines = open('/proc/self/maps').read().splitlines();"
         "print(json.dumps(sorted({l.split()[-1] for l in lines if '.so' in l})))"
     )

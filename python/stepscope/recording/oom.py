@@ -13,6 +13,7 @@ from typing import Any
 from stepscope.recording import memory_history
 from stepscope.recording.notices import Notices
 from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.settings import Settings
 from stepscope.recording.snapshot_file import write_snapshot
 from stepscope.recording.snapshot_options import SnapshotOptions
 
@@ -70,6 +71,20 @@ class OomWatch:
             )
         except Exception as error:
             self._notices.warn(f"memory ran out, and no snapshot could be written: {error}")
+
+
+def watch_for_oom(
+    settings: Settings, rank: RankFolder, notices: Notices, step: Callable[[], int]
+) -> OomWatch | None:
+    """Listening, where the settings want it on this rank."""
+    asked = settings.snapshot
+    if asked is None or not asked.on_oom:
+        return None
+    if (settings.rank0_only or asked.rank0_only) and rank.placement.rank != 0:
+        return None
+    watch = OomWatch(asked, rank, notices, step)
+    watch.listen()
+    return watch
 
 
 _watch: OomWatch | None = None

@@ -22,22 +22,21 @@ from stepscope.recording.leaving import Leaving
 from stepscope.recording.lines_report import write_measured_lines
 from stepscope.recording.logs import listen_to_logs
 from stepscope.recording.memory_figures import count_memory, write_memory
-from stepscope.recording.memory_window import MemoryWindow
 from stepscope.recording.notices import Notices
-from stepscope.recording.oom import OomWatch
+from stepscope.recording.oom import OomWatch, watch_for_oom
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import Position, Schedule
 from stepscope.recording.settings import Settings, Trace
 from stepscope.recording.shortfalls import (
     warn_of_a_short_epoch,
+    warn_of_another_rank,
     warn_of_little_disk,
     warn_of_other_profilers,
     warn_of_too_few_steps,
 )
 from stepscope.recording.snapshot_options import SnapshotOptions, window_snapshot
 from stepscope.recording.starting import begin, rank_facts
-from stepscope.recording.trace_window import TraceWindow
-from stepscope.recording.windows import Limits, ScheduledWindow
+from stepscope.recording.window_list import WindowList
 
 Item = TypeVar("Item")
 
@@ -122,7 +121,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self._batch = 0  # of the epoch
         self.rank: RankFolder  # known from start() on
         self._is_running = False
-        self._windows: list[ScheduledWindow] = []
+        self._windows: WindowList  # likewise
         self._oom: OomWatch | None = None
 
     @property
@@ -146,9 +145,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self._logs = listen_to_logs(self._settings)
         self._leaving = Leaving(self._finish, self._save, self._failed)
         self._leaving.watch()
-        self._windows = self._make_windows()
-        for window in self._windows:
-            window.begin_run(self.rank, self._notices)
+        self._windows = WindowList(self._settings, self.rank, self._notices)
+        self._oom = watch_for_oom(self._settings, self.rank, self._notices, lambda: self._number)
         warn_of_little_disk(self.rank, self._notices)
         warn_of_other_profilers(self._windows, self._notices)
         count_memory()
@@ -185,6 +183,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         _capture.step(number)
         if self._oom is not None:
             self._oom.listen()
+        if self.steps == 0:
+            warn_of_another_rank(self.rank, self._notices)
         self.steps += 1
         self._batch += 1
         self._advance(number)
@@ -194,9 +194,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if not self._is_running:
             return
         with self._leaving.held():
-            for window in self._windows:
-                if window.schedule.by_epoch:
-                    window.close("epoch")
+            self._windows.end_epoch(self._number)
             self.epochs += 1
             self._batch = 0
             _capture.instant("epoch")
@@ -221,48 +219,19 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
 
     # Inside.
 
-    def _make_windows(self) -> list[ScheduledWindow]:
-        made = self._settings
-        is_first = self.rank.placement.rank == 0
-        if made.rank0_only and not is_first:
-            return []
-        windows = []
-        if made.trace is not None:
-            window = TraceWindow(made.trace, made.trace_wanted)
-            windows.append(ScheduledWindow(window, made.schedule, self._limits()))
-        asked = made.snapshot
-        if asked is None or (asked.rank0_only and not is_first):
-            return windows
-        if asked.window:
-            when = asked.schedule or made.schedule
-            windows.append(ScheduledWindow(MemoryWindow(asked), when, self._limits()))
-        if asked.on_oom:
-            self._oom = OomWatch(asked, self.rank, self._notices, lambda: self._number)
-            self._oom.listen()
-        return windows
-
-    def _limits(self) -> Limits:
-        return Limits(self._settings.max_bytes, self._settings.max_seconds)
-
     def _advance(self, ended: int | None) -> None:
         """Windows are told of the step that ended and of the one that begins."""
         if not self._windows:
-            return
+            return  # the usual case must cost nothing
         at = Position(self.steps, self._batch, self._settings.first_epoch + self.epochs)
         with self._leaving.held():
-            took_time = False
-            for window in self._windows:
-                closed = window.completed
-                took_time |= window.advance(ended, at, self._number)
-                if window.completed > closed:
-                    write_memory(self.rank, f"{window.kind} {closed}", self._number)
+            took_time = self._windows.advance(ended, at, self._number)
         if took_time:  # opening and closing are ours, no part of a step
             _capture.begin_step(self._number)
 
     def _save(self, reason: str) -> None:
         """The end may be near: what windows hold is written, and recording goes on."""
-        for window in self._windows:
-            window.close(reason)
+        self._windows.close(reason, self._number)
         _capture.flush()
 
     def _failed(self, error: BaseException) -> None:
@@ -289,8 +258,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
     def _write_all(self, reason: str) -> None:
         if reason in ("stop", "exit"):
             warn_of_too_few_steps(self._settings, self._windows, self.steps, self._notices)
-        for window in self._windows:
-            window.end_run(reason)
+        self._windows.end_run(reason, self._number)
         if self._oom is not None:
             self._oom.forget()
         write_memory(self.rank, "exit", self._number)

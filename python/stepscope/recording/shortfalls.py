@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 
 from stepscope.recording.notices import Notices
+from stepscope.recording.placement import find_placement
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import counted
 from stepscope.recording.settings import Settings
+from stepscope.recording.window_list import WindowList
 from stepscope.recording.windows import ScheduledWindow
 
 _LITTLE_DISK_BYTES = 2 << 30
@@ -26,7 +27,7 @@ def warn_of_little_disk(rank: RankFolder, notices: Notices) -> None:
         notices.warn(f"only {free >> 20:,} MiB are free on the disk of {rank.path}")
 
 
-def warn_of_other_profilers(windows: Sequence[ScheduledWindow], notices: Notices) -> None:
+def warn_of_other_profilers(windows: WindowList, notices: Notices) -> None:
     """At the start: tools that make every call slower, or want the same counters."""
     if not windows:
         return
@@ -41,9 +42,17 @@ def warn_of_other_profilers(windows: Sequence[ScheduledWindow], notices: Notices
         )
 
 
-def warn_of_a_short_epoch(
-    batches: object, windows: Sequence[ScheduledWindow], notices: Notices
-) -> None:
+def warn_of_another_rank(rank: RankFolder, notices: Notices) -> None:
+    """At the first step: who starts recording too early is taken for somebody else."""
+    now = find_placement(os.environ)
+    if now.source == "torch.distributed" and now.rank != rank.placement.rank:
+        notices.warn(
+            f"this process is recorded as rank {rank.placement.rank}, but torch.distributed says "
+            f"it is rank {now.rank}: start the recording after init_process_group"
+        )
+
+
+def warn_of_a_short_epoch(batches: object, windows: WindowList, notices: Notices) -> None:
     """Before an epoch: whether it has as many batches as a window counts on."""
     try:
         count = len(batches)  # type: ignore[arg-type]
@@ -58,7 +67,7 @@ def warn_of_a_short_epoch(
 
 
 def warn_of_too_few_steps(
-    settings: Settings, windows: Sequence[ScheduledWindow], steps: int, notices: Notices
+    settings: Settings, windows: WindowList, steps: int, notices: Notices
 ) -> None:
     """At the end: windows that never came, or were cut short by it."""
     if "torch" not in sys.modules and not settings.trace_wanted:

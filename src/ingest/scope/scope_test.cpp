@@ -60,6 +60,7 @@ Record value(std::uint64_t word) { return {File::kValue, word}; }
 // "track name start+duration" of every event, by track, then start.
 std::vector<std::string> told(const trace::Trace& trace) {
   std::vector<std::string> list;
+  list.reserve(trace.size());
   for (trace::Row row = 0; row < trace.size(); ++row) {
     list.push_back(trace.tracks()[trace.track()[row]].thread + " " +
                    std::string(trace.name_text(row)) + " " + std::to_string(trace.start()[row]) +

@@ -1,6 +1,6 @@
 // stepscope._capture: the recorder for Python. Written against Python's own C interface, because a
 // range is entered and left in a hundred nanoseconds and a binding's layer costs as much again.
-#define PY_SSIZE_T_CLEAN
+#define PY_SSIZE_T_CLEAN  // NOLINT(readability-identifier-naming): Python's
 #include <Python.h>
 #include <stepscope/stepscope.h>
 
@@ -349,6 +349,7 @@ PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming, bugprone-reserved-identifier): Python's name for it
 PyMODINIT_FUNC PyInit__capture() {
   hooks.name_ids = PyDict_New();
   hooks.asyncio_name = PyUnicode_InternFromString("asyncio");
