@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -30,20 +31,27 @@ struct Blas {
   static base::Result<Blas> open(const Place& place);
 };
 
+// The newest that works: one that is newer than the driver opens, and then refuses.
 base::Result<Blas> Blas::open(const Place& place) {
   std::string why_not;
-  (void)Library::open(place, kLightNames, why_not);
-  why_not.clear();
-  const auto library = Library::open(place, kBlasNames, why_not);
-  if (!library) return base::fail(base::Code::kNotFound, "no cuBLAS: " + why_not);
-  Blas blas;
-  if (!library->find(blas.create, "cublasCreate_v2") || !library->find(blas.gemm, "cublasGemmEx")) {
-    return base::fail(base::Code::kUnsupported, library->path() + " has no cublasGemmEx");
+  std::string refused;
+  for (std::size_t i = 0; i < kBlasNames.size(); ++i) {
+    std::string ignored;
+    (void)Library::open(place, std::span(kLightNames).subspan(i, 1), ignored);
+    const auto library = Library::open(place, std::span(kBlasNames).subspan(i, 1), why_not);
+    if (!library) continue;
+    Blas blas;
+    if (!library->find(blas.create, "cublasCreate_v2") ||
+        !library->find(blas.gemm, "cublasGemmEx")) {
+      refused = library->path() + " has no cublasGemmEx";
+    } else if (const int error = blas.create(&blas.handle); error != 0) {
+      refused = fmt::format("cublasCreate of {} gives error {}", library->path(), error);
+    } else {
+      return blas;
+    }
   }
-  if (const int error = blas.create(&blas.handle); error != 0) {
-    return base::fail(base::Code::kIo, fmt::format("cublasCreate gives error {}", error));
-  }
-  return blas;
+  if (!refused.empty()) return base::fail(base::Code::kIo, refused);
+  return base::fail(base::Code::kNotFound, "no cuBLAS: " + why_not);
 }
 
 // Numbers as training has them: a device that multiplies zeros runs cooler and faster.
