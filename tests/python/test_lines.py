@@ -2,13 +2,19 @@
 
 import asyncio
 import inspect
+import json
+import os
+import shutil
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from program import ROOT
 
 from stepscope.recording.lines import lines, lines_report, measured_lines
 from stepscope.recording.lines_report import FunctionLines
@@ -262,3 +268,43 @@ def test_the_report_is_a_table_with_the_source() -> None:
     (row,) = of("reported").as_json()["lines"]
     assert row["text"].strip() == "return 1 + 1"
     assert row["hits"] == 1
+
+
+def newer_python() -> tuple[str, dict[str, str]]:
+    """A Python that has sys.monitoring, and the variables it needs."""
+    for name in ("python3.12", "python3.13", "python3.14"):
+        versions = [""]
+        if shutil.which("pyenv"):
+            every = subprocess.run(["pyenv", "versions", "--bare"], capture_output=True, text=True)
+            versions += [v for v in every.stdout.split() if v.startswith(name[6:])]
+        for version in versions:
+            env = {**os.environ, **({"PYENV_VERSION": version} if version else {})}
+            if shutil.which(name) is None:
+                continue
+            if subprocess.run([name, "-c", ""], capture_output=True, env=env).returncode == 0:
+                return name, env
+    pytest.skip("no Python of 3.12 or later is here")
+
+
+def test_both_ways_of_watching_see_the_same() -> None:
+    """Of this Python and of a newer one; of this one twice, in another process too."""
+    script = Path(__file__).with_name("lines_scenarios.py")
+    package = str(ROOT / "python" / "stepscope")
+    name, env = newer_python()
+    answers = []
+    for python in (sys.executable, name):
+        done = subprocess.run([python, script, package], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        answers.append(json.loads(done.stdout))
+    here, there = answers
+    assert there["watched"] == "monitoring"
+    assert here["gettrace"] == there["gettrace"] == "None"
+    assert here["found"] == there["found"]
+    assert here["found"]["plain"] == {
+        "calls": 1,
+        "open": 0,
+        "hits": {"2": 1, "3": 6, "4": 5, "5": 1},
+    }
+    assert here["found"]["recursive"]["hits"] == {"2": 7, "3": 1, "4": 6}
+    assert here["found"]["generator"]["calls"] == 2
+    assert sum(each["open"] for each in here["found"].values()) == 0
