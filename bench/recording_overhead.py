@@ -210,7 +210,7 @@ def long_run(training: Training, steps: int, turns: int) -> dict[str, Any]:
 MODELS = {
     "compute-bound": {"width": 2048, "depth": 8, "batch": 8, "length": 1024},
     "launch-bound": {"width": 256, "depth": 12, "batch": 4, "length": 128},
-    "short steps": {"width": 1024, "depth": 3, "batch": 8, "length": 512},
+    "short steps": {"width": 2048, "depth": 2, "batch": 8, "length": 1024},
 }
 CLAIMS: list[tuple[str, str, Way, Way, int]] = [
     # what, model, way, against, steps a block
@@ -221,7 +221,7 @@ CLAIMS: list[tuple[str, str, Way, Way, int]] = [
     ("torch.profiler alone", "launch-bound", torch_profiler, plain, 10),
     ("trace window", "launch-bound", trace_window, plain, 10),
     ("trace window over torch.profiler", "launch-bound", trace_window, torch_profiler, 10),
-    ("snapshot window", "launch-bound", snapshot_window, plain, 20),
+    ("snapshot window", "launch-bound", snapshot_window, plain, 10),
     ("snapshot window", "compute-bound", snapshot_window, plain, 10),
     ("torch's memory history", "launch-bound", torch_history, plain, 10),
     ("torch's memory history", "compute-bound", torch_history, plain, 10),
