@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from recorded_program import Script, ranges_of, rank_facts, rank_folder
 
 import stepscope
 from stepscope import Error, RecordingError, RecordingWarning, UsageError, profile, schedule
+from stepscope.recording import shortfalls
 
 MakeScript = Callable[[str], Script]
 
@@ -212,6 +214,21 @@ def test_a_warning_names_the_line_of_the_user(script: MakeScript, tmp_path: Path
         "train.py:2: RecordingWarning: the trace window (all steps after 1 step of epoch 1) "
         in (done.stderr)
     )
+
+
+def test_a_folder_that_goes_away_costs_the_recording_only(tmp_path: Path) -> None:
+    with profile(tmp_path / "run", trace=False) as prof:
+        prof.step()
+        shutil.rmtree(tmp_path / "run")
+        prof.step()
+        prof.epoch()
+    assert (prof.steps, prof.epochs) == (2, 1)
+
+
+def test_little_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortfalls, "_LITTLE_DISK_BYTES", 1 << 62)  # more than any disk has
+    with pytest.warns(RecordingWarning, match=r"only [0-9,]+ MiB are free on the disk of"):
+        profile(tmp_path / "run", trace=False).start().stop()
 
 
 def test_a_full_disk_costs_the_recording_only(script: MakeScript, tmp_path: Path) -> None:

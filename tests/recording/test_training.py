@@ -115,6 +115,8 @@ def test_the_trace_holds_what_was_asked_for(recorded: Path) -> None:
     about = json.loads(subprocess.check_output(["zcat", rank_folder(recorded) / "trace-0.json.gz"]))
     assert about["record_shapes"] == about["profile_memory"] == 1
     assert about["stepscope"]["run"] == rank_facts(recorded)["run"]
+    assert about["distributedInfo"] == {"rank": 0, "world_size": 1}
+    assert run.notes == []
 
 
 def test_the_program_opens_it(recorded: Path, program: Program) -> None:

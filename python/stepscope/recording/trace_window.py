@@ -21,6 +21,7 @@ from typing import Any
 
 from stepscope import _capture
 from stepscope.recording.notices import Notices
+from stepscope.recording.placement import find_placement
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.trace_options import TraceOptions
 from stepscope.recording.windows import Facts
@@ -200,6 +201,9 @@ class TraceWindow:
             "closed": reason,
         }
         profiler.add_metadata_json("stepscope", json.dumps(facts))
+        if find_placement({}).source != "torch.distributed":  # else torch has said it itself
+            ranks = {name: facts[name] for name in ("rank", "world_size")}
+            profiler.add_metadata_json("distributedInfo", json.dumps(ranks))
 
     def _pack(self, name: str, inline: bool) -> None:
         plain = self._rank.file(name)
