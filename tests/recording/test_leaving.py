@@ -176,6 +176,33 @@ def test_afterwards_everything_is_as_it_was(script: MakeScript, tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_sigterm_while_a_thread_trains(script: MakeScript, tmp_path: Path) -> None:
+    program = script(
+        """
+        import sys, threading, time
+        import stepscope as ss
+        prof = ss.profile(sys.argv[1], schedule=ss.schedule(active=10**6)).start()
+        def train():
+            while True:
+                with ss.range("forward"):
+                    pass
+                prof.step()  # its windows make signals wait
+        threading.Thread(target=train, daemon=True).start()
+        print("ready", flush=True)
+        time.sleep(60)
+        """
+    )
+    for number in range(3):
+        run = tmp_path / str(number)
+        process = started(program, run)
+        time.sleep(0.1)
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == -signal.SIGTERM
+        assert "Traceback" not in err
+        assert rank_facts(run)["finished"] == "SIGTERM"
+
+
 def test_stopped_in_a_thread(script: MakeScript, tmp_path: Path) -> None:
     """Only the main thread may have handlers: the others do without."""
     program = script(

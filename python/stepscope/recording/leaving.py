@@ -46,7 +46,10 @@ class Leaving:
             self._holds -= 1
             if self._holds == 0 and self._held_signal is not None:
                 late, self._held_signal = self._held_signal, None
-                self._on_signal(*late)
+                if threading.current_thread() is threading.main_thread():
+                    self._on_signal(*late)
+                else:  # handlers are the main thread's
+                    os.kill(os.getpid(), late[0])
 
     def watch(self) -> None:
         """Puts itself in front of what is there."""
