@@ -39,6 +39,13 @@ NotJudged not_judged(const Facts& facts, const Rule& rule) {
   return out;
 }
 
+// Half of the rules that the recording could have served.
+bool judged_enough(const Advice& advice) {
+  const auto missing = std::ranges::count_if(
+      advice.not_judged, [](const NotJudged& one) { return one.record != kRecordSnapshot; });
+  return advice.judged >= static_cast<std::size_t>(missing);
+}
+
 }  // namespace
 
 std::vector<std::string_view> asked_analyses() {
@@ -67,8 +74,9 @@ Advice advise(const Facts& facts, const Scope& scope) {
     for (Finding& finding : rule->judge(facts)) out.findings.push_back(std::move(finding));
   }
   settle(facts, out);
-  out.healthy = std::ranges::none_of(
-      out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
+  out.healthy = judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
+                  return one.level >= Level::kWarning;
+                });
   out.verdict = verdict(facts, out);
   return out;
 }

@@ -52,6 +52,14 @@ class AnswersForTests {
     return add("stalls", "sorts", row);
   }
 
+  // What the other rules about time read, with nothing wrong in it.
+  AnswersForTests& rest() {
+    add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}});
+    add("transfers", "classes", {{"rank", 0}, {"kind", "DtoH"}});
+    add("operators", "tensor_cores", {{"rank", 0}, {"operators", "others"}});
+    return add("idle-time", "devices", {{"rank", 0}});
+  }
+
   Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch) const {
     std::vector<AnswerOf> list;
     for (const auto& [name, one] : answers_) list.push_back({name, &one});

@@ -26,6 +26,8 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
   const Weighed& worst = ranks.front();
   Finding finding{.rule = rule.id, .cause = rule.cause};
   finding.level = facts.level(rule.id, worst.share).value_or(Level::kInfo);
+  // One step, or a recording without marks of steps, may be warm-up.
+  if (worst.rank->steps < 2) finding.level = std::min(finding.level, Level::kWarning);
   finding.measured = {
       .name = {}, .value = worst.share, .threshold = facts.threshold_of(rule.id, finding.level)};
   for (const Weighed& one : ranks) finding.ranks.push_back(one.rank->rank);

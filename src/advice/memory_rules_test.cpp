@@ -150,7 +150,7 @@ TEST(MemoryOom, NoneWhereNoRequestFailed) {
 
 TEST(Verdict, AHealthyRunIsToldItsCeiling) {
   Answers answers;
-  answers.steps().stall("launch", 1'000);
+  answers.steps().stall("launch", 1'000).rest();
   answers.add("overview", "devices", {{"rank", 0}, {"busy_share", 0.99}});
   answers.add("mfu", "steps",
               {{"rank", 0}, {"mfu_share", 0.31}, {"known_share", 0.9}, {"arithmetic", "bf16"}});
@@ -170,6 +170,18 @@ TEST(Verdict, SaysWhatRemainsAfterTheFirstFix) {
   ASSERT_TRUE(advice.findings[1].remaining);
   // 10 ms less what the first saves at least.
   EXPECT_LE(advice.findings[1].remaining->high, 6'400'000);
+}
+
+TEST(Verdict, TooLittleIsNotHealthy) {
+  const Advice advice =
+      Answers()
+          .steps()
+          .add("operators", "tensor_cores", {{"rank", 0}, {"operators", "matrix products"}})
+          .advise();
+  EXPECT_EQ(advice.judged, 1U);
+  EXPECT_FALSE(advice.healthy);
+  ASSERT_FALSE(advice.verdict.empty());
+  EXPECT_NE(advice.verdict[0].form.find("Too little"), std::string::npos);
 }
 
 TEST(Advise, NothingRecordedIsSaid) {

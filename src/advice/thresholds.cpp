@@ -26,6 +26,8 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of the step, the GPU idle while the loop waits for data"},
     {kInput, "warning", 0.10, Unit::kShare, "the same"},
     {kInput, "critical", 0.20, Unit::kShare, "the same"},
+    {kInput, "crowding", 0.20, Unit::kShare,
+     "beside workers the rest of the step becomes slower by at most so much: the lower bound"},
     {kTransfer, "notice", 0.05, Unit::kShare,
      "of the step, copies from pageable memory while nothing computes, and waiting for them"},
     {kTransfer, "warning", 0.10, Unit::kShare, "the same"},

@@ -75,6 +75,13 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice) {
          {count(static_cast<double>(advice.judged))}});
     add_ceiling(facts, out);
   }
+  if (!advice.healthy && advice.findings.empty()) {
+    out.push_back(
+        {"Too little was recorded to call the run healthy: {} of {} rules could judge, and "
+         "found nothing.",
+         {count(static_cast<double>(advice.judged)),
+          count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
+  }
   if (advice.step_ns > 0) add_first_fix(advice, out);
   if (!advice.healthy && out.empty()) {
     out.push_back({advice.findings.size() == 1 ? "{} finding." : "{} findings, the gravest first.",

@@ -69,6 +69,18 @@ def test_nothing_else_is_called_a_fault(name: str, planted: Path, program: Progr
     assert [one["rule"] for one in others if LEVELS.index(one["level"]) >= 2] == []
 
 
+def test_a_pair_of_another_program(corpus: Path, program: Program) -> None:
+    """ResNet-50 on another GPU with another torch: the same loop with 0 and with 4 workers."""
+    folder = corpus / "kineto"
+    run = advice_of(program, folder / "resnet50_num_workers_0.json.gz")
+    mended = advice_of(program, folder / "resnet50_num_workers_4.json.gz")
+    found = next(one for one in run["findings"] if one["rule"] == "input-bound")
+    gain = found["gain_per_step"]
+    assert gain["low_ns"] <= run["step_ns"] - mended["step_ns"] <= gain["high_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= WIDEST * run["step_ns"]
+    assert "input-bound" not in [one["rule"] for one in mended["findings"]]
+
+
 def test_a_healthy_run_hears_its_ceiling_and_nothing_else(planted: Path, program: Program) -> None:
     told = advice_of(program, planted / "gpt__healthy.json.gz")
     assert told["healthy"]

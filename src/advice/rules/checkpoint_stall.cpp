@@ -30,6 +30,8 @@ std::vector<Finding> judge(const Facts& facts) {
   const double own = save.idle_ns + pause.idle_ns;
   Finding finding = begin_finding(facts, kCheckpointStall, ranks, kHidden * own,
                                   own + save.copy_ns + lost_lead(facts, rank, own));
+  // Without steps nobody knows whether the pause is part of training.
+  if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);
   const bool saves = save.idle_ns + save.copy_ns >= pause.idle_ns;
   finding.measured.name = "training stands still, of the time of all steps";
   if (saves) {

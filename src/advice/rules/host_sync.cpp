@@ -19,7 +19,9 @@ std::vector<Finding> judge(const Facts& facts) {
   const StallPerStep sync = facts.stall(rank, "sync");
   Finding finding = begin_finding(facts, kHostSync, ranks, kHidden * sync.idle_ns,
                                   sync.idle_ns + lost_lead(facts, rank, sync.idle_ns));
-  finding.title = {"The host stops {} times per step to wait for the GPU", {count(sync.count)}};
+  finding.title = {sync.count > 1 ? "The host stops {} times per step to wait for the GPU"
+                                  : "The host stops to wait for the GPU",
+                   {count(sync.count)}};
   finding.measured.name = "GPU idle because the host waited for it, of the step";
   finding.detail = {
       "A value that Python needs at once (.item(), .cpu(), float(loss), print, an if on a tensor) "

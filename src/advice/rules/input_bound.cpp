@@ -67,7 +67,10 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep input = facts.stall(rank, "input");
   const Loader loader = loader_of(facts, rank.rank);
-  Finding finding = begin_finding(facts, kInputBound, ranks, kHidden * input.inside_ns,
+  // Workers share the CPU with the loop: the rest of the step may take longer beside them.
+  const double crowding =
+      facts.threshold(kInputBound.id, "crowding") * (rank.step_ns - input.idle_ns);
+  Finding finding = begin_finding(facts, kInputBound, ranks, kHidden * input.inside_ns - crowding,
                                   input.idle_ns + lost_lead(facts, rank, input.idle_ns));
   finding.title = {"The GPU waits for data: {} of each step", {share(ranks.front().share)}};
   finding.measured.name = "GPU idle while the loop waits for data, of the step";
