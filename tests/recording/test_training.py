@@ -222,6 +222,18 @@ try:
     record("error", schedule=plan, inside=fail)
 except RuntimeError as error:
     print("error |", error)
+
+import threading
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    prof = ss.profile("thread", schedule=plan).start()
+    for batch in batches(3):
+        train(batch)
+        prof.step()
+    stopper = threading.Thread(target=prof.stop)
+    stopper.start()
+    stopper.join()
+print("thread |", caught[-1].message)
 """
     )
     done = program.run()
@@ -240,6 +252,7 @@ except RuntimeError as error:
     assert said["gpu"] == "torch cannot trace xpu here"
     assert "trace-0.json could not be written; is the disk full?" in said["full"]
     assert said["error"] == "in the middle"
+    assert "can only be stopped by the thread that started it" in said["thread"]
     assert rank_facts(tmp_path / "error")["error"]["step"] == 3
     closed = {
         name: [
@@ -259,6 +272,7 @@ except RuntimeError as error:
         "gpu": [(1, 4, "complete")],
         "full": [],
         "error": [(1, 2, "exception")],
+        "thread": [],
     }
     for name, windows in closed.items():
         for number, (first, steps, _) in enumerate(windows):

@@ -8,6 +8,7 @@ is whole.
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import importlib
 import json
@@ -39,6 +40,8 @@ class TraceWindow:
         self._options = options
         self._always = always  # the user asked for traces, so their lack is worth a warning
         self._profiler: Any = None
+        self._thread = 0  # that started it
+        self._abandoned: Any = None
         self._step: Any = None  # the record_function of the step under way
         self._next_file = 0
         self._packing: list[threading.Thread] = []
@@ -66,6 +69,7 @@ class TraceWindow:
             return
         begun = time.perf_counter_ns()
         self._profiler.start_trace()
+        self._thread = threading.get_ident()
         self._start_cost_ns += time.perf_counter_ns() - begun
         self._opened_ns = time.time_ns()
         self._is_recording = True
@@ -85,6 +89,9 @@ class TraceWindow:
         if profiler is None:
             return {}
         _capture.set_hooks(None, None)
+        if was_recording and threading.get_ident() != self._thread:
+            self._abandon(profiler)
+            return {}
         begun = time.perf_counter_ns()
         self._end_step()
         if was_recording:
@@ -121,6 +128,16 @@ class TraceWindow:
         """Waits for what is being packed."""
         for thread in self._packing:
             thread.join()
+
+    def _abandon(self, profiler: Any) -> None:
+        """Another thread than torch's may neither stop it nor let it go: both crash."""
+        self._abandoned = profiler
+        if self._thread == threading.main_thread().ident:
+            atexit.register(profiler.stop_trace)
+        self._notices.warn(
+            "the trace is lost: torch's profiler can only be stopped by the thread that started "
+            "it; call stop() where step() is called"
+        )
 
     def _decline(self, why: str) -> None:
         self._is_declined = True
