@@ -183,7 +183,7 @@ def test_windows_that_go_wrong(training: MakeScript, tmp_path: Path) -> None:
     program = training(
         TRAINING
         + """
-import resource, warnings
+import mmap, resource, tempfile, warnings
 from torch.profiler import profile as torch_profile, ProfilerActivity
 
 def record(name, steps=6, inside=lambda step: None, **options):
@@ -199,7 +199,14 @@ def record(name, steps=6, inside=lambda step: None, **options):
 
 plan = ss.schedule(warmup=1, active=4)
 record("slow", schedule=plan, inside=lambda step: time.sleep(0.06), max_seconds=0.1)
+def map_file(step):  # as data sets are: no memory of the process's own
+    kept.append(mmap.mmap(large.fileno(), 0, prot=mmap.PROT_READ))
+    for at in range(0, 60_000_000, 4096):
+        kept[-1][at]
 kept = []
+with tempfile.TemporaryFile() as large:
+    large.truncate(60_000_000)
+    record("mapped", schedule=plan, max_bytes=50_000_000, inside=map_file)
 record("large", schedule=plan, max_bytes=50_000_000,
        inside=lambda step: kept.append(torch.ones(10_000_000)))
 record("short", steps=3, schedule=plan)
@@ -248,7 +255,7 @@ print("thread |", caught[-1].message)
     assert said["busy"] == (
         "no trace was recorded: another torch profiler is active, and there can be only one"
     )
-    assert said["two"] == said["plain"] == ""
+    assert said["two"] == said["plain"] == said["mapped"] == ""
     assert said["gpu"] == "torch cannot trace xpu here"
     assert "trace-0.json could not be written; is the disk full?" in said["full"]
     assert said["error"] == "in the middle"
@@ -263,6 +270,7 @@ print("thread |", caught[-1].message)
     }
     assert closed == {
         "slow": [(1, 2, "max_seconds")],
+        "mapped": [(1, 4, "complete")],
         "large": [(1, 2, "max_bytes")],
         "short": [(1, 2, "stop")],
         "early": [],

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from stepscope import _capture
 from stepscope.recording.notices import Notices
-from stepscope.recording.process_memory import resident_bytes
+from stepscope.recording.process_memory import private_bytes
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import Action, Phase, Position, Schedule, counted
 
@@ -58,13 +58,13 @@ class Limits:
     def begin(self) -> None:
         """The window opens now."""
         self._opened_s = time.monotonic()
-        self._opened_bytes = resident_bytes()
+        self._opened_bytes = private_bytes()
 
     def passed(self) -> str:
         """Which one was passed, or nothing."""
         if time.monotonic() - self._opened_s > self.max_seconds:
             return "max_seconds"
-        if resident_bytes() - self._opened_bytes > self.max_bytes:
+        if private_bytes() - self._opened_bytes > self.max_bytes:
             return "max_bytes"
         return ""
 
@@ -72,7 +72,7 @@ class Limits:
         """Why, for the user."""
         if which == "max_seconds":
             return f"it had been open for more than {self.max_seconds:g} s (max_seconds)"
-        grown = (resident_bytes() - self._opened_bytes) / 2**20
+        grown = (private_bytes() - self._opened_bytes) / 2**20
         return (
             f"the process had grown by {grown:,.0f} MiB since it was opened, more than the "
             f"{self.max_bytes / 2**20:,.0f} MiB of max_bytes"
