@@ -148,51 +148,59 @@ class _ThreadLines:
 
     def line(self, frame: int, number: int) -> None:
         """That frame comes to this line."""
+        at = _now()
         call = self.by_frame.get(frame)
         if call is None:
             return
-        at = _now()
+        memory = self._memory_now()
         if call.line:
-            self.end(call.line, at)
+            self._end(call.line, at, memory)
         call.line = number
-        self._start(number)
+        self._start(number, 1, memory)
 
     def suspend(self, frame: int) -> None:
         """That frame gives way and is resumed later."""
+        at = _now()
         call = self.by_frame.get(frame)
         if call is not None and call.line:
-            self.end(call.line, _now())
-            call.suspended, call.line = call.line, 0
+            call.suspended = call.line
+            self.end_line(call, at)
 
     def resume(self, frame: int) -> None:
         """Goes on where it was suspended, maybe in another thread than before."""
         call = self.by_frame.get(frame)
         if call is not None and not call.line and call.suspended:
             call.line, call.suspended = call.suspended, 0
-            self._start(call.line, hits=0)
+            self._start(call.line, 0, self._memory_now())
 
-    def _start(self, number: int, hits: int = 1) -> None:
+    def end_line(self, call: _Call, at: int) -> None:
+        """The line that a call runs is left, and no other begins."""
+        line, call.line = call.line, 0
+        self._end(line, at, self._memory_now())
+
+    def _memory_now(self) -> tuple[int, int]:
+        """Of the process and of the GPU."""
+        return (resident_bytes(), _device_bytes()) if self.memory else (0, 0)
+
+    def _start(self, number: int, hits: int, memory: tuple[int, int]) -> None:
         found = self.sums.get(number)
         if found is None:
             found = self.sums[number] = LineSum()
         found.hits += hits
         found.open += 1
         if found.open == 1:
-            if self.memory:
-                found.rss_before = resident_bytes()
-                found.device_before = _device_bytes()
+            found.rss_before, found.device_before = memory
             found.begun_ns = _now()  # last: looking at memory is not the line's time
 
-    def end(self, number: int, at: int) -> None:
-        """A line is left."""
-        found = self.sums[number]
-        found.open -= 1
-        if found.open > 0:
+    def _end(self, number: int, at: int, memory: tuple[int, int]) -> None:
+        found = self.sums.get(number)
+        if found is None:  # forgotten by a fork while it ran
             return
-        found.time_ns += at - found.begun_ns
-        if self.memory:
-            found.rss_bytes += resident_bytes() - found.rss_before
-            found.device_bytes += _device_bytes() - found.device_before
+        found.open -= 1
+        if found.open == 0:
+            found.time_ns += at - found.begun_ns
+            found.rss_bytes += memory[0] - found.rss_before
+            found.device_bytes += memory[1] - found.device_before
 
 
 class _Call:
@@ -224,8 +232,7 @@ class _Call:
         if self._watch is not None:
             self._watch.leave()
         if self.line:
-            thread.end(self.line, at)
-            self.line = 0
+            thread.end_line(self, at)
         thread.by_frame.pop(self.frame, None)
         if thread.waiting is self:
             thread.waiting = None

@@ -108,28 +108,24 @@ class _Tracing:
 
     def enter(self) -> None:
         """A call begins in this thread."""
-        before = sys.gettrace()
-        if isinstance(before, _Tracer):
-            before.codes[self._code] = before.codes.get(self._code, 0) + 1
-            before.listeners[self._code] = self._listener
-            return
-        tracer = _Tracer(before)
-        tracer.codes[self._code] = 1
-        tracer.listeners[self._code] = self._listener
-        sys.settrace(tracer)
+        traced = _traced_by(sys.gettrace())
+        if traced is None:
+            traced = _Traced(sys.gettrace())
+            sys.settrace(_tracer(traced))
+        traced.calls[self._code] = traced.calls.get(self._code, 0) + 1
+        traced.listeners[self._code] = self._listener
 
     def leave(self) -> None:
         """A call ended in this thread; the last one takes the trace function away."""
-        tracer = sys.gettrace()
-        if not isinstance(tracer, _Tracer):
+        traced = _traced_by(sys.gettrace())
+        if traced is None:
             return
-        left = tracer.codes.get(self._code, 0) - 1
-        if left > 0:
-            tracer.codes[self._code] = left
+        traced.calls[self._code] -= 1
+        if traced.calls[self._code] > 0:
             return
-        tracer.codes.pop(self._code, None)
-        if not tracer.codes:
-            sys.settrace(tracer.before)
+        del traced.calls[self._code]
+        if not traced.calls:
+            sys.settrace(traced.before)
 
 
 class Driven:
@@ -168,38 +164,51 @@ class Driven:
             self._watch.leave()
 
 
-class _Tracer:
-    """The trace function of one thread, for all functions that are measured in it now."""
+class _Traced:
+    """What the trace function of one thread is there for."""
 
     def __init__(self, before: Any) -> None:
         self.before = before
-        self.codes: dict[CodeType, int] = {}  # with the number of calls under way
+        self.calls: dict[CodeType, int] = {}  # under way
         self.listeners: dict[CodeType, FindListener] = {}
 
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """A frame begins, or goes on."""
-        theirs = self.before(frame, event, argument) if self.before is not None else None
-        if frame.f_code not in self.codes:
+
+def _tracer(traced: _Traced) -> Any:
+    """A trace function; a plain one, since every call that is made meanwhile comes through it."""
+    calls, before = traced.calls, traced.before
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        theirs = before(frame, event, argument) if before is not None else None
+        if code not in calls:
             return theirs
-        listener = self.listeners[frame.f_code]()
+        find = traced.listeners[code]
+        listener = find()
         # A call that waits for its frame has it here; else a frame goes on.
         if not listener.begin_frame(id(frame)):
             listener.resume(id(frame))
-        return _FrameTracer(self.listeners[frame.f_code], theirs)
+        return _frame_tracer(find, theirs)
+
+    trace.traced = traced  # type: ignore[attr-defined]
+    return trace
 
 
-class _FrameTracer:
+def _traced_by(function: Any) -> _Traced | None:
+    found = getattr(function, "traced", None)
+    return found if isinstance(found, _Traced) else None
+
+
+def _frame_tracer(find: FindListener, theirs: Any) -> Any:
     """Tells about one frame; what the one before made of the frame is told too."""
 
-    def __init__(self, find: FindListener, theirs: Any) -> None:
-        self._find = find
-        self._theirs = theirs
-
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if self._theirs is not None:
-            self._theirs = self._theirs(frame, event, argument)
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal theirs
+        if theirs is not None:
+            theirs = theirs(frame, event, argument)
         if event == "line":
-            self._find().line(id(frame), frame.f_lineno)
+            find().line(id(frame), frame.f_lineno)
         elif event == "return":  # or yield: the end of a call is told by who made it
-            self._find().suspend(id(frame))
-        return self
+            find().suspend(id(frame))
+        return trace
+
+    return trace
