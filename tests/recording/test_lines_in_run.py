@@ -29,6 +29,8 @@ def never():
     return 1
 
 data = Data()
+never()  # within the recording
+data.load(7)
 with ss.profile(sys.argv[1], trace=False) as prof:
     for step in range(3):
         assert data.load(4) == 6

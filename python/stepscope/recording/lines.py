@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType, TracebackType
 from typing import Any, TypeVar, overload
 
@@ -66,9 +66,17 @@ def lines_report(*names: str) -> str:
     return report_text(each for each in measured if not names or each.name in names)
 
 
-def measured_lines() -> list[FunctionLines]:
-    """Of each function that was called, in the order they were decorated."""
-    return [found for each in _measured_functions if (found := each.summed()).calls > 0]
+def measured_lines(since: Sequence[FunctionLines] = ()) -> list[FunctionLines]:
+    """Of each function that was called, or called since `all_lines` gave this, as decorated."""
+    now = all_lines()
+    for function, before in zip(now, since, strict=False):
+        function.take_away(before)
+    return [function for function in now if function.calls > 0]
+
+
+def all_lines() -> list[FunctionLines]:
+    """Of every function, also those that were never called."""
+    return [each.summed() for each in _measured_functions]
 
 
 def _measured(function: Callable[..., Any], name: str | None, memory: bool) -> Callable[..., Any]:

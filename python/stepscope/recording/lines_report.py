@@ -6,7 +6,7 @@ import contextlib
 import linecache
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,13 @@ class LineSum:
         self.rss_bytes += other.rss_bytes
         self.device_bytes += other.device_bytes
 
+    def take_away(self, before: LineSum) -> None:
+        """The same line at an earlier moment."""
+        self.hits -= before.hits
+        self.time_ns -= before.time_ns
+        self.rss_bytes -= before.rss_bytes
+        self.device_bytes -= before.device_bytes
+
 
 @dataclass
 class FunctionLines:
@@ -46,6 +53,13 @@ class FunctionLines:
     first_line: int
     calls: int
     lines: dict[int, LineSum] = field(default_factory=dict)
+
+    def take_away(self, before: FunctionLines) -> None:
+        """What is left is what came since."""
+        self.calls -= before.calls
+        for number, line in before.lines.items():
+            self.lines[number].take_away(line)
+        self.lines = {n: line for n, line in self.lines.items() if line.hits or line.time_ns}
 
     def as_json(self) -> dict[str, Any]:
         """Schema stepscope.lines/1."""
@@ -70,12 +84,18 @@ class FunctionLines:
         }
 
 
-def write_measured_lines(rank: RankFolder) -> None:
-    """What `lines` measured in this process, where anything was; a full disk harms nobody."""
+def lines_so_far() -> list[FunctionLines]:
+    """What `lines` measured in this process before a recording began, which is not part of it."""
+    lines = sys.modules.get("stepscope.recording.lines")
+    return [] if lines is None else list(lines.all_lines())
+
+
+def write_measured_lines(rank: RankFolder, since: Sequence[FunctionLines]) -> None:
+    """What was measured since, where anything was; a full disk harms nobody."""
     lines = sys.modules.get("stepscope.recording.lines")
     if lines is not None:
         with contextlib.suppress(OSError):
-            write_lines(rank, lines.measured_lines())
+            write_lines(rank, lines.measured_lines(since))
 
 
 def write_lines(rank: RankFolder, measured: Iterable[FunctionLines]) -> None:
@@ -98,9 +118,10 @@ def report_text(measured: Iterable[FunctionLines]) -> str:
 
 def _table(function: FunctionLines) -> str:
     whole = sum(line.time_ns for line in function.lines.values())
+    has_memory = any(line.rss_bytes for line in function.lines.values())
     has_device = any(line.device_bytes for line in function.lines.values())
-    heading = ["line", "hits", "time", "share", "per hit", "memory"]
-    heading += ["GPU memory"] if has_device else []
+    heading = ["line", "hits", "time", "share", "per hit"]
+    heading += ["memory"] * has_memory + ["GPU memory"] * has_device
     rows = [heading]
     texts = [""]
     for number, line in sorted(function.lines.items()):
@@ -110,9 +131,9 @@ def _table(function: FunctionLines) -> str:
             _duration(line.time_ns),
             f"{100 * line.time_ns / whole:.1f} %" if whole else "",
             _duration(line.time_ns // line.hits) if line.hits else "",
-            _size(line.rss_bytes),
         ]
-        rows.append(row + ([_size(line.device_bytes)] if has_device else []))
+        row += [_size(line.rss_bytes)] * has_memory + [_size(line.device_bytes)] * has_device
+        rows.append(row)
         texts.append(linecache.getline(function.file, number).rstrip())
     widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
     out = [f"{function.name}  ({function.file}:{function.first_line})  calls: {function.calls}"]
@@ -131,6 +152,6 @@ def _duration(ns: int) -> str:
 
 def _size(size: int) -> str:
     """Net: what is there more, or less, behind the line than before it."""
-    if abs(size) < 1024:
-        return "" if size == 0 else f"{size:+} B"
+    if abs(size) < 10 << 10:
+        return "" if size == 0 else f"{size:+,} B"
     return f"{size / 2**20:+,.2f} MiB"

@@ -19,7 +19,7 @@ from stepscope.ranges import range as named_range
 from stepscope.recording import children
 from stepscope.recording import settings as checked
 from stepscope.recording.leaving import Leaving
-from stepscope.recording.lines_report import write_measured_lines
+from stepscope.recording.lines_report import lines_so_far, write_measured_lines
 from stepscope.recording.logs import listen_to_logs
 from stepscope.recording.memory_figures import count_memory, write_memory
 from stepscope.recording.notices import Notices
@@ -143,6 +143,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self._notices = Notices(self.rank, rank_facts(self.rank))
         self._is_running, _current = True, self
         self._logs = listen_to_logs(self._settings)
+        self._lines_before = lines_so_far()
         self._leaving = Leaving(self._finish, self._save, self._failed)
         self._leaving.watch()
         self._windows = WindowList(self._settings, self.rank, self._notices)
@@ -262,7 +263,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if self._oom is not None:
             self._oom.forget()
         write_memory(self.rank, "exit", self._number)
-        write_measured_lines(self.rank)
+        write_measured_lines(self.rank, self._lines_before)
         if self._logs is not None:
             self._logs.stop()
         children.withdraw()
