@@ -12,6 +12,7 @@ show() {
 
 show info examples/data/gpt_bf16.json.gz
 show report examples/data/gpt_bf16.json.gz
+show advise examples/data/gpt_bf16.json.gz
 show analyze kernels --top 5 examples/data/gpt_bf16.json.gz
 show info examples/data/ddp
 
@@ -24,6 +25,7 @@ ls -l "$out/ddp.perfetto-trace" | awk '{print "wrote " $5 " bytes: both ranks in
 
 printf '\nWhere to look next:\n'
 printf '  %s report PATH...           where the time goes; --html FILE for a page with charts\n' "$stepscope"
+printf '  %s advise PATH...           what is wrong, what to change, what it will bring\n' "$stepscope"
 printf '  %s analyze --list           every question there is\n' "$stepscope"
 printf '  %s info PATH...             any trace or folder of traces that torch.profiler wrote\n' "$stepscope"
 printf '  %s export PATH --to jsonl   every event with its links, a line each\n' "$stepscope"
