@@ -9,17 +9,29 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _statm = -1  # kept open: asked before and after every line that is measured
 
 
-def resident_bytes() -> int:
-    """Resident now; 0 where the system does not say."""
+def _pages() -> tuple[int, int]:
+    """Resident now, and how many of those are of files and shared; 0 if the system does not say."""
     global _statm
     for _ in range(2):
         try:
             if _statm < 0:
                 _statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-            return int(os.pread(_statm, 128, 0).split()[1]) * _PAGE
+            fields = os.pread(_statm, 128, 0).split()
+            return int(fields[1]), int(fields[2])
         except (OSError, IndexError, ValueError):  # noqa: PERF203
             _statm = -1  # closed by somebody who closes everything
-    return 0
+    return 0, 0
+
+
+def resident_bytes() -> int:
+    """Resident now; 0 where the system does not say."""
+    return _pages()[0] * _PAGE
+
+
+def private_bytes() -> int:
+    """Resident and of this process alone: no files it has mapped, such as a data set."""
+    resident, shared = _pages()
+    return (resident - shared) * _PAGE
 
 
 def _forget_in_child() -> None:
@@ -32,15 +44,6 @@ def _forget_in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_forget_in_child)
-
-
-def private_bytes() -> int:
-    """Resident and of this process alone: no files it has mapped, such as a data set."""
-    try:
-        fields = _STATM.read_bytes().split()
-        return (int(fields[1]) - int(fields[2])) * _PAGE
-    except (OSError, IndexError, ValueError):
-        return 0
 
 
 def peak_resident_bytes() -> int:
