@@ -198,7 +198,7 @@ def record(name, steps=6, inside=lambda step: None, **options):
     print(name, "|", " / ".join(texts))
 
 plan = ss.schedule(warmup=1, active=4)
-record("slow", schedule=plan, inside=lambda step: time.sleep(0.06), max_seconds=0.1)
+record("slow", schedule=plan, inside=lambda step: time.sleep(step == 2), max_seconds=0.9)
 def map_file(step):  # as data sets are: no memory of the process's own
     kept.append(mmap.mmap(large.fileno(), 0, prot=mmap.PROT_READ))
     for at in range(0, 60_000_000, 4096):
@@ -247,7 +247,7 @@ print("thread |", caught[-1].message)
     assert done.returncode == 0, done.stderr
     said = dict(line.split(" | ") for line in done.stdout.replace("|\n", "| \n").splitlines())
     closed_early = "the trace window was closed after 2 steps: "
-    assert said["slow"] == closed_early + "it had been open for more than 0.1 s (max_seconds)"
+    assert said["slow"] == closed_early + "it had been open for more than 0.9 s (max_seconds)"
     assert closed_early + "the process had grown by " in said["large"]
     assert "more than the 48 MiB of max_bytes" in said["large"]
     assert said["short"] == "the run ended within the trace window: it holds 2 of 4 steps"
