@@ -51,7 +51,7 @@ with ss.profile("run", schedule=plan, trace=["shapes", "memory"], first_step=50)
         for batch in prof.watch(batches(6)):
             train(batch)
             prof.step()
-        time.sleep(0.02)
+        time.sleep(0.3)
         logging.info("epoch %d is over", epoch)
         prof.epoch()
 """
@@ -96,7 +96,7 @@ def test_steps_of_trace_and_recording_are_the_same(recorded: Path) -> None:
     first = next(traced.rows())
     assert first["step"] == 58
     assert 0 < by_number[58] <= first["host_ns"] + 1000
-    assert by_number[56] < 20e6  # the first after an epoch
+    assert by_number[56] < 300e6  # the first after an epoch, without what came between
 
 
 def test_ranges_reach_the_trace(recorded: Path) -> None:
