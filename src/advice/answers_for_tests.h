@@ -62,6 +62,7 @@ class AnswersForTests {
 
   Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch) const {
     std::vector<AnswerOf> list;
+    list.reserve(answers_.size());
     for (const auto& [name, one] : answers_) list.push_back({name, &one});
     return advice::advise(Facts(std::move(list), std::move(own), framework), {});
   }

@@ -82,17 +82,17 @@ double Facts::threshold_of(std::string_view rule, Level level) const {
   return threshold(rule, name_of(level == Level::kInfo ? Level::kNotice : level));
 }
 
-const std::string& Facts::by_framework(const std::string& torch, const std::string& lightning,
-                                       const std::string& hugging_face) const {
+std::string Facts::by_framework(std::string_view torch, std::string_view lightning,
+                                std::string_view hugging_face) const {
   switch (framework_) {
     case Framework::kLightning:
-      return lightning;
+      return std::string(lightning);
     case Framework::kHuggingFace:
-      return hugging_face;
+      return std::string(hugging_face);
     case Framework::kPyTorch:
       break;
   }
-  return torch;
+  return std::string(torch);
 }
 
 }  // namespace stepscope::advice

@@ -68,8 +68,8 @@ class Facts {
   double threshold_of(std::string_view rule, Level level) const;
 
   Framework framework() const { return framework_; }
-  const std::string& by_framework(const std::string& torch, const std::string& lightning,
-                                  const std::string& hugging_face) const;
+  std::string by_framework(std::string_view torch, std::string_view lightning,
+                           std::string_view hugging_face) const;
 
  private:
   std::vector<AnswerOf> answers_;

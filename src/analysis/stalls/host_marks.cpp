@@ -70,6 +70,7 @@ void add_fetches(const trace::Trace& trace, std::vector<HostMark>& out) {
   const std::vector<Fetch> list = fetches(trace);
   if (list.empty()) return;
   std::vector<HostMark> found;
+  found.reserve(list.size());
   for (const Fetch& fetch : list) found.push_back({{fetch.start, fetch.end}, Stall::kInput});
   for (Row row = 0; row < trace.size(); ++row) {
     if (trace.kind()[row] != Kind::kAnnotation && trace.kind()[row] != Kind::kCpuOp) continue;
