@@ -34,7 +34,9 @@ void share_launching(const Facts& facts, Advice& advice) {
     if (!drains(finding) || std::ranges::find(finding.ranks, rank->rank) == finding.ranks.end()) {
       continue;
     }
-    others += static_cast<double>(finding.gain->low);
+    if (finding.measured.unit == base::Unit::kShare) {
+      others += finding.measured.value * rank->step_ns;
+    }
     optimizer |= finding.rule == kUnfusedOptimizer.id;
   }
   if (others <= 0) return;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::array kOptions = std::to_array<Option>({
     {.name = "json", .help = "print JSON (schema stepscope.advice/1)"},
     {.name = "md", .help = "print Markdown instead of text"},
+    {.name = "sarif", .help = "print SARIF 2.1.0, which code-review tools read"},
     kThresholdsOption,
     {.name = "device-memory",
      .value = "SIZE",
@@ -41,8 +42,10 @@ struct Request {
 base::Result<Request> request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   Request request;
-  if (arguments.has("json") && arguments.has("md")) {
-    return base::fail(base::Code::kInvalidArgument, "--json and --md: choose one");
+  const int forms = (arguments.has("json") ? 1 : 0) + (arguments.has("md") ? 1 : 0) +
+                    (arguments.has("sarif") ? 1 : 0);
+  if (forms > 1) {
+    return base::fail(base::Code::kInvalidArgument, "--json, --md and --sarif: choose one");
   }
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(request.selection, selection_from(arguments));
@@ -61,6 +64,7 @@ std::string written(const Arguments& arguments, const advice::Advice& advice,
                     const report::Look& look) {
   if (arguments.has("json")) return report::advice_json(advice);
   if (arguments.has("md")) return report::advice_md(advice);
+  if (arguments.has("sarif")) return report::advice_sarif(advice, STEPSCOPE_VERSION);
   return report::advice_text(advice, look);
 }
 

@@ -35,6 +35,9 @@ void write_advice(JsonWriter& json, const advice::Advice& advice);
 // The rules with what they ask, and all thresholds.
 std::string rules_text(const Look& look);
 
+// SARIF 2.1.0, for code-review tools; `version` is the program's.
+std::string advice_sarif(const advice::Advice& advice, std::string_view version);
+
 // A row per finding, for those who compute with them.
 base::Table findings_table(const advice::Advice& advice);
 

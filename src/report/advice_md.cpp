@@ -37,7 +37,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
     out += "Rules that could not judge, and what to record for them:\n\n";
     for (const advice::NotJudged& one : advice.not_judged) {
       out += fmt::format("- `{}`: {}. Record: {}.\n", one.rule, markdown_text(one.why),
-                         markdown_text(std::string(one.record)));
+                         markdown_text(one.record));
     }
   }
   return out;

@@ -72,6 +72,7 @@ unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::
 advice::Advice advice_of(const report::Answers& answers, const Recording& recording,
                          const ReportRequest& request) {
   std::vector<advice::AnswerOf> of;
+  of.reserve(answers.answers.size());
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
   const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run));
   const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,

@@ -53,7 +53,7 @@ base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) 
         return wrong_at(name, threshold.second,
                         fmt::format("'{}' takes a number, 0 or more", what));
       }
-      out[rule + "." + what] = value;
+      out[fmt::format("{}.{}", rule, what)] = value;
     }
   }
   return out;

@@ -142,6 +142,20 @@ def test_the_report_opens_with_the_same_findings(samples: Path, program: Program
         assert finding["title"][:60] in text.replace("\n             ", " ")
 
 
+def test_sarif_names_the_lines(samples: Path, program: Program) -> None:
+    path = samples / "gpt_stack.json.gz"
+    told = json.loads(program.run("advise", "--sarif", path).stdout)
+    assert told["version"] == "2.1.0"
+    (run,) = told["runs"]
+    findings = advice_of(program, path)["findings"]
+    assert [one["ruleId"] for one in run["results"]] == [one["rule"] for one in findings]
+    known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert {one["ruleId"] for one in run["results"]} <= known
+    loading = next(one for one in run["results"] if one["ruleId"] == "input-bound")
+    place = loading["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "gen.py"}, "region": {"startLine": 47}}
+
+
 def test_any_number_of_threads_says_the_same(samples: Path, program: Program) -> None:
     told = {
         program.run("advise", "--jobs", jobs, samples / "ddp").stdout for jobs in ("1", "2", "8")

@@ -1,0 +1,137 @@
+// Findings as SARIF 2.1.0, which code-review tools show beside the lines they are about.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "advice/rule.h"
+#include "report/advice.h"
+
+namespace stepscope::report {
+namespace {
+
+struct Place {
+  std::string_view file;
+  std::int64_t line = 0;
+};
+
+// "train.py(12): step" of a profiler's stack, "train.py:12 step" of a snapshot's.
+std::optional<Place> place_in(std::string_view frame) {
+  const std::size_t at = frame.find(".py");
+  if (at == std::string_view::npos || at + 4 >= frame.size()) return std::nullopt;
+  const char mark = frame[at + 3];
+  if (mark != '(' && mark != ':') return std::nullopt;
+  Place place{.file = frame.substr(0, at + 3)};
+  const std::string_view rest = frame.substr(at + 4);
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), place.line);
+  if (error != std::errc() || place.line < 1) return std::nullopt;
+  return place;
+}
+
+// The innermost line that is not of a library: what its user can change.
+std::optional<Place> place_of(const advice::Evidence& evidence) {
+  for (const advice::Figure& figure : evidence.text.figures) {
+    std::string_view left = figure.text;
+    while (!left.empty()) {
+      const std::string_view frame = left.substr(0, left.find("; "));
+      left.remove_prefix(std::min(frame.size() + 2, left.size()));
+      const bool library = frame.find("torch/") != std::string_view::npos ||
+                           frame.find("site-packages/") != std::string_view::npos;
+      if (library) continue;
+      if (const auto place = place_in(frame)) return place;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string_view level_of(advice::Level level) {
+  if (level == advice::Level::kCritical) return "error";
+  return level == advice::Level::kWarning ? "warning" : "note";
+}
+
+void write_text(JsonWriter& json, std::string_view name, std::string_view text) {
+  json.key(name);
+  json.begin_object();
+  json.member("text", text);
+  json.end_object();
+}
+
+void write_locations(JsonWriter& json, const advice::Finding& finding) {
+  json.key("locations");
+  json.begin_list();
+  for (const advice::Evidence& evidence : finding.evidence) {
+    const auto place = place_of(evidence);
+    if (!place) continue;
+    json.begin_object();
+    json.key("physicalLocation");
+    json.begin_object();
+    json.key("artifactLocation");
+    json.begin_object();
+    json.member("uri", place->file);
+    json.end_object();
+    json.key("region");
+    json.begin_object();
+    json.member("startLine", place->line);
+    json.end_object();
+    json.end_object();
+    json.end_object();
+  }
+  json.end_list();
+}
+
+void write_result(JsonWriter& json, const advice::Finding& finding, base::Nanos step_ns) {
+  std::string text = sentence_text(finding.title) + ". " + sentence_text(finding.detail);
+  if (const std::string gain = gain_text(finding, step_ns); !gain.empty()) {
+    text += " Gain: " + gain + ".";
+  }
+  if (!finding.changes.empty()) text += " " + finding.changes.front().why;
+  json.begin_object();
+  json.member("ruleId", finding.rule);
+  json.member("level", level_of(finding.level));
+  write_text(json, "message", text);
+  write_locations(json, finding);
+  json.end_object();
+}
+
+}  // namespace
+
+std::string advice_sarif(const advice::Advice& advice, std::string_view version) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("version", "2.1.0");
+  json.member("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+  json.key("runs");
+  json.begin_list();
+  json.begin_object();
+  json.key("tool");
+  json.begin_object();
+  json.key("driver");
+  json.begin_object();
+  json.member("name", "stepscope");
+  json.member("version", version);
+  json.key("rules");
+  json.begin_list();
+  for (const advice::Rule* rule : advice::rules()) {
+    json.begin_object();
+    json.member("id", rule->id);
+    write_text(json, "shortDescription", rule->asks);
+    json.end_object();
+  }
+  json.end_list();
+  json.end_object();
+  json.end_object();
+  json.key("results");
+  json.begin_list();
+  for (const advice::Finding& finding : advice.findings) {
+    write_result(json, finding, advice.step_ns);
+  }
+  json.end_list();
+  json.end_object();
+  json.end_list();
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stepscope::report
