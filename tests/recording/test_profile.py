@@ -163,8 +163,8 @@ def test_torch_is_missing(tmp_path: Path) -> None:
         pytest.warns(RecordingWarning, match="no trace was recorded: torch cannot be imported"),
         profile(tmp_path / "run", schedule=schedule(active=2)) as prof,
     ):
-        for _ in range(4):
-            prof.step()
+        prof.step()
+        prof.step()  # the end comes within the window: not worth a word when there is no trace
     assert rank_facts(tmp_path / "run")["windows"] == []
     assert len(warnings_of(tmp_path / "run")) == 1
 

@@ -257,9 +257,9 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             self._leaving.forget()
 
     def _write_all(self, reason: str) -> None:
+        self._windows.end_run(reason, self._number)
         if reason in ("stop", "exit"):
             warn_of_too_few_steps(self._settings, self._windows, self.steps, self._notices)
-        self._windows.end_run(reason, self._number)
         if self._oom is not None:
             self._oom.forget()
         write_memory(self.rank, "exit", self._number)

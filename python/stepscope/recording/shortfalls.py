@@ -75,10 +75,10 @@ def warn_of_too_few_steps(
     for window in windows:
         if window.opened == 0:
             notices.warn(_never_came(window, steps))
-        elif window.is_open and window.schedule.active is not None:
+        elif window.cut_by_the_end is not None and window.schedule.active is not None:
             notices.warn(
-                f"the run ended within the {window.kind} window: it holds {window.open_steps} of "
-                f"{window.schedule.active} steps"
+                f"the run ended within the {window.kind} window: it holds "
+                f"{window.cut_by_the_end} of {window.schedule.active} steps"
             )
 
 

@@ -94,6 +94,7 @@ class ScheduledWindow:
         self._notices: Notices | None = None
         self.opened = 0  # how often
         self.completed = 0  # how often something was recorded
+        self.cut_by_the_end: int | None = None  # steps that the last one holds, if the end cut it
 
     @property
     def kind(self) -> str:
@@ -104,11 +105,6 @@ class ScheduledWindow:
     def is_open(self) -> bool:
         """Whether steps are being recorded now."""
         return self._phase.action is Action.RECORD
-
-    @property
-    def open_steps(self) -> int:
-        """Steps the window has recorded so far."""
-        return self._steps
 
     def begin_run(self, rank: RankFolder, notices: Notices) -> None:
         """The run begins."""
@@ -159,6 +155,8 @@ class ScheduledWindow:
         if not facts or before.action is not Action.RECORD or self._notices is None:
             return
         self.completed += 1
+        if reason in ("stop", "exit"):
+            self.cut_by_the_end = self._steps
         _capture.log(
             logging.INFO,
             "stepscope",
