@@ -80,18 +80,16 @@ std::vector<Finding> pageable(const Facts& facts) {
       {bytes(copies.bytes),
        {copies.bytes_per_second, base::Unit::kBytesPerSecond},
        nanos(upload.copy_ns)}};
-  add_places(finding, facts, rank, "upload");
-  if (finding.evidence.empty()) {
-    for (const Line& line : facts.lines("transfers", "ops", rank.rank)) {
-      if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
-      finding.evidence.push_back(
-          {.text = {"{}: {} copies, {}, {} in all",
-                    {line.has("op") ? line.text("op") : "no operator", count(line.number("count")),
-                     bytes(line.number("bytes")), nanos(line.number("copy_ns"))}},
-           .rank = rank.rank});
-      break;
-    }
+  for (const Line& line : facts.lines("transfers", "ops", rank.rank)) {
+    if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
+    finding.evidence.push_back(
+        {.text = {"{}: {} copies from pageable memory, {} and {} in all",
+                  {line.has("op") ? line.text("op") : "no operator", count(line.number("count")),
+                   bytes(line.number("bytes")), nanos(line.number("copy_ns"))}},
+         .rank = rank.rank});
+    break;  // the longest
   }
+  add_places(finding, facts, rank, "upload");
   finding.changes = pinning(facts);
   finding.verify =
       "Record again: `stepscope analyze transfers` shows HtoD copies from pinned memory, no "
