@@ -4,18 +4,13 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/result.h"
 #include "memory/snapshot.h"
 
 namespace stepscope::session {
 
 // "memory-0-addresses.json" for "memory-0.pickle" and "memory-0.pickle.gz"; empty for "-".
 std::string addresses_beside(std::string_view snapshot_path);
-
-// By address. Anything but lists of [address, bytes] is an error.
-base::Result<std::vector<memory::KnownContent>> parse_addresses(std::string_view text);
 
 // Takes the file beside the snapshot where there is one; one that cannot be used is noted.
 void add_known_addresses(const std::string& snapshot_path, memory::Snapshot& snapshot);
