@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -185,6 +186,34 @@ std::string cell_text(const base::Table& table, std::size_t column, std::size_t 
       return list_text(table.list_at(column, row));
   }
   return {};
+}
+
+std::int64_t first_instant(const base::Table& table) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  std::optional<std::int64_t> first;
+  for (std::size_t c = 0; c < table.width(); ++c) {
+    const base::ColumnShape& shape = table.shape().columns[c];
+    if (shape.unit != Unit::kInstant || shape.type != Type::kInt) continue;
+    for (std::size_t r = 0; r < table.rows(); ++r) {
+      if (table.is_null(c, r)) continue;
+      const std::int64_t value = table.int_at(c, r);
+      if (!first || value < *first) first = value;
+    }
+  }
+  return first && *first >= kHour ? *first : 0;
+}
+
+std::string cell_text(const base::Table& table, std::size_t column, std::size_t row,
+                      std::int64_t first) {
+  const base::ColumnShape& shape = table.shape().columns[column];
+  const bool counts = first != 0 && shape.unit == Unit::kInstant && shape.type == Type::kInt;
+  if (!counts || table.is_null(column, row)) return cell_text(table, column, row);
+  return whole_text(table.int_at(column, row) - first, shape.unit);
+}
+
+std::string first_instant_text(std::int64_t first) {
+  return fmt::format("instants count from the first in this table, {} of the recording's clock",
+                     duration_text(first));
 }
 
 }  // namespace stepscope::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/table.h"
@@ -20,6 +21,14 @@ bool is_number(const base::ColumnShape& column);  // aligned to the right
 // Three significant digits with a unit, shares as %, yes and no, – for null. Where the meaning of a
 // text column explains null ("null: all the others"), the explanation stands there instead.
 std::string cell_text(const base::Table& table, std::size_t column, std::size_t row);
+
+// Clocks of traces begin weeks before the recording: "44.5 d" in every row says nothing. Instants
+// of such a table are shown from its first one on, which is this; 0 where they are shown as they
+// are.
+std::int64_t first_instant(const base::Table& table);
+std::string cell_text(const base::Table& table, std::size_t column, std::size_t row,
+                      std::int64_t first);
+std::string first_instant_text(std::int64_t first);  // a sentence to stand below the table
 
 // A number that stands in no table: as a cell of that unit would show it.
 std::string figure_text(double value, base::Unit unit);

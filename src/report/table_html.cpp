@@ -28,7 +28,8 @@ constexpr std::size_t kMostRows = 200;  // of a table; files have them all
 constexpr std::size_t kWidestName = 110;
 
 // A share shows its size behind the number.
-std::string number_cell(const base::Table& table, std::size_t column, std::size_t row) {
+std::string number_cell(const base::Table& table, std::size_t column, std::size_t row,
+                        std::int64_t first) {
   if (table.is_null(column, row)) return "<td class=\"n z\" data-v=\"\">–</td>";
   const double value = table.real_at(column, row);
   std::string style;
@@ -41,7 +42,7 @@ std::string number_cell(const base::Table& table, std::size_t column, std::size_
                                 ? std::to_string(table.int_at(column, row))
                                 : fmt::format("{:.6g}", value);
   return fmt::format("<td class=\"{}\" data-v=\"{}\"{}>{}</td>", classes, exact, style,
-                     html_text(cell_text(table, column, row)));
+                     html_text(cell_text(table, column, row, first)));
 }
 
 std::string text_cells_title(std::string_view full, const std::string& shown) {
@@ -85,6 +86,7 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
         html_text(column_title(shape)));
   }
   html += "</tr></thead>\n<tbody>\n";
+  const std::int64_t first = first_instant(table);
   std::vector<std::string> lines(rows);
   for (const std::size_t c : shown.columns) {
     const base::ColumnShape& shape = table.shape().columns[c];
@@ -99,7 +101,7 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
     constexpr std::size_t kShort = 28;
     for (std::size_t r = 0; r < rows; ++r) {
       if (is_number(shape)) {
-        lines[r] += number_cell(table, c, r);
+        lines[r] += number_cell(table, c, r, first);
       } else if (table.is_null(c, r) || shape.type != Type::kText) {
         lines[r] += fmt::format("<td{}>{}</td>", table.is_null(c, r) ? " class=\"z\"" : "",
                                 html_text(cell_text(table, c, r)));
@@ -114,6 +116,12 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
   }
   for (const std::string& line : lines) html += fmt::format("<tr>{}</tr>\n", line);
   html += "</tbody></table></div>\n";
+  const bool has_instants = std::ranges::any_of(shown.columns, [&](std::size_t c) {
+    return table.shape().columns[c].unit == Unit::kInstant;
+  });
+  if (first != 0 && has_instants) {
+    html += fmt::format("<p class=\"more\">{}</p>\n", html_text(first_instant_text(first)));
+  }
   if (rows < table.rows()) {
     const std::size_t more = table.rows() - rows;
     html += fmt::format("<p class=\"more\">… {} more {}</p>\n", count_text(more),

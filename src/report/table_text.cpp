@@ -73,7 +73,7 @@ class Layout {
               .indents = indents(table_, column)};
     std::size_t cells = 0;
     for (std::size_t r = 0; r < rows_; ++r) {
-      const std::string text = cell_text(table_, column, r);
+      const std::string text = cell_text(table_, column, r, first_);
       const std::size_t indent = laid.indents.empty() ? 0 : laid.indents[r];
       cells = std::max(cells, indent + text_width(laid.is_text ? plain_name(text) : text));
     }
@@ -172,7 +172,7 @@ class Layout {
     }
     for (std::size_t r = 0; r < rows_; ++r) {
       const bool null = table_.is_null(laid.column, r);
-      cells[r].emplace_back(cell_text(table_, laid.column, r),
+      cells[r].emplace_back(cell_text(table_, laid.column, r, first_),
                             null ? Style::kFaint : Style::kPlain);
       if (!laid.has_bar) continue;
       cells[r].emplace_back(null ? "" : bar_text(table_.real_at(laid.column, r), kBarWidth),
@@ -207,6 +207,9 @@ class Layout {
       add(fmt::format("… {} more {}", count_text(more), more == 1 ? "row" : "rows"));
     }
     if (!dropped_.empty()) add(fmt::format("no room for: {}", names_of(dropped_)));
+    const bool has_instants = std::ranges::any_of(
+        laid_, [&](const Laid& laid) { return shape(laid.column).unit == base::Unit::kInstant; });
+    if (first_ != 0 && has_instants) add(first_instant_text(first_));
     if (options_.names_empty && !shown_.empty.empty())
       add(fmt::format("nothing in: {}", names_of(shown_.empty)));
     return text;
@@ -214,6 +217,7 @@ class Layout {
 
   const base::Table& table_;
   const TableTextOptions& options_;
+  std::int64_t first_ = first_instant(table_);
   std::size_t rows_;
   ShownColumns shown_;
   std::vector<Laid> laid_;

@@ -46,6 +46,24 @@ TEST(TableText, LaysOutByUnit) {
             "  (all the others)      –     0 ns  25.0 %\n");
 }
 
+TEST(TableText, InstantsOfAnOldClockCountFromTheFirst) {
+  static constexpr std::array kTimes = std::to_array<base::ColumnShape>({
+      {"step", Type::kInt, Unit::kId, "its number"},
+      {"start_ns", Type::kInt, Unit::kInstant, "when it began"},
+  });
+  static constexpr base::TableShape kSteps{"steps", "a step", kTimes};
+  constexpr std::int64_t kWeeks = 44 * 86'400 * std::int64_t{1'000'000'000};
+  base::Table old(kSteps), young(kSteps);
+  for (const int step : {1, 2}) {
+    old.add({step, kWeeks + step * 1'000'000});
+    young.add({step, step * 1'000'000});
+  }
+  EXPECT_EQ(table_text(old, {}),
+            "step    start\n   1     0 ns\n   2  1.00 ms\n"
+            "  instants count from the first in this table, 44.0 d of the recording's clock\n");
+  EXPECT_EQ(table_text(young, {}), "step    start\n   1  1.00 ms\n   2  2.00 ms\n");
+}
+
 TEST(TableText, DrawsBars) {
   EXPECT_THAT(table_text(kernels(), {.look = {.width = 80}, .bars = true}),
               HasSubstr("50.0 %  ████\n"));

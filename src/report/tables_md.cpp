@@ -39,6 +39,7 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
     rule += is_number(table.shape().columns[c]) ? "---:|" : "---|";
   }
   const std::size_t shown = rows == 0 ? table.rows() : std::min(rows, table.rows());
+  const std::int64_t first = first_instant(table);
   std::vector<std::string> lines(shown, "|");
   for (const std::size_t c : kept.columns) {
     const bool names = table.shape().columns[c].type == base::Type::kText;
@@ -50,7 +51,8 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
       const bool name = names && !table.is_null(c, r);
       // Markdown takes spaces away, but not these.
       for (std::size_t i = 0; !spaces.empty() && i < spaces[r]; ++i) lines[r] += "&nbsp;";
-      lines[r] += fmt::format(" {} |", markdown_text(name ? texts[r] : cell_text(table, c, r)));
+      lines[r] +=
+          fmt::format(" {} |", markdown_text(name ? texts[r] : cell_text(table, c, r, first)));
     }
   }
   const std::string lifted = lifted_text(table, kept, rank);
@@ -58,6 +60,10 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
   out += head + "\n" + rule + "\n";
   for (const std::string& line : lines) out += line + "\n";
   if (shown < table.rows()) out += fmt::format("\n… {} more rows\n", table.rows() - shown);
+  const bool has_instants = std::ranges::any_of(kept.columns, [&](std::size_t c) {
+    return table.shape().columns[c].unit == base::Unit::kInstant;
+  });
+  if (first != 0 && has_instants) out += fmt::format("\n{}\n", first_instant_text(first));
   return out;
 }
 

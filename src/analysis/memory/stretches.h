@@ -13,14 +13,14 @@ inline auto stretches_of_places(std::size_t places, std::size_t points) {
   return [=](std::size_t place) { return place * points / places; };
 }
 
-// Of equal length in time each; `time(place)` does not fall.
+// Of equal length in time each; `when(place)` does not fall.
 template <class Time>
-auto stretches_of_time(std::size_t places, std::size_t points, Time time) {
+auto stretches_of_time(std::size_t places, std::size_t points, Time when) {
   __extension__ using Wide = __int128;
-  const base::Nanos first = time(0);
-  const base::Nanos length = time(places - 1) - first + 1;
+  const base::Nanos first = when(0);
+  const base::Nanos length = when(places - 1) - first + 1;
   return [=](std::size_t place) {
-    const auto at = static_cast<Wide>(time(place) - first);
+    const auto at = static_cast<Wide>(when(place) - first);
     return static_cast<std::size_t>(at * static_cast<Wide>(points) / length);
   };
 }
