@@ -46,6 +46,16 @@ bool judged_enough(const Advice& advice) {
   return advice.judged >= static_cast<std::size_t>(missing);
 }
 
+// What a cut snapshot no longer holds may be the fault: findings hold, their absence says nothing.
+void withhold_verdict(Advice& advice) {
+  advice.healthy = false;
+  if (advice.findings.empty()) advice.verdict.clear();
+  advice.verdict.insert(
+      advice.verdict.begin(),
+      {"A part of the memory snapshot could not be read, so that nobody can tell whether the run "
+       "is healthy: what is missing may hold the fault. Record it again, or copy it again."});
+}
+
 }  // namespace
 
 std::vector<std::string_view> asked_analyses() {
@@ -78,6 +88,7 @@ Advice advise(const Facts& facts, const Scope& scope) {
                   return one.level >= Level::kWarning;
                 });
   out.verdict = verdict(facts, out);
+  if (scope.snapshot_lost) withhold_verdict(out);
   return out;
 }
 

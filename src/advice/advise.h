@@ -18,6 +18,7 @@ std::vector<std::string_view> asked_analyses();
 struct Scope {
   bool trace = true;
   bool snapshot = false;
+  bool snapshot_lost = false;  // a part of a snapshot could not be read
 };
 Advice advise(const Facts& facts, const Scope& scope);
 

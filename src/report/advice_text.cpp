@@ -91,7 +91,10 @@ std::string finding_line(const advice::Finding& finding, std::size_t number, bas
   const std::string gain = gain_text(finding, step_ns);
   std::string out = heading(finding, number, look);
   if (!gain.empty()) out += labelled("gain", gain, look);
-  if (!finding.changes.empty()) out += labelled("change", finding.changes.front().why, look);
+  if (!finding.changes.empty()) {
+    const advice::Change& first = finding.changes.front();
+    out += labelled("change", first.why, look) + code_lines(first.code, look);
+  }
   return out;
 }
 

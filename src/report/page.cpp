@@ -146,6 +146,19 @@ std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
   return next;
 }
 
+// What was lost stands before all figures, which are of what is left.
+void say_loss_first(const RunInfo& info, Page& page) {
+  std::string lost;
+  for (const NoteInfoRow& note : info.notes) {
+    const base::NoteInfo& about = base::info_of(note.note);
+    if (about.severity != base::Severity::kDataLoss) continue;
+    lost += fmt::format("{}{}", lost.empty() ? "" : "; ", about.meaning);
+  }
+  if (lost.empty()) return;
+  page.facts.insert(page.facts.begin(),
+                    {"Data was lost", lost + ". All figures are of what could be read."});
+}
+
 }  // namespace
 
 const Answered* Answers::find(std::string_view analysis) const {
@@ -179,11 +192,11 @@ Page make_memory_page(const Answers& findings, std::string_view paths) {
   page.title = "Memory";
   page.facts = memory_story(findings);
   page.advice = findings.advice ? &*findings.advice : nullptr;
-  page.advice_last = true;
   add_sections(kMemoryPage.sections, findings, page);
   add_oddities(findings.info, page);
   page.one_rank = true;  // the snapshot's name says it
   page.one_device = page.facts.size() == 1;
+  say_loss_first(findings.info, page);
   page.next = next_of_sections(page, paths);
   page.next.push_back({fmt::format("stepscope advise {}", paths), "all findings, whole"});
   page.next.push_back(

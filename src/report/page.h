@@ -62,7 +62,6 @@ struct Page {
   std::string title;
   std::vector<NamedText> facts;  // the run in a few lines
   const advice::Advice* advice = nullptr;
-  bool advice_last = false;  // behind the sections instead of before them
   std::vector<PageSection> sections;
   std::vector<NamedText> oddities;    // met while reading; names are ids of notes
   std::vector<std::string> failures;  // files that could not be read

@@ -125,9 +125,8 @@ std::string page_html(const Page& page, std::string_view program) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.text));
   }
   html += fmt::format("</dl>\n{}", navigation(page));
-  if (!page.advice_last) html += findings_html(page);
+  html += findings_html(page);
   for (const PageSection& section : page.sections) html += section_html(section, page.note());
-  if (page.advice_last) html += findings_html(page);
   html += oddities_html(page);
   html += fmt::format("<section id=\"next\">\n<h2>{}</h2>\n<pre>", kNextTitle);
   for (const NamedText& next : page.next) {

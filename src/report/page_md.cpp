@@ -37,7 +37,7 @@ std::string page_md(const Page& page) {
     out +=
         fmt::format("- {}: {}\n", fact.name.empty() ? "and" : fact.name, markdown_text(fact.text));
   }
-  if (!page.advice_last) out += findings_md(page);
+  out += findings_md(page);
   for (const PageSection& section : page.sections) {
     out += fmt::format("\n## {}\n", section.section->title);
     if (!section.blocks.empty()) out += fmt::format("\n{}\n", section.section->about);
@@ -57,7 +57,6 @@ std::string page_md(const Page& page) {
       out += fmt::format("\n{}\n", markdown_text(remark));
     }
   }
-  if (page.advice_last) out += findings_md(page);
   if (page.has_oddities()) {
     out += fmt::format("\n## {}\n\n", page.oddities_title());
     for (const NamedText& odd : page.oddities) {

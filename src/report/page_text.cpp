@@ -102,9 +102,8 @@ std::string page_text(const Page& page, const Look& given) {
   if (look.width > kWidestPage) look.width = kWidestPage;
   std::string text = styled(page.title, Style::kStrong, look) + "\n\n";
   text += facts_text(page.facts, look);
-  if (!page.advice_last) text += findings_text(page, look);
+  text += findings_text(page, look);
   for (const PageSection& section : page.sections) text += section_text(section, page.note(), look);
-  if (page.advice_last) text += findings_text(page, look);
   text += oddities_text(page, look);
   text += fmt::format("\n{}\n", styled(kNextTitle, Style::kStrong, look));
   TextTable table({{""}, {""}});

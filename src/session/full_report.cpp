@@ -76,7 +76,11 @@ advice::Advice advice_of(const report::Answers& answers, const Recording& record
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
   const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run));
   const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
-                            .snapshot = !recording.snapshots.empty()};
+                            .snapshot = !recording.snapshots.empty(),
+                            .snapshot_lost = std::ranges::any_of(
+                                recording.snapshots, [](const memory::Snapshot& snapshot) {
+                                  return snapshot.log.lost_data();
+                                })};
   return advice::advise(facts, scope);
 }
 
