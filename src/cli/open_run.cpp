@@ -65,6 +65,11 @@ void note_useless_pattern(const Context& context, const trace::Run& run) {
   context.console.note(fmt::format("no annotation matches {} '{}'",
                                    context.arguments.origin("steps"),
                                    context.arguments.text("steps")));
+  const std::string text = context.arguments.text("steps");
+  if (!text.empty() && text.find_first_not_of("0123456789,-:") == std::string::npos) {
+    context.console.hint(
+        "--steps says which annotations are steps; `stepscope analyze --step 3` looks at step 3");
+  }
 }
 
 base::ImportLog notes_of(const session::Recording& recording) {

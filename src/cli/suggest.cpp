@@ -32,13 +32,18 @@ std::size_t distance(std::string_view a, std::string_view b) {
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> words) {
   std::string_view nearest;
   std::size_t least = word.size() / 3 + 1;  // more edits than that and it is another word
+  std::size_t nearest_distance = 0;
   for (const std::string_view candidate : words) {
     // A beginning that was not finished is near, however much is missing.
     const bool begun = word.size() >= 2 && candidate.starts_with(word);
-    const std::size_t edits = begun ? 1 : distance(word, candidate);
-    if (edits < least || (edits == least && nearest.empty())) {
+    const std::size_t apart = distance(word, candidate);
+    const std::size_t edits = begun ? 1 : apart;
+    // Of several that begin so, the one with the least missing.
+    const bool nearer = edits == least && (nearest.empty() || apart < nearest_distance);
+    if (edits < least || nearer) {
       least = edits;
       nearest = candidate;
+      nearest_distance = apart;
     }
   }
   return nearest;

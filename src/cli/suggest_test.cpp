@@ -9,6 +9,12 @@
 namespace stepscope::cli {
 namespace {
 
+TEST(Suggest, OfSeveralThatBeginSoTheShortest) {
+  constexpr std::array<std::string_view, 3> kWords = {"kernel-types", "kernels",
+                                                      "kernel-durations"};
+  EXPECT_EQ(nearest_word("kernel", kWords), "kernels");
+}
+
 TEST(Suggest, FindsWhatWasMeant) {
   constexpr std::array<std::string_view, 5> kWords = {"info", "export", "help", "completion",
                                                       "no-timing"};
