@@ -66,6 +66,8 @@ enum class Note : std::uint8_t {
   kRankFromOrder,
   kRankConflict,
   kSeveralWindows,
+  kPartialFile,
+  kEarlierAttempts,
   kNoDeviceEvents,
   kWithoutBaseTime,
   kUnreadableFile,

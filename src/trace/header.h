@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace stepscope::trace {
+
+struct ProcessRecord;  // trace/process_record.h
 
 struct DeviceProperties {
   std::int64_t id = 0;
@@ -46,6 +49,9 @@ struct Header {
   std::optional<Distributed> distributed;
   std::string host;        // host_name, or empty
   std::string trace_name;  // where the writer first put the file
+  // Set where the process recorded itself (docs/formats/scope.md): ranges, steps, log lines, and
+  // nothing of a device. Null for a profiler's trace.
+  std::shared_ptr<const ProcessRecord> process_record;
   // Every other top-level key with its value as JSON text, in file order. Values of the keys above
   // are here too: export writes the header from this list.
   std::vector<std::pair<std::string, std::string>> metadata;

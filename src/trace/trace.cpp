@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/process_record.h"
+
 namespace stepscope::trace {
 namespace {
 
@@ -61,7 +63,9 @@ base::Result<std::string> Trace::event_text(Row row) const {
 }
 
 std::size_t Trace::memory() const {
-  return sum(start_, duration_, name_, category_, kind_, phase_, flags_, track_, parent_, ordinal_,
+  const std::size_t record = header_.process_record ? header_.process_record->memory() : 0;
+  return record +
+         sum(start_, duration_, name_, category_, kind_, phase_, flags_, track_, parent_, ordinal_,
              text_at_) +
          text_blocks_.capacity() * sizeof(TextBlock) + signatures_.capacity() * sizeof(Signature) +
          sum(strings_, ops_, flops_, stacks_, python_, launches_, device_, kernels_, copies_,

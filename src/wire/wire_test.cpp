@@ -1,3 +1,4 @@
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -237,12 +238,41 @@ TEST(TickClock, InterpolatesAndIgnoresSetClocks) {
   clock.add({1'000, 100, 5'100});
   clock.add({3'000, 1'100, 6'100});
   clock.add({5'000, 2'100, 9'999'100});  // somebody set the wall clock
-  EXPECT_EQ(clock.wall_ns(1'000), 5'100);
-  EXPECT_EQ(clock.wall_ns(2'000), 5'600);
-  EXPECT_EQ(clock.wall_ns(5'000), 7'100);
-  EXPECT_EQ(clock.wall_ns(7'000), 8'100);
-  EXPECT_EQ(clock.wall_ns(0), 4'600);
+  EXPECT_EQ(clock.elapsed_ns(1'000), 0);
+  EXPECT_EQ(clock.elapsed_ns(2'000), 500);
+  EXPECT_EQ(clock.elapsed_ns(5'000), 2'000);
+  EXPECT_EQ(clock.elapsed_ns(7'000), 3'000);
+  EXPECT_EQ(clock.elapsed_ns(0), -500);
   EXPECT_EQ(clock.largest_set(), 9'992'000);
+}
+
+// The quick way between two anchors gives what the long division does, to the nanosecond.
+TEST(TickClock, IsExactBetweenAnchors) {
+  for (const std::uint64_t length : {1ULL, 7ULL, 999'999'937ULL, 3'000'000'019ULL, 1ULL << 33}) {
+    for (const std::int64_t between : {1LL, 3LL, 999'999'999LL}) {
+      TickClock clock;
+      clock.add({0, 0, 0});
+      clock.add({length, between, between});
+      for (std::uint64_t i = 0; i < 1'000; ++i) {
+        const std::uint64_t ticks = length / 1'000 * i + i % length;
+        if (ticks >= length) continue;
+        EXPECT_EQ(clock.elapsed_ns(ticks),
+                  static_cast<std::int64_t>(ticks * static_cast<std::uint64_t>(between) / length));
+      }
+    }
+  }
+}
+
+TEST(TickClock, EndsAtTheEdgeOfTime) {
+  TickClock clock;
+  clock.add(
+      {0, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
+  clock.add(
+      {1, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()});
+  const base::Nanos late = clock.elapsed_ns(~0ULL / 2);
+  const base::Nanos early = clock.elapsed_ns(~0ULL / 2 + 1);
+  EXPECT_GT(late - early, 0);  // does not overflow
+  EXPECT_GT(clock.largest_set(), 0);
 }
 
 }  // namespace

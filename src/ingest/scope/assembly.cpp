@@ -15,9 +15,14 @@ namespace {
 using base::Note;
 using trace::RawPhase;
 
-constexpr std::string_view kRange = "user_annotation";
-constexpr std::string_view kLog = "log";
-constexpr std::string_view kCounterCategory = "counter";
+constexpr std::string_view kStepTrack = "steps";
+// The year 2116: whatever is added to it still fits.
+constexpr std::int64_t kEdgeOfTime = std::int64_t{1} << 62;
+// Damage may put the end of a recording anywhere; nobody trains for longer.
+constexpr base::Nanos kLongestOpen = trace::kAbsurdDuration;
+// Ranges that are open at once and end in any order: more would take time that grows with their
+// square.
+constexpr std::size_t kDeepestSearch = 1024;
 // A name is a column: a log line's first line, not its traceback.
 constexpr std::size_t kLongestLogName = 200;
 
@@ -32,9 +37,12 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return value;
 }
 
-}  // namespace
+// Processes of a rank beside the one that trains name their files so.
+bool is_worker_file(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with("worker-");
+}
 
-Assembly::Assembly() : lane_(std::make_unique<trace::Lane>(0)) {}
+}  // namespace
 
 void Assembly::take(const wire::BlockView& block) {
   switch (block.kind) {
@@ -51,8 +59,9 @@ void Assembly::take(const wire::BlockView& block) {
       if (const auto anchor = wire::read_anchor(block.payload)) {
         if (!first_anchor_) {
           first_anchor_ = anchor;
-          base_ns_ = anchor->wall_ns;
+          base_ns_ = std::clamp(anchor->wall_ns, -kEdgeOfTime, kEdgeOfTime);
         }
+        last_anchor_ = anchor;
         clock_.add(*anchor);
         return;
       }
@@ -68,12 +77,16 @@ void Assembly::take(const wire::BlockView& block) {
     case wire::BlockKind::kDropped:
       if (const auto dropped = wire::read_dropped(block.payload)) {
         log_.add(Note::kRecordsDropped, block.offset, {}, dropped->count);
+        about_->dropped += dropped->count;
         return;
       }
       break;
     case wire::BlockKind::kEnd:
-      cost_ = wire::read_end(block.payload);
-      if (cost_) return;
+      if (const auto cost = wire::read_end(block.payload)) {
+        about_->cost = {cost->records, cost->dropped,    cost->log_lines,
+                        cost->bytes,   cost->lost_bytes, cost->writer_ns};
+        return;
+      }
       break;
   }
   unreadable(block);
@@ -87,9 +100,13 @@ void Assembly::unreadable(const wire::BlockView& block) {
 void Assembly::take_names(const wire::BlockView& block) {
   const auto run = wire::read_names(block.payload);
   // More names than bytes read so far would only be made to fill memory.
-  if (!run || run->first > names_.size() + block.offset) return unreadable(block);
+  if (!run || run->first > block.offset) return unreadable(block);
   names_.resize(std::max<std::size_t>(names_.size(), run->first + run->names.size()));
-  for (std::size_t i = 0; i < run->names.size(); ++i) names_[run->first + i] = run->names[i];
+  name_ids_.resize(names_.size(), base::kNoString);
+  for (std::size_t i = 0; i < run->names.size(); ++i) {
+    names_[run->first + i] = run->names[i];
+    name_ids_[run->first + i] = base::kNoString;
+  }
 }
 
 void Assembly::take_thread(const wire::BlockView& block) {
@@ -100,45 +117,89 @@ void Assembly::take_thread(const wire::BlockView& block) {
   thread.system_id = std::to_string(info->system_id);
 }
 
-void Assembly::begin_batch(std::uint64_t offset) {
-  lane_->begin(offset);
-  in_batch_ = 0;
+inline base::StringId Assembly::name_id(wire::NameId name) {
+  constexpr std::string_view kLost = "(name lost)";
+  if (name >= names_.size()) return rows_.intern(kLost);
+  base::StringId& id = name_ids_[name];
+  if (id == base::kNoString) id = rows_.intern(names_[name].empty() ? kLost : names_[name]);
+  return id;
 }
 
-void Assembly::end_batch() { batches_.push_back(lane_->finish()); }
+inline void Assembly::begin_range(Place& place, wire::NameId name, base::Nanos now) {
+  const RowPlace row = rows_.add(
+      {.name = name_id(name), .track = place.track, .start = now, .flags = trace::kUnclosed});
+  place.open.push_back({name, row, now});
+}
+
+inline void Assembly::end_range(Place& place, wire::NameId name, base::Nanos now) {
+  // The innermost of that name: generators may end out of order.
+  const auto deepest = std::min(place.open.size(), kDeepestSearch);
+  const auto last = place.open.rbegin() + static_cast<std::ptrdiff_t>(deepest);
+  const auto open = std::find_if(place.open.rbegin(), last,
+                                 [&](const OpenRange& range) { return range.name == name; });
+  if (open == last) {
+    rows_.note(Note::kEndWithoutBegin);
+    return;
+  }
+  const base::Nanos length = now - open->start;
+  const RowPlace row = open->row;
+  place.open.erase(std::next(open).base());
+  ++about_->ranges;
+  rows_.at(row).flags = 0;
+  if (length >= 0 && length <= trace::kAbsurdDuration) {
+    rows_.set_duration(row, length);
+    return;
+  }
+  rows_.note(length < 0 ? Note::kNegativeDuration : Note::kAbsurdDuration);
+  rows_.at(row).flags = trace::kBadDuration;
+}
 
 void Assembly::take_events(const wire::BlockView& block) {
-  begin_batch(block.offset);
-  const auto thread = wire::read_events(
+  rows_.begin_block(block.offset);
+  Thread* thread = nullptr;  // a block is of one
+  const auto read = wire::read_events(
       block.payload, [&](wire::ThreadId id, const wire::Record& one, std::uint64_t value) {
-        record(id, one, value);
-        ++in_batch_;
+        if (thread == nullptr) thread = &threads_[id];
+        // Nearly all are begins and ends.
+        if (one.kind() == wire::RecordKind::kBegin && thread->place != nullptr) {
+          begin_range(*thread->place, static_cast<wire::NameId>(one.what()),
+                      clock_.elapsed_ns(one.ticks));
+        } else if (one.kind() == wire::RecordKind::kEnd && thread->place != nullptr) {
+          end_range(*thread->place, static_cast<wire::NameId>(one.what()),
+                    clock_.elapsed_ns(one.ticks));
+        } else {
+          record(id, *thread, one, value);
+        }
+        rows_.count_record();
       });
-  if (!thread) unreadable(block);
-  end_batch();
+  if (!read) unreadable(block);
 }
 
-void Assembly::record(wire::ThreadId id, const wire::Record& record, std::uint64_t value) {
-  Thread& thread = threads_[id];
+void Assembly::record(wire::ThreadId id, Thread& thread, const wire::Record& record,
+                      std::uint64_t value) {
   if (record.kind() == wire::RecordKind::kLane) {
+    if (record.what() != thread.lane) thread.place = nullptr;
     thread.lane = record.what();
     return;
   }
+  if (thread.place == nullptr) thread.place = &place_of(id, thread.lane);
+  Place& place = *thread.place;
   const auto name = static_cast<wire::NameId>(record.what());
-  const base::Nanos now = local(record.ticks);
-  Place& place = place_of(id, thread.lane);
+  const base::Nanos now = clock_.elapsed_ns(record.ticks);
   switch (record.kind()) {
     case wire::RecordKind::kBegin:
-      place.open.push_back({name, now});
+      begin_range(place, name, now);
       break;
     case wire::RecordKind::kEnd:
       end_range(place, name, now);
       break;
     case wire::RecordKind::kInstant:
-      add_row(name_of(name), lane_->category(kRange, 0), place.track, now, 0, RawPhase::kInstant);
+      ++about_->instants;
+      rows_.add(
+          {.name = name_id(name), .track = place.track, .start = now, .phase = RawPhase::kInstant});
       break;
     case wire::RecordKind::kStep:
-      if (record.what() == 0) step(place, static_cast<std::int64_t>(value), now);
+      if (record.what() == 0) step(static_cast<std::int64_t>(value), now);
       last_step_ = now;
       break;
     case wire::RecordKind::kCounter:
@@ -154,117 +215,102 @@ Assembly::Place& Assembly::place_of(wire::ThreadId thread, std::uint64_t lane) {
   const auto [found, is_new] = places_.try_emplace(key);
   if (!is_new) return found->second;
   const std::string tid = lane == 0 ? threads_[thread].system_id : fmt::format("task {}", lane);
-  const std::string name = lane == 0 ? threads_[thread].name : tid;
-  found->second.track = lane_->track(pid_, tid, in_batch_);
-  lane_->labels.push_back(
-      {found->second.track, trace::LabelRow::What::kThreadName, lane_->intern(name, in_batch_), 0});
+  found->second.track = rows_.track(pid_, tid, lane == 0 ? threads_[thread].name : tid);
   return found->second;
 }
 
-std::string_view Assembly::name_of(wire::NameId name) const {
-  return name < names_.size() && !names_[name].empty() ? std::string_view(names_[name])
-                                                       : std::string_view("(name lost)");
-}
-
-trace::EventRow& Assembly::add_row(std::string_view name, std::uint32_t category,
-                                   std::uint32_t track, base::Nanos start, base::Nanos duration,
-                                   RawPhase phase) {
-  trace::EventRow row;
-  row.start = start;
-  row.duration = duration;
-  row.name = lane_->intern(name, in_batch_);
-  row.track = track;
-  row.category = category;
-  row.entry = lane_->entries();
-  row.text_at = in_batch_;
-  row.kind = lane_->category_kind(category);
-  row.phase = phase;
-  lane_->add_entry();
-  lane_->events.push_back(row);
-  return lane_->events.back();
-}
-
-void Assembly::end_range(Place& place, wire::NameId name, base::Nanos now) {
-  // The innermost of that name: generators may end out of order.
-  const auto open = std::find_if(place.open.rbegin(), place.open.rend(),
-                                 [&](const OpenRange& range) { return range.name == name; });
-  if (open == place.open.rend()) {
-    lane_->note(Note::kEndWithoutBegin, in_batch_);
-    return;
-  }
-  const base::Nanos start = open->start;
-  place.open.erase(std::next(open).base());
-  add_row(name_of(name), lane_->category(kRange, 0), place.track, start, now - start,
-          RawPhase::kSpan);
-}
-
-// A step lasts from the mark before it.
-void Assembly::step(Place& place, std::int64_t number, base::Nanos now) {
-  if (last_step_) {
-    add_row(fmt::format("ProfilerStep#{}", number), lane_->category(kRange, 0), place.track,
-            *last_step_, now - *last_step_, RawPhase::kSpan);
+// A step lasts from the mark before it. A range may begin in one and end in the next, so steps
+// have a track of their own and do not take part in the nesting.
+void Assembly::step(std::int64_t number, base::Nanos now) {
+  if (last_step_ && now >= *last_step_) {
+    if (!step_track_) step_track_ = rows_.track(pid_, kStepTrack, kStepTrack);
+    ++about_->steps;
+    rows_.add({.name = rows_.intern(fmt::format("ProfilerStep#{}", number)),
+               .track = *step_track_,
+               .start = *last_step_,
+               .duration = now - *last_step_});
   }
 }
 
 void Assembly::counter(Place& place, wire::NameId name, double value, base::Nanos now) {
-  const std::uint32_t event = lane_->next_event();
-  trace::EventRow& row = add_row(name_of(name), lane_->category(kCounterCategory, 0), place.track,
-                                 now, 0, RawPhase::kCounter);
-  row.kind = trace::Kind::kCounter;
-  lane_->counters.push_back({event, lane_->intern("value", in_batch_), value});
+  ++about_->counter_values;
+  const RowPlace row = rows_.add({.name = name_id(name),
+                                  .track = place.track,
+                                  .start = now,
+                                  .category = RowCategory::kCounter,
+                                  .phase = RawPhase::kCounter});
+  rows_.add_counter(row, "value", value);
 }
 
 void Assembly::take_logs(const wire::BlockView& block) {
   const auto lines = wire::read_logs(block.payload);
   if (!lines) return unreadable(block);
-  begin_batch(block.offset);
+  rows_.begin_block(block.offset);
+  texts_->add_block(block.offset, about_->log.size(), lines->size());
   for (const wire::LogLine& line : *lines) {
     const std::uint32_t track = place_of(line.thread, line.lane).track;
-    texts_->add(block.offset + in_batch_, line);
-    add_row(first_line(line.text), lane_->category(kLog, 0), track, local(line.ticks), 0,
-            RawPhase::kInstant);
-    ++in_batch_;
+    const base::Nanos now = clock_.elapsed_ns(line.ticks);
+    about_->log.push_back({.time = now,
+                           .step = line.step,
+                           .level = line.level,
+                           .logger = line.logger,
+                           .thread = threads_[line.thread].name,
+                           .text = line.text});
+    rows_.add({.name = rows_.intern(first_line(line.text)),
+               .track = track,
+               .start = now,
+               .category = RowCategory::kLog,
+               .phase = RawPhase::kInstant});
+    rows_.count_record();
   }
-  end_batch();
 }
 
 void Assembly::finish() {
-  if (!cost_) log_.add(Note::kNotFinished);
+  if (!about_->cost) log_.add(Note::kNotFinished);
   if (const base::Nanos set = clock_.largest_set(); set > 1'000'000) {
+    about_->clock_set = set;
     log_.add(Note::kClockWasSet, base::ImportLog::kNowhere,
              fmt::format("by {} ms", set / 1'000'000));
   }
-  begin_batch(batches_.empty() ? 0 : batches_.back().text_offset + (1U << 20));
+  if (first_anchor_) about_->length = last_anchor_->monotonic_ns - first_anchor_->monotonic_ns;
+  // The process was alive when it last looked at the clocks.
+  const base::Nanos end =
+      std::max(rows_.last_end(), last_anchor_ ? clock_.elapsed_ns(last_anchor_->ticks) : 0);
   for (const auto& [key, place] : places_) {
     for (const OpenRange& range : place.open) {
-      add_row(name_of(range.name), lane_->category(kRange, 0), place.track, range.start, 0,
-              RawPhase::kBegin);
-      ++in_batch_;
+      ++about_->ranges;
+      ++about_->open_ranges;
+      const base::Nanos length = std::clamp<base::Nanos>(end - range.start, 0, kLongestOpen);
+      rows_.set_duration(range.row, length);
+      log_.add(Note::kUnclosedBegin, rows_.position(range.row));
     }
   }
-  end_batch();
+  rows_.finish();
 }
 
-trace::BuildInput Assembly::build_input() {
+trace::BuildInput Assembly::build_input(std::string_view file_name) {
   trace::BuildInput input;
   trace::Header& header = input.header;
   header.base_time_ns = base_ns_;
   for (const auto& [key, value] : process_) {
     if (key == "host") header.host = value;
+    if (key == "pid") about_->pid = number_in(value);
+    if (key == "parent_pid") about_->parent_pid = number_in(value);
     if (key == "rank") {
       if (const auto rank = number_in(value)) header.distributed.emplace().rank = rank;
     }
     header.metadata.emplace_back(key, base::json_string(value));
   }
-  if (cost_) {
+  about_->is_worker = is_worker_file(file_name);
+  header.process_record = about_;
+  if (const auto& cost = about_->cost) {
     header.metadata.emplace_back(
         "recorder", fmt::format(R"({{"records":{},"dropped":{},"log_lines":{},"bytes":{},)"
                                 R"("lost_bytes":{},"writer_cpu_ns":{}}})",
-                                cost_->records, cost_->dropped, cost_->log_lines, cost_->bytes,
-                                cost_->lost_bytes, cost_->writer_ns));
+                                cost->records, cost->dropped, cost->log_lines, cost->bytes,
+                                cost->lost_bytes, cost->writer_ns));
   }
-  input.lanes.push_back(std::move(lane_));
-  input.batches = std::move(batches_);
+  rows_.give_to(input);
   input.log = std::move(log_);
   input.source = texts_;
   input.decode = [](std::string_view raw) { return std::string(raw); };

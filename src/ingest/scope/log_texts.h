@@ -2,25 +2,34 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "trace/process_record.h"
 #include "trace/trace.h"
-#include "wire/writer.h"
 
 namespace stepscope::ingest::scope {
 
 // Log lines have arguments; everything else is in the columns.
 class LogTexts final : public trace::SourceText {
  public:
-  void add(std::uint64_t offset, const wire::LogLine& line);
+  explicit LogTexts(std::shared_ptr<const trace::ProcessRecord> record)
+      : record_(std::move(record)) {}
+  // The lines of a block follow each other, in the file and in the record.
+  void add_block(std::uint64_t offset, std::size_t first_line, std::size_t lines) {
+    blocks_.push_back({offset, first_line, lines});
+  }
   base::Result<std::string> event(std::uint64_t text_offset) override;
 
  private:
-  std::map<std::uint64_t, std::string> args_;  // by offset
+  struct LogBlock {
+    std::uint64_t offset;
+    std::size_t first_line, lines;
+  };
+  std::shared_ptr<const trace::ProcessRecord> record_;
+  std::vector<LogBlock> blocks_;  // by offset
 };
-
-// "warning" for 30; the number for what is in between.
-std::string level_name(std::int32_t level);
 
 }  // namespace stepscope::ingest::scope

@@ -59,7 +59,7 @@ base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
                        fmt::format("{} bytes of a block", blocks.cut_bytes()));
   }
   assembly.finish();
-  trace::BuildInput input = assembly.build_input();
+  trace::BuildInput input = assembly.build_input(source->name());
   input.threads = options.threads;
   input.step_pattern = options.step_pattern;
   base::Result<trace::Trace> built = trace::TraceBuilder(std::move(input)).build();

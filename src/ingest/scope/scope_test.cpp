@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trace/process_record.h"
 #include "wire/writer.h"
 
 namespace stepscope::ingest::scope {
@@ -126,6 +127,66 @@ TEST(Scope, WhatComesBeforeAStepBeginsBelongsToNone) {
   EXPECT_EQ(trace->steps().list[1].start, 400);
 }
 
+// A range may begin in one step and end in the next.
+TEST(Scope, StepsDoNotDisturbTheNesting) {
+  File file;
+  file.names({"outer", "inner"});
+  file.anchor(1'000);
+  file.events({step(50), value(0), begin(100, 0), step(200), value(1), begin(300, 1), end(350, 1),
+               end(500, 0), step(600), value(2)});
+  const auto trace = file.read();
+  ASSERT_TRUE(trace);
+  EXPECT_THAT(told(*trace),
+              ElementsAre("100 outer 100+400", "100 inner 300+50", "steps ProfilerStep#1 50+150",
+                          "steps ProfilerStep#2 200+400"));
+  EXPECT_EQ(trace->parent()[1], 0U);
+  EXPECT_EQ(trace->log().count(Note::kOverlappingSpans), 0U);
+}
+
+TEST(Scope, SaysWhoRecordedWhatAndAtWhatCost) {
+  File file;
+  file.names({"a", "loss"});
+  file.anchor(2'000);
+  file.events({begin(100, 0),
+               end(200, 0),
+               begin(300, 0),
+               {400, Record::pack(RecordKind::kCounter, 1)},
+               value(0)});
+  wire::put_logs(file.bytes, std::vector<wire::LogLine>{{1'500, 1, 0, 6, 40, "train", "lost"}});
+  wire::put_dropped(file.bytes, 1, 3);
+  wire::put_end(file.bytes, {.records = 4, .bytes = 100, .lost_bytes = 7, .writer_ns = 20});
+  const auto trace = read(bytes::memory_source("x/worker-17.scope", file.bytes), {});
+  ASSERT_TRUE(trace);
+  const trace::ProcessRecord& record = *trace->header().process_record;
+  EXPECT_TRUE(record.is_worker);
+  EXPECT_FALSE(file.read()->header().process_record->is_worker);
+  EXPECT_EQ(record.pid, 17);
+  EXPECT_EQ(record.ranges, 2U);
+  EXPECT_EQ(record.open_ranges, 1U);
+  EXPECT_EQ(record.counter_values, 1U);
+  EXPECT_EQ(record.dropped, 3U);
+  EXPECT_EQ(record.length, 2'000);
+  ASSERT_EQ(record.log.size(), 1U);
+  EXPECT_EQ(record.log[0].step, 6);
+  EXPECT_EQ(record.log[0].thread, "MainThread");
+  ASSERT_TRUE(record.cost);
+  EXPECT_EQ(record.cost->lost_bytes, 7U);
+  EXPECT_EQ(record.cost->writer_ns, 20);
+}
+
+// Ticks that no process can have counted: nothing overflows, and the rest is whole.
+TEST(Scope, SurvivesAbsurdTicks) {
+  File file;
+  file.names({"a"});
+  file.anchor(1'000);
+  file.events({begin(100, 0), end(~0ULL / 2, 0), begin(200, 0), end(150, 0), begin(300, 0)});
+  const auto trace = file.read();
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->log().count(Note::kAbsurdDuration), 1U);
+  EXPECT_EQ(trace->log().count(Note::kNegativeDuration), 1U);
+  EXPECT_EQ(trace->size(), 3U);
+}
+
 TEST(Scope, LogLinesKeepTheirText) {
   File file;
   file.anchor(1'000);
@@ -156,7 +217,7 @@ TEST(Scope, WhatWasOpenLastsToTheEnd) {
   file.events({begin(100, 0), begin(200, 1), end(700, 1)});
   const auto trace = file.read();
   ASSERT_TRUE(trace);
-  EXPECT_THAT(told(*trace), ElementsAre("100 epoch 100+600", "100 step 200+500"));
+  EXPECT_THAT(told(*trace), ElementsAre("100 epoch 100+900", "100 step 200+500"));
   EXPECT_EQ(trace->log().count(Note::kUnclosedBegin), 1U);
   EXPECT_EQ(trace->log().count(Note::kNotFinished), 1U);
 }

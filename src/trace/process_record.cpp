@@ -1,0 +1,30 @@
+#include "trace/process_record.h"
+
+namespace stepscope::trace {
+
+std::string level_name(std::int32_t level) {
+  switch (level) {
+    case 10:
+      return "debug";
+    case 20:
+      return "info";
+    case 30:
+      return "warning";
+    case 40:
+      return "error";
+    case 50:
+      return "critical";
+    default:
+      return std::to_string(level);
+  }
+}
+
+std::size_t ProcessRecord::memory() const {
+  std::size_t bytes = log.capacity() * sizeof(LogEntry);
+  for (const LogEntry& line : log) {
+    bytes += line.logger.capacity() + line.thread.capacity() + line.text.capacity();
+  }
+  return bytes;
+}
+
+}  // namespace stepscope::trace
