@@ -95,6 +95,7 @@ enum class Needs : std::uint8_t {
   kSnapshot,            // of an allocator's memory
   kSnapshotOrTimeline,  // or what export_memory_timeline wrote
   kSnapshotOrStats,     // or what torch.cuda.memory_stats said
+  kRecording,           // what a process recorded of itself
   kEither,              // says itself what it makes of what there is
 };
 // Whether it is of what an allocator recorded, and not of a trace.

@@ -1,5 +1,6 @@
 // What an analysis needs, and the plain sentence where that was not recorded.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ bool has(const RunView& view, Needs needs) {
       return !view.snapshots.empty() || !view.timelines.empty();
     case Needs::kSnapshotOrStats:
       return !view.snapshots.empty() || !view.stats.empty();
+    case Needs::kRecording:
+      return !view.recordings.empty();
     case Needs::kEither:
       break;
   }
@@ -37,6 +40,8 @@ std::string_view text_of(Needs needs) {
       return "a memory snapshot or an exported memory timeline";
     case Needs::kSnapshotOrStats:
       return "a memory snapshot or the figures of torch.cuda.memory_stats";
+    case Needs::kRecording:
+      return "a recording by stepscope";
     case Needs::kTrace:
     case Needs::kEither:
       break;
@@ -46,7 +51,12 @@ std::string_view text_of(Needs needs) {
 
 std::string what_is_here(const RunView& view) {
   std::vector<std::string_view> here;
-  if (!view.windows.empty()) here.emplace_back("a trace");
+  // Without a trace, recordings stand in for it.
+  const bool traced = std::ranges::any_of(view.windows, [](const WindowView& window) {
+    return window.trace->header().process_record == nullptr;
+  });
+  if (traced) here.emplace_back("a trace");
+  if (!view.recordings.empty()) here.emplace_back("a recording by stepscope");
   if (!view.snapshots.empty()) here.emplace_back("a memory snapshot");
   if (!view.timelines.empty()) here.emplace_back("an exported memory timeline");
   if (!view.stats.empty()) here.emplace_back("memory statistics");
@@ -76,6 +86,11 @@ std::string why_not_answered(const Analysis& analysis, const RunView& view) {
   std::string why =
       fmt::format("'{}' needs {}, and this is {}", analysis.name, text_of(analysis.needs), here);
   if (is_of_memory(analysis.needs)) why += "; torch.cuda.memory._dump_snapshot writes one";
+  if (analysis.needs == Needs::kRecording) {
+    why +=
+        "; stepscope.profile and stepscope.range make one (for the ranges of a trace: "
+        "'annotations')";
+  }
   const std::string answers = view.windows.empty() ? answered_by(view) : std::string();
   if (!answers.empty()) why += "; this answers: " + answers;
   return why + ".";

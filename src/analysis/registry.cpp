@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::array kAnalyses = {
     &kOverview,
+    &kTime,
+    &kLog,
     &kSteps,
     &kDataloader,
     &kTemporalBreakdown,

@@ -6,6 +6,8 @@
 namespace stepscope::analysis {
 
 extern const Analysis kOverview;
+extern const Analysis kTime;
+extern const Analysis kLog;
 extern const Analysis kSteps;
 extern const Analysis kStepsTensorflow;
 extern const Analysis kDataloader;

@@ -1,12 +1,16 @@
 #include "analysis/view.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "trace/process_record.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -110,6 +114,10 @@ void collect_devices(WindowView& view) {
   }
 }
 
+base::Nanos wall_zero(const WindowView& view) {
+  return view.trace->clock().base_ns + view.trace->clock().offset_ns;
+}
+
 void choose_steps(WindowView& view, const Selection& selection) {
   view.chosen = !selection.steps.empty();
   Union measured;
@@ -151,6 +159,68 @@ WindowView prepare(const trace::Window& window, std::int32_t rank, std::uint32_t
 bool is_chosen(const Selection& selection, std::int32_t rank) {
   return selection.ranks.empty() ||
          std::ranges::find(selection.ranks, rank) != selection.ranks.end();
+}
+
+struct WindowSource {
+  const trace::Window* window;
+  std::int32_t rank;
+  std::uint32_t number;
+};
+
+struct Sources {
+  std::vector<WindowSource> traces, recordings;
+};
+
+Sources sources_of(const trace::Run& run, const Selection& selection) {
+  Sources sources;
+  for (const trace::RankTraces& rank : run.ranks) {
+    if (!is_chosen(selection, rank.rank.value)) continue;
+    for (std::uint32_t w = 0; w < rank.windows.size(); ++w) {
+      const trace::Window& window = rank.windows[w];
+      const bool recording = window.trace.header().process_record != nullptr;
+      (recording ? sources.recordings : sources.traces).push_back({&window, rank.rank.value, w});
+    }
+  }
+  return sources;
+}
+
+std::vector<WindowView> prepare(const std::vector<WindowSource>& sources,
+                                const Selection& selection, unsigned threads) {
+  std::vector<WindowView> views(sources.size());
+  base::parallel_for(sources.size(), threads, [&](std::size_t i) {
+    views[i] = prepare(*sources[i].window, sources[i].rank, sources[i].number, selection);
+  });
+  return views;
+}
+
+bool is_worker(const WindowView& view) { return view.trace->header().process_record->is_worker; }
+
+// Workers know no steps: theirs are those of their rank, by the wall clock.
+void lend_steps(std::vector<WindowView>& recordings, const Selection& selection) {
+  for (WindowView& worker : recordings) {
+    if (worker.has_steps || !is_worker(worker)) continue;
+    const auto lender = std::ranges::find_if(recordings, [&](const WindowView& other) {
+      return other.rank == worker.rank && other.has_steps && !is_worker(other);
+    });
+    if (lender == recordings.end()) continue;
+    const base::Nanos shift = wall_zero(*lender) - wall_zero(worker);
+    worker.steps = lender->steps;
+    for (StepTime& step : worker.steps) {
+      for (Interval* span : {&step.host, &step.span}) {
+        span->start += shift;
+        span->end += shift;
+      }
+    }
+    choose_steps(worker, selection);
+  }
+}
+
+// Where nothing was traced, questions about a trace are answered by what the training processes
+// recorded: steps and ranges.
+std::vector<WindowView> stand_ins(const std::vector<WindowView>& recordings) {
+  std::vector<WindowView> trainers;
+  std::ranges::copy_if(recordings, std::back_inserter(trainers), std::not_fn(is_worker));
+  return trainers.empty() ? recordings : trainers;
 }
 
 template <class Numbers>
@@ -230,22 +300,11 @@ base::Result<RunView> make_view(const trace::Run& run, const MemoryFiles& memory
                       std::ranges::find(selection.steps, step.number) != selection.steps.end();
     }
   }
-  struct Source {
-    const trace::Window* window;
-    std::int32_t rank;
-    std::uint32_t number;
-  };
-  std::vector<Source> sources;
-  for (const trace::RankTraces& rank : run.ranks) {
-    if (!is_chosen(selection, rank.rank.value)) continue;
-    for (std::uint32_t w = 0; w < rank.windows.size(); ++w) {
-      sources.push_back({&rank.windows[w], rank.rank.value, w});
-    }
-  }
-  view.windows.resize(sources.size());
-  base::parallel_for(sources.size(), threads, [&](std::size_t i) {
-    view.windows[i] = prepare(*sources[i].window, sources[i].rank, sources[i].number, selection);
-  });
+  const Sources sources = sources_of(run, selection);
+  view.windows = prepare(sources.traces, selection, threads);
+  view.recordings = prepare(sources.recordings, selection, threads);
+  lend_steps(view.recordings, selection);
+  if (view.windows.empty()) view.windows = stand_ins(view.recordings);
   return view;
 }
 
@@ -264,6 +323,13 @@ std::string why_no_steps(const RunView& view) {
 }
 
 std::string why_no_device_work(const RunView& view) {
+  const bool traced = std::ranges::any_of(view.windows, [](const WindowView& window) {
+    return window.trace->header().process_record == nullptr;
+  });
+  if (!traced) {
+    return "Nothing was traced: what a process records of itself has no GPU work "
+           "(stepscope.profile traces the steps its schedule names).";
+  }
   bool calls = false;
   for (const WindowView& window : view.windows) calls |= window.trace->launches().rows.size() > 0;
   if (calls) {

@@ -88,7 +88,8 @@ struct Selection {
 };
 
 struct RunView {
-  std::vector<WindowView> windows;      // by rank, then by start
+  std::vector<WindowView> windows;     // by rank, then by start; see make_view
+  std::vector<WindowView> recordings;  // what processes recorded of themselves; by rank, then start
   std::vector<SnapshotView> snapshots;  // by rank, then by file name; so below
   std::vector<ExportedView> timelines;  // of torch.profiler's export_memory_timeline
   std::vector<StatsView> stats;         // of torch.cuda.memory_stats
@@ -97,6 +98,8 @@ struct RunView {
   bool has_device_work() const;
 };
 
+// A step that a profiler traced is in the trace and in what the process recorded of itself, so the
+// windows are traces alone; only where no chosen rank has one they are recordings.
 // Fails when a chosen rank or step does not exist. What is viewed must outlive the view.
 base::Result<RunView> make_view(const trace::Run& run, const MemoryFiles& memory,
                                 const Selection& selection, unsigned threads);

@@ -69,6 +69,8 @@ std::string_view needs_name(analysis::Needs needs) {
       return "snapshot or timeline";
     case analysis::Needs::kSnapshotOrStats:
       return "snapshot or stats";
+    case analysis::Needs::kRecording:
+      return "recording";
     case analysis::Needs::kEither:
       return "either";
   }
@@ -174,6 +176,7 @@ std::string analyses_text(const Look& look) {
     analysis::Needs needs;
   };
   constexpr std::array kGroups = {Group{"of a trace", analysis::Needs::kTrace},
+                                  Group{"of a recording", analysis::Needs::kRecording},
                                   Group{"of a memory snapshot", analysis::Needs::kSnapshot},
                                   Group{"of either", analysis::Needs::kEither}};
   const auto is_of = [](analysis::Needs needs, const Group& group) {

@@ -36,26 +36,32 @@ Extent extent_of(const memory::Snapshot& snapshot) {
   return extent;
 }
 
-// The steps of the rank's traces on the wall clock, where they touch what the snapshot saw.
+// The steps of one window on the wall clock, where they touch what the snapshot saw.
+void add_steps(std::vector<SnapshotStep>& steps, const trace::Trace& trace, const Extent& extent) {
+  if (!trace.clock().base_known || trace.steps().source == trace::StepSource::kWhole) return;
+  const base::Nanos zero = trace.clock().base_ns + trace.clock().offset_ns;
+  // The host's spans: allocations are made by the host, ahead of the device.
+  for (const trace::Step& step : trace.steps().list) {
+    const base::Nanos start = step.start + zero;
+    const base::Nanos end = step.end + zero;
+    if (end < extent.start || start > extent.end) continue;
+    steps.push_back({.number = step.number, .start = start, .end = end});
+  }
+}
+
+// The steps of the rank: what its process recorded has all of them, a trace those of its window.
 std::vector<SnapshotStep> steps_of_trace(const trace::Run& run, std::int32_t rank,
                                          const Extent& extent) {
-  std::vector<SnapshotStep> steps;
+  std::vector<SnapshotStep> recorded;
+  std::vector<SnapshotStep> traced;
   for (const trace::RankTraces& traces : run.ranks) {
     if (traces.rank.value != rank) continue;
     for (const trace::Window& window : traces.windows) {
-      const trace::Trace& trace = window.trace;
-      if (!trace.clock().base_known || trace.steps().source == trace::StepSource::kWhole) continue;
-      const base::Nanos zero = trace.clock().base_ns + trace.clock().offset_ns;
-      // The host's spans: allocations are made by the host, ahead of the device.
-      for (const trace::Step& step : trace.steps().list) {
-        const base::Nanos start = step.start + zero;
-        const base::Nanos end = step.end + zero;
-        if (end < extent.start || start > extent.end) continue;
-        steps.push_back({.number = step.number, .start = start, .end = end});
-      }
+      const bool recording = window.trace.header().process_record != nullptr;
+      add_steps(recording ? recorded : traced, window.trace, extent);
     }
   }
-  return steps;
+  return recorded.empty() ? traced : recorded;
 }
 
 std::optional<std::int64_t> number_of_step(std::string_view name) {

@@ -1,0 +1,172 @@
+// What the run said: warnings and errors of its log, with the step they belong to.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/recording/recorded_steps.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+#include "trace/process_record.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using base::Type;
+using base::Unit;
+using trace::LogEntry;
+
+constexpr std::array<std::string_view, 5> kLevels = {"debug", "info", "warning", "error",
+                                                     "critical"};
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"level", ParameterType::kChoice, "warning", "lines of this level and above", kLevels},
+    {"top", ParameterType::kCount, "20", "lines per rank, the first. 0: all"},
+});
+
+constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
+constexpr base::ColumnShape kLevel{"level", Type::kText, Unit::kNone, "warning, error, …"};
+constexpr std::array kLevelColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    kLevel,
+    {"lines", Type::kInt, Unit::kCount, "of this level"},
+    {"first_step", Type::kInt, Unit::kId, "step of the first of them; null: before any"},
+    {"last_step", Type::kInt, Unit::kId, "step of the last"},
+    {"first_ns", Type::kInt, Unit::kInstant, "when the first came, since the recording began"},
+});
+constexpr std::array kLineColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    {"step", Type::kInt, Unit::kId, "that was running; null: before the first"},
+    {"time_ns", Type::kInt, Unit::kInstant, "since the first recording of the run began"},
+    kLevel,
+    {"logger", Type::kText, Unit::kNone, "who said it"},
+    {"text", Type::kText, Unit::kNone, "what it said; of several lines the first"},
+    {"process", Type::kInt, Unit::kId, "of which process"},
+    {"thread", Type::kText, Unit::kNone, "on which thread"},
+    {"rest", Type::kText, Unit::kNone, "the lines behind the first, such as a traceback"},
+});
+constexpr std::array<std::string_view, 1> kLines = {"lines"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"levels",
+     "lines of one level on one rank, the worst level first",
+     kLevelColumns,
+     {base::Chart::kBars, "level", kLines, "rank"}},
+    {"lines", "one line of the log, the first first", kLineColumns},
+});
+
+struct Line {
+  Nanos time;
+  const LogEntry* entry;
+  const trace::ProcessRecord* by;
+};
+
+// Of every process of a rank, by time.
+std::map<std::int32_t, std::vector<Line>> lines_by_rank(const RunView& view) {
+  const Nanos zero = recording_start(view);
+  std::map<std::int32_t, std::vector<Line>> ranks;
+  for (const WindowView& recording : view.recordings) {
+    const trace::Trace& trace = *recording.trace;
+    const Nanos shift = trace.clock().base_ns + trace.clock().offset_ns - zero;
+    std::vector<Line>& lines = ranks[recording.rank];
+    const trace::ProcessRecord& record = *trace.header().process_record;
+    for (const LogEntry& entry : record.log) {
+      if (recording.counts_at(entry.time)) lines.push_back({entry.time + shift, &entry, &record});
+    }
+  }
+  for (auto& [rank, lines] : ranks) std::ranges::stable_sort(lines, {}, &Line::time);
+  return ranks;
+}
+
+base::Cell step_cell(const LogEntry& entry) {
+  return entry.step < 0 ? base::Cell(base::Null{}) : base::Cell(entry.step);
+}
+
+void add_levels(base::Table& table, std::int32_t rank, const std::vector<Line>& lines) {
+  struct Level {
+    std::uint64_t count = 0;
+    const Line *first = nullptr, *last = nullptr;
+  };
+  std::map<std::int32_t, Level, std::greater<>> levels;
+  for (const Line& line : lines) {
+    Level& level = levels[line.entry->level];
+    if (level.count++ == 0) level.first = &line;
+    level.last = &line;
+  }
+  for (const auto& [number, level] : levels) {
+    table.add({rank, trace::level_name(number), level.count, step_cell(*level.first->entry),
+               step_cell(*level.last->entry), level.first->time});
+  }
+}
+
+// How many lines were left out.
+std::size_t add_lines(base::Table& table, std::int32_t rank, const std::vector<Line>& lines,
+                      std::int32_t least, std::size_t top) {
+  std::size_t shown = 0;
+  std::size_t left_out = 0;
+  for (const Line& line : lines) {
+    const LogEntry& entry = *line.entry;
+    if (entry.level < least) continue;
+    if (top > 0 && shown == top) {
+      ++left_out;
+      continue;
+    }
+    ++shown;
+    const std::string_view text = entry.text;
+    const std::size_t first = std::min(text.find('\n'), text.size());
+    table.add(
+        {rank, step_cell(entry), line.time, trace::level_name(entry.level), entry.logger,
+         text.substr(0, first), line.by->pid, entry.thread,
+         first == text.size() ? base::Cell(base::Null{}) : base::Cell(text.substr(first + 1))});
+  }
+  return left_out;
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const std::string_view wanted = options.text("level");
+  const auto least =
+      static_cast<std::int32_t>(10 * (1 + std::ranges::find(kLevels, wanted) - kLevels.begin()));
+  Answer answer;
+  base::Table levels(kTables[0]);
+  base::Table lines(kTables[1]);
+  std::size_t all = 0;
+  std::size_t left_out = 0;
+  for (const auto& [rank, list] : lines_by_rank(view)) {
+    add_levels(levels, rank, list);
+    left_out = std::max(left_out, add_lines(lines, rank, list, least,
+                                            static_cast<std::size_t>(options.count("top"))));
+    all += list.size();
+  }
+  if (all == 0) {
+    answer.remarks.emplace_back("No log lines were recorded.");
+  } else if (lines.rows() == 0) {
+    answer.remarks.push_back(Remark::on_table(
+        "lines", fmt::format("None of the {} lines is of level {} or above; --level debug lists "
+                             "them all.",
+                             all, wanted)));
+  }
+  if (left_out > 0) {
+    answer.remarks.push_back(Remark::on_limit(
+        fmt::format("--top left out up to {} lines of a rank; --top 0 lists all.", left_out)));
+  }
+  answer.tables.push_back(std::move(levels));
+  answer.tables.push_back(std::move(lines));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kLog{
+    .name = "log",
+    .title = "Log lines",
+    .question = "What did the run warn of, and in which step?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+    .needs = Needs::kRecording,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,163 @@
+#include "analysis/recording/range_tree.h"
+
+#include <algorithm>
+
+#include "trace/process_record.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using base::StringId;
+using trace::Row;
+
+constexpr std::uint32_t kNoNode = 0xffffffff;
+
+RangeSite site_of_track(const trace::Track& track, const trace::ProcessRecord& record) {
+  if (record.is_worker) return RangeSite::kWorkers;
+  if (track.thread.starts_with("task ")) return RangeSite::kTasks;
+  return track.tid && track.tid == record.pid ? RangeSite::kMainThread : RangeSite::kThreads;
+}
+
+class Summing {
+ public:
+  explicit Summing(const WindowView& view)
+      : view_(view), trace_(*view.trace), node_of_(trace_.size(), kNoNode) {
+    const std::size_t names = trace_.strings().size();
+    last_.assign(names, {kNoNode, kNoNode});
+    is_step_.resize(names);
+    for (StringId id = 0; id < names; ++id) {
+      is_step_[id] = trace_.text(id).starts_with("ProfilerStep#") ? 1 : 0;
+    }
+  }
+
+  RangeTree run() {
+    const trace::ProcessRecord& record = *trace_.header().process_record;
+    const Nanos length =
+        view_.chosen ? view_.measured_ns() : std::max<Nanos>(record.length, trace_.span().length());
+    for (const trace::Track& track : trace_.tracks()) {
+      const RangeSite site = site_of_track(track, record);
+      for (Row row = track.begin; row < track.end; ++row)
+        add(row, static_cast<std::uint32_t>(site));
+    }
+    if (record.is_worker) {
+      tree_.recorded[static_cast<std::size_t>(RangeSite::kWorkers)] = length;
+    } else {
+      for (const RangeSite site :
+           {RangeSite::kMainThread, RangeSite::kThreads, RangeSite::kTasks}) {
+        tree_.recorded[static_cast<std::size_t>(site)] = length;
+      }
+    }
+    return std::move(tree_);
+  }
+
+ private:
+  bool is_range(Row row) const {
+    return trace_.phase()[row] == trace::Phase::kSpan &&
+           trace_.kind()[row] == trace::Kind::kAnnotation &&
+           trace_.name()[row] != base::kNoString && is_step_[trace_.name()[row]] == 0;
+  }
+  bool counts(Row row) const {
+    return (trace_.flags()[row] & trace::kFarTime) == 0 && view_.counts_at(trace_.start()[row]);
+  }
+
+  void add(Row row, std::uint32_t site) {
+    const Row parent = trace_.parent()[row];
+    const std::uint32_t above = parent == trace::kNoRow ? site : node_of_[parent];
+    if (!is_range(row)) {
+      node_of_[row] = above;
+      return;
+    }
+    const std::uint32_t here = child(above, trace_.name()[row]);
+    node_of_[row] = here;
+    if (!counts(row)) return;
+    RangeNode& node = tree_.nodes()[here];
+    const Nanos length = trace_.duration()[row];
+    ++node.calls;
+    node.total += length;
+    node.self += length;
+    if ((trace_.flags()[row] & trace::kUnclosed) != 0) {
+      ++node.open;
+    } else if ((trace_.flags()[row] & trace::kBadDuration) == 0) {
+      node.ended.add(length);
+    }
+    if (above < kRangeSites || !counts(parent)) return;
+    // A range may end after the one it began in.
+    const Nanos inside = std::min(trace_.end(row), trace_.end(parent)) - trace_.start()[row];
+    tree_.nodes()[above].self -= std::max<Nanos>(inside, 0);
+  }
+
+  // A range is nearly always called from where its name was called last.
+  std::uint32_t child(std::uint32_t above, StringId name) {
+    Last& last = last_[name];
+    if (last.above != above) last = {above, tree_.child(above, trace_.text(name))};
+    return last.node;
+  }
+
+  struct Last {
+    std::uint32_t above, node;
+  };
+  const WindowView& view_;
+  const trace::Trace& trace_;
+  RangeTree tree_;
+  std::vector<std::uint32_t> node_of_;
+  std::vector<Last> last_;     // by name
+  std::vector<char> is_step_;  // so too
+};
+
+}  // namespace
+
+std::string_view name_of(RangeSite site) {
+  switch (site) {
+    case RangeSite::kMainThread:
+      return "main thread";
+    case RangeSite::kThreads:
+      return "other threads";
+    case RangeSite::kTasks:
+      return "async tasks";
+    case RangeSite::kWorkers:
+      return "worker processes";
+  }
+  return "";
+}
+
+RangeTree::RangeTree() {
+  for (std::size_t i = 0; i < kRangeSites; ++i) {
+    nodes_.push_back({.name = std::string(name_of(static_cast<RangeSite>(i))),
+                      .parent = static_cast<std::uint32_t>(i)});
+  }
+}
+
+RangeSite RangeTree::site_of(std::uint32_t node) const {
+  while (node >= kRangeSites) node = nodes_[node].parent;
+  return static_cast<RangeSite>(node);
+}
+
+std::uint32_t RangeTree::child(std::uint32_t parent, std::string_view name) {
+  const auto next = static_cast<std::uint32_t>(nodes_.size());
+  const auto [found, is_new] = children_.try_emplace({parent, std::string(name)}, next);
+  if (is_new) {
+    nodes_.push_back(
+        {.name = std::string(name), .parent = parent, .depth = nodes_[parent].depth + 1});
+  }
+  return found->second;
+}
+
+void RangeTree::merge(const RangeTree& other) {
+  std::vector<std::uint32_t> here(other.nodes_.size());
+  for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
+    const RangeNode& theirs = other.nodes_[i];
+    here[i] = i < kRangeSites ? i : child(here[theirs.parent], theirs.name);
+    RangeNode& ours = nodes_[here[i]];
+    ours.calls += theirs.calls;
+    ours.open += theirs.open;
+    ours.total += theirs.total;
+    ours.self += theirs.self;
+    ours.ended.merge(theirs.ended);
+  }
+  for (std::size_t i = 0; i < kRangeSites; ++i) recorded[i] += other.recorded[i];
+}
+
+RangeTree range_tree(const WindowView& recording) { return Summing(recording).run(); }
+
+}  // namespace stepscope::analysis

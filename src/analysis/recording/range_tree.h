@@ -1,0 +1,57 @@
+// The ranges of a recording by name and nesting: a node is a name below the names it was called
+// under. Sums are integers, so trees of processes merge in any order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/arithmetic/durations.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+// Where ranges ran: on the main thread they follow each other, elsewhere they run side by side.
+enum class RangeSite : std::uint8_t { kMainThread, kThreads, kTasks, kWorkers };
+inline constexpr std::size_t kRangeSites = 4;
+std::string_view name_of(RangeSite site);
+
+struct RangeNode {
+  std::string name;
+  std::uint32_t parent = 0;
+  std::uint32_t depth = 0;  // of the outermost: 1
+  std::uint64_t calls = 0;  // open ones too
+  std::uint64_t open = 0;   // when the recording ended: they count up to there
+  base::Nanos total = 0;
+  base::Nanos self = 0;  // without the ranges inside
+  Durations ended;       // lengths of the ranges that were seen to end
+};
+
+class RangeTree {
+ public:
+  RangeTree();
+
+  // The first nodes stand for the places themselves, in their order; a parent stands before its
+  // children.
+  const std::vector<RangeNode>& nodes() const { return nodes_; }
+  std::vector<RangeNode>& nodes() { return nodes_; }
+  RangeSite site_of(std::uint32_t node) const;
+  std::uint32_t child(std::uint32_t parent, std::string_view name);
+  void merge(const RangeTree& other);
+
+  // Time that was recorded at each place, which shares are of.
+  std::array<base::Nanos, kRangeSites> recorded = {};
+
+ private:
+  std::vector<RangeNode> nodes_;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t, std::less<>> children_;
+};
+
+// Of one process.
+RangeTree range_tree(const WindowView& recording);
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,59 @@
+#include "analysis/recording/recorded_steps.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "trace/process_record.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+
+Nanos wall_zero(const trace::Trace& trace) {
+  return trace.clock().base_ns + trace.clock().offset_ns;
+}
+
+// When the profiler of a rank was recording, on the wall clock.
+Intervals traced_times(const RunView& view, std::int32_t rank) {
+  std::vector<Interval> spans;
+  for (const WindowView& window : view.windows) {
+    const trace::Trace& trace = *window.trace;
+    if (window.rank != rank || trace.header().process_record != nullptr) continue;
+    if (!trace.clock().base_known) continue;
+    spans.push_back({trace.span().start + wall_zero(trace), trace.span().end + wall_zero(trace)});
+  }
+  return sorted_union(std::move(spans));
+}
+
+}  // namespace
+
+Nanos recording_start(const RunView& view) {
+  Nanos start = std::numeric_limits<Nanos>::max();
+  for (const WindowView& recording : view.recordings) {
+    start = std::min(start, wall_zero(*recording.trace));
+  }
+  return view.recordings.empty() ? 0 : start;
+}
+
+std::map<std::int32_t, std::vector<RecordedStep>> recorded_steps(const RunView& view) {
+  const Nanos zero = recording_start(view);
+  std::map<std::int32_t, std::vector<RecordedStep>> ranks;
+  for (const WindowView& recording : view.recordings) {
+    if (!recording.has_steps || recording.trace->header().process_record->is_worker) continue;
+    const Coverage traced(traced_times(view, recording.rank));
+    const Nanos shift = wall_zero(*recording.trace);
+    for (const StepTime& step : recording.steps) {
+      if (!step.selected) continue;
+      const Interval wall{step.host.start + shift, step.host.end + shift};
+      ranks[recording.rank].push_back({.number = step.number,
+                                       .start = wall.start - zero,
+                                       .length = step.host.length(),
+                                       .traced = traced.covered(wall) > 0});
+    }
+  }
+  return ranks;
+}
+
+}  // namespace stepscope::analysis

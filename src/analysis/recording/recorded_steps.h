@@ -1,0 +1,25 @@
+// Every step of a run by what its processes recorded, traced or not.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+struct RecordedStep {
+  std::int64_t number = 0;
+  base::Nanos start = 0;  // since the first recording of the run began
+  base::Nanos length = 0;
+  bool traced = false;  // a profiler ran meanwhile, which costs time
+};
+
+// By rank; steps by start.
+std::map<std::int32_t, std::vector<RecordedStep>> recorded_steps(const RunView& view);
+
+// When the first recording of the run began, on the wall clock.
+base::Nanos recording_start(const RunView& view);
+
+}  // namespace stepscope::analysis

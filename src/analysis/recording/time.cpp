@@ -1,0 +1,280 @@
+// The Time report: the ranges a program named, by nesting, and all of its steps, from what its
+// processes recorded of themselves. Definitions: docs/metrics/time.md.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/arithmetic/durations.h"
+#include "analysis/recording/range_listing.h"
+#include "analysis/recording/range_tree.h"
+#include "analysis/recording/recorded_steps.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"top", ParameterType::kCount, "40", "ranges per rank, the longest. 0: all"},
+    {"depth", ParameterType::kCount, "0", "levels of ranges inside of ranges. 0: all"},
+    {"slowest", ParameterType::kCount, "5", "slowest steps per rank. 0: all steps"},
+});
+
+constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
+constexpr base::ColumnShape kWhere{"where", Type::kText, Unit::kNone,
+                                   "main thread, other threads, async tasks or worker processes"};
+constexpr base::ColumnShape kName{"range", Type::kText, Unit::kNone, "its name"};
+constexpr base::ColumnShape kDepth{"depth", Type::kInt, Unit::kNone, "ranges around it"};
+constexpr base::ColumnShape kPath{"path", Type::kText, Unit::kNone,
+                                  "the ranges around it and itself"};
+
+constexpr std::array kRangeColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    kWhere,
+    kName,
+    {"calls", Type::kInt, Unit::kCount, "how often it was entered"},
+    {"total_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
+    {"share", Type::kReal, Unit::kShare,
+     "total_ns of the time recorded there; what runs side by side may exceed 100 %"},
+    {"self_ns", Type::kInt, Unit::kNanos, "total_ns without the ranges inside"},
+    {"mean_ns", Type::kReal, Unit::kNanos, "length of one that ended"},
+    {"median_ns", Type::kInt, Unit::kNanos, "half of those that ended were not longer"},
+    {"min_ns", Type::kInt, Unit::kNanos, "the shortest that ended"},
+    {"max_ns", Type::kInt, Unit::kNanos, "the longest that ended"},
+    {"open", Type::kInt, Unit::kCount,
+     "still open when the recording ended: in total_ns up to there"},
+    kDepth,
+    kPath,
+});
+
+constexpr std::array kAcrossColumns = std::to_array<base::ColumnShape>({
+    kWhere,
+    kName,
+    {"ranks", Type::kInt, Unit::kCount, "that have it"},
+    {"calls", Type::kInt, Unit::kCount, "on all of them"},
+    {"mean_total_ns", Type::kReal, Unit::kNanos, "total time on a rank that has it"},
+    {"min_total_ns", Type::kInt, Unit::kNanos, "on the rank with the least"},
+    {"max_total_ns", Type::kInt, Unit::kNanos, "on the rank with the most"},
+    {"slowest_rank", Type::kInt, Unit::kId, "the rank with the most"},
+    {"slowest_ratio", Type::kReal, Unit::kNone, "max_total_ns divided by mean_total_ns"},
+    kDepth,
+    kPath,
+});
+
+constexpr std::array kTimesColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    {"steps", Type::kInt, Unit::kCount, "that were recorded, traced or not"},
+    {"first_step", Type::kInt, Unit::kId, "the lowest number"},
+    {"last_step", Type::kInt, Unit::kId, "the highest"},
+    {"mean_ns", Type::kReal, Unit::kNanos, ""},
+    {"median_ns", Type::kInt, Unit::kNanos, "half of the steps were not longer"},
+    {"p95_ns", Type::kInt, Unit::kNanos, "19 of 20 steps were not longer"},
+    {"min_ns", Type::kInt, Unit::kNanos, "the shortest step"},
+    {"max_ns", Type::kInt, Unit::kNanos, "the longest step"},
+    {"sd_ns", Type::kReal, Unit::kNanos, "standard deviation of the sample"},
+    {"slowest_step", Type::kInt, Unit::kId, "number of the longest step"},
+    {"traced_steps", Type::kInt, Unit::kCount, "during which a profiler traced"},
+    {"traced_median_ns", Type::kInt, Unit::kNanos, "median of those"},
+    {"untraced_median_ns", Type::kInt, Unit::kNanos, "median of the others"},
+});
+
+constexpr base::ColumnShape kStep{"step", Type::kInt, Unit::kId, "number of the step"};
+constexpr base::ColumnShape kStart{"start_ns", Type::kInt, Unit::kInstant,
+                                   "when it began, since the first recording of the run began"};
+constexpr base::ColumnShape kLength{"step_ns", Type::kInt, Unit::kNanos,
+                                    "from the mark of the step before to its own"};
+constexpr base::ColumnShape kTraced{"traced", Type::kBool, Unit::kNone,
+                                    "a profiler traced meanwhile, which costs time"};
+constexpr std::array kStepColumns =
+    std::to_array<base::ColumnShape>({kRank, kStep, kStart, kLength, kTraced});
+constexpr std::array kSlowestColumns = std::to_array<base::ColumnShape>({
+    kRank,
+    kStep,
+    kStart,
+    kLength,
+    {"times_median", Type::kReal, Unit::kNone, "step_ns divided by the median of its rank"},
+    kTraced,
+});
+
+constexpr std::array<std::string_view, 1> kTotal = {"total_ns"};
+constexpr std::array<std::string_view, 1> kMeanTotal = {"mean_total_ns"};
+constexpr std::array<std::string_view, 1> kMedian = {"median_ns"};
+constexpr std::array<std::string_view, 1> kStepTime = {"step_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"ranges",
+     "a range below the one it was entered in, the longest first",
+     kRangeColumns,
+     {base::Chart::kTree, "range", kTotal, "rank"}},
+    {"across",
+     "the same range on all ranks; without rows for a single rank",
+     kAcrossColumns,
+     {base::Chart::kTree, "range", kMeanTotal}},
+    {"times", "the steps of one rank", kTimesColumns, {base::Chart::kBars, "rank", kMedian}},
+    {"steps",
+     "one step of one rank",
+     kStepColumns,
+     {base::Chart::kStack, "step", kStepTime, "rank"}},
+    {"slowest",
+     "the steps of a rank that took longest",
+     kSlowestColumns,
+     {base::Chart::kBars, "step", kStepTime, "rank"}},
+});
+
+struct Tables {
+  base::Table ranges{kTables[0]}, across{kTables[1]}, times{kTables[2]}, steps{kTables[3]},
+      slowest{kTables[4]};
+
+  std::vector<base::Table> take() {
+    std::vector<base::Table> list;
+    for (base::Table* table : {&ranges, &across, &times, &steps, &slowest}) {
+      list.push_back(std::move(*table));
+    }
+    return list;
+  }
+};
+
+std::map<std::int32_t, RangeTree> trees_by_rank(const RunView& view) {
+  std::vector<RangeTree> partials(view.recordings.size());
+  base::parallel_for(partials.size(), view.threads,
+                     [&](std::size_t i) { partials[i] = range_tree(view.recordings[i]); });
+  std::map<std::int32_t, RangeTree> ranks;
+  for (std::size_t i = 0; i < partials.size(); ++i) {
+    ranks[view.recordings[i].rank].merge(partials[i]);
+  }
+  return ranks;
+}
+
+void add_ranges(base::Table& table, std::int32_t rank, RangeTree& tree,
+                const std::vector<ListedRange>& listed) {
+  const base::Cell none = base::Null{};
+  for (const ListedRange& one : listed) {
+    RangeNode& node = tree.nodes()[one.node];
+    const RangeSite site = tree.site_of(one.node);
+    const Nanos recorded = tree.recorded[static_cast<std::size_t>(site)];
+    const bool ended = node.ended.count() > 0;
+    table.add({rank, name_of(site), node.name, node.calls, node.total,
+               recorded > 0
+                   ? base::Cell(static_cast<double>(node.total) / static_cast<double>(recorded))
+                   : none,
+               node.self, ended ? base::Cell(node.ended.mean()) : none,
+               ended ? base::Cell(node.ended.percentile(0.5)) : none,
+               ended ? base::Cell(node.ended.min()) : none,
+               ended ? base::Cell(node.ended.max()) : none, node.open, node.depth - 1, one.path});
+  }
+}
+
+void add_across(base::Table& table, const std::map<std::int32_t, RangeTree>& ranks,
+                const RangeLimits& limits) {
+  RangeTree all;
+  for (const auto& [rank, tree] : ranks) all.merge(tree);
+  const std::vector<RangeOverRanks> over = over_ranks(all, ranks);
+  for (const ListedRange& one : list_ranges(all, limits).rows) {
+    const RangeNode& node = all.nodes()[one.node];
+    const RangeOverRanks& sums = over[one.node];
+    const double mean = static_cast<double>(node.total) / static_cast<double>(sums.ranks);
+    table.add({name_of(all.site_of(one.node)), node.name, sums.ranks, node.calls, mean, sums.least,
+               sums.most, sums.slowest, static_cast<double>(sums.most) / mean, node.depth - 1,
+               one.path});
+  }
+}
+
+void add_steps(Tables& tables, std::int32_t rank, const std::vector<RecordedStep>& steps,
+               std::size_t slowest) {
+  Durations all;
+  Durations traced;
+  Durations untraced;
+  std::vector<const RecordedStep*> order;
+  std::int64_t first = steps.front().number;
+  std::int64_t last = first;
+  for (const RecordedStep& step : steps) {
+    all.add(step.length);
+    (step.traced ? traced : untraced).add(step.length);
+    first = std::min(first, step.number);
+    last = std::max(last, step.number);
+    order.push_back(&step);
+    tables.steps.add({rank, step.number, step.start, step.length, step.traced});
+  }
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const RecordedStep* step) { return step->length; });
+  const auto median_of = [](Durations& of) {
+    return of.count() == 0 ? base::Cell(base::Null{}) : base::Cell(of.percentile(0.5));
+  };
+  const Nanos median = all.percentile(0.5);
+  tables.times.add({rank, all.count(), first, last, all.mean(), median, all.percentile(0.95),
+                    all.min(), all.max(), all.standard_deviation(), order.front()->number,
+                    traced.count(), median_of(traced), median_of(untraced)});
+  const std::size_t shown = slowest == 0 ? order.size() : std::min(slowest, order.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RecordedStep& step = *order[i];
+    tables.slowest.add({rank, step.number, step.start, step.length,
+                        static_cast<double>(step.length) / static_cast<double>(median),
+                        step.traced});
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const RangeLimits limits{.top = static_cast<std::size_t>(options.count("top")),
+                           .depth = static_cast<std::size_t>(options.count("depth"))};
+  Answer answer;
+  Tables tables;
+  std::map<std::int32_t, RangeTree> ranks = trees_by_rank(view);
+  std::size_t left_out = 0;
+  std::uint64_t open = 0;
+  for (auto& [rank, tree] : ranks) {
+    const RangeListing listing = list_ranges(tree, limits);
+    add_ranges(tables.ranges, rank, tree, listing.rows);
+    left_out = std::max(left_out, listing.left_out);
+    for (const RangeNode& node : tree.nodes()) open += node.open;
+  }
+  if (ranks.size() > 1) add_across(tables.across, ranks, limits);
+  const auto steps = recorded_steps(view);
+  for (const auto& [rank, list] : steps) {
+    add_steps(tables, rank, list, static_cast<std::size_t>(options.count("slowest")));
+  }
+  if (tables.ranges.rows() == 0) {
+    answer.remarks.push_back(Remark::on_table(
+        "ranges", "No ranges were recorded: mark them with stepscope.range(\"name\")."));
+  }
+  if (steps.empty()) {
+    answer.remarks.push_back(Remark::on_table(
+        "times", "No steps were recorded: call step() of stepscope.profile after each."));
+  }
+  if (open > 0) {
+    answer.remarks.push_back(Remark::on_table(
+        "ranges", fmt::format("{} still open when the recording ended; {} time counts up to there.",
+                              open == 1 ? "1 range was" : fmt::format("{} ranges were", open),
+                              open == 1 ? "its" : "their")));
+  }
+  if (left_out > 0) {
+    answer.remarks.push_back(Remark::on_limit(
+        fmt::format("--top or --depth left out up to {} ranges of a rank, whose time is in the "
+                    "ranges around them; --top 0 --depth 0 lists all.",
+                    left_out)));
+  }
+  answer.tables = tables.take();
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kTime{
+    .name = "time",
+    .title = "Time by range",
+    .question = "Where does the program say its time goes, and how long does every step take?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+    .needs = Needs::kRecording,
+};
+
+}  // namespace stepscope::analysis
