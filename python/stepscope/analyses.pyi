@@ -43,6 +43,61 @@ class Analyses:
             >>> list(run.overview().tables)
             ['run', 'ranks', 'devices']
         """
+    def time(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        top: int | None = None,
+        depth: int | None = None,
+        slowest: int | None = None,
+    ) -> Answer:
+        r"""Where does the program say its time goes, and how long does every step take?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            top: ranges per rank, the longest. 0: all. Default 40.
+            depth: levels of ranges inside of ranges. 0: all. Default 0.
+            slowest: slowest steps per rank. 0: all steps. Default 5.
+
+        Returns:
+            Tables:
+            ranges: a range below the one it was entered in, the longest first.
+            across: the same range on all ranks; without rows for a single rank.
+            times: the steps of one rank.
+            steps: one step of one rank.
+            slowest: the steps of a rank that took longest.
+
+        Example:
+            >>> list(run.time().tables)
+            ['ranges', 'across', 'times', 'steps', 'slowest']
+        """
+    def log(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        level: Literal["debug", "info", "warning", "error", "critical"] | None = None,
+        top: int | None = None,
+    ) -> Answer:
+        r"""What did the run warn of, and in which step?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            level: lines of this level and above. One of debug, info, warning, error, critical. Default warning.
+            top: lines per rank, the first. 0: all. Default 20.
+
+        Returns:
+            Tables:
+            levels: lines of one level on one rank, the worst level first.
+            lines: one line of the log, the first first.
+
+        Example:
+            >>> list(run.log().tables)
+            ['levels', 'lines']
+        """
     def steps(
         self,
         *,

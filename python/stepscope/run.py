@@ -44,7 +44,8 @@ class Run(Analyses):
     @property
     def ranks(self) -> list[int]:
         """The ranks that were read."""
-        return sorted({window["rank"] for window in self.info["windows"]})
+        files = self.info["windows"] + self.info.get("recordings", [])
+        return sorted({file["rank"] for file in files})
 
     @property
     def devices(self) -> list[dict[str, Any]]:
@@ -55,7 +56,10 @@ class Run(Analyses):
     @property
     def step_numbers(self) -> list[int]:
         """The numbers of the steps, for the `steps=` of every analysis."""
-        return sorted(set(self.ask("steps").tables["steps"]["step"].tolist()))
+        found = set(self.ask("steps").tables["steps"]["step"].tolist())
+        if self.info.get("recordings"):  # also those that were not traced
+            found |= set(self.ask("time").tables["steps"]["step"].tolist())
+        return sorted(found)
 
     @property
     def notes(self) -> list[dict[str, Any]]:

@@ -104,6 +104,16 @@ std::string reason_for_object(Walk& walk, bool whole) {
   return "no traceEvents in its first megabyte";
 }
 
+// {"schema": "stepscope.run/1", …
+bool is_own(std::string_view text) {
+  Walk walk(text);
+  if (walk.peek() != '{') return false;
+  walk.step();
+  if (walk.peek() != '"' || walk.string() != "schema" || walk.peek() != ':') return false;
+  walk.step();
+  return walk.peek() == '"' && walk.string().starts_with("stepscope.");
+}
+
 std::string reason_for_list(Walk& walk) {
   walk.step();
   const char first = walk.peek();
@@ -120,11 +130,11 @@ std::string reason_for_list(Walk& walk) {
 
 std::string reason_to_skip(std::string_view text, bool whole) {
   if (ingest::pickle::sniff(text) > 0) return ingest::pickle::reason_to_skip(text);
-  if (ingest::format_of(text.substr(0, ingest::kSniffedBytes)).name.starts_with("memory-")) {
-    return {};
-  }
+  const std::string_view format = ingest::format_of(text.substr(0, ingest::kSniffedBytes)).name;
+  if (format == "scope" || format.starts_with("memory-")) return {};
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   Walk walk(text);
+  if (is_own(text)) return std::string(kOwnFile);
   switch (walk.peek()) {
     case '\0':  // nothing, or the zeros a crashed node leaves: for the reader to report
       return {};

@@ -12,6 +12,9 @@ namespace stepscope::session {
 // process groups of a large job alone fill hundreds of kilobytes.
 inline constexpr std::size_t kContentPrefixBytes = std::size_t{1} << 20;
 
+// The reason for what stepscope itself wrote beside its recordings: run.json, a report.
+inline constexpr std::string_view kOwnFile = "written by stepscope";
+
 // Why the file is no trace, from the beginning of its text; empty when it may be one. `whole` says
 // that the text is complete. A file that was cut short, even to nothing, may be a trace: its loss
 // is for the reader to report.

@@ -33,6 +33,9 @@ const Case kCases[] = {
     {"list of other objects", R"([{"id": 1}])", "a list of objects without 'ph'"},
     {"empty list", "[]", "an empty list"},
     {"text", "hello", "not JSON"},
+    {"a file of our own", R"({"schema": "stepscope.run/1", "id": 1})", std::string(kOwnFile)},
+    {"a schema of others", R"({"schema": "other.run/1"})", "JSON without traceEvents"},
+    {"a recording", "\x89SCOPE\n\x01", ""},
     {"large something else", R"({"rows": [1, 2, 3, )", "no traceEvents in its first megabyte",
      false},
 };

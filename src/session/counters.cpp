@@ -46,7 +46,26 @@ std::string key_text(const base::Table& table, std::size_t column, std::size_t r
              : std::to_string(table.int_at(column, row));
 }
 
-base::Status add_table(Windows& out, const Study& study, const SeriesTable& about) {
+// Where the windows of a run stand in its order; a view may leave some of them out.
+struct WindowPlace {
+  std::size_t index;
+  const trace::Trace* trace;
+};
+using Places = std::map<std::pair<std::int64_t, std::int64_t>, WindowPlace>;
+
+Places places_of(const trace::Run& run) {
+  Places places;
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (std::size_t w = 0; w < rank.windows.size(); ++w) {
+      const WindowPlace place{places.size(), &rank.windows[w].trace};
+      places.try_emplace({rank.rank.value, static_cast<std::int64_t>(w)}, place);
+    }
+  }
+  return places;
+}
+
+base::Status add_table(Windows& out, const Places& places, const Study& study,
+                       const SeriesTable& about) {
   SCOPE_TRY(const analysis::Answer answer, study.ask(about.analysis, {{"points", "0"}}));
   const auto table = std::ranges::find(answer.tables, "series", &base::Table::name);
   if (table == answer.tables.end()) return base::Done{};
@@ -58,11 +77,6 @@ base::Status add_table(Windows& out, const Study& study, const SeriesTable& abou
   const std::size_t time = column("time_ns");
   const std::size_t value = column(about.value);
 
-  const auto& windows = study.view().windows;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
-  for (std::size_t w = 0; w < windows.size(); ++w) {
-    places[{windows[w].rank, windows[w].window}] = w;
-  }
   const auto same_series = [&](std::size_t a, std::size_t b) {
     return table->int_at(rank, a) == table->int_at(rank, b) &&
            table->int_at(window, a) == table->int_at(window, b) &&
@@ -72,9 +86,9 @@ base::Status add_table(Windows& out, const Study& study, const SeriesTable& abou
   for (std::size_t begin = 0; begin < table->rows();) {
     std::size_t end = begin + 1;
     while (end < table->rows() && same_series(begin, end)) ++end;
-    const std::size_t w = places.at({table->int_at(rank, begin), table->int_at(window, begin)});
+    const auto [w, trace] = places.at({table->int_at(rank, begin), table->int_at(window, begin)});
     const std::int64_t on = table->int_at(device, begin);
-    if (const auto track = track_of(*windows[w].trace, on)) {
+    if (const auto track = track_of(*trace, on)) {
       CounterSeries series{.name = fmt::format("GPU {} {} {}{}", on, about.title,
                                                key_text(*table, key, begin), about.suffix),
                            .track = *track};
@@ -156,26 +170,27 @@ void leave_out_known(std::vector<CounterSeries>& series, const trace::Trace& tra
 
 base::Result<Windows> counter_series(const trace::Run& run, MemorySeries memory, unsigned threads) {
   SCOPE_TRY(const Study study, Study::prepare(run, {}, threads));
-  const auto& windows = study.view().windows;
-  Windows out(windows.size());
-  SCOPE_TRY(add_table(out, study,
+  const Places places = places_of(run);
+  Windows out(places.size());
+  SCOPE_TRY(add_table(out, places, study,
                       {.analysis = "queue-length",
                        .title = "queue length, stream",
                        .key = "stream",
                        .value = "length",
                        .suffix = ""}));
-  SCOPE_TRY(add_table(out, study,
+  SCOPE_TRY(add_table(out, places, study,
                       {.analysis = "memory-bandwidth",
                        .title = "copies",
                        .key = "kind",
                        .value = "bytes_per_second",
                        .suffix = " (GB/s)",
                        .factor = 1e-9}));
-  for (std::size_t w = 0; w < windows.size(); ++w) {
-    const trace::Trace& trace = *windows[w].trace;
-    for (const DeviceView& device : windows[w].devices) {
+  for (const WindowView& window : study.view().windows) {
+    const trace::Trace& trace = *window.trace;
+    const std::size_t w = places.at({window.rank, window.window}).index;
+    for (const DeviceView& device : window.devices) {
       if (const auto track = track_of(trace, device.device)) {
-        out[w].push_back(utilisation(windows[w], device, *track));
+        out[w].push_back(utilisation(window, device, *track));
       }
     }
     if (memory == MemorySeries::kInclude) add_memory(out[w], trace);

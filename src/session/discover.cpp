@@ -6,12 +6,16 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/ascii.h"
 #include "session/natural_order.h"
+#include "session/run_folder.h"
 
 namespace stepscope::session {
 namespace {
@@ -76,11 +80,13 @@ class Search {
     return base::Done{};
   }
 
-  void add_file(const std::string& path, const struct stat& facts, bool named) {
+  void add_file(const std::string& path, const struct stat& facts, bool named,
+                bool partial = false) {
     // A pipe or a device has no size of interest, and two of them are never one.
     if (S_ISREG(facts.st_mode) && !files_seen_.insert({facts.st_dev, facts.st_ino}).second) return;
     const auto bytes = S_ISREG(facts.st_mode) ? static_cast<std::uint64_t>(facts.st_size) : 0;
-    found_.files.push_back({.path = path, .bytes = bytes, .named = named, .argument = argument_});
+    found_.files.push_back(
+        {.path = path, .bytes = bytes, .named = named, .partial = partial, .argument = argument_});
   }
 
   // False if the folder itself cannot be listed; then its failure is the last one added.
@@ -91,13 +97,44 @@ class Search {
       return failed(folder, Code::kLimit, "folders nested more than 32 deep are not searched");
     }
     std::error_code error;
+    std::vector<std::string> names;
     fs::directory_iterator entry(folder, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      visit((fs::path(folder) / entry->path().filename()).string(),
-            entry->path().filename().string(), depth);
+      names.push_back(entry->path().filename().string());
     }
     if (error) return failed(folder, code_of(error.value()), error.message());
+    const bool is_run = leave_attempts(folder, names, depth);
+    for (const std::string& name : names) {
+      if (is_run && holds_no_ranks(name)) continue;
+      visit((fs::path(folder) / name).string(), name, depth);
+    }
     return true;
+  }
+
+  // Visits the last attempt of a run and takes all of them off the list. False: it is no run.
+  bool leave_attempts(const std::string& folder, std::vector<std::string>& names, int depth) {
+    const auto is_attempt = [](const std::string& name) {
+      return attempt_number(name).has_value();
+    };
+    std::vector<std::string> attempts;
+    std::ranges::copy_if(names, std::back_inserter(attempts), is_attempt);
+    std::erase_if(names, is_attempt);
+    std::ranges::sort(attempts, std::greater(), [](const std::string& name) {
+      return std::pair(*attempt_number(name), name);
+    });
+    bool taken = false;
+    for (const std::string& name : attempts) {
+      const std::string path = (fs::path(folder) / name).string();
+      const std::size_t before = found_.files.size();
+      if (taken) {
+        found_.earlier_attempts.push_back(path);
+      } else {
+        visit(path, name, depth);
+        taken = found_.files.size() > before;
+      }
+    }
+    return !attempts.empty() || is_attempt(fs::path(folder).filename().string()) ||
+           std::ranges::find(names, "run.json") != names.end();
   }
 
   void visit(const std::string& path, const std::string& name, int depth) {
@@ -109,10 +146,10 @@ class Search {
       list(path, facts, depth + 1);
     } else if (has_trace_name(name)) {
       if (S_ISREG(facts.st_mode)) add_file(path, facts, false);
-    } else if (name.ends_with(".partial") || name.ends_with(".tmp")) {
-      if (has_trace_name(name.substr(0, name.rfind('.')))) {
-        found_.skipped.push_back({path, "its writer has not finished it"});
-      }
+    } else if (const auto whole = without_partial(name); whole && has_trace_name(*whole)) {
+      if (S_ISREG(facts.st_mode)) add_file(path, facts, false, true);
+    } else if (name.ends_with(".tmp") && has_trace_name(name.substr(0, name.rfind('.')))) {
+      found_.skipped.push_back({path, "its writer has not finished it"});
     }
   }
 
@@ -125,7 +162,8 @@ class Search {
     return path.ends_with(".json") || path.ends_with(".pickle") || path.ends_with(".pkl");
   }
 
-  // Somebody unpacked a.json.gz and kept it: a.json beside it is the same trace.
+  // Somebody unpacked a.json.gz and kept it: a.json beside it is the same trace, and so is the
+  // a.json.gz.partial of a writer that is packing it.
   void leave_out_twins() {
     std::set<std::string> plain;
     for (const FoundFile& file : found_.files) {
@@ -133,7 +171,8 @@ class Search {
     }
     std::erase_if(found_.files, [&](const FoundFile& file) {
       if (file.named || is_plain(file.path)) return false;
-      const std::string stem = file.path.substr(0, file.path.rfind('.'));
+      const std::string whole(without_partial(file.path).value_or(file.path));
+      const std::string stem = plain.contains(whole) ? whole : whole.substr(0, whole.rfind('.'));
       if (!plain.contains(stem)) return false;
       const std::string beside = fs::path(stem).filename().string();
       found_.skipped.push_back({file.path, beside + " beside it was taken instead"});

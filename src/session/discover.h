@@ -16,17 +16,19 @@ struct FoundFile {
   std::string path;
   std::uint64_t bytes = 0;   // 0 for a pipe
   bool named = false;        // by the user: read whatever it looks like
+  bool partial = false;      // its writer has not finished it: read as far as it goes
   std::size_t argument = 0;  // which of the paths led here
 };
 
 struct Discovery {
-  std::vector<FoundFile> files;              // in natural order, arguments first come first
-  std::vector<trace::SkippedFile> skipped;   // left out by name
-  std::vector<trace::FileFailure> failures;  // folders that could not be listed
+  std::vector<FoundFile> files;               // in natural order, arguments first come first
+  std::vector<trace::SkippedFile> skipped;    // left out by name
+  std::vector<trace::FileFailure> failures;   // folders that could not be listed
+  std::vector<std::string> earlier_attempts;  // folders of runs that were started again
 };
 
 // Fails when a path does not exist or a named folder cannot be listed. The same file found twice,
-// also through links, counts once.
+// also through links, counts once. Of the attempts of a run the last that has any files is taken.
 base::Result<Discovery> discover(const std::vector<std::string>& paths);
 
 // Names a recording may have: *.json, *.pickle, *.pkl, also with .gz or .zst, *.pt.trace.json*,

@@ -75,10 +75,43 @@ TEST(Discover, LeavesOutTheCompressedTwinAndUnfinishedFiles) {
   folder.write("rank2.json.gz.partial", "{}");
   const auto found = discover({folder.path()});
   ASSERT_TRUE(found);
-  EXPECT_THAT(paths_of(*found, folder), ElementsAre("rank0.json"));
-  ASSERT_EQ(found->skipped.size(), 3u);
+  EXPECT_THAT(paths_of(*found, folder), ElementsAre("rank0.json", "rank2.json.gz.partial"));
+  EXPECT_FALSE(found->files[0].partial);
+  EXPECT_TRUE(found->files[1].partial);
+  ASSERT_EQ(found->skipped.size(), 2u);
   EXPECT_EQ(found->skipped[0].why, "rank0.json beside it was taken instead");
   EXPECT_EQ(found->skipped[1].why, "its writer has not finished it");
+}
+
+TEST(Discover, TakesTheLastAttemptOfARun) {
+  const TempFolder folder;
+  for (const char* name :
+       {"run.json", "attempt-0/rank00000/events.scope", "attempt-2/rank00000/events.scope",
+        "attempt-10/rank00000/events.scope", "attempt-10/rank00000/trace-0.json.gz.partial",
+        "attempt-10/node-a/system.scope", "attempt-11/attempt.txt", "report/steps.json"}) {
+    folder.write(name, "{}");
+  }
+  const auto found = discover({folder.path()});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(paths_of(*found, folder),
+              ElementsAre("attempt-10/rank00000/events.scope",
+                          "attempt-10/rank00000/trace-0.json.gz.partial", "run.json"));
+  EXPECT_THAT(found->earlier_attempts, ElementsAre(folder / "attempt-2", folder / "attempt-0"));
+  const auto named = discover({folder / "attempt-0"});
+  ASSERT_TRUE(named);
+  EXPECT_THAT(paths_of(*named, folder), ElementsAre("attempt-0/rank00000/events.scope"));
+  EXPECT_THAT(named->earlier_attempts, IsEmpty());
+}
+
+// A file that is being packed is there twice for a moment.
+TEST(Discover, TakesOneOfAFileAndItsUnfinishedTwin) {
+  const TempFolder folder;
+  folder.write("trace-0.json", "{}");
+  folder.write("trace-0.json.gz.partial", "{}");
+  folder.write("trace-1.json.partial", "{}");
+  const auto found = discover({folder.path()});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(paths_of(*found, folder), ElementsAre("trace-0.json", "trace-1.json.partial"));
 }
 
 TEST(Discover, ReportsABrokenLinkWithATraceName) {

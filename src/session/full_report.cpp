@@ -44,6 +44,14 @@ bool is_shown(const Analysis& about, const report::PageKind& page, std::size_t s
   });
 }
 
+// Nothing was traced: what the processes recorded has a page of its own, and the questions about a
+// trace would say the same again, or that there is no GPU work.
+bool has_trace(const analysis::RunView& view) {
+  return std::ranges::any_of(view.windows, [](const analysis::WindowView& window) {
+    return window.trace->header().process_record == nullptr;
+  });
+}
+
 std::vector<const Analysis*> asked(const ReportRequest& request, const analysis::RunView& view) {
   std::vector<const Analysis*> list;
   const std::vector<std::string_view> advised =
@@ -51,6 +59,8 @@ std::vector<const Analysis*> asked(const ReportRequest& request, const analysis:
   for (const Analysis* about : analysis::analyses()) {
     if (request.page->of_memory && !analysis::is_of_memory(about->needs)) continue;
     if (!analysis::why_not_answered(*about, view).empty()) continue;
+    if (!request.everything && about->needs == analysis::Needs::kTrace && !has_trace(view))
+      continue;
     const bool shown = request.sections && (request.everything ||
                                             is_shown(*about, *request.page, view.snapshots.size()));
     if (shown || std::ranges::find(advised, about->name) != advised.end()) list.push_back(about);

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "session/run_folder.h"
+
 namespace stepscope::session {
 namespace {
 
@@ -137,6 +139,11 @@ std::string process_key(std::string_view path) {
   return std::string(folder) + "/" + std::string(name.substr(0, dot));
 }
 
+// What a process recorded of itself; its worker-123.scope is of process 123.
+bool is_recording(std::string_view name) {
+  return ends_with_word(without_partial(name).value_or(name), ".scope");
+}
+
 bool fits_rank(std::int64_t rank) { return rank >= 0 && rank <= 0x7fffffff; }
 
 // Numbers at the end of the names of these files, if all have one, none twice, behind one prefix.
@@ -161,7 +168,9 @@ std::vector<std::int32_t> trailing_numbers(const std::vector<RankedFile>& files,
 std::optional<std::int32_t> rank_in_path(std::string_view path) {
   auto [folder, name] = split_last(path);
   if (const auto rank = number_behind(name, "rank")) return rank;
-  if (const auto rank = number_behind(name, "worker")) return rank;
+  if (!is_recording(name)) {
+    if (const auto rank = number_behind(name, "worker")) return rank;
+  }
   if (const auto rank = number_behind_r(name)) return rank;
   if (const auto rank = number_before_step(name)) return rank;
   while (!folder.empty()) {
@@ -180,7 +189,8 @@ std::vector<RankChoice> choose_ranks(const std::vector<RankedFile>& files) {
     if (files[i].header_rank && fits_rank(*files[i].header_rank)) {
       choices[i] = {static_cast<std::int32_t>(*files[i].header_rank), RankSource::kHeader};
     } else if (const auto rank = rank_in_path(files[i].path)) {
-      choices[i] = {*rank, RankSource::kFileName};
+      const bool own = is_in_rank_folder(files[i].path);
+      choices[i] = {*rank, own ? RankSource::kRankFolder : RankSource::kFileName};
     } else {
       unknown.push_back(i);
       continue;

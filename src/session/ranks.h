@@ -14,7 +14,8 @@
 namespace stepscope::session {
 
 // The rank a path spells out: rank3, rank_3, rank-00003, worker3, _r3_ in the file's name, else
-// rank3 or worker3 in the name of a folder above it, the nearest first. Not local_rank3.
+// rank3 or worker3 in the name of a folder above it, the nearest first. Not local_rank3, nor the
+// process id of worker-123.scope.
 std::optional<std::int32_t> rank_in_path(std::string_view path);
 
 struct RankedFile {
@@ -22,7 +23,12 @@ struct RankedFile {
   std::optional<std::int64_t> header_rank;
 };
 
-enum class RankSource : std::uint8_t { kHeader, kFileName, kOrder };
+enum class RankSource : std::uint8_t {
+  kHeader,
+  kRankFolder,  // of a run folder: as good as said by the file
+  kFileName,
+  kOrder,
+};
 
 struct RankChoice {
   std::int32_t rank = 0;

@@ -32,6 +32,9 @@ const PathCase kPaths[] = {
     {"runs/rank4/trace.json", 4},
     {"runs/attempt-0/rank00002/trace-1.json.gz", 2},
     {"runs/rank4/rank6.json", 6},
+    {"runs/attempt-0/rank00002/worker-123.scope", 2},
+    {"runs/attempt-0/rank00002/worker-123.scope.partial", 2},
+    {"worker-123.scope", std::nullopt},
     {"runs/rank4/deep/er/trace.json", 4},
     {"runs/r4/trace.json", std::nullopt},  // a run number as likely as a rank
     {"frank3.json", std::nullopt},         // part of another word

@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "session/content.h"
 #include "session/discover.h"
 #include "session/load.h"
 #include "session/natural_order.h"
 #include "session/ranks.h"
+#include "trace/process_record.h"
 
 namespace stepscope::session {
 namespace {
@@ -58,6 +60,7 @@ struct TakeFile {
 
   void operator()(NotRead) const {}
   void operator()(NoRecording file) const {
+    if (file.why == kOwnFile) return;  // made with the run, to be read by others
     recording.run.skipped.push_back({path, std::move(file.why)});
   }
   void operator()(base::Error error) const {
@@ -68,6 +71,15 @@ struct TakeFile {
   void operator()(memory::Timeline one) const { recording.timelines.push_back(std::move(one)); }
   void operator()(memory::Stats one) const { recording.stats.push_back(std::move(one)); }
 };
+
+// What its writer has not finished may be anything; there is nothing wrong with the run.
+void take_partial(const std::string& path, LoadedFile& file, base::ImportLog& log) {
+  if (const auto* const error = std::get_if<base::Error>(&file)) {
+    file = NoRecording{"its writer has not finished it: " + error->message};
+  } else if (!std::holds_alternative<NotRead>(file) && !std::holds_alternative<NoRecording>(file)) {
+    log.add(Note::kPartialFile, base::ImportLog::kNowhere, path);
+  }
+}
 
 // Splits what was loaded into windows, snapshots, failures and files left out.
 base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFile>& files,
@@ -81,6 +93,7 @@ base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFil
         error != nullptr && (files[i].named || error->code == Code::kInvalidArgument)) {
       return base::Failure{std::move(*error)};
     }
+    if (files[i].partial) take_partial(files[i].path, loaded[i], recording.run.log);
     std::visit(TakeFile{files[i].path, windows, recording}, std::move(loaded[i]));
   }
   return windows;
@@ -95,23 +108,41 @@ void note_files(trace::Run& run) {
   }
 }
 
+// Who wrote a file: what a process recorded of itself lies over the traces of the same time.
+enum class Writer : std::uint8_t { kProfiler, kProcess, kWorker };
+
+Writer writer_of(const trace::Trace& trace) {
+  const auto& record = trace.header().process_record;
+  if (record == nullptr) return Writer::kProfiler;
+  return record->is_worker ? Writer::kWorker : Writer::kProcess;
+}
+
+std::vector<WindowSpan> spans_by(const trace::RankTraces& rank, Writer writer) {
+  std::vector<WindowSpan> spans;
+  for (const trace::Window& window : rank.windows) {
+    if (writer_of(window.trace) != writer) continue;
+    const std::int64_t start = unix_start(window.trace);
+    spans.push_back({window.source.path, start, start + window.trace.span().length()});
+  }
+  return spans;
+}
+
 void sort_windows(trace::RankTraces& rank, base::ImportLog& log) {
   std::ranges::stable_sort(rank.windows, [](const trace::Window& a, const trace::Window& b) {
     const std::int64_t left = unix_start(a.trace);
     const std::int64_t right = unix_start(b.trace);
     return left != right ? left < right : natural_less(a.source.path, b.source.path);
   });
-  if (rank.windows.size() < 2) return;
-  std::vector<WindowSpan> spans;
-  for (const trace::Window& window : rank.windows) {
-    const std::int64_t start = unix_start(window.trace);
-    spans.push_back({window.source.path, start, start + window.trace.span().length()});
-  }
   const std::string detail = fmt::format("rank {}: ", rank.rank.value);
-  log.add(Note::kSeveralWindows, base::ImportLog::kNowhere,
-          fmt::format("{}{} files", detail, rank.windows.size()));
-  if (const std::string pair = overlap_in(spans); !pair.empty()) {
-    log.add(Note::kRankConflict, base::ImportLog::kNowhere, detail + pair);
+  // Workers run side by side.
+  for (const Writer writer : {Writer::kProfiler, Writer::kProcess}) {
+    const std::vector<WindowSpan> spans = spans_by(rank, writer);
+    if (spans.size() < 2) continue;
+    log.add(Note::kSeveralWindows, base::ImportLog::kNowhere,
+            fmt::format("{}{} files", detail, spans.size()));
+    if (const std::string pair = overlap_in(spans); !pair.empty()) {
+      log.add(Note::kRankConflict, base::ImportLog::kNowhere, detail + pair);
+    }
   }
 }
 
@@ -152,6 +183,7 @@ void add_memory_ranks(std::vector<Recorded>& recorded, base::ImportLog& log) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (choices[i].source == RankSource::kOrder) continue;
     recorded[i].rank = choices[i].rank;
+    if (choices[i].source != RankSource::kFileName) continue;
     log.add(Note::kRankFromFileName, base::ImportLog::kNowhere, files[i].path);
   }
   std::ranges::stable_sort(recorded, {}, [](const Recorded& one) { return one.rank.value_or(0); });
@@ -185,6 +217,9 @@ base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOp
     return nothing_read(paths, run);
   }
   note_files(run);
+  for (const std::string& folder : found.earlier_attempts) {
+    run.log.add(Note::kEarlierAttempts, base::ImportLog::kNowhere, folder);
+  }
   add_ranks(std::move(windows), run);
   add_memory_ranks(recording.snapshots, run.log);
   add_memory_ranks(recording.timelines, run.log);

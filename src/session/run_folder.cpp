@@ -1,0 +1,48 @@
+#include "session/run_folder.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stepscope::session {
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> attempt_number(std::string_view folder_name) {
+  constexpr std::string_view kAttempt = "attempt-";
+  if (!folder_name.starts_with(kAttempt)) return std::nullopt;
+  folder_name.remove_prefix(kAttempt.size());
+  std::uint64_t number = 0;
+  const char* const end = folder_name.data() + folder_name.size();
+  if (!is_number(folder_name)) return std::nullopt;
+  const auto [stop, error] = std::from_chars(folder_name.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+bool holds_no_ranks(std::string_view folder_name) {
+  return folder_name == "report" || folder_name.starts_with("node-");
+}
+
+bool is_in_rank_folder(std::string_view path) {
+  constexpr std::string_view kRank = "rank";
+  constexpr std::size_t kDigits = 5;
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view folder = path.substr(0, slash);
+  const std::string_view name = folder.substr(folder.rfind('/') + 1);
+  return name.starts_with(kRank) && name.size() >= kRank.size() + kDigits &&
+         is_number(name.substr(kRank.size()));
+}
+
+std::optional<std::string_view> without_partial(std::string_view file_name) {
+  constexpr std::string_view kPartial = ".partial";
+  if (!file_name.ends_with(kPartial)) return std::nullopt;
+  return file_name.substr(0, file_name.size() - kPartial.size());
+}
+
+}  // namespace stepscope::session

@@ -1,0 +1,22 @@
+// The folder that stepscope.profile writes (docs/formats/run-folder.md): what its names mean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace stepscope::session {
+
+// The N of attempt-N: a run that was started again under the same name.
+std::optional<std::uint64_t> attempt_number(std::string_view folder_name);
+
+// A folder of a run that holds nothing recorded by a rank: finished reports, telemetry of a node.
+bool holds_no_ranks(std::string_view folder_name);
+
+// Whether the folder a file lies in is one that stepscope made for a rank.
+bool is_in_rank_folder(std::string_view path);
+
+// The name without ".partial", which a writer takes away when it is done.
+std::optional<std::string_view> without_partial(std::string_view file_name);
+
+}  // namespace stepscope::session
