@@ -9,6 +9,7 @@
 #include "report/info_window.h"
 #include "report/notes.h"
 #include "report/recorded_memory.h"
+#include "report/recording_info.h"
 
 namespace stepscope::report {
 namespace {
@@ -80,7 +81,24 @@ void add_header(const trace::Header& header, RunInfo& info, std::set<std::string
   }
 }
 
+// Where nothing was traced, what processes recorded of themselves is shown as a trace is.
+bool has_traces(const trace::Run& run) {
+  return std::ranges::any_of(run.ranks, [](const trace::RankTraces& rank) {
+    return std::ranges::any_of(rank.windows, [](const trace::Window& window) {
+      return window.trace.header().process_record == nullptr;
+    });
+  });
+}
+
 }  // namespace
+
+std::vector<std::string_view> paths_of(const RunInfo& info) {
+  std::vector<std::string_view> paths;
+  for (const WindowInfo& window : info.windows) paths.push_back(window.source.path);
+  if (info.stood_in) return paths;
+  for (const RecordingInfo& recording : info.recordings) paths.push_back(recording.path);
+  return paths;
+}
 
 void StepInfo::add(const StepInfo& other) {
   // What the user named is what the user wants; after that the sources are in order.
@@ -128,10 +146,19 @@ RunInfo summarize(const trace::Run& run, const RecordedMemory& memory) {
   CollectiveTotals collectives;
   std::map<Note, NoteInfoRow> notes;
   add_notes(run.log, "", notes);
+  info.stood_in = !has_traces(run);
   for (const trace::RankTraces& rank : run.ranks) {
     for (std::size_t i = 0; i < rank.windows.size(); ++i) {
       const trace::Window& window = rank.windows[i];
       const trace::Trace& trace = window.trace;
+      if (trace.header().process_record != nullptr) {
+        info.recordings.push_back(recording_info(rank.rank.value, window));
+        if (!info.stood_in) {
+          add_header(trace.header(), info, hosts, backends);
+          add_notes(trace.log(), window.source.path, notes);
+          continue;
+        }
+      }
       WindowInfo facts = window_info(rank.rank.value, static_cast<std::uint32_t>(i), window);
       add_totals(facts, info);
       add_header(trace.header(), info, hosts, backends);

@@ -89,6 +89,28 @@ struct WindowInfo {
   std::uint64_t memory_bytes = 0;  // held by the tables
 };
 
+// What one process recorded of itself.
+struct RecordingInfo {
+  std::int32_t rank = 0;
+  std::string path;
+  std::string encoding;
+  std::uint64_t file_bytes = 0;
+  bool is_worker = false;
+  std::uint64_t ranges = 0, names = 0, open_ranges = 0, instants = 0;
+  StepInfo steps;  // none: nothing marked them
+  std::uint64_t log_lines = 0, warnings = 0, errors = 0;
+  std::uint64_t counter_values = 0;
+  std::vector<std::string> counters;  // names
+  std::int64_t start_unix_ns = 0;
+  base::Nanos length_ns = 0;  // from the first to the last look at the clocks
+  // What was lost, and what recording cost.
+  bool finished = false;
+  std::uint64_t dropped = 0, refused_bytes = 0;
+  base::Nanos clock_set_ns = 0;
+  std::uint64_t records = 0;
+  base::Nanos writer_ns = 0;  // processor time; 0 where the process did not finish
+};
+
 struct NoteInfoRow {
   base::Note note = base::Note::kTruncated;
   std::uint64_t count = 0;
@@ -98,7 +120,9 @@ struct NoteInfoRow {
 };
 
 struct RunInfo {
-  std::vector<WindowInfo> windows;  // by rank, then by start
+  std::vector<WindowInfo> windows;  // by rank, then by start: traces, or what stands in for them
+  std::vector<RecordingInfo> recordings;  // so too
+  bool stood_in = false;                  // nothing was traced: the windows are the recordings
   std::uint64_t ranks = 0;
   std::optional<std::int64_t> world_size;  // the largest any file gives
   std::vector<std::string> hosts, backends;
@@ -124,6 +148,9 @@ struct RunInfo {
 };
 
 RunInfo summarize(const trace::Run& run);
+
+// Every file of ranks that was read.
+std::vector<std::string_view> paths_of(const RunInfo& info);
 
 // What a trace of PyTorch without device work has instead; that tells the likely reasons apart.
 enum class NoDeviceCause : std::uint8_t {

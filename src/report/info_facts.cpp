@@ -155,9 +155,15 @@ std::string steps_text(const RunInfo& info) {
 }
 
 std::string recorded_text(const RunInfo& info) {
-  if (info.events == 0) return "nothing: there are no events";
-  std::string text = info.start_known ? unix_time_text(info.start_unix_ns) : std::string();
-  base::Nanos length = info.end_unix_ns - info.start_unix_ns;
+  if (info.events == 0 && info.recordings.empty()) return "nothing: there are no events";
+  std::int64_t start = info.start_unix_ns;
+  std::int64_t end = info.end_unix_ns;
+  for (const RecordingInfo& recording : info.recordings) {
+    start = std::min(start, recording.start_unix_ns);
+    end = std::max(end, recording.start_unix_ns + recording.length_ns);
+  }
+  std::string text = info.start_known ? unix_time_text(start) : std::string();
+  base::Nanos length = end - start;
   if (!info.start_known) {
     length = 0;
     for (const WindowInfo& window : info.windows) length = std::max(length, window.span_ns);
@@ -167,7 +173,7 @@ std::string recorded_text(const RunInfo& info) {
   return text;
 }
 
-std::string files_text(const RunInfo& info) {
+std::string traces_text(const RunInfo& info) {
   std::set<std::string> encodings;
   for (const WindowInfo& window : info.windows) encodings.insert(window.source.encoding);
   if (encodings == std::set<std::string>{"plain"}) {
@@ -177,6 +183,16 @@ std::string files_text(const RunInfo& info) {
   for (const std::string& encoding : encodings) names += fmt::format(" {}", encoding);
   return fmt::format("{}{}{}{} of JSON", bytes_text(info.file_bytes), names, kDot,
                      bytes_text(info.text_bytes));
+}
+
+std::string files_text(const RunInfo& info) {
+  std::uint64_t recorded = 0;
+  for (const RecordingInfo& recording : info.recordings) recorded += recording.file_bytes;
+  const std::string recordings = fmt::format("{} of recordings", bytes_text(recorded));
+  if (info.stood_in) return recordings;
+  std::string text = traces_text(info);
+  if (!info.recordings.empty()) append(text, recordings);
+  return text;
 }
 
 std::string load_text(const RunInfo& info, double seconds) {
@@ -193,15 +209,16 @@ std::string load_text(const RunInfo& info, double seconds) {
 }  // namespace
 
 std::string common_folder(const RunInfo& info) {
-  if (info.windows.empty()) return {};
-  std::string_view common = info.windows.front().source.path;
+  const std::vector<std::string_view> paths = paths_of(info);
+  if (paths.empty()) return {};
+  std::string_view common = paths.front();
   const auto keep = [&](std::string_view path) {
     const std::size_t length = std::min(common.size(), path.size());
     const auto differ = std::mismatch(
         common.begin(), common.begin() + static_cast<std::ptrdiff_t>(length), path.begin());
     common = common.substr(0, static_cast<std::size_t>(differ.first - common.begin()));
   };
-  for (const WindowInfo& window : info.windows) keep(window.source.path);
+  for (const std::string_view path : paths) keep(path);
   const std::size_t slash = common.rfind('/');
   return slash == std::string_view::npos ? std::string() : std::string(common.substr(0, slash + 1));
 }
@@ -218,12 +235,10 @@ std::string common_ending(const RunInfo& info) {
 }
 
 std::string title_of(const RunInfo& info) {
-  if (info.windows.size() == 1) {
-    const std::string& path = info.windows.front().source.path;
-    return path == "-" ? "standard input" : printable(path);
-  }
+  const std::vector<std::string_view> paths = paths_of(info);
+  if (paths.size() == 1) return paths.front() == "-" ? "standard input" : printable(paths.front());
   const std::string folder = common_folder(info);
-  std::string title = counted(info.windows.size(), "file");
+  std::string title = counted(paths.size(), "file");
   if (!folder.empty()) title = printable(folder) + std::string(kDot) + title;
   return title;
 }
@@ -243,7 +258,10 @@ std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load
     facts.push_back({"Software", text});
   }
   facts.push_back({"Recorded", recorded_text(info)});
-  if (info.events > 0) facts.push_back({"Steps", steps_text(info)});
+  // What was recorded has its steps below.
+  if (info.events > 0 && !info.stood_in) {
+    facts.push_back({info.recordings.empty() ? "Steps" : "Traced steps", steps_text(info)});
+  }
   facts.push_back({"Size", files_text(info)});
   if (load_seconds) facts.push_back({"Loaded", load_text(info, *load_seconds)});
   return facts;

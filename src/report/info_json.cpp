@@ -4,6 +4,7 @@
 #include "report/json_writer.h"
 #include "report/memory_info.h"
 #include "report/notes.h"
+#include "report/recording_info.h"
 #include "report/snapshot_info.h"
 
 namespace stepscope::report {
@@ -202,6 +203,10 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
     write_window(json, window, load_seconds.has_value());
   }
   json.end_list();
+  if (!info.recordings.empty()) {
+    json.key("recordings");
+    write_recordings(json, info);
+  }
   json.key("notes");
   write_notes(json, info.notes, true);
   write_files(json, info);

@@ -116,9 +116,8 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string run_path(const RunInfo& info) {
-  if (info.windows.size() == 1) {
-    const std::string& path = info.windows.front().source.path;
-    return path == "-" ? "-" : shell_word(printable(path));
+  if (const auto paths = paths_of(info); paths.size() == 1) {
+    return paths.front() == "-" ? "-" : shell_word(printable(paths.front()));
   }
   const std::string folder = common_folder(info);
   return folder.empty() ? "PATH..." : shell_word(printable(folder));

@@ -213,7 +213,69 @@ constexpr std::array kModules = std::to_array<Part>({
      .one_rank = true},
 });
 
+constexpr Names<8> kRunStepColumns = {"rank",   "steps",  "mean_ns", "median_ns",
+                                      "p95_ns", "min_ns", "max_ns",  "slowest_step"};
+constexpr Names<4> kTracedColumns = {"rank", "traced_steps", "traced_median_ns",
+                                     "untraced_median_ns"};
+constexpr Names<6> kSlowestColumns = {"rank",    "step",         "start_ns",
+                                      "step_ns", "times_median", "traced"};
+constexpr std::array kRunSteps = std::to_array<Part>({
+    {.analysis = "time", .table = "steps", .shown = Shown::kSpark},
+    {.analysis = "time", .table = "times", .columns = kRunStepColumns},
+    {.analysis = "time",
+     .table = "times",
+     .columns = kTracedColumns,
+     .caption = "What tracing cost the steps it ran in:",
+     .needs = "traced_steps"},
+    {.analysis = "time",
+     .table = "slowest",
+     .columns = kSlowestColumns,
+     .rows = 5,
+     .caption = "The slowest of them, and when they began:",
+     .one_rank = true},
+});
+
+constexpr Names<8> kTimeRangeColumns = {"rank",     "where", "range",   "calls",
+                                        "total_ns", "share", "self_ns", "median_ns"};
+constexpr Names<6> kAcrossColumns = {"where",         "range",        "ranks",
+                                     "mean_total_ns", "slowest_rank", "slowest_ratio"};
+constexpr std::array kTimeRanges = std::to_array<Part>({
+    {.analysis = "time", .table = "ranges", .columns = kTimeRangeColumns, .one_rank = true},
+    {.analysis = "time",
+     .table = "across",
+     .columns = kAcrossColumns,
+     .rows = 12,
+     .caption = "The same ranges over all ranks; a ratio well above 1 is a slow rank:",
+     .several_ranks = true},
+});
+
+constexpr Names<5> kLogLevelColumns = {"rank", "level", "lines", "first_step", "last_step"};
+constexpr Names<6> kLogLineColumns = {"rank", "step", "time_ns", "level", "logger", "text"};
+constexpr std::array kLogLines = std::to_array<Part>({
+    {.analysis = "log", .table = "levels", .columns = kLogLevelColumns, .quiet = true},
+    {.analysis = "log",
+     .table = "lines",
+     .columns = kLogLineColumns,
+     .rows = 8,
+     .caption = "The first warnings and errors, and the step they came in:",
+     .quiet = true},
+});
+
 constexpr std::array kSections = std::to_array<Section>({
+    {.title = "All steps of the run",
+     .about = "As the training process recorded them, traced or not: from one call of step() to "
+              "the next.",
+     .parts = kRunSteps,
+     .next = "time --table steps"},
+    {.title = "Time by range",
+     .about = "What the program named, each range below the one it was entered in. Share is of the "
+              "time recorded there; self is without the ranges inside.",
+     .parts = kTimeRanges,
+     .next = "time"},
+    {.title = "What the run said",
+     .about = "Lines of its log, by level.",
+     .parts = kLogLines,
+     .next = "log"},
     {.title = "Where the step time goes",
      .about = "The wall time of the steps as each GPU spends it. Communication and memory count as "
               "exposed only while nothing computes; idle is when the GPU has nothing to do.",
@@ -291,6 +353,8 @@ constexpr std::array kSettings = std::to_array<Setting>({
     {"launches", "top", "10"},
     {"transfers", "top", "10"},
     {"annotations", "top", "10"},
+    {"time", "top", "16"},
+    {"log", "top", "8"},
     {"stacks", "top", "20"},
     {"stacks", "frames", "100"},
     {"modules", "by", "class"},
