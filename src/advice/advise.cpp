@@ -20,15 +20,15 @@ bool is_of_snapshot(const Rule& rule) {
 
 NotJudged not_judged(const Facts& facts, const Rule& rule) {
   NotJudged out{rule.id, {}, rule.record};
+  // Without device work nothing else matters, and every rule says the same: what it looks for reads
+  // as zero, which is no proof that all is well.
+  if (rule.of_device && !facts.no_device_work().empty()) {
+    return {rule.id, facts.no_device_work(), kRecordBoth};
+  }
   for (const Need& need : rule.needs) {
     const base::Table* table = facts.table(need.analysis, need.table);
     if (table != nullptr && table->rows() > 0) continue;
     out.why = facts.remark(need.analysis);
-    // Without device work nothing else matters, and every rule says the same.
-    if (const std::string none = facts.remark("stalls"); !none.empty() && !is_of_snapshot(rule)) {
-      out.why = none;
-      out.record = kRecordBoth;
-    }
     if (out.why.empty() && table == nullptr) {
       out.why = is_of_snapshot(rule) ? "No memory snapshot was given" : "There is no trace";
     }
@@ -84,9 +84,9 @@ Advice advise(const Facts& facts, const Scope& scope) {
     for (Finding& finding : rule->judge(facts)) out.findings.push_back(std::move(finding));
   }
   settle(facts, out);
-  out.healthy = judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
-                  return one.level >= Level::kWarning;
-                });
+  out.healthy = facts.no_device_work().empty() && judged_enough(out) &&
+                std::ranges::none_of(
+                    out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
   out.verdict = verdict(facts, out);
   if (scope.snapshot_lost) withhold_verdict(out);
   return out;

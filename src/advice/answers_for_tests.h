@@ -52,6 +52,12 @@ class AnswersForTests {
     return add("stalls", "sorts", row);
   }
 
+  // A recording of the host alone.
+  AnswersForTests& no_device_work() {
+    answer("stalls").remarks.push_back({"The trace has no GPU work."});
+    return *this;
+  }
+
   // What the other rules about time read, with nothing wrong in it.
   AnswersForTests& rest() {
     add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}});

@@ -52,6 +52,8 @@ class Facts {
   // What an analysis says it could not answer; empty: nothing.
   std::string remark(std::string_view analysis) const;
   bool was_asked(std::string_view analysis) const;
+  // Why there is no GPU work in the trace; empty: there is, or there is no trace.
+  std::string no_device_work() const { return remark("stalls"); }
 
   const std::vector<RankSteps>& ranks() const { return ranks_; }
   StallPerStep stall(const RankSteps& rank, std::string_view sort) const;

@@ -75,7 +75,7 @@ struct Finding {
   std::string_view rule;   // "input-bound": stable, and the name of its page
   std::string_view cause;  // "input"
   Level level = Level::kInfo;
-  Sentence title;  // one sentence in plain words
+  Sentence title = {};  // one sentence in plain words
   Sentence detail = {};
   Measure measured = {};
   std::vector<Evidence> evidence = {};

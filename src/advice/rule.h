@@ -33,6 +33,8 @@ struct Rule {
   std::vector<Finding> (*judge)(const Facts& facts);
   // A reason beyond missing tables; may be null.
   std::string (*why_not)(const Facts& facts) = nullptr;
+  // False: it also judges a recording of the host alone.
+  bool of_device = true;
 };
 
 // Every rule, those about time first.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "advice/answers_for_tests.h"
+#include "advice/rule.h"
 
 namespace stepscope::advice {
 namespace {
@@ -58,6 +59,23 @@ TEST(InputBound, WithoutLoaderRangesItDoesNotJudge) {
       std::ranges::any_of(list, [](const NotJudged& one) { return one.rule == "input-bound"; }));
 }
 
+TEST(InputBound, OnTheHostAloneTheLoopWaits) {
+  const auto waiting = [](std::int64_t wait_ns) {
+    Answers answers = loader(0);
+    answers.add("dataloader", "ranks", {{"rank", 0}, {"steps", 4}, {"wait_ns", 4 * wait_ns}});
+    return answers.no_device_work().advise();
+  };
+  EXPECT_EQ(finding_of(waiting(499'999), "input-bound"), nullptr);
+  const Advice advice = waiting(9'480'000);
+  const Finding* finding = finding_of(advice, "input-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_DOUBLE_EQ(finding->measured.value, 0.948);
+  // A GPU that was not recorded may have been at work.
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_NE(finding->measured.name.find("host"), std::string::npos);
+}
+
 Answers uploads(std::int64_t copy_ns, const char* memory = "pageable", std::int64_t count = 1,
                 std::int64_t size = 1 << 30) {
   Answers answers;
@@ -101,6 +119,20 @@ Answers launching(std::int64_t idle_ns) {
   answers.steps().stall("launch", idle_ns);
   answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
   return answers;
+}
+
+TEST(Verdict, WithoutDeviceWorkNothingIsHealthy) {
+  const Advice with = launching(1).rest().advise();
+  EXPECT_TRUE(with.healthy);
+  const Advice without = launching(0).rest().no_device_work().advise();
+  EXPECT_FALSE(without.healthy);
+  EXPECT_EQ(without.verdict.front().form.find("Healthy"), std::string::npos);
+  EXPECT_EQ(without.judged, 1u);  // input
+  for (const std::string_view rule : {"host-sync", "checkpoint-stall", "gpu-idle", "precision"}) {
+    EXPECT_TRUE(std::ranges::any_of(without.not_judged, [&](const NotJudged& one) {
+      return one.rule == rule && one.record == kRecordBoth;
+    })) << rule;
+  }
 }
 
 TEST(LaunchBound, ANoticeIsNoWarning) {

@@ -75,7 +75,13 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice) {
          {count(static_cast<double>(advice.judged))}});
     add_ceiling(facts, out);
   }
-  if (!advice.healthy && advice.findings.empty()) {
+  if (!facts.no_device_work().empty()) {
+    out.push_back(
+        {"No GPU work was recorded, so that only {} of {} rules could judge: whether the run is "
+         "healthy cannot be said.",
+         {count(static_cast<double>(advice.judged)),
+          count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
+  } else if (!advice.healthy && advice.findings.empty()) {
     out.push_back(
         {"Too little was recorded to call the run healthy: {} of {} rules could judge, and "
          "found nothing.",

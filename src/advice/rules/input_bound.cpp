@@ -9,7 +9,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds =
-    std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}, {"dataloader", "loaders"}});
+    std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "sorts"}});
 
 // How the worst loader of a rank makes its batches.
 struct Loader {
@@ -59,7 +59,68 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader) {
   return out;
 }
 
+std::string_view who_makes_it(const Loader& loader) {
+  if (loader.in_loop()) {
+    return "The loader has no workers (num_workers=0): the training loop itself makes the batch, "
+           "and nothing is prepared while the model computes.";
+  }
+  if (loader.has_workers()) {
+    return "The loader has workers; they are too few, or what they do for one batch takes too "
+           "long (reading files, decoding, augmenting).";
+  }
+  return "Who makes the batch is not recorded.";
+}
+
+constexpr std::string_view kVerify =
+    "Record again: in `stepscope analyze dataloader` the waiting per step falls below 5 % of the "
+    "step. Double num_workers until it no longer falls.";
+
+double wait_on_host(const Facts& facts, const RankSteps& rank) {
+  double wait = 0;
+  for (const Line& line : facts.lines("dataloader", "ranks", rank.rank)) {
+    wait += line.number("wait_ns") / static_cast<double>(rank.steps);
+  }
+  return wait;
+}
+
+// A recording of the host alone: how long the loop waits is known, and nothing else. Workers may
+// need the cores that the model computes on, and a GPU that was not recorded may have been at work:
+// nothing of it is sure to be gained.
+std::vector<Finding> judge_host(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kInputBound.id,
+                                 [&](const RankSteps& rank) { return wait_on_host(facts, rank); });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const double wait = wait_on_host(facts, rank);
+  const Loader loader = loader_of(facts, rank.rank);
+  Finding finding = begin_finding(facts, kInputBound, ranks, 0, wait);
+  finding.level = std::min(finding.level, Level::kWarning);
+  finding.measured.threshold = facts.threshold_of(kInputBound.id, finding.level);
+  finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  finding.title = {"The training loop waits for data: {} of each step",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "the loop waits for data, of the step; time on the host";
+  finding.detail = {"Every step waits {} for its batch ({}). ",
+                    {nanos(wait), std::string_view(loader.name)}};
+  finding.detail.form += who_makes_it(loader);
+  finding.detail.form +=
+      " No GPU work was recorded. If the model runs on the CPU, the wait is lost time; a GPU may "
+      "have been at work meanwhile.";
+  for (const Line& line : facts.lines("dataloader", "loaders", rank.rank)) {
+    if (line.text("loader") != loader.name) continue;
+    finding.evidence.push_back(
+        {.text = {"{}: {} fetches; half of them took at least {}, the longest {}",
+                  {line.text("loader"), count(line.number("fetches")),
+                   nanos(line.number("median_ns")), nanos(line.number("max_ns"))}},
+         .rank = rank.rank});
+  }
+  finding.changes = changes_for(facts, loader);
+  finding.verify = kVerify;
+  return {finding};
+}
+
 std::vector<Finding> judge(const Facts& facts) {
+  if (!facts.no_device_work().empty()) return judge_host(facts);
   const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
     return facts.stall(rank, "input").idle_ns;
   });
@@ -77,19 +138,10 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.detail = {
       "Every step waits {} for its batch ({}) and the GPU has nothing to do for {} of it. ",
       {nanos(input.host_ns), std::string_view(loader.name), nanos(input.inside_ns)}};
-  finding.detail.form +=
-      loader.in_loop()
-          ? "The loader has no workers (num_workers=0): the training loop itself makes the batch, "
-            "and nothing is prepared while the GPU computes."
-      : loader.has_workers()
-          ? "The loader has workers; they are too few, or what they do for one batch takes too "
-            "long (reading files, decoding, augmenting)."
-          : "Who makes the batch is not recorded.";
+  finding.detail.form += who_makes_it(loader);
   add_places(finding, facts, rank, "input");
   finding.changes = changes_for(facts, loader);
-  finding.verify =
-      "Record again: in `stepscope analyze dataloader` the waiting per step falls below 5 % of the "
-      "step. Double num_workers until it no longer falls.";
+  finding.verify = kVerify;
   return {finding};
 }
 
@@ -104,6 +156,7 @@ const Rule kInputBound{
         "torch.profiler records loops over a torch DataLoader by itself; put "
         "record_function(\"enumerate(DataLoader)#mine.__next__\") around your own loader",
     .judge = judge,
+    .of_device = false,
 };
 
 }  // namespace stepscope::advice

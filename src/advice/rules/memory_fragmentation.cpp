@@ -83,6 +83,7 @@ const Rule kMemoryFragmentation{
     .needs = kNeeds,
     .record = kRecordSnapshot,
     .judge = judge,
+    .of_device = false,
 };
 
 }  // namespace stepscope::advice

@@ -72,6 +72,7 @@ const Rule kMemoryLeak{
     .needs = kNeeds,
     .record = kRecordSnapshot,
     .judge = judge,
+    .of_device = false,
 };
 
 }  // namespace stepscope::advice

@@ -69,6 +69,7 @@ const Rule kMemoryOom{
     .needs = kNeeds,
     .record = kRecordSnapshot,
     .judge = judge,
+    .of_device = false,
 };
 
 }  // namespace stepscope::advice

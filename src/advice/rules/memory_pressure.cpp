@@ -95,6 +95,7 @@ const Rule kMemoryPressure{
         "--device-memory",
     .judge = judge,
     .why_not = why_not,
+    .of_device = false,
 };
 
 }  // namespace stepscope::advice
