@@ -39,6 +39,21 @@ TEST(MemoryPressure, OfASnapshotWhoseDeviceIsKnown) {
   EXPECT_EQ(finding_of(peak(base::Null{}), "memory-pressure"), nullptr);
 }
 
+TEST(MemoryPressure, NamesALimitOfTheProcessAsSuch) {
+  const Advice advice = Answers()
+                            .add("memory-oom", "headroom",
+                                 {{"rank", 0},
+                                  {"device", 0},
+                                  {"peak_reserved_bytes", 95 * kMiB},
+                                  {"device_memory_bytes", 9000 * kMiB},
+                                  {"own_limit_bytes", 100 * kMiB}})
+                            .advise();
+  const Finding* finding = finding_of(advice, "memory-pressure");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->title.form.find("the process may take"), std::string::npos);
+  EXPECT_NE(finding->changes[0].code.find("set_per_process_memory_fraction"), std::string::npos);
+}
+
 Answers leaking(const char* confidence, base::Cell until_full) {
   Answers answers;
   answers.add("memory-leaks", "outlook",

@@ -98,11 +98,16 @@ std::string failure_text(const Answers& findings, const Device& device) {
   if (failures.empty()) return "No request failed. ";
   const Line& one = failures.front();
   std::string text = fmt::format(
-      "It ran out of memory: {} asked for {}, {} were free but of no use to it, and {}. ",
+      "It ran out of memory: {} asked for {}, {} were free at that moment but of no use to it, and "
+      "{}. ",
       one.has("where") ? one.text("where") : "somebody", one.text("asked_bytes"),
       one.text("unusable_bytes"),
       one.text("why") == "own limit"
-          ? std::string("the process had reached a limit of its own")
+          ? fmt::format("the process had reached a limit of its own, between {} and {} "
+                        "(torch.cuda.set_per_process_memory_fraction or "
+                        "per_process_memory_fraction), while the driver had {} free",
+                        one.text("limit_at_least_bytes"), one.text("limit_at_most_bytes"),
+                        one.text("driver_free_bytes"))
           : fmt::format("the device had only {} left", one.text("driver_free_bytes")));
   const auto ways = lines_of(findings, "memory-oom", "ways-out", device);
   if (!ways.empty() && ways.front().text("enough") != "no") {

@@ -16,6 +16,11 @@ def name_of(path: Path) -> str:
     return path.name.removesuffix(".pickle.gz")
 
 
+def allocator_fixture(name: str) -> Path:
+    (path,) = (path for path in SNAPSHOTS if name_of(path) == name)
+    return path
+
+
 FAILED = [
     p
     for p in SNAPSHOTS
@@ -75,6 +80,50 @@ def test_torch_said_the_same(program: Program, path: Path) -> None:
     if "allowed" in message:
         limit = said(r"(\S+ \S+) allowed;")
         assert row["reserved_bytes"] + row["asked_bytes"] - row["short_by_bytes"] <= limit
+        assert row["limit_at_least_bytes"] <= limit * 1.005
+        assert row["limit_at_most_bytes"] >= limit * 0.995
+
+
+@pytest.mark.parametrize("path", FAILED, ids=name_of)
+def test_a_limit_of_its_own_is_named_and_raised_first(program: Program, path: Path) -> None:
+    said = tables(program, "memory-oom", path)
+    (room,) = said["headroom"]
+    row, way = said["failures"][0], said["ways-out"][0]
+    fraction = "torch.cuda.set_per_process_memory_fraction("
+    if row["why"] != "own limit":
+        assert row["limit_at_most_bytes"] is None
+        assert room["own_limit_bytes"] is None
+        assert fraction not in way["how"]
+        return
+    # The device has more than that, and nobody says how much.
+    assert room["device_memory_bytes"] is None
+    assert room["own_limit_bytes"] == row["limit_at_most_bytes"]
+    assert room["told_by"] == "the process's own limit"
+    assert way["enough"] == "yes"
+    needed = re.search(r"fraction\((\d+) /", way["how"])
+    assert needed
+    assert int(needed[1]) >= row["reserved_bytes"] + row["asked_bytes"]
+    assert int(needed[1]) <= row["reserved_bytes"] + row["driver_free_bytes"]
+
+
+def test_the_story_tells_the_limit_and_one_verdict(program: Program) -> None:
+    path = allocator_fixture("oom_training")
+    text = " ".join(program.run("memory", path).stdout.decode().split())
+    assert "a limit of its own, between 1.44 GiB and 1.54 GiB" in text
+    assert "the driver had 135 GiB free" in text
+    assert "The cheapest way out: a limit of the process of 1.63 GiB." in text
+    assert "of the memory the process may take is held at the peak" in text
+    assert "% full at the peak" not in text
+    said = tables(program, "memory-oom", path)
+    ways = {way["way"]: way for way in said["ways-out"]}
+    settings = tables(program, "memory-fragmentation", path)["settings"]
+    saved = {row["setting"]: row["saved_bytes"] for row in settings}
+    expandable = ways["expandable_segments:True"]
+    assert expandable["saves_bytes"] == saved["expandable_segments:True"]
+    assert expandable["enough"] == "perhaps"
+    assert "but not with one of 1.44 GiB" in expandable["how"]
+    # More than five times what is missing.
+    assert ways["recompute all activations"]["enough"] == "yes"
 
 
 @pytest.mark.parametrize("path", FAILED, ids=name_of)

@@ -22,13 +22,16 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.title = {"A request for {} failed: out of memory", {bytes(first.number("asked_bytes"))}};
   finding.measured = {"missing for the request", first.number("short_by_bytes"), 0,
                       base::Unit::kBytes};
-  finding.detail = {
-      first.text("why") == "own limit"
-          ? "At {}, with {} in use. The driver had enough; the process has a limit of "
-            "its own. It would have fitted with {} less in use."
-          : "At {}, with {} in use. It would have fitted with {} less in use.",
-      {first.has("where") ? first.text("where") : "an unknown place",
-       bytes(first.number("used_bytes")), bytes(first.number("short_by_bytes"))}};
+  finding.detail = {"At {}, with {} in use. It would have fitted with {} less in use.",
+                    {first.has("where") ? first.text("where") : "an unknown place",
+                     bytes(first.number("used_bytes")), bytes(first.number("short_by_bytes"))}};
+  if (first.text("why") == "own limit") {
+    finding.detail.form +=
+        " The driver had {} free; the process has a limit of its own, between {} and {}.";
+    finding.detail.figures.push_back(bytes(first.number("driver_free_bytes")));
+    finding.detail.figures.push_back(bytes(first.number("limit_at_least_bytes")));
+    finding.detail.figures.push_back(bytes(first.number("limit_at_most_bytes")));
+  }
   if (first.whole("in_pieces") != 0) {
     finding.detail.form += " {} was free, but in pieces that are too small.";
     finding.detail.figures.push_back(bytes(first.number("unusable_bytes")));

@@ -13,6 +13,7 @@ struct Peak {
   std::int32_t rank = 0;
   std::int64_t device = 0;
   double held = 0, memory = 0;
+  bool of_own_limit = false;  // memory is what the process may take, not what the device has
   double share() const { return memory > 0 ? held / memory : 0; }
 };
 
@@ -25,9 +26,11 @@ std::vector<Peak> peaks_of(const Facts& facts) {
                    line.number("peak_reserved_bytes"), line.number("memory_bytes")});
   }
   for (const Line& line : facts.lines("memory-oom", "headroom")) {
-    if (line.number("device_memory_bytes") <= 0) continue;
+    const bool own = line.number("own_limit_bytes") > 0;
+    const double memory = line.number(own ? "own_limit_bytes" : "device_memory_bytes");
+    if (memory <= 0) continue;
     out.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("device"),
-                   line.number("peak_reserved_bytes"), line.number("device_memory_bytes")});
+                   line.number("peak_reserved_bytes"), memory, own});
   }
   return out;
 }
@@ -40,12 +43,18 @@ std::vector<Finding> judge(const Facts& facts) {
   const auto level = facts.level(kMemoryPressure.id, worst.share());
   if (!level) return {};
   Finding finding{.rule = kMemoryPressure.id, .cause = kMemoryPressure.cause, .level = *level};
-  finding.title = {"GPU memory is {} full at the peak", {share(worst.share())}};
+  finding.title = {worst.of_own_limit ? "{} of the memory the process may take is held at the peak"
+                                      : "GPU memory is {} full at the peak",
+                   {share(worst.share())}};
   finding.measured = {"GPU memory held at the peak", worst.share(),
                       facts.threshold_of(kMemoryPressure.id, *level)};
   finding.detail = {
-      "PyTorch held {} of {}. A longer sequence or a larger batch fails, and near the "
-      "limit the allocator stops to return memory and ask again.",
+      worst.of_own_limit
+          ? "PyTorch held {} of the {} at most that the process's own limit allows; the device has "
+            "more. A longer sequence or a larger batch fails, and near the limit the allocator "
+            "stops to return memory and ask again."
+          : "PyTorch held {} of {}. A longer sequence or a larger batch fails, and near the "
+            "limit the allocator stops to return memory and ask again.",
       {bytes(worst.held), bytes(worst.memory)}};
   for (const Peak& peak : peaks) {
     if (!facts.level(kMemoryPressure.id, peak.share())) continue;
@@ -72,6 +81,13 @@ std::vector<Finding> judge(const Facts& facts) {
                           "Trainer(..., accumulate_grad_batches=4)",
                           "TrainingArguments(..., per_device_train_batch_size=batch // 4, "
                           "gradient_accumulation_steps=4)")}};
+  if (worst.of_own_limit) {
+    finding.changes.insert(
+        finding.changes.begin(),
+        {"Let the process take more: the device has memory that it may not use.",
+         "torch.cuda.set_per_process_memory_fraction(1.0)   # where it is set now, or drop "
+         "per_process_memory_fraction from PYTORCH_CUDA_ALLOC_CONF"});
+  }
   finding.verify =
       "torch.cuda.max_memory_reserved() after a few steps, or record a snapshot again.";
   finding.confidence = Confidence::kHigh;

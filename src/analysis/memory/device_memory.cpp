@@ -4,6 +4,11 @@
 
 namespace stepscope::analysis {
 
+std::optional<base::Bytes> own_limit(const HistoryWork& work) {
+  const std::optional<Limit> limit = limit_seen(*work.history, work.followed);
+  return limit && limit->is_own ? std::optional(limit->at_most) : std::nullopt;
+}
+
 std::optional<DeviceMemory> device_memory(const RunView& view, const SnapshotView& snapshot,
                                           const HistoryWork& work, const Options& options) {
   if (const auto given = options.size("device-memory")) return DeviceMemory{*given, "given"};
@@ -16,7 +21,7 @@ std::optional<DeviceMemory> device_memory(const RunView& view, const SnapshotVie
     }
   }
   if (const std::optional<Limit> limit = limit_seen(*work.history, work.followed)) {
-    return DeviceMemory{limit->at_most, "refused by the driver"};
+    return DeviceMemory{limit->at_most, limit->is_own ? kFromOwnLimit : "refused by the driver"};
   }
   return std::nullopt;
 }

@@ -34,7 +34,8 @@ constexpr std::array kOutlookColumns = std::to_array<base::ColumnShape>({
     {"steps", Type::kInt, Unit::kCount, "steps that can tell: not the first, not the last"},
     {"bytes_per_step", Type::kReal, Unit::kBytes, "grown per step and never freed"},
     {"leaked_bytes", Type::kInt, Unit::kBytes, "left behind by these steps"},
-    {"device_memory_bytes", Type::kInt, Unit::kBytes, "of the whole device; null: not known"},
+    {"device_memory_bytes", Type::kInt, Unit::kBytes,
+     "that there is to fill: of the device, or what the process may take; null: not known"},
     {"steps_until_full", Type::kInt, Unit::kCount,
      "steps until the peak no longer fits, if it goes on like this"},
 });

@@ -41,6 +41,10 @@ constexpr std::array kFailureColumns = std::to_array<base::ColumnShape>({
     {"why", Type::kText, Unit::kNone,
      "device full; or own limit: the driver had enough, the process may not take it"},
     {"driver_free_bytes", Type::kInt, Unit::kBytes, "free on the device, as the driver says"},
+    {"limit_at_least_bytes", Type::kInt, Unit::kBytes,
+     "own limit: no lower than this, which the process once held; null: the device was full"},
+    {"limit_at_most_bytes", Type::kInt, Unit::kBytes,
+     "own limit: no higher than this, as more was refused; null: the device was full"},
     {"reserved_bytes", Type::kInt, Unit::kBytes, "held by the allocator"},
     {"used_bytes", Type::kInt, Unit::kBytes, "of it: in use"},
     {"unusable_bytes", Type::kInt, Unit::kBytes, "of it: free, but of no use to this request"},
@@ -60,7 +64,8 @@ constexpr std::array kWayColumns = std::to_array<base::ColumnShape>({
     {"failure", Type::kInt, Unit::kId, "its number, from 1"},
     {"way", Type::kText, Unit::kNone, "what to change"},
     {"enough", Type::kText, Unit::kNone, "whether it alone would have made room"},
-    {"saves_bytes", Type::kInt, Unit::kBytes, "about; null: shows in the replay only"},
+    {"saves_bytes", Type::kInt, Unit::kBytes,
+     "about; for a setting less held at the peak; null: it helps without holding less"},
     {"how", Type::kText, Unit::kNone, "how, and what it costs"},
 });
 constexpr std::array kAliveColumns = std::to_array<base::ColumnShape>({
@@ -94,8 +99,11 @@ constexpr std::array kHeadroomColumns = std::to_array<base::ColumnShape>({
     {"peak_reserved_bytes", Type::kInt, Unit::kBytes, "the most the allocator held"},
     {"peak_used_bytes", Type::kInt, Unit::kBytes, "the most that was in use"},
     {"device_memory_bytes", Type::kInt, Unit::kBytes, "of the whole device; null: not known"},
-    {"left_bytes", Type::kInt, Unit::kBytes, "what the allocator never held"},
-    {"told_by", Type::kText, Unit::kNone, "who says how much the device has"},
+    {"own_limit_bytes", Type::kInt, Unit::kBytes,
+     "what the process may take at most, though the driver has more; null: no such limit was met"},
+    {"left_bytes", Type::kInt, Unit::kBytes,
+     "what the allocator never held, of its own limit where it met one"},
+    {"told_by", Type::kText, Unit::kNone, "who says how much there is"},
 });
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"failures", "one request that failed", kFailureColumns},
@@ -169,6 +177,8 @@ void add_failure(const Device& of, std::size_t number, const Failure& failure, T
   tables.failures.add({of.view.rank, of.view.label, work.history->device, number,
                        of.snapshot.texts.telling(stack), failure.asked, failure.short_by,
                        failure.is_own_limit ? "own limit" : "device full", failure.driver_free,
+                       failure.limit ? base::Cell(failure.limit->at_least) : base::Cell(Null{}),
+                       failure.limit ? base::Cell(failure.limit->at_most) : base::Cell(Null{}),
                        state.at.reserved, state.at.active, state.at.unused(), failure.is_in_pieces,
                        state.largest_usable, state.elsewhere, work.at_ns(failure.event),
                        of.snapshot.texts.folded(stack)});
@@ -188,10 +198,15 @@ void add_device(const RunView& run, const Device& of, Tables& tables, Answer& an
   const HistoryWork& work = of.work;
   const std::optional<DeviceMemory> device = device_memory(run, of.view, work, of.options);
   const Bytes peak = work.followed.peak_reserved.reserved;
+  const std::optional<Bytes> own = own_limit(work);
+  const bool is_whole = device && device->from != kFromOwnLimit;
+  std::optional<Bytes> there = own;
+  if (!there && device) there = device->bytes;
   tables.headroom.add({of.view.rank, of.view.label, work.history->device, work.followed.ooms.size(),
                        peak, work.followed.statistics(allocator::Stat::kActiveBytes).peak,
-                       device ? base::Cell(device->bytes) : base::Cell(Null{}),
-                       device ? base::Cell(device->bytes - peak) : base::Cell(Null{}),
+                       is_whole ? base::Cell(device->bytes) : base::Cell(Null{}),
+                       own ? base::Cell(*own) : base::Cell(Null{}),
+                       there ? base::Cell(*there - peak) : base::Cell(Null{}),
                        device ? base::Cell(device->from) : base::Cell(Null{})});
   if (work.followed.ooms.empty()) {
     answer.remarks.push_back(said_of(of.view, work, "no request failed."));

@@ -12,8 +12,20 @@ using base::Bytes;
 using memory::Action;
 using memory::History;
 
+Bytes driver_free_at(const History& history, std::size_t oom) {
+  return static_cast<Bytes>(
+      std::min(history.address[oom], static_cast<std::uint64_t>(allocator::kNoLimit / 2)));
+}
+
+Bytes taken_for(const Rules& rules, Bytes asked) {
+  if (!rules.expandable_segments) return rules.segment_for(asked);
+  const Bytes page = rules.page(rules.is_small(asked));
+  return (asked + page - 1) / page * page;
+}
+
 std::optional<Limit> limit_seen(const History& history, const Followed& followed) {
   std::optional<Bytes> limit;
+  bool is_own = false;
   const auto refused = [&](Bytes at_most) { limit = std::min(limit.value_or(at_most), at_most); };
   // A collector makes room long before the driver refuses.
   const bool collects = followed.rules.collect_above > 0;
@@ -31,15 +43,15 @@ std::optional<Limit> limit_seen(const History& history, const Followed& followed
       --i;
     } else if (action == Action::kOom) {
       // What the driver has free is not the limit where the process may use only a share of it.
-      const auto driver_free = static_cast<Bytes>(
-          std::min(history.address[i], static_cast<std::uint64_t>(allocator::kNoLimit / 2)));
-      const Bytes asked = followed.rules.segment_for(followed.rules.rounded(history.size[i]));
-      refused(reserved + std::min(driver_free, asked - 1));
+      const Bytes driver_free = driver_free_at(history, i);
+      const Bytes rounded = followed.rules.rounded(history.size[i]);
+      is_own = is_own || driver_free >= taken_for(followed.rules, rounded);
+      refused(reserved + std::min(driver_free, followed.rules.segment_for(rounded) - 1));
     }
   }
   if (!limit) return std::nullopt;
   const Bytes had = followed.peak_reserved.reserved;
-  return Limit{had, std::max(*limit, had)};
+  return Limit{had, std::max(*limit, had), is_own};
 }
 
 Simulated simulate(const Requests& requests, const Rules& rules, std::optional<Bytes> limit,

@@ -42,7 +42,12 @@ Reproduction reproduce(const Requests& requests);
 // once had, less than what was once refused.
 struct Limit {
   base::Bytes at_least = 0, at_most = 0;
+  bool is_own = false;  // the driver had enough when a request failed: the process may not take it
 };
+// Free on the device when a request failed, as the driver said.
+base::Bytes driver_free_at(const memory::History& history, std::size_t oom);
+// What is taken from the driver for a request that finds no block.
+base::Bytes taken_for(const allocator::Rules& rules, base::Bytes asked);
 // Not set: the driver never refused.
 std::optional<Limit> limit_seen(const memory::History& history, const Followed& followed);
 

@@ -121,6 +121,20 @@ TEST(Simulated, ReturnsEverythingUnusedWhereTheDriverRefuses) {
   EXPECT_EQ(more.ooms_served, 1u);
 }
 
+TEST(Simulated, ALimitIsTheProcessOwnWhereTheDriverHadEnough) {
+  for (const bool is_own : {false, true}) {
+    SnapshotForTests made;
+    made.event({Action::kSegmentAlloc, kLow, 30 * kMiB})
+        .event({Action::kAlloc, kLow, 30 * kMiB})
+        .event({Action::kOom, static_cast<std::uint64_t>((is_own ? 900 : 5) * kMiB), 50 * kMiB});
+    const Prepared of = prepare(made);
+    const std::optional<Limit> limit = limit_seen(of.history(), of.followed);
+    ASSERT_TRUE(limit);
+    EXPECT_EQ(limit->is_own, is_own);
+    EXPECT_EQ(limit->at_most, is_own ? 80 * kMiB - 1 : 35 * kMiB);
+  }
+}
+
 TEST(Simulated, LargeBlocksAreKeptWholeAboveTheSplitLimit) {
   SnapshotForTests made;
   made.event({Action::kSegmentAlloc, kLow, 100 * kMiB}).event({Action::kAlloc, kLow, 100 * kMiB});

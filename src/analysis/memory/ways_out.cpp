@@ -13,6 +13,7 @@ using base::Bytes;
 
 constexpr int kShards = 8;          // of the sharded rows: one machine's GPUs
 constexpr std::size_t kPlaces = 3;  // places whose activations are named
+constexpr Bytes kSureMargin = 4;    // times the need: recomputing keeps inputs and moves the peak
 
 Bytes of(const Failure& failure, Category category) {
   return failure.by_category[static_cast<std::size_t>(category)];
@@ -37,6 +38,23 @@ Category category_at(const HistoryWork& work, LifeId id, Place failed_in) {
   return of_forward && category == Category::kTemporaries ? Category::kActivations : category;
 }
 
+std::string amount(Bytes bytes) {
+  const auto mib = static_cast<double>(bytes) / 1048576.0;
+  return mib < 1024 ? fmt::format("{:.1f} MiB", mib) : fmt::format("{:.2f} GiB", mib / 1024);
+}
+
+// The cheapest of all: the memory is there, the process only may not take it.
+void add_limit(const Failure& failure, std::vector<WayOut>& out) {
+  if (!failure.is_own_limit) return;
+  const Bytes needed = failure.state->at.reserved + failure.from_driver;
+  out.push_back(
+      {fmt::format("a limit of the process of {}", amount(needed)), failure.short_by, Fits::kYes,
+       fmt::format("the driver had {} free: "
+                   "torch.cuda.set_per_process_memory_fraction({} / torch.cuda.mem_get_info()[1]) "
+                   "or more, or per_process_memory_fraction in PYTORCH_CUDA_ALLOC_CONF",
+                   amount(failure.driver_free), needed)});
+}
+
 void add_settings(const Failure& failure, const HistoryWork& work, const Forecasts& forecasts,
                   std::vector<WayOut>& out) {
   // A forecast counts how many of the failures it serves; with one failure that is this one.
@@ -44,10 +62,14 @@ void add_settings(const Failure& failure, const HistoryWork& work, const Forecas
   for (const SettingForecast& one : forecasts.list) {
     if (one.result.failed > 0 || one.result.ooms_served < failures) continue;
     const Fits fits = one.ooms_served_surely >= failures ? Fits::kYes : Fits::kPerhaps;
-    out.push_back({one.setting, std::nullopt, fits,
-                   fmt::format("set PYTORCH_CUDA_ALLOC_CONF={}; the same program, replayed, "
-                               "then finds room",
-                               one.setting)});
+    const Bytes saved = work.followed.peak_reserved.reserved - one.result.peak_reserved;
+    std::string how = fmt::format(
+        "set PYTORCH_CUDA_ALLOC_CONF={}; the same program, replayed, then finds room", one.setting);
+    if (fits == Fits::kPerhaps && forecasts.limit) {
+      how += fmt::format(" with a limit of {}, but not with one of {}: it lies between them",
+                         amount(forecasts.limit->at_most), amount(forecasts.limit->at_least));
+    }
+    out.push_back({one.setting, saved > 0 ? std::optional(saved) : std::nullopt, fits, how});
     if (failure.is_in_pieces) continue;
     break;  // the first that helps is enough
   }
@@ -123,10 +145,18 @@ void add_activations(const Failure& failure, const HistoryWork& work, const Stac
          enough(group.bytes, failure) == Fits::kYes ? Fits::kPerhaps : Fits::kNo,
          "torch.utils.checkpoint around it; at most this much, the pass back gets slower"});
   }
+  const bool is_sure = all / kSureMargin >= failure.short_by;
+  const bool fits = enough(all, failure) == Fits::kYes;
+  std::string how =
+      "torch.utils.checkpoint around each block; its inputs stay, about a third more compute";
+  if (fits && !is_sure) {
+    how += "; not sure, as inputs and the block that is computed again take some of it";
+  }
   out.push_back({"recompute all activations", all,
-                 enough(all, failure) == Fits::kYes ? Fits::kPerhaps : Fits::kNo,
-                 "torch.utils.checkpoint around each block; its inputs stay, about a third more "
-                 "compute"});
+                 is_sure ? Fits::kYes
+                 : fits  ? Fits::kPerhaps
+                         : Fits::kNo,
+                 std::move(how)});
 }
 
 void add_optimizer(const Failure& failure, std::vector<WayOut>& out) {
@@ -153,13 +183,10 @@ Failure examine(const HistoryWork& work, std::size_t oom, std::uint32_t event) {
   out.event = event;
   out.state = &work.followed.ooms[oom];
   out.asked = rules.rounded(work.history->size[event]);
-  const bool small = rules.is_small(out.asked);
-  const Bytes page = rules.page(small);
-  out.from_driver = rules.expandable_segments ? (out.asked + page - 1) / page * page
-                                              : rules.segment_for(out.asked);
-  out.driver_free = static_cast<Bytes>(
-      std::min(work.history->address[event], static_cast<std::uint64_t>(allocator::kNoLimit / 2)));
+  out.from_driver = taken_for(rules, out.asked);
+  out.driver_free = driver_free_at(*work.history, event);
   out.is_own_limit = out.driver_free >= out.from_driver;
+  if (out.is_own_limit) out.limit = limit_seen(*work.history, work.followed);
   out.is_in_pieces = out.state->usable >= out.asked;
   // Under a limit of its own, what the process once had is what it may surely have.
   const Bytes room =
@@ -192,6 +219,7 @@ std::vector<WayOut> ways_out(const HistoryWork& work, const StackTexts& texts,
                              const Failure& failure, const Forecasts& forecasts,
                              std::int64_t batch) {
   std::vector<WayOut> out;
+  add_limit(failure, out);
   add_settings(failure, work, forecasts, out);
   add_gradients(failure, work, out);
   add_batch(failure, batch, out);

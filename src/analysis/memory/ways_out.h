@@ -29,6 +29,7 @@ struct Failure {
   base::Bytes driver_free = 0;  // as the driver said
   base::Bytes short_by = 0;     // this much less in use, returned to the driver, would do
   bool is_own_limit = false;    // the driver had enough: the process may use only a share of it
+  std::optional<Limit> limit;   // that one, as far as the record tells
   bool is_in_pieces = false;    // enough was free and of the right sort, but not in one piece
   const FollowedOom* state = nullptr;
   std::vector<AliveGroup> alive;  // the most first
@@ -39,7 +40,7 @@ Failure examine(const HistoryWork& work, std::size_t oom, std::uint32_t event);
 
 struct WayOut {
   std::string what;                  // "expandable_segments:True"
-  std::optional<base::Bytes> saves;  // not set: it shows in the forecast only
+  std::optional<base::Bytes> saves;  // not set: it helps without holding less
   Fits enough = Fits::kNo;
   std::string how;  // what to change, and what it costs
 };
