@@ -18,12 +18,13 @@ bool is_of_snapshot(const Rule& rule) {
   return !rule.needs.empty() && rule.needs.front().analysis.starts_with("memory-");
 }
 
-NotJudged not_judged(const Facts& facts, const Rule& rule) {
+NotJudged not_judged(const Facts& facts, const Scope& scope, const Rule& rule) {
   NotJudged out{rule.id, {}, rule.record};
   // Without device work nothing else matters, and every rule says the same: what it looks for reads
   // as zero, which is no proof that all is well.
   if (rule.of_device && !facts.no_device_work().empty()) {
-    return {rule.id, facts.no_device_work(), kRecordBoth};
+    if (scope.lost.empty()) return {rule.id, facts.no_device_work(), kRecordBoth};
+    return {rule.id, "The part of the recording that could be read has no GPU work", kRecordWhole};
   }
   for (const Need& need : rule.needs) {
     const base::Table* table = facts.table(need.analysis, need.table);
@@ -75,7 +76,7 @@ Advice advise(const Facts& facts, const Scope& scope) {
   }
   for (const Rule* rule : rules()) {
     if (!scope.trace && !is_of_snapshot(*rule) && rule != &kMemoryPressure) continue;
-    if (NotJudged missing = not_judged(facts, *rule); !missing.why.empty()) {
+    if (NotJudged missing = not_judged(facts, scope, *rule); !missing.why.empty()) {
       if (missing.why.ends_with('.')) missing.why.pop_back();
       out.not_judged.push_back(std::move(missing));
       continue;
@@ -84,10 +85,10 @@ Advice advise(const Facts& facts, const Scope& scope) {
     for (Finding& finding : rule->judge(facts)) out.findings.push_back(std::move(finding));
   }
   settle(facts, out);
-  out.healthy = facts.no_device_work().empty() && judged_enough(out) &&
+  out.healthy = scope.lost.empty() && facts.no_device_work().empty() && judged_enough(out) &&
                 std::ranges::none_of(
                     out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
-  out.verdict = verdict(facts, out);
+  out.verdict = verdict(facts, out, scope.lost);
   if (scope.snapshot_lost) withhold_verdict(out);
   return out;
 }

@@ -2,6 +2,7 @@
 // judged, and the verdict.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Scope {
   bool trace = true;
   bool snapshot = false;
   bool snapshot_lost = false;  // a part of a snapshot could not be read
+  // What is wrong with the traces, as a sentence: cut, or read in part. Empty: all was read.
+  std::string lost = {};
 };
 Advice advise(const Facts& facts, const Scope& scope);
 

@@ -20,6 +20,8 @@ struct Need {
 // What to record, where several rules want the same.
 inline constexpr std::string_view kRecordBoth =
     "CPU and CUDA activities: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+inline constexpr std::string_view kRecordWhole =
+    "the same again, and let the process write its file to the end";
 inline constexpr std::string_view kRecordSnapshot =
     "a memory snapshot over ten steps: torch.cuda.memory._record_memory_history() at the start, "
     "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at the end or where the program fails";

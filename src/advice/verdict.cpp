@@ -60,8 +60,14 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
 
 }  // namespace
 
-std::vector<Sentence> verdict(const Facts& facts, const Advice& advice) {
+std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::string_view lost) {
   std::vector<Sentence> out;
+  if (!lost.empty()) {
+    out.push_back(
+        {"{} What follows is about the part that was read; whether the run is healthy cannot be "
+         "said.",
+         {lost}});
+  }
   if (advice.judged == 0) {
     out.push_back({"Nothing could be judged: the recording holds none of what the rules read."});
     return out;
@@ -76,20 +82,22 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice) {
     add_ceiling(facts, out);
   }
   if (!facts.no_device_work().empty()) {
-    out.push_back(
-        {"No GPU work was recorded, so that only {} of {} rules could judge: whether the run is "
-         "healthy cannot be said.",
-         {count(static_cast<double>(advice.judged)),
-          count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
+    out.push_back({lost.empty()
+                       ? "No GPU work was recorded, so that only {} of {} rules could judge: "
+                         "whether the run is healthy cannot be said."
+                       : "No GPU work is in it, so that only {} of {} rules could judge.",
+                   {count(static_cast<double>(advice.judged)),
+                    count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
   } else if (!advice.healthy && advice.findings.empty()) {
-    out.push_back(
-        {"Too little was recorded to call the run healthy: {} of {} rules could judge, and "
-         "found nothing.",
-         {count(static_cast<double>(advice.judged)),
-          count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
+    out.push_back({lost.empty()
+                       ? "Too little was recorded to call the run healthy: {} of {} rules could "
+                         "judge, and found nothing."
+                       : "{} of {} rules could judge, and found nothing.",
+                   {count(static_cast<double>(advice.judged)),
+                    count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
   }
   if (advice.step_ns > 0) add_first_fix(advice, out);
-  if (!advice.healthy && out.empty()) {
+  if (!advice.findings.empty() && out.size() == (lost.empty() ? 0 : 1)) {
     out.push_back({advice.findings.size() == 1 ? "{} finding." : "{} findings, the gravest first.",
                    {count(static_cast<double>(advice.findings.size()))}});
   }

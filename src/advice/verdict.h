@@ -2,6 +2,7 @@
 // the run is healthy and where its ceiling is.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "advice/facts.h"
@@ -9,6 +10,7 @@
 
 namespace stepscope::advice {
 
-std::vector<Sentence> verdict(const Facts& facts, const Advice& advice);
+// lost: what is wrong with the files; see Scope.
+std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::string_view lost);
 
 }  // namespace stepscope::advice

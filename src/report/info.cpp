@@ -206,8 +206,12 @@ std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info) {
     // CUPTI's range profiler reports the work as ranges instead.
     if (category.kind == trace::Kind::kProfilerRange) return std::nullopt;
   }
+  if (!has_calls && !from_pytorch) return std::nullopt;
+  const bool cut = std::ranges::any_of(info.notes, [](const NoteInfoRow& row) {
+    return row.note == Note::kTruncated || row.note == Note::kDamagedCompression;
+  });
+  if (cut) return NoDeviceCause::kCut;
   if (has_calls) return NoDeviceCause::kCallsOnly;
-  if (!from_pytorch) return std::nullopt;
   const bool none_seen = info.devices_listed && info.devices.empty();
   return none_seen ? NoDeviceCause::kNoDevice : NoDeviceCause::kHostOnly;
 }

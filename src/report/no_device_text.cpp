@@ -34,6 +34,12 @@ constexpr Reason kBuild = {"This PyTorch has no GPU profiler built in",
 constexpr Reason kInvisible = {"The process saw no GPU",
                                "torch.cuda.is_available(), CUDA_VISIBLE_DEVICES"};
 
+constexpr Reason kCutCopy = {"The file was copied or downloaded in part",
+                             "its size where it was written; copy it again"};
+constexpr Reason kCutExport = {"The process ended, or the disk was full, while it was written",
+                               "df; time limits of the job; wait for the export before exit"};
+
+constexpr Reason kWhenCut[] = {kCutCopy, kCutExport};
 constexpr Reason kWhenCallsOnly[] = {kDropped, kFlushed, kNoTracing};
 constexpr Reason kWhenHostOnly[] = {kActivities, kRestricted, kTaken, kUnused, kBuild};
 constexpr Reason kWhenNoDevice[] = {kInvisible, kActivities, kBuild};
@@ -44,6 +50,8 @@ std::span<const Reason> reasons(NoDeviceCause cause) {
       return kWhenCallsOnly;
     case NoDeviceCause::kHostOnly:
       return kWhenHostOnly;
+    case NoDeviceCause::kCut:
+      return kWhenCut;
     case NoDeviceCause::kNoDevice:
       break;
   }
@@ -56,6 +64,9 @@ std::string_view headline(NoDeviceCause cause) {
       return "No GPU work was recorded, only the calls that started it.";
     case NoDeviceCause::kHostOnly:
       return "No GPU work was recorded, nor any call that could have started it.";
+    case NoDeviceCause::kCut:
+      return "No GPU work was read: the file is cut, and profilers write the GPU's work at its "
+             "end.";
     case NoDeviceCause::kNoDevice:
       break;
   }

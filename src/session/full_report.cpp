@@ -1,7 +1,9 @@
 #include "session/full_report.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -79,18 +81,36 @@ unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::
   return static_cast<unsigned>(threads / pieces);
 }
 
+// What is wrong with the traces, for the first line of the findings.
+std::string lost_text(const trace::Run& run) {
+  base::ImportLog all = run.log;
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      const base::ImportLog& log = window.trace.log();
+      if (log.count(base::Note::kTruncated) + log.count(base::Note::kDamagedCompression) > 0) {
+        return std::filesystem::path(window.source.path).filename().string() +
+               " is cut: it ends in the middle.";
+      }
+      all.merge(log);
+    }
+  }
+  if (!all.lost_data()) return {};
+  return "Parts of the recording could not be read (`stepscope info` says which).";
+}
+
 advice::Advice advice_of(const report::Answers& answers, const Recording& recording,
                          const ReportRequest& request) {
   std::vector<advice::AnswerOf> of;
   of.reserve(answers.answers.size());
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
   const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run));
-  const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
-                            .snapshot = !recording.snapshots.empty(),
-                            .snapshot_lost = std::ranges::any_of(
-                                recording.snapshots, [](const memory::Snapshot& snapshot) {
-                                  return snapshot.log.lost_data();
-                                })};
+  const advice::Scope scope{
+      .trace = !recording.run.ranks.empty() && !request.page->of_memory,
+      .snapshot = !recording.snapshots.empty(),
+      .snapshot_lost = std::ranges::any_of(
+          recording.snapshots,
+          [](const memory::Snapshot& snapshot) { return snapshot.log.lost_data(); }),
+      .lost = lost_text(recording.run)};
   return advice::advise(facts, scope);
 }
 

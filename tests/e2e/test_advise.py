@@ -119,6 +119,20 @@ def test_a_finding_has_all_a_reader_needs(samples: Path, program: Program) -> No
             assert finding["measured"]["value"] >= finding["measured"]["threshold"]
 
 
+def test_a_cut_trace_is_not_called_healthy(samples: Path, program: Program, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.json.gz"
+    cut.write_bytes((samples / "gpt_bf16.json.gz").read_bytes()[:300_000])
+    told = json.loads(program.run("advise", "--json", cut).stdout)
+    assert not told["healthy"]
+    assert told["verdict"][0].startswith("cut.json.gz is cut")
+    assert not any("Healthy" in sentence for sentence in told["verdict"])
+    assert not any("activities" in one["record"] for one in told["not_judged"])
+    page = program.run("report", cut).stdout.decode()
+    assert "Findings\n\n  cut.json.gz is cut" in page
+    info = program.run("info", cut).stdout.decode()
+    assert "the file is cut" in info and "PRIVILEGES" not in info
+
+
 def test_evidence_names_events_of_the_file(samples: Path, program: Program) -> None:
     import gzip
 
