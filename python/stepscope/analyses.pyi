@@ -824,7 +824,7 @@ class Analyses:
 
         Returns:
             Tables:
-            peak: one device: when the most was allocated, and the last straw.
+            peak: one device: when the most was allocated, and the allocation that reached it.
             categories: one sort of contents of one device at that moment.
             stacks: what one place of the program had allocated at that moment, the most first.
             sizes: blocks of similar size at that moment.

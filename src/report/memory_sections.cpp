@@ -77,7 +77,11 @@ constexpr Names<7> kLeakColumns = {"snapshot",       "device",     "where",   "b
                                    "count_per_step", "confidence", "category"};
 constexpr std::array kLeaks = std::to_array<Part>({
     {.analysis = "memory-leaks", .table = "leaks", .columns = kLeakColumns, .rows = 8},
-    {.analysis = "memory-leaks", .table = "growth", .shown = Shown::kSpark},
+    {.analysis = "memory-leaks",
+     .table = "growth",
+     .shown = Shown::kSpark,
+     .caption = "In use when each step ends, in the bytes the program requested (blocks are a "
+                "little larger); the last step need not be over:"},
 });
 
 constexpr Names<8> kMomentColumns = {"snapshot",
@@ -97,7 +101,9 @@ constexpr std::array kWaste = std::to_array<Part>({
     {.analysis = "memory-fragmentation",
      .table = "settings",
      .columns = kSettingColumns,
-     .caption = "The recorded requests served again under other settings of the allocator:"},
+     .caption =
+         "The recorded requests served again under other settings of the allocator; slack is "
+         "what a block has beyond its request:"},
     {.analysis = "memory-fragmentation",
      .table = "pinned-segments",
      .columns = kPinColumns,
@@ -186,8 +192,9 @@ constexpr std::array kSections = std::to_array<Section>({
      .parts = kLeaks,
      .next = "memory-leaks"},
     {.title = "Held but not in use",
-     .about = "The allocator keeps what the program frees. Unreturnable is what lies in segments "
-              "of which a part is still in use.",
+     .about = "The allocator keeps what the program frees. Most reserved is the moment it first "
+              "held that much: a segment just taken is still free then. Unreturnable is what lies "
+              "in segments of which a part is still in use.",
      .parts = kWaste,
      .next = "memory-fragmentation"},
     {.title = "In torch's figures",

@@ -66,7 +66,9 @@ std::string peak_text(const Answers& findings, const Device& device) {
   }
   if (!held.empty()) text += ": " + held;
   if (at.has("last_where")) {
-    text += fmt::format(". The last straw were {}", at.text("last_bytes"));
+    const bool failed = !lines_of(findings, "memory-oom", "failures", device).empty();
+    text += fmt::format(". {} {}", failed ? "The last straw were" : "It was reached by",
+                        at.text("last_bytes"));
     if (at.has("last_stack")) text += fmt::format(" at {}", at.text("last_where"));
   }
   return text + ". ";
@@ -122,7 +124,8 @@ std::string leak_text(const Answers& findings, const Device& device) {
   const auto leaks = lines_of(findings, "memory-leaks", "leaks", device);
   if (leaks.empty()) {
     const bool can_tell = !outlook.empty() && outlook.front().number("steps") >= 2;
-    return can_tell ? fmt::format("Nothing leaks in {} steps. ", outlook.front().text("steps"))
+    return can_tell ? fmt::format("Nothing leaks in the {} steps between the first and the last. ",
+                                  outlook.front().text("steps"))
                     : std::string();
   }
   const Line& worst = leaks.front();
@@ -141,9 +144,10 @@ std::string waste_text(const Answers& findings, const Device& device) {
   const auto moments = lines_of(findings, "memory-fragmentation", "moments", device);
   if (moments.empty()) return {};
   const Line& most = moments.front();
-  std::string text = fmt::format("Of the {} held from the driver at most, {} ({}) were not in use",
-                                 most.text("reserved_bytes"), most.text("unused_bytes"),
-                                 most.text("unused_share"));
+  std::string text = fmt::format(
+      "Of the {} held from the driver at most, {} ({}) were not in use when it first held that "
+      "much",
+      most.text("reserved_bytes"), most.text("unused_bytes"), most.text("unused_share"));
   const auto settings = lines_of(findings, "memory-fragmentation", "settings", device);
   // The first is the record, the last no setting; between them the best comes first.
   if (settings.size() > 2 &&

@@ -29,9 +29,11 @@ std::vector<Finding> judge(const Facts& facts) {
     until_full = line.has("steps_until_full") ? line.number("steps_until_full") : 0;
   }
   finding.title = {"Memory grows by {} per step and is never freed", {bytes(per_step)}};
-  finding.detail = {"{} ({}) leaves something behind in {} of {} steps.",
-                    {worst->text("where"), worst->text("category"),
-                     count(worst->number("in_steps")), count(worst->number("of_steps"))}};
+  finding.detail = {
+      "{} ({}) leaves something behind in {} of {} steps; the first and "
+      "the last cannot tell.",
+      {worst->text("where"), worst->text("category"), count(worst->number("in_steps")),
+       count(worst->number("of_steps"))}};
   const double soon = facts.threshold(kMemoryLeak.id, "critical_steps");
   finding.measured = {"memory left behind per step", per_step, 0, base::Unit::kBytes};
   if (until_full > 0) {
@@ -51,11 +53,13 @@ std::vector<Finding> judge(const Facts& facts) {
                                 .rank = rank});
   }
   finding.changes = {
-      {"Keep numbers, not tensors: a tensor that is kept keeps all that was computed for it.",
-       facts.by_framework("history.append(loss.detach())   # not history.append(loss)",
-                          "self.losses.append(loss.detach())   # not self.losses.append(loss)",
-                          "# in a callback or compute_loss\nself.losses.append(loss.detach())")},
-      {"Look for lists, dicts and hooks at that line that live longer than a step, and clear them.",
+      {"Keep numbers, not tensors: a tensor that is kept keeps all that was computed for it. Where "
+       "a tensor is needed, keep tensor.detach().cpu().",
+       facts.by_framework("history.append(loss.item())   # not history.append(loss)",
+                          "self.losses.append(loss.item())   # not self.losses.append(loss)",
+                          "# in a callback or compute_loss\nself.losses.append(loss.item())")},
+      {"The line is where the memory was allocated; it may be kept elsewhere. Follow what it "
+       "computes to lists, dicts and hooks that live longer than a step, and clear them.",
        "self.outputs.clear()   # at the end of each step or epoch"}};
   finding.verify =
       "Record a snapshot again over ten steps: `stepscope memory` shows a level floor "

@@ -189,7 +189,11 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
     allocs += action == Action::kSegmentAlloc || action == Action::kSegmentMap ? 1 : 0;
     frees += action == Action::kSegmentFree || action == Action::kSegmentUnmap ? 1 : 0;
   }
-  add("as recorded: " + settings_text(followed.rules), recorded, allocs, frees,
+  // What a late history does not show was done before it; the others do all of it.
+  const auto calls = [&](std::uint64_t count) {
+    return followed.is_whole ? base::Cell(count) : base::Cell(Null{});
+  };
+  add("as recorded: " + settings_text(followed.rules), recorded, calls(allocs), calls(frees),
       followed.statistics(allocator::Stat::kSegment).peak, Null{}, followed.ooms.size());
   std::vector<const SettingForecast*> order;
   order.reserve(all.list.size());
@@ -202,7 +206,7 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
         result.peak_segments, result.retries,
         result.failed + followed.ooms.size() - result.ooms_served);
   }
-  add("without any gap (no setting can do better)", all.least_possible, Null{}, Null{}, Null{},
+  add("without gaps or slack (the least possible)", all.least_possible, Null{}, Null{}, Null{},
       Null{}, Null{});
   if (!all.reproduction.is_same) {
     answer.remarks.push_back(said_of(
@@ -213,7 +217,10 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
             all.reproduction.first_departure, all.reproduction.why)));
   } else if (!followed.is_whole) {
     answer.remarks.push_back(said_of(
-        of.view, of.work, "for other settings what is older than the history is laid out afresh."));
+        of.view, of.work,
+        fmt::format("for other settings what is older than the history is laid out afresh, so that "
+                    "their calls to the driver are no measure of the {} recorded ones.",
+                    allocs + frees)));
   }
 }
 

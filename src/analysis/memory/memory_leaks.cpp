@@ -158,6 +158,7 @@ void add_remarks(const SnapshotView& view, const HistoryWork& work, Answer& answ
   const auto say = [&](std::string_view what) {
     answer.remarks.push_back(said_of(view, work, what));
   };
+  say_if_counted(answer, view, work);
   if (work.steps.from == StepBorders::kEqualParts) {
     say("no steps are known, so only memory that grows all the time is called a leak; steps "
         "come from a trace recorded at the same time, record_function or an optimizer's step.");

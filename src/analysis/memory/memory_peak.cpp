@@ -87,7 +87,8 @@ constexpr std::array kAgeColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array<std::string_view, 1> kBar = {"bytes"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"peak", "one device: when the most was allocated, and the last straw", kPeakColumns},
+    {"peak", "one device: when the most was allocated, and the allocation that reached it",
+     kPeakColumns},
     {"categories",
      "one sort of contents of one device at that moment",
      kCategoryColumns,

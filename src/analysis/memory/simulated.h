@@ -56,7 +56,8 @@ Simulated simulate(const Requests& requests, const allocator::Rules& rules,
                    std::optional<base::Bytes> limit,
                    std::span<const base::Bytes> other_split_sizes = {});
 
-// The most that was in use at once, rounded but without any gap: no setting can need less.
+// The most that was in use at once, rounded, without any gap and without the rest of a block that
+// is too small to be split off: no setting can need less.
 base::Bytes least_possible(const Requests& requests, const allocator::Rules& rules);
 
 }  // namespace stepscope::analysis

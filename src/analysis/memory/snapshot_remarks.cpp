@@ -19,6 +19,13 @@ void say_if_nothing(Answer& answer) {
   answer.remarks.emplace_back("Nothing was allocated in what was recorded.");
 }
 
+void say_if_counted(Answer& answer, const SnapshotView& view, const HistoryWork& work) {
+  if (!work.steps.counted) return;
+  answer.remarks.push_back(said_of(
+      view, work,
+      "the program's own step numbers repeat or fall, so steps are counted by place, from 0."));
+}
+
 void add_remarks(Answer& answer, const SnapshotView& view, const HistoryWork& work) {
   const auto say = [&](std::string_view what) {
     answer.remarks.push_back(said_of(view, work, what));
@@ -32,6 +39,7 @@ void add_remarks(Answer& answer, const SnapshotView& view, const HistoryWork& wo
         static_cast<double>(lives.older_bytes) / (1 << 20), lives.older == 1 ? "is" : "are"));
   }
   for (const std::string& remark : remarks_on(lives, *view.snapshot)) say(remark);
+  say_if_counted(answer, view, work);
   const bool has_allocations = lives.list.size() > lives.older;
   if (has_allocations && !work.categories.passes.has_stacks) {
     say("no stacks were recorded, so nothing is known of what the memory holds.");

@@ -22,6 +22,12 @@ void add_marked(std::span<const SnapshotStep> steps, const memory::History& hist
     out.begin.push_back(begin);
     out.end = end;
   }
+  // Of several runs of a schedule, say: a number that names several steps names none.
+  out.counted =
+      std::ranges::adjacent_find(out.number, std::ranges::greater_equal{}) != out.number.end();
+  for (std::size_t i = 0; out.counted && i < out.number.size(); ++i) {
+    out.number[i] = static_cast<std::int64_t>(i);
+  }
 }
 
 void add_backward_passes(const Passes& passes, StepEvents& out) {

@@ -105,7 +105,7 @@ base::Result<Document> DocumentReader::read() {
   } else if (first == '{') {
     SCOPE_TRY(read_object());
   } else {
-    return unexpected("a trace in JSON, which begins with { or [");
+    return unexpected("a trace in JSON, which begins with { or [, or a memory snapshot of torch");
   }
   if (const auto damage = feed_.source().damage()) {
     out_.log.add(Note::kDamagedCompression, damage->text_offset,
