@@ -123,8 +123,11 @@ void add_marks(const base::Table& table, const base::Drawing& drawing,
   series.marks = texts_of(table, drawing.marks, rows);
   series.bands = texts_of(table, drawing.bands, rows);
   const auto level = table.find(drawing.level);
-  if (level && !table.is_null(*level, rows.front())) {
-    series.level = table.real_at(*level, rows.front());
+  for (std::size_t i = 0; level && i < rows.size(); ++i) {
+    if (table.is_null(*level, rows[i])) continue;
+    series.level = table.real_at(*level, rows[i]);
+    series.level_from = i;
+    break;
   }
   series.is_curve = !drawing.marks.empty() || level.has_value() || series.x_unit == Unit::kInstant;
 }

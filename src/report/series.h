@@ -24,7 +24,8 @@ struct Series {
   std::vector<Line> lines = {};
   std::vector<std::string> marks = {};  // by place: what is marked where it changes; or none
   std::vector<std::string> bands = {};  // by place; or none
-  double level = std::numeric_limits<double>::quiet_NaN();  // a line for all places; NaN: none
+  double level = std::numeric_limits<double>::quiet_NaN();  // a line across; NaN: none
+  std::size_t level_from = 0;                               // the first place that has it
   bool is_curve = false;  // places are moments of one curve: never to be summed
   base::Unit unit = base::Unit::kNone, x_unit = base::Unit::kNone;
 

@@ -1,6 +1,7 @@
 #include "report/svg_area.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -14,7 +15,9 @@
 namespace stepscope::report {
 namespace {
 
-constexpr double kBand = 9;          // height of the strip of passes
+constexpr double kBand = 9;           // height of the strip of passes
+constexpr std::size_t kMarkRows = 6;  // of names of steps that stand close together
+constexpr double kMarkRow = 11;
 constexpr std::size_t kMost = 1200;  // places; more are finer than the screen
 
 struct Area {
@@ -27,9 +30,15 @@ struct Area {
     const double low = series.x[places.front()];
     const double span = series.x[places.back()] - low;
     const double at = i < places.size() ? series.x[places[i]] - low : span;
-    // The last place is a moment too and needs some width.
-    const double extra = span > 0 ? span / static_cast<double>(places.size()) : 1;
-    return frame.left + frame.width() * (i < places.size() ? at : span + extra) / (span + extra);
+    return frame.left +
+           frame.width() * (i < places.size() ? at : span + extra()) / (span + extra());
+  }
+  // The last of counted places needs some width, too; a last moment is the end, and nothing
+  // follows.
+  double extra() const {
+    const double span = series.x[places.back()] - series.x[places.front()];
+    if (!(span > 0)) return 1;
+    return series.x_unit == base::Unit::kInstant ? 0 : span / static_cast<double>(places.size());
   }
   double y(double value) const { return frame.bottom - frame.height() * value / top; }
 };
@@ -111,7 +120,8 @@ std::string marks_of(const Area& area) {
   const Series& series = area.series;
   std::string svg;
   std::string last;
-  double free_from = 0;
+  // Steps that are short beside the whole get their names below each other.
+  std::array<double, kMarkRows> free_from = {};
   for (std::size_t i = 0; i < series.marks.size() && i < area.places.size(); ++i) {
     const std::string& mark = series.marks[area.places[i]];
     if (mark == last) continue;
@@ -120,10 +130,16 @@ std::string marks_of(const Area& area) {
     const double x = area.x(i);
     svg += fmt::format("<path class=\"mark\" d=\"M{} {}V{}\"/>\n", svg_number(x),
                        svg_number(area.frame.top), svg_number(area.frame.bottom + kBand + 4));
-    if (x < free_from) continue;
     const std::string text = fmt::format("step {}", mark);
-    svg += svg_text(x + 2, area.frame.top + 8, "start", text);
-    free_from = x + static_cast<double>(text.size() + 1) * kSvgCharacter;
+    const double width = static_cast<double>(text.size() + 1) * kSvgCharacter;
+    const bool is_before = x + width > area.frame.right;
+    const double left = is_before ? x - width : x;
+    const auto row = std::ranges::find_if(free_from, [&](double from) { return left >= from; });
+    if (row == free_from.end()) continue;
+    *row = left + width;
+    svg += svg_text(is_before ? x - 2 : x + 2,
+                    area.frame.top + 8 + kMarkRow * static_cast<double>(row - free_from.begin()),
+                    is_before ? "end" : "start", text);
   }
   return svg;
 }
@@ -135,17 +151,26 @@ std::string svg_area(const Series& series) {
   if (marks.back() <= 0) return {};
   SvgFrame frame = svg_plot();
   frame.bottom += 70;  // a curve is looked at for longer
-  const Area area{series, tallest_places(series, std::min(series.labels.size(), kMost)), frame,
-                  marks.back()};
+  std::vector<std::size_t> places = tallest_places(series, std::min(series.labels.size(), kMost));
+  if (series.x_unit == base::Unit::kInstant && places.back() + 1 < series.labels.size()) {
+    places.push_back(series.labels.size() - 1);  // the end of the axis is the end of the history
+  }
+  const Area area{series, std::move(places), frame, marks.back()};
   const double below = series.bands.empty() ? 0 : kBand + 3;
   std::string svg = svg_grid(frame, marks, series, below);
   for (std::size_t l = 0; l < series.lines.size(); ++l) svg += part_path(area, l);
   if (series.level > 0 && series.level < area.top) {
     const std::string y = svg_number(area.y(series.level));
-    svg += fmt::format("<path class=\"level\" d=\"M{} {}H{}\"/>\n", svg_number(frame.left), y,
+    const auto from = static_cast<std::size_t>(
+        std::ranges::lower_bound(area.places, series.level_from) - area.places.begin());
+    const double left = area.x(std::min(from, area.places.size() - 1));
+    svg += fmt::format("<path class=\"level\" d=\"M{} {}H{}\"/>\n", svg_number(left), y,
                        svg_number(frame.right));
-    svg += svg_text(frame.left + 4, area.y(series.level) - 4, "start",
-                    fmt::format("floor {}", value_text(series.level, series.unit)));
+    // Behind the curve's middle there is more room before the line than on it.
+    const bool is_late = left > (frame.left + frame.right) / 2;
+    svg +=
+        svg_text(is_late ? left - 4 : left + 4, area.y(series.level) - 4, is_late ? "end" : "start",
+                 fmt::format("floor {}", value_text(series.level, series.unit)));
   }
   svg += bands_of(area) + marks_of(area);
   const double low = series.x[area.places.front()];

@@ -85,6 +85,39 @@ TEST(SvgArea, DrawsPartsMarksBandsAndTheLevel) {
   EXPECT_THAT(svg, HasSubstr("event 25, step 8, forward: 4.00 KiB\nold 1.00 KiB\nnew 3.00 KiB"));
 }
 
+// The left and right ends of what the pointer finds the places by.
+std::vector<std::pair<double, double>> tips_of(const std::string& svg) {
+  std::vector<std::pair<double, double>> ends;
+  constexpr std::string_view kTip = "class=\"tip\" x=\"";
+  for (std::size_t at = svg.find(kTip); at != std::string::npos; at = svg.find(kTip, at + 1)) {
+    const double left = std::stod(svg.substr(at + kTip.size()));
+    const double width = std::stod(svg.substr(svg.find("width=\"", at) + 7));
+    ends.emplace_back(left, left + width);
+  }
+  return ends;
+}
+
+TEST(SvgArea, OverTimeItEndsWithTheHistory) {
+  Series series = curve();
+  const auto counted = tips_of(svg_area(series));
+  EXPECT_LT(counted.back().first, counted.back().second);  // an event has a width
+  series.x_unit = Unit::kInstant;
+  const auto timed = tips_of(svg_area(series));
+  ASSERT_EQ(timed.size(), series.x.size());
+  EXPECT_EQ(timed.back().first, timed.back().second);
+  EXPECT_EQ(timed.back().second, counted.back().second);  // all of the width is history
+}
+
+TEST(SvgArea, TheFloorBeginsWhereItHolds) {
+  Series series = curve();
+  series.level_from = 20;
+  const std::string svg = svg_area(series);
+  constexpr std::string_view kLine = "class=\"level\" d=\"M";
+  const std::size_t at = svg.find(kLine);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(std::stod(svg.substr(at + kLine.size())), tips_of(svg)[20].first);
+}
+
 TEST(SvgArea, APartThatNobodyTellsHidesNoOther) {
   Series series = curve();
   series.lines[0].values.assign(series.lines[0].values.size(), std::nan(""));

@@ -137,11 +137,20 @@ def test_the_timeline(program: Program, path: Path) -> None:
     snapshot = load(path)
     both = rows_and_lives(program, snapshot)
     events = len(snapshot.history())
+    first_us = snapshot.history()[0]["time_us"]
     curve = curve_of(both, events)[1:]
     for axis in ("events", "time"):
         said = tables(program, "memory-timeline", "--points", "40", "--axis", axis, path)
         points = said["timeline"]
-        assert len(points) <= 40
+        if axis == "events":
+            assert len(points) <= 40
+        else:  # also what holds over a gap, the end, and where steps begin
+            assert len(points) <= 2 * 40 + len(said["steps"])
+            times = [point["at_ns"] for point in points]
+            assert times == sorted(set(times))
+            assert times[-1] == (snapshot.history()[-1]["time_us"] - first_us) * 1000
+            begins = {row["at_ns"] for row in said["steps"]}
+            assert begins <= set(times) or len(begins) > 40
         assert max(point["allocated_bytes"] for point in points) == max(curve)
         for point in points:
             held = added([row for row, life in both if life.held(point["event"])], "category")

@@ -57,12 +57,65 @@ def findings(program: Program, *arguments: str | Path) -> dict[str, Any]:
 def test_the_curve_goes_over_time_when_asked(program: Program) -> None:
     path = str(ROOT / "examples" / "data" / "snap_gpt_leak.pickle.gz")
     by_time = program.run("memory", "--axis", "time", path).stdout.decode()
-    assert "at the highest, at 209 ms of 212 ms:" in by_time
+    assert "at the highest, at 209 ms of 213 ms:" in by_time
     by_events = program.run("memory", path).stdout.decode()
     assert "at the highest, event 4464 of 4925:" in by_events
     wrong = program.run("memory", "--axis", "bytes", path)
     assert wrong.exit_status == 2
     assert b"'bytes' is not one of events, time" in wrong.stderr
+
+
+def test_over_time_every_step_is_marked_and_the_floor_begins_late(program: Program) -> None:
+    text = page_of(program, "--axis", "time", OOM)
+    for step in range(5):
+        assert f">step {step}</text>" in text
+    level = re.search(r'class="level" d="M([\d.]+) [\d.]+H([\d.]+)"', text)
+    assert level
+    tips = [
+        (float(left), float(left) + float(width))
+        for left, width in re.findall(r'class="tip" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text)
+    ]
+    assert tips[0][0] < float(level[1]) < float(level[2]) == max(right for _, right in tips)
+
+
+def test_steps_whose_numbers_repeat_are_counted(program: Program) -> None:
+    """The program marked its steps 0, 1, 0, 0, 0."""
+    said = answer(program, "memory-timeline", OOM)
+    assert [row["step"] for row in said["tables"]["steps"]] == [0, 1, 2, 3, 4]
+    assert any("step numbers repeat or fall" in remark for remark in said["remarks"])
+    assert tables(program, "memory-peak", OOM)["peak"][0]["step"] == 4
+    kept = answer(program, "memory-timeline", MEMORY / "with_trace.pickle.gz")
+    assert not any("repeat or fall" in remark for remark in kept["remarks"])
+
+
+def test_the_story_names_the_moment_of_each_figure(program: Program) -> None:
+    failed = " ".join(program.run("memory", OOM).stdout.decode().split())
+    assert "The last straw were 192 MiB" in failed
+    assert "165 MiB were free at that moment but of no use" in failed
+    assert "357 MiB (24.1 %) were not in use when it first held that much" in failed
+    assert "Nothing leaks in the 3 steps between the first and the last." in failed
+    assert "In use when each step ends, in the bytes the program requested" in failed
+    grows = " ".join(program.run("memory", LEAK).stdout.decode().split())
+    assert "The last straw" not in grows
+    assert "It was reached by" in grows
+
+
+def test_calls_before_the_history_are_not_compared(program: Program) -> None:
+    late = answer(program, "memory-fragmentation", ROOT / "examples/data/snap_gpt_leak.pickle.gz")
+    rows = late["tables"]["settings"]
+    assert rows[0]["driver_allocs"] is None
+    assert all(row["driver_allocs"] for row in rows[1:-1])
+    assert any("no measure of the 12 recorded ones" in remark for remark in late["remarks"])
+    whole = tables(program, "memory-fragmentation", OOM)["settings"]
+    assert whole[0]["driver_allocs"] == 53
+
+
+def test_a_file_that_is_no_recording(program: Program, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("hello")
+    outcome = program.run("memory", note)
+    assert outcome.exit_status == 3
+    assert b"expected a trace in JSON, which begins with { or [, or a memory" in outcome.stderr
 
 
 def test_findings_are_data(program: Program) -> None:

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> highest(const memory::Timeline& timeline, std::size_t
   const auto height = [&](std::size_t i) { return total_of(list[i]); };
   if (axis == TimelineAxis::kTime && points > 0) {
     const auto time = [&](std::size_t i) { return list[i].time; };
-    return highest_of(places, stretches_of_time(places, points, time), height);
+    return highest_over_time(places, points, time, height);
   }
   return highest_of(places, stretches_of_places(places, points == 0 ? places : points), height);
 }

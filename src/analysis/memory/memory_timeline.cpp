@@ -139,7 +139,9 @@ Answer run(const RunView& view, const Options& options) {
     for (const HistoryWork& device : work.devices) {
       if (is_empty(device)) continue;
       const Allocated curve = allocated(device);
-      const TimelineDevice of{view, snapshot, work, device, curve, floor_of(device, curve)};
+      const std::optional<std::uint32_t> floor = floor_of(device, curve);
+      const TimelineDevice of{
+          view, snapshot, work, device, curve, floor, floor ? step_end(device, 0) - 1 : 0};
       add_shape(answer.tables[kShapeTable], of);
       add_points(answer.tables, of, options);
       add_steps(answer.tables[kStepTable], of);

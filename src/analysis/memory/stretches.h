@@ -42,4 +42,25 @@ std::vector<std::uint32_t> highest_of(std::uint32_t places, Stretch stretch, Hei
   return found;
 }
 
+// Over time, where stretches may have no place: what holds over those is the last place before, not
+// the highest, and so it is at the end; they are given as well. No two have the same time.
+template <class When, class Height>
+std::vector<std::uint32_t> highest_over_time(std::uint32_t places, std::size_t points, When when,
+                                             Height height) {
+  const auto stretch = stretches_of_time(places, points, when);
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t highest : highest_of(places, stretch, height)) {
+    if (!found.empty()) {
+      // The last place of the stretch before.
+      std::uint32_t held = highest;
+      while (stretch(held) == stretch(highest)) --held;
+      const bool is_gap = stretch(highest) > stretch(held) + 1;
+      if (is_gap && when(held) > when(found.back())) found.push_back(held);
+    }
+    found.push_back(highest);
+  }
+  if (places > 0 && when(places - 1) > when(found.back())) found.push_back(places - 1);
+  return found;
+}
+
 }  // namespace stepscope::analysis

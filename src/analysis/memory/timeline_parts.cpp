@@ -40,7 +40,7 @@ void add_categories(base::Table& table, const TimelineDevice& of,
     table.add({of.view.rank, of.view.label, of.work.history->device, point.event,
                time_of(of.work, point.event), step_number(of.work, point.event),
                pass.empty() ? base::Cell(Null{}) : pass, point.bytes, c[0], c[1], c[2], c[3], c[4],
-               c[5], c[6], c[7], c[8], floor});
+               c[5], c[6], c[7], c[8], point.event < of.floor_from ? base::Cell(Null{}) : floor});
   }
 }
 

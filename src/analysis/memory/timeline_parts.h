@@ -20,6 +20,7 @@ struct TimelineDevice {
   const HistoryWork& work;
   const Allocated& curve;
   std::optional<std::uint32_t> floor;  // the event that touches it first
+  std::uint32_t floor_from = 0;        // the last event of the first step: from there on it holds
 };
 
 TimelineAxis axis_of(const Options& options);

@@ -1,9 +1,29 @@
 #include "analysis/memory/timeline_points.h"
 
+#include <algorithm>
+
 #include "analysis/memory/stretches.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// Several steps may fall into one stretch of time: their first events are shown, too, as long as
+// they are not more than the stretches.
+std::vector<std::uint32_t> with_step_begins(const HistoryWork& work,
+                                            const std::vector<std::uint32_t>& events,
+                                            std::size_t points) {
+  const StepEvents& steps = work.steps;
+  if (steps.from == StepBorders::kEqualParts || steps.size() > points) return events;
+  const auto times = work.history->time.span();
+  std::vector<std::uint32_t> all = events;
+  for (const std::uint32_t begin : steps.begin) {
+    const auto at = std::ranges::lower_bound(events, times[begin], {},
+                                             [&](std::uint32_t event) { return times[event]; });
+    if (at == events.end() || times[*at] != times[begin]) all.push_back(begin);
+  }
+  std::ranges::sort(all);
+  return all;
+}
 
 // The event with the most of each stretch; for 0 points, every event that changes something.
 std::vector<std::uint32_t> highest_events(const HistoryWork& work, const Allocated& curve,
@@ -21,7 +41,7 @@ std::vector<std::uint32_t> highest_events(const HistoryWork& work, const Allocat
   const auto height = [&](std::size_t event) { return curve.after[event]; };
   if (axis == TimelineAxis::kTime && times.front() != memory::kNoTime) {
     const auto time = [&](std::size_t event) { return times[event]; };
-    return highest_of(events, stretches_of_time(events, points, time), height);
+    return with_step_begins(work, highest_over_time(events, points, time, height), points);
   }
   return highest_of(events, stretches_of_places(events, points), height);
 }

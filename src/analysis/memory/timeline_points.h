@@ -1,5 +1,6 @@
 // A history reduced to a few moments: it is cut into stretches, and each is shown as it was when
-// the most was allocated in it. So no peak is lost, however few the points.
+// the most was allocated in it. So no peak is lost, however few the points. Over time, what holds
+// until the next event or to the end, and where steps begin, is shown as well.
 #pragma once
 
 #include <array>

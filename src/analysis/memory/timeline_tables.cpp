@@ -41,7 +41,8 @@ constexpr std::array kPointColumns = std::to_array<base::ColumnShape>({
     {"autograd_detail_bytes", Type::kInt, Unit::kBytes, "within the backward pass only"},
     {"communication_bytes", Type::kInt, Unit::kBytes, "for collectives"},
     {"unknown_bytes", Type::kInt, Unit::kBytes, "nothing tells"},
-    {"floor_bytes", Type::kInt, Unit::kBytes, "the floor of the table shape, in every row"},
+    {"floor_bytes", Type::kInt, Unit::kBytes,
+     "the floor of the table shape; null: the first step has not ended"},
 });
 constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
