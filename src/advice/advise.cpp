@@ -49,7 +49,6 @@ bool judged_enough(const Advice& advice) {
 
 // What a cut snapshot no longer holds may be the fault: findings hold, their absence says nothing.
 void withhold_verdict(Advice& advice) {
-  advice.healthy = false;
   if (advice.findings.empty()) advice.verdict.clear();
   advice.verdict.insert(
       advice.verdict.begin(),
@@ -85,9 +84,10 @@ Advice advise(const Facts& facts, const Scope& scope) {
     for (Finding& finding : rule->judge(facts)) out.findings.push_back(std::move(finding));
   }
   settle(facts, out);
-  out.healthy = scope.lost.empty() && facts.no_device_work().empty() && judged_enough(out) &&
-                std::ranges::none_of(
-                    out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
+  out.healthy = scope.lost.empty() && !scope.snapshot_lost && facts.no_device_work().empty() &&
+                judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
+                  return one.level >= Level::kWarning;
+                });
   out.verdict = verdict(facts, out, scope.lost);
   if (scope.snapshot_lost) withhold_verdict(out);
   return out;

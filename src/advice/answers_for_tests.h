@@ -66,11 +66,12 @@ class AnswersForTests {
     return add("idle-time", "devices", {{"rank", 0}});
   }
 
-  Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch) const {
+  Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch,
+                const Scope& scope = {}) const {
     std::vector<AnswerOf> list;
     list.reserve(answers_.size());
     for (const auto& [name, one] : answers_) list.push_back({name, &one});
-    return advice::advise(Facts(std::move(list), std::move(own), framework), {});
+    return advice::advise(Facts(std::move(list), std::move(own), framework), scope);
   }
 
  private:

@@ -172,6 +172,29 @@ TEST(MemoryOom, NoneWhereNoRequestFailed) {
   EXPECT_EQ(finding_of(advice, "memory-oom"), nullptr);
 }
 
+TEST(Verdict, ACutSnapshotIsNeverHealthyNotEvenWithANotice) {
+  for (const std::int64_t held : {50, 86}) {
+    const Answers answers = Answers().add("memory-oom", "headroom",
+                                          {{"rank", 0},
+                                           {"device", 0},
+                                           {"peak_reserved_bytes", held * kMiB},
+                                           {"device_memory_bytes", 100 * kMiB}});
+    const auto advised = [&](bool lost) {
+      return answers.advise({}, Framework::kPyTorch,
+                            {.trace = false, .snapshot = true, .snapshot_lost = lost});
+    };
+    const Advice advice = advised(true);
+    EXPECT_EQ(advice.findings.empty(), held == 50);
+    EXPECT_FALSE(advice.healthy);
+    ASSERT_FALSE(advice.verdict.empty());
+    EXPECT_NE(advice.verdict[0].form.find("could not be read"), std::string::npos);
+    for (const Sentence& sentence : advice.verdict) {
+      EXPECT_EQ(sentence.form.find("Healthy"), std::string::npos);
+    }
+    EXPECT_EQ(advised(false).verdict[0].form.find("could not be read"), std::string::npos);
+  }
+}
+
 TEST(Verdict, AHealthyRunIsToldItsCeiling) {
   Answers answers;
   answers.steps().stall("launch", 1'000).rest();

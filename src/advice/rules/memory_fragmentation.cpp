@@ -50,9 +50,9 @@ std::vector<Finding> judge(const Facts& facts) {
                       facts.threshold_of(kMemoryFragmentation.id, *level)};
   if (held) {
     finding.detail = {
-        "When most was held ({}), {} of it was free but in pieces between blocks in use; the "
-        "largest "
-        "piece was {}. The recorded requests, served again with {}, need {} at most.",
+        "When it first held the most ({}), {} of it was free, the largest piece {}: a segment just "
+        "taken counts as free until it is used. The recorded requests, served again with {}, need "
+        "{} at most.",
         {bytes(held->number("reserved_bytes")), bytes(held->number("unused_bytes")),
          bytes(held->number("largest_free_bytes")), best->text("setting"),
          bytes(best->number("peak_reserved_bytes"))}};
