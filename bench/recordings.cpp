@@ -2,9 +2,8 @@
 // the same blocks, checksums and records, within a small factor. Writes the file first if it is
 // missing; then a walk and a load in turn, each in a child of its own. Seconds are of the
 // processor.
-#include <time.h>
-
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>

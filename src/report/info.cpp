@@ -94,6 +94,7 @@ bool has_traces(const trace::Run& run) {
 
 std::vector<std::string_view> paths_of(const RunInfo& info) {
   std::vector<std::string_view> paths;
+  paths.reserve(info.windows.size() + info.recordings.size());
   for (const WindowInfo& window : info.windows) paths.push_back(window.source.path);
   if (info.stood_in) return paths;
   for (const RecordingInfo& recording : info.recordings) paths.push_back(recording.path);

@@ -188,7 +188,7 @@ std::string traces_text(const RunInfo& info) {
 std::string files_text(const RunInfo& info) {
   std::uint64_t recorded = 0;
   for (const RecordingInfo& recording : info.recordings) recorded += recording.file_bytes;
-  const std::string recordings = fmt::format("{} of recordings", bytes_text(recorded));
+  std::string recordings = fmt::format("{} of recordings", bytes_text(recorded));
   if (info.stood_in) return recordings;
   std::string text = traces_text(info);
   if (!info.recordings.empty()) append(text, recordings);

@@ -17,10 +17,10 @@ std::optional<std::uint64_t> attempt_number(std::string_view folder_name) {
   if (!folder_name.starts_with(kAttempt)) return std::nullopt;
   folder_name.remove_prefix(kAttempt.size());
   std::uint64_t number = 0;
-  const char* const end = folder_name.data() + folder_name.size();
   if (!is_number(folder_name)) return std::nullopt;
-  const auto [stop, error] = std::from_chars(folder_name.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
+  const auto [stop, error] =
+      std::from_chars(folder_name.data(), folder_name.data() + folder_name.size(), number);
+  if (error != std::errc() || stop != folder_name.data() + folder_name.size()) return std::nullopt;
   return number;
 }
 
