@@ -67,11 +67,11 @@ class AnswersForTests {
   }
 
   Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch,
-                const Scope& scope = {}) const {
+                const Scope& scope = {}, std::int64_t compute_major = 0) const {
     std::vector<AnswerOf> list;
     list.reserve(answers_.size());
     for (const auto& [name, one] : answers_) list.push_back({name, &one});
-    return advice::advise(Facts(std::move(list), std::move(own), framework), scope);
+    return advice::advise(Facts(std::move(list), std::move(own), framework, compute_major), scope);
   }
 
  private:

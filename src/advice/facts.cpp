@@ -6,8 +6,12 @@
 
 namespace stepscope::advice {
 
-Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework)
-    : answers_(std::move(answers)), own_(std::move(own)), framework_(framework) {
+Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework,
+             std::int64_t compute_major)
+    : answers_(std::move(answers)),
+      own_(std::move(own)),
+      framework_(framework),
+      compute_major_(compute_major) {
   for (const Line& line : lines("steps", "times")) {
     if (line.whole("steps") == 0) continue;
     ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("steps"),

@@ -41,7 +41,9 @@ struct StallPerStep {
 
 class Facts {
  public:
-  Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework);
+  // compute_major: of the oldest NVIDIA GPU (7 of 7.0); 0: not known.
+  Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework,
+        std::int64_t compute_major = 0);
 
   // Null where the analysis was not asked or has no such table.
   const base::Table* table(std::string_view analysis, std::string_view table) const;
@@ -70,6 +72,7 @@ class Facts {
   double threshold_of(std::string_view rule, Level level) const;
 
   Framework framework() const { return framework_; }
+  std::int64_t compute_major() const { return compute_major_; }
   std::string by_framework(std::string_view torch, std::string_view lightning,
                            std::string_view hugging_face) const;
 
@@ -77,6 +80,7 @@ class Facts {
   std::vector<AnswerOf> answers_;
   OwnThresholds own_;
   Framework framework_;
+  std::int64_t compute_major_;
   std::vector<RankSteps> ranks_;
 };
 

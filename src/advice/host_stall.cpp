@@ -55,10 +55,12 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
     form = figures.empty()      ? "between the framework's operators"
            : figures.size() > 1 ? "{}, in {}"
                                 : "{}";
-    form += line.whole("waits") == 1 ? ": {} idle per step, in {} wait"
-                                     : ": {} idle per step, in {} waits";
+    form += line.whole("waits") == 1 ? ": {} idle per step, {} wait in {} step"
+                                     : ": {} idle per step, {} waits in {} step";
+    if (rank.steps != 1) form += 's';
     figures.push_back(nanos(line.number("idle_ns") / static_cast<double>(rank.steps)));
     figures.push_back(count(line.number("waits")));
+    figures.push_back(count(static_cast<double>(rank.steps)));
     if (line.has("frames")) {
       form += "; called from {}";
       figures.emplace_back(line.text("frames"));

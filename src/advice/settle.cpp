@@ -41,7 +41,11 @@ void share_launching(const Facts& facts, Advice& advice) {
   }
   if (others <= 0) return;
   double own = facts.launching_ns(*rank);
-  if (optimizer) own -= facts.stall(*rank, "optimizer").idle_ns;
+  if (optimizer) {
+    own -= facts.stall(*rank, "optimizer").idle_ns;
+    launch->verify =
+        "Record again: `stepscope analyze stalls` shows less idle time under 'launch'.";
+  }
   const double left =
       std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - kLostLead * others);
   launch->gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(own)};
@@ -57,11 +61,28 @@ void share_launching(const Facts& facts, Advice& advice) {
       "first.";
 }
 
+// A gain above what was measured needs a reason.
+void explain_upper_bounds(const Facts& facts, Advice& advice) {
+  for (Finding& finding : advice.findings) {
+    const RankSteps* rank =
+        finding.ranks.empty() ? nullptr : steps_of(facts, finding.ranks.front());
+    if (rank == nullptr || !drains(finding) || finding.measured.unit != base::Unit::kShare)
+      continue;
+    const double own = finding.measured.value * rank->step_ns;
+    if (static_cast<double>(finding.gain->high) <= own + 2 * kNoise * rank->median_ns) continue;
+    finding.detail.form +=
+        " The upper bound of the gain also holds the time until the host is ahead of the GPU "
+        "again.";
+  }
+}
+
 // Memory that fails stops the job: nothing is worth more. The rest of what has no gain comes last.
-std::tuple<int, base::Nanos, int> weight(const Finding& finding) {
+// Of what has one, the level goes before the gain: a critical finding is where the time surely
+// goes, while the bounds of a lesser one may be wide.
+std::tuple<int, int, base::Nanos> weight(const Finding& finding) {
   const int level = static_cast<int>(finding.level);
-  if (finding.gain) return {1, finding.gain->middle(), level};
-  return {finding.level == Level::kCritical ? 2 : 0, 0, level};
+  if (finding.gain) return {1, level, finding.gain->middle()};
+  return {finding.level == Level::kCritical ? 2 : 0, level, 0};
 }
 
 // What a finding still brings when all before it are mended: together they cannot save more than
@@ -83,6 +104,7 @@ void add_remaining(Advice& advice) {
 
 void settle(const Facts& facts, Advice& advice) {
   share_launching(facts, advice);
+  explain_upper_bounds(facts, advice);
   std::ranges::stable_sort(
       advice.findings, [](const Finding& a, const Finding& b) { return weight(a) > weight(b); });
   add_remaining(advice);

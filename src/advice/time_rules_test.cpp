@@ -166,6 +166,9 @@ TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 1'350'000);
   EXPECT_EQ(finding->gain->high, 3'550'000);  // both, and half a percent of the step
+  EXPECT_TRUE(finding->detail.form.ends_with("ahead of the GPU again."));
+  const Advice alone = Answers().steps().stall("sync", 1'500'000).advise();
+  EXPECT_FALSE(finding_of(alone, "host-sync")->detail.form.ends_with("ahead of the GPU again."));
   EXPECT_EQ(finding_of(Answers().steps().stall("sync", 290'000).advise(), "host-sync"), nullptr);
 }
 
@@ -189,6 +192,57 @@ TEST(Precision, ProductsThatMissTheTensorCores) {
   EXPECT_EQ(finding->gain->low, 6'000'000);
   EXPECT_EQ(finding->gain->high, 7'550'000);
   EXPECT_EQ(finding_of(products(8'000'000, 900'000).advise(), "precision"), nullptr);
+}
+
+TEST(Precision, AdvisesWhatTheDeviceHas) {
+  const auto codes = [](const char* op, std::int64_t compute) {
+    Answers answers = products(0, 8'000'000);
+    answers.add("operators", "operators",
+                {{"rank", 0}, {"name", op}, {"device_self_ns", 4}, {"tensor_cores", "no"}});
+    std::string out;
+    const Advice advice = answers.advise({}, Framework::kPyTorch, {}, compute);
+    for (const Change& change : finding_of(advice, "precision")->changes) out += change.code;
+    return out;
+  };
+  const std::string volta = codes("aten::mm", 7);
+  EXPECT_NE(volta.find("float16"), std::string::npos);
+  EXPECT_EQ(volta.find("bfloat16"), std::string::npos);
+  EXPECT_EQ(volta.find("matmul_precision"), std::string::npos);
+  EXPECT_NE(codes("aten::mm", 8).find("matmul_precision"), std::string::npos);
+  const std::string cudnn = codes("aten::cudnn_convolution", 8);
+  EXPECT_NE(cudnn.find("cudnn.allow_tf32"), std::string::npos);
+  EXPECT_EQ(cudnn.find("matmul_precision"), std::string::npos);
+}
+
+TEST(Settle, ACriticalFindingComesBeforeALargerGain) {
+  // 4.5 ms of products are a warning of up to 4.3 ms; 2 ms of waiting for data are critical.
+  Answers answers = products(0, 4'500'000);
+  answers.stall("input", 2'000'000);
+  answers.add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}});
+  const Advice advice = answers.advise();
+  ASSERT_EQ(advice.findings.size(), 2u);
+  EXPECT_EQ(advice.findings[0].rule, "input-bound");
+  EXPECT_GT(advice.findings[1].gain->middle(), advice.findings[0].gain->middle());
+}
+
+TEST(HostSync, PlacesSayWaitsOfHowManySteps) {
+  Answers answers = launching(0);
+  answers.stall("sync", 3'000'000);
+  answers.add("stalls", "places",
+              {{"rank", 0},
+               {"stall", "sync"},
+               {"op", "c10d::barrier"},
+               {"waits", 8},
+               {"idle_ns", 12'000'000}});
+  const Advice advice = answers.advise();
+  const Finding* finding = finding_of(advice, "host-sync");
+  ASSERT_NE(finding, nullptr);
+  const Sentence& text = finding->evidence.front().text;
+  EXPECT_EQ(text.form, "{}: {} idle per step, {} waits in {} steps");
+  EXPECT_EQ(text.figures[1].value, 3e6);
+  EXPECT_EQ(text.figures[3].value, 4);
+  EXPECT_EQ(finding->title.form, "The host stops to wait for the GPU");
+  EXPECT_NE(finding->changes.front().code.find("barrier"), std::string::npos);
 }
 
 Answers allocating(std::int64_t idle_ns, int first_step, int last_step) {

@@ -30,11 +30,15 @@ std::string gain_text(const advice::Finding& finding, base::Nanos step_ns) {
   const auto share = [&](base::Nanos part) {
     return share_text(static_cast<double>(part) / static_cast<double>(step_ns));
   };
-  if (low == 0) {
-    return fmt::format("at most {} per step ({})", duration_text(high), share(high));
+  std::string out = low == 0
+                        ? fmt::format("at most {} per step ({})", duration_text(high), share(high))
+                        : fmt::format("{} to {} per step ({} to {})", duration_text(low),
+                                      duration_text(high), share(low), share(high));
+  if (finding.remaining && finding.remaining->high < high) {
+    out += fmt::format("; at most {} once those above are mended",
+                       duration_text(finding.remaining->high));
   }
-  return fmt::format("{} to {} per step ({} to {})", duration_text(low), duration_text(high),
-                     share(low), share(high));
+  return out;
 }
 
 std::string place_text(const advice::Evidence& evidence) {

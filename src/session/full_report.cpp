@@ -98,12 +98,26 @@ std::string lost_text(const trace::Run& run) {
   return "Parts of the recording could not be read (`stepscope info` says which).";
 }
 
+// Of the oldest NVIDIA GPU: what it cannot do, the run cannot. ROCm writes gfx numbers there.
+std::int64_t compute_major(const report::RunInfo& info) {
+  std::int64_t least = 0;
+  for (const report::DeviceInfo& device : info.devices) {
+    if (device.name.find("NVIDIA") == std::string::npos &&
+        device.name.find("Tesla") == std::string::npos) {
+      continue;
+    }
+    if (least == 0 || device.compute_major < least) least = device.compute_major;
+  }
+  return least;
+}
+
 advice::Advice advice_of(const report::Answers& answers, const Recording& recording,
                          const ReportRequest& request) {
   std::vector<advice::AnswerOf> of;
   of.reserve(answers.answers.size());
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
-  const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run));
+  const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run),
+                            compute_major(answers.info));
   const advice::Scope scope{
       .trace = !recording.run.ranks.empty() && !request.page->of_memory,
       .snapshot = !recording.snapshots.empty(),

@@ -74,7 +74,12 @@ def test_a_pair_of_another_program(corpus: Path, program: Program) -> None:
     folder = corpus / "kineto"
     run = advice_of(program, folder / "resnet50_num_workers_0.json.gz")
     mended = advice_of(program, folder / "resnet50_num_workers_4.json.gz")
-    found = next(one for one in run["findings"] if one["rule"] == "input-bound")
+    found = run["findings"][0]  # critical: before the larger gain of a warning
+    assert (found["rule"], found["level"]) == ("input-bound", "critical")
+    precision = next(one for one in run["findings"] if one["rule"] == "precision")
+    code = " ".join(change["code"] for change in precision["changes"])
+    assert "torch.float16" in code  # a V100 has neither TF32 nor bf16
+    assert "bfloat16" not in code and "matmul_precision" not in code
     gain = found["gain_per_step"]
     assert gain["low_ns"] <= run["step_ns"] - mended["step_ns"] <= gain["high_ns"]
     assert gain["high_ns"] - gain["low_ns"] <= WIDEST * run["step_ns"]

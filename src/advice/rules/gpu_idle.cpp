@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
 
-constexpr std::string_view kTalk = "waiting for other ranks, inside the process group";
+constexpr std::string_view kTalk = "the host waits inside the process group";
 struct Reason {
   std::string_view column, text;
 };
@@ -48,8 +48,11 @@ std::vector<Finding> judge(const Facts& facts) {
   const double talk = facts.stall(rank, "communication").idle_ns;
   const bool talks = talk > idle_of(facts, rank, worst->column);
   Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank));
-  finding.title = {"The GPU is idle {} of each step, and not because of this process' own work",
-                   {share(ranks.front().share)}};
+  finding.title = {
+      talks ? "The GPU is idle {} of each step, most of it while the host waits in "
+              "communication"
+            : "The GPU is idle {} of each step for a reason that no other rule looks for",
+      {share(ranks.front().share)}};
   finding.measured.name = "GPU idle for reasons no other rule looks for, of the step";
   finding.detail = {"Most of it: {}.", {talks ? kTalk : worst->text}};
   add_places(finding, facts, rank, "communication", 2);
@@ -61,9 +64,11 @@ std::vector<Finding> judge(const Facts& facts) {
   }
   if (talks || worst->column == "communication_ns" || worst->column == "dependency_ns") {
     finding.changes = {
-        {"See first whether one rank is late: findings about it stand above. Then let "
-         "communication "
-         "run beside the backward pass.",
+        {facts.ranks().size() > 1
+             ? "See first whether one rank is late: its own findings say why. Then let "
+               "communication run beside the backward pass."
+             : "Only one rank was recorded: record the others too, one may be late. Then let "
+               "communication run beside the backward pass.",
          "DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True)"}};
   } else {
     finding.changes = {{"Fewer, longer kernels: let the compiler fuse them.",
@@ -71,7 +76,11 @@ std::vector<Finding> judge(const Facts& facts) {
                                            "model = torch.compile(model)  # before fit()",
                                            "TrainingArguments(..., torch_compile=True)")}};
   }
-  finding.verify = "Record again: `stepscope analyze idle-time` shows less in the same column.";
+  finding.verify = talks ? "Record again: `stepscope analyze stalls` shows less idle time under "
+                           "'communication'."
+                         : "Record again: `stepscope analyze idle-time --table devices` shows less "
+                           "under '" +
+                               std::string(worst->column) + "'.";
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   // Nothing of it is sure to be gained: what others cause goes with their causes.
   finding.level = std::min(finding.level, Level::kWarning);

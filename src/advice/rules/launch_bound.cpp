@@ -46,7 +46,8 @@ std::vector<Finding> judge(const Facts& facts) {
                           "TrainingArguments(..., torch_compile=True, "
                           "torch_compile_mode=\"reduce-overhead\")")}};
   finding.verify =
-      "Record again: `stepscope analyze stalls` shows less idle time under 'launch', and "
+      "Record again: `stepscope analyze stalls` shows less idle time under 'launch' and "
+      "'optimizer', which are counted together here, and "
       "`stepscope analyze launches` fewer calls per step.";
   return {finding};
 }

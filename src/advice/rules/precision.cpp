@@ -31,6 +31,54 @@ Products products_of(const Facts& facts, const RankSteps& rank) {
   return out;
 }
 
+// Compute capability 7: tensor cores for fp16 alone. TF32 and bf16 begin with 8.
+bool has_half_only(const Facts& facts) { return facts.compute_major() == 7; }
+
+// Which of PyTorch's two switches governs the products: cuDNN's convolutions have their own.
+struct Slow {
+  double convolutions_ns = 0, others_ns = 0;
+};
+
+Slow slow_of(const Facts& facts, const RankSteps& rank) {
+  Slow out;
+  for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
+    if (line.text("tensor_cores") != "no") continue;
+    const bool convolves = line.text("name").find("conv") != std::string_view::npos;
+    (convolves ? out.convolutions_ns : out.others_ns) += line.number("device_self_ns");
+  }
+  return out;
+}
+
+std::vector<Change> changes_for(const Facts& facts, const RankSteps& rank) {
+  if (has_half_only(facts)) {
+    return {
+        {"Mixed precision in fp16, with a scaled loss: the tensor cores of this GPU (compute "
+         "capability 7) know neither TF32 nor bf16.",
+         facts.by_framework("scaler = torch.amp.GradScaler(\"cuda\")\n"
+                            "with torch.autocast(\"cuda\", dtype=torch.float16):\n"
+                            "    loss = model(x, y)\n"
+                            "scaler.scale(loss).backward(); scaler.step(optimizer); "
+                            "scaler.update()",
+                            "Trainer(..., precision=\"16-mixed\")",
+                            "TrainingArguments(..., fp16=True)")}};
+  }
+  const Slow slow = slow_of(facts, rank);
+  constexpr std::string_view kProducts = "torch.set_float32_matmul_precision(\"high\")";
+  constexpr std::string_view kConvolutions =
+      "torch.backends.cudnn.allow_tf32 = True  # the default: something switched it off";
+  std::string code(slow.convolutions_ns > slow.others_ns ? kConvolutions : kProducts);
+  if (slow.convolutions_ns > 0 && slow.others_ns > 0) {
+    code = std::string(kProducts) + "\n" + std::string(kConvolutions);
+  }
+  return {{"The 32-bit model stays as it is: allow TF32.",
+           facts.by_framework(code, code, "TrainingArguments(..., tf32=True)")},
+          {"More speed and half the memory for activations: mixed precision in bf16.",
+           facts.by_framework("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+                              "    loss = model(x, y)",
+                              "Trainer(..., precision=\"bf16-mixed\")",
+                              "TrainingArguments(..., bf16=True)")}};
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kPrecision.id, [&](const RankSteps& rank) {
     return products_of(facts, rank).not_used_ns;
@@ -50,31 +98,32 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.measured.name = "matrix products without tensor cores, of the step";
   finding.detail = {
       "{} of {} of matrix products per step run in full 32-bit precision on the GPU's ordinary "
-      "units. Its tensor cores do the same products several times as fast, in TF32 (32-bit values, "
-      "slightly rounded) or in bf16.",
+      "units. Its tensor cores do the same products several times as fast, in ",
       {nanos(products.not_used_ns), nanos(products.device_ns)}};
+  finding.detail.form +=
+      has_half_only(facts) ? "fp16." : "TF32 (32-bit values, slightly rounded) or in bf16.";
+  if (rest > 0) {
+    finding.detail.form +=
+        " In 16 bits the rest of the GPU's work moves half the bytes: the upper bound of the gain "
+        "holds that too.";
+  }
   std::size_t shown = 0;
+  const auto steps = static_cast<double>(rank.steps);
   for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
     if (line.text("tensor_cores") != "no" || shown++ == 3) continue;
-    finding.evidence.push_back({.text = {"{}: {} on the GPU in {} calls, no tensor cores",
-                                         {line.text("name"), nanos(line.number("device_self_ns")),
-                                          count(line.number("calls"))}},
-                                .rank = rank.rank});
+    finding.evidence.push_back(
+        {.text = {"{}: {} per step on the GPU, no tensor cores; {} calls in {} steps",
+                  {line.text("name"), nanos(line.number("device_self_ns") / steps),
+                   count(line.number("calls")), count(steps)}},
+         .rank = rank.rank});
   }
-  finding.changes = {
-      {"One line, 32-bit model stays as it is: allow TF32.",
-       facts.by_framework("torch.set_float32_matmul_precision(\"high\")",
-                          "torch.set_float32_matmul_precision(\"high\")  # before Trainer.fit",
-                          "TrainingArguments(..., tf32=True)")},
-      {"More speed and half the memory for activations: mixed precision in bf16.",
-       facts.by_framework("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
-                          "    loss = model(x, y)",
-                          "Trainer(..., precision=\"bf16-mixed\")",
-                          "TrainingArguments(..., bf16=True)")}};
+  finding.changes = changes_for(facts, rank);
   finding.verify =
       "Record again: `stepscope analyze operators --table tensor_cores` shows the time of matrix "
       "products under 'used'. Compare the loss curves of the two runs.";
   if (products.unknown_ns > products.not_used_ns) finding.confidence = Confidence::kLow;
+  // The bounds were measured on GPUs that have TF32.
+  if (has_half_only(facts)) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   return {finding};
 }
 
