@@ -1,4 +1,4 @@
-// Findings beside each other: causes that overlap are not counted twice, and the largest gain
+// Findings beside each other: causes that overlap are not counted twice, and the gravest
 // stands first.
 #pragma once
 

@@ -316,6 +316,24 @@ TEST(GpuIdle, NeverMoreThanAWarning) {
   EXPECT_EQ(finding_of(advice, "gpu-idle")->gain->low, 0);
 }
 
+TEST(GpuIdle, SaysWhereToLookAndKnowsALoneRank) {
+  const auto talking = [](std::int64_t world) {
+    Answers answers;
+    answers.steps().stall("communication", 5'000'000);
+    answers.add("idle-time", "devices", {{"rank", 0}, {"kernel_ns", 4}});
+    answers.add("overview", "run", {{"ranks", 1}, {"world_size", world}});
+    return *finding_of(answers.advise(), "gpu-idle");
+  };
+  EXPECT_NE(talking(8).verify.find("'communication'"), std::string::npos);
+  EXPECT_NE(talking(8).changes.front().why.find("record the others"), std::string::npos);
+  EXPECT_NE(talking(1).changes.front().why.find("nobody to wait for"), std::string::npos);
+  const Advice queued = Answers()
+                            .steps()
+                            .add("idle-time", "devices", {{"rank", 0}, {"kernel_ns", 20'000'000}})
+                            .advise();
+  EXPECT_NE(finding_of(queued, "gpu-idle")->verify.find("'kernel_ns'"), std::string::npos);
+}
+
 TEST(Thresholds, OfTheUserWin) {
   EXPECT_EQ(finding_of(loader(2'000'000).advise({{"input-bound.notice", 0.3},
                                                  {"input-bound.warning", 0.4},

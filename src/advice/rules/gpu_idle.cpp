@@ -38,6 +38,18 @@ double unexplained(const Facts& facts, const RankSteps& rank) {
   return sum;
 }
 
+std::string_view who_is_late(const Facts& facts) {
+  if (facts.ranks().size() > 1) {
+    return "See first whether one rank is late: its own findings say why.";
+  }
+  for (const Line& line : facts.lines("overview", "run")) {
+    if (line.whole("world_size") != 1) continue;
+    return "The job has one rank and nobody to wait for: take the collectives out, or measure "
+           "with more ranks.";
+  }
+  return "Only one rank was recorded: record the others too, one may be late.";
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kGpuIdle.id,
                                  [&](const RankSteps& rank) { return unexplained(facts, rank); });
@@ -64,11 +76,7 @@ std::vector<Finding> judge(const Facts& facts) {
   }
   if (talks || worst->column == "communication_ns" || worst->column == "dependency_ns") {
     finding.changes = {
-        {facts.ranks().size() > 1
-             ? "See first whether one rank is late: its own findings say why. Then let "
-               "communication run beside the backward pass."
-             : "Only one rank was recorded: record the others too, one may be late. Then let "
-               "communication run beside the backward pass.",
+        {std::string(who_is_late(facts)) + " Then let communication run beside the backward pass.",
          "DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True)"}};
   } else {
     finding.changes = {{"Fewer, longer kernels: let the compiler fuse them.",
