@@ -40,7 +40,7 @@ struct Result {
   std::string variant;      // "fields, double"
   std::string file;         // its name without the folder
   std::uint64_t bytes = 0;  // of text, unpacked
-  std::vector<Sample> samples;
+  std::vector<Sample> samples = {};
 };
 
 double median_seconds(const std::vector<Sample>& samples);

@@ -97,10 +97,10 @@ struct RecordingInfo {
   std::uint64_t file_bytes = 0;
   bool is_worker = false;
   std::uint64_t ranges = 0, names = 0, open_ranges = 0, instants = 0;
-  StepInfo steps;  // none: nothing marked them
+  StepInfo steps = {};  // none: nothing marked them
   std::uint64_t log_lines = 0, warnings = 0, errors = 0;
   std::uint64_t counter_values = 0;
-  std::vector<std::string> counters;  // names
+  std::vector<std::string> counters = {};  // names
   std::int64_t start_unix_ns = 0;
   base::Nanos length_ns = 0;  // from the first to the last look at the clocks
   // What was lost, and what recording cost.

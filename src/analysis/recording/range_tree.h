@@ -28,7 +28,7 @@ struct RangeNode {
   std::uint64_t open = 0;   // when the recording ended: they count up to there
   base::Nanos total = 0;
   base::Nanos self = 0;  // without the ranges inside
-  Durations ended;       // lengths of the ranges that were seen to end
+  Durations ended = {};  // lengths of the ranges that were seen to end
 };
 
 class RangeTree {
