@@ -26,6 +26,7 @@ struct Limit {
   std::string_view name, title;
   std::int64_t least;
   std::string_view why, means, todo;
+  bool is_bytes = false;  // shown in KiB, as ulimit takes it
 };
 
 constexpr Limit kOpenFiles{.name = "open-files",
@@ -45,7 +46,8 @@ constexpr Limit kLocked{.name = "locked-memory",
                         .least = std::int64_t{1} << 30,
                         .why = "InfiniBand registers the memory it sends from",
                         .means = "NCCL over InfiniBand may fail to register its buffers",
-                        .todo = "ulimit -l unlimited, or --ulimit memlock=-1 for a container"};
+                        .todo = "ulimit -l unlimited, or --ulimit memlock=-1 for a container",
+                        .is_bytes = true};
 
 Check limit_check(const std::string& limits, const Limit& limit, bool matters) {
   Check check{.name = std::string(limit.name), .why = std::string(limit.why)};
@@ -55,7 +57,7 @@ Check limit_check(const std::string& limits, const Limit& limit, bool matters) {
     check.value = "the kernel does not say";
     return check;
   }
-  check.value = soft;
+  check.value = number && limit.is_bytes ? fmt::format("{} KiB", *number / 1024) : soft;
   check.state = !matters || !number || *number >= limit.least ? State::kGood : State::kBad;
   if (check.state == State::kBad) {
     check.means = limit.means;
