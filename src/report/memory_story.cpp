@@ -99,11 +99,12 @@ std::string failure_text(const Answers& findings, const Device& device) {
   const auto failures = lines_of(findings, "memory-oom", "failures", device);
   if (failures.empty()) return "No request failed. ";
   const Line& one = failures.front();
+  const std::string where = one.text("where");
   std::string text = fmt::format(
       "It ran out of memory: {} asked for {}, {} were free at that moment but of no use to it, and "
       "{}. ",
-      one.has("where") ? one.text("where") : "somebody", one.text("asked_bytes"),
-      one.text("unusable_bytes"),
+      where.empty() ? "a call without a Python stack, as a backward pass makes them," : where,
+      one.text("asked_bytes"), one.text("unusable_bytes"),
       one.text("why") == "own limit"
           ? fmt::format("the process had reached a limit of its own, between {} and {} "
                         "(torch.cuda.set_per_process_memory_fraction or "
@@ -129,6 +130,7 @@ std::string leak_text(const Answers& findings, const Device& device) {
                     : std::string();
   }
   const Line& worst = leaks.front();
+  if (worst.text("confidence") == "low") return "Too few steps to tell whether it grows. ";
   std::string text = fmt::format(
       "It grows: {} leaves {} behind per step (confidence {})", worst.text("where"),
       worst.has("bytes_per_step") ? worst.text("bytes_per_step") : worst.text("leaked_bytes"),
