@@ -54,6 +54,15 @@ def findings(program: Program, *arguments: str | Path) -> dict[str, Any]:
     return found
 
 
+def test_a_request_without_a_stack_has_a_subject(program: Program) -> None:
+    said = program.run("memory", "--width", "0", str(MEMORY / "oom_backward.pickle.gz"))
+    text = said.stdout.decode()
+    assert (
+        "a call without a Python stack, as a backward pass makes them, asked for 32.0 MiB" in text
+    )
+    assert "Too few steps to tell whether it grows." in text
+
+
 def test_the_curve_goes_over_time_when_asked(program: Program) -> None:
     path = str(ROOT / "examples" / "data" / "snap_gpt_leak.pickle.gz")
     by_time = program.run("memory", "--axis", "time", path).stdout.decode()
