@@ -19,6 +19,15 @@ Export::~Export() = default;
 
 base::Result<Export> Export::prepare(const trace::Run& run, const ExportOptions& options) {
   Export result(run, options.format);
+  // Chrome's form is copied from the text of a trace, and a recording has none.
+  for (const Place& place : result.windows_) {
+    if (options.format != ExportFormat::kChrome) break;
+    if (place.window->trace.header().process_record == nullptr) continue;
+    return base::fail(base::Code::kInvalidArgument,
+                      fmt::format("{}: what stepscope.profile recorded cannot be written as Chrome "
+                                  "JSON; perfetto and jsonl can hold it, or name the traces alone",
+                                  place.window->source.path));
+  }
   if (options.redact) {
     emit::RedactKey key = emit::redact_key_from(options.redact_key);
     if (options.redact_key.empty()) {

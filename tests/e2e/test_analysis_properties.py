@@ -14,6 +14,9 @@ from program import Program
 
 EVERYTHING = [
     "overview",
+    "time",
+    "log",
+    "stalls",
     "steps",
     "steps-tensorflow",
     "dataloader",

@@ -9,7 +9,7 @@ from oracle.work import View, is_communication_call
 
 RANGES = ("cpu_op", "annotation")
 LOADING = re.compile(
-    r"enumerate\(DataLoader\)#.*\.__next__|enumerate\(DataPipe\)#.*"
+    r"enumerate\(DataLoader\)#.*\.__next__|enumerate\(DataPipe\)#.*|wait for data#.*"
     r"|(\[pl\]\[profile\]|\[_).*(dataloader_next|\.(val|test|sanity|predict)_next)",
     re.S,
 )

@@ -100,6 +100,7 @@ def test_two_loads_are_under_way_at_once(large: Path) -> None:
 def test_ctrl_c_ends_reading(tmp_path: Path) -> None:
     pipe = tmp_path / "trace.json"
     os.mkfifo(pipe)
+    ended = threading.Event()
 
     def feed() -> None:
         # Opens when the reader does, so the signal comes in the middle of reading.
@@ -107,12 +108,15 @@ def test_ctrl_c_ends_reading(tmp_path: Path) -> None:
             file.write('{"traceEvents":[')
             file.flush()
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            time.sleep(0.5)
+            ended.wait(30)  # the file does not end by itself
 
     feeding = threading.Thread(target=feed)
     feeding.start()
-    with pytest.raises(KeyboardInterrupt):
-        stepscope.open(pipe)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            stepscope.open(pipe)
+    finally:
+        ended.set()
     feeding.join()
 
 

@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
+# For a main thread that runs no Python, and so no handlers, training is not held up for longer.
+_MOST_WAIT_S = 1.0
+
 ExceptionHook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
 
@@ -35,6 +38,7 @@ class Leaving:
         self._hook_before: ExceptionHook | None = None
         self._holds = 0
         self._held_signal: tuple[int, FrameType | None] | None = None
+        self._acted = threading.Event()  # on the signal that was held
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -49,7 +53,10 @@ class Leaving:
                 if threading.current_thread() is threading.main_thread():
                     self._on_signal(*late)
                 else:  # handlers are the main thread's
+                    self._acted.clear()
                     os.kill(os.getpid(), late[0])
+                    # Else the next hold, a step later, would make it wait again, and again.
+                    self._acted.wait(_MOST_WAIT_S)
 
     def watch(self) -> None:
         """Puts itself in front of what is there."""
@@ -96,6 +103,12 @@ class Leaving:
         if self._holds > 0 and not self._is_child():
             self._held_signal = (number, frame)
             return
+        try:
+            self._act_on(number, frame)
+        finally:
+            self._acted.set()
+
+    def _act_on(self, number: int, frame: FrameType | None) -> None:
         before = self._signal_before
         if callable(before):
             # Theirs decides whether the process ends, and when.
