@@ -11,8 +11,9 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 # ThreadSanitizer cannot place its shadow memory where the kernel randomises addresses widely.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help setup build demo test check format format-check lint ruff mypy tidy layers sizes docs \
-        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean
+.PHONY: help setup build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
+        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean \
+        web web-lint web-test
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +29,18 @@ python: build ## build the extension of the Python package beside python/stepsco
 	  cmake -S . -B build -DSTEPSCOPE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) >/dev/null
 	@cmake --build build -j$(JOBS) --target _core _capture
 
-wheel: ## a wheel for other machines in dist/, checked by auditwheel
+web: build/web/index.html ## build the page that the program serves: build/web
+
+web-lint: ## format, lint and types of the page
+	@tools/web biome check --error-on-warnings .
+	@tools/web tsc --noEmit
+
+web-test: web-lint web build ## tests of the page, alone and in a browser
+	@$(PYTHON) tools/check_page.py
+	@tools/web vitest run
+	@tools/web vitest run --config tests/vitest.config.ts
+
+wheel: web ## a wheel with the page for other machines in dist/, checked by auditwheel
 	@rm -rf build-wheel-plain dist
 	@CC=$${CC:-cc} CXX=$${CXX:-c++} $(PYTHON) -m pip wheel . --quiet --no-deps --no-build-isolation -w build-wheel-plain
 	@PATH=$(CURDIR)/.venv/bin:$$PATH $(PYTHON) -m auditwheel repair -w dist \
@@ -36,17 +48,23 @@ wheel: ## a wheel for other machines in dist/, checked by auditwheel
 	  $(PYTHON) -m auditwheel show build-wheel-plain/stepscope-*.whl
 	@ls dist/*.whl
 
-demo: setup build ## the tour on the bundled samples
+demo: setup build web ## the tour on the bundled samples, and the address of their page
 	@examples/demo.sh
 
-test: setup check ## setup, then the gate
+test: setup training check ## setup, then the gate
 
-check: format-check ruff mypy layers sizes build python tidy dev unit-dev docs golden-dev pytest ## the one gate: format, lint, layers, sizes, docs, all tests
+# Torch is two gigabytes that only the last tests need: it comes while everything is built. The tests wait for it, and try
+# again where it failed here.
+training:
+	@(tools/training_env >/dev/null 2>&1 &)
 
-format: ## rewrite C++ and Python sources in the project's format
+check: format-check ruff mypy layers sizes build python tidy dev unit-dev docs golden-dev web-test pytest ## the one gate: format, lint, layers, sizes, docs, all tests
+
+format: ## rewrite C++, Python and TypeScript sources in the project's format
 	@$(PYTHON) tools/format.py --write
 	@$(PYTHON) -m ruff format --quiet
 	@$(PYTHON) -m ruff check --quiet --select I --fix
+	@tools/web biome check --write .
 
 format-check:
 	@$(PYTHON) tools/format.py
@@ -60,11 +78,12 @@ ruff:
 mypy:
 	@$(PYTHON) -m mypy --no-error-summary
 
-tidy: build ## clang-tidy on what changed since it last passed
-	@$(PYTHON) tools/tidy.py --build build -j$(JOBS)
+tidy: build ## clang-tidy on what changed since it last passed; UPDATE=1 records the passes
+	@$(PYTHON) tools/tidy.py --build build -j$(JOBS) $(if $(UPDATE),--record)
 
-layers: ## which room may include which, and what the core may not do
+layers: ## which room may include which, what the core may not do, names defined twice
 	@$(PYTHON) tools/check_layers.py
+	@$(PYTHON) tools/check_names.py
 	@$(PYTHON) tools/check_core.py
 
 sizes: ## no source file over 500 lines
@@ -122,6 +141,10 @@ bench: setup build ## measure what the docs claim; BENCH_ARGS go to bench/run.py
 
 clean: ## remove everything that was built; .venv stays
 	@rm -rf build build-* python/stepscope/*.so dist
+
+# Built again only when one of its sources changed.
+build/web/index.html: $(shell find web/src web/public web/index.html web/*.json web/*.ts -type f ! -name '*.test.ts*')
+	@tools/web vite build --logLevel warn
 
 build/build.ninja: CMakePresets.json
 	@cmake --preset release

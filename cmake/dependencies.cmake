@@ -22,6 +22,11 @@ find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)
 add_library(protozero::protozero INTERFACE IMPORTED)
 target_include_directories(protozero::protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE})
 
+# Headers only. Sockets need no more than what every C++ program has.
+find_path(BOOST_INCLUDE boost/beast/http.hpp REQUIRED)
+add_library(boost::headers INTERFACE IMPORTED)
+target_include_directories(boost::headers SYSTEM INTERFACE ${BOOST_INCLUDE})
+
 if(STEPSCOPE_DEVELOPER)
   find_package(GTest REQUIRED)
   include(GoogleTest)

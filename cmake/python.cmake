@@ -17,10 +17,12 @@ if(NOT SKBUILD)  # importable where its Python files are
   set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/stepscope)
 endif()
 install(TARGETS _core LIBRARY DESTINATION stepscope)
+# The page of `stepscope serve`, where it was built.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION stepscope OPTIONAL)
 
 # The licences of what a wheel holds of others, where Debian keeps them.
 if(SKBUILD)
-  foreach(package libisal2 libzstd1 libfmt9 libyaml-cpp0.7 libprotozero-dev nlohmann-json3-dev libstdc++6)
+  foreach(package libisal2 libzstd1 libfmt9 libyaml-cpp0.7 libprotozero-dev nlohmann-json3-dev libboost1.74-dev libstdc++6)
     if(EXISTS /usr/share/doc/${package}/copyright)
       install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses RENAME ${package}.txt)
     endif()
@@ -29,12 +31,12 @@ endif()
 
 # The recorder: a library of its own, so that native code and Python meet in one copy of it, and a
 # small module over it. Loaded into training processes, so nothing of the analysis core is in them.
-file(GLOB capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/capture/*.cpp)
+file(GLOB_RECURSE capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/capture/*.cpp)
 list(FILTER capture_sources EXCLUDE REGEX "_test\\.cpp$")
 add_library(stepscope_recorder SHARED ${capture_sources})
 set_target_properties(stepscope_recorder PROPERTIES OUTPUT_NAME stepscope_capture)
 target_include_directories(stepscope_recorder PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_link_libraries(stepscope_recorder PRIVATE stepscope::wire Threads::Threads)
+target_link_libraries(stepscope_recorder PRIVATE stepscope::wire Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(stepscope_recorder PRIVATE -static-libstdc++ -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,--as-needed -fuse-ld=bfd)
 set_target_properties(stepscope_recorder PROPERTIES CXX_VISIBILITY_PRESET hidden)
 python_add_library(_capture MODULE ${PROJECT_SOURCE_DIR}/src/python/capture/module.cpp WITH_SOABI)

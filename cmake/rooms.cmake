@@ -13,7 +13,7 @@ function(add_room name)
     add_library(stepscope_${name} STATIC ${sources})
     target_include_directories(stepscope_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(stepscope_${name} PUBLIC ${ROOM_LINK} PRIVATE ${ROOM_PRIVATE_LINK})
-    precompile(stepscope_${name} ${ROOM_PRECOMPILE})
+    precompile(stepscope_${name} REUSE stepscope_base ADD ${ROOM_PRECOMPILE})
   else()
     add_library(stepscope_${name} INTERFACE)
     target_include_directories(stepscope_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -48,17 +48,28 @@ endfunction()
 function(add_room_tests name tests)
   add_executable(${name}_tests EXCLUDE_FROM_ALL ${tests})
   target_link_libraries(${name}_tests PRIVATE stepscope::${name} GTest::gtest GTest::gmock GTest::gtest_main)
-  precompile(${name}_tests <gtest/gtest.h> <gmock/gmock.h>)
+  if(name STREQUAL base OR name STREQUAL cli)  # cli has a definition of its own
+    precompile(${name}_tests ADD <gtest/gtest.h> <gmock/gmock.h>)
+  else()
+    precompile(${name}_tests REUSE base_tests)
+  endif()
   add_dependencies(unit_tests ${name}_tests)
   gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# What most files include, parsed once. Only where it is asked for: without, the compiler sees which
+# What most files include, parsed once: for all rooms together in the first, and again where a room
+# adds to it or is built with other flags. Only where it is asked for: without, the compiler sees which
 # file forgets an include, and clang-tidy sees what the compiler sees.
 function(precompile target)
-  if(STEPSCOPE_PRECOMPILE)
+  cmake_parse_arguments(PRECOMPILE "" "REUSE" "ADD" ${ARGN})
+  if(NOT STEPSCOPE_PRECOMPILE)
+    return()
+  endif()
+  if(PRECOMPILE_REUSE AND NOT PRECOMPILE_ADD AND NOT target STREQUAL PRECOMPILE_REUSE)
+    target_precompile_headers(${target} REUSE_FROM ${PRECOMPILE_REUSE})
+  else()
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <cstdint> <functional> <map> <memory> <optional>
                               <set> <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>
-                              ${ARGN})
+                              ${PRECOMPILE_ADD})
   endif()
 endfunction()

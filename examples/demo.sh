@@ -23,10 +23,23 @@ show report --html "$out/ddp.html" examples/data/ddp 2>&1
 show export examples/data/ddp --to perfetto -o "$out/ddp.perfetto-trace"
 ls -l "$out/ddp.perfetto-trace" | awk '{print "wrote " $5 " bytes: both ranks in one file, ready for ui.perfetto.dev"}'
 
+# The page answers for as long as somebody may want to look; nothing of it stays behind.
+seconds=${STEPSCOPE_DEMO_SECONDS:-1800}
+timeout "$seconds" "$stepscope" serve --no-open examples/data/gpt_bf16.json.gz >"$out/address" 2>"$out/serve.log" </dev/null &
+for _ in $(seq 100); do
+  [[ -s $out/address ]] && break
+  sleep 0.1
+done
+[[ -s $out/address ]] || cat "$out/serve.log" >&2
+
 printf '\nWhere to look next:\n'
 printf '  %s report PATH...           where the time goes; --html FILE for a page with charts\n' "$stepscope"
 printf '  %s advise PATH...           what is wrong, what to change, what it will bring\n' "$stepscope"
+printf '  %s serve PATH...            the same as a page to click through, with a timeline\n' "$stepscope"
 printf '  %s analyze --list           every question there is\n' "$stepscope"
 printf '  %s info PATH...             any trace or folder of traces that torch.profiler wrote\n' "$stepscope"
 printf '  %s export PATH --to jsonl   every event with its links, a line each\n' "$stepscope"
 printf '  %s --help                   all commands; docs/start/opening-traces.md tells more\n' "$stepscope"
+if [[ -s $out/address ]]; then
+  printf '\nThe page on this sample, for %s minutes (kill %s ends it sooner):\n  %s\n' $((seconds / 60)) $! "$(cat "$out/address")"
+fi

@@ -1,6 +1,8 @@
 """What every Python test may ask for: the program, the samples, the corpus."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,17 @@ def corpus() -> Path:
     if folder := os.environ.get("STEPSCOPE_CORPUS"):
         return Path(folder)
     pytest.skip("STEPSCOPE_CORPUS is not set")
+
+
+@pytest.fixture
+def nobody(program: Program) -> list[str]:
+    """What to put before a command so that permissions bind it: nothing, unless we are root."""
+    if os.geteuid() != 0:
+        return []
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if (
+        not shutil.which("setpriv")
+        or subprocess.run([*prefix, program.path, "--version"]).returncode
+    ):
+        pytest.skip("root may read everything, and there is no way to be somebody else here")
+    return prefix

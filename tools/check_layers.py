@@ -33,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "session": {"base", *BELOW_SESSION},
     "server": {"base", "session", "report"},
     "doctor": {"base"},
-    "cli": {"base", "session", "report", "doctor"},
+    "cli": {"base", "session", "report", "server", "doctor", "capture"},
     "python": {"base", "session", "report", "cli"},
     "capture": {"base", "wire"},
 }

@@ -1,9 +1,11 @@
 """Runs clang-tidy over the project's sources, and only over what changed since it last passed.
 
-    tools/tidy.py [--build DIR] [-j N] [FILE...]
+    tools/tidy.py [--build DIR] [-j N] [--record] [FILE...]
 
 A file passes again without being looked at while its text, the project headers it reaches, its
-compile command, .clang-tidy and clang-tidy itself are the same. Passes are kept in DIR/tidy.
+compile command, .clang-tidy and clang-tidy itself are the same. Passes are kept in DIR/tidy;
+--record writes those of the whole tree to tools/tidy_passed.txt as well, so that a machine that
+has never seen the tree looks only at what changed since.
 """
 
 import argparse
@@ -20,6 +22,7 @@ from pathlib import Path
 from sources import ROOT, project_files
 
 CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"
+RECORD = Path(__file__).with_name("tidy_passed.txt")
 INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -40,13 +43,23 @@ def reached_headers(source: Path, include_folder: Path) -> list[Path]:
     return sorted(reached)
 
 
-def fingerprint(source: Path, command: str, settings: bytes, include_folder: Path) -> str:
-    """A hash of all that decides what clang-tidy says about the source."""
+def fingerprint(
+    source: Path, command: str, settings: bytes, include_folder: Path, root: Path = ROOT
+) -> str:
+    """A hash of all that decides what clang-tidy says about the source, wherever the tree lies."""
     digest = hashlib.sha256(settings)
-    digest.update(command.encode())
+    digest.update(command.replace(f"{root}/", "").encode())
     for path in [source, *reached_headers(source, include_folder)]:
-        digest.update(b"\0" + str(path).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+        name = os.path.relpath(path, root)
+        digest.update(b"\0" + name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def recorded_passes(record: Path = RECORD) -> set[str]:
+    """Fingerprints that the repository keeps; none where there is no record."""
+    if not record.exists():
+        return set()
+    return {line.split()[0] for line in record.read_text().splitlines() if line}
 
 
 def tidy(source: Path, build: Path) -> str:
@@ -74,6 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("files", type=Path, nargs="*")
     options = parser.parse_args()
 
@@ -88,7 +102,10 @@ def main() -> int:
         path: passes / fingerprint(path, command, settings, ROOT / "src")
         for path, command in commands.items()
     }
-    changed = [path for path in commands if not stamps[path].exists()]
+    recorded = recorded_passes()
+    changed = [
+        path for path, stamp in stamps.items() if stamp.name not in recorded and not stamp.exists()
+    ]
 
     failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -102,6 +119,9 @@ def main() -> int:
     if not options.files:
         for stale in set(passes.iterdir()) - set(stamps.values()):
             stale.unlink()
+        if options.record and not failed:
+            passed = (f"{stamp.name} {path.relative_to(ROOT)}" for path, stamp in stamps.items())
+            RECORD.write_text("\n".join(passed) + "\n")
     print(f"clang-tidy: {len(commands)} files, {len(changed)} looked at, {failed} with complaints")
     return 1 if failed else 0
 

@@ -47,6 +47,9 @@ STEPSCOPE_API int stepscope_start(const char* folder);
 STEPSCOPE_API int stepscope_start_as(const char* folder, const char* file, const char* const* pairs,
                                      uint32_t count);
 STEPSCOPE_API void stepscope_stop(void);
+/* For a process that is ended by SIGTERM: the recording is finished first, within a tenth of a
+ * second, then the signal does what it would have done. */
+STEPSCOPE_API void stepscope_finish_on_sigterm(void);
 /* All that was recorded so far is in the file when it returns. */
 STEPSCOPE_API void stepscope_flush(void);
 STEPSCOPE_API int stepscope_is_recording(void);
@@ -62,6 +65,27 @@ struct stepscope_cost {
   int64_t writer_cpu_ns;
 };
 STEPSCOPE_API void stepscope_get_cost(struct stepscope_cost* cost);
+
+/* Samples the machine into FOLDER/system.scope, once per folder: of the processes that ask for the
+ * same one, the first samples and the others wait until it ends. 0: it does or waits. */
+struct stepscope_system {
+  const char* folder;            /* of the node; must exist */
+  double hz;                     /* samples a second, up to 100 */
+  int64_t rank, local_rank;      /* of this process */
+  const char *proc, *sys, *nvml; /* where to look; NULL: the machine's own */
+};
+STEPSCOPE_API int stepscope_start_system(const struct stepscope_system* options);
+STEPSCOPE_API void stepscope_stop_system(void);
+
+/* What sampling did in this process so far. */
+struct stepscope_system_state {
+  int running; /* samples or waits */
+  uint64_t moments, values;
+  int64_t cpu_ns;
+  const char* path;        /* of its file, "" where another process samples; texts as above */
+  const char* write_error; /* the first one while writing, or "" */
+};
+STEPSCOPE_API void stepscope_get_system(struct stepscope_system_state* state);
 
 #ifdef __cplusplus
 }

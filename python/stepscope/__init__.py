@@ -27,23 +27,27 @@ from stepscope.errors import (
 TYPE_CHECKING = False  # as in analyses.py
 if TYPE_CHECKING:
     from stepscope.advice import Finding, Findings
+    from stepscope.check import Check, check_steps
     from stepscope.ranges import counter, instant, log, range, step
     from stepscope.recording.lines import lines, lines_report
     from stepscope.recording.profile import profile
     from stepscope.recording.schedule import Schedule, schedule
     from stepscope.recording.snapshot_options import snapshot
     from stepscope.run import Run, open, open_memory
-    from stepscope.table import Answer, Column, Table
+    from stepscope.table import Answer, Column, Diff, Table
 
 # Loaded when first asked for: a training does without the engine, a reader without the recorder.
 _LATER = {
     "Answer": "stepscope.table",
+    "Check": "stepscope.check",
     "Column": "stepscope.table",
+    "Diff": "stepscope.table",
     "Finding": "stepscope.advice",
     "Findings": "stepscope.advice",
     "Run": "stepscope.run",
     "Schedule": "stepscope.recording.schedule",
     "Table": "stepscope.table",
+    "check_steps": "stepscope.check",
     "counter": "stepscope.ranges",
     "instant": "stepscope.ranges",
     "lines": "stepscope.recording.lines",
@@ -76,7 +80,9 @@ def __dir__() -> list[str]:
 __all__ = [
     "Answer",
     "CancelledError",
+    "Check",
     "Column",
+    "Diff",
     "Error",
     "Finding",
     "Findings",
@@ -91,6 +97,7 @@ __all__ = [
     "Table",
     "UsageError",
     "__version__",
+    "check_steps",
     "counter",
     "instant",
     "lines",

@@ -79,7 +79,7 @@ class Findings:
     def __init__(self, core: _core.Advice) -> None:
         told = json.loads(core.json)
         self.table = Table(core.table)
-        self.healthy: bool = told["healthy"]
+        self.healthy: bool | None = told["healthy"]  # None: it could not be judged
         self.step_ns: int = told["step_ns"]
         self.verdict: list[str] = told["verdict"]
         self.not_judged = [NotJudged(**one) for one in told["not_judged"]]

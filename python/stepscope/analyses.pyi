@@ -98,6 +98,141 @@ class Analyses:
             >>> list(run.log().tables)
             ['levels', 'lines']
         """
+    def throughput(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        points: int | None = None,
+    ) -> Answer:
+        r"""How many iterations and samples a second, in training and validation?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            points: stretches of time in the curve of each phase. Default 100.
+
+        Returns:
+            Tables:
+            phases: one phase of one rank.
+            job: one phase of all ranks.
+            series: a stretch of time of one phase of one rank.
+
+        Example:
+            >>> list(run.throughput().tables)
+            ['phases', 'job', 'series']
+        """
+    def loader(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        min_wait: Duration | None = None,
+    ) -> Answer:
+        r"""Does the data loader keep up, and if not, which worker was late, and why?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            min_wait: a shorter wait is none: taking a batch that is there takes a moment too. Nanoseconds, text such as "30us", or a timedelta. Default 1ms.
+
+        Returns:
+            Tables:
+            loaders: one loader of one rank in one phase.
+            workers: one worker of a loader.
+            steps: one step of one rank, and the batch it waited for longest.
+
+        Example:
+            >>> list(run.loader().tables)
+            ['loaders', 'workers', 'steps']
+        """
+    def model(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        depth: int | None = None,
+    ) -> Answer:
+        r"""How large is the model, and where are its parameters and multiplications?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            depth: levels of layers inside of layers. 0: all. Default 0.
+
+        Returns:
+            Tables:
+            summary: the model of one rank.
+            layers: a layer below the one it is part of; sums are with the layers inside it.
+
+        Example:
+            >>> list(run.model().tables)
+            ['summary', 'layers']
+        """
+    def system(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        window: Duration | None = None,
+        points: int | None = None,
+    ) -> Answer:
+        r"""What did processors, memory, GPUs, disks and network do meanwhile?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            window: stretch of time over which the load of processors, disks and networks is counted. Nanoseconds, text such as "30us", or a timedelta. Default 1s.
+            points: points of a curve over time. Default 300.
+
+        Returns:
+            Tables:
+            machines: one machine over the whole run.
+            gpus: one GPU of the job over the whole run.
+            processes: the processes of one rank over the whole run.
+            steps: one step of one rank, by the samples within it.
+            load: how busy a device was, over time.
+            memory: how much memory was in use, over time.
+            traffic: one disk or network interface.
+            cores: one processor of a machine.
+            missing: something that could not be seen, the first first.
+
+        Example:
+            >>> list(run.system().tables)
+            ['machines', 'gpus', 'processes', 'steps', 'load', 'memory', 'traffic', 'cores', 'missing']
+        """
+    def energy(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        grams_per_kwh: int | None = None,
+        samples_per_step: int | None = None,
+        top: int | None = None,
+        points: int | None = None,
+    ) -> Answer:
+        r"""How many joules does the run take: by device, step and range?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            grams_per_kwh: CO2 of the electricity, in grams per kWh, for co2_grams. 0: not known. Default 0.
+            samples_per_step: samples that all ranks together train on in a step, for joules_per_sample. 0: as many as watched loaders gave. Default 0.
+            top: ranges per rank, the longest. 0: all. Default 40.
+            points: points of a curve over time. Default 300.
+
+        Returns:
+            Tables:
+            run: all machines together, over the sampled time.
+            devices: one part of a machine that tells its energy or power.
+            steps: one step of one rank.
+            phases: a range below the one it was entered in, the longest first.
+            power: the power a device drew, over time.
+
+        Example:
+            >>> list(run.energy().tables)
+            ['run', 'devices', 'steps', 'phases', 'power']
+        """
     def steps(
         self,
         *,
@@ -144,7 +279,7 @@ class Analyses:
             ranks: one rank.
             steps: one step of one rank.
             loaders: one loader of one rank.
-            workers: one recorded thread that loads data.
+            workers: one recorded thread that loads data, or a worker process that stepscope recorded.
 
         Example:
             >>> list(run.dataloader().tables)
@@ -565,10 +700,38 @@ class Analyses:
             Tables:
             sequences: device work one operator starts, in its order, the longest on the device first.
             fusions: kernels that follow each other again and again and could be one, the largest saving first.
+            chains: elementwise kernels that follow each other directly, the largest saving first.
 
         Example:
             >>> list(run.patterns().tables)
-            ['sequences', 'fusions']
+            ['sequences', 'fusions', 'chains']
+        """
+    def autotuning(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        kernels: int | None = None,
+        kinds: int | None = None,
+        top: int | None = None,
+    ) -> Answer:
+        r"""Do convolutions try out algorithms while training goes on?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            kernels: that a call starts at least when it searches. Default 16.
+            kinds: of different names among them, at least. Default 6.
+            top: searches per rank, the longest. 0: all. Default 100.
+
+        Returns:
+            Tables:
+            ranks: one rank.
+            searches: one search, the longest first.
+
+        Example:
+            >>> list(run.autotuning().tables)
+            ['ranks', 'searches']
         """
     def counters(
         self,

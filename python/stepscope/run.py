@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from stepscope.advice import Findings
     from stepscope.plot import Plots
+    from stepscope.table import Diff
 
 PathLike = str | os.PathLike[str]
 
@@ -153,6 +154,41 @@ class Run(Analyses):
         own = os.fspath(thresholds) if thresholds is not None else ""
         return Findings(self._core.advise(choice, own))
 
+    def diff(
+        self,
+        other: Run,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        other_ranks: Numbers = None,
+        other_steps: Numbers = None,
+    ) -> Diff:
+        """What changed from this run to another, as `stepscope diff` says it.
+
+        Args:
+            other: the later run; this one again to compare two of its ranks or steps.
+            ranks: these ranks of this run only. Of several the slowest is compared.
+            steps: these steps of this run only, by number; all but the warm-up when left out.
+            other_ranks: the same for the other run.
+            other_steps: the same for the other run.
+
+        Example:
+            >>> run = open("examples/data/ddp")
+            >>> run.diff(run, ranks=0, other_ranks=1)["parts"]["part"].tolist()[0]
+            'kernel'
+        """
+        from stepscope.table import Diff
+
+        return Diff(
+            self._core.diff(
+                other._core,
+                numbers(ranks, "ranks"),
+                numbers(steps, "steps"),
+                numbers(other_ranks, "other_ranks"),
+                numbers(other_steps, "other_steps"),
+            )
+        )
+
     def _choice(
         self, ranks: Numbers, steps: Numbers, device_memory: int | str | None, batch: int | None
     ) -> _core.PageChoice:
@@ -162,9 +198,9 @@ class Run(Analyses):
         memory = self._memory or not traces
         settings = {"device-memory": device_memory, "batch-size": batch}
         given = {name: str(value) for name, value in settings.items() if value is not None}
-        if given and not memory:
+        if given and not snapshots:
             raise UsageError(
-                "device_memory and batch_size are of memory snapshots: use stepscope.open_memory"
+                "device_memory and batch_size are of memory snapshots, and there is none here"
             )
         return _core.PageChoice(numbers(ranks, "ranks"), numbers(steps, "steps"), memory, given)
 

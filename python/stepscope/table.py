@@ -279,6 +279,25 @@ class Answer:
         return self._core.html()
 
 
+class Diff(Answer):
+    """What changed from one run to another: an `Answer` that opens with a sentence.
+
+    Example:
+        >>> diff = run.diff(run)
+        >>> diff.sentence
+        'step ... (+0 % ± ... %): no difference that can be told from noise'
+        >>> list(diff.tables)
+        ['times', 'parts', 'kernels', 'operators', 'memory', 'sides']
+    """
+
+    def __init__(self, core: _core.Compared) -> None:
+        super().__init__(core.answer)
+        self.sentence: str = core.sentence
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self.sentence, *map(repr, self), *self.remarks])
+
+
 def _with_none(values: Any, missing: Any) -> Any:
     out = values.astype(bool).astype(object)
     out[missing.astype(bool)] = None

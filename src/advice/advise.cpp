@@ -12,10 +12,18 @@ namespace stepscope::advice {
 namespace {
 
 // Read by the verdict and by rules that take what there is.
-constexpr std::array<std::string_view, 4> kAlways = {"steps", "overview", "mfu", "memory-oom"};
+constexpr std::array<std::string_view, 6> kAlways = {"steps",      "overview", "mfu",
+                                                     "memory-oom", "loader",   "roofline"};
 
 bool is_of_snapshot(const Rule& rule) {
   return !rule.needs.empty() && rule.needs.front().analysis.starts_with("memory-");
+}
+
+bool has_all(const Facts& facts, std::span<const Need> needs) {
+  return !needs.empty() && std::ranges::all_of(needs, [&](const Need& need) {
+    const base::Table* const table = facts.table(need.analysis, need.table);
+    return table != nullptr && table->rows() > 0;
+  });
 }
 
 NotJudged not_judged(const Facts& facts, const Scope& scope, const Rule& rule) {
@@ -29,6 +37,7 @@ NotJudged not_judged(const Facts& facts, const Scope& scope, const Rule& rule) {
   for (const Need& need : rule.needs) {
     const base::Table* table = facts.table(need.analysis, need.table);
     if (table != nullptr && table->rows() > 0) continue;
+    if (table == nullptr && has_all(facts, rule.instead)) return {};
     out.why = facts.remark(need.analysis);
     if (out.why.empty() && table == nullptr) {
       out.why = is_of_snapshot(rule) ? "No memory snapshot was given" : "There is no trace";
@@ -42,18 +51,10 @@ NotJudged not_judged(const Facts& facts, const Scope& scope, const Rule& rule) {
 
 // Half of the rules that the recording could have served.
 bool judged_enough(const Advice& advice) {
-  const auto missing = std::ranges::count_if(
-      advice.not_judged, [](const NotJudged& one) { return one.record != kRecordSnapshot; });
+  const auto missing = std::ranges::count_if(advice.not_judged, [](const NotJudged& one) {
+    return one.record != kRecordSnapshot && one.record != kRecordRun;
+  });
   return advice.judged >= static_cast<std::size_t>(missing);
-}
-
-// What a cut snapshot no longer holds may be the fault: findings hold, their absence says nothing.
-void withhold_verdict(Advice& advice) {
-  if (advice.findings.empty()) advice.verdict.clear();
-  advice.verdict.insert(
-      advice.verdict.begin(),
-      {"A part of the memory snapshot could not be read, so that nobody can tell whether the run "
-       "is healthy: what is missing may hold the fault. Record it again, or copy it again."});
 }
 
 }  // namespace
@@ -61,8 +62,13 @@ void withhold_verdict(Advice& advice) {
 std::vector<std::string_view> asked_analyses() {
   std::vector<std::string_view> out(kAlways.begin(), kAlways.end());
   for (const Rule* rule : rules()) {
-    for (const Need& need : rule->needs) {
-      if (std::ranges::find(out, need.analysis) == out.end()) out.push_back(need.analysis);
+    for (const std::span<const Need> needs : {rule->needs, rule->instead}) {
+      for (const Need& need : needs) {
+        if (std::ranges::find(out, need.analysis) == out.end()) out.push_back(need.analysis);
+      }
+    }
+    for (const std::string_view read : rule->reads) {
+      if (std::ranges::find(out, read) == out.end()) out.push_back(read);
     }
   }
   return out;
@@ -81,15 +87,16 @@ Advice advise(const Facts& facts, const Scope& scope) {
       continue;
     }
     ++out.judged;
-    for (Finding& finding : rule->judge(facts)) out.findings.push_back(std::move(finding));
+    for (Finding& finding : rule->judge(facts)) {
+      if (finding.evidence.size() > kMostEvidence) finding.evidence.resize(kMostEvidence);
+      out.findings.push_back(std::move(finding));
+    }
   }
   settle(facts, out);
-  out.healthy = scope.lost.empty() && !scope.snapshot_lost && facts.no_device_work().empty() &&
-                judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
-                  return one.level >= Level::kWarning;
-                });
+  out.healthy = scope.lost.empty() && facts.no_device_work().empty() && judged_enough(out) &&
+                std::ranges::none_of(
+                    out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
   out.verdict = verdict(facts, out, scope.lost);
-  if (scope.snapshot_lost) withhold_verdict(out);
   return out;
 }
 

@@ -19,8 +19,7 @@ std::vector<std::string_view> asked_analyses();
 struct Scope {
   bool trace = true;
   bool snapshot = false;
-  bool snapshot_lost = false;  // a part of a snapshot could not be read
-  // What is wrong with the traces, as a sentence: cut, or read in part. Empty: all was read.
+  // What is wrong with the files, as a sentence: cut, or read in part. Empty: all was read.
   std::string lost = {};
 };
 Advice advise(const Facts& facts, const Scope& scope);

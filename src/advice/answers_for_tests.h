@@ -63,6 +63,16 @@ class AnswersForTests {
     add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}});
     add("transfers", "classes", {{"rank", 0}, {"kind", "DtoH"}});
     add("operators", "tensor_cores", {{"rank", 0}, {"operators", "others"}});
+    add("overlap", "devices", {{"rank", 0}});
+    add("overview", "devices", {{"rank", 0}, {"peak_reserved_share", 0.6}});
+    add("kernels", "kernels", {{"rank", 0}, {"blocks_per_sm", 4.0}});
+    add("operators", "shapes", {{"rank", 0}});
+    add("patterns", "fusions", {{"rank", 0}});
+    add("mfu", "steps", {{"rank", 0}});
+    add("steps", "parts", {{"rank", 0}, {"part", "memcpy"}, {"mean_ns", 0.0}});
+    for (int step = 0; step < 4; ++step) {
+      add("steps", "steps", {{"rank", 0}, {"step", step}, {"step_ns", 10'000'000}});
+    }
     return add("idle-time", "devices", {{"rank", 0}});
   }
 

@@ -17,6 +17,17 @@ Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framewo
     ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("steps"),
                       line.number("mean_ns"), line.number("median_ns")});
   }
+  if (table("steps", "times") == nullptr) add_recorded_steps();
+}
+
+void Facts::add_recorded_steps() {
+  for (const Line& line : lines("throughput", "phases")) {
+    const double rate = line.number("iterations_per_second");
+    if (line.text("phase") != "training" || rate <= 0) continue;
+    const double median = line.number("median_per_second");
+    ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("measured"),
+                      1e9 / rate, 1e9 / (median > 0 ? median : rate)});
+  }
 }
 
 const base::Table* Facts::table(std::string_view analysis, std::string_view table) const {
@@ -47,10 +58,6 @@ std::string Facts::remark(std::string_view analysis) const {
   const auto found = std::ranges::find(answers_, analysis, &AnswerOf::analysis);
   if (found == answers_.end() || found->answer->remarks.empty()) return {};
   return found->answer->remarks.front().text;
-}
-
-bool Facts::was_asked(std::string_view analysis) const {
-  return std::ranges::find(answers_, analysis, &AnswerOf::analysis) != answers_.end();
 }
 
 StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {

@@ -53,7 +53,6 @@ class Facts {
                           std::int32_t rank) const;
   // What an analysis says it could not answer; empty: nothing.
   std::string remark(std::string_view analysis) const;
-  bool was_asked(std::string_view analysis) const;
   // Why there is no GPU work in the trace; empty: there is, or there is no trace.
   std::string no_device_work() const { return remark("stalls"); }
 
@@ -77,6 +76,9 @@ class Facts {
                            std::string_view hugging_face) const;
 
  private:
+  // Of a run without a trace: what its processes recorded, without the warm-up.
+  void add_recorded_steps();
+
   std::vector<AnswerOf> answers_;
   OwnThresholds own_;
   Framework framework_;

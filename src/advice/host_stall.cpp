@@ -25,11 +25,14 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
                       double low_ns, double high_ns) {
   const Weighed& worst = ranks.front();
   Finding finding{.rule = rule.id, .cause = rule.cause};
-  finding.level = facts.level(rule.id, worst.share).value_or(Level::kInfo);
+  // A rule without levels in the table of thresholds tells its own.
+  const bool is_graded = find_threshold(rule.id, name_of(Level::kNotice)) != nullptr;
+  if (is_graded) finding.level = facts.level(rule.id, worst.share).value_or(Level::kInfo);
   // One step, or a recording without marks of steps, may be warm-up.
   if (worst.rank->steps < 2) finding.level = std::min(finding.level, Level::kWarning);
-  finding.measured = {
-      .name = {}, .value = worst.share, .threshold = facts.threshold_of(rule.id, finding.level)};
+  finding.measured = {.name = {},
+                      .value = worst.share,
+                      .threshold = is_graded ? facts.threshold_of(rule.id, finding.level) : 0.0};
   for (const Weighed& one : ranks) finding.ranks.push_back(one.rank->rank);
   const double low = std::clamp(low_ns, 0.0, worst.rank->step_ns);
   const double noise = high_ns > 0 ? kNoise * worst.rank->median_ns : 0;
@@ -44,15 +47,16 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
 
 void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std::string_view sort,
                 std::size_t most) {
+  bool with_frames = false;
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
-    if (finding.evidence.size() == most) return;
+    if (finding.evidence.size() == most) break;
     if (line.text("stall") != sort) continue;
     Evidence evidence{.text = {}, .rank = rank.rank, .window = line.whole("window")};
     std::string& form = evidence.text.form;
     std::vector<Figure>& figures = evidence.text.figures;
     if (line.has("op")) figures.emplace_back(line.text("op"));
     if (line.has("call")) figures.emplace_back(line.text("call"));
-    form = figures.empty()      ? "between the framework's operators"
+    form = figures.empty()      ? "in Python code between the framework's operators"
            : figures.size() > 1 ? "{}, in {}"
                                 : "{}";
     form += line.whole("waits") == 1 ? ": {} idle per step, {} wait in {} step"
@@ -67,7 +71,15 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
     }
     if (line.has("step")) evidence.step = line.whole("step");
     if (line.has("event")) evidence.event = line.whole("event");
+    with_frames |= line.has("frames");
     finding.evidence.push_back(std::move(evidence));
+  }
+  // Whoever is to change a line must know which.
+  const bool of_code = sort == "sync" || sort == "upload" || sort == "allocator";
+  if (of_code && !finding.evidence.empty() && !with_frames) {
+    finding.detail.form +=
+        " To see which lines of your program do this, record again with Python's stacks "
+        "(torch.profiler: with_stack=True; stepscope.profile: trace=[\"stacks\"]).";
   }
 }
 

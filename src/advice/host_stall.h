@@ -38,6 +38,6 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
 
 // The worst places of this sort, as `stalls` tells them.
 void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std::string_view sort,
-                std::size_t most = 3);
+                std::size_t most = kMostEvidence);
 
 }  // namespace stepscope::advice

@@ -181,17 +181,17 @@ TEST(Verdict, ACutSnapshotIsNeverHealthyNotEvenWithANotice) {
                                            {"device_memory_bytes", 100 * kMiB}});
     const auto advised = [&](bool lost) {
       return answers.advise({}, Framework::kPyTorch,
-                            {.trace = false, .snapshot = true, .snapshot_lost = lost});
+                            {.trace = false, .snapshot = true, .lost = lost ? "It is cut." : ""});
     };
     const Advice advice = advised(true);
     EXPECT_EQ(advice.findings.empty(), held == 50);
     EXPECT_FALSE(advice.healthy);
     ASSERT_FALSE(advice.verdict.empty());
-    EXPECT_NE(advice.verdict[0].form.find("could not be read"), std::string::npos);
+    EXPECT_NE(advice.verdict[0].form.find("cannot be said"), std::string::npos);
     for (const Sentence& sentence : advice.verdict) {
       EXPECT_EQ(sentence.form.find("Healthy"), std::string::npos);
     }
-    EXPECT_EQ(advised(false).verdict[0].form.find("could not be read"), std::string::npos);
+    EXPECT_EQ(advised(false).verdict[0].form.find("cannot be said"), std::string::npos);
   }
 }
 
@@ -225,7 +225,7 @@ TEST(Verdict, TooLittleIsNotHealthy) {
           .steps()
           .add("operators", "tensor_cores", {{"rank", 0}, {"operators", "matrix products"}})
           .advise();
-  EXPECT_EQ(advice.judged, 1U);
+  EXPECT_LT(advice.judged, advice.not_judged.size());
   EXPECT_FALSE(advice.healthy);
   ASSERT_FALSE(advice.verdict.empty());
   EXPECT_NE(advice.verdict[0].form.find("Too little"), std::string::npos);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "advice/rule.h"
@@ -6,15 +7,44 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kRules = {
-    &kInputBound,          &kSlowTransfers,    &kHostSync,
-    &kLaunchBound,         &kPrecision,        &kAllocatorChurn,
-    &kCheckpointStall,     &kUnfusedOptimizer, &kGpuIdle,
-    &kMemoryPressure,      &kMemoryOom,        &kMemoryLeak,
+    &kInputBound,
+    &kSlowTransfers,
+    &kHostSync,
+    &kLaunchBound,
+    &kPrecision,
+    &kAllocatorChurn,
+    &kCheckpointStall,
+    &kHostPause,
+    &kUnfusedOptimizer,
+    &kGpuIdle,
+    &kExposedCommunication,
+    &kGlooOnGpu,
+    &kDataParallel,
+    &kExposedCopies,
+    &kLowOccupancy,
+    &kSmallBatch,
+    &kUnfusedChains,
+    &kRecompute,
+    &kOddShapes,
+    &kAutotuning,
+    &kOutlierSteps,
+    &kProfilerOverhead,
+    &kFewSteps,
+    &kGarbageCollector,
+    &kCpuContention,
+    &kMemoryPressure,
+    &kMemoryOom,
+    &kMemoryLeak,
     &kMemoryFragmentation,
 };
 
 }  // namespace
 
 std::span<const Rule* const> rules() { return kRules; }
+
+const Rule* find_rule(std::string_view id) {
+  const auto* const found = std::ranges::find(kRules, id, &Rule::id);
+  return found == kRules.end() ? nullptr : *found;
+}
 
 }  // namespace stepscope::advice

@@ -26,6 +26,16 @@ inline constexpr std::string_view kRecordSnapshot =
     "a memory snapshot over ten steps: torch.cuda.memory._record_memory_history() at the start, "
     "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at the end or where the program fails";
 
+// What only stepscope's own recorder notes, and why a rule about it could not judge.
+inline constexpr std::string_view kNotByStepscope =
+    "The run was not recorded by stepscope, which notes the garbage collector and the processors "
+    "beside the trace";
+inline constexpr std::string_view kRecordRun =
+    "with `stepscope run -- python train.py`, or with stepscope.profile(\"runs/a\") in the script";
+
+// A finding shows so much evidence and no more, in every form: the first is the worst.
+inline constexpr std::size_t kMostEvidence = 3;
+
 struct Rule {
   std::string_view id;     // "input-bound"; docs/advice/input-bound.md
   std::string_view cause;  // "input"
@@ -37,7 +47,14 @@ struct Rule {
   std::string (*why_not)(const Facts& facts) = nullptr;
   // False: it also judges a recording of the host alone.
   bool of_device = true;
+  // Analyses it reads besides: what they do not have is no reason not to judge.
+  std::span<const std::string_view> reads = {};
+  // Its waits let the device run dry, and what the host loses then looks like slow launching.
+  bool runs_dry = true;
+  // Tables that do where those it needs are not there: of a run without a trace.
+  std::span<const Need> instead = {};
 };
+const Rule* find_rule(std::string_view id);
 
 // Every rule, those about time first.
 std::span<const Rule* const> rules();
@@ -49,8 +66,24 @@ extern const Rule kHostSync;
 extern const Rule kPrecision;
 extern const Rule kAllocatorChurn;
 extern const Rule kCheckpointStall;
+extern const Rule kHostPause;
+extern const Rule kGarbageCollector;
+extern const Rule kCpuContention;
+extern const Rule kAutotuning;
 extern const Rule kUnfusedOptimizer;
 extern const Rule kGpuIdle;
+extern const Rule kExposedCommunication;
+extern const Rule kGlooOnGpu;
+extern const Rule kDataParallel;
+extern const Rule kExposedCopies;
+extern const Rule kLowOccupancy;
+extern const Rule kSmallBatch;
+extern const Rule kUnfusedChains;
+extern const Rule kRecompute;
+extern const Rule kOddShapes;
+extern const Rule kOutlierSteps;
+extern const Rule kProfilerOverhead;
+extern const Rule kFewSteps;
 extern const Rule kMemoryPressure;
 extern const Rule kMemoryLeak;
 extern const Rule kMemoryFragmentation;

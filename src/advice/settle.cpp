@@ -16,8 +16,8 @@ const RankSteps* steps_of(const Facts& facts, std::int32_t rank) {
 
 // Findings that let the device run dry: what the host loses then looks like slow launching.
 bool drains(const Finding& finding) {
-  return finding.gain && finding.rule != kLaunchBound.id && finding.rule != kPrecision.id &&
-         finding.rule != kGpuIdle.id;
+  const Rule* rule = find_rule(finding.rule);
+  return finding.gain && rule != nullptr && rule->runs_dry;
 }
 
 // Idle time of launching may be the lead that was lost to the others; only what is beyond that is
@@ -44,7 +44,7 @@ void share_launching(const Facts& facts, Advice& advice) {
   if (optimizer) {
     own -= facts.stall(*rank, "optimizer").idle_ns;
     launch->verify =
-        "Record again: `stepscope analyze stalls` shows less idle time under 'launch'.";
+        "Record again: `stepscope analyze stalls new.json` shows less idle time under 'launch'.";
   }
   const double left =
       std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - kLostLead * others);
@@ -57,7 +57,7 @@ void share_launching(const Facts& facts, Advice& advice) {
   launch->measured.threshold = facts.threshold_of(kLaunchBound.id, launch->level);
   launch->confidence = std::min(launch->confidence, Confidence::kMedium);
   launch->detail.form +=
-      " Some or all of it may be the lead that the host loses to other findings: mend those "
+      " Some or all of it may be the lead that the CPU loses to other findings: mend those "
       "first.";
 }
 
@@ -71,8 +71,8 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
     const double own = finding.measured.value * rank->step_ns;
     if (static_cast<double>(finding.gain->high) <= own + 2 * kNoise * rank->median_ns) continue;
     finding.detail.form +=
-        " The upper bound of the gain also holds the time until the host is ahead of the GPU "
-        "again.";
+        " The larger figure of the gain also counts the slow start after each wait, until the "
+        "CPU has queued work ahead again.";
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <limits>
 
 namespace stepscope::advice {
 namespace {
@@ -15,8 +17,23 @@ constexpr std::string_view kSync = "host-sync";
 constexpr std::string_view kPrecision = "precision";
 constexpr std::string_view kAllocator = "allocator-churn";
 constexpr std::string_view kStall = "checkpoint-stall";
+constexpr std::string_view kPause = "host-pause";
 constexpr std::string_view kOptimizer = "unfused-optimizer";
 constexpr std::string_view kIdle = "gpu-idle";
+constexpr std::string_view kTalk = "exposed-communication";
+constexpr std::string_view kGloo = "gloo-on-gpu";
+constexpr std::string_view kCopies = "exposed-copies";
+constexpr std::string_view kOccupancy = "low-occupancy";
+constexpr std::string_view kBatch = "small-batch";
+constexpr std::string_view kChains = "unfused-chains";
+constexpr std::string_view kTwice = "recompute";
+constexpr std::string_view kShapes = "odd-shapes";
+constexpr std::string_view kSearches = "cudnn-autotuning";
+constexpr std::string_view kOutliers = "outlier-steps";
+constexpr std::string_view kOverhead = "profiler-overhead";
+constexpr std::string_view kFew = "few-steps";
+constexpr std::string_view kCollector = "garbage-collector";
+constexpr std::string_view kCrowd = "cpu-contention";
 constexpr std::string_view kPressure = "memory-pressure";
 constexpr std::string_view kLeak = "memory-leak";
 constexpr std::string_view kPieces = "memory-fragmentation";
@@ -38,11 +55,11 @@ constexpr std::array kTable = std::to_array<Threshold>({
     {kTransfer, "small_copies", 32, Unit::kCount,
      "so many small copies to the GPU per step are many"},
     {kLaunch, "notice", 0.05, Unit::kShare,
-     "of the step, the GPU idle while the host launches work"},
+     "of the step, the GPU idle while the CPU launches work"},
     {kLaunch, "warning", 0.20, Unit::kShare, "the same"},
     {kLaunch, "critical", 0.50, Unit::kShare, "the same"},
     {kSync, "notice", 0.03, Unit::kShare,
-     "of the step, the GPU idle because the host waited for it"},
+     "of the step, the GPU idle because the CPU waited for it"},
     {kSync, "warning", 0.10, Unit::kShare, "the same"},
     {kSync, "critical", 0.30, Unit::kShare, "the same"},
     {kPrecision, "notice", 0.10, Unit::kShare,
@@ -53,14 +70,18 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "tensor cores are at least so many times as fast: the lower bound"},
     {kPrecision, "half_speedup", 16.0, Unit::kNone, "and at most so many times: the upper bound"},
     {kAllocator, "notice", 0.03, Unit::kShare,
-     "of the step, the GPU idle while the host takes or returns memory"},
+     "of the step, the GPU idle while the CPU takes or returns memory"},
     {kAllocator, "warning", 0.10, Unit::kShare, "the same"},
     {kAllocator, "critical", 0.30, Unit::kShare, "the same"},
     {kAllocator, "steps", 0.5, Unit::kShare, "of the steps after the first have such calls"},
-    {kStall, "notice", 0.05, Unit::kShare, "of the time of all steps, saving and long pauses"},
+    {kStall, "notice", 0.05, Unit::kShare, "of the time of all steps, saving checkpoints"},
     {kStall, "warning", 0.10, Unit::kShare, "the same"},
     {kStall, "critical", 0.30, Unit::kShare, "the same"},
-    {kStall, "pause", 0.20, Unit::kShare, "of the median step: a shorter pause is not one"},
+    {kPause, "notice", 0.05, Unit::kShare,
+     "of the time of all steps, the GPU idle while nothing was recorded on the CPU"},
+    {kPause, "warning", 0.10, Unit::kShare, "the same"},
+    {kPause, "critical", 0.30, Unit::kShare, "the same"},
+    {kPause, "pause", 0.20, Unit::kShare, "of the median step: a shorter pause is not one"},
     {kOptimizer, "notice", 0.05, Unit::kShare,
      "of the step, the GPU idle while the optimizer launches its work"},
     {kOptimizer, "warning", 0.10, Unit::kShare, "the same"},
@@ -71,6 +92,60 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of the step, the GPU idle for a reason that no other rule looks for"},
     {kIdle, "warning", 0.25, Unit::kShare, "the same"},
     {kIdle, "critical", 1.0, Unit::kShare, "the same; never reached, since nothing is sure"},
+    {kTalk, "notice", 0.1, Unit::kShare, "of the step, communication while nothing computes"},
+    {kTalk, "warning", 0.25, Unit::kShare, "the same"},
+    {kTalk, "critical", 1.0, Unit::kShare, "the same"},
+    {kGloo, "notice", 0.05, Unit::kShare, "of the step, gloo communicates while no GPU computes"},
+    {kGloo, "warning", 0.1, Unit::kShare, "the same"},
+    {kGloo, "critical", 1.0, Unit::kShare, "the same"},
+    {kCopies, "notice", 0.05, Unit::kShare,
+     "of the step, copies from pinned memory or to the CPU while nothing computes"},
+    {kCopies, "warning", 0.1, Unit::kShare, "the same"},
+    {kCopies, "critical", 0.3, Unit::kShare, "the same"},
+    {kOccupancy, "notice", 0.1, Unit::kShare,
+     "of the step, kernels with blocks for less than half of the GPU"},
+    {kOccupancy, "warning", 1.0, Unit::kShare, "the same"},
+    {kOccupancy, "critical", 1.0, Unit::kShare, "the same"},
+    {kOccupancy, "blocks", 0.5, Unit::kNone, "blocks for each multiprocessor; fewer are few"},
+    {kBatch, "notice", 0.05, Unit::kShare, "of the step, the GPU idle while the CPU launches work"},
+    {kBatch, "warning", 1.0, Unit::kShare, "the same"},
+    {kBatch, "critical", 1.0, Unit::kShare, "the same"},
+    {kBatch, "memory", 0.50, Unit::kShare, "and less of the GPU's memory is in use at the peak"},
+    {kChains, "notice", 0.08, Unit::kShare,
+     "of the step, consecutive elementwise kernels, less the longest of each chain"},
+    {kChains, "warning", 0.15, Unit::kShare, "the same"},
+    {kChains, "critical", 1.0, Unit::kShare, "the same"},
+    {kTwice, "notice", 0.05, Unit::kShare,
+     "of the step, kernels of the forward pass that run again in the backward pass"},
+    {kTwice, "warning", 0.10, Unit::kShare, "the same, and memory is known to be free"},
+    {kTwice, "critical", 1.0, Unit::kShare, "the same"},
+    {kTwice, "memory", 0.70, Unit::kShare, "and less of the GPU's memory is in use at the peak"},
+    {kShapes, "notice", 0.1, Unit::kShare,
+     "of the step, 16-bit matrix products with sizes that are no multiples of 8"},
+    {kShapes, "warning", 0.15, Unit::kShare, "the same, and as much would be gained for sure"},
+    {kShapes, "critical", 0.40, Unit::kShare, "the same"},
+    {kSearches, "notice", 0.05, Unit::kShare,
+     "of the time of all steps, searches for the fastest convolution"},
+    {kSearches, "warning", 0.10, Unit::kShare, "the same"},
+    {kSearches, "critical", 0.30, Unit::kShare, "the same"},
+    {kOutliers, "notice", 0.05, Unit::kShare,
+     "of all steps, what slow steps are longer than usual"},
+    {kOutliers, "warning", 1.0, Unit::kShare, "the same"},
+    {kOutliers, "critical", 1.0, Unit::kShare, "the same"},
+    {kOutliers, "steps", 6, Unit::kCount, "fewer steps have no outliers"},
+    {kOverhead, "notice", 0.1, Unit::kShare,
+     "of the step, the GPU idle while the CPU launches work"},
+    {kOverhead, "warning", 1.0, Unit::kShare, "the same"},
+    {kOverhead, "critical", 1.0, Unit::kShare, "the same"},
+    {kFew, "error", 0.40, Unit::kShare, "of the typical step: half of its 95 % interval"},
+    {kCollector, "notice", 0.03, Unit::kShare,
+     "of the time of all steps, the GPU idle while the garbage collector runs"},
+    {kCollector, "warning", 0.10, Unit::kShare, "the same"},
+    {kCollector, "critical", 0.30, Unit::kShare, "the same"},
+    {kCrowd, "notice", 0.05, Unit::kShare,
+     "of the step, the training thread waits for a processor and no GPU hides it"},
+    {kCrowd, "warning", 0.15, Unit::kShare, "the same"},
+    {kCrowd, "critical", 1.0, Unit::kShare, "the same; never reached, since it is a bound"},
     {kPressure, "notice", 0.85, Unit::kShare, "of the GPU's memory, held at the peak"},
     {kPressure, "warning", 0.92, Unit::kShare, "the same"},
     {kPressure, "critical", 0.97, Unit::kShare, "the same"},
@@ -96,7 +171,8 @@ double value_of(std::string_view rule, std::string_view name, const OwnThreshold
   const auto set = own.find(std::string(rule) + "." + std::string(name));
   if (set != own.end()) return set->second;
   const Threshold* standard = find_threshold(rule, name);
-  return standard == nullptr ? 0 : standard->standard;
+  assert(standard != nullptr && "a rule asks for a threshold that is not in the table");
+  return standard == nullptr ? std::numeric_limits<double>::quiet_NaN() : standard->standard;
 }
 
 }  // namespace stepscope::advice

@@ -46,6 +46,104 @@ TEST(InputBound, SaysWhetherThereAreWorkers) {
   EXPECT_NE(finding_of(some, "input-bound")->detail.form.find("too few"), std::string::npos);
 }
 
+// A run without a trace: steps of 10 ms, of which the loop waited this share.
+Answers recorded(double wait_share) {
+  Answers answers;
+  answers.add("throughput", "phases",
+              {{"rank", 0},
+               {"phase", "training"},
+               {"measured", 50},
+               {"iterations_per_second", 100.0},
+               {"median_per_second", 100.0},
+               {"wait_share", wait_share}});
+  answers.add("loader", "loaders",
+              {{"rank", 0},
+               {"loader", "DataLoader"},
+               {"phase", "training"},
+               {"workers", 2},
+               {"batches", 50},
+               {"wait_ns", 200'000'000},
+               {"wait_share", wait_share},
+               {"cause", "transform"},
+               {"make_ns", 20e6},
+               {"transform_share", 0.9}});
+  return answers;
+}
+
+TEST(InputBound, JudgesWhatTheLoopRecordedWhereThereIsNoTrace) {
+  const Advice keeps_up = recorded(0.04).advise();
+  EXPECT_EQ(finding_of(keeps_up, "input-bound"), nullptr);
+  EXPECT_EQ(keeps_up.judged, 1u);
+  EXPECT_FALSE(keeps_up.healthy);
+  const Advice advice = recorded(0.4).advise();
+  const Finding* finding = finding_of(advice, "input-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);  // a GPU may have been at work meanwhile
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding->gain->high, 4'050'000);
+  EXPECT_EQ(advice.step_ns, 10'000'000);
+  EXPECT_NE(finding->detail.form.find("are transforms"), std::string::npos);
+  EXPECT_NE(finding->detail.form.find("There is no trace"), std::string::npos);
+}
+
+// A loader that was watched: 4 batches, of which the loop waited 8 ms each and needed 2 ms.
+Answers watched(const char* cause, std::int64_t workers, double make_ns) {
+  Answers answers = loader(2'000'000, "DataLoader");
+  answers.add("loader", "loaders",
+              {{"rank", 0},
+               {"loader", "DataLoader"},
+               {"phase", "training"},
+               {"workers", workers},
+               {"batches", 4},
+               {"wait_ns", 32'000'000},
+               {"wait_share", 0.8},
+               {"cause", cause},
+               {"make_ns", make_ns},
+               {"fetch_share", 0.7},
+               {"transform_share", 0.2},
+               {"read_bytes", 48'000'000}});
+  return answers;
+}
+
+TEST(InputBound, NamesWhatWorkersSpendTheirTimeOn) {
+  const struct {
+    const char* cause;
+    std::string_view detail, change;
+  } cases[] = {
+      {"fetch, waiting", "waiting for storage", "Make reading cheaper"},
+      {"fetch, computing", "the dataset computing", "Do once"},
+      {"transform", "are transforms", "Make the transform cheaper"},
+      {"collate", "putting samples together", "need no work"},
+      {"no free core", "no core was free", "more cores"},
+      {"hand-over", "taking one over", "Hand over less"},
+  };
+  for (const auto& c : cases) {
+    const Advice advice = watched(c.cause, 2, 16e6).advise();
+    const Finding* finding = finding_of(advice, "input-bound");
+    ASSERT_NE(finding, nullptr);
+    EXPECT_NE(finding->detail.form.find(c.detail), std::string::npos) << c.cause;
+    ASSERT_FALSE(finding->changes.empty());
+    EXPECT_NE(finding->changes[0].why.find(c.change), std::string::npos) << c.cause;
+    const auto places = std::ranges::count(finding->detail.form, '{');
+    EXPECT_EQ(static_cast<std::size_t>(places), finding->detail.figures.size()) << c.cause;
+  }
+}
+
+TEST(InputBound, SaysHowManyWorkersWouldKeepUp) {
+  // 16 ms for a batch, one wanted every 2 ms.
+  const Advice few = watched("transform", 2, 16e6).advise();
+  const Finding* finding = finding_of(few, "input-bound");
+  EXPECT_NE(finding->detail.form.find("would keep up"), std::string::npos);
+  EXPECT_EQ(finding->detail.figures.back().value, 8);
+  EXPECT_EQ(finding->changes.size(), 2U);
+  const Advice enough = watched("transform", 8, 16e6).advise();
+  EXPECT_EQ(finding_of(enough, "input-bound")->detail.form.find("keep up"), std::string::npos);
+  EXPECT_EQ(finding_of(enough, "input-bound")->changes.size(), 1U);
+  // Where no core is free, more workers would make it worse.
+  EXPECT_EQ(finding_of(watched("no free core", 2, 16e6).advise(), "input-bound")->changes.size(),
+            1U);
+}
+
 TEST(InputBound, SpeaksTheLanguageOfTheFramework) {
   const Advice advice = loader(2'000'000).advise({}, Framework::kHuggingFace);
   EXPECT_NE(finding_of(advice, "input-bound")->changes[0].code.find("TrainingArguments"),
@@ -73,7 +171,7 @@ TEST(InputBound, OnTheHostAloneTheLoopWaits) {
   // A GPU that was not recorded may have been at work.
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 0);
-  EXPECT_NE(finding->measured.name.find("host"), std::string::npos);
+  EXPECT_NE(finding->measured.name.find("CPU"), std::string::npos);
 }
 
 Answers uploads(std::int64_t copy_ns, const char* memory = "pageable", std::int64_t count = 1,
@@ -127,12 +225,33 @@ TEST(Verdict, WithoutDeviceWorkNothingIsHealthy) {
   const Advice without = launching(0).rest().no_device_work().advise();
   EXPECT_FALSE(without.healthy);
   EXPECT_EQ(without.verdict.front().form.find("Healthy"), std::string::npos);
-  EXPECT_EQ(without.judged, 1u);  // input
+  EXPECT_EQ(without.judged, 2u);  // input, few-steps
   for (const std::string_view rule : {"host-sync", "checkpoint-stall", "gpu-idle", "precision"}) {
     EXPECT_TRUE(std::ranges::any_of(without.not_judged, [&](const NotJudged& one) {
       return one.rule == rule && one.record == kRecordBoth;
     })) << rule;
   }
+}
+
+TEST(Verdict, AHealthyRunHearsItsCeilingOrWhatToRecordForIt) {
+  const auto says = [](const Advice& advice, std::string_view words) {
+    return std::ranges::any_of(advice.verdict, [&](const Sentence& sentence) {
+      return sentence.form.find(words) != std::string::npos;
+    });
+  };
+  const Advice without = launching(1).rest().advise();
+  EXPECT_TRUE(says(without, "(MFU, roofline) is not known"));
+  const Advice with =
+      launching(1)
+          .rest()
+          .add("mfu", "steps",
+               {{"rank", 0}, {"mfu_share", 0.4}, {"known_share", 0.9}, {"arithmetic", "bf16"}})
+          .add("roofline", "operators",
+               {{"rank", 0}, {"device_ns", 100}, {"roof_ns", 60}, {"share", 0.5}})
+          .advise();
+  EXPECT_FALSE(says(with, "not known"));
+  EXPECT_TRUE(says(with, "(MFU)"));
+  EXPECT_TRUE(says(with, "(roofline)"));
 }
 
 TEST(LaunchBound, ANoticeIsNoWarning) {
@@ -166,9 +285,9 @@ TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 1'350'000);
   EXPECT_EQ(finding->gain->high, 3'550'000);  // both, and half a percent of the step
-  EXPECT_TRUE(finding->detail.form.ends_with("ahead of the GPU again."));
+  EXPECT_TRUE(finding->detail.form.ends_with("queued work ahead again."));
   const Advice alone = Answers().steps().stall("sync", 1'500'000).advise();
-  EXPECT_FALSE(finding_of(alone, "host-sync")->detail.form.ends_with("ahead of the GPU again."));
+  EXPECT_FALSE(finding_of(alone, "host-sync")->detail.form.ends_with("queued work ahead again."));
   EXPECT_EQ(finding_of(Answers().steps().stall("sync", 290'000).advise(), "host-sync"), nullptr);
 }
 
@@ -241,7 +360,7 @@ TEST(HostSync, PlacesSayWaitsOfHowManySteps) {
   EXPECT_EQ(text.form, "{}: {} idle per step, {} waits in {} steps");
   EXPECT_EQ(text.figures[1].value, 3e6);
   EXPECT_EQ(text.figures[3].value, 4);
-  EXPECT_EQ(finding->title.form, "The host stops to wait for the GPU");
+  EXPECT_EQ(finding->title.form, "The CPU stops to wait for the GPU");
   EXPECT_NE(finding->changes.front().code.find("barrier"), std::string::npos);
 }
 
@@ -267,7 +386,7 @@ TEST(AllocatorChurn, OnlyInSteadyState) {
   EXPECT_EQ(finding_of(allocating(200'000, 0, 3).advise(), "allocator-churn"), nullptr);
 }
 
-TEST(CheckpointStall, SavesAndLongPauses) {
+TEST(CheckpointStall, CountsWaitsAndCopies) {
   const Advice save =
       Answers().steps(50e6).stall("save", 30'000'000, {{"copy_ns", 8'000'000}}).advise();
   const Finding* finding = finding_of(save, "checkpoint-stall");
@@ -275,11 +394,21 @@ TEST(CheckpointStall, SavesAndLongPauses) {
   EXPECT_NE(finding->title.form.find("checkpoint"), std::string::npos);
   EXPECT_EQ(finding->gain->low, 27'000'000);
   EXPECT_GE(finding->gain->high, 32'000'000);  // the copies too
+  const Advice little = Answers().steps(50e6).stall("save", 2'400'000).advise();
+  EXPECT_EQ(finding_of(little, "checkpoint-stall"), nullptr);
+}
+
+TEST(HostPause, IsLongForTheRunAndNotCalledACheckpoint) {
   const auto pause = [](std::int64_t longest) {
     return Answers().steps(50e6).stall("pause", 10'000'000, {{"longest_ns", longest}}).advise();
   };
-  EXPECT_NE(finding_of(pause(40'000'000), "checkpoint-stall"), nullptr);
-  EXPECT_EQ(finding_of(pause(1'900'000), "checkpoint-stall"), nullptr);  // short for this run
+  const Advice advice = pause(40'000'000);
+  const Finding* finding = finding_of(advice, "host-pause");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->gain->low, 9'000'000);
+  EXPECT_NE(finding->detail.form.find("garbage collector"), std::string::npos);
+  EXPECT_EQ(finding_of(advice, "checkpoint-stall"), nullptr);
+  EXPECT_EQ(finding_of(pause(1'900'000), "host-pause"), nullptr);  // short for this run
 }
 
 Answers optimizer(std::int64_t pieces, std::int64_t piece_ns, std::int64_t idle_ns) {

@@ -34,15 +34,11 @@ void add_first_fix(const Advice& advice, std::vector<Sentence>& out) {
   }
 }
 
-// How far the run is from what the device can do.
-void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
-  for (const Line& line : facts.lines("overview", "devices")) {
-    if (!line.has("busy_share")) continue;
-    out.push_back({"The GPU is busy {} of the time.", {share(line.number("busy_share"))}});
-    break;
-  }
+// Its arithmetic, of what the device can do; false: not known.
+bool add_utilisation(const Facts& facts, std::vector<Sentence>& out) {
   for (const Line& line : facts.lines("mfu", "steps")) {
-    if (line.has("step") || !line.has("mfu_share") || line.number("mfu_share") <= 0) continue;
+    if (line.has("step") && facts.lines("mfu", "steps").size() > 1) continue;  // the row of all
+    if (!line.has("mfu_share") || line.number("mfu_share") <= 0) continue;
     Sentence text{"Its arithmetic runs at {} of the peak in {} (MFU)",
                   {share(line.number("mfu_share")), line.text("arithmetic")}};
     const double known = line.number("known_share");
@@ -54,8 +50,46 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
         ". 40 to 60 % is what well-tuned large models reach; beyond that only a cheaper "
         "model or a faster GPU helps.";
     out.push_back(std::move(text));
+    return true;
+  }
+  return false;
+}
+
+// What the operators that take longest would take at the limits of arithmetic and memory.
+void add_roofline(const Facts& facts, std::vector<Sentence>& out) {
+  if (facts.ranks().empty()) return;
+  double taken = 0;
+  double roof = 0;
+  double all = 0;
+  for (const Line& line : facts.lines("roofline", "operators", facts.ranks().front().rank)) {
+    if (!line.has("roof_ns")) continue;
+    taken += line.number("device_ns");
+    roof += std::min(line.number("roof_ns"), line.number("device_ns"));
+    all += line.number("share");
+  }
+  if (taken <= 0) return;
+  out.push_back(
+      {"Even at the GPU's limits of arithmetic and memory (roofline) the operators that take "
+       "longest ({} of the kernels' time) would need {} of their present time.",
+       {share(all), share(roof / taken)}});
+}
+
+// How far the run is from what the device can do.
+void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
+  for (const Line& line : facts.lines("overview", "devices")) {
+    if (!line.has("busy_share")) continue;
+    out.push_back({"The GPU is busy {} of the time.", {share(line.number("busy_share"))}});
     break;
   }
+  if (add_utilisation(facts, out)) {
+    add_roofline(facts, out);
+    return;
+  }
+  if (facts.ranks().empty()) return;  // no trace, and nobody expects it
+  const std::string why = facts.remark("mfu");
+  out.push_back({"How near it comes to the GPU's limits (MFU, roofline) is not known. {}",
+                 {why.empty() ? std::string_view("Record shapes too: profile(record_shapes=True).")
+                              : std::string_view(why)}});
 }
 
 }  // namespace
@@ -64,11 +98,12 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
   std::vector<Sentence> out;
   if (!lost.empty()) {
     out.push_back(
-        {"{} What follows is about the part that was read; whether the run is healthy cannot be "
-         "said.",
+        {"{} What follows is about the part that was read; what is missing may hold a fault, so "
+         "whether the run is healthy cannot be said.",
          {lost}});
   }
-  if (advice.judged == 0) {
+  const bool no_device_work = !facts.no_device_work().empty();
+  if (advice.judged == 0 && !no_device_work) {
     out.push_back({"Nothing could be judged: the recording holds none of what the rules read."});
     return out;
   }
@@ -76,25 +111,30 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
     out.push_back(
         {advice.findings.empty()
              ? "Healthy: none of {} rules found anything to mend."
-             : "Healthy: none of {} rules found a fault. What is below is worth a look, no "
-               "more.",
+             : "Healthy: none of {} rules found a fault. What is below costs time, but may be "
+               "meant: a choice.",
          {count(static_cast<double>(advice.judged))}});
     add_ceiling(facts, out);
   }
-  if (!facts.no_device_work().empty()) {
+  const Figure judged = count(static_cast<double>(advice.judged));
+  const Figure asked = count(static_cast<double>(advice.judged + advice.not_judged.size()));
+  if (no_device_work && advice.judged == 0 && lost.empty()) {
+    out.push_back(
+        {"No GPU work was recorded, so that none of {} rules could judge: whether the run is "
+         "healthy cannot be said.",
+         {asked}});
+  } else if (no_device_work) {
     out.push_back({lost.empty()
                        ? "No GPU work was recorded, so that only {} of {} rules could judge: "
                          "whether the run is healthy cannot be said."
                        : "No GPU work is in it, so that only {} of {} rules could judge.",
-                   {count(static_cast<double>(advice.judged)),
-                    count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
+                   {judged, asked}});
   } else if (!advice.healthy && advice.findings.empty()) {
     out.push_back({lost.empty()
                        ? "Too little was recorded to call the run healthy: {} of {} rules could "
                          "judge, and found nothing."
                        : "{} of {} rules could judge, and found nothing.",
-                   {count(static_cast<double>(advice.judged)),
-                    count(static_cast<double>(advice.judged + advice.not_judged.size()))}});
+                   {judged, asked}});
   }
   if (advice.step_ns > 0) add_first_fix(advice, out);
   if (!advice.findings.empty() && out.size() == (lost.empty() ? 0 : 1)) {

@@ -97,6 +97,7 @@ enum class Needs : std::uint8_t {
   kSnapshotOrStats,     // or what torch.cuda.memory_stats said
   kRecording,           // what a process recorded of itself
   kEither,              // says itself what it makes of what there is
+  kSystem,              // what was sampled of the machines
 };
 // Whether it is of what an allocator recorded, and not of a trace.
 inline bool is_of_memory(Needs needs) {

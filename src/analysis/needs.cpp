@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/view.h"
+#include "series/node.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -25,6 +26,8 @@ bool has(const RunView& view, Needs needs) {
       return !view.snapshots.empty() || !view.stats.empty();
     case Needs::kRecording:
       return !view.recordings.empty();
+    case Needs::kSystem:
+      return !view.nodes.empty();
     case Needs::kEither:
       break;
   }
@@ -42,6 +45,8 @@ std::string_view text_of(Needs needs) {
       return "a memory snapshot or the figures of torch.cuda.memory_stats";
     case Needs::kRecording:
       return "a recording by stepscope";
+    case Needs::kSystem:
+      return "samples of the machine";
     case Needs::kTrace:
     case Needs::kEither:
       break;
@@ -51,12 +56,9 @@ std::string_view text_of(Needs needs) {
 
 std::string what_is_here(const RunView& view) {
   std::vector<std::string_view> here;
-  // Without a trace, recordings stand in for it.
-  const bool traced = std::ranges::any_of(view.windows, [](const WindowView& window) {
-    return window.trace->header().process_record == nullptr;
-  });
-  if (traced) here.emplace_back("a trace");
+  if (view.has_trace()) here.emplace_back("a trace");
   if (!view.recordings.empty()) here.emplace_back("a recording by stepscope");
+  if (!view.nodes.empty()) here.emplace_back("samples of the machine");
   if (!view.snapshots.empty()) here.emplace_back("a memory snapshot");
   if (!view.timelines.empty()) here.emplace_back("an exported memory timeline");
   if (!view.stats.empty()) here.emplace_back("memory statistics");
@@ -90,6 +92,9 @@ std::string why_not_answered(const Analysis& analysis, const RunView& view) {
     why +=
         "; stepscope.profile and stepscope.range make one (for the ranges of a trace: "
         "'annotations')";
+  }
+  if (analysis.needs == Needs::kSystem) {
+    why += "; stepscope.profile takes them unless it is told system=False";
   }
   const std::string answers = view.windows.empty() ? answered_by(view) : std::string();
   if (!answers.empty()) why += "; this answers: " + answers;

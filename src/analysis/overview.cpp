@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/steps/device_use.h"
 #include "analysis/steps/step_statistics.h"
@@ -18,8 +19,6 @@ using base::Cell;
 using base::Null;
 using base::Type;
 using base::Unit;
-
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 
 constexpr std::array kRunColumns = std::to_array<base::ColumnShape>({
     {"ranks", Type::kInt, Unit::kCount, "ranks in these files"},
@@ -36,7 +35,7 @@ constexpr std::array kRunColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"steps", Type::kInt, Unit::kCount, "how many steps"},
     {"step_mean_ns", Type::kReal, Unit::kNanos, "average step"},
     {"step_median_ns", Type::kInt, Unit::kNanos, "half of the steps were not longer"},
@@ -59,8 +58,8 @@ constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kDevice,
     {"name", Type::kText, Unit::kNone, "of the device"},
     {"kernel_busy_share", Type::kReal, Unit::kShare,
      "of the time from the first to the last step: a kernel runs (TensorBoard's GPU utilization)"},

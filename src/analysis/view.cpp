@@ -114,10 +114,6 @@ void collect_devices(WindowView& view) {
   }
 }
 
-base::Nanos wall_zero(const WindowView& view) {
-  return view.trace->clock().base_ns + view.trace->clock().offset_ns;
-}
-
 void choose_steps(WindowView& view, const Selection& selection) {
   view.chosen = !selection.steps.empty();
   Union measured;
@@ -177,7 +173,7 @@ Sources sources_of(const trace::Run& run, const Selection& selection) {
     if (!is_chosen(selection, rank.rank.value)) continue;
     for (std::uint32_t w = 0; w < rank.windows.size(); ++w) {
       const trace::Window& window = rank.windows[w];
-      const bool recording = window.trace.header().process_record != nullptr;
+      const bool recording = window.trace.is_recording();
       (recording ? sources.recordings : sources.traces).push_back({&window, rank.rank.value, w});
     }
   }
@@ -203,7 +199,8 @@ void lend_steps(std::vector<WindowView>& recordings, const Selection& selection)
       return other.rank == worker.rank && other.has_steps && !is_worker(other);
     });
     if (lender == recordings.end()) continue;
-    const base::Nanos shift = wall_zero(*lender) - wall_zero(worker);
+    const base::Nanos shift =
+        lender->trace->clock().zero_unix_ns() - worker.trace->clock().zero_unix_ns();
     worker.steps = lender->steps;
     for (StepTime& step : worker.steps) {
       for (Interval* span : {&step.host, &step.span}) {
@@ -277,6 +274,11 @@ base::Status check(const trace::Run& run, const RunView& view, const Selection& 
 
 }  // namespace
 
+bool RunView::has_trace() const {
+  return std::ranges::any_of(
+      windows, [](const WindowView& window) { return !window.trace->is_recording(); });
+}
+
 bool RunView::has_device_work() const {
   return std::ranges::any_of(windows, [](const WindowView& w) { return !w.work.empty(); });
 }
@@ -323,10 +325,7 @@ std::string why_no_steps(const RunView& view) {
 }
 
 std::string why_no_device_work(const RunView& view) {
-  const bool traced = std::ranges::any_of(view.windows, [](const WindowView& window) {
-    return window.trace->header().process_record == nullptr;
-  });
-  if (!traced) {
+  if (!view.has_trace()) {
     return "Nothing was traced: what a process records of itself has no GPU work "
            "(stepscope.profile traces the steps its schedule names).";
   }

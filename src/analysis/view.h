@@ -19,6 +19,10 @@
 #include "base/result.h"
 #include "trace/run.h"
 
+namespace stepscope::series {
+struct Node;
+}
+
 namespace stepscope::analysis {
 
 // One piece of device work.
@@ -95,6 +99,8 @@ struct RunView {
   std::vector<StatsView> stats;         // of torch.cuda.memory_stats
   std::vector<OwnPeaks> own_peaks;      // of the user
   unsigned threads = 1;
+  std::span<const series::Node> nodes = {};  // machines that were sampled; by host, then time
+  bool has_trace() const;  // of a profiler; without one, recordings stand in for it
   bool has_device_work() const;
 };
 

@@ -80,9 +80,14 @@ void Table::put(Column& column, const ColumnShape& shape, const Cell& cell) {
       const auto* text = get<std::string_view>(cell);
       assert(null || text != nullptr);
       auto& words = std::get<Words>(column.values);
-      const auto [entry, fresh] =
-          column.codes.try_emplace(std::string(text == nullptr ? std::string_view{} : *text),
-                                   static_cast<std::uint32_t>(words.words.size()));
+      const std::string_view word = text == nullptr ? std::string_view{} : *text;
+      // In most columns a word comes many times in a row.
+      if (!words.codes.empty() && words.words[words.codes.back()] == word) {
+        words.codes.push_back(words.codes.back());
+        break;
+      }
+      const auto [entry, fresh] = column.codes.try_emplace(
+          std::string(word), static_cast<std::uint32_t>(words.words.size()));
       if (fresh) words.words.push_back(entry->first);
       words.codes.push_back(entry->second);
       break;

@@ -22,6 +22,7 @@ using base::Status;
 namespace {
 
 constexpr std::size_t kMostPerRead = std::size_t{1} << 30;  // read(2) itself stops at 2 GiB
+constexpr int kLookForStopMs = 50;
 constexpr const char* kStillWriting = "(is the program still writing it?)";
 
 std::string reason(int error_number) { return std::strerror(error_number); }
@@ -41,9 +42,12 @@ Result<FileFacts> facts_now(int fd, const std::string& name) {
 
 }  // namespace
 
-Result<RawFile> RawFile::open(const std::string& path) {
+Result<RawFile> RawFile::open(const std::string& path, const std::atomic<bool>* stop) {
   RawFile file(path);
-  file.fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  file.stop_ = stop;
+  // Not blocking, because opening a named pipe would wait for its writer, deaf to `stop`.
+  constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  file.fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), kHow);
   struct stat info{};
   if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0) {
     const int why = errno;
@@ -75,6 +79,7 @@ RawFile::RawFile(RawFile&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       positioned_(other.positioned_),
       reached_end_(other.reached_end_),
+      stop_(other.stop_),
       facts_(other.facts_),
       position_(other.position_),
       memory_(std::move(other.memory_)) {}
@@ -134,17 +139,26 @@ Result<std::size_t> RawFile::read_at(std::uint64_t offset, std::span<char> into)
 
 Result<std::size_t> RawFile::read_stream(std::span<char> into) const {
   while (true) {
+    SCOPE_TRY(wait_for_more());
     const ssize_t got = ::read(fd_, into.data(), into.size());
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      // Whoever shares this pipe with us has made it non-blocking; wait as if it were not.
-      pollfd waited{fd_, POLLIN, 0};
-      (void)::poll(&waited, 1, -1);
-      continue;
-    }
+    if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) continue;
     return fail(Code::kIo, fmt::format("{}: read failed at byte {}: {}", shown_name(), position_,
                                        reason(errno)));
+  }
+}
+
+// A named pipe that nobody has opened for writing yet would read as empty: poll() knows that it has
+// not ended.
+Status RawFile::wait_for_more() const {
+  pollfd waited{fd_, POLLIN, 0};
+  while (true) {
+    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) {
+      return fail(Code::kCancelled, shown_name() + ": stopped");
+    }
+    const int ready = ::poll(&waited, 1, kLookForStopMs);
+    // What poll() cannot watch, read() explains.
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return base::Done{};
   }
 }
 

@@ -3,6 +3,7 @@
 // somebody still writes is noticed instead of half read.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,7 +22,9 @@ struct FileFacts {
 
 class RawFile {
  public:
-  static base::Result<RawFile> open(const std::string& path);  // "-" is standard input
+  // "-" is standard input. Waiting for a pipe ends with kCancelled soon after `stop` is set.
+  static base::Result<RawFile> open(const std::string& path,
+                                    const std::atomic<bool>* stop = nullptr);
   static RawFile in_memory(std::string name, std::string file_bytes);
 
   RawFile(RawFile&& other) noexcept;
@@ -48,11 +51,13 @@ class RawFile {
   explicit RawFile(std::string name) : name_(std::move(name)) {}
   std::string shown_name() const;
   base::Result<std::size_t> read_stream(std::span<char> into) const;
+  base::Status wait_for_more() const;
 
   std::string name_;
   int fd_ = -1;              // -1: memory_ is the file
   bool positioned_ = false;  // pread works and starts at 0
   bool reached_end_ = false;
+  const std::atomic<bool>* stop_ = nullptr;
   std::optional<FileFacts> facts_;
   std::uint64_t position_ = 0;
   std::string memory_;

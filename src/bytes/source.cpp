@@ -132,7 +132,7 @@ Encoding sniff(std::span<const char> head) {
 }
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path, SourceOptions options) {
-  SCOPE_TRY(RawFile file, RawFile::open(path));
+  SCOPE_TRY(RawFile file, RawFile::open(path, options.stop));
   return make_source(std::move(file), options);
 }
 

@@ -3,6 +3,7 @@
 // name.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,6 +56,8 @@ class ByteSource {
 struct SourceOptions {
   std::size_t input_window_bytes = 256 * 1024;                // of compressed input held
   std::uint64_t checkpoint_spacing_bytes = 32 * 1024 * 1024;  // of text, for seek_index()
+  // Set by a signal: waiting for a silent pipe ends with kCancelled. Files are never waited for.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // Opens a path ("-" is standard input) and looks at its first bytes.

@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "capture/ending.h"
 #include "capture/recorder.h"
+#include "capture/system/sampler.h"
 
 namespace {
 
@@ -12,6 +14,7 @@ namespace capture = stepscope::capture;
 
 thread_local std::string last_error;
 thread_local std::string last_text;
+thread_local capture::SystemState last_system;
 
 const char* kept(std::string text) {
   last_text = std::move(text);
@@ -67,6 +70,7 @@ int stepscope_start_as(const char* folder, const char* file, const char* const* 
 }
 
 void stepscope_stop(void) { capture::stop(); }
+void stepscope_finish_on_sigterm(void) { capture::finish_on_sigterm(); }
 void stepscope_flush(void) { capture::flush(); }
 int stepscope_is_recording(void) { return capture::is_recording() ? 1 : 0; }
 const char* stepscope_error(void) { return last_error.c_str(); }
@@ -81,4 +85,29 @@ void stepscope_get_cost(stepscope_cost* cost) {
            .bytes = now.bytes,
            .lost_bytes = now.lost_bytes,
            .writer_cpu_ns = now.writer_ns};
+}
+
+int stepscope_start_system(const stepscope_system* options) {
+  capture::SystemOptions chosen{.folder = options->folder,
+                                .hz = options->hz,
+                                .rank = options->rank,
+                                .local_rank = options->local_rank};
+  if (options->proc != nullptr) chosen.place.proc = options->proc;
+  if (options->sys != nullptr) chosen.place.sys = options->sys;
+  if (options->nvml != nullptr) chosen.place.nvml = options->nvml;
+  const auto started = capture::start_system(chosen);
+  last_error = started ? std::string() : started.error().message;
+  return started ? 0 : 1;
+}
+
+void stepscope_stop_system(void) { capture::stop_system(); }
+
+void stepscope_get_system(stepscope_system_state* state) {
+  last_system = capture::system_state();
+  *state = {.running = last_system.running ? 1 : 0,
+            .moments = last_system.moments,
+            .values = last_system.values,
+            .cpu_ns = last_system.cpu_ns,
+            .path = last_system.path.c_str(),
+            .write_error = last_system.write_error.c_str()};
 }

@@ -22,6 +22,7 @@ namespace stepscope::capture {
 
 namespace detail {
 std::atomic<std::uint32_t> generation = 0;
+std::atomic<bool> end_wanted = false;
 thread_local Ring* own_ring __attribute__((tls_model("initial-exec"))) = nullptr;
 }  // namespace detail
 
@@ -143,7 +144,7 @@ void write_until_stopped() {
     it.wake.wait_for(lock, kBetweenWrites,
                      [&] { return it.stopping || it.rounds_wanted > it.rounds || wake_wanted; });
     wake_wanted = false;
-    const bool last = it.stopping;
+    const bool last = it.stopping || detail::end_wanted.load();
     std::string out = collect(it, last);
     it.cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     it.cost.bytes = it.file.written() + out.size();
@@ -157,7 +158,12 @@ void write_until_stopped() {
     it.cost.lost_bytes = it.file.lost();
     ++it.rounds;
     it.written.notify_all();
-    if (last) return;
+    if (!last) continue;
+    if (!it.stopping) {  // nobody waits for this thread, but a handler looks at the generation
+      it.file.close();
+      detail::generation.store(0);
+    }
+    return;
   }
 }
 
@@ -185,6 +191,8 @@ wire::Fields about_process(const RecordOptions& options) {
 // With the lock held.
 base::Status begin_recording(State& it, const std::string& file_name) {
   SCOPE_TRY(ScopeFile file, ScopeFile::create(it.options.folder + "/" + file_name));
+  if (it.writer.joinable()) it.writer.join();  // has ended by itself
+  detail::end_wanted.store(false);
   it.file = std::move(file);
   it.stopping = it.forked = false;
   it.rounds = it.rounds_wanted = 0;
@@ -215,11 +223,11 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   State& it = state();
   detail::own_ring = nullptr;
+  // The parent's: its thread object must not be joined, its rings are another process's.
+  if (it.writer.joinable()) (void)new std::thread(std::move(it.writer));
   if (detail::generation.load() != 0) {
     it.forked = true;
     detail::generation.store(++it.last_generation);
-    // The parent's: its thread object must not be joined, its rings are another process's.
-    (void)new std::thread(std::move(it.writer));
     for (std::unique_ptr<Ring>& ring : it.rings) it.retired.push_back(std::move(ring));
     it.rings.clear();
   }

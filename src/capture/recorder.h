@@ -46,6 +46,9 @@ namespace detail {
 
 // 0 when nothing is recorded.
 extern std::atomic<std::uint32_t> generation;
+// Set where nothing can be called, in a signal's handler: the writer writes all that is left, and
+// the recording is over.
+extern std::atomic<bool> end_wanted;
 // initial-exec: reading it takes one instruction, where a shared library's default is a call.
 extern thread_local Ring* own_ring __attribute__((tls_model("initial-exec")));
 Ring* make_ring();

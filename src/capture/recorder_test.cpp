@@ -97,6 +97,10 @@ Told read(const std::string& path) {
       case wire::BlockKind::kThread:
         EXPECT_TRUE(wire::read_thread(block->payload));
         break;
+      case wire::BlockKind::kSeries:  // of the sampler
+      case wire::BlockKind::kSamples:
+        ADD_FAILURE() << "a process records no samples";
+        break;
     }
   }
   told.skipped = reader.skipped_bytes();

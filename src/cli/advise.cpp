@@ -25,6 +25,9 @@ constexpr std::array kOptions = std::to_array<Option>({
     {.name = "device-memory",
      .value = "SIZE",
      .help = "memory of the device, as in 80GiB, where a snapshot does not tell"},
+    {.name = "explain",
+     .value = "RULE",
+     .help = "explain a rule: what it reads, its thresholds, what to record for it"},
     kRankOption,
     kStepOption,
     kStepsOption,
@@ -50,13 +53,7 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(request.selection, selection_from(arguments));
   SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
-  if (arguments.has("device-memory")) {
-    const std::string size = arguments.text("device-memory");
-    request.asked.settings["device-memory"] = size;
-    if (const base::Status checked = session::check_setting("device-memory", size); !checked) {
-      return base::fail(checked.error().code, "--" + checked.error().message);
-    }
-  }
+  SCOPE_TRY(request.asked.settings, settings_from(arguments, {"device-memory"}));
   return request;
 }
 
@@ -68,9 +65,22 @@ std::string written(const Arguments& arguments, const advice::Advice& advice,
   return report::advice_text(advice, look);
 }
 
+Exit explain(const Context& context, const report::Look& look) {
+  const std::string rule = context.arguments.text("explain");
+  const std::string text = report::rule_text(rule, look);
+  if (!text.empty()) {
+    (void)context.console.write(text);
+    return Exit::kDone;
+  }
+  context.console.error("there is no rule '" + rule + "'" + suggestion(rule, report::rule_names()));
+  context.console.hint("`stepscope help advise rules` lists them");
+  return Exit::kUsage;
+}
+
 Exit run_advise(const Context& context) {
   const auto request = request_from(context);
   if (!request) return show_error(context, request.error());
+  if (context.arguments.has("explain")) return explain(context, request->look);
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;

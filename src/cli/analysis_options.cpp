@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest_word.h"
+#include "base/number_list.h"
 #include "cli/console.h"
 #include "cli/open_run.h"
-#include "cli/suggest.h"
 #include "report/analysis_help.h"
+#include "session/full_report.h"
 #include "session/peaks_file.h"
 
 namespace stepscope::cli {
@@ -28,27 +30,10 @@ base::Failure no_list(const Arguments& arguments, std::string_view option) {
 
 base::Result<std::vector<std::int64_t>> number_list(const Arguments& arguments,
                                                     std::string_view option) {
-  constexpr std::int64_t kLongestRange = 1'000'000;
-  std::vector<std::int64_t> numbers;
-  if (!arguments.has(option)) return numbers;
-  const std::string text = arguments.text(option);
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  do {
-    std::int64_t first = 0;
-    auto parsed = std::from_chars(at, end, first);
-    std::int64_t last = first;
-    bool good = parsed.ec == std::errc() && first >= 0;
-    if (good && parsed.ptr < end && *parsed.ptr == '-') {
-      parsed = std::from_chars(parsed.ptr + 1, end, last);
-      good = parsed.ec == std::errc() && last >= first && last - first < kLongestRange;
-    }
-    if (!good || (parsed.ptr < end && *parsed.ptr != ',')) return no_list(arguments, option);
-    for (std::int64_t n = first; n <= last; ++n) numbers.push_back(n);
-    at = parsed.ptr < end ? parsed.ptr + 1 : end;
-    if (at == end && parsed.ptr < end) return no_list(arguments, option);  // a comma at the end
-  } while (at < end);
-  return numbers;
+  if (!arguments.has(option)) return std::vector<std::int64_t>();
+  auto numbers = base::parse_number_list(arguments.text(option));
+  if (!numbers) return no_list(arguments, option);
+  return *std::move(numbers);
 }
 
 const Parameter* find_parameter(const Analysis& analysis, std::string_view name) {
@@ -67,14 +52,19 @@ std::string owners_of(std::string_view parameter) {
 
 }  // namespace
 
-base::Result<analysis::Selection> selection_from(const Arguments& arguments) {
+base::Result<analysis::Selection> selection_from(const Arguments& arguments,
+                                                 std::string_view side) {
+  const auto option = [&](std::string_view name) {
+    std::string own = std::string(name) + std::string(side);
+    return arguments.has(own) ? own : std::string(name);
+  };
   analysis::Selection chosen;
-  SCOPE_TRY(const auto ranks, number_list(arguments, "rank"));
+  SCOPE_TRY(const auto ranks, number_list(arguments, option("rank")));
   for (const std::int64_t rank : ranks) {
-    if (rank > std::numeric_limits<std::int32_t>::max()) return no_list(arguments, "rank");
+    if (rank > std::numeric_limits<std::int32_t>::max()) return no_list(arguments, option("rank"));
     chosen.ranks.push_back(static_cast<std::int32_t>(rank));
   }
-  SCOPE_TRY(chosen.steps, number_list(arguments, "step"));
+  SCOPE_TRY(chosen.steps, number_list(arguments, option("step")));
   if (arguments.has("peaks")) {
     SCOPE_TRY(chosen.peaks, session::read_peaks(arguments.text("peaks")));
   }
@@ -154,8 +144,21 @@ base::Result<std::map<std::string, std::string>> parameters_from(
   return given;
 }
 
+base::Result<std::map<std::string, std::string>> settings_from(
+    const Arguments& arguments, std::initializer_list<const char*> names) {
+  std::map<std::string, std::string> settings;
+  for (const std::string name : names) {
+    if (!arguments.has(name)) continue;
+    settings[name] = arguments.text(name);
+    if (const base::Status checked = session::check_setting(name, settings[name]); !checked) {
+      return base::fail(checked.error().code, "--" + checked.error().message);
+    }
+  }
+  return settings;
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string_view> words) {
-  const std::string_view near = nearest_word(word, words);
+  const std::string_view near = base::nearest_word(word, words);
   return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near);
 }
 

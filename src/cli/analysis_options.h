@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
@@ -34,8 +35,10 @@ inline constexpr Option kWidthOption{
     .value = "N",
     .help = "columns of text to use (default: the terminal's, elsewhere 100; 0: no limit)"};
 
-// Ranks, steps, and the file of --peaks.
-base::Result<analysis::Selection> selection_from(const Arguments& arguments);
+// Ranks, steps, and the file of --peaks. Where a command has two sides, `side` ("-a") is what the
+// options of one end in, and go before those of both.
+base::Result<analysis::Selection> selection_from(const Arguments& arguments,
+                                                 std::string_view side = {});
 
 // Shows why nothing could be chosen: a rank or step that is not there is wrong usage.
 Exit show_selection_error(const Context& context, const base::Error& error);
@@ -53,6 +56,10 @@ std::vector<Option> parameter_options(std::span<const Option> own);
 base::Result<std::map<std::string, std::string>> parameters_from(
     const Arguments& arguments, const analysis::Analysis& analysis,
     std::span<const Option> parameter_options);
+
+// What the user set of the settings named, each checked: `--device-memory 80GiB` and its like.
+base::Result<std::map<std::string, std::string>> settings_from(
+    const Arguments& arguments, std::initializer_list<const char*> names);
 
 // "; did you mean 'kernels'?", or nothing.
 std::string suggestion(std::string_view word, std::span<const std::string_view> words);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/suggest.h"
+#include "base/nearest_word.h"
 
 namespace stepscope::cli {
 
@@ -163,7 +163,7 @@ class ArgumentParser {
     names.reserve(options_.size());
     for (const Option* option : options_) names.push_back(option->name);
     std::string message = fmt::format("unknown option '{}'", word);
-    if (const std::string_view near = nearest_word(name, names); !near.empty()) {
+    if (const std::string_view near = base::nearest_word(name, names); !near.empty()) {
       message += fmt::format("; did you mean '--{}'?", near);
     }
     return fail(Code::kInvalidArgument, std::move(message));

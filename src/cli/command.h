@@ -56,6 +56,8 @@ struct Command {
   Exit (*run)(const Context& context);
   // Help about these words instead of the whole command; empty for words it does not know.
   std::string (*help_about)(std::span<const std::string> words, const report::Look& look) = nullptr;
+  // Another program follows, with options and signals of its own.
+  bool takes_program = false;
 };
 
 // Every command, in the order of the help.
@@ -70,8 +72,14 @@ extern const Command kReport;
 extern const Command kAdvise;
 extern const Command kMemory;
 extern const Command kAnalyze;
+extern const Command kDiff;
+extern const Command kCheck;
 extern const Command kExport;
+extern const Command kServe;
 extern const Command kDoctor;
+extern const Command kRun;
+extern const Command kConfig;
+extern const Command kSweep;
 extern const Command kHelp;
 extern const Command kCompletion;
 

@@ -6,8 +6,9 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kCommands = {&kInfo,   &kReport, &kAdvise,     &kMemory, &kAnalyze,
-                                  &kExport, &kDoctor, &kCompletion, &kHelp};
+constexpr std::array kCommands = {&kRun,    &kConfig,  &kInfo,   &kReport,     &kAdvise,
+                                  &kMemory, &kAnalyze, &kDiff,   &kCheck,      &kSweep,
+                                  &kServe,  &kExport,  &kDoctor, &kCompletion, &kHelp};
 
 constexpr std::array<std::string_view, 3> kColourChoices = {"auto", "always", "never"};
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest_word.h"
 #include "cli/arguments.h"
 #include "cli/console.h"
-#include "cli/suggest.h"
 
 namespace stepscope::cli {
 namespace {
@@ -57,7 +57,7 @@ Exit run_help(const Context& context) {
     if (command == nullptr) {
       std::vector<std::string_view> names;
       for (const Command* known : commands()) names.push_back(known->name);
-      const std::string_view near = nearest_word(word, names);
+      const std::string_view near = base::nearest_word(word, names);
       context.console.error(
           near.empty() ? fmt::format("there is no command '{}'", word)
                        : fmt::format("there is no command '{}'; did you mean '{}'?", word, near));

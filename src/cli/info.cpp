@@ -30,14 +30,15 @@ Exit run_info(const Context& context) {
   const report::RecordedMemory memory{opened->snapshots, opened->timelines, opened->stats};
   std::string text;
   if (context.arguments.has("json")) {
-    text = report::info_json(report::summarize(opened->run, memory), memory, seconds);
+    text = report::info_json(report::summarize(opened->run, memory, opened->rank_records), memory,
+                             seconds);
   } else {
     report::InfoTextOptions options;
     options.look = context.console.out_look();
     options.all = context.arguments.has("all");
     options.load_seconds = seconds;
     // Each memory file says itself what was odd in it.
-    const report::RunInfo info = report::summarize(opened->run);
+    const report::RunInfo info = report::summarize(opened->run, {}, opened->rank_records);
     const bool has_trace = !opened->run.ranks.empty();
     if (has_trace) text = report::info_text(info, options);
     const std::string rest = report::memory_text(memory, options);

@@ -30,7 +30,8 @@ sigset_t handled_signals() {
 
 }  // namespace
 
-Interrupt::Interrupt() {
+Interrupt::Interrupt(bool listens) {
+  if (!listens) return;
   // A closed pipe is an error of write(), not the end of the process.
   ::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = handled_signals();
@@ -39,6 +40,7 @@ Interrupt::Interrupt() {
 }
 
 Interrupt::~Interrupt() {
+  if (!thread_.joinable()) return;
   finished_ = true;
   ::pthread_kill(thread_.native_handle(), kWake);
   thread_.join();

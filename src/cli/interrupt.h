@@ -17,7 +17,8 @@ namespace stepscope::cli {
 class Interrupt {
  public:
   // Must be made before any other thread: threads inherit which signals are left to this one.
-  Interrupt();
+  // Where it does not listen, signals are left as they are.
+  explicit Interrupt(bool listens = true);
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;

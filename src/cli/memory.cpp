@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/advice_options.h"
 #include "cli/analysis_options.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -28,6 +29,7 @@ constexpr std::array kOptions = std::to_array<Option>({
      .help =
          "curves over events (default), where nothing is hidden by its shortness, or over time"},
     kRankOption,
+    kThresholdsOption,
     kWidthOption,
 });
 
@@ -44,23 +46,11 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(check_page_options(arguments));
   SCOPE_TRY(request.selection, selection_from(arguments));
-  for (const std::string name : {"device-memory", "batch-size", "axis"}) {
-    if (!arguments.has(name)) continue;
-    request.asked.settings[name] = arguments.text(name);
-    if (const base::Status checked = session::check_setting(name, arguments.text(name)); !checked) {
-      return base::fail(checked.error().code, "--" + checked.error().message);
-    }
-  }
+  SCOPE_TRY(request.asked.settings,
+            settings_from(arguments, {"device-memory", "batch-size", "axis"}));
+  SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
   request.asked.everything = arguments.has("json");
   return request;
-}
-
-std::string paths_of(const Context& context) {
-  std::string paths;
-  for (const std::string& word : context.arguments.words()) {
-    paths += (paths.empty() ? "" : " ") + word;
-  }
-  return paths;
 }
 
 Exit run_memory(const Context& context) {
@@ -74,11 +64,11 @@ Exit run_memory(const Context& context) {
     context.console.hint("torch.cuda.memory._dump_snapshot writes one");
     return Exit::kNotReadable;
   }
-  const auto findings =
+  const auto answers =
       session::full_report(*opened, request->selection, request->asked, context.settings.jobs);
-  if (!findings) return show_selection_error(context, findings.error());
-  const report::Page page = report::make_memory_page(*findings, paths_of(context));
-  if (const base::Status written = write_page(context, *findings, page, request->look); !written) {
+  if (!answers) return show_selection_error(context, answers.error());
+  const report::Page page = report::make_memory_page(*answers, context.arguments.words());
+  if (const base::Status written = write_page(context, *answers, page, request->look); !written) {
     return show_error(context, written.error());
   }
   return finish(context, *opened, shown_on_stdout(context.arguments));

@@ -72,17 +72,6 @@ void note_useless_pattern(const Context& context, const trace::Run& run) {
   }
 }
 
-base::ImportLog notes_of(const session::Recording& recording) {
-  base::ImportLog all = recording.run.log;
-  for (const trace::RankTraces& rank : recording.run.ranks) {
-    for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
-  }
-  for (const memory::Snapshot& snapshot : recording.snapshots) all.merge(snapshot.log);
-  for (const memory::Timeline& timeline : recording.timelines) all.merge(timeline.log);
-  for (const memory::Stats& stats : recording.stats) all.merge(stats.log);
-  return all;
-}
-
 }  // namespace
 
 Exit show_error(const Context& context, const base::Error& error) {
@@ -98,6 +87,11 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
   std::vector<std::string> paths = context.arguments.words();
   paths.erase(paths.begin(),
               paths.begin() + static_cast<std::ptrdiff_t>(std::min(skip, paths.size())));
+  return open_paths(context, status, paths);
+}
+
+std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
+                                    const std::vector<std::string>& paths) {
   if (paths.empty()) {
     context.console.error(
         "no PATH given: a trace file, a memory snapshot, a folder of them, or - for standard "
@@ -124,9 +118,10 @@ std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::siz
 }
 
 Exit finish(const Context& context, const session::Recording& recording, Shown shown) {
-  if (!session::lost_data(recording)) return Exit::kDone;
+  const base::ImportLog notes = session::notes_of(recording);
+  if (!notes.lost_data()) return Exit::kDone;
   std::string kinds;
-  base::for_each_note(notes_of(recording), base::Severity::kDataLoss,
+  base::for_each_note(notes, base::Severity::kDataLoss,
                       [&](base::Note, const base::NoteInfo& about, const auto& entry) {
                         kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", about.id,
                                              entry.count);

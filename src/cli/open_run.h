@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "session/session.h"
@@ -16,6 +17,10 @@ struct OpenedRun : session::Recording {
 // Nothing after an error, which then has been shown; `status` is what to exit with.
 // The paths are the words behind the first `skip`.
 std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::size_t skip = 0);
+
+// The same of these paths.
+std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
+                                    const std::vector<std::string>& paths);
 
 // Shows an error and says what to exit with.
 Exit show_error(const Context& context, const base::Error& error);

@@ -1,6 +1,8 @@
 #include "cli/page_output.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/output_file.h"
 #include "report/numbers.h"
+#include "report/tables.h"
 
 namespace stepscope::cli {
 namespace {
@@ -43,11 +46,32 @@ Shown shown_on_stdout(const Arguments& arguments) {
   return printed ? Shown::kWithLosses : Shown::kWithoutLosses;
 }
 
-base::Status write_page(const Context& context, const report::Answers& findings,
-                        const report::Page& page, const report::Look& look, bool wrote_files) {
+base::Status write_tables(const Context& context, const report::Answers& answers) {
+  const std::string folder = context.arguments.text("csv");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return base::fail(base::Code::kIo, fmt::format("{}: {}", folder, error.message()));
+  std::size_t files = 0;
+  for (const report::Answered& answered : answers.answers) {
+    for (const base::Table& table : answered.answer.tables) {
+      const std::string path =
+          fmt::format("{}/{}.{}.csv", folder, answered.about->name, table.name());
+      SCOPE_TRY(write_file(path, report::table_csv(table), context.interrupt));
+      ++files;
+    }
+  }
+  context.console.note(fmt::format("wrote {} to {}", report::counted(files, "file"), folder));
+  return base::Done{};
+}
+
+base::Status write_page(const Context& context, const report::Answers& answers,
+                        const report::Page& page, const report::Look& look, bool wrote_files,
+                        std::string (*json)(const report::Answers&)) {
   const Arguments& arguments = context.arguments;
   if (arguments.has("html")) SCOPE_TRY(write_html(context, page));
-  if (arguments.has("json")) return context.console.write(report::report_json(findings));
+  if (arguments.has("json")) {
+    return context.console.write(json ? json(answers) : report::report_json(answers));
+  }
   if (arguments.has("md")) return context.console.write(report::page_md(page));
   if (wrote_files || arguments.has("html")) return base::Done{};
   return context.console.write(report::page_text(page, look));

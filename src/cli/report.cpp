@@ -1,11 +1,6 @@
-#include <algorithm>
 #include <array>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "cli/advice_options.h"
 #include "cli/analysis_options.h"
@@ -13,30 +8,21 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/open_run.h"
-#include "cli/output_file.h"
 #include "cli/page_output.h"
 #include "cli/settings.h"
 #include "report/glossary.h"
 #include "report/info_text.h"
-#include "report/numbers.h"
 #include "report/page.h"
-#include "report/tables.h"
 #include "session/full_report.h"
 
 namespace stepscope::cli {
 namespace {
 
-using base::Code;
-using base::fail;
-
 constexpr std::array kOptions = std::to_array<Option>({
     kHtmlOption,
     kMarkdownOption,
     kReportJsonOption,
-    {.name = "csv",
-     .value = "DIR",
-     .help = "write every table to this folder as ANALYSIS.TABLE.csv",
-     .completes = Completes::kFiles},
+    kTablesOption,
     kRankOption,
     kStepOption,
     kStepsOption,
@@ -46,46 +32,29 @@ constexpr std::array kOptions = std::to_array<Option>({
     {.name = "glossary", .help = "explain the words of the report, and read nothing"},
 });
 
-base::Result<report::Answers> findings_of(const Context& context,
-                                          const session::Recording& recording) {
-  SCOPE_TRY(const analysis::Selection chosen, selection_from(context.arguments));
-  const bool everything = context.arguments.has("json") || context.arguments.has("csv");
-  session::ReportRequest request{.everything = everything};
-  SCOPE_TRY(request.thresholds, thresholds_from(context.arguments));
-  return session::full_report(recording, chosen, request, context.settings.jobs);
-}
-
-base::Status write_tables(const Context& context, const report::Answers& findings) {
-  const std::string folder = context.arguments.text("csv");
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(Code::kIo, fmt::format("{}: {}", folder, error.message()));
-  std::size_t files = 0;
-  for (const report::Answered& finding : findings.answers) {
-    for (const base::Table& table : finding.answer.tables) {
-      const std::string path =
-          fmt::format("{}/{}.{}.csv", folder, finding.about->name, table.name());
-      SCOPE_TRY(write_file(path, report::table_csv(table), context.interrupt));
-      ++files;
-    }
-  }
-  context.console.note(fmt::format("wrote {} to {}", report::counted(files, "file"), folder));
-  return base::Done{};
-}
-
-base::Status write_report(const Context& context, const report::Answers& findings,
-                          const report::Look& look) {
-  const bool tables = context.arguments.has("csv");
-  if (tables) SCOPE_TRY(write_tables(context, findings));
-  return write_page(context, findings, report::make_page(findings), look, tables);
-}
+struct Request {
+  report::Look look;
+  analysis::Selection selection;
+  session::ReportRequest asked;
+};
 
 // Says what is wrong before a large run is read for nothing.
-base::Status check_usage(const Arguments& arguments) {
+base::Result<Request> request_from(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  Request request;
+  SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(check_page_options(arguments));
-  SCOPE_TRY(selection_from(arguments));
-  SCOPE_TRY(thresholds_from(arguments));
-  return base::Done{};
+  SCOPE_TRY(request.selection, selection_from(arguments));
+  SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
+  request.asked.everything = arguments.has("json") || arguments.has("csv");
+  return request;
+}
+
+base::Status write_report(const Context& context, const report::Answers& answers,
+                          const report::Look& look) {
+  const bool tables = context.arguments.has("csv");
+  if (tables) SCOPE_TRY(write_tables(context, answers));
+  return write_page(context, answers, report::make_page(answers), look, tables);
 }
 
 // Nothing of the page can be said without a trace: shows what there is and who says more.
@@ -109,22 +78,22 @@ Exit show_snapshots(const Context& context, const OpenedRun& opened, const repor
 }
 
 Exit run_report(const Context& context) {
-  const auto look = look_from(context);
-  if (!look) return show_error(context, look.error());
   if (context.arguments.has("glossary")) {
+    const auto look = look_from(context);
+    if (!look) return show_error(context, look.error());
     (void)context.console.write(report::glossary_text(*look));
     return Exit::kDone;
   }
-  if (const base::Status checked = check_usage(context.arguments); !checked) {
-    return show_error(context, checked.error());
-  }
+  const auto request = request_from(context);
+  if (!request) return show_error(context, request.error());
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
-  if (opened->run.ranks.empty()) return show_snapshots(context, *opened, *look);
-  const auto findings = findings_of(context, *opened);
-  if (!findings) return show_selection_error(context, findings.error());
-  if (const base::Status written = write_report(context, *findings, *look); !written) {
+  if (opened->run.ranks.empty()) return show_snapshots(context, *opened, request->look);
+  const auto answers =
+      session::full_report(*opened, request->selection, request->asked, context.settings.jobs);
+  if (!answers) return show_selection_error(context, answers.error());
+  if (const base::Status written = write_report(context, *answers, request->look); !written) {
     return show_error(context, written.error());
   }
   return finish(context, *opened, shown_on_stdout(context.arguments));

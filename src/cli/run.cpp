@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest_word.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/settings.h"
-#include "cli/suggest.h"
 #include "session/analyze.h"
 
 namespace stepscope::cli {
@@ -40,7 +40,7 @@ Exit unknown_command(Console& console, const std::string& word) {
   if (analysis::find_analysis(word) != nullptr) {
     return wrong_usage(console, message, fmt::format("stepscope analyze {} PATH...", word));
   }
-  if (const std::string_view near = nearest_word(word, names); !near.empty())
+  if (const std::string_view near = base::nearest_word(word, names); !near.empty())
     return wrong_usage(console, message + fmt::format("; did you mean '{}'?", near), "");
   if (exists(word)) return wrong_usage(console, message, fmt::format("stepscope report {}", word));
   return wrong_usage(console, message, "`stepscope help` lists them");
@@ -51,7 +51,8 @@ Exit run_command(const Command& command, std::span<const std::string> words,
   // Options before the command and behind it are the same to the user.
   std::vector<std::string> all(before.begin(), before.end());
   all.insert(all.end(), words.begin(), words.end());
-  const auto arguments = parse(all, command.options, general_options(), process_environment);
+  const auto arguments = parse(all, command.options, general_options(), process_environment,
+                               {.stop_at_word = command.takes_program});
   Console plain{Settings{}};
   const std::string more = fmt::format("`stepscope {} --help` shows the options", command.name);
   if (!arguments) return wrong_usage(plain, arguments.error().message, more);
@@ -72,10 +73,12 @@ Exit run_command(const Command& command, std::span<const std::string> words,
 }
 
 Exit run_words(std::span<const std::string> words) {
-  Interrupt interrupt;
   const Option own[] = {kVersion};
   const auto leading =
       parse(words, own, general_options(), process_environment, {.stop_at_word = true});
+  const bool has_command = leading && !leading->words().empty();
+  const Command* command = has_command ? find_command(leading->words().front()) : nullptr;
+  Interrupt interrupt(command == nullptr || !command->takes_program);
   Console console{Settings{}};
   if (!leading)
     return wrong_usage(console, leading.error().message, "`stepscope help` shows the commands");
@@ -91,7 +94,6 @@ Exit run_words(std::span<const std::string> words) {
     }
     return wrong_usage(console, "no command given", "`stepscope help` lists them");
   }
-  const Command* command = find_command(rest.front());
   if (command == nullptr) return unknown_command(console, rest.front());
   const std::span<const std::string> before = words.first(words.size() - rest.size());
   return run_command(*command, std::span(rest).subspan(1), before, interrupt);

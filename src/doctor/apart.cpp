@@ -27,6 +27,7 @@ struct Child {
   pid_t process = -1;
   int reading = -1;
   Clock::time_point until = {};
+  const Errand* errand = nullptr;
   Returned returned = {};
 };
 
@@ -40,11 +41,15 @@ void say(int to, std::string_view text) {
 }
 
 // Only the answer reaches the caller: libraries like to print.
-void point_streams(int answer, bool is_program) {
+void point_streams(int answer, const Errand& errand) {
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int errors =
+      errand.errors_to.empty()
+          ? -1
+          : ::open(errand.errors_to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   (void)::dup2(nowhere, STDIN_FILENO);
-  (void)::dup2(is_program ? answer : nowhere, STDOUT_FILENO);
-  (void)::dup2(nowhere, STDERR_FILENO);
+  (void)::dup2(errand.program.empty() ? nowhere : answer, STDOUT_FILENO);
+  (void)::dup2(errors < 0 ? nowhere : errors, STDERR_FILENO);
 }
 
 [[noreturn]] void be_child(const Errand& errand, int answer, pid_t parent) {
@@ -55,7 +60,7 @@ void point_streams(int answer, bool is_program) {
   ::sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) (void)std::signal(number, SIG_DFL);
-  point_streams(answer, !errand.program.empty());
+  point_streams(answer, errand);
   if (!errand.program.empty()) {
     std::vector<char*> words;
     words.reserve(errand.program.size() + 1);
@@ -87,6 +92,7 @@ Child begin(const Errand& errand) {
   child.process = process;
   child.reading = ends[0];
   child.until = Clock::now() + errand.limit;
+  child.errand = &errand;
   return child;
 }
 
@@ -141,7 +147,9 @@ std::vector<Returned> run_apart(const std::vector<Errand>& errands, const std::a
     std::vector<Child*> whose;
     for (Child& child : children) {
       if (child.reading < 0) continue;
-      const bool stopped = stop != nullptr && stop->load();
+      const auto& may_go_on = child.errand->may_go_on;
+      const bool stopped = (stop != nullptr && stop->load()) ||
+                           (may_go_on && !may_go_on(static_cast<int>(child.process)));
       if (stopped || Clock::now() > child.until) {
         bury(child, stopped ? Ending::kStopped : Ending::kTooLate);
         continue;

@@ -14,6 +14,9 @@ struct Errand {
   std::function<std::string()> work = {};  // runs in a child process; its text is the answer
   std::vector<std::string> program = {};   // instead of work: what this program prints
   std::chrono::milliseconds limit{10'000};
+  std::string errors_to = {};  // a file for what it writes to standard error; empty: nowhere
+  // Asked several times a second, with its process group; false ends it. Nothing: it may go on.
+  std::function<bool(int group)> may_go_on = {};
 };
 
 enum class Ending : unsigned char { kDone, kTooLate, kCrashed, kNotStarted, kStopped };

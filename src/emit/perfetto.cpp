@@ -15,16 +15,12 @@ namespace {
 // Unix times of traces lie well after this; smaller ones are relative to who knows what.
 constexpr base::Nanos kYear2000 = base::Nanos{946'684'800} * 1'000'000'000;
 
-base::Nanos to_unix(const trace::Trace& trace) {
-  return trace.clock().base_ns + trace.clock().offset_ns;
-}
-
 base::Nanos earliest(const trace::Run& run) {
   base::Nanos first = std::numeric_limits<base::Nanos>::max();
   for (const trace::RankTraces& rank : run.ranks) {
     for (const trace::Window& window : rank.windows) {
       if (window.trace.size() == 0) continue;
-      first = std::min(first, to_unix(window.trace) + window.trace.span().start);
+      first = std::min(first, window.trace.clock().zero_unix_ns() + window.trace.span().start);
     }
   }
   return first;
@@ -75,8 +71,8 @@ base::Result<Written> write_perfetto(const trace::Run& run, const Sink& sink,
       const Texts texts(trace, options.redactor);
       perfetto::Packets packets(out, ++sequence, trace, texts);
       perfetto::Tracks tracks(packets, trace, texts, title_of(rank, i), last_number);
-      perfetto::WindowWriter writer(packets, tracks, trace, texts, to_unix(trace) + shift,
-                                    next_flow);
+      perfetto::WindowWriter writer(packets, tracks, trace, texts,
+                                    trace.clock().zero_unix_ns() + shift, next_flow);
       if (writer.write(out, written) && !options.counters.empty()) {
         writer.write_series(options.counters[sequence - 1], written);
       }

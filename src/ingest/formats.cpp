@@ -11,6 +11,7 @@
 #include "ingest/pickle/pickle.h"
 #include "ingest/reading.h"
 #include "ingest/scope/scope.h"
+#include "ingest/system/system.h"
 
 namespace stepscope::ingest {
 namespace {
@@ -43,6 +44,7 @@ base::Result<Document> refuse_xplane(std::unique_ptr<bytes::ByteSource> source,
 constexpr std::array kFormats = std::to_array<Format>({
     {"kineto", kineto::sniff, as_document<kineto::read>},
     {"scope", scope::sniff, as_document<scope::read>},
+    {"scope-system", system::sniff, as_document<system::read>},
     {"memory-snapshot", pickle::sniff, as_document<pickle::read>},
     {"memory-timeline", memory_json::sniff_timeline, as_document<memory_json::read_timeline>},
     {"memory-stats", memory_json::sniff_stats, as_document<memory_json::read_stats>},

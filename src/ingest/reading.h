@@ -16,6 +16,7 @@
 #include "memory/snapshot.h"
 #include "memory/stats.h"
 #include "memory/timeline.h"
+#include "series/node.h"
 #include "trace/trace.h"
 
 namespace stepscope::ingest {
@@ -27,12 +28,14 @@ struct ReadOptions {
   std::string step_pattern;                 // a regular expression; names of steps when not empty
   const std::atomic<bool>* stop = nullptr;  // set by a signal: reading ends with kCancelled
   std::function<void(std::uint64_t file_position)> progress;  // called from any reading thread
+  std::string model;          // of a recording: the text of the model.json beside it, or empty
   bool careful_only = false;  // only the slow, obvious reader: what the fast one is held to
   std::size_t block_bytes = std::size_t{1} << 18;  // stretch of text given to a thread at once
 };
 
 // What a file may hold.
-using Document = std::variant<trace::Trace, memory::Snapshot, memory::Timeline, memory::Stats>;
+using Document =
+    std::variant<trace::Trace, memory::Snapshot, memory::Timeline, memory::Stats, series::Node>;
 
 // A format is a row of functions, not a class hierarchy.
 struct Format {

@@ -16,10 +16,13 @@
 
 #include "cli/help.h"
 #include "cli/run.h"
+#include "python/checking.h"
 #include "python/opening.h"
 #include "python/recording.h"
 #include "python/tables.h"
 #include "report/analysis_help.h"
+#include "session/config/config_file.h"
+#include "session/config/recording_plan.h"
 
 namespace nb = nanobind;
 
@@ -60,17 +63,32 @@ void bind_recording(nb::module_& module) {
   nb::class_<OpenRun>(module, "Recording")
       .def("ask", &OpenRun::ask, nb::arg("analysis"), nb::arg("options"), nb::arg("ranks"),
            nb::arg("steps"), Released())
+      .def(
+          "diff",
+          [](const OpenRun& self, const OpenRun& other, std::vector<std::int32_t> ranks,
+             std::vector<std::int64_t> steps, std::vector<std::int32_t> other_ranks,
+             std::vector<std::int64_t> other_steps) {
+            return self.diff(other, {std::move(ranks), std::move(steps)},
+                             {std::move(other_ranks), std::move(other_steps)});
+          },
+          nb::arg("other"), nb::arg("ranks"), nb::arg("steps"), nb::arg("other_ranks"),
+          nb::arg("other_steps"), Released())
       .def("info_json", &OpenRun::info_json, Released())
       .def("report_text", &OpenRun::report_text, nb::arg("choice"), nb::arg("width"),
            nb::arg("colour"), Released())
       .def("report_html", &OpenRun::report_html, nb::arg("choice"), Released())
       .def("advise", &OpenRun::advise, nb::arg("choice"), nb::arg("thresholds"), Released());
+  nb::class_<Compared>(module, "Compared")
+      .def_prop_ro("answer", [](const Compared& self) { return self.answer; })
+      .def_ro("sentence", &Compared::sentence);
   nb::class_<Advised>(module, "Advice")
       .def_prop_ro("table", [](const Advised& self) { return AnsweredTable{self.table}; })
       .def_ro("json", &Advised::json);
 }
 
 void bind_functions(nb::module_& module) {
+  module.def("check_steps", check_steps, nb::arg("runs"), nb::arg("baseline"), nb::arg("rules"),
+             Released());
   module.def(
       "open",
       [](std::vector<std::string> paths, unsigned jobs, std::uint64_t max_memory_bytes,
@@ -81,6 +99,12 @@ void bind_functions(nb::module_& module) {
       },
       nb::arg("paths"), nb::arg("jobs"), nb::arg("max_memory_bytes"), nb::arg("steps"),
       nb::arg("peaks"), nb::arg("progress").none());
+  module.def(
+      "config_json",
+      [](const std::string& path) {
+        return session::plan_json(value_or_throw(session::read_config(path)));
+      },
+      nb::arg("path"), Released());
   module.def("version", cli::version_line);
   module.def("analyses_json", report::analyses_json);
   module.def("analysis_names", [] {

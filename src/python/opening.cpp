@@ -33,12 +33,6 @@ session::OpenOptions options_from(const OpenArguments& arguments) {
   return options;
 }
 
-std::string words_of(const std::vector<std::string>& paths) {
-  std::string words;
-  for (const std::string& path : paths) words += (words.empty() ? "" : " ") + path;
-  return words;
-}
-
 }  // namespace
 
 std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::object& progress) {
@@ -50,7 +44,7 @@ std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::obje
     total = now.bytes_total;
     done = now.bytes_done;
   };
-  OpenedWith with{words_of(arguments.paths), {}, options.threads};
+  OpenedWith with{arguments.paths, {}, options.threads};
   if (!arguments.peaks.empty()) with.peaks = value_or_throw(session::read_peaks(arguments.peaks));
   auto reading =
       std::async(std::launch::async, [&] { return session::open(arguments.paths, options); });

@@ -2,10 +2,14 @@
 
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "cli/help.h"
 #include "report/advice.h"
+#include "report/diff.h"
 #include "report/info_text.h"
 #include "report/page.h"
+#include "session/compare.h"
 #include "session/full_report.h"
 #include "session/thresholds_file.h"
 
@@ -23,8 +27,21 @@ report::Answers answers_of(const session::Recording& recording, const PageChoice
   return value_or_throw(session::full_report(recording, chosen, asked, with.threads));
 }
 
+Answered answered(const analysis::Analysis* about, analysis::Answer answer) {
+  Answered out{.about = about, .answer = std::move(answer), .tables = {}};
+  for (base::Table& table : out.answer.tables) {
+    out.tables.push_back(std::make_shared<const base::Table>(std::move(table)));
+  }
+  out.answer.tables.clear();
+  return out;
+}
+
+std::string words_of(const OpenedWith& with) {
+  return fmt::format("{}", fmt::join(with.paths, " "));
+}
+
 report::Page page_of(const report::Answers& answers, const PageChoice& choice,
-                     const std::string& paths) {
+                     const std::vector<std::string>& paths) {
   return choice.memory ? report::make_memory_page(answers, paths) : report::make_page(answers);
 }
 
@@ -42,23 +59,29 @@ std::shared_ptr<const session::Study> OpenRun::study(const std::vector<std::int3
   return last_study_;
 }
 
+Compared OpenRun::diff(const OpenRun& other, const Chosen& own, const Chosen& others) const {
+  const session::ComparedSide before{
+      &recording_, {own.ranks, own.steps, with_.peaks}, words_of(with_)};
+  const session::ComparedSide after{
+      &other.recording_, {others.ranks, others.steps, other.with_.peaks}, words_of(other.with_)};
+  analysis::Answer answer = value_or_throw(session::compare(before, after, with_.threads));
+  Compared out{.answer = {}, .sentence = report::diff_sentence(answer)};
+  out.answer = answered(&analysis::kDiff, std::move(answer));
+  return out;
+}
+
 Answered OpenRun::ask(const std::string& analysis,
                       const std::map<std::string, std::string>& options,
                       const std::vector<std::int32_t>& ranks,
                       const std::vector<std::int64_t>& steps) {
-  Answered out;
-  out.answer = value_or_throw(study(ranks, steps)->ask(analysis, options));
-  out.about = analysis::find_analysis(analysis);
-  for (base::Table& table : out.answer.tables) {
-    out.tables.push_back(std::make_shared<const base::Table>(std::move(table)));
-  }
-  out.answer.tables.clear();
-  return out;
+  return answered(analysis::find_analysis(analysis),
+                  value_or_throw(study(ranks, steps)->ask(analysis, options)));
 }
 
 std::string OpenRun::info_json() const {
   const report::RecordedMemory memory{recording_.snapshots, recording_.timelines, recording_.stats};
-  return report::info_json(report::summarize(recording_.run, memory), memory, std::nullopt);
+  return report::info_json(report::summarize(recording_.run, memory, recording_.rank_records),
+                           memory, std::nullopt);
 }
 
 std::string OpenRun::report_text(const PageChoice& choice, std::size_t width, bool colour) const {

@@ -50,7 +50,7 @@ struct PageChoice {
 
 // What a run was opened with and keeps.
 struct OpenedWith {
-  std::string paths;                      // as they would be typed again
+  std::vector<std::string> paths;
   std::vector<analysis::OwnPeaks> peaks;  // of devices the user knows better
   unsigned threads = 1;
 };
@@ -59,6 +59,17 @@ struct OpenedWith {
 struct Advised {
   std::shared_ptr<const base::Table> table;
   std::string json;
+};
+
+// Which ranks and steps of a run; empty: all, but the warm-up.
+struct Chosen {
+  std::vector<std::int32_t> ranks;
+  std::vector<std::int64_t> steps;
+};
+
+struct Compared {
+  Answered answer;
+  std::string sentence;
 };
 
 class OpenRun {
@@ -72,6 +83,8 @@ class OpenRun {
   std::string info_json() const;
   std::string report_text(const PageChoice& choice, std::size_t width, bool colour) const;
   std::string report_html(const PageChoice& choice) const;
+  // This run is "before".
+  Compared diff(const OpenRun& other, const Chosen& own, const Chosen& others) const;
   // `thresholds` is a file, or empty.
   Advised advise(const PageChoice& choice, const std::string& thresholds) const;
 

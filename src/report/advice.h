@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "advice/finding.h"
 #include "base/table.h"
@@ -34,6 +35,10 @@ void write_advice(JsonWriter& json, const advice::Advice& advice);
 
 // The rules with what they ask, and all thresholds.
 std::string rules_text(const Look& look);
+
+std::vector<std::string_view> rule_names();
+// One rule: what it asks and needs, what to record for it, its thresholds; empty for another name.
+std::string rule_text(std::string_view id, const Look& look);
 
 // SARIF 2.1.0, for code-review tools; `version` is the program's.
 std::string advice_sarif(const advice::Advice& advice, std::string_view version);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -104,7 +105,16 @@ base::Cell bound(const std::optional<advice::Gain>& gain, bool low) {
 }  // namespace
 
 void write_advice(JsonWriter& json, const advice::Advice& advice) {
-  json.member("healthy", advice.healthy);
+  // Neither healthy nor with a fault: nobody can say.
+  const bool faulty = std::ranges::any_of(advice.findings, [](const advice::Finding& one) {
+    return one.level >= advice::Level::kWarning;
+  });
+  json.key("healthy");
+  if (advice.healthy || faulty) {
+    json.value(advice.healthy);
+  } else {
+    json.null();
+  }
   json.member("step_ns", advice.step_ns);
   json.key("verdict");
   json.begin_list();

@@ -73,6 +73,8 @@ std::string_view needs_name(analysis::Needs needs) {
       return "recording";
     case analysis::Needs::kEither:
       return "either";
+    case analysis::Needs::kSystem:
+      return "system";
   }
   return "";
 }
@@ -177,6 +179,7 @@ std::string analyses_text(const Look& look) {
   };
   constexpr std::array kGroups = {Group{"of a trace", analysis::Needs::kTrace},
                                   Group{"of a recording", analysis::Needs::kRecording},
+                                  Group{"of a machine", analysis::Needs::kSystem},
                                   Group{"of a memory snapshot", analysis::Needs::kSnapshot},
                                   Group{"of either", analysis::Needs::kEither}};
   const auto is_of = [](analysis::Needs needs, const Group& group) {

@@ -188,12 +188,19 @@ std::string cell_text(const base::Table& table, std::size_t column, std::size_t 
   return {};
 }
 
+namespace {
+
+bool is_instant(const base::ColumnShape& shape) {
+  return shape.unit == Unit::kInstant && shape.type == Type::kInt;
+}
+
+}  // namespace
+
 std::int64_t first_instant(const base::Table& table) {
   constexpr std::int64_t kHour = 3'600'000'000'000;
   std::optional<std::int64_t> first;
   for (std::size_t c = 0; c < table.width(); ++c) {
-    const base::ColumnShape& shape = table.shape().columns[c];
-    if (shape.unit != Unit::kInstant || shape.type != Type::kInt) continue;
+    if (!is_instant(table.shape().columns[c])) continue;
     for (std::size_t r = 0; r < table.rows(); ++r) {
       if (table.is_null(c, r)) continue;
       const std::int64_t value = table.int_at(c, r);
@@ -206,12 +213,15 @@ std::int64_t first_instant(const base::Table& table) {
 std::string cell_text(const base::Table& table, std::size_t column, std::size_t row,
                       std::int64_t first) {
   const base::ColumnShape& shape = table.shape().columns[column];
-  const bool counts = first != 0 && shape.unit == Unit::kInstant && shape.type == Type::kInt;
-  if (!counts || table.is_null(column, row)) return cell_text(table, column, row);
+  if (first == 0 || !is_instant(shape) || table.is_null(column, row))
+    return cell_text(table, column, row);
   return whole_text(table.int_at(column, row) - first, shape.unit);
 }
 
-std::string first_instant_text(std::int64_t first) {
+std::string instants_note(const base::Table& table, std::span<const std::size_t> columns,
+                          std::int64_t first) {
+  const auto counts = [&](std::size_t c) { return is_instant(table.shape().columns[c]); };
+  if (first == 0 || std::ranges::none_of(columns, counts)) return {};
   return fmt::format("instants count from the first in this table, {} of the recording's clock",
                      duration_text(first));
 }

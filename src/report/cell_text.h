@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/table.h"
@@ -28,7 +29,9 @@ std::string cell_text(const base::Table& table, std::size_t column, std::size_t 
 std::int64_t first_instant(const base::Table& table);
 std::string cell_text(const base::Table& table, std::size_t column, std::size_t row,
                       std::int64_t first);
-std::string first_instant_text(std::int64_t first);  // a sentence to stand below the table
+// A sentence to stand below the table; empty where no column of these counts from `first`.
+std::string instants_note(const base::Table& table, std::span<const std::size_t> columns,
+                          std::int64_t first);
 
 // A number that stands in no table: as a cell of that unit would show it.
 std::string figure_text(double value, base::Unit unit);

@@ -81,15 +81,6 @@ void add_header(const trace::Header& header, RunInfo& info, std::set<std::string
   }
 }
 
-// Where nothing was traced, what processes recorded of themselves is shown as a trace is.
-bool has_traces(const trace::Run& run) {
-  return std::ranges::any_of(run.ranks, [](const trace::RankTraces& rank) {
-    return std::ranges::any_of(rank.windows, [](const trace::Window& window) {
-      return window.trace.header().process_record == nullptr;
-    });
-  });
-}
-
 }  // namespace
 
 std::vector<std::string_view> paths_of(const RunInfo& info) {
@@ -137,8 +128,10 @@ void MemoryInfo::add(const MemoryInfo& other) {
 
 RunInfo summarize(const trace::Run& run) { return summarize(run, RecordedMemory{}); }
 
-RunInfo summarize(const trace::Run& run, const RecordedMemory& memory) {
+RunInfo summarize(const trace::Run& run, const RecordedMemory& memory,
+                  std::span<const trace::RankRecord> rank_records) {
   RunInfo info;
+  info.rank_records.assign(rank_records.begin(), rank_records.end());
   info.ranks = run.ranks.size();
   std::set<std::string> hosts;
   std::set<std::string> backends;
@@ -147,12 +140,13 @@ RunInfo summarize(const trace::Run& run, const RecordedMemory& memory) {
   CollectiveTotals collectives;
   std::map<Note, NoteInfoRow> notes;
   add_notes(run.log, "", notes);
-  info.stood_in = !has_traces(run);
+  // Where nothing was traced, what processes recorded of themselves is shown as a trace is.
+  info.stood_in = !trace::has_trace(run);
   for (const trace::RankTraces& rank : run.ranks) {
     for (std::size_t i = 0; i < rank.windows.size(); ++i) {
       const trace::Window& window = rank.windows[i];
       const trace::Trace& trace = window.trace;
-      if (trace.header().process_record != nullptr) {
+      if (trace.is_recording()) {
         info.recordings.push_back(recording_info(rank.rank.value, window));
         if (!info.stood_in) {
           add_header(trace.header(), info, hosts, backends);

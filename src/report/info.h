@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "trace/rank_record.h"
 #include "trace/run.h"
 
 namespace stepscope::report {
@@ -121,8 +122,9 @@ struct NoteInfoRow {
 
 struct RunInfo {
   std::vector<WindowInfo> windows;  // by rank, then by start: traces, or what stands in for them
-  std::vector<RecordingInfo> recordings;  // so too
-  bool stood_in = false;                  // nothing was traced: the windows are the recordings
+  std::vector<RecordingInfo> recordings;        // so too
+  std::vector<trace::RankRecord> rank_records;  // by rank; nothing outside of a run folder
+  bool stood_in = false;  // nothing was traced: the windows are the recordings
   std::uint64_t ranks = 0;
   std::optional<std::int64_t> world_size;  // the largest any file gives
   std::vector<std::string> hosts, backends;

@@ -8,6 +8,7 @@
 
 #include "report/numbers.h"
 #include "report/text_width.h"
+#include "trace/step_names.h"
 
 namespace stepscope::report {
 namespace {
@@ -129,7 +130,7 @@ std::string steps_text(const RunInfo& info) {
   }
   switch (steps.source) {
     case trace::StepSource::kProfilerStep:
-      append(text, fmt::format("ProfilerStep#{}", steps.first));
+      append(text, trace::step_name(steps.first));
       if (steps.last != steps.first) text += fmt::format(" to #{}", steps.last);
       break;
     case trace::StepSource::kPattern:

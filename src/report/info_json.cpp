@@ -4,6 +4,7 @@
 #include "report/json_writer.h"
 #include "report/memory_info.h"
 #include "report/notes.h"
+#include "report/rank_records.h"
 #include "report/recording_info.h"
 #include "report/snapshot_info.h"
 
@@ -206,6 +207,10 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
   if (!info.recordings.empty()) {
     json.key("recordings");
     write_recordings(json, info);
+  }
+  if (!info.rank_records.empty()) {
+    json.key("rank_records");
+    write_rank_records(json, info);
   }
   json.key("notes");
   write_notes(json, info.notes, true);

@@ -139,7 +139,7 @@ std::string info_text(const RunInfo& info, const InfoTextOptions& options) {
   const Look& look = options.look;
   std::string text = styled(title_of(info), Style::kStrong, look) + "\n\n";
   text += facts_text(run_facts(info, options.load_seconds), look);
-  text += recordings_text(info, look);
+  text += recordings_text(info, look, options.all);
   if (info.events > 0) text += fmt::format("\n{}", events_block(info, options));
   text += links_block(info, look);
   if (const auto contents = content_facts(info); !contents.empty()) {

@@ -14,11 +14,6 @@ using trace::Row;
 constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kCount);
 constexpr std::int16_t kCpu = 0;  // c10::DeviceType
 
-// Unix time of events that came with no base: plausible between 2001 and 2096.
-bool looks_like_unix_time(std::int64_t ns) {
-  return ns > 1'000'000'000'000'000'000 && ns < 4'000'000'000'000'000'000;
-}
-
 std::uint64_t positive(base::Bytes bytes) {
   return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
 }
@@ -140,8 +135,8 @@ WindowInfo window_info(std::int32_t rank, std::uint32_t number, const trace::Win
   info.window = number;
   info.source = window.source;
   info.host = trace.header().host;
-  info.start_unix_ns = trace.span().start + trace.clock().base_ns + trace.clock().offset_ns;
-  info.start_known = trace.clock().base_known || looks_like_unix_time(info.start_unix_ns);
+  info.start_unix_ns = trace.span().start + trace.clock().zero_unix_ns();
+  info.start_known = trace.clock().base_known;
   info.span_ns = trace.span().length();
   info.entries = trace.entries();
   info.events = trace.size();

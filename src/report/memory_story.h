@@ -9,6 +9,6 @@
 namespace stepscope::report {
 
 // One text per device of a snapshot, named by it.
-std::vector<NamedText> memory_story(const Answers& findings);
+std::vector<NamedText> memory_story(const Answers& answers);
 
 }  // namespace stepscope::report

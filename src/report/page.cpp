@@ -49,15 +49,15 @@ bool anything_in(const base::Table& table, std::string_view column) {
   return false;
 }
 
-PageSection make_section(const Section& section, const Answers& findings,
+PageSection make_section(const Section& section, const Answers& answers,
                          std::set<std::string>& said) {
   PageSection out{.section = &section};
   for (const Part& part : section.parts) {
-    const Answered* finding = findings.find(part.analysis);
-    if (finding == nullptr || (part.several_snapshots && findings.snapshots < 2)) continue;
-    const base::Table* table = findings.table(part.analysis, part.table);
+    const Answered* answered = answers.find(part.analysis);
+    if (answered == nullptr || (part.several_snapshots && answers.snapshots < 2)) continue;
+    const base::Table* table = answers.table(part.analysis, part.table);
     if (part.quiet && (table == nullptr || table->rows() == 0)) continue;
-    for (const analysis::Remark& remark : finding->answer.remarks) {
+    for (const analysis::Remark& remark : answered->answer.remarks) {
       // How many rows there are was the report's choice, and it has no such option.
       if (remark.of_limit) continue;
       // Nor does a remark on a table help where the page does not show it.
@@ -65,22 +65,14 @@ PageSection make_section(const Section& section, const Answers& findings,
       if (said.insert(remark.text).second) out.remarks.push_back(remark.text);
     }
     if (table == nullptr || table->rows() == 0 || !anything_in(*table, part.needs)) continue;
-    if (part.several_ranks && findings.info.ranks < 2) continue;
+    if (part.several_ranks && answers.info.ranks < 2) continue;
     const bool is_series = part.shown == Shown::kSpark;
-    if (is_series && table->rows() <= findings.info.windows.size()) continue;
+    if (is_series && table->rows() <= answers.info.windows.size()) continue;
     Block block{.part = &part, .table = table};
     if (part.one_rank) block.by_rank = split_by_rank(*table);
     out.blocks.push_back(std::move(block));
   }
   return out;
-}
-
-void add_sections(std::span<const Section> sections, const Answers& findings, Page& page) {
-  std::set<std::string> said;
-  for (const Section& section : sections) {
-    PageSection made = make_section(section, findings, said);
-    if (!made.blocks.empty() || !made.remarks.empty()) page.sections.push_back(std::move(made));
-  }
 }
 
 // What was odd while reading, and what could not be read.
@@ -115,12 +107,18 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-std::string run_path(const RunInfo& info) {
-  if (const auto paths = paths_of(info); paths.size() == 1) {
-    return paths.front() == "-" ? "-" : shell_word(printable(paths.front()));
-  }
-  const std::string folder = common_folder(info);
-  return folder.empty() ? "PATH..." : shell_word(printable(folder));
+// Samples of a machine lie beside its ranks: a command for them names the folder of both.
+std::string above_ranks(const std::string& path) {
+  const std::size_t rank = path.rfind("/rank");
+  if (rank != std::string::npos) return path.substr(0, rank);
+  return path.starts_with("rank") ? "." : path;
+}
+
+std::string run_path(const RunInfo& info, bool sampled) {
+  const auto paths = paths_of(info);
+  const std::string path = paths.size() == 1 ? std::string(paths.front()) : common_folder(info);
+  if (path.empty()) return "PATH...";
+  return shell_word(printable(sampled ? above_ranks(path) : path));
 }
 
 std::vector<NamedText> next_of_sections(const Page& page, std::string_view path) {
@@ -135,8 +133,8 @@ std::vector<NamedText> next_of_sections(const Page& page, std::string_view path)
   return next;
 }
 
-std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
-  const std::string path = run_path(info);
+std::vector<NamedText> next_of(const Page& page, const RunInfo& info, bool sampled) {
+  const std::string path = run_path(info, sampled);
   std::vector<NamedText> next = next_of_sections(page, path);
   next.push_back({"stepscope advise " + path, "all findings, whole"});
   next.push_back({"stepscope report --html report.html " + path, "this report with charts"});
@@ -145,57 +143,60 @@ std::vector<NamedText> next_of(const Page& page, const RunInfo& info) {
   return next;
 }
 
-// What was lost stands before all figures, which are of what is left.
-void say_loss_first(const RunInfo& info, Page& page) {
-  std::string lost;
-  for (const NoteInfoRow& note : info.notes) {
-    const base::NoteInfo& about = base::info_of(note.note);
-    if (about.severity != base::Severity::kDataLoss) continue;
-    lost += fmt::format("{}{}", lost.empty() ? "" : "; ", about.meaning);
-  }
-  if (lost.empty()) return;
-  page.facts.insert(page.facts.begin(),
-                    {"Data was lost", lost + ". All figures are of what could be read."});
-}
-
 }  // namespace
+
+std::string typed_again(std::span<const std::string> paths) {
+  std::string words;
+  for (const std::string& path : paths) {
+    words += (words.empty() ? "" : " ") + shell_word(printable(path));
+  }
+  return words;
+}
 
 const Answered* Answers::find(std::string_view analysis) const {
   const auto found = std::ranges::find_if(
-      answers, [&](const Answered& finding) { return finding.about->name == analysis; });
+      answers, [&](const Answered& answered) { return answered.about->name == analysis; });
   return found == answers.end() ? nullptr : &*found;
 }
 
 const base::Table* Answers::table(std::string_view analysis, std::string_view table) const {
-  const Answered* finding = find(analysis);
-  if (finding == nullptr) return nullptr;
-  const auto found = std::ranges::find_if(finding->answer.tables,
+  const Answered* answered = find(analysis);
+  if (answered == nullptr) return nullptr;
+  const auto found = std::ranges::find_if(answered->answer.tables,
                                           [&](const base::Table& t) { return t.name() == table; });
-  return found == finding->answer.tables.end() ? nullptr : &*found;
+  return found == answered->answer.tables.end() ? nullptr : &*found;
 }
 
-Page make_page(const Answers& findings) {
+void add_sections(std::span<const Section> sections, const Answers& answers, Page& page) {
+  std::set<std::string> said;
+  for (const Section& section : sections) {
+    PageSection made = make_section(section, answers, said);
+    if (!made.blocks.empty() || !made.remarks.empty()) page.sections.push_back(std::move(made));
+  }
+}
+
+Page make_page(const Answers& answers) {
   Page page;
-  page.title = title_of(findings.info);
-  page.facts = page_facts(findings.info);
-  page.advice = findings.advice ? &*findings.advice : nullptr;
-  add_sections(kRunPage.sections, findings, page);
-  add_oddities(findings.info, page);
-  page.one_rank = findings.info.ranks < 2;
-  page.next = next_of(page, findings.info);
+  page.title = title_of(answers.info);
+  page.facts = page_facts(answers.info);
+  page.advice = answers.advice ? &*answers.advice : nullptr;
+  add_sections(kRunPage.sections, answers, page);
+  add_oddities(answers.info, page);
+  page.one_rank = answers.info.ranks < 2;
+  page.next = next_of(page, answers.info, answers.find("system") != nullptr);
   return page;
 }
 
-Page make_memory_page(const Answers& findings, std::string_view paths) {
+Page make_memory_page(const Answers& answers, std::span<const std::string> given) {
   Page page;
   page.title = "Memory";
-  page.facts = memory_story(findings);
-  page.advice = findings.advice ? &*findings.advice : nullptr;
-  add_sections(kMemoryPage.sections, findings, page);
-  add_oddities(findings.info, page);
+  page.facts = memory_story(answers);
+  page.advice = answers.advice ? &*answers.advice : nullptr;
+  add_sections(kMemoryPage.sections, answers, page);
+  add_oddities(answers.info, page);
   page.one_rank = true;  // the snapshot's name says it
   page.one_device = page.facts.size() == 1;
-  say_loss_first(findings.info, page);
+  const std::string paths = typed_again(given);
   page.next = next_of_sections(page, paths);
   page.next.push_back({fmt::format("stepscope advise {}", paths), "all findings, whole"});
   page.next.push_back(

@@ -77,16 +77,23 @@ struct Page {
   }
 };
 
-// The findings must outlive the page.
-Page make_page(const Answers& findings);
-// Of memory snapshots: the story first. `paths` as they would be typed again.
-Page make_memory_page(const Answers& findings, std::string_view paths);
+// Paths as they would be typed again, quoted where a shell wants it.
+std::string typed_again(std::span<const std::string> paths);
+
+// Parts that have no rows are left out; remarks come once on the page. What is shown must outlive
+// it.
+void add_sections(std::span<const Section> sections, const Answers& answers, Page& page);
+
+// The answers must outlive the page.
+Page make_page(const Answers& answers);
+// Of memory snapshots: the story first. `paths` are what was opened, for the commands to run next.
+Page make_memory_page(const Answers& answers, std::span<const std::string> paths);
 
 std::string page_text(const Page& page, const Look& look);
 std::string page_md(const Page& page);
 std::string page_html(const Page& page, std::string_view program);
 
 // "stepscope.report/1", described in docs/cli/report.md.
-std::string report_json(const Answers& findings);
+std::string report_json(const Answers& answers);
 
 }  // namespace stepscope::report

@@ -53,7 +53,7 @@ std::string block_text(const Block& block, RankNote note, const Look& look) {
   }
   TableTextOptions options;
   options.look = look;
-  options.bars = true;
+  options.bars = part.bars;
   options.rows = part.rows;
   options.rank = note;
   options.rank.first_of = block.by_rank.size();

@@ -16,7 +16,8 @@ struct RecordedMemory {
   std::span<const memory::Stats> stats;
 };
 
-// Of the run, with what was odd in the memory files too.
-RunInfo summarize(const trace::Run& run, const RecordedMemory& memory);
+// Of the run, with what was odd in the memory files too, and with what ranks wrote down.
+RunInfo summarize(const trace::Run& run, const RecordedMemory& memory,
+                  std::span<const trace::RankRecord> rank_records = {});
 
 }  // namespace stepscope::report

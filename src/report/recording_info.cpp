@@ -8,6 +8,7 @@
 #include "report/info_facts.h"
 #include "report/info_window.h"
 #include "report/numbers.h"
+#include "report/rank_records.h"
 #include "report/text_width.h"
 #include "trace/process_record.h"
 
@@ -112,8 +113,16 @@ std::string log_text(const RecordingInfo& sum) {
   return text;
 }
 
-std::string counters_text(const RecordingInfo& sum) {
+// Of those that the recorder puts there itself.
+bool is_own_counter(std::string_view name) {
+  return name.starts_with("loader ") || name.starts_with("process ") || name.starts_with("cuda:") ||
+         name.starts_with("xpu:");
+}
+
+std::string counters_text(RecordingInfo sum) {
   constexpr std::size_t kShown = 4;
+  std::ranges::stable_partition(sum.counters,
+                                [](const std::string& name) { return !is_own_counter(name); });
   std::string text = fmt::format("{} of {}: ", counted(sum.counter_values, "value"),
                                  counted(sum.counters.size(), "counter"));
   for (std::size_t i = 0; i < std::min(kShown, sum.counters.size()); ++i) {
@@ -166,6 +175,7 @@ std::string lost_text(const RunInfo& info, const RecordingInfo& sum) {
     append(text, fmt::format("the wall clock was set by {} meanwhile, and not followed",
                              duration_text(sum.clock_set_ns)));
   }
+  append(text, cut_windows_text(info));
   return text.empty() ? "nothing" : text;
 }
 
@@ -181,7 +191,39 @@ std::string cost_text(const RunInfo& info, const RecordingInfo& sum) {
                                           static_cast<std::uint64_t>(length)),
                              duration_text(length)));
   }
+  append(text, window_cost_text(info));
   return text;
+}
+
+// Of a run folder without recordings: ranges and steps were left out, or their file is gone.
+std::vector<NamedText> facts_of_ranks(const RunInfo& info) {
+  std::string lost = cut_windows_text(info);
+  const auto unfinished = static_cast<std::uint64_t>(
+      std::ranges::count(info.rank_records, std::string(), &trace::RankRecord::finished));
+  if (unfinished > 0) {
+    append(lost, fmt::format("the window that was open when {} ended, if there was one",
+                             unfinished == 1 ? "the process" : "the processes"));
+  }
+  const std::string cost = window_cost_text(info);
+  return {{"By", counted(info.rank_records.size(), "rank")},
+          {"Ended", endings_text(info)},
+          {"Lost", lost.empty() ? "nothing" : lost},
+          {"Cost", cost.empty() ? "nothing was measured" : cost}};
+}
+
+std::vector<NamedText> facts_of_recordings(const RunInfo& info) {
+  const RecordingInfo sum = sum_of(info);
+  const auto trainers = static_cast<std::size_t>(
+      std::ranges::count(info.recordings, false, &RecordingInfo::is_worker));
+  std::vector<NamedText> facts = {{"By", processes_text(info)}, {"Ranges", ranges_text(sum)}};
+  facts.push_back({"Steps", recorded_steps_text(sum.steps, trainers)});
+  facts.push_back({"Log", log_text(sum)});
+  if (sum.counter_values > 0) facts.push_back({"Counters", counters_text(sum)});
+  if (!info.stood_in && !lists_windows(info)) facts.push_back({"Traced", windows_text(info)});
+  if (!info.rank_records.empty()) facts.push_back({"Ended", endings_text(info)});
+  facts.push_back({"Lost", lost_text(info, sum)});
+  facts.push_back({"Cost", cost_text(info, sum)});
+  return facts;
 }
 
 }  // namespace
@@ -199,7 +241,7 @@ RecordingInfo recording_info(std::int32_t rank, const trace::Window& window) {
                      .instants = record.instants,
                      .log_lines = record.log.size(),
                      .counter_values = record.counter_values,
-                     .start_unix_ns = trace.clock().base_ns + trace.clock().offset_ns,
+                     .start_unix_ns = trace.clock().zero_unix_ns(),
                      .length_ns = record.length,
                      .finished = record.cost.has_value(),
                      .dropped = record.dropped,
@@ -224,20 +266,13 @@ RecordingInfo recording_info(std::int32_t rank, const trace::Window& window) {
   return info;
 }
 
-std::string recordings_text(const RunInfo& info, const Look& look) {
-  if (info.recordings.empty()) return {};
-  const RecordingInfo sum = sum_of(info);
-  const auto trainers = static_cast<std::size_t>(
-      std::ranges::count(info.recordings, false, &RecordingInfo::is_worker));
-  std::vector<NamedText> facts = {{"By", processes_text(info)}, {"Ranges", ranges_text(sum)}};
-  facts.push_back({"Steps", recorded_steps_text(sum.steps, trainers)});
-  facts.push_back({"Log", log_text(sum)});
-  if (sum.counter_values > 0) facts.push_back({"Counters", counters_text(sum)});
-  if (!info.stood_in) facts.push_back({"Traced", windows_text(info)});
-  facts.push_back({"Lost", lost_text(info, sum)});
-  facts.push_back({"Cost", cost_text(info, sum)});
-  return fmt::format("\n{}\n{}", styled("Recorded by stepscope", Style::kStrong, look),
-                     facts_text(facts, look));
+std::string recordings_text(const RunInfo& info, const Look& look, bool all) {
+  if (info.recordings.empty() && info.rank_records.empty()) return {};
+  const std::vector<NamedText> facts =
+      info.recordings.empty() ? facts_of_ranks(info) : facts_of_recordings(info);
+  return fmt::format("\n{}\n{}{}{}", styled("Recorded by stepscope", Style::kStrong, look),
+                     facts_text(facts, look), windows_table(info, look, all),
+                     warnings_list(info, look, all));
 }
 
 void write_recordings(JsonWriter& json, const RunInfo& info) {

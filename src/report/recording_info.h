@@ -12,8 +12,8 @@ namespace stepscope::report {
 
 RecordingInfo recording_info(std::int32_t rank, const trace::Window& window);
 
-// Nothing where there is no recording.
-std::string recordings_text(const RunInfo& info, const Look& look);
+// Nothing where there is no recording. `all`: every window and warning, however many.
+std::string recordings_text(const RunInfo& info, const Look& look, bool all);
 
 // The list under "recordings" in "stepscope.info/1".
 void write_recordings(JsonWriter& json, const RunInfo& info);

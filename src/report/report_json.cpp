@@ -6,26 +6,26 @@
 
 namespace stepscope::report {
 
-std::string report_json(const Answers& findings) {
+std::string report_json(const Answers& answers) {
   JsonWriter json;
   json.begin_object();
   json.member("schema", "stepscope.report/1");
   json.key("info");
   json.begin_object();
-  write_info(json, findings.info, std::nullopt);
+  write_info(json, answers.info, std::nullopt);
   json.end_object();
-  if (findings.advice) {
+  if (answers.advice) {
     json.key("advice");
     json.begin_object();
-    write_advice(json, *findings.advice);
+    write_advice(json, *answers.advice);
     json.end_object();
   }
   json.key("analyses");
   json.begin_object();
-  for (const Answered& finding : findings.answers) {
-    json.key(finding.about->name);
+  for (const Answered& answered : answers.answers) {
+    json.key(answered.about->name);
     json.begin_object();
-    write_answer(json, finding.answer);
+    write_answer(json, answered.answer);
     json.end_object();
   }
   json.end_object();

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "report/loading_parts.h"
+
 namespace stepscope::report {
 namespace {
 
@@ -261,12 +263,111 @@ constexpr std::array kLogLines = std::to_array<Part>({
      .quiet = true},
 });
 
+constexpr Names<10> kMachineColumns = {"node",
+                                       "processors",
+                                       "cpu_mean_share",
+                                       "cpu_p95_share",
+                                       "job_cores",
+                                       "memory_mean_bytes",
+                                       "memory_max_bytes",
+                                       "memory_total_bytes",
+                                       "disk_read_bytes",
+                                       "received_bytes"};
+constexpr Names<11> kGpuColumns = {"node",
+                                   "gpu",
+                                   "busy_mean_share",
+                                   "busy_p95_share",
+                                   "memory_max_bytes",
+                                   "memory_total_bytes",
+                                   "mean_watts",
+                                   "max_watts",
+                                   "mean_mhz",
+                                   "max_celsius",
+                                   "slowed_by"};
+constexpr Names<8> kProcessColumns = {"rank",      "processes",     "most",          "mean_cores",
+                                      "max_cores", "rss_max_bytes", "pss_max_bytes", "read_bytes"};
+constexpr Names<3> kMissingColumns = {"node", "source", "missing"};
+constexpr std::array kMachines = std::to_array<Part>({
+    {.analysis = "system",
+     .table = "load",
+     .shown = Shown::kChart,
+     .caption = "How busy processors and GPUs were, over time:",
+     .only_html = true},
+    {.analysis = "system",
+     .table = "memory",
+     .shown = Shown::kChart,
+     .caption = "Memory in use, over time:",
+     .only_html = true},
+    {.analysis = "system", .table = "machines", .columns = kMachineColumns},
+    {.analysis = "system",
+     .table = "gpus",
+     .columns = kGpuColumns,
+     .caption = "The GPUs of the job:",
+     .quiet = true},
+    {.analysis = "system",
+     .table = "processes",
+     .columns = kProcessColumns,
+     .caption = "The processes of the job:",
+     .quiet = true},
+    {.analysis = "system",
+     .table = "missing",
+     .columns = kMissingColumns,
+     .caption = "What could not be seen:",
+     .quiet = true},
+});
+
+constexpr Names<8> kEnergyColumns = {"of",  "devices",    "joules",          "error_joules",
+                                     "kwh", "mean_watts", "joules_per_step", "co2_grams"};
+constexpr Names<7> kEnergyDeviceColumns = {"node",   "kind",       "device",   "method",
+                                           "joules", "mean_watts", "max_watts"};
+constexpr Names<8> kPhaseColumns = {"rank",   "range",           "calls", "total_ns",
+                                    "joules", "joules_per_call", "watts", "estimate"};
+constexpr std::array kEnergyParts = std::to_array<Part>({
+    {.analysis = "energy",
+     .table = "power",
+     .shown = Shown::kChart,
+     .caption = "Power in watts, over time:",
+     .only_html = true},
+    {.analysis = "energy", .table = "run", .columns = kEnergyColumns, .needs = "joules"},
+    {.analysis = "energy",
+     .table = "devices",
+     .columns = kEnergyDeviceColumns,
+     .rows = 16,
+     .caption = "By device:",
+     .quiet = true},
+    {.analysis = "energy",
+     .table = "phases",
+     .columns = kPhaseColumns,
+     .rows = 12,
+     .caption = "By range, each below the one it was entered in:",
+     .needs = "joules",
+     .quiet = true,
+     .one_rank = true},
+});
+
 constexpr std::array kSections = std::to_array<Section>({
     {.title = "All steps of the run",
      .about = "As the training process recorded them, traced or not: from one call of step() to "
               "the next.",
      .parts = kRunSteps,
      .next = "time --table steps"},
+    {.title = "Speed",
+     .about = "Iterations are steps in training, batches elsewhere; warm-up and traced steps are "
+              "left out. Low: 19 of 20 iterations are at least as fast. Spread: the standard "
+              "deviation of an iteration, of its mean.",
+     .parts = kSpeedParts,
+     .next = "throughput"},
+    {.title = "Data: the loader and its workers",
+     .about = "How long the loop waited for batches of the loaders it watches, and what workers "
+              "did to make them: fetch is what transform and collate leave. Ready: batches that "
+              "were there when the loop asked.",
+     .parts = kDataParts,
+     .next = "loader"},
+    {.title = "Model",
+     .about = "As prof.summarize(model, batch) counted it; a layer's sums are with the layers "
+              "inside it. A mult-add is two floating-point operations.",
+     .parts = kModelParts,
+     .next = "model"},
     {.title = "Time by range",
      .about = "What the program named, each range below the one it was entered in. Share is of the "
               "time recorded there; self is without the ranges inside.",
@@ -276,6 +377,17 @@ constexpr std::array kSections = std::to_array<Section>({
      .about = "Lines of its log, by level.",
      .parts = kLogLines,
      .next = "log"},
+    {.title = "System",
+     .about = "What was sampled of the machines while the run went on. A GPU is busy while any "
+              "kernel runs on it, however small; memory in use is total less available.",
+     .parts = kMachines,
+     .next = "system"},
+    {.title = "Energy",
+     .about = "Joules from the counters of the devices, or their power integrated over time; a "
+              "kilowatt hour is 3.6 million joules. Processors and memory count for the whole "
+              "machine.",
+     .parts = kEnergyParts,
+     .next = "energy"},
     {.title = "Where the step time goes",
      .about = "The wall time of the steps as each GPU spends it. Communication and memory count as "
               "exposed only while nothing computes; idle is when the GPU has nothing to do.",
@@ -361,6 +473,7 @@ constexpr std::array kSettings = std::to_array<Setting>({
     {"modules", "top", "12"},
     {"modules", "depth", "4"},
     {"queue-length", "points", "300"},
+    {"energy", "top", "12"},
     {"memory-bandwidth", "points", "300"},
 });
 

@@ -29,6 +29,7 @@ struct Part {
   bool folded = false;             // in HTML, behind its caption
   bool several_ranks = false;      // left out for a single rank
   bool several_snapshots = false;  // its analysis is not asked about a single snapshot
+  bool bars = true;                // in text, small ones beside shares
   bool one_rank = false;  // the first rank stands for all in text; HTML has the others folded
 };
 

@@ -116,11 +116,8 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
   }
   for (const std::string& line : lines) html += fmt::format("<tr>{}</tr>\n", line);
   html += "</tbody></table></div>\n";
-  const bool has_instants = std::ranges::any_of(shown.columns, [&](std::size_t c) {
-    return table.shape().columns[c].unit == Unit::kInstant;
-  });
-  if (first != 0 && has_instants) {
-    html += fmt::format("<p class=\"more\">{}</p>\n", html_text(first_instant_text(first)));
+  if (const std::string note = instants_note(table, shown.columns, first); !note.empty()) {
+    html += fmt::format("<p class=\"more\">{}</p>\n", html_text(note));
   }
   if (rows < table.rows()) {
     const std::size_t more = table.rows() - rows;

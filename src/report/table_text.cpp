@@ -207,9 +207,10 @@ class Layout {
       add(fmt::format("… {} more {}", count_text(more), more == 1 ? "row" : "rows"));
     }
     if (!dropped_.empty()) add(fmt::format("no room for: {}", names_of(dropped_)));
-    const bool has_instants = std::ranges::any_of(
-        laid_, [&](const Laid& laid) { return shape(laid.column).unit == base::Unit::kInstant; });
-    if (first_ != 0 && has_instants) add(first_instant_text(first_));
+    std::vector<std::size_t> columns;
+    columns.reserve(laid_.size());
+    for (const Laid& laid : laid_) columns.push_back(laid.column);
+    if (const std::string note = instants_note(table_, columns, first_); !note.empty()) add(note);
     if (options_.names_empty && !shown_.empty.empty())
       add(fmt::format("nothing in: {}", names_of(shown_.empty)));
     return text;

@@ -60,10 +60,9 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
   out += head + "\n" + rule + "\n";
   for (const std::string& line : lines) out += line + "\n";
   if (shown < table.rows()) out += fmt::format("\n… {} more rows\n", table.rows() - shown);
-  const bool has_instants = std::ranges::any_of(kept.columns, [&](std::size_t c) {
-    return table.shape().columns[c].unit == base::Unit::kInstant;
-  });
-  if (first != 0 && has_instants) out += fmt::format("\n{}\n", first_instant_text(first));
+  if (const std::string note = instants_note(table, kept.columns, first); !note.empty()) {
+    out += fmt::format("\n{}\n", note);
+  }
   return out;
 }
 

@@ -10,6 +10,7 @@ base::Result<Study> Study::prepare(const Recording& recording, const analysis::S
             analysis::make_view(recording.run,
                                 {recording.snapshots, recording.timelines, recording.stats},
                                 selection, threads));
+  view.nodes = recording.nodes;
   return Study(std::move(view));
 }
 

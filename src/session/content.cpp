@@ -131,7 +131,7 @@ std::string reason_for_list(Walk& walk) {
 std::string reason_to_skip(std::string_view text, bool whole) {
   if (ingest::pickle::sniff(text) > 0) return ingest::pickle::reason_to_skip(text);
   const std::string_view format = ingest::format_of(text.substr(0, ingest::kSniffedBytes)).name;
-  if (format == "scope" || format.starts_with("memory-")) return {};
+  if (format.starts_with("scope") || format.starts_with("memory-")) return {};
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   Walk walk(text);
   if (is_own(text)) return std::string(kOwnFile);

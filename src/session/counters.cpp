@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "analysis/arithmetic/intervals.h"
-#include "session/analyze.h"
 
 namespace stepscope::session {
 namespace {
@@ -170,6 +169,11 @@ void leave_out_known(std::vector<CounterSeries>& series, const trace::Trace& tra
 
 base::Result<Windows> counter_series(const trace::Run& run, MemorySeries memory, unsigned threads) {
   SCOPE_TRY(const Study study, Study::prepare(run, {}, threads));
+  return counter_series(run, study, memory);
+}
+
+base::Result<Windows> counter_series(const trace::Run& run, const Study& study,
+                                     MemorySeries memory) {
   const Places places = places_of(run);
   Windows out(places.size());
   SCOPE_TRY(add_table(out, places, study,

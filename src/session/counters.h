@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "emit/emit.h"
+#include "session/analyze.h"
 #include "trace/run.h"
 
 namespace stepscope::session {
@@ -16,5 +17,9 @@ enum class MemorySeries : std::uint8_t { kInclude, kLeaveOut };
 base::Result<std::vector<std::vector<emit::CounterSeries>>> counter_series(const trace::Run& run,
                                                                            MemorySeries memory,
                                                                            unsigned threads);
+// The same with a study of all of the run at hand.
+base::Result<std::vector<std::vector<emit::CounterSeries>>> counter_series(const trace::Run& run,
+                                                                           const Study& study,
+                                                                           MemorySeries memory);
 
 }  // namespace stepscope::session

@@ -38,6 +38,8 @@ struct Place {
 
 class Search {
  public:
+  explicit Search(std::string within) : within_(std::move(within)) {}
+
   base::Status add(const std::string& path, std::size_t argument) {
     if (path == "-") return add_standard_input(argument);
     struct stat facts{};
@@ -60,6 +62,9 @@ class Search {
 
   Discovery finish() {
     leave_out_twins();
+    for (FoundFile& file : found_.files) {
+      file.alone = leads_out_.contains(fs::path(file.path).parent_path().string());
+    }
     const auto by_path = [](const auto& a, const auto& b) { return natural_less(a.path, b.path); };
     std::ranges::stable_sort(found_.skipped, by_path);
     std::ranges::stable_sort(found_.failures, by_path);
@@ -105,7 +110,7 @@ class Search {
     if (error) return failed(folder, code_of(error.value()), error.message());
     const bool is_run = leave_attempts(folder, names, depth);
     for (const std::string& name : names) {
-      if (is_run && holds_no_ranks(name)) continue;
+      if (is_run && holds_no_recording(name)) continue;
       visit((fs::path(folder) / name).string(), name, depth);
     }
     return true;
@@ -139,6 +144,11 @@ class Search {
 
   void visit(const std::string& path, const std::string& name, int depth) {
     if (name.starts_with('.')) return;  // .git, .ipynb_checkpoints, editors' files
+    if (leads_out(path)) {
+      leads_out_.insert(fs::path(path).parent_path().string());
+      found_.skipped.push_back({path, "a link that leads out of the folder that is served"});
+      return;
+    }
     struct stat facts{};
     if (::stat(path.c_str(), &facts) != 0) {
       if (has_trace_name(name)) failed(path, code_of(errno), std::strerror(errno));
@@ -151,6 +161,14 @@ class Search {
     } else if (name.ends_with(".tmp") && has_trace_name(name.substr(0, name.rfind('.')))) {
       found_.skipped.push_back({path, "its writer has not finished it"});
     }
+  }
+
+  bool leads_out(const std::string& path) const {
+    if (within_.empty()) return false;
+    std::error_code error;
+    if (!fs::is_symlink(path, error)) return false;
+    const std::string target = fs::canonical(path, error).string();
+    return error || !is_within(target, within_);
   }
 
   bool failed(const std::string& path, Code code, const std::string& what) {
@@ -180,8 +198,10 @@ class Search {
     });
   }
 
+  std::string within_;  // empty: anywhere
   Discovery found_;
   std::size_t argument_ = 0;
+  std::set<std::string> leads_out_;  // folders with links that do
   std::set<Place> files_seen_, folders_seen_;
 };
 
@@ -198,8 +218,13 @@ bool has_trace_name(std::string_view file_name) {
   return at != std::string::npos && !name.ends_with(".tmp") && !name.ends_with(".partial");
 }
 
-base::Result<Discovery> discover(const std::vector<std::string>& paths) {
-  Search search;
+bool is_within(std::string_view path, std::string_view folder) {
+  if (folder == "/") return path.starts_with('/');
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+base::Result<Discovery> discover(const std::vector<std::string>& paths, const std::string& within) {
+  Search search(within);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     SCOPE_TRY(search.add(paths[i], i));
   }

@@ -67,6 +67,37 @@ TEST(Discover, CountsAFileOnce) {
   EXPECT_THAT(paths_of(*found, folder), ElementsAre("a/rank0.json"));
 }
 
+TEST(Discover, StaysWithinAFolder) {
+  const TempFolder folder;
+  const TempFolder elsewhere;
+  const std::string outside = elsewhere.write("rank9.json", "{}");
+  folder.write("a/rank0.json", "{}");
+  folder.write("b/rank1.json", "{}");
+  std::filesystem::create_symlink(outside, folder / "a/rank9.json");
+  std::filesystem::create_symlink(elsewhere.path(), folder / "c");
+  std::filesystem::create_symlink(folder / "b", folder / "d");
+  const std::string root = std::filesystem::canonical(folder.path()).string();
+  const auto found = discover({root}, root);
+  ASSERT_TRUE(found);
+  std::vector<std::string> lines;
+  for (const FoundFile& file : found->files) {
+    lines.push_back(file.path.substr(root.size() + 1) + (file.alone ? " alone" : ""));
+  }
+  EXPECT_THAT(lines, testing::UnorderedElementsAre("a/rank0.json alone",
+                                                   testing::AnyOf("b/rank1.json", "d/rank1.json")));
+  ASSERT_EQ(found->skipped.size(), 2U);
+  EXPECT_THAT(found->skipped[0].why, testing::HasSubstr("leads out"));
+  EXPECT_EQ(discover({root})->files.size(), 3U);
+}
+
+TEST(Discover, AFolderIsNotWithinOneWhoseNameItBeginsWith) {
+  EXPECT_TRUE(is_within("/runs", "/runs"));
+  EXPECT_TRUE(is_within("/runs/a", "/runs"));
+  EXPECT_FALSE(is_within("/runs2/a", "/runs"));
+  EXPECT_FALSE(is_within("/", "/runs"));
+  EXPECT_TRUE(is_within("/runs", "/"));
+}
+
 TEST(Discover, LeavesOutTheCompressedTwinAndUnfinishedFiles) {
   const TempFolder folder;
   folder.write("rank0.json", "{}");
@@ -94,7 +125,7 @@ TEST(Discover, TakesTheLastAttemptOfARun) {
   const auto found = discover({folder.path()});
   ASSERT_TRUE(found);
   EXPECT_THAT(paths_of(*found, folder),
-              ElementsAre("attempt-10/rank00000/events.scope",
+              ElementsAre("attempt-10/node-a/system.scope", "attempt-10/rank00000/events.scope",
                           "attempt-10/rank00000/trace-0.json.gz.partial", "run.json"));
   EXPECT_THAT(found->earlier_attempts, ElementsAre(folder / "attempt-2", folder / "attempt-0"));
   const auto named = discover({folder / "attempt-0"});

@@ -22,7 +22,7 @@ base::Result<Export> Export::prepare(const trace::Run& run, const ExportOptions&
   // Chrome's form is copied from the text of a trace, and a recording has none.
   for (const Place& place : result.windows_) {
     if (options.format != ExportFormat::kChrome) break;
-    if (place.window->trace.header().process_record == nullptr) continue;
+    if (!place.window->trace.is_recording()) continue;
     return base::fail(base::Code::kInvalidArgument,
                       fmt::format("{}: what stepscope.profile recorded cannot be written as Chrome "
                                   "JSON; perfetto and jsonl can hold it, or name the traces alone",

@@ -1,6 +1,7 @@
 #include "session/full_report.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -46,14 +47,6 @@ bool is_shown(const Analysis& about, const report::PageKind& page, std::size_t s
   });
 }
 
-// Nothing was traced: what the processes recorded has a page of its own, and the questions about a
-// trace would say the same again, or that there is no GPU work.
-bool has_trace(const analysis::RunView& view) {
-  return std::ranges::any_of(view.windows, [](const analysis::WindowView& window) {
-    return window.trace->header().process_record == nullptr;
-  });
-}
-
 std::vector<const Analysis*> asked(const ReportRequest& request, const analysis::RunView& view) {
   std::vector<const Analysis*> list;
   const std::vector<std::string_view> advised =
@@ -61,8 +54,10 @@ std::vector<const Analysis*> asked(const ReportRequest& request, const analysis:
   for (const Analysis* about : analysis::analyses()) {
     if (request.page->of_memory && !analysis::is_of_memory(about->needs)) continue;
     if (!analysis::why_not_answered(*about, view).empty()) continue;
-    if (!request.everything && about->needs == analysis::Needs::kTrace && !has_trace(view))
-      continue;
+    // Where nothing was traced, what the processes recorded has a page of its own, and the
+    // questions about a trace would say the same again, or that there is no GPU work.
+    const bool of_trace = about->needs == analysis::Needs::kTrace;
+    if (!request.everything && of_trace && !view.has_trace()) continue;
     const bool shown = request.sections && (request.everything ||
                                             is_shown(*about, *request.page, view.snapshots.size()));
     if (shown || std::ranges::find(advised, about->name) != advised.end()) list.push_back(about);
@@ -81,20 +76,29 @@ unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::
   return static_cast<unsigned>(threads / pieces);
 }
 
-// What is wrong with the traces, for the first line of the findings.
-std::string lost_text(const trace::Run& run) {
-  base::ImportLog all = run.log;
-  for (const trace::RankTraces& rank : run.ranks) {
+bool is_cut(const base::ImportLog& log) {
+  return log.count(base::Note::kTruncated) + log.count(base::Note::kDamagedCompression) > 0;
+}
+
+// The first file that ends in the middle; empty where none does.
+std::string cut_file(const Recording& recording) {
+  for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) {
-      const base::ImportLog& log = window.trace.log();
-      if (log.count(base::Note::kTruncated) + log.count(base::Note::kDamagedCompression) > 0) {
-        return std::filesystem::path(window.source.path).filename().string() +
-               " is cut: it ends in the middle.";
-      }
-      all.merge(log);
+      if (is_cut(window.trace.log())) return window.source.path;
     }
   }
-  if (!all.lost_data()) return {};
+  for (const memory::Snapshot& snapshot : recording.snapshots) {
+    if (is_cut(snapshot.log)) return snapshot.source.path;
+  }
+  return {};
+}
+
+// What is wrong with the files, for the first line of the findings.
+std::string lost_text(const Recording& recording) {
+  if (const std::string path = cut_file(recording); !path.empty()) {
+    return std::filesystem::path(path).filename().string() + " is cut: it ends in the middle.";
+  }
+  if (!notes_of(recording).lost_data()) return {};
   return "Parts of the recording could not be read (`stepscope info` says which).";
 }
 
@@ -102,8 +106,12 @@ std::string lost_text(const trace::Run& run) {
 std::int64_t compute_major(const report::RunInfo& info) {
   std::int64_t least = 0;
   for (const report::DeviceInfo& device : info.devices) {
-    if (device.name.find("NVIDIA") == std::string::npos &&
-        device.name.find("Tesla") == std::string::npos) {
+    // Drivers of before 2021 leave the maker out.
+    static constexpr std::array<std::string_view, 5> kMakers = {"NVIDIA", "Tesla", "GeForce",
+                                                                "Quadro", "TITAN"};
+    if (std::ranges::none_of(kMakers, [&](std::string_view maker) {
+          return device.name.find(maker) != std::string::npos;
+        })) {
       continue;
     }
     if (least == 0 || device.compute_major < least) least = device.compute_major;
@@ -118,13 +126,9 @@ advice::Advice advice_of(const report::Answers& answers, const Recording& record
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
   const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run),
                             compute_major(answers.info));
-  const advice::Scope scope{
-      .trace = !recording.run.ranks.empty() && !request.page->of_memory,
-      .snapshot = !recording.snapshots.empty(),
-      .snapshot_lost = std::ranges::any_of(
-          recording.snapshots,
-          [](const memory::Snapshot& snapshot) { return snapshot.log.lost_data(); }),
-      .lost = lost_text(recording.run)};
+  const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
+                            .snapshot = !recording.snapshots.empty(),
+                            .lost = lost_text(recording)};
   return advice::advise(facts, scope);
 }
 
@@ -143,24 +147,25 @@ base::Result<report::Answers> full_report(const Recording& recording,
                                           const ReportRequest& request, unsigned threads) {
   threads = std::max(1u, threads);
   SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));
-  report::Answers findings;
-  findings.info =
-      report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats});
-  findings.snapshots = study.view().snapshots.size();
+  report::Answers answers;
+  answers.info =
+      report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats},
+                        recording.rank_records);
+  answers.snapshots = study.view().snapshots.size();
 
   const std::vector<const Analysis*> list = asked(request, study.view());
   const unsigned at_once = side_by_side(list, study.view(), threads);
   study.use_threads(threads / at_once);
-  std::vector<std::optional<base::Result<analysis::Answer>>> answers(list.size());
+  std::vector<std::optional<base::Result<analysis::Answer>>> given(list.size());
   base::parallel_for(list.size(), at_once, [&](std::size_t i) {
-    answers[i] = study.ask(list[i]->name, settings_for(*list[i], request));
+    given[i] = study.ask(list[i]->name, settings_for(*list[i], request));
   });
   for (std::size_t i = 0; i < list.size(); ++i) {
-    SCOPE_TRY(analysis::Answer answer, *std::move(answers[i]));
-    findings.answers.push_back({list[i], std::move(answer)});
+    SCOPE_TRY(analysis::Answer answer, *std::move(given[i]));
+    answers.answers.push_back({list[i], std::move(answer)});
   }
-  if (request.advice) findings.advice = advice_of(findings, recording, request);
-  return findings;
+  if (request.advice) answers.advice = advice_of(answers, recording, request);
+  return answers;
 }
 
 }  // namespace stepscope::session

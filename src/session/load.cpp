@@ -19,6 +19,7 @@
 #include "ingest/reading.h"
 #include "session/addresses.h"
 #include "session/content.h"
+#include "session/run_folder.h"
 
 namespace stepscope::session {
 namespace {
@@ -65,6 +66,7 @@ struct MemoryOf {
     for (const auto& [name, value] : stats.values) bytes += name.capacity();
     return bytes;
   }
+  std::uint64_t operator()(const series::Node& node) const { return node.memory(); }
   std::uint64_t operator()(const auto&) const { return 0; }
 };
 
@@ -220,7 +222,8 @@ class Loader {
 
   base::Result<LoadedFile> read_document(const Share& share) {
     const FoundFile& file = files_[share.file];
-    SCOPE_TRY(std::unique_ptr<bytes::ByteSource> source, bytes::open_source(file.path));
+    SCOPE_TRY(std::unique_ptr<bytes::ByteSource> source,
+              bytes::open_source(file.path, {.stop = options_.stop}));
     const auto facts = std::make_shared<SourceFacts>();
     ingest::ReadOptions options;
     options.threads = share.threads;
@@ -229,15 +232,19 @@ class Loader {
     options.careful_only = options_.careful_only;
     if (options_.block_bytes != 0) options.block_bytes = options_.block_bytes;
     options.stop = options_.stop;
+    if (!file.alone) options.model = model_beside(file.path);
     if (options_.progress) {
       options.progress = [this, index = share.file](std::uint64_t position) {
-        positions_[index].store(position, std::memory_order_relaxed);
+        // A pipe has no size, and a file may grow: neither may lead beyond the total.
+        const std::uint64_t end = size_known_ ? files_[index].bytes : position;
+        positions_[index].store(std::min(position, end), std::memory_order_relaxed);
         if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) report(lock, false);
       };
     }
     SCOPE_TRY(ingest::Document document,
               ingest::read(std::make_unique<WatchedSource>(std::move(source), facts), options));
-    if (auto* const snapshot = std::get_if<memory::Snapshot>(&document)) {
+    if (auto* const snapshot = std::get_if<memory::Snapshot>(&document);
+        snapshot != nullptr && !file.alone) {
       add_known_addresses(file.path, *snapshot);
     }
     const auto as_loaded = [&](auto&& read) -> LoadedFile {

@@ -10,6 +10,7 @@
 #include "memory/snapshot.h"
 #include "memory/stats.h"
 #include "memory/timeline.h"
+#include "series/node.h"
 #include "session/discover.h"
 #include "session/session.h"
 #include "trace/run.h"
@@ -23,7 +24,7 @@ struct NoRecording {
 
 // What became of a file.
 using LoadedFile = std::variant<NotRead, NoRecording, base::Error, trace::Window, memory::Snapshot,
-                                memory::Timeline, memory::Stats>;
+                                memory::Timeline, memory::Stats, series::Node>;
 
 std::vector<LoadedFile> load(const std::vector<FoundFile>& files, const OpenOptions& options);
 

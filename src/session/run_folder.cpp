@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 
 namespace stepscope::session {
 namespace {
@@ -24,9 +26,7 @@ std::optional<std::uint64_t> attempt_number(std::string_view folder_name) {
   return number;
 }
 
-bool holds_no_ranks(std::string_view folder_name) {
-  return folder_name == "report" || folder_name.starts_with("node-");
-}
+bool holds_no_recording(std::string_view folder_name) { return folder_name == "report"; }
 
 bool is_in_rank_folder(std::string_view path) {
   constexpr std::string_view kRank = "rank";
@@ -37,6 +37,16 @@ bool is_in_rank_folder(std::string_view path) {
   const std::string_view name = folder.substr(folder.rfind('/') + 1);
   return name.starts_with(kRank) && name.size() >= kRank.size() + kDigits &&
          is_number(name.substr(kRank.size()));
+}
+
+std::string model_beside(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = path.substr(slash + 1);
+  if (name != "events.scope" && name != "events.scope.partial") return {};
+  const std::string folder(slash == std::string_view::npos ? "" : path.substr(0, slash + 1));
+  std::ifstream file(folder + "model.json", std::ios::binary);
+  if (!file) return {};
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::optional<std::string_view> without_partial(std::string_view file_name) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace stepscope::session {
@@ -10,11 +11,14 @@ namespace stepscope::session {
 // The N of attempt-N: a run that was started again under the same name.
 std::optional<std::uint64_t> attempt_number(std::string_view folder_name);
 
-// A folder of a run that holds nothing recorded by a rank: finished reports, telemetry of a node.
-bool holds_no_ranks(std::string_view folder_name);
+// A folder of a run that holds nothing recorded: finished reports.
+bool holds_no_recording(std::string_view folder_name);
 
 // Whether the folder a file lies in is one that stepscope made for a rank.
 bool is_in_rank_folder(std::string_view path);
+
+// The text of the model.json beside the recording of a training process; empty for other files.
+std::string model_beside(std::string_view path);
 
 // The name without ".partial", which a writer takes away when it is done.
 std::optional<std::string_view> without_partial(std::string_view file_name);

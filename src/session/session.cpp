@@ -11,6 +11,8 @@
 #include "session/discover.h"
 #include "session/load.h"
 #include "session/natural_order.h"
+#include "session/open_within.h"
+#include "session/rank_records.h"
 #include "session/ranks.h"
 #include "trace/process_record.h"
 
@@ -49,7 +51,7 @@ base::Failure nothing_read(const std::vector<std::string>& paths, const trace::R
 }
 
 std::int64_t unix_start(const trace::Trace& trace) {
-  return trace.span().start + trace.clock().base_ns + trace.clock().offset_ns;
+  return trace.span().start + trace.clock().zero_unix_ns();
 }
 
 // Puts what became of a file where it belongs.
@@ -60,7 +62,10 @@ struct TakeFile {
 
   void operator()(NotRead) const {}
   void operator()(NoRecording file) const {
-    if (file.why == kOwnFile) return;  // made with the run, to be read by others
+    if (file.why == kOwnFile) {  // made with the run; most of it is for others to read
+      if (is_rank_record(path)) add_rank_record(path, recording);
+      return;
+    }
     recording.run.skipped.push_back({path, std::move(file.why)});
   }
   void operator()(base::Error error) const {
@@ -70,6 +75,7 @@ struct TakeFile {
   void operator()(memory::Snapshot one) const { recording.snapshots.push_back(std::move(one)); }
   void operator()(memory::Timeline one) const { recording.timelines.push_back(std::move(one)); }
   void operator()(memory::Stats one) const { recording.stats.push_back(std::move(one)); }
+  void operator()(series::Node one) const { recording.nodes.push_back(std::move(one)); }
 };
 
 // What its writer has not finished may be anything; there is nothing wrong with the run.
@@ -191,15 +197,26 @@ void add_memory_ranks(std::vector<Recorded>& recorded, base::ImportLog& log) {
 
 }  // namespace
 
-bool lost_data(const Recording& recording) {
-  const auto lost = [](const auto& one) { return one.log.lost_data(); };
-  return trace::lost_data(recording.run) || std::ranges::any_of(recording.snapshots, lost) ||
-         std::ranges::any_of(recording.timelines, lost) ||
-         std::ranges::any_of(recording.stats, lost);
+base::ImportLog notes_of(const Recording& recording) {
+  base::ImportLog all = recording.run.log;
+  for (const trace::RankTraces& rank : recording.run.ranks) {
+    for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
+  }
+  for (const memory::Snapshot& snapshot : recording.snapshots) all.merge(snapshot.log);
+  for (const memory::Timeline& timeline : recording.timelines) all.merge(timeline.log);
+  for (const memory::Stats& stats : recording.stats) all.merge(stats.log);
+  for (const series::Node& node : recording.nodes) all.merge(node.log);
+  return all;
 }
 
 base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options) {
-  SCOPE_TRY(Discovery found, discover(paths));
+  return open_within({}, paths, options);
+}
+
+base::Result<Recording> open_within(const std::string& folder,
+                                    const std::vector<std::string>& paths,
+                                    const OpenOptions& options) {
+  SCOPE_TRY(Discovery found, discover(paths, folder));
   std::vector<LoadedFile> loaded = load(found.files, options);
   if (stopped(options)) return fail(Code::kCancelled, "stopped");
 
@@ -213,7 +230,7 @@ base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOp
   std::ranges::stable_sort(run.failures, by_path);
   std::ranges::stable_sort(run.skipped, by_path);
   if (windows.empty() && recording.snapshots.empty() && recording.timelines.empty() &&
-      recording.stats.empty()) {
+      recording.stats.empty() && recording.nodes.empty()) {
     return nothing_read(paths, run);
   }
   note_files(run);
@@ -224,6 +241,10 @@ base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOp
   add_memory_ranks(recording.snapshots, run.log);
   add_memory_ranks(recording.timelines, run.log);
   add_memory_ranks(recording.stats, run.log);
+  std::ranges::stable_sort(recording.rank_records, {}, &trace::RankRecord::rank);
+  std::ranges::stable_sort(recording.nodes, {}, [](const series::Node& node) {
+    return std::pair<const std::string&, base::Nanos>(node.host, node.wall_ns);
+  });
   return recording;
 }
 

@@ -13,6 +13,8 @@
 #include "memory/snapshot.h"
 #include "memory/stats.h"
 #include "memory/timeline.h"
+#include "series/node.h"
+#include "trace/rank_record.h"
 #include "trace/run.h"
 
 namespace stepscope::session {
@@ -39,10 +41,12 @@ struct Recording {
   std::vector<memory::Snapshot> snapshots;  // by rank, then in the order of the names; so below
   std::vector<memory::Timeline> timelines;
   std::vector<memory::Stats> stats;
+  std::vector<trace::RankRecord> rank_records;  // only beside one of the others
+  std::vector<series::Node> nodes;              // sampled machines; by host, then time
 };
 
-// Whether anything that was in the files is missing here: what makes a command exit with 4.
-bool lost_data(const Recording& recording);
+// What was met while reading, of all files. Lost data among it makes a command exit with 4.
+base::ImportLog notes_of(const Recording& recording);
 
 // Paths are traces and memory snapshots, folders of them (searched in depth), or "-"; which is
 // which is told by content. Files load in parallel.

@@ -48,7 +48,7 @@ TEST(Session, PutsWindowsUnderTheirRanksInOrderOfTime) {
               ElementsAre("0 zero.json", "0 late.json", "1 one.json"));
   EXPECT_EQ(recording->run.log.count(Note::kSeveralWindows), 1u);
   EXPECT_EQ(recording->run.log.count(Note::kRankConflict), 0u);
-  EXPECT_FALSE(lost_data(*recording));
+  EXPECT_FALSE(notes_of(*recording).lost_data());
 }
 
 const std::string kSnapshot = "\x80\x04}(\x8c\x08segments]u.";
@@ -68,7 +68,7 @@ TEST(Session, SortsTracesFromSnapshotsByContent) {
   EXPECT_EQ(recording->snapshots[1].rank, 3);
   ASSERT_EQ(recording->run.skipped.size(), 2u);
   EXPECT_THAT(recording->run.skipped[0].why, HasSubstr("NCCL flight recorder"));
-  EXPECT_FALSE(lost_data(*recording));
+  EXPECT_FALSE(notes_of(*recording).lost_data());
 }
 
 TEST(Session, OpensSnapshotsAlone) {
@@ -81,7 +81,7 @@ TEST(Session, OpensSnapshotsAlone) {
   ASSERT_EQ(recording->snapshots.size(), 2u);
   EXPECT_EQ(recording->snapshots[0].source.path, before);
   EXPECT_FALSE(recording->snapshots[0].rank.has_value());
-  EXPECT_TRUE(lost_data(*recording));  // one was cut short
+  EXPECT_TRUE(notes_of(*recording).lost_data());  // one was cut short
 }
 
 TEST(Session, NotesProcessesThatClaimOneRankAtOneTime) {
@@ -119,7 +119,7 @@ TEST(Session, ReportsFilesOfAFolderThatFailAndGoesOn) {
   ASSERT_EQ(recording->run.skipped.size(), 1u);
   EXPECT_EQ(recording->run.log.count(Note::kUnreadableFile), 1u);
   EXPECT_EQ(recording->run.log.count(Note::kSkippedFile), 1u);
-  EXPECT_TRUE(lost_data(*recording));
+  EXPECT_TRUE(notes_of(*recording).lost_data());
 }
 
 TEST(Session, FailsWhereAFileWasNamedOrNothingIsLeft) {

@@ -12,8 +12,6 @@ namespace {
 using advice::OwnThresholds;
 using advice::Threshold;
 
-std::string word(const YAML::Node& node) { return node.IsScalar() ? node.Scalar() : std::string(); }
-
 std::vector<std::string_view> names_of(std::string_view rule) {
   std::vector<std::string_view> names;
   for (const Threshold& one : advice::thresholds()) {
@@ -30,7 +28,7 @@ base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) 
   }
   OwnThresholds out;
   for (const auto& entry : root) {
-    const std::string rule = word(entry.first);
+    const std::string rule = scalar_of(entry.first);
     const std::vector<std::string_view> known = names_of(rule);
     if (rule.empty() || known.empty()) {
       return wrong_at(name, entry.first,
@@ -41,7 +39,7 @@ base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) 
       return wrong_at(name, entry.second, fmt::format("'{}' takes thresholds with numbers", rule));
     }
     for (const auto& threshold : entry.second) {
-      const std::string what = word(threshold.first);
+      const std::string what = scalar_of(threshold.first);
       if (advice::find_threshold(rule, what) == nullptr) {
         return wrong_at(name, threshold.first,
                         fmt::format("'{}' has no threshold '{}'; it has {}", rule, what,

@@ -4,6 +4,10 @@
 #include <fstream>
 #include <system_error>
 
+#include <fmt/ranges.h>
+
+#include "base/nearest_word.h"
+
 namespace stepscope::session {
 
 base::Result<std::string> read_small_file(const std::string& path) {
@@ -29,6 +33,16 @@ base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std:
   if (mark.is_null()) mark = YAML::Mark();  // of a file without anything in it
   return base::fail(base::Code::kFormat,
                     fmt::format("{}:{}:{}: {}", name, mark.line + 1, mark.column + 1, what));
+}
+
+std::string scalar_of(const YAML::Node& node) {
+  return node.IsScalar() ? node.Scalar() : std::string();
+}
+
+std::string meant(std::string_view given, std::span<const std::string_view> words) {
+  const std::string_view near = base::nearest_word(given, words);
+  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  return fmt::format("; there are {}", fmt::join(words, ", "));
 }
 
 }  // namespace stepscope::session

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,12 @@ base::Result<std::string> read_small_file(const std::string& path);
 
 // "peaks.yaml:3:7: what"
 base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std::string& what);
+
+// The text of a scalar; empty for anything else.
+std::string scalar_of(const YAML::Node& node);
+
+// "; did you mean 'limits'?", or all there are.
+std::string meant(std::string_view given, std::span<const std::string_view> words);
 
 // The library reports by throwing; nothing of that leaves this function.
 template <class T>

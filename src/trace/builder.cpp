@@ -46,6 +46,11 @@ bool is_far(base::Nanos time, base::Nanos middle) {
   return time - middle > kFarAway || middle - time > kFarAway;
 }
 
+// Of events that came with no base, as before 2024: plausible between 2001 and 2096.
+bool looks_like_unix_time(std::int64_t ns) {
+  return ns > 1'000'000'000'000'000'000 && ns < 4'000'000'000'000'000'000;
+}
+
 // When the last event ends, but for those at implausible times.
 base::Nanos last_end(std::span<const Batch> batches) {
   base::Nanos first = std::numeric_limits<base::Nanos>::max();
@@ -263,7 +268,9 @@ void TraceBuilder::mark_times() {
     span.start = std::min(span.start, start[row]);
     span.end = std::max(span.end, start[row] + duration[row]);
   }
-  if (span.end >= span.start) out_.span_ = span;
+  if (span.end < span.start) return;
+  out_.span_ = span;
+  if (looks_like_unix_time(span.start)) out_.clock_.base_known = true;
 }
 
 }  // namespace stepscope::trace

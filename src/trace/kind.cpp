@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "trace/step_names.h"
+
 namespace stepscope::trace {
 namespace {
 
@@ -61,11 +63,6 @@ bool equal_ignoring_case(std::string_view text, std::string_view lower) {
   });
 }
 
-bool starts_with_step(std::string_view name) {
-  constexpr std::string_view kStep = "ProfilerStep#";
-  return name.starts_with(kStep) && name.size() > kStep.size();
-}
-
 }  // namespace
 
 std::string_view name_of(Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
@@ -77,7 +74,7 @@ Kind kind_of(std::string_view category, std::string_view name) {
       [&](const CategoryKind& row) { return equal_ignoring_case(category, row.category); });
   if (found != kCategories.end()) {
     // Until 2022 the steps were written as operators.
-    if (found->kind == Kind::kCpuOp && starts_with_step(name)) return Kind::kAnnotation;
+    if (found->kind == Kind::kCpuOp && names_a_step(name)) return Kind::kAnnotation;
     return found->kind;
   }
   if (name.starts_with("Iteration Start: ") || name == "Record Window End") return Kind::kProfiler;

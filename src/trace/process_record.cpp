@@ -1,5 +1,7 @@
 #include "trace/process_record.h"
 
+#include "trace/model_summary.h"
+
 namespace stepscope::trace {
 
 std::string level_name(std::int32_t level) {
@@ -23,6 +25,16 @@ std::size_t ProcessRecord::memory() const {
   std::size_t bytes = log.capacity() * sizeof(LogEntry);
   for (const LogEntry& line : log) {
     bytes += line.logger.capacity() + line.thread.capacity() + line.text.capacity();
+  }
+  if (model != nullptr) bytes += model->memory();
+  return bytes;
+}
+
+std::size_t ModelSummary::memory() const {
+  std::size_t bytes = layers.capacity() * sizeof(ModelLayer);
+  for (const ModelLayer& layer : layers) {
+    bytes += layer.name.capacity() + layer.type.capacity() + layer.input.capacity() +
+             layer.output.capacity();
   }
   return bytes;
 }

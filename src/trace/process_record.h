@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "base/units.h"
 
 namespace stepscope::trace {
+
+struct ModelSummary;  // trace/model_summary.h
 
 struct LogEntry {
   base::Nanos time = 0;    // local, as the columns of its trace
@@ -33,11 +36,12 @@ struct ProcessRecord {
   std::vector<LogEntry> log;                          // in the order of the file
   std::uint64_t ranges = 0, instants = 0, steps = 0;  // as written; so below
   std::uint64_t counter_values = 0;
-  std::uint64_t open_ranges = 0;     // when the recording ended
-  std::uint64_t dropped = 0;         // records that found no room
-  base::Nanos length = 0;            // from the first to the last look at the clocks
-  base::Nanos clock_set = 0;         // how far somebody set the wall clock meanwhile
-  std::optional<RecorderCost> cost;  // nothing: the process did not finish
+  std::uint64_t open_ranges = 0;              // when the recording ended
+  std::uint64_t dropped = 0;                  // records that found no room
+  base::Nanos length = 0;                     // from the first to the last look at the clocks
+  base::Nanos clock_set = 0;                  // how far somebody set the wall clock meanwhile
+  std::optional<RecorderCost> cost;           // nothing: the process did not finish
+  std::shared_ptr<const ModelSummary> model;  // that it trained; null: it did not say
 
   std::size_t memory() const;
 };

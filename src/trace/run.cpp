@@ -1,15 +1,14 @@
 #include "trace/run.h"
 
+#include <algorithm>
+
 namespace stepscope::trace {
 
-bool lost_data(const Run& run) {
-  if (!run.failures.empty() || run.log.lost_data()) return true;
-  for (const RankTraces& rank : run.ranks) {
-    for (const Window& window : rank.windows) {
-      if (window.trace.log().lost_data()) return true;
-    }
-  }
-  return false;
+bool has_trace(const Run& run) {
+  return std::ranges::any_of(run.ranks, [](const RankTraces& rank) {
+    return std::ranges::any_of(rank.windows,
+                               [](const Window& window) { return !window.trace.is_recording(); });
+  });
 }
 
 }  // namespace stepscope::trace

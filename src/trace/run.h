@@ -56,7 +56,7 @@ struct Run {
   std::vector<SkippedFile> skipped;
 };
 
-// Whether anything that was in the files is missing here: what makes a command exit with 4.
-bool lost_data(const Run& run);
+// Whether a profiler traced anything, or there is only what processes recorded of themselves.
+bool has_trace(const Run& run);
 
 }  // namespace stepscope::trace

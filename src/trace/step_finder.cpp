@@ -4,27 +4,21 @@
 #include <charconv>
 #include <functional>
 #include <map>
+#include <optional>
 #include <regex>
+#include <string_view>
+
+#include "trace/step_names.h"
 
 namespace stepscope::trace {
 namespace {
 
-constexpr std::string_view kProfilerStep = "ProfilerStep#";
 constexpr std::string_view kLightningBatch = "run_training_batch";
 
 // Three rounds are the fewest that show a rhythm; nearly every kernel must agree, because a stack
 // of equal layers repeats almost as well as a step does.
 constexpr std::size_t kFewestRepeats = 3;
 constexpr double kAgreement = 0.98;
-
-std::optional<std::int64_t> trailing_number(std::string_view name) {
-  std::size_t at = name.size();
-  while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') --at;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data() + at, name.data() + name.size(), number);
-  if (at == name.size() || error != std::errc()) return std::nullopt;
-  return number;
-}
 
 bool can_be_step(Kind kind) {
   return kind == Kind::kAnnotation || kind == Kind::kCpuOp || kind == Kind::kPython ||
@@ -68,6 +62,24 @@ void number_in_order(std::vector<Step>& steps) {
 void keep_first_of_each(std::vector<Step>& steps) {
   std::map<std::int64_t, bool> seen;
   std::erase_if(steps, [&](const Step& step) { return !seen.emplace(step.number, true).second; });
+}
+
+// The step that was under way when stepscope closed its window: its mark ends there, and says
+// nothing about how long the step was.
+std::optional<std::int64_t> cut_step(const Header& header) {
+  constexpr std::string_view kKey = "\"cut_step\":";
+  for (const auto& [name, text] : header.metadata) {
+    if (name != "stepscope") continue;
+    const std::size_t at = text.find(kKey);
+    if (at == std::string::npos) return std::nullopt;
+    const std::size_t begin = text.find_first_not_of(' ', at + kKey.size());
+    if (begin == std::string::npos) return std::nullopt;
+    std::int64_t number = 0;
+    const auto [end, error] =
+        std::from_chars(text.data() + begin, text.data() + text.size(), number);
+    if (error == std::errc()) return number;
+  }
+  return std::nullopt;
 }
 
 std::vector<Row> busiest_stream(const Trace& trace) {
@@ -144,10 +156,11 @@ Steps find_steps(const Trace& trace, const std::string& pattern) {
     if (!numbered) number_in_order(list);
     if (!list.empty()) return {StepSource::kPattern, std::move(list)};
   }
-  std::vector<Step> list = spans_named(trace, [](std::string_view name) {
-    return name.starts_with(kProfilerStep) && trailing_number(name).has_value();
-  });
+  std::vector<Step> list = spans_named(trace, names_a_step);
   keep_first_of_each(list);
+  if (const auto cut = cut_step(trace.header()); cut && list.size() > 1) {
+    std::erase_if(list, [&](const Step& step) { return step.number == *cut; });
+  }
   if (!list.empty()) return {StepSource::kProfilerStep, std::move(list)};
 
   list = spans_named(trace, [](std::string_view name) {

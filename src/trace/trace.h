@@ -59,12 +59,13 @@ struct Steps {
   std::vector<Step> list;  // by start
 };
 
-// Local time + base_ns + offset_ns is Unix time. The offset is 0 until something refines it; it is
+// Local time + zero_unix_ns() is Unix time. The offset is 0 until something refines it; it is
 // applied on read and never baked into columns.
 struct Clock {
   base::Nanos base_ns = 0;
   base::Nanos offset_ns = 0;
   bool base_known = false;
+  base::Nanos zero_unix_ns() const { return base_ns + offset_ns; }
 };
 
 // The text an event was read from, for the arguments no column holds. Reading may go back to the
@@ -124,6 +125,8 @@ class Trace {
   const Steps& steps() const { return steps_; }
 
   const Header& header() const { return header_; }
+  // What a process recorded of itself; otherwise a profiler's trace.
+  bool is_recording() const { return header_.process_record != nullptr; }
   const base::ImportLog& log() const { return log_; }
   const Clock& clock() const { return clock_; }
   Span span() const { return span_; }  // of all events at plausible times

@@ -19,14 +19,16 @@ inline constexpr std::size_t kBlockHeaderBytes = 16;
 inline constexpr std::size_t kMostPayloadBytes = std::size_t{1} << 22;
 
 enum class BlockKind : std::uint32_t {
-  kProcess = 1,  // who recorded: pairs of texts
-  kAnchor = 2,   // what the clocks said at one moment
-  kNames = 3,    // texts that records name by number
-  kThread = 4,   // a thread that records from here on
-  kEvents = 5,   // records of one thread
-  kLogs = 6,     // log lines of any thread
-  kDropped = 7,  // records of one thread that found no room
-  kEnd = 8,      // the process finished its recording, and what that cost
+  kProcess = 1,   // who recorded: pairs of texts
+  kAnchor = 2,    // what the clocks said at one moment
+  kNames = 3,     // texts that records name by number
+  kThread = 4,    // a thread that records from here on
+  kEvents = 5,    // records of one thread
+  kLogs = 6,      // log lines of any thread
+  kDropped = 7,   // records of one thread that found no room
+  kEnd = 8,       // the process finished its recording, and what that cost
+  kSeries = 9,    // something that is sampled from here on: pairs of texts
+  kSamples = 10,  // values of series at some moments
 };
 
 enum class RecordKind : std::uint8_t {
@@ -41,6 +43,7 @@ inline constexpr std::uint8_t kRecordKinds = 6;
 
 using NameId = std::uint32_t;
 using ThreadId = std::uint32_t;
+using SeriesId = std::uint32_t;
 
 // One record as it leaves a thread: 16 bytes. Steps and counters take two; the second holds the
 // number or the value.

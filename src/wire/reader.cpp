@@ -89,15 +89,71 @@ std::optional<BlockView> BlockReader::next() {
   return std::nullopt;
 }
 
-std::optional<Fields> read_process(std::span<const char> payload) {
-  Cursor cursor(payload);
+namespace {
+
+Fields take_fields(Cursor& cursor) {
   const std::uint64_t count = cursor.varint();
   Fields fields;
   for (std::uint64_t i = 0; i < count && cursor.ok(); ++i) {
     std::string key(cursor.text());
     fields.emplace_back(std::move(key), cursor.text());
   }
+  return fields;
+}
+
+// False where the places are not those of moments, in order.
+bool take_places(Cursor& cursor, std::size_t moments, std::size_t count,
+                 std::vector<std::uint32_t>& at) {
+  std::uint64_t place = 0;
+  for (std::size_t i = 0; i < count && cursor.ok(); ++i) {
+    const std::uint64_t ahead = count == moments ? (i == 0 ? 0 : 1) : cursor.varint();
+    if ((i > 0 && ahead == 0) || ahead >= moments - place) return false;
+    place += ahead;
+    at.push_back(static_cast<std::uint32_t>(place));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Fields> read_process(std::span<const char> payload) {
+  Cursor cursor(payload);
+  Fields fields = take_fields(cursor);
   return whole(cursor, std::move(fields));
+}
+
+std::optional<SeriesInfo> read_series(std::span<const char> payload) {
+  Cursor cursor(payload);
+  SeriesInfo info;
+  info.series = static_cast<SeriesId>(cursor.varint());
+  info.about = take_fields(cursor);
+  return whole(cursor, std::move(info));
+}
+
+std::optional<SampleBlock> read_samples(std::span<const char> payload) {
+  Cursor cursor(payload);
+  SampleBlock block;
+  const std::uint64_t moments = cursor.varint();
+  if (moments > cursor.left()) return std::nullopt;  // each takes a byte at least
+  std::uint64_t ticks = 0;
+  for (std::uint64_t i = 0; i < moments; ++i) {
+    ticks += static_cast<std::uint64_t>(unzigzag(cursor.varint()));
+    block.ticks.push_back(ticks);
+  }
+  while (cursor.ok() && !cursor.at_end()) {
+    SampleColumn column;
+    column.series = static_cast<SeriesId>(cursor.varint());
+    const std::uint64_t count = cursor.varint();
+    if (count > moments || count > cursor.left()) return std::nullopt;
+    if (!take_places(cursor, moments, count, column.at)) return std::nullopt;
+    std::uint64_t value = 0;
+    for (std::uint64_t i = 0; i < count && cursor.ok(); ++i) {
+      value += static_cast<std::uint64_t>(unzigzag(cursor.varint()));
+      column.values.push_back(static_cast<std::int64_t>(value));
+    }
+    block.columns.push_back(std::move(column));
+  }
+  return whole(cursor, std::move(block));
 }
 
 std::optional<Anchor> read_anchor(std::span<const char> payload) {

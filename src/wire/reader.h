@@ -73,6 +73,12 @@ struct Dropped {
 };
 std::optional<Dropped> read_dropped(std::span<const char> payload);
 std::optional<Cost> read_end(std::span<const char> payload);
+struct SeriesInfo {
+  SeriesId series = 0;
+  Fields about;
+};
+std::optional<SeriesInfo> read_series(std::span<const char> payload);
+std::optional<SampleBlock> read_samples(std::span<const char> payload);
 
 // Calls visit(thread, record, value) for each; the value is that of a step or a counter.
 // Returns the thread, or nothing when the payload ends too early or holds what we do not know:

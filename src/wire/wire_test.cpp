@@ -233,6 +233,60 @@ TEST(Blocks, ManyEventsAndNames) {
   EXPECT_EQ(next_name, 3'005U);
 }
 
+// One block of the bytes, whatever came before it.
+std::string payload_of(const std::string& bytes) { return bytes.substr(kBlockHeaderBytes); }
+
+TEST(Samples, ComeBack) {
+  const SampleBlock block{
+      .ticks = {1'000, 1'100, ~0ULL, 5},
+      .columns = {{.series = 0, .at = {0, 1, 2, 3}, .values = {7, -7, INT64_MAX, INT64_MIN}},
+                  {.series = 900, .at = {1, 3}, .values = {1LL << 50, (1LL << 50) + 1}},
+                  {.series = 3, .at = {}, .values = {}}}};
+  std::string bytes;
+  put_samples(bytes, block);
+  const auto read = read_samples(payload_of(bytes));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->ticks, block.ticks);
+  ASSERT_EQ(read->columns.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(read->columns[i].series, block.columns[i].series);
+    EXPECT_EQ(read->columns[i].at, block.columns[i].at);
+    EXPECT_EQ(read->columns[i].values, block.columns[i].values);
+  }
+  bytes.clear();
+  put_series(bytes, 900, {{"name", "gpu.power"}, {"unit", "mW"}});
+  const auto series = read_series(payload_of(bytes));
+  ASSERT_TRUE(series);
+  EXPECT_EQ(series->series, 900U);
+  EXPECT_EQ(series->about[1].second, "mW");
+}
+
+// A cut or changed payload gives samples at moments that exist, or nothing.
+TEST(Samples, NothingIsTrusted) {
+  std::string bytes;
+  put_samples(bytes, {.ticks = {10, 20, 30},
+                      .columns = {{.series = 1, .at = {0, 2}, .values = {4, 5}},
+                                  {.series = 2, .at = {0, 1, 2}, .values = {1, 2, 3}}}});
+  const std::string whole = payload_of(bytes);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (int changed = 0; changed < 256; ++changed) {
+      std::string broken = whole;
+      broken[at] = static_cast<char>(changed);
+      for (const std::string& text : {broken, whole.substr(0, at)}) {
+        const auto read = read_samples(text);
+        if (!read) continue;
+        for (const SampleColumn& column : read->columns) {
+          ASSERT_EQ(column.at.size(), column.values.size());
+          for (std::size_t i = 0; i < column.at.size(); ++i) {
+            ASSERT_LT(column.at[i], read->ticks.size());
+            ASSERT_TRUE(i == 0 || column.at[i] > column.at[i - 1]);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(TickClock, InterpolatesAndIgnoresSetClocks) {
   TickClock clock;
   clock.add({1'000, 100, 5'100});

@@ -48,17 +48,21 @@ void put_record(std::string& out, const Record& record, std::uint64_t& last_tick
 
 std::string_view cut(std::string_view text) { return text.substr(0, kLongestText); }
 
+void put_fields(std::string& out, const Fields& fields) {
+  put_varint(out, fields.size());
+  for (const auto& [key, value] : fields) {
+    put_text(out, cut(key));
+    put_text(out, cut(value));
+  }
+}
+
 }  // namespace
 
 void put_file_header(std::string& out) { out.append(kMagic.data(), kMagic.size()); }
 
 void put_process(std::string& out, const Fields& fields) {
   const Block block(out, BlockKind::kProcess);
-  put_varint(out, fields.size());
-  for (const auto& [key, value] : fields) {
-    put_text(out, cut(key));
-    put_text(out, cut(value));
-  }
+  put_fields(out, fields);
 }
 
 void put_anchor(std::string& out, const Anchor& anchor) {
@@ -136,6 +140,40 @@ void put_end(std::string& out, const Cost& cost) {
     put_varint(out, value);
   }
   put_varint(out, zigzag(cost.writer_ns));
+}
+
+void put_series(std::string& out, SeriesId series, const Fields& about) {
+  const Block block(out, BlockKind::kSeries);
+  put_varint(out, series);
+  put_fields(out, about);
+}
+
+void put_samples(std::string& out, const SampleBlock& samples) {
+  const Block block(out, BlockKind::kSamples);
+  put_varint(out, samples.ticks.size());
+  std::uint64_t last_ticks = 0;
+  for (const std::uint64_t ticks : samples.ticks) {
+    put_varint(out, zigzag(static_cast<std::int64_t>(ticks - last_ticks)));
+    last_ticks = ticks;
+  }
+  for (const SampleColumn& column : samples.columns) {
+    put_varint(out, column.series);
+    put_varint(out, column.values.size());
+    // Nearly every series has a value at every moment: then their places need not be said.
+    if (column.values.size() != samples.ticks.size()) {
+      std::uint32_t last_at = 0;
+      for (const std::uint32_t at : column.at) {
+        put_varint(out, at - last_at);
+        last_at = at;
+      }
+    }
+    std::uint64_t last = 0;
+    for (const std::int64_t value : column.values) {
+      const auto bits = static_cast<std::uint64_t>(value);
+      put_varint(out, zigzag(static_cast<std::int64_t>(bits - last)));
+      last = bits;
+    }
+  }
 }
 
 }  // namespace stepscope::wire

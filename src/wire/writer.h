@@ -32,6 +32,18 @@ struct Cost {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
+// Values of one series at some of the moments of a block. Whole numbers: what they count is said
+// where the series is defined.
+struct SampleColumn {
+  SeriesId series = 0;
+  std::vector<std::uint32_t> at;  // indices into the moments, rising
+  std::vector<std::int64_t> values;
+};
+struct SampleBlock {
+  std::vector<std::uint64_t> ticks;  // the moments
+  std::vector<SampleColumn> columns;
+};
+
 void put_file_header(std::string& out);
 void put_process(std::string& out, const Fields& fields);
 void put_anchor(std::string& out, const Anchor& anchor);
@@ -43,5 +55,7 @@ void put_events(std::string& out, ThreadId thread, std::span<const Record> recor
 void put_logs(std::string& out, std::span<const LogLine> lines);
 void put_dropped(std::string& out, ThreadId thread, std::uint64_t count);
 void put_end(std::string& out, const Cost& cost);
+void put_series(std::string& out, SeriesId series, const Fields& about);
+void put_samples(std::string& out, const SampleBlock& samples);
 
 }  // namespace stepscope::wire

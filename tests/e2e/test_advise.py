@@ -91,7 +91,8 @@ def test_a_healthy_run_hears_its_ceiling_and_nothing_else(planted: Path, program
     assert told["healthy"]
     assert told["findings"] == []
     assert "Healthy" in told["verdict"][0]
-    assert any("MFU" in sentence for sentence in told["verdict"])
+    assert any("of the peak in bf16 (MFU)" in sentence for sentence in told["verdict"])
+    assert any("roofline" in sentence for sentence in told["verdict"])
 
 
 def test_a_small_batch_is_worth_a_notice_about_launches(planted: Path, program: Program) -> None:
@@ -187,3 +188,71 @@ def test_thresholds_of_the_user(samples: Path, program: Program, tmp_path: Path)
     rules.write_text("precision: {notice: 0.9, warning: 0.95, critical: 0.99}\n")
     told = advice_of(program, samples / "gpt_stack.json.gz", "--thresholds", str(rules))
     assert "precision" not in [one["rule"] for one in told["findings"]]
+
+
+RECORDED = Path(__file__).parents[1] / "fixtures" / "faults"
+
+
+# What is recorded of each, in labels.json with its cost; the rule that names it, and how grave.
+@pytest.mark.parametrize(
+    ("name", "rule", "least"),
+    [
+        ("odd_shapes", "odd-shapes", "warning"),
+        ("exposed_copies", "exposed-copies", "warning"),
+        ("small_batch", "launch-bound", "warning"),
+        ("unfused_chain", "unfused-chains", "warning"),
+        ("recompute", "recompute", "notice"),  # whether the memory is needed was not recorded
+        ("autotuning", "cudnn-autotuning", "critical"),
+        ("collector", "host-pause", "critical"),  # who stopped the program was not recorded
+    ],
+)
+def test_a_recorded_fault_is_found(program: Program, name: str, rule: str, least: str) -> None:
+    label = json.loads((RECORDED / "labels.json").read_text())["faults"][name]
+    told = advice_of(program, RECORDED / f"{name}.json.gz")
+    first = told["findings"][0]
+    assert (first["rule"], first["cause"]) == (rule, label["cause"])
+    assert LEVELS.index(first["level"]) >= LEVELS.index(least)
+    others = [one["rule"] for one in told["findings"][1:] if LEVELS.index(one["level"]) >= 2]
+    assert others == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["odd_shapes", "exposed_copies", "unfused_chain", "recompute", "autotuning", "collector"],
+)
+def test_the_gain_is_the_one_that_was_measured(program: Program, name: str) -> None:
+    label = json.loads((RECORDED / "labels.json").read_text())["faults"][name]
+    took, would = (label[key]["median"] * 1e6 for key in ("fault_step_ms", "reference_step_ms"))
+    told = advice_of(program, RECORDED / f"{name}.json.gz")
+    gain = told["findings"][0]["gain_per_step"]
+    assert gain["high_ns"] - gain["low_ns"] < WIDEST * took
+    if name == "collector":  # it runs every third step, and in two of the four that were traced
+        took = told["step_ns"]
+    assert gain["low_ns"] <= took - would <= gain["high_ns"]
+
+
+def test_the_garbage_collector_is_named_among_the_suspects(program: Program) -> None:
+    told = advice_of(program, RECORDED / "collector.json.gz")
+    assert "garbage collector" in told["findings"][0]["detail"]
+    missing = {one["rule"]: one for one in told["not_judged"]}
+    assert "stepscope run" in missing["garbage-collector"]["record"]
+
+
+def test_reentrant_checkpointing_on_another_gpu(corpus: Path, program: Program) -> None:
+    """ResNet with checkpoints on an MI300: its second forward pass is seen too."""
+    told = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
+    found = {one["rule"]: one for one in told["findings"]}
+    assert "recompute" in found
+
+
+def test_every_rule_judges_or_says_what_to_record(samples: Path, program: Program) -> None:
+    rules = {
+        line.split()[0]
+        for line in program.run("help", "advise", "rules").stdout.decode().splitlines()[1:]
+        if line.endswith("?")
+    }
+    told = advice_of(program, samples / "gpt_bf16.json.gz")
+    missing = [one["rule"] for one in told["not_judged"]]
+    assert len(missing) == len(set(missing)) and set(missing) < rules
+    assert {"garbage-collector", "cpu-contention", "memory-leak"} <= set(missing)
+    assert all(one["why"] and one["record"] for one in told["not_judged"])

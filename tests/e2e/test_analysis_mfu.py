@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,14 +15,6 @@ FIXTURES = ROOT / "tests" / "fixtures" / "operators"
 GPT = ROOT / "examples" / "data" / "gpt_bf16.json.gz"
 H200_BF16 = 989.5e12
 H200_TF32 = 494.5e12
-
-
-def corpus(name: str) -> Path:
-    """A file of the corpus, or a skip."""
-    folder = os.environ.get("STEPSCOPE_CORPUS")
-    if folder is None or not (Path(folder) / name).exists():
-        pytest.skip("no corpus")
-    return Path(folder) / name
 
 
 def gpt_step(layers: int, width: int, words: int, batch: int, tokens: int, heads: int) -> Row:
@@ -82,8 +73,8 @@ def resnet50_convolutions() -> Iterator[tuple[int, int, int, int]]:
             channels = 4 * width
 
 
-def test_resnet50_step_is_counted_as_by_hand(program: Program) -> None:
-    path = corpus("h200/resnet50_dataloader_bound.json.gz")
+def test_resnet50_step_is_counted_as_by_hand(program: Program, corpus: Path) -> None:
+    path = corpus / "h200/resnet50_dataloader_bound.json.gz"
     batch = 64
     macs = [size * size * k * k * i * o for size, k, i, o in resnet50_convolutions()]
     assert sum(macs) + 2048 * 1000 == pytest.approx(4.09e9, rel=0.005)  # the published number
@@ -98,9 +89,9 @@ def test_resnet50_step_is_counted_as_by_hand(program: Program) -> None:
         assert row["mfu_share"] == pytest.approx(want / (row["step_ns"] / 1e9) / H200_TF32)
 
 
-def test_checkpointing_is_no_model_flops(program: Program) -> None:
+def test_checkpointing_is_no_model_flops(program: Program, corpus: Path) -> None:
     """Stacks show the second forward pass: model FLOPs are three times the forward's."""
-    path = corpus("tracelens/mi300_resnet_checkpoint.json.gz")
+    path = corpus / "tracelens/mi300_resnet_checkpoint.json.gz"
     steps = tables(program, "mfu", path)["steps"]
     total = steps[-1]
     assert total["recomputed_flops"] > 0

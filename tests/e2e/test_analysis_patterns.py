@@ -133,7 +133,8 @@ class Text:
 
 
 def fusible_text(view: View, shorter_than: int) -> Text:
-    said: Any = steps(view.trace.events, view.trace.tracks, view.trace.span)
+    trace = view.trace
+    said: Any = steps(trace.events, trace.tracks, trace.span, trace.header)
     has_borders = view.has_steps and said["source"] != "repetition"
     text = Text()
     for stream in sorted({(w.device, w.stream) for w in view.work}):

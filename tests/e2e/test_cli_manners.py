@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import ROOT, Program
+from program import ROOT, Program, hear_interrupts
 
 EVENT = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":5}'
 KERNEL = (
@@ -27,20 +27,6 @@ def trace(tmp_path: Path) -> Path:
     path = tmp_path / "trace.json"
     path.write_text(TRACE)
     return path
-
-
-@pytest.fixture
-def nobody(program: Program) -> list[str]:
-    """What to put before a command so that permissions bind it: nothing, unless we are root."""
-    if os.geteuid() != 0:
-        return []
-    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    if (
-        not shutil.which("setpriv")
-        or subprocess.run([*prefix, program.path, "--version"]).returncode
-    ):
-        pytest.skip("root may read everything, and there is no way to be somebody else here")
-    return prefix
 
 
 def test_version(program: Program) -> None:
@@ -342,11 +328,6 @@ def test_bash_completes_commands_options_and_values(program: Program) -> None:
     assert complete("stepscope", "info", "--no") == {"--no-timing", "--no-progress"}
     assert complete("stepscope", "export", "--to", "") == {"chrome", "perfetto", "jsonl"}
     assert complete("stepscope", "help", "exp") == {"export"}
-
-
-def hear_interrupts() -> None:
-    """In a child: a shell starts jobs in the background deaf to SIGINT, and that is inherited."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_interrupt_while_waiting_for_input(program: Program) -> None:

@@ -138,7 +138,6 @@ def expected_status(trace: Trace) -> int:
     return 4 if trace.tracks else 3
 
 
-@pytest.mark.skipif(not TRACES, reason="no traces")
 @pytest.mark.parametrize("path", TRACES if COMPARE_ALL else SMALL, ids=short_name)
 def test_every_row_is_the_oracles(path: Path, program: Program, tmp_path: Path) -> None:
     copy = tmp_path / "trace.json.gz"  # a name that says no rank
@@ -149,7 +148,6 @@ def test_every_row_is_the_oracles(path: Path, program: Program, tmp_path: Path) 
     assert notes_of(program, copy) == dict(trace.notes)
 
 
-@pytest.mark.skipif(not TRACES, reason="no traces")
 @pytest.mark.parametrize("path", TRACES, ids=short_name)
 def test_info_counts_what_is_there(path: Path, program: Program) -> None:
     with gzip.open(path) as file:
@@ -173,7 +171,6 @@ def test_the_careful_path_can_be_asked_for(program: Program) -> None:
     assert asked.exit_status == 0, asked.stderr.decode()
 
 
-@pytest.mark.skipif(not SMALL, reason="no traces")
 @pytest.mark.parametrize("path", SMALL, ids=short_name)
 def test_all_ways_of_reading_give_the_same_bytes(path: Path, program: Program) -> None:
     reference = export(program, path)
@@ -182,7 +179,6 @@ def test_all_ways_of_reading_give_the_same_bytes(path: Path, program: Program) -
         assert export(program, path, env=env).stdout == reference.stdout, way
 
 
-@pytest.mark.skipif(not SMALL, reason="no traces")
 def test_packed_plain_and_piped_give_the_same_bytes(program: Program, tmp_path: Path) -> None:
     path = max(SMALL, key=lambda p: p.stat().st_size)
     packed = path.read_bytes()

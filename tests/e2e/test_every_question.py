@@ -3,7 +3,9 @@
 Answers are checked elsewhere. Here it counts that there is one, also in the build with sanitizers.
 """
 
+import gzip
 import json
+from pathlib import Path
 
 import pytest
 from program import ROOT, Program
@@ -60,3 +62,18 @@ def test_pages_of_everything(program: Program, command: str) -> None:
     outcome = program.run(command, str(DATA), timeout=300)
     assert outcome.exit_status == 0, outcome.stderr
     assert len(outcome.stdout) > 1000
+
+
+@pytest.mark.parametrize("sample", ["gpt_bf16", "gpt_stack"])
+@pytest.mark.parametrize("share", [1, 2])
+def test_events_without_a_name(program: Program, tmp_path: Path, sample: str, share: int) -> None:
+    trace = json.loads(gzip.decompress((DATA / f"{sample}.json.gz").read_bytes()))
+    for event in trace["traceEvents"][::share]:
+        if event["ph"] in "XiC":
+            event.pop("name", None)
+    path = tmp_path / "nameless.json"
+    path.write_text(json.dumps(trace))
+    listed = json.loads(program.run("analyze", "--list", "-f", "json").stdout)["analyses"]
+    for about in listed:
+        outcome = program.run("analyze", about["name"], "-f", "json", str(path), timeout=300)
+        assert outcome.exit_status in (0, 3), (about["name"], outcome.stderr.decode())

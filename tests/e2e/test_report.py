@@ -90,7 +90,7 @@ def test_json_has_every_analysis_and_a_version(program: Program, samples: Path) 
     assert report["schema"] == "stepscope.report/1"
     assert listed["schema"] == "stepscope.analyses/1"
     assert report["info"]["run"]["ranks"] == 2
-    of_others = ("snapshot", "recording")
+    of_others = ("snapshot", "recording", "system")
     of_traces = [row for row in listed["analyses"] if not row["needs"].startswith(of_others)]
     assert list(report["analyses"]) == [row["name"] for row in of_traces]
     for row in of_traces:

@@ -85,8 +85,7 @@ def test_what_was_lost_is_said_once_on_a_terminal(program: Program, tmp_path: Pa
     trace.write_text(TRACE[: TRACE.rindex(",")])
     for command, path in (("memory", snapshot), ("report", trace), ("info", snapshot)):
         shown = on_terminal(program, command, path)
-        # The memory page says it first, and with what is odd what it was.
-        assert shown.count("Data was lost") == (2 if command == "memory" else 1), command
+        assert shown.count("Data was lost") == 1, command
         assert "data was lost" not in shown, command
     for command, path in (("memory", snapshot), ("report", trace)):
         # The page went to a file: the terminal has to hear of it.

@@ -178,8 +178,16 @@ def place(track: Track, on_device: list[Event]) -> Row:
     return {"is_device": True, "device": number, "stream": stream}
 
 
-def steps(rows: list[Event], tracks: list[Track], span: tuple[int, int]) -> Value:
-    """ProfilerStep#N; else Lightning's batches; else what repeats; else the whole."""
+def cut_step(header: dict[str, Json]) -> int | None:
+    """The step under way when stepscope closed its window."""
+    own = header.get("stepscope")
+    return values.integer(own.get("cut_step")) if isinstance(own, dict) else None
+
+
+def steps(
+    rows: list[Event], tracks: list[Track], span: tuple[int, int], header: dict[str, Json]
+) -> Value:
+    """ProfilerStep#N but the one that was cut; else Lightning's; else what repeats; else all."""
     streams = {e.track for e in rows if e.kind in ON_DEVICE}
     marks = [
         e
@@ -193,6 +201,8 @@ def steps(rows: list[Event], tracks: list[Track], span: tuple[int, int]) -> Valu
     for event in named:
         number = int(re.findall("[0-9]+", event.name)[-1])
         numbered.setdefault(number, event)
+    if len(numbered) > 1:
+        numbered.pop(-1 if (cut := cut_step(header)) is None else cut, None)
     if numbered:
         return {
             "source": "profiler_step",

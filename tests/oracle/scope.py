@@ -33,6 +33,16 @@ class Line:
 
 
 @dataclass
+class Sign:
+    """An instant, or a value of a counter."""
+
+    place: tuple[str, int]
+    name: str
+    time: int
+    value: float | None = None
+
+
+@dataclass
 class Recording:
     """What one process recorded; times count from its first anchor."""
 
@@ -42,6 +52,7 @@ class Recording:
     ranges: list[Range] = field(default_factory=list)
     steps: list[tuple[int, int, int]] = field(default_factory=list)  # number, start, end
     lines: list[Line] = field(default_factory=list)
+    signs: list[Sign] = field(default_factory=list)
     threads: dict[int, int] = field(default_factory=dict)  # id of the system by number
     last: int = 0  # the last sign of life
     finished: bool = False
@@ -207,6 +218,11 @@ class _Reading:
                 if same:
                     same[-1].end = now
                     self.open[place].remove(same[-1])
+            elif kind == INSTANT:
+                self.out.signs.append(Sign(place, self.names[what], now))
+            elif kind == COUNTER:
+                number: float = struct.unpack("<d", struct.pack("<q", value))[0]
+                self.out.signs.append(Sign(place, self.names[what], now, number))
             elif kind == STEP:
                 if what == 0 and self.last_step is not None:
                     self.out.steps.append((value, self.last_step, now))

@@ -7,8 +7,6 @@ import re
 import zlib
 from dataclasses import dataclass
 
-import zstandard
-
 
 class NotJsonError(Exception):
     """Python's json does not take this text, so there is nothing to compare with."""
@@ -41,13 +39,21 @@ def decompress(data: bytes) -> bytes:
         if data.startswith(b"\x1f\x8b"):
             return gzip.decompress(data)
         if data.startswith(b"\x28\xb5\x2f\xfd"):
-            packed = io.BytesIO(data)
-            return (
-                zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read()
-            )
-    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+            return _unzstd(data)
+    except (OSError, EOFError, zlib.error) as error:
         raise NotJsonError(str(error)) from None
     return data
+
+
+def _unzstd(data: bytes) -> bytes:
+    # Here, since machines with a GPU on which recordings are read may not have it.
+    import zstandard
+
+    packed = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True)
+    try:
+        return packed.read()
+    except zstandard.ZstdError as error:
+        raise NotJsonError(str(error)) from None
 
 
 def parse(text: bytes) -> Json:

@@ -26,7 +26,7 @@ class Trace:
         """What export prints: the header, then a row per event in the order of the file."""
         tracks = self.tracks
         header: Row = header_of(self.header) | {
-            "steps": steps(self.events, tracks, self.span),
+            "steps": steps(self.events, tracks, self.span, self.header),
             "tracks": tracks_rows(tracks, self.events, self.entries),
             "entries": len(self.entries),
             "span": list(self.span),

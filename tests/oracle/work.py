@@ -160,7 +160,7 @@ def correct(found: list[Step], work: list[Work]) -> None:
 
 def view_of(trace: Trace, rank: int | None = None) -> View:
     """Everything an analysis needs of one window."""
-    said: Any = steps(trace.events, trace.tracks, trace.span)
+    said: Any = steps(trace.events, trace.tracks, trace.span, trace.header)
     work = work_of(trace)
     found = [Step(n, (s, e), (s, e)) for n, s, e in sorted(said["list"], key=lambda one: one[1])]
     has_steps = said["source"] != "whole" and bool(found)

@@ -28,7 +28,7 @@ def test_the_table_has_a_row_per_finding() -> None:
     assert len(rows) == len(findings) > 1
     for row, finding in zip(rows, findings, strict=True):
         assert (row["rule"], row["level"]) == (finding.rule, finding.level)
-        assert (row["gain_low_ns"], row["gain_high_ns"]) == finding.gain_ns
+        assert (row["gain_low_ns"], row["gain_high_ns"]) == (finding.gain_ns or (None, None))
         assert tuple(row["ranks"]) == finding.ranks
     assert rows[0]["remaining_low_ns"] is None
     assert rows[1]["remaining_high_ns"] == findings[1].remaining_ns[1]  # type: ignore[index]

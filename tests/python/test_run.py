@@ -72,7 +72,7 @@ def test_durations_come_in_several_spellings(run: Any, delay: Any) -> None:
         (lambda run: stepscope.open(GPT, peaks="none.yaml"), "none.yaml"),
         (lambda run: stepscope.open(GPT, steps="("), "("),
         (lambda run: stepscope.open_memory(GPT), "there is no memory snapshot"),
-        (lambda run: run.report(batch_size=8), "open_memory"),
+        (lambda run: run.report(batch_size=8), "there is none here"),
         (lambda run: stepscope.open(LEAK).report(batch_size=-1), "batch-size"),
         (lambda run: run.to_html(ranks=[7]), "7"),
     ],

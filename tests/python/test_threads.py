@@ -97,19 +97,37 @@ def test_two_loads_are_under_way_at_once(large: Path) -> None:
     assert sorted(met) == [0, 1]
 
 
-def test_ctrl_c_ends_reading(tmp_path: Path) -> None:
+@pytest.fixture
+def _hears_ctrl_c() -> Iterator[None]:
+    """As in a fresh interpreter: who ran a notebook in this process left it deaf to the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_hears_ctrl_c")
+@pytest.mark.parametrize("text", ['{"traceEvents":[', ""], ids=["silent", "unopened"])
+def test_ctrl_c_ends_waiting_for_a_pipe(tmp_path: Path, text: str) -> None:
+    """No more text ever comes: only the signal can end the reading."""
     pipe = tmp_path / "trace.json"
     os.mkfifo(pipe)
     ended = threading.Event()
+    in_time: list[bool] = []
+
+    def press() -> None:
+        if not text:
+            time.sleep(0.2)  # nobody tells when the reader has begun to wait for a writer
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        in_time.append(ended.wait(30))
 
     def feed() -> None:
-        # Opens when the reader does, so the signal comes in the middle of reading.
-        with pipe.open("w") as file:
-            file.write('{"traceEvents":[')
+        if not text:
+            press()
+            return
+        with pipe.open("w") as file:  # opens when the reader does
+            file.write(text)
             file.flush()
-            time.sleep(1)  # by now the reader waits for more text
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            ended.wait(30)  # the file does not end by itself
+            press()
 
     feeding = threading.Thread(target=feed)
     feeding.start()
@@ -118,7 +136,8 @@ def test_ctrl_c_ends_reading(tmp_path: Path) -> None:
             stepscope.open(pipe)
     finally:
         ended.set()
-    feeding.join()
+        feeding.join()
+    assert in_time == [True]
 
 
 def test_a_mistake_in_progress_ends_reading_and_is_shown(large: Path) -> None:

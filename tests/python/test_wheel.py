@@ -66,6 +66,7 @@ def test_the_name_says_what_it_needs(wheel: Path) -> None:
     assert "Requires-Python: >=3.10" in text
     assert sum(name.startswith("stepscope/_core.") and name.endswith(".so") for name in names) == 1
     assert "stepscope/py.typed" in names
+    assert "stepscope/web/index.html" in names
 
 
 def test_the_command_is_the_program(environment: Path, program: Program) -> None:

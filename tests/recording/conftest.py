@@ -1,12 +1,16 @@
 """Recordings are made by programs of their own, with torch or without."""
 
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from program import ROOT
+from known_gpu import SOURCE
+from launched_program import Runner
+from program import ROOT, Program
 from recorded_program import Script, write_script
 
 try:
@@ -23,12 +27,19 @@ def script(tmp_path: Path) -> Callable[[str], Script]:
 
 @pytest.fixture(scope="session")
 def training_python() -> str:
-    """A Python that has torch; made once."""
+    """A Python that has torch; made once. STEPSCOPE_TRAINING_PYTHON names another."""
+    if given := os.environ.get("STEPSCOPE_TRAINING_PYTHON"):
+        return given
     made = subprocess.run(
         [ROOT / "tools" / "training_env"], capture_output=True, text=True, check=False
     )
     if made.returncode != 0:
-        pytest.skip(f"no environment with torch can be made here: {made.stderr.strip()[-300:]}")
+        # Nobody would miss the tests of recording if they skipped: on a machine without a package
+        # index, whoever runs them says so.
+        why = f"no environment with torch can be made: {made.stderr.strip()[-300:]}"
+        if "STEPSCOPE_WITHOUT_TORCH" in os.environ:
+            pytest.skip(why)
+        pytest.fail(why + " (STEPSCOPE_WITHOUT_TORCH=1 skips what needs it)", pytrace=False)
     return made.stdout.strip()
 
 
@@ -36,3 +47,27 @@ def training_python() -> str:
 def training(training_python: str, tmp_path: Path) -> Callable[[str], Script]:
     """Of text: a program that has torch."""
     return lambda text: write_script(training_python, tmp_path / "train.py", text)
+
+
+@pytest.fixture
+def runner(program: Program, tmp_path: Path) -> Runner:
+    """Of `stepscope run`, with a Python that has no torch."""
+    return Runner(program, tmp_path, sys.executable)
+
+
+@pytest.fixture
+def trainer(program: Program, tmp_path: Path, training_python: str) -> Runner:
+    """With a Python that has torch, and no stepscope."""
+    return Runner(program, tmp_path, training_python)
+
+
+@pytest.fixture(scope="session")
+def fake_nvml(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a driver's library of our own."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang-16")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("nvml")
+    library = folder / "libnvidia-ml.so.1"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, SOURCE], check=True)
+    return folder

@@ -53,6 +53,11 @@ def steps_of(run: Path) -> int:
     return ranges_of(rank_folder(run) / "events.scope")["forward"]
 
 
+def lines_of(run: Path) -> list[str]:
+    answer = stepscope.open(rank_folder(run) / "events.scope").log(level="debug", top=0)
+    return [row["text"] for row in answer["lines"].rows()]
+
+
 def test_sigterm_finishes_the_run_and_kills_as_ever(script: MakeScript, tmp_path: Path) -> None:
     process = started(loop(script), tmp_path / "run")
     time.sleep(0.2)
@@ -100,25 +105,35 @@ def test_ignored_signals_stay_ignored(script: MakeScript, tmp_path: Path) -> Non
     assert rank_facts(tmp_path / "run")["steps"] == 101
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_killed_at_any_moment_all_but_the_last_half_second_is_there(
     script: MakeScript, tmp_path: Path, seed: int
 ) -> None:
-    tell = "os.write(1, (str(time.monotonic()) + ' ' + str(step) + '\\n').encode())"
-    process = started(loop(script, in_the_loop=tell), tmp_path / "run")
-    time.sleep(random.Random(seed).uniform(0.1, 1.5))
-    process.kill()
-    killed = time.monotonic()
-    out, _ = process.communicate(timeout=30)
-    assert process.returncode == -signal.SIGKILL
-    told = [line.split() for line in out.splitlines() if len(line.split()) == 2]
-    done = max((int(step) + 1 for at, step in told if float(at) < killed - 0.5), default=0)
-    if done > 0:
-        assert steps_of(tmp_path / "run") >= done
-    assert "finished" not in rank_facts(tmp_path / "run")
-    notes = notes_of(tmp_path / "run")
-    assert "not_finished" in notes
-    assert not notes & {"damaged_block", "bad_checksum"}
+    """Three processes at a time, each killed at a moment of its own: 24 moments in all."""
+    tell = "ss.log(step); os.write(1, f'{time.monotonic()} {step}\\n'.encode())"
+    program = loop(script, in_the_loop=tell)
+    moments = random.Random(seed)
+    runs = [tmp_path / str(number) for number in range(3)]
+    processes = [started(program, run) for run in runs]
+    begun = time.monotonic()
+    waits = sorted((moments.uniform(0.02, 1.5), number) for number in range(3))
+    killed = [0.0] * 3
+    for wait, number in waits:
+        time.sleep(max(0.0, begun + wait - time.monotonic()))
+        processes[number].kill()
+        killed[number] = time.monotonic()
+    for process, run, moment in zip(processes, runs, killed, strict=True):
+        out, _ = process.communicate(timeout=30)
+        assert process.returncode == -signal.SIGKILL
+        told = [line.split() for line in out.splitlines() if len(line.split()) == 2]
+        done = max((int(step) + 1 for at, step in told if float(at) < moment - 0.5), default=0)
+        if done > 0:
+            assert steps_of(run) >= done
+            assert lines_of(run)[:done] == [str(step) for step in range(done)]
+        assert "finished" not in rank_facts(run)
+        notes = notes_of(run)
+        assert "not_finished" in notes
+        assert not notes & {"damaged_block", "bad_checksum"}
 
 
 def test_an_error_is_told_and_passed_on(script: MakeScript, tmp_path: Path) -> None:
@@ -220,3 +235,42 @@ def test_stopped_in_a_thread(script: MakeScript, tmp_path: Path) -> None:
     done = program.run(str(tmp_path / "run"))
     assert (done.returncode, done.stderr) == (0, "")
     assert rank_facts(tmp_path / "run")["steps"] == 1
+
+
+@pytest.mark.parametrize("handler", ["SIG_DFL", "own"])
+def test_a_process_that_a_signal_ends_can_be_finished_first(
+    script: MakeScript, tmp_path: Path, handler: str
+) -> None:
+    """As workers are: the signal then does what it would have done."""
+    program = script(
+        """
+        import os, signal, sys, time
+        from stepscope import _capture
+        if sys.argv[2] == "own":
+            signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
+        _capture.start(sys.argv[1], "events.scope", {})
+        _capture.finish_on_sigterm()
+        _capture.finish_on_sigterm()
+        ready, told = os.pipe()
+        child = os.fork()
+        if child == 0:  # has no recording of its own: its end waits for nothing
+            os.write(told, b".")
+            while True: time.sleep(0.01)
+        os.read(ready, 1)
+        begun = time.monotonic()
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
+        print(time.monotonic() - begun < 0.25)
+        sys.stdout.flush()
+        _capture.instant("last")
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+        """
+    )
+    folder = tmp_path / "run"
+    folder.mkdir()
+    done = program.run(str(folder), handler)
+    assert (done.returncode, done.stdout) == (5 if handler == "own" else -signal.SIGTERM, "True\n")
+    opened = stepscope.open(folder / "events.scope")
+    assert "not_finished" not in {note["id"] for note in opened.notes}
+    assert b"last" in (folder / "events.scope").read_bytes()

@@ -207,6 +207,30 @@ def test_the_history_is_asked_for_as_each_torch_knows_it(
     assert not list(tmp_path.glob("*.partial"))
 
 
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, ("alloc", "python")),
+        ({"frees": True}, ("all", "python")),
+        ({"stacks": "all"}, ("alloc", "all")),
+        ({"stacks": "all", "frees": True}, ("all", "all")),
+        ({"stacks": "none", "frees": True}, (None, "python")),
+    ],
+)
+def test_stacks_are_taken_where_it_is_asked_for(
+    options: dict[str, Any],
+    asked: tuple[str | None, str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    made = OfTorch215({"segments": [], "device_traces": [[]]})
+    with_gpu(monkeypatch, made)
+    window = MemoryWindow(snapshot(**options))
+    window.begin_run(*a_rank(tmp_path))
+    window.open(0)
+    assert made.asked[0][1:3] == asked
+
+
 def test_a_history_that_was_overwritten_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -206,6 +206,34 @@ def test_warnings_as_errors_do_not_end_a_training(script: MakeScript, tmp_path: 
     assert warnings_of(tmp_path / "run") != []
 
 
+@pytest.mark.parametrize(
+    ("watch", "steps", "said"),
+    [
+        ("prof.watch([1, 2])", 0, True),
+        ("prof.watch([1, 2], phase='validation')", 0, False),  # no training
+        ("[1, 2]", 0, False),  # ranges alone, of any program
+        ("prof.watch([1, 2])", 1, False),
+    ],
+)
+def test_a_training_without_windows_is_told_that_it_has_no_steps(
+    script: MakeScript, tmp_path: Path, watch: str, steps: int, said: bool
+) -> None:
+    program = script(
+        f"""
+        import sys
+        import stepscope as ss
+        with ss.profile(sys.argv[1], trace=False) as prof:
+            for _ in {watch}:
+                pass
+            for _ in range({steps}):
+                prof.step()
+        """
+    )
+    assert program.run(str(tmp_path / "run")).returncode == 0
+    warned = [text for text in warnings_of(tmp_path / "run") if "step() was never called" in text]
+    assert len(warned) == int(said)
+
+
 def test_a_warning_names_the_line_of_the_user(script: MakeScript, tmp_path: Path) -> None:
     program = script("import stepscope as ss\nwith ss.profile('run', epochs=1): pass\n")
     done = program.run()

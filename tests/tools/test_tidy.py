@@ -1,5 +1,6 @@
 """clang-tidy is asked again when anything it would see has changed, and its rules have teeth."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def fingerprint(tree: Path, command: str = "c++", settings: bytes = b"") -> str:
-    return tidy.fingerprint(tree / "base" / "a.cpp", command, settings, tree)
+    return tidy.fingerprint(tree / "base" / "a.cpp", command, settings, tree, tree)
 
 
 def test_headers_are_reached_through_headers(tree: Path) -> None:
@@ -41,6 +42,21 @@ def test_other_changes_count_only_where_they_matter(tree: Path) -> None:
     assert fingerprint(tree) == before
     assert fingerprint(tree, command="c++ -O3") != before
     assert fingerprint(tree, settings=b"new") != before
+
+
+def test_the_same_tree_elsewhere_is_the_same(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other") / "tree"
+    shutil.copytree(tree, other)
+    assert fingerprint(other, f"c++ -I{other}/base") == fingerprint(tree, f"c++ -I{tree}/base")
+
+
+def test_the_record_names_what_passed(tmp_path: Path) -> None:
+    record = tmp_path / "passed.txt"
+    assert tidy.recorded_passes(record) == set()
+    record.write_text("0a base/a.cpp\n0b base/b.cpp\n")
+    assert tidy.recorded_passes(record) == {"0a", "0b"}
 
 
 @pytest.mark.parametrize(

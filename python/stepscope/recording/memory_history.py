@@ -33,16 +33,16 @@ def is_on() -> bool:
     return bool(getattr(torch._C, "_cuda_isHistoryEnabled", lambda: False)())
 
 
-def start(stacks: str, max_entries: int) -> None:
+def start(stacks: str, max_entries: int, frees: bool) -> None:
     """From now on allocations and frees are kept, the newest `max_entries` of them.
 
-    Stacks of frees are left out: they double the cost and tell little.
+    Without `frees` stacks are taken where memory is asked for, and not where it is given back.
     """
     import torch
 
     record = torch.cuda.memory._record_memory_history
     wanted: dict[str, Any] = {
-        "context": None if stacks == "none" else "alloc",
+        "context": None if stacks == "none" else "all" if frees else "alloc",
         "stacks": "all" if stacks == "all" else "python",
         "max_entries": max_entries,
         "clear_history": True,  # from 2.8 on; before, enabling cleared it

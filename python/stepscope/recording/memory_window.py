@@ -50,7 +50,8 @@ class MemoryWindow:
         begun = time.perf_counter_ns()
         self._is_mine = not memory_history.is_on()
         if self._is_mine:
-            memory_history.start(self._options.stacks, self._options.max_entries)
+            options = self._options
+            memory_history.start(options.stacks, options.max_entries, options.frees)
         self._start_cost_ns = time.perf_counter_ns() - begun
         self._is_recording = True
         self._step = step

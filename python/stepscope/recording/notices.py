@@ -11,6 +11,7 @@ import logging
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from stepscope import _capture
@@ -21,8 +22,14 @@ from stepscope.recording.run_folder import RankFolder
 class Notices:
     """Warnings, windows and the end of one process's recording."""
 
-    def __init__(self, rank: RankFolder, facts: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        rank: RankFolder,
+        facts: dict[str, Any],
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self._rank = rank
+        self._tell = tell  # the user, by other means than Python's warnings
         self._facts = {**facts, "windows": [], "warnings": []}
         self._write()
 
@@ -31,6 +38,9 @@ class Notices:
         _capture.log(logging.WARNING, "stepscope", text)
         self._facts["warnings"].append({"text": text, "time_ns": time.time_ns()})
         self._write()
+        if self._tell is not None:
+            self._tell(text)
+            return
         # Where warnings are errors this one is not: it must not stop a training.
         with contextlib.suppress(RecordingWarning):
             warnings.warn(text, RecordingWarning, stacklevel=_frames_of_this_package())

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Launchers, the likeliest first: rank, size of the world, rank on this machine.
+# Launchers, the innermost first: rank, size of the world, rank on this machine. In a Slurm job
+# mpirun starts its helpers by srun, whose numbers are of the helpers.
 _LAUNCHERS = (
     ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
     ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK"),
 )
 
@@ -29,6 +30,10 @@ _LAUNCH = (
     "MASTER_PORT",
     "PBS_JOBID",
     "LSB_JOBID",
+    "PMIX_NAMESPACE",
+    "PALS_APID",
+    "FLUX_JOB_ID",
+    "STEPSCOPE_LAUNCH",  # of `stepscope run` without a launcher around it
 )
 
 
@@ -60,7 +65,10 @@ def find_placement(environment: Mapping[str, str]) -> Placement:
 
 def launch_key(environment: Mapping[str, str]) -> str:
     """What all processes of this launch share; of a process started by hand, its own."""
-    parts = [f"{name}={environment[name]}" for name in _LAUNCH if environment.get(name)]
+    # Nodes of one mpirun in a Slurm job differ in the step, which is of mpirun's helpers.
+    left_out = "SLURM_STEP_ID" if environment.get("PMIX_NAMESPACE") else ""
+    names = (name for name in _LAUNCH if environment.get(name) and name != left_out)
+    parts = [f"{name}={environment[name]}" for name in names]
     if not parts:
         from time import time_ns
 

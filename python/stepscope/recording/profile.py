@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
 from stepscope import _capture
 from stepscope.errors import UsageError
-from stepscope.ranges import range as named_range
 from stepscope.recording import children
 from stepscope.recording import settings as checked
+from stepscope.recording.collector import CollectorWatch
+from stepscope.recording.config_file import takes_a_file
+from stepscope.recording.handing_on import hand_ranges_on, stop_handing_on
 from stepscope.recording.leaving import Leaving
 from stepscope.recording.lines_report import lines_so_far, write_measured_lines
+from stepscope.recording.loading.samples import Samples
+from stepscope.recording.loading.watching import LoaderList, WatchRequest, as_the_file_says
 from stepscope.recording.logs import listen_to_logs
 from stepscope.recording.memory_figures import count_memory, write_memory
+from stepscope.recording.model_summary import summary_of
 from stepscope.recording.notices import Notices
 from stepscope.recording.oom import OomWatch, watch_for_oom
 from stepscope.recording.run_folder import RankFolder
@@ -36,9 +41,10 @@ from stepscope.recording.shortfalls import (
 )
 from stepscope.recording.snapshot_options import SnapshotOptions, window_snapshot
 from stepscope.recording.starting import begin, rank_facts
+from stepscope.recording.system import samples_a_second, start_system, stop_system
 from stepscope.recording.window_list import WindowList
 
-Item = TypeVar("Item")
+Loader = TypeVar("Loader", bound=Iterable[Any])
 
 
 class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") as prof)
@@ -57,10 +63,13 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             snapshot is written when memory runs out; False: not even then.
         ranges: whether ranges, steps, counters and log lines are recorded.
         logs: whether lines of `logging` are recorded; or the least level: `logging.INFO`.
+        system: whether the machine is measured (processors, memory, GPUs, energy), ten times a
+            second; or how often. One process of each node does it.
         rank0_only: windows on rank 0 alone; ranges and logs on all.
         max_bytes: a window ends early when the process has grown by more than this meanwhile.
         max_seconds: a window ends early when it has been open for longer.
-        config: settings of the training, kept in run.json.
+        config: a file of settings (`stepscope config` prints one): what is not given here is as the
+            file says. Or a dictionary with settings of the training, kept in run.json.
         tags: words to find the run by.
         run_id: what restarts share; told by the script when left out.
         first_step: the number of the first step, after a restart from a checkpoint.
@@ -78,9 +87,10 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         3
     """
 
+    @takes_a_file
     def __init__(
         self,
-        folder: str | os.PathLike[str],
+        folder: str | os.PathLike[str] | None = None,
         *,
         schedule: Schedule | None = None,
         epochs: int | Collection[int] | None = None,
@@ -88,10 +98,11 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         snapshot: bool | Schedule | SnapshotOptions | None = None,
         ranges: bool = True,
         logs: bool | int = True,
+        system: bool | float = True,
         rank0_only: bool = False,
         max_bytes: int = 1 << 30,
         max_seconds: float = 600,
-        config: Mapping[str, Any] | None = None,
+        config: Mapping[str, Any] | str | os.PathLike[str] | None = None,
         tags: Collection[str] = (),
         run_id: str | None = None,
         first_step: int = 0,
@@ -106,10 +117,11 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             snapshot=window_snapshot(snapshot),
             ranges=ranges,
             log_level=checked.log_level(logs),
+            system_hz=samples_a_second(system),
             rank0_only=rank0_only,
             max_bytes=int(checked.positive("max_bytes", max_bytes)),
             max_seconds=checked.positive("max_seconds", max_seconds),
-            config=config or {},
+            config=checked.settings_of_training(config),
             tags=tuple(tags),
             run_id=run_id,
             first_step=checked.counted_from("first_step", first_step),
@@ -123,6 +135,11 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self._is_running = False
         self._windows: WindowList  # likewise
         self._oom: OomWatch | None = None
+        # Set by `stepscope run`, whose program may record itself and must not be written into.
+        self.gives_way = False
+        self.tell: Callable[[str], None] | None = None
+        self.stage: Mapping[str, str] | None = None
+        self.plan: dict[str, Any] = {}  # the settings file's
 
     @property
     def _number(self) -> int:
@@ -134,23 +151,29 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
     def start(self) -> profile:
         """Begins; where that cannot be, an error says why and nothing is changed."""
         global _current
+        if _current is not None and _current.gives_way:
+            _current.stop()
         if _current is not None:
             raise UsageError(
                 f"this process is being recorded already, into {_current.rank.path}; "
                 "stop() that profile first"
             )
-        self.rank = begin(self._settings)
-        self._notices = Notices(self.rank, rank_facts(self.rank))
+        self.rank = begin(self._settings, self.stage)
+        self._notices = Notices(self.rank, rank_facts(self.rank), self.tell)
         self._is_running, _current = True, self
+        start_system(self._settings.system_hz, self.rank, self._notices)
         self._logs = listen_to_logs(self._settings)
+        self._collector = CollectorWatch() if self._settings.ranges else None
         self._lines_before = lines_so_far()
         self._leaving = Leaving(self._finish, self._save, self._failed)
         self._leaving.watch()
         self._windows = WindowList(self._settings, self.rank, self._notices)
+        self.loaders = LoaderList(self.rank, lambda: self._is_running)
         self._oom = watch_for_oom(self._settings, self.rank, self._notices, lambda: self._number)
         warn_of_little_disk(self.rank, self._notices)
         warn_of_other_profilers(self._windows, self._notices)
         count_memory()
+        hand_ranges_on(to_torch=False)
         self._advance(None)
         _capture.begin_step(self._number)
         return self
@@ -196,27 +219,71 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             return
         with self._leaving.held():
             self._windows.end_epoch(self._number)
+            _capture.instant("epoch")
+            ended = self._settings.first_epoch + self.epochs
+            write_memory(self.rank, "epoch", self._number, epoch=ended)
             self.epochs += 1
             self._batch = 0
-            _capture.instant("epoch")
-            count_memory()
         self._advance(None)
-        # What came since the last step ended, such as validation, is part of none.
-        _capture.begin_step(self._number)
+        self.begin_step()
 
-    def watch(self, batches: Iterable[Item]) -> Iterator[Item]:
-        """The same batches; how long the loop waits for each is recorded."""
+    def begin_step(self) -> None:
+        """A step begins now: what came since the last one, such as validation, is part of none."""
         if self._is_running:
-            warn_of_a_short_epoch(batches, self._windows, self._notices)
-        name = f"wait for data#{type(batches).__name__}"  # analyses know it by its beginning
-        waiting = iter(batches)
-        while True:
-            with named_range(name):
-                try:
-                    batch = next(waiting)
-                except StopIteration:
-                    return
-            yield batch
+            _capture.begin_step(self._number)
+
+    def watch(
+        self,
+        batches: Loader,
+        *,
+        phase: str | None = None,
+        name: str | None = None,
+        samples: Samples | None = None,
+        transforms: Collection[str] = (),
+        progress: bool = False,
+    ) -> Loader:
+        """The same loader; how long the loop waits for each batch is recorded, and why.
+
+        Workers of a torch DataLoader record what making a batch took them. The loader works as
+        before, also where it is passed on, asked for its length or pickled.
+
+        Args:
+            batches: a DataLoader, or anything else that can be iterated.
+            phase: `"validation"`, `"test"`, …; when left out, told by a range of such a name around
+                the loop, else training.
+            name: in reports; when left out, the loader's class.
+            samples: how many a batch holds, or a function of the batch; when left out, told by the
+                batch's shape.
+            transforms: attributes or methods of the dataset that transform a sample, beside the
+                usual ones (`transform`, `transforms`, `augment`, `preprocess`, …).
+            progress: whether a bar with the live rate is drawn, on rank 0 and where standard error
+                is a terminal: tqdm's or rich's if installed.
+        """
+        if not self._is_running or not self._settings.ranges:
+            return batches
+        warn_of_a_short_epoch(batches, self._windows, self._notices)
+        request = WatchRequest(phase, name, samples, tuple(transforms), progress)
+        request = as_the_file_says(request, self.plan)
+        same: Loader = self.loaders.watch(batches, request)
+        return same
+
+    def summarize(self, model: Any, batch: Any | None = None) -> None:
+        """Writes what the model is made of into the run: layers, parameters, multiply-adds, sizes.
+
+        Args:
+            model: a torch module.
+            batch: what it is called with (a tensor, a tuple of arguments, a dictionary of named
+                ones), on the model's device. It is run once, without gradients and in evaluation
+                mode. When left out, only parameters are counted.
+        """
+        if not self._is_running:
+            return
+        try:
+            self.rank.write_json("model.json", summary_of(model, batch))
+        except Exception as error:  # a model may do anything with a batch
+            self._notices.warn(
+                f"the model could not be summarized: {type(error).__name__}: {error}"
+            )
 
     # Inside.
 
@@ -259,14 +326,20 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
     def _write_all(self, reason: str) -> None:
         self._windows.end_run(reason, self._number)
         if reason in ("stop", "exit"):
-            warn_of_too_few_steps(self._settings, self._windows, self.steps, self._notices)
+            warn_of_too_few_steps(
+                self._settings, self._windows, self.steps, self._notices, self.loaders.is_training
+            )
         if self._oom is not None:
             self._oom.forget()
         write_memory(self.rank, "exit", self._number)
         write_measured_lines(self.rank, self._lines_before)
         if self._logs is not None:
             self._logs.stop()
+        if self._collector is not None:
+            self._collector.stop()
         children.withdraw()
+        stop_handing_on()
+        stop_system(self._notices)
         _capture.stop()
         if error := _capture.write_error():
             self._notices.warn(f"some of the recording could not be written: {error}")
@@ -290,7 +363,7 @@ def _forget_in_child() -> None:
     if _current is not None:
         _current._is_running = False
         _current = None
-        _capture.set_hooks(None, None)
+        stop_handing_on()
 
 
 os.register_at_fork(after_in_child=_forget_in_child)

@@ -39,8 +39,16 @@ _MOST_LOOKED_AT = 16
 class RankFolder:
     """The files of one rank in one attempt."""
 
-    def __init__(self, path: Path, run_id: str, attempt: int, placement: Placement) -> None:
-        self.path = path
+    def __init__(
+        self,
+        path: Path,
+        run_id: str,
+        attempt: int,
+        placement: Placement,
+        run: Path | None = None,
+    ) -> None:
+        self.path = path  # elsewhere than in the run while that is staged
+        self.run = run or path.parent.parent
         self.run_id = run_id
         self.attempt = attempt
         self.placement = placement

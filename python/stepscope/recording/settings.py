@@ -28,6 +28,7 @@ class Settings:
     snapshot: SnapshotOptions | None
     ranges: bool
     log_level: int | None
+    system_hz: float | None
     rank0_only: bool
     max_bytes: int
     max_seconds: float
@@ -70,8 +71,21 @@ def log_level(logs: bool | int) -> int | None:
     return logs
 
 
-def folder_name(folder: str | os.PathLike[str]) -> str:
+def settings_of_training(config: object) -> Mapping[str, Any]:
+    """What `config=` holds where it is no settings file."""
+    if config is None:
+        return {}
+    if isinstance(config, Mapping):
+        return config
+    raise UsageError(f"config is a settings file or a dictionary, not {config!r}")
+
+
+def folder_name(folder: str | os.PathLike[str] | None) -> str:
     """The folder as text."""
+    if folder is None:
+        raise UsageError(
+            "the folder of the run is missing: profile(folder), or `folder:` in a file"
+        )
     try:
         text = os.fspath(folder)
     except TypeError:

@@ -67,19 +67,25 @@ def warn_of_a_short_epoch(batches: object, windows: WindowList, notices: Notices
 
 
 def warn_of_too_few_steps(
-    settings: Settings, windows: WindowList, steps: int, notices: Notices
+    settings: Settings, windows: WindowList, steps: int, notices: Notices, has_loader: bool
 ) -> None:
-    """At the end: windows that never came, or were cut short by it."""
-    if "torch" not in sys.modules and not settings.trace_wanted:
-        return
-    for window in windows:
+    """At the end: windows that never came, or were cut short by it; a training without steps."""
+    is_told = False
+    is_training = "torch" in sys.modules or settings.trace_wanted
+    for window in windows if is_training else ():
         if window.opened == 0:
             notices.warn(_never_came(window, steps))
+            is_told = True
         elif window.cut_by_the_end is not None and window.schedule.active is not None:
             notices.warn(
                 f"the run ended within the {window.kind} window: it holds "
                 f"{window.cut_by_the_end} of {window.schedule.active} steps"
             )
+    if steps == 0 and not is_told and (is_training or has_loader):
+        notices.warn(
+            "step() was never called, so the recording has no steps: no rate, and no time or "
+            "energy per step; call it at the end of every training step"
+        )
 
 
 def _never_came(window: ScheduledWindow, steps: int) -> str:

@@ -27,6 +27,7 @@ class SnapshotOptions:
     on_oom: bool
     models: tuple[Any, ...]
     optimizers: tuple[Any, ...]
+    frees: bool = False
     window: bool = True  # False: only when memory runs out
 
 
@@ -34,6 +35,7 @@ def snapshot(
     schedule: Schedule | None = None,
     *,
     stacks: str = "python",
+    frees: bool = False,
     max_entries: int = _USUAL_ENTRIES,
     rank0_only: bool = False,
     on_oom: bool = True,
@@ -46,6 +48,8 @@ def snapshot(
         schedule: which steps; those of the other windows when left out.
         stacks: "python" is cheap; "all" has C++ frames too and slows a training two- to threefold;
             "none" tells no causes.
+        frees: whether stacks are taken where memory is given back too; it doubles their cost, and
+            most of what is given back goes when a function returns.
         max_entries: allocations and frees that are kept; older ones are overwritten.
         rank0_only: on rank 0 alone.
         on_oom: also a snapshot whenever memory runs out.
@@ -74,6 +78,7 @@ def snapshot(
         on_oom=bool(on_oom),
         models=_several(models),
         optimizers=_several(optimizers),
+        frees=bool(frees),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from stepscope import _capture
@@ -14,14 +15,19 @@ from stepscope.recording.about import about_launch
 from stepscope.recording.placement import expand, find_placement, launch_key
 from stepscope.recording.run_folder import RANK_SCHEMA, RankFolder, open_run
 from stepscope.recording.settings import Settings
+from stepscope.recording.staging import staged
 
 
-def begin(settings: Settings) -> RankFolder:
-    """Finds this process's place in the run and starts the recorder there."""
+def begin(settings: Settings, stage: Mapping[str, str] | None = None) -> RankFolder:
+    """Finds this process's place in the run and starts the recorder there, or in the stage."""
     placement = find_placement(os.environ)
     folder = expand(settings.folder, os.environ, placement.rank)
     about = about_launch(os.environ, placement, settings.config, settings.tags, settings.arguments)
     rank = open_run(folder, about, settings.run_id, launch_key(os.environ), placement)
+    try:
+        rank = staged(rank, stage)
+    except OSError as error:
+        raise RecordingError(f"the run cannot be staged: {error}") from None
     children.leave()
     if settings.ranges:
         facts = {

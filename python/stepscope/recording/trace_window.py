@@ -20,7 +20,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from stepscope import _capture
+from stepscope.recording.handing_on import hand_ranges_on
 from stepscope.recording.notices import Notices
 from stepscope.recording.placement import find_placement
 from stepscope.recording.run_folder import RankFolder
@@ -29,6 +29,8 @@ from stepscope.recording.windows import Facts
 
 # Below this much free disk no trace is begun: the training's checkpoints need it more.
 _LEAST_FREE_BYTES = 256 << 20
+# Why windows are closed there; any other reason comes within a step.
+_AT_THE_END_OF_A_STEP = ("complete", "max_bytes", "max_seconds")
 
 
 class TraceWindow:
@@ -43,6 +45,7 @@ class TraceWindow:
         self._thread = 0  # that started it
         self._abandoned: Any = None
         self._step: Any = None  # the record_function of the step under way
+        self._number = 0  # of that step
         self._next_file = 0
         self._packing: list[threading.Thread] = []
         self._opened_ns = 0
@@ -73,7 +76,7 @@ class TraceWindow:
         self._start_cost_ns += time.perf_counter_ns() - begun
         self._opened_ns = time.time_ns()
         self._is_recording = True
-        _hand_ranges_on()
+        hand_ranges_on(to_torch=True)
         self._begin_step(step)
 
     def on_step(self, step: int) -> None:
@@ -88,7 +91,7 @@ class TraceWindow:
         self._is_declined = False
         if profiler is None:
             return {}
-        _capture.set_hooks(None, None)
+        hand_ranges_on(to_torch=False)
         if was_recording and threading.get_ident() != self._thread:
             self._abandon(profiler)
             return {}
@@ -200,6 +203,7 @@ class TraceWindow:
         if self._profiler is not None:
             from torch.autograd.profiler import record_function
 
+            self._number = step
             self._step = record_function(f"ProfilerStep#{step}")
             self._step.__enter__()
 
@@ -217,6 +221,8 @@ class TraceWindow:
             "world_size": self._rank.placement.world_size,
             "closed": reason,
         }
+        if reason not in _AT_THE_END_OF_A_STEP:  # its ProfilerStep is there, but not whole
+            facts["cut_step"] = self._number
         profiler.add_metadata_json("stepscope", json.dumps(facts))
         if find_placement({}).source != "torch.distributed":  # else torch has said it itself
             ranks = {name: facts[name] for name in ("rank", "world_size")}
@@ -251,24 +257,3 @@ def _pack_file(plain: Path) -> None:
         plain.unlink()
     except OSError:  # a full disk: the plain file is whole and stays
         partial.unlink(missing_ok=True)
-
-
-def _hand_ranges_on() -> None:
-    """stepscope.range also shows up in torch's trace, and in NVTX where there is a GPU."""
-    import torch
-
-    nvtx = torch.cuda.nvtx if torch.cuda.is_available() else None
-
-    def enter(name: str) -> object:
-        record = torch.autograd.profiler.record_function(name)
-        record.__enter__()
-        if nvtx is not None:
-            nvtx.range_push(name)
-        return record
-
-    def leave(record: Any) -> None:
-        if nvtx is not None:
-            nvtx.range_pop()
-        record.__exit__(None, None, None)
-
-    _capture.set_hooks(enter, leave)

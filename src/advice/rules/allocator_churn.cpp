@@ -40,9 +40,9 @@ std::vector<Finding> judge(const Facts& facts) {
       "Every step takes GPU memory from the driver and gives it back: {} calls per "
       "step",
       {count(calls.count)}};
-  finding.measured.name = "GPU idle while the host takes or returns memory, of the step";
+  finding.measured.name = "GPU idle while the CPU takes or returns memory, of the step";
   finding.detail = {
-      "cudaMalloc and cudaFree cost the host {} per step; cudaFree also waits until the GPU is "
+      "cudaMalloc and cudaFree cost the CPU {} per step; cudaFree also waits until the GPU is "
       "done. PyTorch keeps freed memory for the next step, so that none of this should happen "
       "after "
       "the first steps. torch.cuda.empty_cache() in the loop undoes it; so do sizes that change "
@@ -54,10 +54,12 @@ std::vector<Finding> judge(const Facts& facts) {
        facts.by_framework("# delete in the loop:\ntorch.cuda.empty_cache()",
                           "# delete in training_step and in callbacks:\ntorch.cuda.empty_cache()",
                           "TrainingArguments(..., torch_empty_cache_steps=None)")},
-      {"Where shapes change from step to step, let segments grow instead of being replaced.",
+      {"Where shapes change from step to step, let PyTorch extend its blocks of GPU memory "
+       "instead of giving them back and asking for others.",
        "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}};
   finding.verify =
-      "Record again a few steps after the start: `stepscope analyze stalls` has no 'allocator' "
+      "Record again a few steps after the start: `stepscope analyze stalls new.json` has no "
+      "'allocator' "
       "row, and torch.cuda.memory_stats()[\"num_device_alloc\"] stays the same from step to step.";
   return {finding};
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
 
-constexpr std::string_view kTalk = "the host waits inside the process group";
+constexpr std::string_view kTalk = "the CPU waits inside the process group";
 struct Reason {
   std::string_view column, text;
 };
@@ -61,7 +61,7 @@ std::vector<Finding> judge(const Facts& facts) {
   const bool talks = talk > idle_of(facts, rank, worst->column);
   Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank));
   finding.title = {
-      talks ? "The GPU is idle {} of each step, most of it while the host waits in "
+      talks ? "The GPU is idle {} of each step, most of it while the CPU waits in "
               "communication"
             : "The GPU is idle {} of each step for a reason that no other rule looks for",
       {share(ranks.front().share)}};
@@ -84,11 +84,12 @@ std::vector<Finding> judge(const Facts& facts) {
                                            "model = torch.compile(model)  # before fit()",
                                            "TrainingArguments(..., torch_compile=True)")}};
   }
-  finding.verify = talks ? "Record again: `stepscope analyze stalls` shows less idle time under "
-                           "'communication'."
-                         : "Record again: `stepscope analyze idle-time --table devices` shows less "
-                           "under '" +
-                               std::string(worst->column) + "'.";
+  finding.verify =
+      talks ? "Record again: `stepscope analyze stalls new.json` shows less idle time under "
+              "'communication'."
+            : "Record again: `stepscope analyze idle-time --table devices new.json` shows less "
+              "under '" +
+                  std::string(worst->column) + "'.";
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   // Nothing of it is sure to be gained: what others cause goes with their causes.
   finding.level = std::min(finding.level, Level::kWarning);
@@ -106,6 +107,7 @@ const Rule kGpuIdle{
         "CPU and CUDA activities; with enable_cuda_sync_events=True in the "
         "experimental config, waits between streams are recorded too",
     .judge = judge,
+    .runs_dry = false,
 };
 
 }  // namespace stepscope::advice

@@ -11,27 +11,9 @@ namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
 
-std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kHostSync.id, [&](const RankSteps& rank) {
-    return facts.stall(rank, "sync").idle_ns;
-  });
-  if (ranks.empty()) return {};
-  const RankSteps& rank = *ranks.front().rank;
-  const StallPerStep sync = facts.stall(rank, "sync");
-  Finding finding = begin_finding(facts, kHostSync, ranks, kHidden * sync.idle_ns,
-                                  sync.idle_ns + lost_lead(facts, rank, sync.idle_ns));
-  finding.title = {sync.count >= 1.5 ? "The host stops {} times per step to wait for the GPU"
-                                     : "The host stops to wait for the GPU",
-                   {count(sync.count)}};
-  finding.measured.name = "GPU idle because the host waited for it, of the step";
-  finding.detail = {
-      "A value that Python needs at once (.item(), .cpu(), float(loss), print, an if on a tensor) "
-      "makes the host wait until the GPU has done everything before it. Then the queue is empty "
-      "and "
-      "the GPU waits: {} per step right behind these calls.",
-      {nanos(sync.idle_ns)}};
-  add_places(finding, facts, rank, "sync");
-  finding.changes = {
+// Where values are fetched one by one.
+std::vector<Change> value_changes(const Facts& facts) {
+  return {
       {"Keep the values on the GPU and fetch them rarely, all at once.",
        facts.by_framework(
            "losses.append(loss.detach())            # no .item() here\n"
@@ -42,10 +24,42 @@ std::vector<Finding> judge(const Facts& facts) {
            "TrainingArguments(..., logging_steps=50, logging_nan_inf_filter=False)")},
       {"Compute over all parameters in one call instead of a Python loop.",
        "norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])  # one tensor"}};
-  const bool barrier =
-      std::ranges::any_of(facts.lines("stalls", "places", rank.rank), [](const Line& line) {
-        return line.text("stall") == "sync" && line.text("op").starts_with("c10d::barrier");
-      });
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kHostSync.id, [&](const RankSteps& rank) {
+    return facts.stall(rank, "sync").idle_ns;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep sync = facts.stall(rank, "sync");
+  Finding finding = begin_finding(facts, kHostSync, ranks, kHidden * sync.idle_ns,
+                                  sync.idle_ns + lost_lead(facts, rank, sync.idle_ns));
+  finding.title = {sync.count >= 1.5 ? "The CPU stops {} times per step to wait for the GPU"
+                                     : "The CPU stops to wait for the GPU",
+                   {count(sync.count)}};
+  finding.measured.name = "GPU idle because the CPU waited for it, of the step";
+  bool barrier = false;
+  bool others = false;
+  for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
+    if (line.text("stall") != "sync") continue;
+    (line.text("op").starts_with("c10d::barrier") ? barrier : others) = true;
+  }
+  if (barrier && !others) {
+    finding.detail = {
+        "A barrier makes the CPU wait until every rank has come to it and the GPU has done "
+        "everything before it. Then the queue is empty and the GPU waits: {} per step directly "
+        "after these calls.",
+        {nanos(sync.idle_ns)}};
+  } else {
+    finding.detail = {
+        "A value that Python needs at once (.item(), .cpu(), float(loss), print, an if on a "
+        "tensor) makes the CPU wait until the GPU has done everything before it. Then the queue "
+        "is empty and the GPU waits: {} per step directly after these calls.",
+        {nanos(sync.idle_ns)}};
+    finding.changes = value_changes(facts);
+  }
+  add_places(finding, facts, rank, "sync");
   if (barrier) {
     finding.changes.insert(finding.changes.begin(),
                            {"Take barriers out of the training loop: collectives wait by "
@@ -53,7 +67,7 @@ std::vector<Finding> judge(const Facts& facts) {
                             "# delete in the loop:\ntorch.distributed.barrier()"});
   }
   finding.verify =
-      "Record again: `stepscope analyze stalls` has no or few rows of 'sync'. "
+      "Record again: `stepscope analyze stalls new.json` has few calls of 'sync' per step. "
       "torch.cuda.set_sync_debug_mode(\"warn\") names every line that waits.";
   return {finding};
 }
@@ -63,7 +77,7 @@ std::vector<Finding> judge(const Facts& facts) {
 const Rule kHostSync{
     .id = "host-sync",
     .cause = "sync",
-    .asks = "Does the host stop to wait for the GPU?",
+    .asks = "Does the CPU stop to wait for the GPU?",
     .needs = kNeeds,
     .record = kRecordBoth,
     .judge = judge,

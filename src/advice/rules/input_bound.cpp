@@ -3,6 +3,7 @@
 #include <array>
 
 #include "advice/host_stall.h"
+#include "advice/loader_cause.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -10,6 +11,9 @@ namespace {
 
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "sorts"}});
+// Of a run that was recorded without a trace.
+constexpr std::array kInstead =
+    std::to_array<Need>({{"throughput", "phases"}, {"loader", "loaders"}});
 
 // How the worst loader of a rank makes its batches.
 struct Loader {
@@ -29,7 +33,20 @@ Loader loader_of(const Facts& facts, std::int32_t rank) {
   return out;
 }
 
-std::vector<Change> changes_for(const Facts& facts, const Loader& loader) {
+// The same of a run without a trace, whose loaders were watched.
+Loader watched_loader_of(const Facts& facts, std::int32_t rank) {
+  Loader out;
+  for (const Line& line : facts.lines("loader", "loaders", rank)) {
+    if (line.text("phase") != "training" || line.number("wait_ns") <= out.sum_ns) continue;
+    out.name = line.text("loader");
+    out.sum_ns = line.number("wait_ns");
+    out.fetches = line.number("batches");
+  }
+  return out;
+}
+
+std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
+                                const LoaderCause& cause) {
   const std::string workers = facts.by_framework(
       "loader = DataLoader(dataset, batch_size=..., num_workers=8, pin_memory=True,\n"
       "                    persistent_workers=True, prefetch_factor=4)",
@@ -40,10 +57,20 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader) {
       "TrainingArguments(..., dataloader_num_workers=8, dataloader_pin_memory=True,\n"
       "                  dataloader_persistent_workers=True, dataloader_prefetch_factor=4)");
   std::vector<Change> out;
+  if (cause.known()) {
+    if (auto change = cause.change()) out.push_back(*std::move(change));
+    if (cause.workers_help()) {
+      out.push_back({cause.workers == 0
+                         ? "Let worker processes make the batches while the GPU computes."
+                         : "Give the loader more workers, and let them work further ahead.",
+                     workers});
+    }
+    return out;
+  }
   if (!loader.has_workers()) {
     out.push_back(
-        {"Let worker processes make the batches while the GPU computes. Start with as "
-         "many as the job has CPU cores per GPU.",
+        {"Let worker processes make the batches while the GPU computes: set num_workers where your "
+         "script makes its DataLoader. Start with as many as the job has CPU cores per GPU.",
          workers});
   } else {
     out.push_back(
@@ -71,16 +98,52 @@ std::string_view who_makes_it(const Loader& loader) {
   return "Who makes the batch is not recorded.";
 }
 
+// What the workers recorded of themselves says more than the name of the loader's class.
+void add_maker(Finding& finding, const Loader& loader, const LoaderCause& cause) {
+  if (cause.known()) {
+    cause.explain(finding.detail);
+  } else {
+    finding.detail.form += who_makes_it(loader);
+  }
+}
+
 constexpr std::string_view kVerify =
-    "Record again: in `stepscope analyze dataloader` the waiting per step falls below 5 % of the "
-    "step. Double num_workers until it no longer falls.";
+    "Record again: in `stepscope analyze dataloader new.json` the waiting per step falls below 5 % "
+    "of the step. Double num_workers until it no longer falls, or let `stepscope sweep dataloader` "
+    "try settings and name the best.";
+
+bool is_traced(const Facts& facts) { return facts.table("dataloader", "ranks") != nullptr; }
 
 double wait_on_host(const Facts& facts, const RankSteps& rank) {
   double wait = 0;
   for (const Line& line : facts.lines("dataloader", "ranks", rank.rank)) {
     wait += line.number("wait_ns") / static_cast<double>(rank.steps);
   }
+  if (is_traced(facts)) return wait;
+  for (const Line& line : facts.lines("throughput", "phases", rank.rank)) {
+    if (line.text("phase") == "training") wait += line.number("wait_share") * rank.step_ns;
+  }
   return wait;
+}
+
+void add_fetches(Finding& finding, const Facts& facts, std::int32_t rank, const Loader& loader) {
+  for (const Line& line : facts.lines("dataloader", "loaders", rank)) {
+    if (line.text("loader") != loader.name) continue;
+    finding.evidence.push_back(
+        {.text = {"{}: {} fetches; half of them took at least {}, the longest {}",
+                  {line.text("loader"), count(line.number("fetches")),
+                   nanos(line.number("median_ns")), nanos(line.number("max_ns"))}},
+         .rank = rank});
+  }
+  if (is_traced(facts)) return;
+  for (const Line& line : facts.lines("loader", "loaders", rank)) {
+    if (line.text("loader") != loader.name || line.text("phase") != "training") continue;
+    finding.evidence.push_back(
+        {.text = {"{}: {} batches; half of them were waited for at least {}, the longest {}",
+                  {line.text("loader"), count(line.number("batches")),
+                   nanos(line.number("median_wait_ns")), nanos(line.number("max_wait_ns"))}},
+         .rank = rank});
+  }
 }
 
 // A recording of the host alone: how long the loop waits is known, and nothing else. Workers may
@@ -92,35 +155,33 @@ std::vector<Finding> judge_host(const Facts& facts) {
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const double wait = wait_on_host(facts, rank);
-  const Loader loader = loader_of(facts, rank.rank);
+  const Loader loader =
+      is_traced(facts) ? loader_of(facts, rank.rank) : watched_loader_of(facts, rank.rank);
   Finding finding = begin_finding(facts, kInputBound, ranks, 0, wait);
   finding.level = std::min(finding.level, Level::kWarning);
   finding.measured.threshold = facts.threshold_of(kInputBound.id, finding.level);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"The training loop waits for data: {} of each step",
                    {share(ranks.front().share)}};
-  finding.measured.name = "the loop waits for data, of the step; time on the host";
+  finding.measured.name = "the loop waits for data, of the step; time on the CPU";
   finding.detail = {"Every step waits {} for its batch ({}). ",
                     {nanos(wait), std::string_view(loader.name)}};
-  finding.detail.form += who_makes_it(loader);
+  const LoaderCause cause = loader_cause(facts, rank.rank);
+  add_maker(finding, loader, cause);
   finding.detail.form +=
-      " No GPU work was recorded. If the model runs on the CPU, the wait is lost time; a GPU may "
-      "have been at work meanwhile.";
-  for (const Line& line : facts.lines("dataloader", "loaders", rank.rank)) {
-    if (line.text("loader") != loader.name) continue;
-    finding.evidence.push_back(
-        {.text = {"{}: {} fetches; half of them took at least {}, the longest {}",
-                  {line.text("loader"), count(line.number("fetches")),
-                   nanos(line.number("median_ns")), nanos(line.number("max_ns"))}},
-         .rank = rank.rank});
-  }
-  finding.changes = changes_for(facts, loader);
+      is_traced(facts)
+          ? " No GPU work was recorded. If the model runs on the CPU, the wait is lost time; a GPU "
+            "may have been at work meanwhile."
+          : " There is no trace, so what a GPU did meanwhile is not known: it may have been at "
+            "work. A trace of a few steps tells.";
+  add_fetches(finding, facts, rank.rank, loader);
+  finding.changes = changes_for(facts, loader, cause);
   finding.verify = kVerify;
   return {finding};
 }
 
 std::vector<Finding> judge(const Facts& facts) {
-  if (!facts.no_device_work().empty()) return judge_host(facts);
+  if (!is_traced(facts) || !facts.no_device_work().empty()) return judge_host(facts);
   const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
     return facts.stall(rank, "input").idle_ns;
   });
@@ -138,9 +199,10 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.detail = {
       "Every step waits {} for its batch ({}) and the GPU has nothing to do for {} of it. ",
       {nanos(input.host_ns), std::string_view(loader.name), nanos(input.inside_ns)}};
-  finding.detail.form += who_makes_it(loader);
+  const LoaderCause cause = loader_cause(facts, rank.rank);
+  add_maker(finding, loader, cause);
   add_places(finding, facts, rank, "input");
-  finding.changes = changes_for(facts, loader);
+  finding.changes = changes_for(facts, loader, cause);
   finding.verify = kVerify;
   return {finding};
 }
@@ -157,6 +219,7 @@ const Rule kInputBound{
         "record_function(\"enumerate(DataLoader)#mine.__next__\") around your own loader",
     .judge = judge,
     .of_device = false,
+    .instead = kInstead,
 };
 
 }  // namespace stepscope::advice

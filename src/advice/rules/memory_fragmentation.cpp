@@ -58,7 +58,7 @@ std::vector<Finding> judge(const Facts& facts) {
          bytes(best->number("peak_reserved_bytes"))}};
   }
   for (const Line& line : facts.lines("memory-fragmentation", "pinned-segments")) {
-    if (finding.evidence.size() == 3) break;
+    if (finding.evidence.size() == kMostEvidence) break;
     finding.evidence.push_back(
         {.text = {"{} cannot be returned because of a block of {} from {}",
                   {bytes(line.number("free_bytes")), bytes(line.number("pin_bytes")),
@@ -68,7 +68,7 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.changes = {{"Set this before the program starts.",
                       "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(best->text("setting"))}};
   finding.verify =
-      "Record a snapshot again: `stepscope analyze memory-fragmentation` shows less "
+      "Record a snapshot again: `stepscope analyze memory-fragmentation new.json` shows less "
       "reserved at the peak.";
   finding.confidence = Confidence::kHigh;  // the replay reproduces the record before it forecasts
   return {finding};

@@ -46,7 +46,7 @@ std::vector<Finding> judge(const Facts& facts) {
     const auto rank = static_cast<std::int32_t>(line.whole("rank"));
     if (std::ranges::find(finding.ranks, rank) == finding.ranks.end())
       finding.ranks.push_back(rank);
-    if (finding.evidence.size() == 3) continue;
+    if (finding.evidence.size() == kMostEvidence) continue;
     finding.evidence.push_back({.text = {"{}: {} per step, {} so far",
                                          {line.text("where"), bytes(line.number("bytes_per_step")),
                                           bytes(line.number("leaked_bytes"))}},

@@ -37,7 +37,9 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.detail.figures.push_back(bytes(first.number("unusable_bytes")));
   }
   for (const Line& line : facts.lines("memory-oom", "alive")) {
-    if (!same_failure(line, first) || finding.evidence.size() == 3 || !line.has("where")) continue;
+    if (!same_failure(line, first) || finding.evidence.size() == kMostEvidence ||
+        !line.has("where"))
+      continue;
     finding.evidence.push_back(
         {.text = {"{} in use, {}, from {}",
                   {bytes(line.number("bytes")), line.text("category"), line.text("where")}},

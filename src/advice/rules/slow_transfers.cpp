@@ -57,6 +57,17 @@ std::vector<Change> pinning(const Facts& facts) {
        "torch.cuda.current_stream().wait_stream(copy_stream)  # just before it is used"}};
 }
 
+// The copy that kept the host longest, for the evidence to jump to.
+void add_jump(Evidence& evidence, const Facts& facts, const RankSteps& rank) {
+  for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
+    if (line.text("stall") != "upload" || !line.has("event")) continue;
+    evidence.window = line.whole("window");
+    if (line.has("step")) evidence.step = line.whole("step");
+    evidence.event = line.whole("event");
+    return;
+  }
+}
+
 std::vector<Finding> pageable(const Facts& facts) {
   const auto own = [&](const RankSteps& rank) {
     const StallPerStep upload = facts.stall(rank, "upload");
@@ -76,23 +87,28 @@ std::vector<Finding> pageable(const Facts& facts) {
   finding.detail = {
       "Each step copies {} to the GPU from ordinary (pageable) memory at {}. The driver has to "
       "copy "
-      "such memory twice, the host waits for it, and for {} per step nothing computes.",
+      "such memory twice, the CPU waits for it, and for {} per step nothing computes.",
       {bytes(copies.bytes),
        {copies.bytes_per_second, base::Unit::kBytesPerSecond},
        nanos(upload.copy_ns)}};
   for (const Line& line : facts.lines("transfers", "ops", rank.rank)) {
     if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
     finding.evidence.push_back(
-        {.text = {"{}: {} copies from pageable memory, {} and {} in all",
-                  {line.has("op") ? line.text("op") : "no operator", count(line.number("count")),
-                   bytes(line.number("bytes")), nanos(line.number("copy_ns"))}},
+        {.text = {"{}: {} copies from pageable memory, {} and {} in all, at {}",
+                  {line.has("op") ? line.text("op") : "no operator",
+                   count(line.number("count")),
+                   bytes(line.number("bytes")),
+                   nanos(line.number("copy_ns")),
+                   {line.number("bytes_per_second"), base::Unit::kBytesPerSecond}}},
          .rank = rank.rank});
+    add_jump(finding.evidence.back(), facts, rank);
     break;  // the longest
   }
   add_places(finding, facts, rank, "upload");
   finding.changes = pinning(facts);
   finding.verify =
-      "Record again: `stepscope analyze transfers` shows HtoD copies from pinned memory, no "
+      "Record again: `stepscope analyze transfers new.json` shows HtoD copies from pinned memory, "
+      "no "
       "blocking ones, and a hidden share near 100 % if they overlap with computing.";
   return {finding};
 }
@@ -116,7 +132,7 @@ std::vector<Finding> small(const Facts& facts) {
       finding.measured = {"small copies to the GPU per step", copies.count, many,
                           base::Unit::kCount};
       finding.detail = {
-          "Half of them are of at most {}. Every copy costs the host a call and, from "
+          "Half of them are of at most {}. Every copy costs the CPU a call and, from "
           "pageable memory, a wait, however small it is.",
           {bytes(copies.median_bytes)}};
       finding.changes = {
@@ -124,7 +140,8 @@ std::vector<Finding> small(const Facts& facts) {
            "copied.",
            "torch.zeros(n, device=device)          # not torch.zeros(n).to(device)\n"
            "batch = torch.stack(tensors).to(device, non_blocking=True)"}};
-      finding.verify = "Record again: `stepscope analyze transfers --table sizes` counts fewer.";
+      finding.verify =
+          "Record again: `stepscope analyze transfers --table sizes new.json` counts fewer.";
       return {finding};
     }
   }

@@ -50,7 +50,7 @@ std::vector<Finding> judge(const Facts& facts) {
                    {count(updates.work_per_call())}};
   finding.measured.name = "GPU idle while the optimizer launches its work, of the step";
   finding.detail = {
-      "optimizer.step() keeps the host busy for {} and starts {} kernels of {} on average: "
+      "optimizer.step() keeps the CPU busy for {} and starts {} kernels of {} on average: "
       "launching one takes longer than running it, so the GPU waits {} per step.",
       {nanos(updates.host_ns / updates.calls), count(updates.work_per_call()),
        nanos(updates.mean_ns()), nanos(waits.idle_ns)}};
@@ -64,8 +64,9 @@ std::vector<Finding> judge(const Facts& facts) {
       {"Where an optimizer has no fused form, do not switch foreach off.",
        "torch.optim.SGD(model.parameters(), lr=lr, foreach=True)"}};
   finding.verify =
-      "Record again: `stepscope analyze annotations` shows Optimizer.step with a few dozen pieces "
-      "of work instead of hundreds, and a shorter time on the host.";
+      "Record again: `stepscope analyze annotations new.json` shows Optimizer.step with a few "
+      "dozen pieces "
+      "of work instead of hundreds, and a shorter time on the CPU.";
   return {finding};
 }
 

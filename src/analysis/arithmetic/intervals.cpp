@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "analysis/arithmetic/sorted_runs.h"
+
 namespace stepscope::analysis {
 
 Intervals sorted_union(std::vector<Interval> any_order) {
-  std::ranges::sort(any_order, {}, &Interval::start);
+  sort_runs(any_order, [](const Interval& a, const Interval& b) { return a.start < b.start; });
   Union out;
   for (const Interval& i : any_order) out.add(i.start, i.end);
   return out.take();

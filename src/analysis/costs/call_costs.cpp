@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/costs/recomputed.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -43,7 +45,7 @@ class Counting {
     find_formulas();
     find_counts();
     find_owners();
-    find_recomputation();
+    recomputed_ = recomputed_calls(trace_, times_);
     own_work();
     leave_out_what_parts_count();
     add_costs();
@@ -99,45 +101,6 @@ class Counting {
                                  multiplies_matrices(formula_[i]->family) && !formula_tells(i);
       const bool around_costs = formula_[around] != nullptr || counts_[around] > 0;
       if (left_to_count || (formula_[i] == nullptr && around_costs)) owner_[i] = around;
-    }
-  }
-
-  // Rows inside the hook with which checkpointing (use_reentrant=False) runs a forward pass again;
-  // it is a Python frame, so only traces with stacks show it.
-  std::vector<bool> inside_hooks() const {
-    std::vector<bool> hooks(trace_.strings().size());
-    bool any = false;
-    for (std::size_t id = 0; id < hooks.size(); ++id) {
-      const std::string_view name = trace_.text(static_cast<base::StringId>(id));
-      hooks[id] = name.starts_with("torch/utils/checkpoint.py") && name.ends_with(": unpack_hook");
-      any = any || hooks[id];
-    }
-    if (!any) return {};
-    std::vector<bool> inside(trace_.size());
-    for (Row row = 0; row < trace_.size(); ++row) {
-      const base::StringId name = trace_.name()[row];
-      const Row parent = trace_.parent()[row];
-      inside[row] = (name < hooks.size() && hooks[name]) || (parent < row && inside[parent]);
-    }
-    return inside;
-  }
-
-  // Reentrant checkpointing runs the forward pass again inside its own backward node, and then the
-  // nodes of that pass, each of which the engine announces.
-  void find_recomputation() {
-    recomputed_.resize(times_.calls.size());
-    const std::vector<bool> inside = inside_hooks();
-    for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
-      const OpCall& call = times_.calls[i];
-      const std::string_view name = trace_.name_text(call.row);
-      if (name == "CheckpointFunctionBackward") {
-        recomputed_[i] = true;
-      } else if (name.starts_with("autograd::engine::evaluate_function")) {
-        recomputed_[i] = false;
-      } else if (call.parent < i) {
-        recomputed_[i] = recomputed_[call.parent];
-      }
-      if (!inside.empty() && inside[call.row]) recomputed_[i] = true;
     }
   }
 

@@ -12,6 +12,7 @@
 #include "analysis/analysis.h"
 #include "analysis/costs/device_peaks.h"
 #include "analysis/costs/mfu_sums.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -29,7 +30,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"step", Type::kInt, Unit::kId, "its number; null: all steps together"},
     {"step_ns", Type::kInt, Unit::kNanos, "time it took"},
     {"mfu_share", Type::kReal, Unit::kShare, "model_flops per step_ns, of the devices' peak"},
@@ -46,9 +47,11 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"profiler_flops", Type::kInt, Unit::kCount,
      "of model_flops: as the profiler counted (with_flops), where no formula tells"},
     {"compute_ns", Type::kInt, Unit::kNanos, "lengths of its compute kernels, added"},
+    {"recomputed_ns", Type::kInt, Unit::kNanos,
+     "of compute_ns: kernels of the forward pass that the backward pass ran again"},
 });
 constexpr std::array kTypeColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"arithmetic", Type::kText, Unit::kNone, "bf16, tf32, fp32; null: a type without a peak"},
     {"flops", Type::kInt, Unit::kCount, "of matrix products, convolutions and attention"},
     {"share", Type::kReal, Unit::kShare, "of all their FLOPs"},
@@ -57,7 +60,7 @@ constexpr std::array kTypeColumns = std::to_array<base::ColumnShape>({
     {"peak_share", Type::kReal, Unit::kShare, "of what the device can do in it"},
 });
 constexpr std::array kUnknownColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"missing", Type::kText, Unit::kNone, "what would be needed to know the FLOPs"},
     {"operator", Type::kText, Unit::kNone, "that launched the kernels"},
     {"calls", Type::kInt, Unit::kCount, "of it, or kernels where there is no operator"},
@@ -65,7 +68,7 @@ constexpr std::array kUnknownColumns = std::to_array<base::ColumnShape>({
     {"share", Type::kReal, Unit::kShare, "of the time of all compute kernels"},
 });
 constexpr std::array kProfilerColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"operator", Type::kText, Unit::kNone, "with a count of the profiler (with_flops=True)"},
     {"calls", Type::kInt, Unit::kCount, "with such a count"},
     {"profiler_flops", Type::kInt, Unit::kCount, "as the profiler counted"},
@@ -113,8 +116,8 @@ void add_step(base::Table& table, std::int32_t rank, base::Cell number, const Mf
              ratio(static_cast<double>(sums.known_ns), static_cast<double>(sums.compute_ns)),
              most == kNoPeak ? none : base::Cell(name_of(static_cast<Arithmetic>(most))),
              peak > 0 ? base::Cell(peak / 1e12) : none, known ? ratio(model / 1e12, seconds) : none,
-             sums.model.value(), sums.recomputed.value(), sums.by_profiler.value(),
-             sums.compute_ns});
+             sums.model.value(), sums.recomputed.value(), sums.by_profiler.value(), sums.compute_ns,
+             sums.recomputed_ns});
 }
 
 void add_types(base::Table& table, std::int32_t rank, const MfuSums& sums) {

@@ -75,6 +75,7 @@ class Counting {
     for (const CostedCall& call : costs_.calls) {
       const Cost& cost = costs_.cost(call);
       MfuStepSums* step = step_of(call.step);
+      if (step != nullptr && call.recomputed) step->recomputed_ns += call.compute_ns;
       // What is known to multiply no matrices has no model FLOPs, whatever its inputs.
       const bool none = call.family != Family::kCount && !multiplies_matrices(call.family);
       if (!none && !cost.flops.known()) {

@@ -26,6 +26,7 @@ struct MfuTypeSums {
 
 struct MfuStepSums {
   base::Nanos step_ns = 0, compute_ns = 0, known_ns = 0;
+  base::Nanos recomputed_ns = 0;  // of compute_ns: of forward calls that ran again
   Amount model = 0, recomputed = 0;
   Amount by_profiler = 0;  // of model
   std::array<Amount, kArithmetics + 1> by_type = [] {
@@ -37,6 +38,7 @@ struct MfuStepSums {
     step_ns += other.step_ns;
     compute_ns += other.compute_ns;
     known_ns += other.known_ns;
+    recomputed_ns += other.recomputed_ns;
     model += other.model;
     recomputed += other.recomputed;
     by_profiler += other.by_profiler;

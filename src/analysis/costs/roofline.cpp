@@ -12,6 +12,7 @@
 #include "analysis/analysis.h"
 #include "analysis/costs/device_peaks.h"
 #include "analysis/costs/roofline_rows.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -28,7 +29,6 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      "calls shorter than this that are far below both roofs are bound by latency"},
 });
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr base::ColumnShape kFlops{"flops", Type::kInt, Unit::kCount,
                                    "floating-point operations, 2 for a multiply-add"};
 constexpr base::ColumnShape kFlopsFrom{
@@ -57,7 +57,7 @@ constexpr base::ColumnShape kArithmetic{"arithmetic", Type::kText, Unit::kNone,
                                         "what its peak is taken of: bf16, tf32, fp32"};
 
 constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"call", Type::kText, Unit::kNone, "operator and shapes of its tensors"},
     {"calls", Type::kInt, Unit::kCount, "that launched compute kernels"},
     {"device_ns", Type::kInt, Unit::kNanos, "lengths of their compute kernels, added"},
@@ -80,7 +80,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"missing", Type::kText, Unit::kNone, "why FLOPs or bytes are not known"},
 });
 constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"kernel", Type::kText, Unit::kNone, "its name"},
     {"count", Type::kInt, Unit::kCount, "how often it ran"},
     {"device_ns", Type::kInt, Unit::kNanos, "time it ran, all runs together"},
@@ -100,7 +100,7 @@ constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
     {"operator", Type::kText, Unit::kNone, "that launched it"},
 });
 constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"device", Type::kInt, Unit::kId, "its number"},
     {"name", Type::kText, Unit::kNone, "as the trace names it"},
     {"peaks_of", Type::kText, Unit::kNone, "the row of the table of peaks; null: not known"},

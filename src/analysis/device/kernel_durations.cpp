@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/log_histogram.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -26,7 +27,6 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"memory", ParameterType::kSwitch, "false", "copies and memsets too"},
 });
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr base::ColumnShape kName{"name", Type::kText, Unit::kNone, "of the kernel"};
 constexpr base::ColumnShape kClass{"class", Type::kText, Unit::kNone,
                                    "compute, communication, memcpy or memset"};
@@ -57,7 +57,7 @@ constexpr std::array kNamesColumns = {
     base::ColumnShape{"slowest_ratio", Type::kReal, Unit::kNone,
                       "mean on the slowest rank as a multiple of the middle one"}};
 constexpr std::array kRanksColumns = {
-    kRank,
+    key::kRank,
     kName,
     kClass,
     kCount,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/steps/within.h"
 #include "analysis/view.h"
@@ -28,13 +29,8 @@ constexpr base::ColumnShape kBusyShare{"busy_share", Type::kReal, Unit::kShare,
 constexpr base::ColumnShape kMeasuredShare{"measured_share", Type::kReal, Unit::kShare,
                                            "of the measured time"};
 
-constexpr std::array kByDevice = {
-    base::ColumnShape{"rank", Type::kInt, Unit::kId, "rank of the process"},
-    base::ColumnShape{"device", Type::kInt, Unit::kId, "number of the device"},
-    kType,
-    kTime,
-    kBusyShare,
-    kMeasuredShare};
+constexpr std::array kByDevice = {key::kRank, key::kDevice, kType,
+                                  kTime,      kBusyShare,   kMeasuredShare};
 constexpr std::array kRun = {kType, kTime, kBusyShare, kMeasuredShare};
 constexpr std::array<std::string_view, 1> kBar = {"time_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({

@@ -8,6 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/durations.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -24,7 +25,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"name", Type::kText, Unit::kNone, "of the kernel; null: all the others together"},
     {"class", Type::kText, Unit::kNone, "compute, communication, memcpy or memset"},
     {"count", Type::kInt, Unit::kCount, "how often it ran"},

@@ -6,6 +6,7 @@
 #include <array>
 #include <tuple>
 
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 
 namespace stepscope::analysis {
@@ -23,8 +24,6 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"each", ParameterType::kSwitch, "false", "list every single launch too"},
 });
 
-constexpr ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr ColumnShape kWindow{"window", Type::kInt, Unit::kId, "recording of that rank, by time"};
 constexpr ColumnShape kCalls{"calls", Type::kInt, Unit::kCount, "calls that started work"};
 constexpr ColumnShape kWork{"work", Type::kInt, Unit::kCount,
                             "kernels, copies and memsets started"};
@@ -52,18 +51,15 @@ constexpr ColumnShape kGraphWork{"graph_work", Type::kInt, Unit::kCount,
 constexpr ColumnShape kWithoutCall{"without_call", Type::kInt, Unit::kCount,
                                    "pieces of work whose call is not in the trace"};
 
-constexpr std::array kByRank = {kRank,        kCalls,    kWork,      kCost,       kMeanCost,
+constexpr std::array kByRank = {key::kRank,   kCalls,    kWork,      kCost,       kMeanCost,
                                 kMedianDelay, kP95Delay, kMaxDelay,  kShort,      kShortTime,
                                 kOutlasting,  kGraphs,   kGraphWork, kWithoutCall};
-constexpr std::array kByStep = {
-    kRank,       kWindow,      ColumnShape{"step", Type::kInt, Unit::kId, "number of the step"},
-    kCalls,      kWork,        kCost,
-    kMeanCost,   kMedianDelay, kP95Delay,
-    kMaxDelay,   kShort,       kShortTime,
-    kOutlasting, kGraphs,      kGraphWork,
-    kWithoutCall};
+constexpr std::array kByStep = {key::kRank,  key::kWindow, key::kStep, kCalls,
+                                kWork,       kCost,        kMeanCost,  kMedianDelay,
+                                kP95Delay,   kMaxDelay,    kShort,     kShortTime,
+                                kOutlasting, kGraphs,      kGraphWork, kWithoutCall};
 constexpr std::array kByCall = {
-    kRank,       ColumnShape{"call", Type::kText, Unit::kNone, "name of the call"},
+    key::kRank,  ColumnShape{"call", Type::kText, Unit::kNone, "name of the call"},
     kCalls,      kWork,
     kCost,       kMeanCost,
     kMedianCost, kP95Cost,
@@ -72,7 +68,7 @@ constexpr std::array kByCall = {
     kOutlasting, kGraphs,
     kGraphWork};
 constexpr std::array kByKernel = {
-    kRank,
+    key::kRank,
     ColumnShape{"name", Type::kText, Unit::kNone, "of the kernel, copy or memset"},
     ColumnShape{"class", Type::kText, Unit::kNone, "compute, communication, memcpy or memset"},
     ColumnShape{"count", Type::kInt, Unit::kCount, "how often it was started"},
@@ -86,8 +82,8 @@ constexpr std::array kByKernel = {
     kOutlasting,
     ColumnShape{"in_graphs", Type::kInt, Unit::kCount, "of the count, started by graph launches"}};
 constexpr std::array kEach = {
-    kRank,
-    kWindow,
+    key::kRank,
+    key::kWindow,
     ColumnShape{"correlation", Type::kInt, Unit::kId, "number that ties the call to its work"},
     ColumnShape{"call", Type::kText, Unit::kNone, "name of the call"},
     ColumnShape{"call_event", Type::kInt, Unit::kId, "its place in the file"},

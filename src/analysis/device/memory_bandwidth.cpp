@@ -9,6 +9,7 @@
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/levels.h"
 #include "analysis/device/copies.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -24,13 +25,11 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      "points of the series per kind: the highest of as many equal stretches. 0: all"},
 });
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr base::ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
 constexpr base::ColumnShape kKind{"kind", Type::kText, Unit::kNone,
                                   "from where to where: HtoD is host to device; or Memset"};
 constexpr std::array kSummary = {
-    kRank,
-    kDevice,
+    key::kRank,
+    key::kDevice,
     kKind,
     base::ColumnShape{"count", Type::kInt, Unit::kCount, "copies or memsets"},
     base::ColumnShape{"bytes", Type::kInt, Unit::kBytes, "of those that say how much"},
@@ -48,9 +47,9 @@ constexpr std::array kSummary = {
     base::ColumnShape{"without_time", Type::kInt, Unit::kCount,
                       "those that lasted 0 ns; they are in no rate"}};
 constexpr std::array kSeries = {
-    kRank,
-    base::ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    kDevice,
+    key::kRank,
+    key::kWindow,
+    key::kDevice,
     kKind,
     base::ColumnShape{"time_ns", Type::kInt, Unit::kInstant, "from this time on"},
     base::ColumnShape{"bytes_per_second", Type::kInt, Unit::kBytesPerSecond,

@@ -8,6 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/device/overlap_names.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/steps/within.h"
 #include "analysis/view.h"
@@ -21,8 +22,6 @@ using base::Unit;
 
 constexpr std::array kParameters = {kWithin};
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr base::ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
 constexpr base::ColumnShape kCommunication{"communication_ns", Type::kInt, Unit::kNanos,
                                            "time in which it runs"};
 constexpr base::ColumnShape kHidden{"hidden_ns", Type::kInt, Unit::kNanos,
@@ -37,11 +36,12 @@ constexpr base::ColumnShape kCompute{"compute_ns", Type::kInt, Unit::kNanos,
 constexpr base::ColumnShape kExposedShare{"exposed_share", Type::kReal, Unit::kShare,
                                           "exposed communication, of the wall time"};
 
-constexpr std::array kDevices = {kRank,   kDevice,  kMeasured,    kCompute,     kCommunication,
-                                 kHidden, kExposed, kHiddenShare, kExposedShare};
+constexpr std::array kDevices = {key::kRank, key::kDevice,   kMeasured,
+                                 kCompute,   kCommunication, kHidden,
+                                 kExposed,   kHiddenShare,   kExposedShare};
 constexpr std::array kCollectives = {
-    kRank,
-    kDevice,
+    key::kRank,
+    key::kDevice,
     base::ColumnShape{"collective", Type::kText, Unit::kNone,
                       "as the profiler names it, else the host range or the kernel"},
     base::ColumnShape{"group", Type::kText, Unit::kNone, "process group; null: not recorded"},
@@ -50,20 +50,11 @@ constexpr std::array kCollectives = {
     kHidden,
     kExposed,
     kHiddenShare};
-constexpr std::array kSteps = {
-    kRank,
-    base::ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    base::ColumnShape{"step", Type::kInt, Unit::kId, "number of the step"},
-    kDevice,
-    kMeasured,
-    kCompute,
-    kCommunication,
-    kHidden,
-    kExposed,
-    kHiddenShare,
-    kExposedShare};
+constexpr std::array kSteps = {key::kRank, key::kWindow, key::kStep,     key::kDevice,
+                               kMeasured,  kCompute,     kCommunication, kHidden,
+                               kExposed,   kHiddenShare, kExposedShare};
 constexpr std::array kHost = {
-    kRank,
+    key::kRank,
     base::ColumnShape{"collective", Type::kText, Unit::kNone, "the host range"},
     base::ColumnShape{"count", Type::kInt, Unit::kCount, "ranges that begin in that time"},
     kCommunication,

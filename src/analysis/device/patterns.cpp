@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/device/elementwise_chains.h"
 #include "analysis/device/fusible.h"
+#include "analysis/device/kernel_owners.h"
 #include "analysis/device/operator_sequences.h"
 #include "analysis/device/repeat_owners.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -43,7 +46,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kSequenceColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"operator", Type::kText, Unit::kNone, "of which the sequence is the device work"},
     {"sequence", Type::kText, Unit::kNone, "names in the order they ran"},
     {"count", Type::kInt, Unit::kCount, "how often it started just this sequence"},
@@ -54,7 +57,7 @@ constexpr std::array kSequenceColumns = std::to_array<base::ColumnShape>({
     {"first_ns", Type::kInt, Unit::kInstant, "when the operator began the first time"},
 });
 constexpr std::array kFusionColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"operators", Type::kText, Unit::kNone, "that started the first of them; null: not recorded"},
     {"kernels", Type::kInt, Unit::kCount, "in the sequence; 1: one kernel several times in a row"},
     {"count", Type::kInt, Unit::kCount, "how often the sequence comes"},
@@ -74,6 +77,26 @@ constexpr std::array kFusionColumns = std::to_array<base::ColumnShape>({
     {"in_a_row", Type::kInt, Unit::kCount, "the most that follow each other directly"},
     {"first_ns", Type::kInt, Unit::kInstant, "when the first of them began on the device"},
 });
+constexpr std::array kChainColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    {"operators", Type::kText, Unit::kNone,
+     "that started the kernels, in their order; null: not recorded"},
+    {"within", Type::kText, Unit::kNone,
+     "the module or named range, else the outermost operator, the first is started in"},
+    {"kernels", Type::kInt, Unit::kCount, "in each chain"},
+    {"count", Type::kInt, Unit::kCount, "chains of these operators"},
+    {"device_ns", Type::kInt, Unit::kNanos, "lengths of their kernels, added"},
+    {"gap_ns", Type::kInt, Unit::kNanos, "time between the kernels of a chain, added"},
+    {"saves_least_ns", Type::kInt, Unit::kNanos,
+     "what one kernel for each chain would save, if every kernel but the first moved one tensor "
+     "less of three"},
+    {"saves_most_ns", Type::kInt, Unit::kNanos,
+     "and if the whole chain took no longer than its longest kernel"},
+    {"longest_ns", Type::kInt, Unit::kNanos, "of the longest chain, its kernels added"},
+    {"window", Type::kInt, Unit::kId, "of the longest chain"},
+    {"step", Type::kInt, Unit::kId, "of the longest chain; null: of none"},
+    {"event", Type::kInt, Unit::kId, "place of its first kernel in the file"},
+});
 constexpr std::array<std::string_view, 1> kDeviceBar = {"device_ns"};
 constexpr std::array<std::string_view, 1> kSavesBar = {"saves_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
@@ -85,25 +108,17 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      "kernels that follow each other again and again and could be one, the largest saving first",
      kFusionColumns,
      {base::Chart::kBars, "operators", kSavesBar, "rank"}},
+    {"chains", "elementwise kernels that follow each other directly, the largest saving first",
+     kChainColumns},
 });
 
-// Names in a row with equal ones counted: "a | 3 x b". So many and no more: a step of an optimizer
-// may have thousands.
+// The first `count` names, as name_at gives them.
 template <class NameAt>
 std::string joined(std::size_t count, NameAt name_at) {
-  constexpr std::size_t kMostNames = 32;
-  std::string out;
-  std::size_t written = 0;
-  for (std::size_t i = 0; i < count;) {
-    std::size_t end = i + 1;
-    while (end < count && name_at(end) == name_at(i)) ++end;
-    if (!out.empty()) out += " | ";
-    if (written++ == kMostNames) return out + fmt::format("and {} more", count - i);
-    if (end - i > 1) out += fmt::format("{} x ", end - i);
-    out += name_at(i);
-    i = end;
-  }
-  return out;
+  std::vector<std::string_view> names;
+  names.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) names.push_back(name_at(i));
+  return joined_names(names);
 }
 
 struct Settings {
@@ -126,6 +141,7 @@ struct RankPatterns {
   Nanos work = 0, measured = 0;
   std::vector<OperatorSequence> sequences;
   std::vector<Fusion> fusions;
+  std::vector<ElementwiseChain> chains;
   bool has_device_work = false;
 };
 
@@ -187,6 +203,7 @@ RankPatterns compute(std::span<const WindowView> windows, const Settings& settin
     out.fusions.push_back(fusion_of(text, windows, std::move(repeat)));
   }
   std::ranges::stable_sort(out.fusions, std::ranges::greater{}, &Fusion::saves);
+  out.chains = elementwise_chains(windows);
   return out;
 }
 
@@ -204,6 +221,19 @@ void add_rank(const RankPatterns& rank, std::size_t top, base::Table& sequences,
     fusions.add({rank.rank, f.operators, f.repeat.length, f.repeat.places.size(), f.saves,
                  static_cast<double>(f.saves) / static_cast<double>(rank.measured), f.device,
                  f.sequence, f.within, f.gap, f.most, f.launches, f.repeat.in_a_row, f.first});
+  }
+}
+
+void add_chains(const RankPatterns& rank, std::size_t top, base::Table& chains) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? base::Cell(base::Null{}) : base::Cell(text);
+  };
+  const std::size_t shown = top == 0 ? rank.chains.size() : std::min(top, rank.chains.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ElementwiseChain& c = rank.chains[i];
+    chains.add({rank.rank, or_null(c.operators), or_null(c.within), c.kernels, c.count, c.device,
+                c.gap, c.least, c.most, c.longest, c.window,
+                c.step >= 0 ? base::Cell(c.step) : base::Cell(base::Null{}), c.event});
   }
 }
 
@@ -236,8 +266,10 @@ Answer run(const RunView& view, const Options& options) {
   Answer answer;
   base::Table sequences(kTables[0]);
   base::Table fusions(kTables[1]);
+  base::Table chains(kTables[2]);
   for (const RankPatterns& rank : found) {
     add_rank(rank, settings.repeats.top, sequences, fusions);
+    add_chains(rank, settings.repeats.top, chains);
   }
   if (!view.has_device_work()) {
     answer.remarks.push_back(why_no_device_work(view));
@@ -253,6 +285,7 @@ Answer run(const RunView& view, const Options& options) {
   }
   answer.tables.push_back(std::move(sequences));
   answer.tables.push_back(std::move(fusions));
+  answer.tables.push_back(std::move(chains));
   return answer;
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/levels.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -23,12 +24,10 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      "points of the series per stream: the highest of as many equal stretches. 0: all"},
 });
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr base::ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
 constexpr base::ColumnShape kStream{"stream", Type::kInt, Unit::kId, "queue of the device"};
 constexpr std::array kSummary = {
-    kRank,
-    kDevice,
+    key::kRank,
+    key::kDevice,
     kStream,
     base::ColumnShape{"measured_ns", Type::kInt, Unit::kNanos, "wall time looked at"},
     base::ColumnShape{"queued", Type::kInt, Unit::kCount, "pieces of work whose call is known"},
@@ -43,9 +42,9 @@ constexpr std::array kSummary = {
     base::ColumnShape{"full_ns", Type::kInt, Unit::kNanos, "the queue was full: launches waited"},
     base::ColumnShape{"full_share", Type::kReal, Unit::kShare, "of the measured time"}};
 constexpr std::array kSeries = {
-    kRank,
-    base::ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    kDevice,
+    key::kRank,
+    key::kWindow,
+    key::kDevice,
     kStream,
     base::ColumnShape{"time_ns", Type::kInt, Unit::kInstant, "from this time on"},
     base::ColumnShape{"length", Type::kInt, Unit::kCount, "pieces of work that wait"}};

@@ -16,7 +16,7 @@ class RepeatOwners {
 
   // Whether the trace says of any of these kernels who launched it.
   bool knows(const Repeat::Place& place) const;
-  // The operator that launched the kernel at a place, or "unknown".
+  // The operator that launched the kernel at a place; empty: not recorded.
   std::string_view operator_of(std::uint32_t place) const;
   // What most of the repeat's places are started in; of several the one that comes first. Nothing
   // when the trace does not say.

@@ -12,6 +12,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/device/copies.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 
 namespace stepscope::analysis {
@@ -27,8 +28,6 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "operators per rank. 0: all"},
 });
 
-constexpr ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
 constexpr ColumnShape kKind{"kind", Type::kText, Unit::kNone,
                             "HtoD: host to device, DtoH: device to host"};
 constexpr ColumnShape kMemory{"host_memory", Type::kText, Unit::kNone,
@@ -47,8 +46,8 @@ constexpr ColumnShape kHiddenShare{"hidden_share", Type::kReal, Unit::kShare,
                                    "of the copies' time"};
 
 constexpr std::array kByClass = {
-    kRank,
-    kDevice,
+    key::kRank,
+    key::kDevice,
     kKind,
     kMemory,
     kCount,
@@ -64,8 +63,8 @@ constexpr std::array kByClass = {
     kHidden,
     kHiddenShare,
     ColumnShape{"without_bytes", Type::kInt, Unit::kCount, "copies that do not say their size"}};
-constexpr std::array kBySize = {kRank,
-                                kDevice,
+constexpr std::array kBySize = {key::kRank,
+                                key::kDevice,
                                 kKind,
                                 kMemory,
                                 ColumnShape{"up_to_bytes", Type::kInt, Unit::kBytes,
@@ -75,7 +74,7 @@ constexpr std::array kBySize = {kRank,
                                 kTime,
                                 kRate};
 constexpr std::array kByOp = {
-    kRank,
+    key::kRank,
     ColumnShape{"op", Type::kText, Unit::kNone,
                 "operator or annotation that asked; null: none but the step"},
     kKind,
@@ -87,20 +86,9 @@ constexpr std::array kByOp = {
     kBlocking,
     kBlocked,
     kHidden};
-constexpr std::array kByStep = {
-    kRank,
-    ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    ColumnShape{"step", Type::kInt, Unit::kId, "number of the step"},
-    kDevice,
-    kKind,
-    kMemory,
-    kCount,
-    kBytes,
-    kTime,
-    kRate,
-    kBlocking,
-    kBlocked,
-    kHidden};
+constexpr std::array kByStep = {key::kRank, key::kWindow, key::kStep, key::kDevice, kKind,
+                                kMemory,    kCount,       kBytes,     kTime,        kRate,
+                                kBlocking,  kBlocked,     kHidden};
 
 constexpr std::array<std::string_view, 1> kBytesBar = {"bytes"};
 constexpr std::array<std::string_view, 1> kTimeBar = {"copy_ns"};

@@ -10,8 +10,10 @@
 
 #include "analysis/analysis.h"
 #include "analysis/host/annotation_tree.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
+#include "trace/step_names.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -28,7 +30,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"name", Type::kText, Unit::kNone, "of the range"},
     {"count", Type::kInt, Unit::kCount, "ranges of this name on the host"},
     {"host_sum_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
@@ -121,8 +123,7 @@ class Counting {
     return with_steps_ || !is_step(row);
   }
   bool is_step(Row row) const {
-    return std::ranges::binary_search(steps_, row) ||
-           trace_.name_text(row).starts_with("ProfilerStep#");
+    return std::ranges::binary_search(steps_, row) || trace::names_a_step(trace_.name_text(row));
   }
   // Whether the table has this range: it is listed, and in a step that was asked for.
   bool counts(Row row) const { return listed(row) && window_.counts_at(trace_.start()[row]); }

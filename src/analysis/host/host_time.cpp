@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/device/classes.h"
+#include "trace/step_names.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -40,6 +43,36 @@ struct Roles {
   }
 };
 
+// What ranges of a name are, each name examined once.
+class RangeNames {
+ public:
+  RangeNames(const trace::Trace& trace, HostRules rules)
+      : trace_(&trace), rules_(rules), known_(trace.strings().size()) {}
+
+  struct Is {
+    bool communication, loading;
+  };
+  Is operator[](base::StringId name) {
+    if (name == base::kNoString) return {};
+    std::uint8_t& known = known_[name];
+    if (known == 0) known = asked(trace_->text(name));
+    return {(known & kCommunication) != 0, (known & kLoading) != 0};
+  }
+
+ private:
+  static constexpr std::uint8_t kAsked = 1, kCommunication = 2, kLoading = 4;
+  std::uint8_t asked(std::string_view name) const {
+    const bool communicates = rules_ == HostRules::kOurs ? names_communication_call(name)
+                                                         : is_tensorboard_communication(name);
+    return static_cast<std::uint8_t>(kAsked | (communicates ? kCommunication : 0) |
+                                     (names_data_loading(name) ? kLoading : 0));
+  }
+
+  const trace::Trace* trace_;
+  HostRules rules_;
+  std::vector<std::uint8_t> known_;  // by name
+};
+
 }  // namespace
 
 bool is_tensorboard_communication(std::string_view range) {
@@ -53,24 +86,29 @@ bool is_tensorboard_communication(std::string_view range) {
 
 StepMarks::StepMarks(const trace::Trace& trace) : trace_(&trace) {
   for (const trace::Step& step : trace.steps().list) {
-    if (step.row != trace::kNoRow) rows_.push_back(step.row);
+    if (step.row == trace::kNoRow) continue;
+    rows_.push_back(step.row);
+    kinds_ |= std::uint64_t{1} << static_cast<unsigned>(trace.kind()[step.row]);
   }
   std::ranges::sort(rows_);
   named_.resize(trace.strings().size());
   for (std::size_t id = 0; id < named_.size(); ++id) {
-    named_[id] = trace.text(static_cast<base::StringId>(id)).starts_with("ProfilerStep#");
+    named_[id] = trace::names_a_step(trace.text(static_cast<base::StringId>(id)));
   }
 }
 
 bool StepMarks::contains(Row row) const {
   const base::StringId name = trace_->name()[row];
-  return (name < named_.size() && named_[name]) || std::ranges::binary_search(rows_, row);
+  if (name < named_.size() && named_[name]) return true;
+  // Most rows are operators, and steps are not.
+  const bool may_be = (kinds_ >> static_cast<unsigned>(trace_->kind()[row]) & 1) != 0;
+  return may_be && std::ranges::binary_search(rows_, row);
 }
 
 HostTime host_time(const WindowView& window, HostRules rules) {
   const trace::Trace& trace = *window.trace;
   const StepMarks marks(trace);
-  Classifier classify(trace);
+  RangeNames names(trace, rules);
   Roles roles;
   for (const trace::Track& track : trace.tracks()) {
     roles.begin_thread();
@@ -85,12 +123,14 @@ HostTime host_time(const WindowView& window, HostRules rules) {
       if (kind == Kind::kRuntime || (kind == Kind::kDriver && rules == HostRules::kOurs)) {
         roles.runtime.add(start, end);
       }
-      const bool communicates = rules == HostRules::kOurs
-                                    ? classify.is_communication_call(row)
-                                    : range && is_tensorboard_communication(trace.name_text(row));
-      if (communicates) roles.communication.add(start, end);
-      if (classify.is_data_loading(row)) roles.loading.add(start, end);
-      if (range && !marks.contains(row)) roles.operators.add(start, end);
+      if (kind == Kind::kCollective && rules == HostRules::kOurs) {
+        roles.communication.add(start, end);
+      }
+      if (!range) continue;
+      const RangeNames::Is is = names[trace.name()[row]];
+      if (is.communication) roles.communication.add(start, end);
+      if (is.loading) roles.loading.add(start, end);
+      if (!marks.contains(row)) roles.operators.add(start, end);
     }
   }
   return {.runtime = roles.runtime.take(),

@@ -33,6 +33,7 @@ class StepMarks {
  private:
   const trace::Trace* trace_;
   std::vector<trace::Row> rows_;  // ascending
+  std::uint64_t kinds_ = 0;       // a bit for each kind that they have
   std::vector<bool> named_;       // names of the profiler's own marks
 };
 

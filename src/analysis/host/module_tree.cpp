@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/step_names.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -39,7 +41,7 @@ ModulePath path_in(std::string_view words, ModuleSource source) {
     case ModuleSource::kRanges:
       break;
   }
-  if (words.empty() || words.starts_with("ProfilerStep#")) return {};
+  if (words.empty() || trace::names_a_step(words)) return {};
   return {{std::string(words), {}}};
 }
 

@@ -12,6 +12,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/host/module_sums.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -38,7 +39,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"module", Type::kText, Unit::kNone, "the module itself; null: in no module"},
     {"calls", Type::kInt, Unit::kCount,
      "how often it ran; runs that only repeat it for the backward pass are not counted"},

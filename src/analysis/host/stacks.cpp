@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/host/stack_tree.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -46,7 +47,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"frame", Type::kText, Unit::kNone,
      "the last frame of the stack; null: all the other stacks together"},
     {"host_self_ns", Type::kInt, Unit::kNanos, "time on the host in exactly this stack"},
@@ -59,7 +60,7 @@ constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
      "comma"},
 });
 constexpr std::array kFrameColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"frame", Type::kText, Unit::kNone, "the last frame of a stack"},
     {"kind", Type::kText, Unit::kNone, "thread, python, range, operator, call, gpu work or other"},
     {"host_ns", Type::kInt, Unit::kNanos, "time on the host in this stack and what it called"},

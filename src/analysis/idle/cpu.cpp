@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/idle/cpu_waits.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/steps/within.h"
 #include "analysis/view.h"
@@ -29,7 +30,6 @@ constexpr std::array kParameters = {
     kWithin,
 };
 
-constexpr ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr std::array kSums = std::to_array<ColumnShape>({
     {"idle_ns", Type::kInt, Unit::kNanos,
      "idle time of the rank's GPUs in which the host was in it"},
@@ -45,7 +45,7 @@ constexpr auto with_sums(const std::array<ColumnShape, N>& before) {
   return all;
 }
 constexpr auto kOperatorColumns = with_sums(std::to_array<ColumnShape>({
-    kRank,
+    key::kRank,
     {"doing", Type::kText, Unit::kNone,
      "the innermost operator, annotation or call into the runtime that the launching thread was "
      "in; "
@@ -53,25 +53,25 @@ constexpr auto kOperatorColumns = with_sums(std::to_array<ColumnShape>({
     {"kind", Type::kText, Unit::kNone, "cpu_op, annotation, runtime, driver or another"},
 }));
 constexpr auto kFrameColumns = with_sums(std::to_array<ColumnShape>({
-    kRank,
+    key::kRank,
     {"frame", Type::kText, Unit::kNone,
      "the innermost Python function that thread was in; in parentheses: in none; null: all the "
      "others together"},
 }));
 constexpr auto kPathColumns = with_sums(std::to_array<ColumnShape>({
-    kRank,
+    key::kRank,
     {"path", Type::kText, Unit::kNone,
      "the Python functions that thread was in, the outermost first, by ';'; in parentheses: in "
      "none; null: all the others together"},
 }));
 constexpr auto kEndColumns = with_sums(std::to_array<ColumnShape>({
-    kRank,
+    key::kRank,
     {"ended_by", Type::kText, Unit::kNone,
      "the operator that launched the work that ended the wait, else its annotation, else the call "
      "itself; in parentheses: nothing known; null: all the others together"},
 }));
 constexpr std::array kThreadColumns = std::to_array<ColumnShape>({
-    kRank,
+    key::kRank,
     {"thread", Type::kText, Unit::kNone, "number of a thread on the host"},
     {"thread_name", Type::kText, Unit::kNone, "as recorded"},
     {"ended_waits", Type::kInt, Unit::kCount, "waits that a launch of this thread ended"},
@@ -97,12 +97,12 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 void write(base::Table& table, std::int32_t rank, const HostParts& parts, Nanos idle,
            std::size_t top) {
   const bool with_kind = table.width() == kOperatorColumns.size();
-  std::vector<std::pair<const HostKey*, const HostPart*>> lines;
+  std::vector<std::pair<const HostKey*, const WaitSum*>> lines;
   lines.reserve(parts.size());
   for (const auto& [key, part] : parts) lines.emplace_back(&key, &part);
   std::ranges::stable_sort(lines, std::ranges::greater{},
                            [](const auto& line) { return line.second->idle; });
-  const auto add = [&](const Cell& text, const Cell& kind, const HostPart& part) {
+  const auto add = [&](const Cell& text, const Cell& kind, const WaitSum& part) {
     std::vector<Cell> cells;
     cells.reserve(table.width());
     cells.emplace_back(rank);
@@ -120,7 +120,7 @@ void write(base::Table& table, std::int32_t rank, const HostParts& parts, Nanos 
     add(key->first, key->second.empty() ? Cell(Null{}) : Cell(key->second), *part);
   }
   if (fits) return;
-  HostPart rest;
+  WaitSum rest;
   for (const auto& [key, part] : std::span(lines).subspan(shown)) rest.merge(*part);
   add(Null{}, Null{}, rest);
 }

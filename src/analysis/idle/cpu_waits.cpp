@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/idle/idle_hosts.h"
+#include "trace/step_names.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -34,14 +35,14 @@ class Adder {
   template <class Text>
   void into(HostParts& parts, Text text) const {
     for (std::size_t place = 0; place < sums_.size(); ++place) {
-      const HostPart& part = sums_[place].part;
+      const WaitSum& part = sums_[place].part;
       if (part.waits > 0) parts[text(static_cast<std::uint32_t>(place) - 2)].merge(part);
     }
   }
 
  private:
   struct Sum {
-    HostPart part;
+    WaitSum part;
     Nanos in_wait = 0;
     std::uint32_t wait = 0;
   };
@@ -50,10 +51,10 @@ class Adder {
   std::vector<Sum> sums_;
 };
 
-std::string path_text(const HostMoments& moments, std::uint32_t path) {
+std::string path_text(const HostPlaces& places, std::uint32_t path) {
   std::vector<std::string_view> inwards;
-  for (; path != kNone; path = moments.paths.members()[path].first) {
-    inwards.emplace_back(moments.frames[moments.paths.members()[path].second]);
+  for (; path != kNone; path = places.paths.members()[path].first) {
+    inwards.emplace_back(places.frames[places.paths.members()[path].second]);
   }
   std::string text;
   for (std::size_t i = inwards.size(); i-- > 0;) {
@@ -73,24 +74,30 @@ Row ended_by(const trace::Trace& trace, const Work& piece) {
 void add_device(HostWaits& out, const WindowView& window,
                 const std::vector<IdleStretch>& stretches) {
   const trace::Trace& trace = *window.trace;
-  const HostMoments moments = host_moments(window, stretches);
   // By name and kind: a name is a number, a kind fits beside it.
   Adder named;
   Adder frames;
   Adder paths;
   Adder ends;
   PairNumbers pairs;
-  for (const HostMoment& moment : moments.list) {
+  std::vector<std::uint32_t> last(trace.strings().size(), kNone);  // by name: its pair
+  const auto pair_of = [&](Row row) {
+    const base::StringId name = trace.name()[row];
+    const auto kind = static_cast<std::uint32_t>(trace.kind()[row]);
+    if (name >= last.size()) return pairs.number(name, kind);
+    std::uint32_t& known = last[name];
+    const bool same = known != kNone && pairs.members()[known].second == kind;
+    if (!same) known = pairs.number(name, kind);
+    return known;
+  };
+  const HostPlaces places = host_moments(window, stretches, [&](const HostMoment& moment) {
     const Nanos length = moment.time.length();
     const std::uint32_t in_none = moment.frame == kNone ? kNone : kPython;
     const bool in_any = moment.named != trace::kNoRow;
-    named.add(in_any ? pairs.number(trace.name()[moment.named],
-                                    static_cast<std::uint32_t>(trace.kind()[moment.named]))
-                     : in_none,
-              moment.stretch, length);
+    named.add(in_any ? pair_of(moment.named) : in_none, moment.stretch, length);
     frames.add(moment.frame, moment.stretch, length);
     paths.add(moment.path, moment.stretch, length);
-  }
+  });
   for (std::uint32_t i = 0; i < stretches.size(); ++i) {
     const IdleStretch& stretch = stretches[i];
     const Nanos length = stretch.time.length();
@@ -113,10 +120,10 @@ void add_device(HostWaits& out, const WindowView& window,
     return {std::string(trace.text(name)), std::string(name_of(static_cast<trace::Kind>(kind)))};
   });
   frames.into(out.parts[1], [&](std::uint32_t key) -> HostKey {
-    return {key == kNone ? "(no Python frame)" : moments.frames[key], ""};
+    return {key == kNone ? "(no Python frame)" : places.frames[key], ""};
   });
   paths.into(out.parts[2], [&](std::uint32_t key) -> HostKey {
-    return {key == kNone ? "(no Python frame)" : path_text(moments, key), ""};
+    return {key == kNone ? "(no Python frame)" : path_text(places, key), ""};
   });
   ends.into(out.parts[3], [&](std::uint32_t key) -> HostKey {
     if (key == kNone) return {"(the end of a step or of the recording)", ""};
@@ -139,7 +146,7 @@ void add_threads(HostWaits& out, const WindowView& window, const Intervals& idle
         continue;
       }
       any = true;
-      if (!trace.name_text(row).starts_with("ProfilerStep#")) {
+      if (!trace::names_a_step(trace.name_text(row))) {
         recorded.add(trace.start()[row], trace.end(row));
       }
     }

@@ -13,17 +13,17 @@
 
 namespace stepscope::analysis {
 
-struct HostPart {
+struct WaitSum {
   base::Nanos idle = 0, longest = 0;
   std::uint64_t waits = 0;
-  void merge(const HostPart& other) {
+  void merge(const WaitSum& other) {
     idle += other.idle;
     longest = std::max(longest, other.longest);
     waits += other.waits;
   }
 };
 using HostKey = std::pair<std::string, std::string>;  // text, and its kind where there is one
-using HostParts = std::map<HostKey, HostPart>;
+using HostParts = std::map<HostKey, WaitSum>;
 
 struct HostThread {
   std::string name;

@@ -47,20 +47,23 @@ class Frames {
 class Walk {
  public:
   Walk(const WindowView& window, const std::vector<IdleStretch>& stretches,
-       const std::vector<std::uint32_t>& asked, Frames& frames, HostMoments& out)
+       const std::vector<std::uint32_t>& asked, Frames& frames, PairNumbers& paths,
+       const std::function<void(const HostMoment&)>& show)
       : trace_(window.trace),
         marks_(*window.trace),
         stretches_(&stretches),
         asked_(&asked),
         frames_(&frames),
-        out_(&out) {}
+        paths_(&paths),
+        show_(&show) {}
 
   void run(const trace::Track& track) {
     for (Row row = track.begin; row < track.end; ++row) {
       if (!takes_part(*trace_, row)) continue;
       move_to(trace_->start()[row]);
       if (trace_->kind()[row] == Kind::kPython) {
-        open_frame(trace_->end(row), frames_->number(trace_->name()[row]));
+        const base::StringId name = trace_->name()[row];
+        if (name != base::kNoString) open_frame(trace_->end(row), frames_->number(name));
       } else if (!marks_.contains(row)) {
         named_.push_back({trace_->end(row), row});
       }
@@ -82,7 +85,7 @@ class Walk {
   void open_frame(Nanos end, std::uint32_t frame) {
     const std::uint32_t outer = python_.empty() ? kNone : python_.back().path;
     const Nanos next = python_.empty() ? end : std::min(end, python_.back().next_end);
-    python_.push_back({end, next, frame, out_->paths.number(outer, frame)});
+    python_.push_back({end, next, frame, paths_->number(outer, frame)});
   }
 
   // Spans of one thread may end in another order than they should, by clock noise.
@@ -123,7 +126,7 @@ class Walk {
           moment.frame = python_.back().frame;
           moment.path = python_.back().path;
         }
-        out_->list.push_back(moment);
+        (*show_)(moment);
       }
       if (idle.end > until) break;
     }
@@ -134,7 +137,8 @@ class Walk {
   const std::vector<IdleStretch>* stretches_;
   const std::vector<std::uint32_t>* asked_;
   Frames* frames_;
-  HostMoments* out_;
+  PairNumbers* paths_;
+  const std::function<void(const HostMoment&)>* show_;
   std::vector<Named> named_;
   std::vector<Frame> python_;
   std::size_t next_ = 0;
@@ -184,20 +188,21 @@ std::vector<IdleStretch> idle_stretches(const WindowView& window, const DeviceVi
   return out;
 }
 
-HostMoments host_moments(const WindowView& window, const std::vector<IdleStretch>& stretches) {
-  HostMoments out;
+HostPlaces host_moments(const WindowView& window, const std::vector<IdleStretch>& stretches,
+                        const std::function<void(const HostMoment&)>& show) {
+  HostPlaces out;
   std::vector<std::vector<std::uint32_t>> asked(window.trace->tracks().size());
   for (std::uint32_t i = 0; i < stretches.size(); ++i) {
     if (stretches[i].track != kNone) {
       asked[stretches[i].track].push_back(i);
     } else {
-      out.list.push_back({.time = stretches[i].time, .stretch = i});
+      show({.time = stretches[i].time, .stretch = i});
     }
   }
   Frames frames(*window.trace, out.frames);
   for (std::size_t t = 0; t < asked.size(); ++t) {
     if (asked[t].empty()) continue;
-    Walk(window, stretches, asked[t], frames, out).run(window.trace->tracks()[t]);
+    Walk(window, stretches, asked[t], frames, out.paths, show).run(window.trace->tracks()[t]);
   }
   return out;
 }

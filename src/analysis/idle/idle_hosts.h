@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,12 +32,11 @@ struct HostMoment {
   Interval time;
   std::uint32_t stretch = 0;         // into the stretches asked about
   trace::Row named = trace::kNoRow;  // innermost operator, call or annotation; no step
-  std::uint32_t frame = 0xffffffff;  // innermost Python frame, into HostMoments::frames
-  std::uint32_t path = 0xffffffff;   // of Python frames, into HostMoments::paths
+  std::uint32_t frame = 0xffffffff;  // innermost Python frame, into HostPlaces::frames
+  std::uint32_t path = 0xffffffff;   // of Python frames, into HostPlaces::paths
 };
 
-struct HostMoments {
-  std::vector<HostMoment> list;
+struct HostPlaces {
   std::vector<std::string> frames;  // without the addresses of objects: those are all different
   PairNumbers paths;                // a path further out, and a frame
 };
@@ -44,6 +44,9 @@ struct HostMoments {
 // "<built-in method to of Tensor object at 0x7f6e9>" without " at 0x7f6e9".
 std::string without_addresses(std::string_view frame);
 
-HostMoments host_moments(const WindowView& window, const std::vector<IdleStretch>& stretches);
+// Shows every moment of the stretches, a thread after the other, each by time. There are several
+// for every operator: nobody keeps them.
+HostPlaces host_moments(const WindowView& window, const std::vector<IdleStretch>& stretches,
+                        const std::function<void(const HostMoment&)>& show);
 
 }  // namespace stepscope::analysis

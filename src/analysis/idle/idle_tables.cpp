@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/idle/idle_time.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 
 namespace stepscope::analysis {
@@ -28,10 +29,6 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "host operations and gaps per rank. 0: all"},
 });
 
-constexpr ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr ColumnShape kWindow{"window", Type::kInt, Unit::kId, "recording of that rank, by time"};
-constexpr ColumnShape kStep{"step", Type::kInt, Unit::kId, "number of the step"};
-constexpr ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
 constexpr ColumnShape kStream{"stream", Type::kInt, Unit::kId, "queue of the device"};
 constexpr ColumnShape kMeasured{"measured_ns", Type::kInt, Unit::kNanos, "wall time looked at"};
 constexpr ColumnShape kIdle{"idle_ns", Type::kInt, Unit::kNanos,
@@ -50,14 +47,15 @@ constexpr ColumnShape kEnd{"end_ns", Type::kInt, Unit::kNanos, "after the last w
 constexpr ColumnShape kOther{"other_ns", Type::kInt, Unit::kNanos,
                              "the work was queued and did not start; the trace does not say why"};
 
-constexpr std::array kByDevice = {kRank,   kDevice,     kMeasured,      kIdle,  kIdleShare, kHost,
-                                  kKernel, kDependency, kCommunication, kStart, kEnd,       kOther};
-constexpr std::array kByStream = {kRank,      kDevice, kStream, kMeasured,   kIdle,
-                                  kIdleShare, kHost,   kKernel, kDependency, kCommunication,
-                                  kStart,     kEnd,    kOther};
-constexpr std::array kByStep = {kRank,          kWindow,    kStep, kDevice, kMeasured,
-                                kIdle,          kIdleShare, kHost, kKernel, kDependency,
-                                kCommunication, kStart,     kEnd,  kOther};
+constexpr std::array kByDevice = {key::kRank,     key::kDevice, kMeasured, kIdle,
+                                  kIdleShare,     kHost,        kKernel,   kDependency,
+                                  kCommunication, kStart,       kEnd,      kOther};
+constexpr std::array kByStream = {key::kRank, key::kDevice, kStream, kMeasured,   kIdle,
+                                  kIdleShare, kHost,        kKernel, kDependency, kCommunication,
+                                  kStart,     kEnd,         kOther};
+constexpr std::array kByStep = {key::kRank,     key::kWindow, key::kStep, key::kDevice, kMeasured,
+                                kIdle,          kIdleShare,   kHost,      kKernel,      kDependency,
+                                kCommunication, kStart,       kEnd,       kOther};
 constexpr ColumnShape kHostOp{
     "host_op", Type::kText, Unit::kNone,
     "what the launching thread was in for at least half of the wait; null: nothing recorded, or "
@@ -66,7 +64,7 @@ constexpr ColumnShape kWaitedIn{
     "waited_in", Type::kText, Unit::kNone,
     "the call in which that thread was waiting for the GPU when the GPU ran out of work"};
 constexpr std::array kByHostOp = {
-    kRank,
+    key::kRank,
     kHostOp,
     ColumnShape{"kind", Type::kText, Unit::kNone,
                 "cpu_op, annotation, python, or a call: runtime, driver"},
@@ -76,9 +74,9 @@ constexpr std::array kByHostOp = {
     ColumnShape{"share", Type::kReal, Unit::kShare, "of the idle time of the rank's devices"},
     ColumnShape{"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"}};
 constexpr std::array kByGap = {
-    kRank,
-    kWindow,
-    kDevice,
+    key::kRank,
+    key::kWindow,
+    key::kDevice,
     ColumnShape{"stream", Type::kInt, Unit::kId, "where the next work ran"},
     ColumnShape{"step", Type::kInt, Unit::kId, "the step in which the wait began"},
     ColumnShape{"start_ns", Type::kInt, Unit::kInstant, "when the wait began"},

@@ -9,6 +9,7 @@
 #include "analysis/host/own_time.h"
 #include "analysis/memory/module_calls.h"
 #include "analysis/memory/open_at.h"
+#include "trace/step_names.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -30,14 +31,8 @@ class Names {
   std::unordered_map<std::string, std::uint32_t> ids_;
 };
 
-bool marks_a_step(std::string_view name) { return name.starts_with("ProfilerStep"); }
-
 bool has_times(const HistoryWork& work) {
   return work.history->length() > 0 && work.history->time[0] != memory::kNoTime;
-}
-
-base::Nanos zero_of(const WindowView& window) {
-  return window.trace->clock().base_ns + window.trace->clock().offset_ns;
 }
 
 // Traces of the snapshot's rank on its clock that were recorded at the same time.
@@ -48,7 +43,7 @@ std::vector<const WindowView*> traces_beside(const RunView& run, const SnapshotV
   const auto times = work.history->time.span();
   for (const WindowView& window : run.windows) {
     if (window.rank != view.rank || !window.trace->clock().base_known) continue;
-    const base::Nanos zero = zero_of(window);
+    const base::Nanos zero = window.trace->clock().zero_unix_ns();
     const bool apart = window.trace->span().end + zero < times.front() ||
                        window.trace->span().start + zero > times.back();
     if (!apart) found.push_back(&window);
@@ -64,7 +59,7 @@ std::vector<NamedSpan> spans_of_snapshot(const memory::Snapshot& snapshot,
   for (const memory::Annotation& annotation : snapshot.annotations) {
     if (annotation.time == memory::kNoTime || annotation.device != history.device) continue;
     const std::string_view name = snapshot.text(annotation.name);
-    if (marks_a_step(name)) continue;
+    if (trace::names_a_step(name)) continue;
     std::vector<base::Nanos>& starts = open[annotation.name];
     if (annotation.is_start) {
       starts.push_back(annotation.time);
@@ -88,8 +83,8 @@ std::vector<NamedSpan> spans_of_traces(std::span<const WindowView* const> window
     for (Row row = 0; row < trace.size(); ++row) {
       if (trace.kind()[row] != trace::Kind::kAnnotation || !OwnTime::is_span(trace, row)) continue;
       const std::string_view name = trace.text(trace.name()[row]);
-      if (marks_a_step(name)) continue;
-      const base::Nanos zero = zero_of(*window);
+      if (trace::names_a_step(name)) continue;
+      const base::Nanos zero = window->trace->clock().zero_unix_ns();
       spans.push_back({trace.start()[row] + zero, trace.end(row) + zero, names.id(name)});
     }
   }
@@ -131,7 +126,7 @@ void add_module_spans(const WindowView& window, ModuleSource source, std::size_t
   const OwnTime times(window);
   const ModuleTree tree(window, times, source);
   const std::vector<std::string> paths = paths_of(tree, depth);
-  const base::Nanos zero = zero_of(window);
+  const base::Nanos zero = window.trace->clock().zero_unix_ns();
   for (const trace::Track& track : trace.tracks()) {
     if (track.is_device) continue;
     for (Row row = track.begin; row < track.end; ++row) {

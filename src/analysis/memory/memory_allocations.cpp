@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/memory/allocated.h"
 #include "analysis/memory/snapshot_remarks.h"
 #include "analysis/registry.h"
@@ -33,9 +34,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"bytes", Type::kInt, Unit::kBytes, "size of its block"},
     {"where", Type::kText, Unit::kNone, "the program's line that asked for it"},
     {"category", Type::kText, Unit::kNone, "what it holds, from stacks, order and lifetimes"},

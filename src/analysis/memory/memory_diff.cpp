@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/memory/held.h"
 #include "analysis/memory/snapshot_remarks.h"
 #include "analysis/registry.h"
@@ -25,9 +26,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kSnapshotColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"peak_bytes", Type::kInt, Unit::kBytes, "most allocated"},
     {"peak_less_median_bytes", Type::kInt, Unit::kBytes, "than the median of all rows"},
     {"end_bytes", Type::kInt, Unit::kBytes, "allocated at the end"},

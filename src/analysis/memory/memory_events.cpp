@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 #include "memory/snapshot.h"
@@ -21,14 +22,13 @@ using base::Type;
 using base::Unit;
 using memory::Snapshot;
 
-constexpr ColumnShape kSnapshotColumn{"snapshot", Type::kText, Unit::kId, "the file"};
 constexpr ColumnShape kDeviceColumn{"device", Type::kInt, Unit::kId,
                                     "number of the device; none for pinned host memory"};
 constexpr ColumnShape kStackColumn{"stack", Type::kInt, Unit::kId,
                                    "its rows in the table stacks; none where no stack was kept"};
 
 constexpr std::array kEventColumns = std::to_array<ColumnShape>({
-    kSnapshotColumn,
+    key::kSnapshot,
     kDeviceColumn,
     {"event", Type::kInt, Unit::kId, "its place in the history, from 0"},
     {"unix_ns", Type::kInt, Unit::kId, "when, in nanoseconds since 1970"},
@@ -44,7 +44,7 @@ constexpr std::array kEventColumns = std::to_array<ColumnShape>({
 });
 
 constexpr std::array kStackColumns = std::to_array<ColumnShape>({
-    kSnapshotColumn,
+    key::kSnapshot,
     {"stack", Type::kInt, Unit::kId, "number of the stack"},
     {"depth", Type::kInt, Unit::kId, "0 is the innermost call"},
     {"function", Type::kText, Unit::kNone, "its name"},
@@ -53,7 +53,7 @@ constexpr std::array kStackColumns = std::to_array<ColumnShape>({
 });
 
 constexpr std::array kSegmentColumns = std::to_array<ColumnShape>({
-    kSnapshotColumn,
+    key::kSnapshot,
     kDeviceColumn,
     {"segment", Type::kInt, Unit::kId, "its place in the file, from 0"},
     {"address", Type::kText, Unit::kNone, "where it begins"},
@@ -69,7 +69,7 @@ constexpr std::array kSegmentColumns = std::to_array<ColumnShape>({
 });
 
 constexpr std::array kBlockColumns = std::to_array<ColumnShape>({
-    kSnapshotColumn,
+    key::kSnapshot,
     {"segment", Type::kInt, Unit::kId, "the segment it is cut from"},
     {"address", Type::kText, Unit::kNone, "where it begins"},
     {"size_bytes", Type::kInt, Unit::kBytes, "how large it is"},
@@ -79,7 +79,7 @@ constexpr std::array kBlockColumns = std::to_array<ColumnShape>({
 });
 
 constexpr std::array kAnnotationColumns = std::to_array<ColumnShape>({
-    kSnapshotColumn,
+    key::kSnapshot,
     kDeviceColumn,
     {"unix_ns", Type::kInt, Unit::kId, "when, in nanoseconds since 1970"},
     {"name", Type::kText, Unit::kNone, "the span, as record_function named it"},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/memory/forecast.h"
 #include "analysis/memory/pinned_segments.h"
@@ -30,9 +31,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kMomentColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"moment", Type::kText, Unit::kNone, "which moment of the history"},
     {"reserved_bytes", Type::kInt, Unit::kBytes, "held from the driver"},
     {"requested_bytes", Type::kInt, Unit::kBytes, "asked for by the program and not reusable yet"},
@@ -50,9 +51,9 @@ constexpr std::array kMomentColumns = std::to_array<base::ColumnShape>({
     {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
 });
 constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"event", Type::kInt, Unit::kId, "place in the history"},
     {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
     {"requested_bytes", Type::kInt, Unit::kBytes, "asked for by the program and not reusable yet"},
@@ -62,9 +63,9 @@ constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
     {"largest_free_bytes", Type::kInt, Unit::kBytes, "the largest free block"},
 });
 constexpr std::array kPinnedColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"free_bytes", Type::kInt, Unit::kBytes, "free in this segment, but cannot be returned"},
     {"segment_bytes", Type::kInt, Unit::kBytes, "size of the segment"},
     {"used_bytes", Type::kInt, Unit::kBytes, "in use in it"},
@@ -77,9 +78,9 @@ constexpr std::array kPinnedColumns = std::to_array<base::ColumnShape>({
     {"stack", Type::kText, Unit::kNone, "calls from the outermost to the innermost"},
 });
 constexpr std::array kSettingColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"setting", Type::kText, Unit::kNone, "for PYTORCH_CUDA_ALLOC_CONF; the rest as recorded"},
     {"peak_reserved_bytes", Type::kInt, Unit::kBytes, "the most held from the driver"},
     {"saved_bytes", Type::kInt, Unit::kBytes, "less than recorded; below 0: more"},

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/memory/leaks.h"
 #include "analysis/memory/snapshot_remarks.h"
@@ -28,9 +29,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kOutlookColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"steps", Type::kInt, Unit::kCount, "steps that can tell: not the first, not the last"},
     {"bytes_per_step", Type::kReal, Unit::kBytes, "grown per step and never freed"},
     {"leaked_bytes", Type::kInt, Unit::kBytes, "left behind by these steps"},
@@ -40,9 +41,9 @@ constexpr std::array kOutlookColumns = std::to_array<base::ColumnShape>({
      "steps until the peak no longer fits, if it goes on like this"},
 });
 constexpr std::array kLeakColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"where", Type::kText, Unit::kNone, "line of the program that asked for the memory"},
     {"bytes_per_step", Type::kReal, Unit::kBytes, "left behind per step; null: no steps are known"},
     {"count_per_step", Type::kReal, Unit::kNone, "allocations left behind per step"},
@@ -56,9 +57,9 @@ constexpr std::array kLeakColumns = std::to_array<base::ColumnShape>({
     {"stack", Type::kText, Unit::kNone, "calls from the outermost to the innermost"},
 });
 constexpr std::array kOutlivingColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"where", Type::kText, Unit::kNone, "line of the program that asked for the memory"},
     {"size_bytes", Type::kInt, Unit::kBytes, "of each allocation"},
     {"outlive", Type::kInt, Unit::kCount, "allocations used beyond the step after their own"},
@@ -67,10 +68,10 @@ constexpr std::array kOutlivingColumns = std::to_array<base::ColumnShape>({
     {"first_step", Type::kInt, Unit::kId, "step of the first that does"},
 });
 constexpr std::array kGrowthColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
-    {"step", Type::kInt, Unit::kId, "number of the step"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
+    key::kStep,
     {"at_end_bytes", Type::kInt, Unit::kBytes, "requested and in use when the step ends"},
     {"grown_bytes", Type::kInt, Unit::kBytes, "more than when the step before ended"},
     {"leaked_bytes", Type::kInt, Unit::kBytes, "of what this step made: never freed, and a leak"},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/snapshot_work.h"
@@ -29,9 +30,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kFailureColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"failure", Type::kInt, Unit::kId, "its number, from 1"},
     {"where", Type::kText, Unit::kNone, "line of the program that asked for the memory"},
     {"asked_bytes", Type::kInt, Unit::kBytes, "asked for, rounded up"},
@@ -58,9 +59,9 @@ constexpr std::array kFailureColumns = std::to_array<base::ColumnShape>({
     {"stack", Type::kText, Unit::kNone, "calls from the outermost to the innermost"},
 });
 constexpr std::array kWayColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"failure", Type::kInt, Unit::kId, "its number, from 1"},
     {"way", Type::kText, Unit::kNone, "what to change"},
     {"enough", Type::kText, Unit::kNone, "whether it alone would have made room"},
@@ -69,9 +70,9 @@ constexpr std::array kWayColumns = std::to_array<base::ColumnShape>({
     {"how", Type::kText, Unit::kNone, "how, and what it costs"},
 });
 constexpr std::array kAliveColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"failure", Type::kInt, Unit::kId, "its number, from 1"},
     {"where", Type::kText, Unit::kNone,
      "line of the program that asked for the memory; null: all the others together"},
@@ -81,9 +82,9 @@ constexpr std::array kAliveColumns = std::to_array<base::ColumnShape>({
     {"count", Type::kInt, Unit::kCount, "allocations"},
 });
 constexpr std::array kFreeColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"failure", Type::kInt, Unit::kId, "its number, from 1"},
     {"free_bytes", Type::kInt, Unit::kBytes, "free in this segment"},
     {"largest_free_bytes", Type::kInt, Unit::kBytes, "its largest free block"},
@@ -92,9 +93,9 @@ constexpr std::array kFreeColumns = std::to_array<base::ColumnShape>({
     {"address", Type::kInt, Unit::kId, "of the segment"},
 });
 constexpr std::array kHeadroomColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"failures", Type::kInt, Unit::kCount, "requests that failed"},
     {"peak_reserved_bytes", Type::kInt, Unit::kBytes, "the most the allocator held"},
     {"peak_used_bytes", Type::kInt, Unit::kBytes, "the most that was in use"},

@@ -2,6 +2,7 @@
 // memory snapshot. Definitions: docs/metrics/memory-operators.md.
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/arithmetic/pair_numbers.h"
+#include "analysis/key_columns.h"
 #include "analysis/memory/trace_memory.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
@@ -29,7 +32,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
     {"operator", Type::kText, Unit::kNone, "its name; (no operator): none was running"},
     {"calls", Type::kInt, Unit::kCount, "how often it was called; null: not a call"},
@@ -42,7 +45,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"allocations", Type::kInt, Unit::kCount, "allocations by it and the operators it called"},
 });
 constexpr std::array kEventColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
     {"operator", Type::kText, Unit::kNone, "that asked for it; null: allocated before the trace"},
     {"bytes", Type::kInt, Unit::kBytes, "size"},
@@ -51,7 +54,7 @@ constexpr std::array kEventColumns = std::to_array<base::ColumnShape>({
     {"duration_ns", Type::kInt, Unit::kNanos, "between the two"},
 });
 constexpr std::array kCurveColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
     {"time_ns", Type::kInt, Unit::kInstant, "when the most was allocated in this stretch of time"},
     {"allocated_bytes", Type::kInt, Unit::kBytes, "in use, the most in this stretch of time"},
@@ -59,7 +62,7 @@ constexpr std::array kCurveColumns = std::to_array<base::ColumnShape>({
      "held by the allocator, the most in this stretch of time; null: not given"},
 });
 constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
     {"peak_allocated_bytes", Type::kInt, Unit::kBytes, "most in use"},
     {"peak_ns", Type::kInt, Unit::kInstant, "when that was first so"},
@@ -108,39 +111,50 @@ struct Partial {
 
 constexpr std::string_view kOutside = "(no operator)";
 
+// What the sums of all devices need of the calls.
+struct CallNames {
+  std::vector<std::uint32_t> key;   // by call: its name
+  std::vector<bool> outer;          // by call: none of its name is around it
+  std::vector<std::int64_t> calls;  // by name
+};
+
+CallNames names_of_calls(const trace::Trace& trace, const OpTimes& times) {
+  CallNames names;
+  names.key.reserve(times.calls.size());
+  names.calls.resize(trace.strings().size());
+  for (const OpCall& call : times.calls) {
+    names.key.push_back(trace.name()[call.row]);
+    names.calls[names.key.back()] += call.counted ? 1 : 0;
+  }
+  names.outer = outermost(times, names.key, trace.strings().size());
+  return names;
+}
+
 // By call first, from the innermost outwards, then by name.
-Lines lines_of(const WindowView& window, const TraceMemory& memory) {
-  const trace::Trace& trace = *window.trace;
-  const OpTimes& times = op_times(window);
-  std::vector<Sum> self(times.calls.size());
+Lines lines_of(const trace::Trace& trace, const OpTimes& times, const CallNames& names,
+               const TraceMemory& memory) {
+  std::vector<Sum> total(times.calls.size());
+  std::vector<Line> by_name(trace.strings().size());
   Lines lines;
   for (const MemoryEvent& event : memory.events) {
     if (!event.counts) continue;
     const Sum one = {event.bytes, std::max<Bytes>(event.bytes, 0), event.bytes > 0 ? 1 : 0};
     if (event.call != OpCall::kNone) {
-      self[event.call].add(one);
+      total[event.call].add(one);
+      by_name[names.key[event.call]].self.add(one);
     } else {
       lines[kOutside].self.add(one);
       lines[kOutside].total.add(one);
     }
   }
-  std::vector<Sum> total = self;
-  std::vector<std::uint32_t> key(times.calls.size());
   for (std::size_t i = times.calls.size(); i-- > 0;) {
-    key[i] = trace.name()[times.calls[i].row];
     if (times.calls[i].parent != OpCall::kNone) total[times.calls[i].parent].add(total[i]);
-  }
-  const std::vector<bool> outer = outermost(times, key, trace.strings().size());
-  std::vector<Line> by_name(trace.strings().size());
-  for (std::size_t i = 0; i < times.calls.size(); ++i) {
-    Line& line = by_name[key[i]];
-    line.calls += times.calls[i].counted ? 1 : 0;
-    line.self.add(self[i]);
-    if (outer[i]) line.total.add(total[i]);
+    if (names.outer[i]) by_name[names.key[i]].total.add(total[i]);
   }
   for (std::size_t name = 0; name < by_name.size(); ++name) {
-    const Line& line = by_name[name];
+    Line& line = by_name[name];
     if (line.total.allocations == 0 && line.total.increase == 0) continue;
+    line.calls = names.calls[name];
     lines[trace.text(static_cast<base::StringId>(name))] = line;
   }
   return lines;
@@ -149,7 +163,12 @@ Lines lines_of(const WindowView& window, const TraceMemory& memory) {
 Partial compute(const WindowView& window) {
   Partial out;
   out.devices = trace_memory(window);
-  for (const TraceMemory& memory : out.devices) out.lines.push_back(lines_of(window, memory));
+  if (out.devices.empty()) return out;
+  const OpTimes& times = op_times(window);
+  const CallNames names = names_of_calls(*window.trace, times);
+  for (const TraceMemory& memory : out.devices) {
+    out.lines.push_back(lines_of(*window.trace, times, names, memory));
+  }
   return out;
 }
 
@@ -166,16 +185,19 @@ class Askers {
     const std::string_view name = trace_.name_text(call.row);
     if (!name.starts_with("aten::empty") || call.parent == OpCall::kNone) return name;
     const Row parent = calls_[call.parent].row;
-    std::string& text = texts_[{trace_.name()[call.row], trace_.name()[parent]}];
-    if (text.empty()) text = fmt::format("{} ({})", trace_.name_text(parent), name);
-    return text;
+    const std::uint32_t pair = pairs_.number(trace_.name()[call.row], trace_.name()[parent]);
+    if (pair == texts_.size()) {
+      texts_.push_back(fmt::format("{} ({})", trace_.name_text(parent), name));
+    }
+    return texts_[pair];
   }
 
  private:
   using Row = trace::Row;
   const trace::Trace& trace_;
   const std::vector<OpCall>& calls_;
-  std::map<std::pair<base::StringId, base::StringId>, std::string> texts_;
+  PairNumbers pairs_;
+  std::deque<std::string> texts_;  // by pair; they stay where they are
 };
 
 base::Cell given(Bytes bytes) { return bytes < 0 ? base::Cell(base::Null{}) : base::Cell(bytes); }
@@ -219,6 +241,7 @@ void add_events(base::Table& table, const WindowView& window, const TraceMemory&
     return a.size != b.size ? a.size > b.size : a.place < b.place;
   });
   Askers askers(window);
+  table.reserve(table.rows() + listed.size());
   for (const Listed& line : listed) {
     const MemoryEvent& event = memory.events[line.place];
     if (event.bytes > 0) {

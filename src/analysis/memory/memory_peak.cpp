@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/memory/held.h"
 #include "analysis/memory/snapshot_remarks.h"
 #include "analysis/registry.h"
@@ -28,9 +29,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
     {"allocations", Type::kInt, Unit::kCount, "that the program had"},
     {"at_ns", Type::kInt, Unit::kInstant, "when, since the first event"},
@@ -43,9 +44,9 @@ constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
     {"last_stack", Type::kText, Unit::kNone, "all calls that led to it, the outermost first"},
 });
 constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"category", Type::kText, Unit::kNone,
      "what the memory holds, from stacks, order and lifetimes"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
@@ -54,9 +55,9 @@ constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
     {"largest_bytes", Type::kInt, Unit::kBytes, "the largest of them"},
 });
 constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"where", Type::kText, Unit::kNone,
      "the program's line that asked for it; null: all the others together"},
     {"category", Type::kText, Unit::kNone, "what the memory holds; null: of all the others"},
@@ -68,18 +69,18 @@ constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
     {"stack", Type::kText, Unit::kNone, "all calls, the outermost first"},
 });
 constexpr std::array kSizeColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"up_to_bytes", Type::kInt, Unit::kBytes, "blocks up to this size and above half of it"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
     {"share", Type::kReal, Unit::kShare, "of all that was allocated at that moment"},
     {"allocations", Type::kInt, Unit::kCount, "how many"},
 });
 constexpr std::array kAgeColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"made", Type::kText, Unit::kNone, "when it was allocated"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated at that moment"},
     {"share", Type::kReal, Unit::kShare, "of all that was allocated at that moment"},

@@ -1,7 +1,6 @@
 // Where the training steps lie in a snapshot, and what to call it.
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "memory/stats.h"
 #include "memory/timeline.h"
 #include "trace/run.h"
+#include "trace/step_names.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -39,7 +39,7 @@ Extent extent_of(const memory::Snapshot& snapshot) {
 // The steps of one window on the wall clock, where they touch what the snapshot saw.
 void add_steps(std::vector<SnapshotStep>& steps, const trace::Trace& trace, const Extent& extent) {
   if (!trace.clock().base_known || trace.steps().source == trace::StepSource::kWhole) return;
-  const base::Nanos zero = trace.clock().base_ns + trace.clock().offset_ns;
+  const base::Nanos zero = trace.clock().zero_unix_ns();
   // The host's spans: allocations are made by the host, ahead of the device.
   for (const trace::Step& step : trace.steps().list) {
     const base::Nanos start = step.start + zero;
@@ -57,21 +57,10 @@ std::vector<SnapshotStep> steps_of_trace(const trace::Run& run, std::int32_t ran
   for (const trace::RankTraces& traces : run.ranks) {
     if (traces.rank.value != rank) continue;
     for (const trace::Window& window : traces.windows) {
-      const bool recording = window.trace.header().process_record != nullptr;
-      add_steps(recording ? recorded : traced, window.trace, extent);
+      add_steps(window.trace.is_recording() ? recorded : traced, window.trace, extent);
     }
   }
   return recorded.empty() ? traced : recorded;
-}
-
-std::optional<std::int64_t> number_of_step(std::string_view name) {
-  constexpr std::string_view kPrefix = "ProfilerStep";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  const std::size_t at = name.find_last_not_of("0123456789") + 1;
-  std::int64_t number = 0;
-  const auto result = std::from_chars(name.data() + at, name.data() + name.size(), number);
-  if (result.ec != std::errc() || at == name.size()) return std::nullopt;
-  return number;
 }
 
 std::vector<SnapshotStep> steps_of_annotations(const memory::Snapshot& snapshot,
@@ -79,7 +68,7 @@ std::vector<SnapshotStep> steps_of_annotations(const memory::Snapshot& snapshot,
   std::map<std::int64_t, SnapshotStep> open;
   std::vector<SnapshotStep> steps;
   for (const memory::Annotation& annotation : snapshot.annotations) {
-    const auto number = number_of_step(snapshot.text(annotation.name));
+    const auto number = trace::step_number(snapshot.text(annotation.name));
     if (!number || annotation.time == memory::kNoTime) continue;
     if (annotation.is_start) {
       open.try_emplace(*number, SnapshotStep{.number = *number, .start = annotation.time});

@@ -1,5 +1,7 @@
 #include "analysis/memory/summary_tables.h"
 
+#include "analysis/key_columns.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -8,8 +10,8 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
+    key::kRank,
+    key::kSnapshot,
     {"device", Type::kInt, Unit::kId, "number of the device; null: memory_stats does not tell"},
     {"peak_bytes", Type::kInt, Unit::kBytes, "most allocated, as max_memory_allocated() counts"},
     {"peak_at_ns", Type::kInt, Unit::kInstant, "when it was reached, since the first event"},
@@ -32,8 +34,8 @@ constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kByteColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
+    key::kRank,
+    key::kSnapshot,
     {"device", Type::kInt, Unit::kId, "number of the device; null: memory_stats does not tell"},
     {"memory", Type::kText, Unit::kNone,
      "allocated: the program has it; active: it cannot be handed out yet; requested: of that, what "
@@ -46,8 +48,8 @@ constexpr std::array kByteColumns = std::to_array<base::ColumnShape>({
     {"total_freed_bytes", Type::kInt, Unit::kBytes, "all that was taken away in the history"},
 });
 constexpr std::array kCountColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
+    key::kRank,
+    key::kSnapshot,
     {"device", Type::kInt, Unit::kId, "number of the device; null: memory_stats does not tell"},
     {"of", Type::kText, Unit::kNone,
      "allocations the program has; active ones; segments held from the driver; free parts of "
@@ -59,8 +61,8 @@ constexpr std::array kCountColumns = std::to_array<base::ColumnShape>({
     {"total_ended", Type::kInt, Unit::kCount, "all that were taken away in the history"},
 });
 constexpr std::array kHostColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
+    key::kRank,
+    key::kSnapshot,
     {"now_bytes", Type::kInt, Unit::kBytes, "in use at the end of the history, as asked for"},
     {"peak_bytes", Type::kInt, Unit::kBytes, "the most that was in use"},
     {"peak_at_ns", Type::kInt, Unit::kInstant, "when that was first so, since the first event"},
@@ -71,10 +73,10 @@ constexpr std::array kHostColumns = std::to_array<base::ColumnShape>({
     {"events", Type::kInt, Unit::kCount, "in the history"},
 });
 constexpr std::array kAgreementColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"snapshot", Type::kText, Unit::kId, "the file of the snapshot"},
     {"stats", Type::kText, Unit::kNone, "the file of torch.cuda.memory_stats"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kDevice,
     {"figure", Type::kText, Unit::kNone, "its key in memory_stats"},
     {"snapshot_value", Type::kInt, Unit::kNone, "worked out of the snapshot's history"},
     {"stats_value", Type::kInt, Unit::kNone, "what torch said"},

@@ -1,5 +1,6 @@
 #include "analysis/memory/timeline_tables.h"
 
+#include "analysis/key_columns.h"
 #include "analysis/memory/categories.h"
 
 namespace stepscope::analysis {
@@ -9,9 +10,9 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array kShapeColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"floor_bytes", Type::kInt, Unit::kBytes,
      "the least that was allocated from the end of the first step on"},
     {"peak_bytes", Type::kInt, Unit::kBytes, "the most that was allocated"},
@@ -24,8 +25,8 @@ constexpr std::array kShapeColumns = std::to_array<base::ColumnShape>({
     {"steps_from", Type::kText, Unit::kNone, "what tells where steps are"},
 });
 constexpr std::array kPointColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
+    key::kRank,
+    key::kSnapshot,
     {"device", Type::kInt, Unit::kId, "number of the device; null: an exported timeline's"},
     {"event", Type::kInt, Unit::kId, "place in the history"},
     {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
@@ -45,9 +46,9 @@ constexpr std::array kPointColumns = std::to_array<base::ColumnShape>({
      "the floor of the table shape; null: the first step has not ended"},
 });
 constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"where", Type::kText, Unit::kNone, "the program's line that asked for it; null: all others"},
     {"event", Type::kInt, Unit::kId, "place in the history"},
     {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
@@ -55,9 +56,9 @@ constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
     {"stack", Type::kText, Unit::kNone, "all calls, the outermost first"},
 });
 constexpr std::array kModuleColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"module", Type::kText, Unit::kNone,
      "the module that asked for it, or whose backward pass did; null: no module, and all others"},
     {"event", Type::kInt, Unit::kId, "place in the history"},
@@ -65,9 +66,9 @@ constexpr std::array kModuleColumns = std::to_array<base::ColumnShape>({
     {"bytes", Type::kInt, Unit::kBytes, "allocated there"},
 });
 constexpr std::array kAnnotationColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"annotation", Type::kText, Unit::kNone,
      "the innermost annotation it was made in; null: none, and all others"},
     {"event", Type::kInt, Unit::kId, "place in the history"},
@@ -75,9 +76,9 @@ constexpr std::array kAnnotationColumns = std::to_array<base::ColumnShape>({
     {"bytes", Type::kInt, Unit::kBytes, "allocated there"},
 });
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"step", Type::kInt, Unit::kId, "its number; its place where nothing numbers them"},
     {"start_bytes", Type::kInt, Unit::kBytes, "allocated when it began"},
     {"peak_bytes", Type::kInt, Unit::kBytes, "the most within it"},
@@ -90,9 +91,9 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"events", Type::kInt, Unit::kCount, "how many it has"},
 });
 constexpr std::array kPassColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
-    {"snapshot", Type::kText, Unit::kId, "the file"},
-    {"device", Type::kInt, Unit::kId, "number of the device"},
+    key::kRank,
+    key::kSnapshot,
+    key::kDevice,
     {"step", Type::kInt, Unit::kId, "the step it is in"},
     {"pass", Type::kText, Unit::kNone, "forward, backward or optimizer"},
     {"start_bytes", Type::kInt, Unit::kBytes, "allocated when it began"},

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/arithmetic/sorted_runs.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -59,25 +61,11 @@ void pair_up(std::vector<MemoryEvent>& events) {
   }
 }
 
-// Events come by thread and within it by time, so they are a few sorted runs: merging these is
-// cheaper than sorting.
+// Events come by thread and within it by time.
 void order_by_time(std::vector<MemoryEvent>& events) {
-  const auto earlier = [](const MemoryEvent& a, const MemoryEvent& b) {
+  sort_runs(events, [](const MemoryEvent& a, const MemoryEvent& b) {
     return std::tie(a.time, a.ordinal) < std::tie(b.time, b.ordinal);
-  };
-  std::vector<std::ptrdiff_t> borders = {0};
-  for (std::size_t i = 1; i < events.size(); ++i) {
-    if (earlier(events[i], events[i - 1])) borders.push_back(static_cast<std::ptrdiff_t>(i));
-  }
-  borders.push_back(static_cast<std::ptrdiff_t>(events.size()));
-  const auto at = [&](std::size_t border) { return events.begin() + borders[border]; };
-  // Neighbours first, so that every event moves log(runs) times.
-  for (std::size_t width = 1; width + 1 < borders.size(); width *= 2) {
-    for (std::size_t run = 0; run + width + 1 < borders.size(); run += 2 * width) {
-      std::inplace_merge(at(run), at(run + width),
-                         at(std::min(run + 2 * width, borders.size() - 1)), earlier);
-    }
-  }
+  });
 }
 
 }  // namespace
@@ -101,6 +89,8 @@ std::vector<TraceMemory> trace_memory(const WindowView& window) {
   if (table.rows.size() == 0) return {};
   const std::vector<std::uint32_t> calls = running_calls(trace, op_times(window));
   std::map<MemoryDevice, std::vector<MemoryEvent>> devices;
+  MemoryDevice last{};
+  std::vector<MemoryEvent>* of_last = nullptr;
   table.rows.for_each([&](Row row, std::uint32_t entry) {
     if ((trace.flags()[row] & trace::kFarTime) != 0) return;
     MemoryEvent event;
@@ -112,7 +102,12 @@ std::vector<TraceMemory> trace_memory(const WindowView& window) {
     event.ordinal = trace.ordinal()[row];
     event.call = calls[entry];
     event.counts = window.counts_at(event.time);
-    devices[{table.device_type[entry], table.device_id[entry]}].push_back(event);
+    const MemoryDevice device{table.device_type[entry], table.device_id[entry]};
+    if (of_last == nullptr || last != device) {
+      of_last = &devices[device];
+      last = device;
+    }
+    of_last->push_back(event);
   });
   std::vector<TraceMemory> out;
   for (auto& [device, events] : devices) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/operators/counter_sums.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
@@ -28,7 +29,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 });
 
 constexpr std::array kCounterColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"owner", Type::kText, Unit::kNone, "operator or kernel, as --by says; null: not known"},
     {"counter", Type::kText, Unit::kNone, "as the profiler names it"},
     {"kernels", Type::kInt, Unit::kCount, "measured, or running while it was sampled"},
@@ -40,7 +41,7 @@ constexpr std::array kCounterColumns = std::to_array<base::ColumnShape>({
     {"source", Type::kText, Unit::kNone, "range: counted by kernel; sample: of the whole device"},
 });
 constexpr std::array kFlopColumns = std::to_array<base::ColumnShape>({
-    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    key::kRank,
     {"owner", Type::kText, Unit::kNone, "operator or kernel, as --by says; null: not known"},
     {"kernels", Type::kInt, Unit::kCount, "measured, or running while they were sampled"},
     {"flops", Type::kReal, Unit::kCount,

@@ -116,6 +116,7 @@ class Paths {
   static constexpr std::uint32_t kUnasked = kNone - 2;
 
   std::uint32_t of_name(StringId name) {
+    if (name == base::kNoString) return kNone;
     if (of_name_[name] == kUnasked) of_name_[name] = number(trace_->text(name));
     return of_name_[name];
   }

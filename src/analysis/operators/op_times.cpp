@@ -12,9 +12,10 @@ using base::Nanos;
 using trace::Kind;
 using trace::Row;
 
+// One without a name is none: it could be told from no other.
 bool is_operator(const trace::Trace& trace, Row row) {
   return trace.kind()[row] == Kind::kCpuOp && trace.phase()[row] == trace::Phase::kSpan &&
-         (trace.flags()[row] & trace::kFarTime) == 0;
+         (trace.flags()[row] & trace::kFarTime) == 0 && trace.name()[row] != base::kNoString;
 }
 
 // Time of one caller that its callees have taken so far. They come by start, so what they cover

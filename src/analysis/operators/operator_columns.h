@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "analysis/key_columns.h"
 #include "base/table.h"
 
 namespace stepscope::analysis::operator_columns {
@@ -14,7 +15,6 @@ using base::ColumnShape;
 using base::Type;
 using base::Unit;
 
-inline constexpr ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 inline constexpr ColumnShape kName{
     "name", Type::kText, Unit::kNone,
     "of the operator; in parentheses: device work of no operator; null: all "
@@ -62,23 +62,23 @@ constexpr auto with_costs(const std::array<ColumnShape, Before>& before,
   return all;
 }
 inline constexpr auto kOperatorColumns =
-    with_costs(std::to_array<ColumnShape>({kRank, kName, kCalls}));
+    with_costs(std::to_array<ColumnShape>({key::kRank, kName, kCalls}));
 inline constexpr auto kShapeColumns =
     with_costs(std::to_array<ColumnShape>(
-                   {kRank,
+                   {key::kRank,
                     kName,
                     {"shapes", Type::kText, Unit::kNone,
                      "dimensions of each input, [] for what is no tensor; null: not recorded"},
                     kCalls}),
                std::to_array<ColumnShape>({kTypes}));
 inline constexpr auto kStackColumns = with_costs(std::to_array<ColumnShape>(
-    {kRank,
+    {key::kRank,
      kName,
      {"stack", Type::kText, Unit::kNone,
       "Python frames around the call, the innermost first; null: none recorded"},
      kCalls}));
 inline constexpr std::array kTensorCoreColumns = std::to_array<ColumnShape>({
-    kRank,
+    key::kRank,
     {"operators", Type::kText, Unit::kNone,
      "matrix products: operators that tensor cores can speed up; others: the rest"},
     {"device_ns", Type::kInt, Unit::kNanos, "lengths of the device work they launched themselves"},

@@ -52,9 +52,11 @@ TensorCoreNames::TensorCoreNames(const WindowView& window)
 TensorCores TensorCoreNames::of(const Work& piece) {
   if (piece.work_class != WorkClass::kCompute) return TensorCores::kNotUsed;
   if (units_[piece.stream] == MatrixUnits::kNone) return TensorCores::kNotUsed;
-  std::uint8_t& known = known_[window_->trace->name()[piece.row]];
+  const base::StringId name = window_->trace->name()[piece.row];
+  if (name == base::kNoString) return TensorCores::kUnknown;
+  std::uint8_t& known = known_[name];
   if (known == 0) {
-    const TensorCoreUse found = tensor_core_use(window_->trace->name_text(piece.row));
+    const TensorCoreUse found = tensor_core_use(window_->trace->text(name));
     known = static_cast<std::uint8_t>(1 + static_cast<std::uint8_t>(found.use));
   }
   return static_cast<TensorCores>(known - 1);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/recording/recorded_steps.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
@@ -28,10 +29,9 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "lines per rank, the first. 0: all"},
 });
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr base::ColumnShape kLevel{"level", Type::kText, Unit::kNone, "warning, error, …"};
 constexpr std::array kLevelColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     kLevel,
     {"lines", Type::kInt, Unit::kCount, "of this level"},
     {"first_step", Type::kInt, Unit::kId, "step of the first of them; null: before any"},
@@ -39,7 +39,7 @@ constexpr std::array kLevelColumns = std::to_array<base::ColumnShape>({
     {"first_ns", Type::kInt, Unit::kInstant, "when the first came, since the recording began"},
 });
 constexpr std::array kLineColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"step", Type::kInt, Unit::kId, "that was running; null: before the first"},
     {"time_ns", Type::kInt, Unit::kInstant, "since the first recording of the run began"},
     kLevel,
@@ -70,7 +70,7 @@ std::map<std::int32_t, std::vector<Line>> lines_by_rank(const RunView& view) {
   std::map<std::int32_t, std::vector<Line>> ranks;
   for (const WindowView& recording : view.recordings) {
     const trace::Trace& trace = *recording.trace;
-    const Nanos shift = trace.clock().base_ns + trace.clock().offset_ns - zero;
+    const Nanos shift = trace.clock().zero_unix_ns() - zero;
     std::vector<Line>& lines = ranks[recording.rank];
     const trace::ProcessRecord& record = *trace.header().process_record;
     for (const LogEntry& entry : record.log) {

@@ -1,8 +1,10 @@
 #include "analysis/recording/range_tree.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/process_record.h"
+#include "trace/step_names.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -21,13 +23,15 @@ RangeSite site_of_track(const trace::Track& track, const trace::ProcessRecord& r
 
 class Summing {
  public:
-  explicit Summing(const WindowView& view)
-      : view_(view), trace_(*view.trace), node_of_(trace_.size(), kNoNode) {
+  using Each = std::function<void(std::uint32_t node, Row row)>;
+
+  Summing(const WindowView& view, Each each)
+      : view_(view), trace_(*view.trace), each_(std::move(each)), node_of_(trace_.size(), kNoNode) {
     const std::size_t names = trace_.strings().size();
     last_.assign(names, {kNoNode, kNoNode});
     is_step_.resize(names);
     for (StringId id = 0; id < names; ++id) {
-      is_step_[id] = trace_.text(id).starts_with("ProfilerStep#") ? 1 : 0;
+      is_step_[id] = trace::names_a_step(trace_.text(id)) ? 1 : 0;
     }
   }
 
@@ -73,6 +77,7 @@ class Summing {
     if (!counts(row)) return;
     RangeNode& node = tree_.nodes()[here];
     const Nanos length = trace_.duration()[row];
+    if (each_) each_(here, row);
     ++node.calls;
     node.total += length;
     node.self += length;
@@ -99,6 +104,7 @@ class Summing {
   };
   const WindowView& view_;
   const trace::Trace& trace_;
+  const Each each_;
   RangeTree tree_;
   std::vector<std::uint32_t> node_of_;
   std::vector<Last> last_;     // by name
@@ -158,6 +164,9 @@ void RangeTree::merge(const RangeTree& other) {
   for (std::size_t i = 0; i < kRangeSites; ++i) recorded[i] += other.recorded[i];
 }
 
-RangeTree range_tree(const WindowView& recording) { return Summing(recording).run(); }
+RangeTree range_tree(const WindowView& recording,
+                     std::function<void(std::uint32_t node, Row row)> each) {
+  return Summing(recording, std::move(each)).run();
+}
 
 }  // namespace stepscope::analysis

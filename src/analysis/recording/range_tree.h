@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -51,7 +52,8 @@ class RangeTree {
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t, std::less<>> children_;
 };
 
-// Of one process.
-RangeTree range_tree(const WindowView& recording);
+// Of one process. Calls each(node, row) for every range that counts, where it is given.
+RangeTree range_tree(const WindowView& recording,
+                     std::function<void(std::uint32_t node, trace::Row row)> each = {});
 
 }  // namespace stepscope::analysis

@@ -11,18 +11,14 @@ namespace {
 
 using base::Nanos;
 
-Nanos wall_zero(const trace::Trace& trace) {
-  return trace.clock().base_ns + trace.clock().offset_ns;
-}
-
 // When the profiler of a rank was recording, on the wall clock.
 Intervals traced_times(const RunView& view, std::int32_t rank) {
   std::vector<Interval> spans;
   for (const WindowView& window : view.windows) {
     const trace::Trace& trace = *window.trace;
-    if (window.rank != rank || trace.header().process_record != nullptr) continue;
-    if (!trace.clock().base_known) continue;
-    spans.push_back({trace.span().start + wall_zero(trace), trace.span().end + wall_zero(trace)});
+    if (window.rank != rank || trace.is_recording() || !trace.clock().base_known) continue;
+    const Nanos zero = trace.clock().zero_unix_ns();
+    spans.push_back({trace.span().start + zero, trace.span().end + zero});
   }
   return sorted_union(std::move(spans));
 }
@@ -32,7 +28,7 @@ Intervals traced_times(const RunView& view, std::int32_t rank) {
 Nanos recording_start(const RunView& view) {
   Nanos start = std::numeric_limits<Nanos>::max();
   for (const WindowView& recording : view.recordings) {
-    start = std::min(start, wall_zero(*recording.trace));
+    start = std::min(start, recording.trace->clock().zero_unix_ns());
   }
   return view.recordings.empty() ? 0 : start;
 }
@@ -43,7 +39,7 @@ std::map<std::int32_t, std::vector<RecordedStep>> recorded_steps(const RunView& 
   for (const WindowView& recording : view.recordings) {
     if (!recording.has_steps || recording.trace->header().process_record->is_worker) continue;
     const Coverage traced(traced_times(view, recording.rank));
-    const Nanos shift = wall_zero(*recording.trace);
+    const Nanos shift = recording.trace->clock().zero_unix_ns();
     for (const StepTime& step : recording.steps) {
       if (!step.selected) continue;
       const Interval wall{step.host.start + shift, step.host.end + shift};

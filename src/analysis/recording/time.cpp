@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/durations.h"
+#include "analysis/key_columns.h"
 #include "analysis/recording/range_listing.h"
 #include "analysis/recording/range_tree.h"
 #include "analysis/recording/recorded_steps.h"
@@ -30,7 +31,6 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"slowest", ParameterType::kCount, "5", "slowest steps per rank. 0: all steps"},
 });
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr base::ColumnShape kWhere{"where", Type::kText, Unit::kNone,
                                    "main thread, other threads, async tasks or worker processes"};
 constexpr base::ColumnShape kName{"range", Type::kText, Unit::kNone, "its name"};
@@ -39,7 +39,7 @@ constexpr base::ColumnShape kPath{"path", Type::kText, Unit::kNone,
                                   "the ranges around it and itself"};
 
 constexpr std::array kRangeColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     kWhere,
     kName,
     {"calls", Type::kInt, Unit::kCount, "how often it was entered"},
@@ -72,7 +72,7 @@ constexpr std::array kAcrossColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kTimesColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"steps", Type::kInt, Unit::kCount, "that were recorded, traced or not"},
     {"first_step", Type::kInt, Unit::kId, "the lowest number"},
     {"last_step", Type::kInt, Unit::kId, "the highest"},
@@ -88,7 +88,6 @@ constexpr std::array kTimesColumns = std::to_array<base::ColumnShape>({
     {"untraced_median_ns", Type::kInt, Unit::kNanos, "median of the others"},
 });
 
-constexpr base::ColumnShape kStep{"step", Type::kInt, Unit::kId, "number of the step"};
 constexpr base::ColumnShape kStart{"start_ns", Type::kInt, Unit::kInstant,
                                    "when it began, since the first recording of the run began"};
 constexpr base::ColumnShape kLength{"step_ns", Type::kInt, Unit::kNanos,
@@ -96,10 +95,10 @@ constexpr base::ColumnShape kLength{"step_ns", Type::kInt, Unit::kNanos,
 constexpr base::ColumnShape kTraced{"traced", Type::kBool, Unit::kNone,
                                     "a profiler traced meanwhile, which costs time"};
 constexpr std::array kStepColumns =
-    std::to_array<base::ColumnShape>({kRank, kStep, kStart, kLength, kTraced});
+    std::to_array<base::ColumnShape>({key::kRank, key::kStep, kStart, kLength, kTraced});
 constexpr std::array kSlowestColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    kStep,
+    key::kRank,
+    key::kStep,
     kStart,
     kLength,
     {"times_median", Type::kReal, Unit::kNone, "step_ns divided by the median of its rank"},

@@ -4,10 +4,13 @@
 #include <array>
 #include <tuple>
 
+#include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/device/classes.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
+#include "analysis/operators/algorithm_searches.h"
 #include "analysis/steps/loader_waits.h"
+#include "trace/process_record.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -15,9 +18,12 @@ namespace {
 using trace::Kind;
 using trace::Row;
 
-constexpr std::array<std::string_view, kStalls> kNames = {"input",         "save",      "upload",
-                                                          "sync",          "allocator", "optimizer",
-                                                          "communication", "pause",     "launch"};
+constexpr std::array<std::string_view, kStalls> kNames = {
+    "input",         "save",      "upload", "sync",  "allocator", "optimizer",
+    "communication", "collector", "search", "pause", "launch"};
+
+// As Python's own frames name gc.collect(); collections that nobody called have no frame.
+constexpr std::string_view kCollectFrame = "<built-in function collect>";
 
 // The direction of the copy a call started; empty where it started none.
 std::string_view copied(const trace::Trace& trace, Row call) {
@@ -40,6 +46,9 @@ void add_track(const trace::Trace& trace, const trace::Track& track, std::vector
     const Interval time{trace.start()[row], trace.end(row)};
     if (kind == Kind::kAnnotation && trace.name_text(row).starts_with("Optimizer.step#")) {
       out.push_back({time, Stall::kOptimizer, row});
+    }
+    if (kind == Kind::kPython && trace.name_text(row) == kCollectFrame) {
+      out.push_back({time, Stall::kCollector, row});
     }
     if ((kind == Kind::kAnnotation || kind == Kind::kCpuOp) &&
         names_communication_call(trace.name_text(row))) {
@@ -97,13 +106,39 @@ bool names_allocator_call(std::string_view call) {
   return std::ranges::find(kCalls, call) != kCalls.end();
 }
 
-std::vector<HostMark> host_marks(const trace::Trace& trace) {
+Intervals recorded_collections(const RunView& view, const WindowView& window) {
+  Intervals out;
+  const base::Nanos zero = window.trace->clock().zero_unix_ns();
+  for (const WindowView& recording : view.recordings) {
+    const trace::Trace& trace = *recording.trace;
+    const base::StringId name = trace.strings().find(kCollectionCounter);
+    if (recording.rank != window.rank || name == base::kNoString) continue;
+    if (trace.header().process_record->is_worker) continue;
+    const base::Nanos later = trace.clock().zero_unix_ns() - zero;
+    const trace::CounterTable& counters = trace.counters();
+    for (std::size_t i = 0; i < counters.row.size(); ++i) {
+      const Row row = counters.row[i];
+      if (trace.name()[row] != name || !(counters.value[i] > 0)) continue;
+      const base::Nanos end = trace.start()[row] + later;
+      const double most = 1e9;  // ms: a wrong number must not become a wrong time
+      out.push_back({end - static_cast<base::Nanos>(1e6 * std::min(most, counters.value[i])), end});
+    }
+  }
+  return sorted_union(std::move(out));
+}
+
+std::vector<HostMark> host_marks(const WindowView& window, const Intervals& collections) {
+  const trace::Trace& trace = *window.trace;
   std::vector<HostMark> out;
+  for (const Interval& time : collections) out.push_back({time, Stall::kCollector});
+  for (const AlgorithmSearch& search : searches_of(window).list) {
+    out.push_back({{trace.start()[search.row], trace.end(search.row)}, Stall::kSearch, search.row});
+  }
   for (const trace::Track& track : trace.tracks()) {
     if (!track.is_device) add_track(trace, track, out);
   }
   add_fetches(trace, out);
-  std::ranges::stable_sort(out, [](const HostMark& a, const HostMark& b) {
+  sort_runs(out, [](const HostMark& a, const HostMark& b) {
     return std::tuple(a.time.start, -a.time.end) < std::tuple(b.time.start, -b.time.end);
   });
   return out;

@@ -20,10 +20,12 @@ enum class Stall : std::uint8_t {
   kAllocator,  // memory is taken from the driver or given back
   kOptimizer,  // the optimizer launches its work piece by piece
   kTalk,       // the host is inside a process group: other ranks are late, or the CPU communicates
+  kCollector,  // Python's garbage collector stops the program
+  kSearch,     // a convolution tries out algorithms
   kPause,      // long, and nothing of the framework was recorded: files, logging, Python
   kLaunch,     // none of these: the host needs longer to launch work than the device to do it
 };
-inline constexpr std::size_t kStalls = 9;
+inline constexpr std::size_t kStalls = 11;
 std::string_view name_of(Stall stall);
 
 struct HostMark {
@@ -32,9 +34,15 @@ struct HostMark {
   trace::Row row = trace::kNoRow;
 };
 
-// Of all host threads, by start: input, upload, sync, allocator, optimizer, communication. They may
-// overlap.
-std::vector<HostMark> host_marks(const trace::Trace& trace);
+// Of all host threads, by start: all but save, pause and launch. They may overlap. `collections`
+// are those of the garbage collector that the process recorded of itself, on the trace's clock.
+std::vector<HostMark> host_marks(const WindowView& window, const Intervals& collections);
+
+// The counter that stepscope records at the end of a collection of Python's garbage collector: the
+// milliseconds it took.
+inline constexpr std::string_view kCollectionCounter = "python gc ms";
+// Of the rank's recordings, on the clock of the window.
+Intervals recorded_collections(const RunView& view, const WindowView& window);
 
 // Calls that take memory from the driver or give it back, device or pinned.
 bool names_allocator_call(std::string_view call);

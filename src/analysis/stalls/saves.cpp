@@ -8,6 +8,9 @@
 namespace stepscope::analysis {
 namespace {
 
+constexpr std::size_t kLeastCopies = 8;
+constexpr base::Bytes kLeastBytes = std::int64_t{64} << 20;
+
 bool is_download(const trace::Trace& trace, const Work& piece) {
   return piece.work_class == WorkClass::kCopy &&
          copy_name(trace.name_text(piece.row)).kind == "DtoH";
@@ -15,7 +18,7 @@ bool is_download(const trace::Trace& trace, const Work& piece) {
 
 }  // namespace
 
-std::vector<bool> saved_pieces(const WindowView& window, const SaveRules& rules) {
+std::vector<bool> saved_pieces(const WindowView& window) {
   const trace::Trace& trace = *window.trace;
   std::vector<bool> out(window.work.size());
   for (const DeviceView& device : window.devices) {
@@ -32,7 +35,7 @@ std::vector<bool> saved_pieces(const WindowView& window, const SaveRules& rules)
       for (; last < order.size() && is_download(trace, window.work[order[last]]); ++last) {
         bytes += bytes_of(trace, window.work[order[last]].row).value_or(0);
       }
-      if (last - first >= rules.copies && bytes >= rules.bytes) {
+      if (last - first >= kLeastCopies && bytes >= kLeastBytes) {
         for (std::size_t i = first; i < last; ++i) out[order[i]] = true;
       }
       first = std::max(last, first + 1);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "analysis/idle/idle_hosts.h"
+#include "trace/step_names.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -45,7 +46,7 @@ PlaceText place_text(const trace::Trace& trace, Row row) {
     const std::string_view name = trace.name_text(row);
     if (trace::is_api_call(kind) && out.call.empty()) out.call = name;
     if (kind == Kind::kCpuOp && !outside) out.op = name;
-    if (kind == Kind::kAnnotation && annotation.empty() && !name.starts_with("ProfilerStep")) {
+    if (kind == Kind::kAnnotation && annotation.empty() && !trace::names_a_step(name)) {
       annotation = name;
     }
     if (kind == Kind::kPython) {

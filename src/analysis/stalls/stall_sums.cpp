@@ -1,9 +1,11 @@
 #include "analysis/stalls/stall_sums.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
+#include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
 #include "analysis/idle/idle_gaps.h"
@@ -27,7 +29,8 @@ constexpr bool is_call(Stall stall) {
 // All marks of a window, ready to be asked about one gap after the other.
 class Marks {
  public:
-  explicit Marks(const WindowView& window) : list_(host_marks(*window.trace)) {
+  Marks(const WindowView& window, const Intervals& collections)
+      : list_(host_marks(window, collections)) {
     std::array<Intervals, kStalls> sets;
     for (const HostMark& mark : list_) {
       sets[static_cast<std::size_t>(mark.stall)].push_back(mark.time);
@@ -101,7 +104,7 @@ class Marks {
       if (piece.launch == trace::kNoRow) continue;
       list.emplace_back(window.trace->start()[piece.launch], piece.length());
     }
-    std::ranges::sort(list);
+    sort_runs(list, std::less{});
     lengths_.push_back(0);
     for (const auto& [start, length] : list) {
       launches_.push_back(start);
@@ -159,6 +162,8 @@ Verdict judge(const Marks& marks, Interval gap, Nanos pause) {
     const HostMark* mark = marks.in(stall, gap);
     return Verdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
   };
+  if (2 * marks.inside(Stall::kCollector, gap) >= gap.length()) return of(Stall::kCollector);
+  if (2 * marks.inside(Stall::kSearch, gap) >= gap.length()) return of(Stall::kSearch);
   if (4 * marks.inside(Stall::kInput, gap) >= gap.length()) return of(Stall::kInput);
   if (2 * marks.inside(Stall::kTalk, gap) >= gap.length()) return of(Stall::kTalk);
   Stall most = Stall::kSync;
@@ -181,10 +186,10 @@ bool is_of_host(Cause cause) {
 
 class Summing {
  public:
-  Summing(const WindowView& window, const StallRules& rules)
+  Summing(const WindowView& window, const StallRules& rules, const Intervals& collections)
       : window_(&window),
         rules_(rules),
-        marks_(window),
+        marks_(window, collections),
         saved_(saved_pieces(window)),
         threads_(*window.trace) {
     for (const StepTime& step : window.steps) out_.steps.emplace_back(step.number, StallSums{});
@@ -331,8 +336,9 @@ void StallPlace::merge(const StallPlace& other) {
   idle = all_idle;
 }
 
-WindowStalls window_stalls(const WindowView& window, const StallRules& rules) {
-  return Summing(window, rules).run();
+WindowStalls window_stalls(const WindowView& window, const StallRules& rules,
+                           const Intervals& collections) {
+  return Summing(window, rules, collections).run();
 }
 
 }  // namespace stepscope::analysis

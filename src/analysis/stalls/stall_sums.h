@@ -56,6 +56,8 @@ struct WindowStalls {
   std::map<StallKey, StallPlace> places;
 };
 
-WindowStalls window_stalls(const WindowView& window, const StallRules& rules);
+// `collections`: see host_marks.
+WindowStalls window_stalls(const WindowView& window, const StallRules& rules,
+                           const Intervals& collections);
 
 }  // namespace stepscope::analysis

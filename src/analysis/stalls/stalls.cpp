@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/stalls/stall_sums.h"
 #include "analysis/steps/within.h"
@@ -19,10 +20,10 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr base::ColumnShape kStall{"stall", Type::kText, Unit::kNone,
-                                   "input, save, upload, sync, allocator, optimizer, "
-                                   "communication, pause, or launch: none of these"};
+constexpr base::ColumnShape kStall{
+    "stall", Type::kText, Unit::kNone,
+    "input, save, upload, sync, allocator, optimizer, "
+    "communication, collector, search, pause, or launch: none of these"};
 constexpr base::ColumnShape kWaits{"waits", Type::kInt, Unit::kCount, "how often a GPU waited"};
 constexpr base::ColumnShape kIdle{"idle_ns", Type::kInt, Unit::kNanos,
                                   "idle time of the rank's GPUs, whole waits"};
@@ -35,7 +36,7 @@ constexpr base::ColumnShape kCopies{
 constexpr base::ColumnShape kBytes{"bytes", Type::kInt, Unit::kBytes, "of those copies"};
 
 constexpr std::array kSortColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     kStall,
     kCount,
     kHost,
@@ -53,9 +54,9 @@ constexpr std::array kSortColumns = std::to_array<base::ColumnShape>({
     {"devices", Type::kInt, Unit::kCount, "GPUs of the rank, over which idle_ns is added"},
 });
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    {"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    {"step", Type::kInt, Unit::kId, "number of the step"},
+    key::kRank,
+    key::kWindow,
+    key::kStep,
     kStall,
     kCount,
     kHost,
@@ -64,7 +65,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     kCopies,
 });
 constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     kStall,
     {"call", Type::kText, Unit::kNone, "the call of the runtime that kept the host, if it was one"},
     {"op", Type::kText, Unit::kNone, "the operator it is part of, else the annotation"},
@@ -135,8 +136,9 @@ void add_sorts(base::Table& table, std::int32_t rank, const RankStalls& stalls) 
 
 Answer run(const RunView& view, const Options& options) {
   const StallRules rules{.delay = options.duration("delay"), .pause = options.duration("pause")};
-  const auto partials = per_window<WindowStalls>(
-      view, [&](const WindowView& window) { return window_stalls(window, rules); });
+  const auto partials = per_window<WindowStalls>(view, [&](const WindowView& window) {
+    return window_stalls(window, rules, recorded_collections(view, window));
+  });
   base::Table sorts(kTables[0]);
   base::Table steps(kTables[1]);
   base::Table places(kTables[2]);

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
+#include "analysis/loading/worker_activity.h"
 #include "analysis/registry.h"
 #include "analysis/steps/loader_waits.h"
 #include "analysis/view.h"
@@ -19,14 +21,13 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
 constexpr base::ColumnShape kBusy{"gpu_busy_ns", Type::kInt, Unit::kNanos,
                                   "of the waiting: some GPU still worked"};
 constexpr base::ColumnShape kIdle{"gpu_idle_ns", Type::kInt, Unit::kNanos,
                                   "of the waiting: no GPU did anything. This time is lost"};
 
 constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"steps", Type::kInt, Unit::kCount, "how many steps"},
     {"fetches", Type::kInt, Unit::kCount, "how often the loop asked for data during them"},
     {"wait_ns", Type::kInt, Unit::kNanos, "waiting for data, all steps together"},
@@ -38,9 +39,9 @@ constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
     {"gpu_idle_share", Type::kReal, Unit::kShare, "of the time of all steps"},
 });
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    {"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    {"step", Type::kInt, Unit::kId, "number of the step"},
+    key::kRank,
+    key::kWindow,
+    key::kStep,
     {"step_ns", Type::kInt, Unit::kNanos,
      "wall time of the step, until the GPU work it started has ended"},
     {"fetches", Type::kInt, Unit::kCount, "how often the loop asked for data"},
@@ -50,7 +51,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     kIdle,
 });
 constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"loader", Type::kText, Unit::kNone, "class of the loader, as the range names it"},
     {"fetches", Type::kInt, Unit::kCount, "how often it was asked, in steps or not"},
     {"sum_ns", Type::kInt, Unit::kNanos, "time of all fetches"},
@@ -61,8 +62,8 @@ constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
      "of this time: the loop itself runs operators, so the data is made here, not by workers"},
 });
 constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    {"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
+    key::kRank,
+    key::kWindow,
     {"process", Type::kText, Unit::kNone, "its number, as the file says"},
     {"thread", Type::kText, Unit::kNone, "its number, as the file says"},
     {"name", Type::kText, Unit::kNone, "of the thread"},
@@ -84,7 +85,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      kLoaderColumns,
      {base::Chart::kBars, "loader", kSum, "rank"}},
     {"workers",
-     "one recorded thread that loads data",
+     "one recorded thread that loads data, or a worker process that stepscope recorded",
      kWorkerColumns,
      {base::Chart::kBars, "name", kActive, "rank"}},
 });
@@ -177,6 +178,19 @@ void add_window(const WindowView& window, const Partial& partial, Rank& rank, ba
   }
 }
 
+// Workers that recorded themselves, while this window was recorded.
+void add_recorded(const WindowView& window, const std::vector<WorkerActivity>& recorded,
+                  base::Table& workers) {
+  for (const WorkerActivity& one : recorded) {
+    if (one.rank != window.rank) continue;
+    const auto active = active_within(one, window);
+    if (!active) continue;
+    const std::string pid = std::to_string(one.pid);
+    workers.add({window.rank, window.window, pid, pid, one.name, *active,
+                 share(*active, window.measured_ns())});
+  }
+}
+
 // What the empty tables do not say.
 std::optional<std::string> remark(const base::Table& loaders, const base::Table& workers) {
   if (loaders.rows() == 0) {
@@ -196,7 +210,7 @@ std::optional<std::string> remark(const base::Table& loaders, const base::Table&
   }
   if (several) {
     return "The loader's workers are not in the trace: the profiler records the training process "
-           "only, worker processes must be profiled on their own.";
+           "only. With stepscope.profile, prof.watch(loader) records them too.";
   }
   return std::nullopt;
 }
@@ -208,9 +222,11 @@ Answer run(const RunView& view, const Options&) {
   base::Table loaders(kTables[2]);
   base::Table workers(kTables[3]);
   std::map<std::int32_t, Rank> ranks;
+  const std::vector<WorkerActivity> recorded = worker_activity(view);
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
     add_window(window, partials[w], ranks[window.rank], steps, workers);
+    add_recorded(window, recorded, workers);
   }
   for (auto& [number, rank] : ranks) {
     if (rank.steps == 0) continue;
@@ -227,6 +243,10 @@ Answer run(const RunView& view, const Options&) {
   Answer answer;
   if (auto sentence = why_no_steps(view); !sentence.empty()) answer.remarks.push_back(sentence);
   if (auto sentence = remark(loaders, workers)) answer.remarks.push_back(*sentence);
+  if (!recorded.empty()) {
+    answer.remarks.emplace_back(
+        "The workers recorded themselves: 'loader' says which of them was late, and why.");
+  }
   for (base::Table* table : {&by_rank, &steps, &loaders, &workers}) {
     answer.tables.push_back(std::move(*table));
   }

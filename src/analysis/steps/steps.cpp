@@ -3,6 +3,7 @@
 #include <array>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/steps/step_statistics.h"
 #include "analysis/view.h"
@@ -24,18 +25,14 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      "and at least this share of the median above it"},
 });
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr base::ColumnShape kWindow{"window", Type::kInt, Unit::kId,
-                                    "recording of that rank, by time"};
-constexpr base::ColumnShape kStep{"step", Type::kInt, Unit::kId, "number of the step"};
 constexpr base::ColumnShape kStepTime{
     "step_ns", Type::kInt, Unit::kNanos,
     "wall time of the step, until the GPU work it started has ended"};
 
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    kWindow,
-    kStep,
+    key::kRank,
+    key::kWindow,
+    key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "when it began"},
     {"host_ns", Type::kInt, Unit::kNanos, "how long the host was in the step"},
     kStepTime,
@@ -54,7 +51,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"part", Type::kText, Unit::kNone, "as in the table of steps"},
     {"mean_ns", Type::kReal, Unit::kNanos, "per step"},
     {"share", Type::kReal, Unit::kShare, "of the time of all steps"},
@@ -62,7 +59,7 @@ constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"steps", Type::kInt, Unit::kCount, "how many steps"},
     {"mean_ns", Type::kReal, Unit::kNanos, ""},
     {"median_ns", Type::kInt, Unit::kNanos, "half of the steps were not longer"},
@@ -75,9 +72,9 @@ constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kOutlierColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    kWindow,
-    kStep,
+    key::kRank,
+    key::kWindow,
+    key::kStep,
     kStepTime,
     {"median_ns", Type::kInt, Unit::kNanos, "of all steps of this rank"},
     {"excess_ns", Type::kInt, Unit::kNanos, "longer than the median by"},

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/steps/tensorflow_parts.h"
 #include "analysis/view.h"
@@ -13,10 +14,8 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-
 constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
-    kRank,
+    key::kRank,
     {"part", Type::kText, Unit::kNone, "as in the table of steps"},
     {"mean_ns", Type::kReal, Unit::kNanos, "per step"},
     {"share", Type::kReal, Unit::kShare, "of the time of all steps"},
@@ -24,9 +23,9 @@ constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
-    kRank,
-    {"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    {"step", Type::kInt, Unit::kId, "number of the step"},
+    key::kRank,
+    key::kWindow,
+    key::kStep,
     {"step_ns", Type::kInt, Unit::kNanos,
      "wall time of the step, until the GPU work it started has ended"},
     {"compute_16bit_ns", Type::kInt, Unit::kNanos,

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/steps/within.h"
 #include "analysis/view.h"
@@ -18,8 +19,6 @@ using base::Unit;
 
 constexpr std::array kParameters = {kWithin};
 
-constexpr base::ColumnShape kRank{"rank", Type::kInt, Unit::kId, "rank of the process"};
-constexpr base::ColumnShape kDevice{"device", Type::kInt, Unit::kId, "number of the device"};
 constexpr base::ColumnShape kMeasured{"measured_ns", Type::kInt, Unit::kNanos,
                                       "wall time that is shared out"};
 constexpr base::ColumnShape kCompute{"compute_ns", Type::kInt, Unit::kNanos,
@@ -44,20 +43,12 @@ constexpr base::ColumnShape kIdleShare{"idle_share", Type::kReal, Unit::kShare,
                                        "of the measured time"};
 
 constexpr std::array kByDevice = {
-    kRank,     kDevice,        kMeasured, kCompute,      kExposedCommunication, kExposedMemory,
-    kIdle,     kCommunication, kMemory,   kComputeShare, kCommunicationShare,   kMemoryShare,
-    kIdleShare};
+    key::kRank,          key::kDevice, kMeasured,      kCompute, kExposedCommunication,
+    kExposedMemory,      kIdle,        kCommunication, kMemory,  kComputeShare,
+    kCommunicationShare, kMemoryShare, kIdleShare};
 constexpr std::array kByStep = {
-    kRank,
-    base::ColumnShape{"window", Type::kInt, Unit::kId, "recording of that rank, by time"},
-    base::ColumnShape{"step", Type::kInt, Unit::kId, "number of the step"},
-    kDevice,
-    kMeasured,
-    kCompute,
-    kExposedCommunication,
-    kExposedMemory,
-    kIdle,
-    kCommunication,
+    key::kRank, key::kWindow,          key::kStep,     key::kDevice, kMeasured,
+    kCompute,   kExposedCommunication, kExposedMemory, kIdle,        kCommunication,
     kMemory};
 
 constexpr std::array kRun = {

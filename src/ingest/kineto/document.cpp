@@ -38,9 +38,16 @@ base::Result<bool> DocumentReader::more() {
   text_offset_ += at_;
   text_.erase(0, at_);
   at_ = 0;
-  SCOPE_TRY(const bool got, feed_.append_to(text_));
-  ended_ = !got;
-  return got;
+  // A value that does not end in what is held is looked at from its beginning again: twice as much
+  // each time, so that a long one is not walked over once for every block.
+  const std::size_t wanted = std::min(2 * text_.size(), kLongestEvent + 1);
+  bool any = false;
+  do {
+    SCOPE_TRY(const bool got, feed_.append_to(text_));
+    ended_ = !got;
+    any |= got;
+  } while (!ended_ && text_.size() < wanted);
+  return any;
 }
 
 base::Result<char> DocumentReader::peek() {

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/json_string.h"
+#include "ingest/scope/model_file.h"
+#include "trace/model_summary.h"
+#include "trace/step_names.h"
 
 namespace stepscope::ingest::scope {
 namespace {
@@ -87,6 +90,9 @@ void Assembly::take(const wire::BlockView& block) {
                         cost->bytes,   cost->lost_bytes, cost->writer_ns};
         return;
       }
+      break;
+    case wire::BlockKind::kSeries:  // of a node's file (ingest/system)
+    case wire::BlockKind::kSamples:
       break;
   }
   unreadable(block);
@@ -225,7 +231,7 @@ void Assembly::step(std::int64_t number, base::Nanos now) {
   if (last_step_ && now >= *last_step_) {
     if (!step_track_) step_track_ = rows_.track(pid_, kStepTrack, kStepTrack);
     ++about_->steps;
-    rows_.add({.name = rows_.intern(fmt::format("ProfilerStep#{}", number)),
+    rows_.add({.name = rows_.intern(trace::step_name(number)),
                .track = *step_track_,
                .start = *last_step_,
                .duration = now - *last_step_});
@@ -286,6 +292,15 @@ void Assembly::finish() {
     }
   }
   rows_.finish();
+}
+
+void Assembly::add_model(std::string_view text) {
+  auto model = parse_model(text);
+  if (model) {
+    about_->model = std::make_shared<trace::ModelSummary>(*std::move(model));
+  } else {
+    log_.add(Note::kUnknownValue, base::ImportLog::kNowhere, "model.json " + model.error().message);
+  }
 }
 
 trace::BuildInput Assembly::build_input(std::string_view file_name) {

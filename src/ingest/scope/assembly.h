@@ -28,6 +28,8 @@ class Assembly {
   // Nothing more comes: what is still open lasts to the end.
   void finish();
 
+  // The text of model.json; one that cannot be used is noted.
+  void add_model(std::string_view text);
   bool has_process() const { return !process_.empty(); }
   base::ImportLog& log() { return log_; }
   // Once, after finish().

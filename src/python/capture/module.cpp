@@ -2,9 +2,12 @@
 // range is entered and left in a hundred nanoseconds and a binding's layer costs as much again.
 #define PY_SSIZE_T_CLEAN  // NOLINT(readability-identifier-naming): Python's
 #include <Python.h>
+#include <fcntl.h>
 #include <stepscope/stepscope.h>
 
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace {
@@ -17,7 +20,6 @@ struct Hooks {
   PyObject* current_task = nullptr;
   PyObject* decorate = nullptr;  // stepscope.ranges.decorate
   PyObject* enter = nullptr;     // of torch's record_function and NVTX, while somebody listens
-  PyObject* leave = nullptr;
 };
 Hooks hooks;
 
@@ -82,7 +84,7 @@ std::uint64_t current_lane() {
 
 struct Range {
   PyObject_HEAD PyObject* name;
-  PyObject* handle;  // what hooks.enter gave
+  PyObject* leave;  // what hooks.enter gave: to be called at the end, whoever listens by then
   std::uint32_t id;
   std::uint64_t lane;
 };
@@ -140,7 +142,7 @@ void range_dealloc(PyObject* object) {
   auto* const self = reinterpret_cast<Range*>(object);
   PyTypeObject* const type = Py_TYPE(object);
   Py_XDECREF(self->name);
-  Py_XDECREF(self->handle);
+  Py_XDECREF(self->leave);
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -148,8 +150,8 @@ void range_dealloc(PyObject* object) {
 PyObject* range_enter(PyObject* object, PyObject* /*unused*/) {
   auto* const self = reinterpret_cast<Range*>(object);
   if (hooks.enter != nullptr) {
-    Py_XSETREF(self->handle, PyObject_CallOneArg(hooks.enter, self->name));
-    if (self->handle == nullptr) PyErr_Clear();  // somebody else's trouble must not be the user's
+    Py_XSETREF(self->leave, PyObject_CallOneArg(hooks.enter, self->name));
+    if (self->leave == nullptr) PyErr_Clear();  // somebody else's trouble must not be the user's
   }
   if (stepscope_is_recording() != 0) {
     self->lane = current_lane();
@@ -162,15 +164,13 @@ PyObject* range_enter(PyObject* object, PyObject* /*unused*/) {
 PyObject* range_exit(PyObject* object, PyObject* const* /*error*/, Py_ssize_t /*count*/) {
   auto* const self = reinterpret_cast<Range*>(object);
   stepscope_end_on(self->id, self->lane);
-  if (self->handle != nullptr) {
-    PyObject* const handle = self->handle;
-    self->handle = nullptr;
-    if (hooks.leave != nullptr) {
-      PyObject* const done = PyObject_CallOneArg(hooks.leave, handle);
-      if (done == nullptr) PyErr_Clear();
-      Py_XDECREF(done);
-    }
-    Py_DECREF(handle);
+  if (self->leave != nullptr) {
+    PyObject* const leave = self->leave;
+    self->leave = nullptr;
+    PyObject* const done = PyObject_CallNoArgs(leave);
+    if (done == nullptr) PyErr_Clear();
+    Py_XDECREF(done);
+    Py_DECREF(leave);
   }
   Py_RETURN_NONE;
 }
@@ -233,6 +233,11 @@ PyObject* stop(PyObject* /*module*/, PyObject* /*unused*/) {
   Py_BEGIN_ALLOW_THREADS;  // the writer may wait for a disk
   stepscope_stop();
   Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+PyObject* finish_on_sigterm(PyObject* /*module*/, PyObject* /*unused*/) {
+  stepscope_finish_on_sigterm();
   Py_RETURN_NONE;
 }
 
@@ -305,11 +310,69 @@ PyObject* log(PyObject* /*module*/, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-PyObject* set_hooks(PyObject* /*module*/, PyObject* args) {
-  PyObject *enter = nullptr, *leave = nullptr;
-  if (PyArg_ParseTuple(args, "OO:set_hooks", &enter, &leave) == 0) return nullptr;
+std::atomic<long long> opened = 0;
+
+// Of "open" (path, mode, flags): whether it may be read from.
+bool is_for_reading(PyObject* args) {
+  if (args == nullptr || PyTuple_Check(args) == 0 || PyTuple_GET_SIZE(args) < 3) return false;
+  PyObject* const flags = PyTuple_GET_ITEM(args, 2);
+  if (PyLong_Check(flags) == 0) return false;
+  int overflow = 0;
+  const long value = PyLong_AsLongAndOverflow(flags, &overflow);
+  return overflow == 0 && (value & O_ACCMODE) != O_WRONLY;
+}
+
+// Called by Python at every event it has a name for; it must be quick and never fail.
+int on_audit(const char* event, PyObject* args, void* /*unused*/) {
+  if (std::strcmp(event, "open") == 0 && is_for_reading(args)) {
+    opened.fetch_add(1, std::memory_order_relaxed);
+  }
+  return 0;
+}
+
+PyObject* opened_files(PyObject* /*module*/, PyObject* /*unused*/) {
+  static const int kAdded = PySys_AddAuditHook(on_audit, nullptr);
+  if (kAdded != 0) {  // somebody forbids it: nobody counts
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  return PyLong_FromLongLong(opened.load(std::memory_order_relaxed));
+}
+
+PyObject* start_system(PyObject* /*module*/, PyObject* args) {
+  stepscope_system options{};
+  long long rank = 0;
+  long long local_rank = 0;
+  if (PyArg_ParseTuple(args, "sdLL|zzz:start_system", &options.folder, &options.hz, &rank,
+                       &local_rank, &options.proc, &options.sys, &options.nvml) == 0) {
+    return nullptr;
+  }
+  options.rank = rank;
+  options.local_rank = local_rank;
+  if (stepscope_start_system(&options) == 0) Py_RETURN_NONE;
+  PyErr_SetString(PyExc_OSError, stepscope_error());
+  return nullptr;
+}
+
+PyObject* stop_system(PyObject* /*module*/, PyObject* /*unused*/) {
+  Py_BEGIN_ALLOW_THREADS;
+  stepscope_stop_system();
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+PyObject* system_state(PyObject* /*module*/, PyObject* /*unused*/) {
+  stepscope_system_state state{};
+  stepscope_get_system(&state);
+  return Py_BuildValue("{s:O,s:K,s:K,s:L,s:N,s:N}", "running",
+                       state.running != 0 ? Py_True : Py_False, "moments", state.moments, "values",
+                       state.values, "cpu_ns", state.cpu_ns, "path",
+                       PyUnicode_DecodeFSDefault(state.path), "write_error",
+                       PyUnicode_DecodeFSDefault(state.write_error));
+}
+
+PyObject* set_hook(PyObject* /*module*/, PyObject* enter) {
   Py_XSETREF(hooks.enter, enter == Py_None ? nullptr : Py_NewRef(enter));
-  Py_XSETREF(hooks.leave, leave == Py_None ? nullptr : Py_NewRef(leave));
   Py_RETURN_NONE;
 }
 
@@ -322,6 +385,7 @@ PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, "start(folder, file, about)"},
     {"stop", stop, METH_NOARGS, nullptr},
     {"flush", flush, METH_NOARGS, nullptr},
+    {"finish_on_sigterm", finish_on_sigterm, METH_NOARGS, nullptr},
     {"is_recording", is_recording, METH_NOARGS, nullptr},
     {"path", path, METH_NOARGS, nullptr},
     {"write_error", write_error, METH_NOARGS, nullptr},
@@ -333,7 +397,13 @@ PyMethodDef methods[] = {
     {"counter", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(counter)), METH_FASTCALL,
      "counter(name, value)\n--\n\nA number over time, such as the loss; drawn as a curve."},
     {"log", log, METH_VARARGS, "log(level, logger, text)"},
-    {"set_hooks", set_hooks, METH_VARARGS, "set_hooks(enter, leave): of other tools' ranges"},
+    {"opened_files", opened_files, METH_NOARGS,
+     "opened_files(): for reading, by this process since the first call"},
+    {"start_system", start_system, METH_VARARGS,
+     "start_system(folder, hz, rank, local_rank, proc=None, sys=None, nvml=None)"},
+    {"stop_system", stop_system, METH_NOARGS, nullptr},
+    {"system_state", system_state, METH_NOARGS, nullptr},
+    {"set_hook", set_hook, METH_O, "set_hook(enter): another tool's range; gives what ends it"},
     {"set_decorate", set_decorate, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -1,0 +1,56 @@
+"""Step times that Python holds, guarded as `stepscope check` guards runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from stepscope import _core
+
+TYPE_CHECKING = False  # as in analyses.py
+if TYPE_CHECKING:
+    from typing import Any
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a comparison of step times came to."""
+
+    failed: bool
+    """Whether a limit is surely broken."""
+    verdict: str
+    """One line."""
+    limits: list[dict[str, Any]]
+    """One per limit, as in `stepscope check --json`: outcome, text, figures."""
+
+
+def check_steps(
+    runs: Sequence[Iterable[float]],
+    baseline: Sequence[Iterable[float]],
+    *,
+    rules: str | os.PathLike[str] | None = None,
+) -> Check:
+    """Whether runs are surely slower than a baseline.
+
+    Args:
+        runs: step times in seconds, one sequence per run, from the first step on: warm-up is found.
+        baseline: the same, of the runs to compare with.
+        rules: a YAML file with limits; step time and throughput no worse when left out.
+
+    Example:
+        >>> steady = [0.1, 0.101, 0.1, 0.099, 0.1, 0.102] * 10
+        >>> check_steps([steady], [steady]).failed
+        False
+        >>> check_steps([[1.1 * step for step in steady]], [steady]).verdict
+        'failed: step_time, throughput'
+    """
+    told = json.loads(
+        _core.check_steps(
+            [[float(step) for step in run] for run in runs],
+            [[float(step) for step in run] for run in baseline],
+            os.fspath(rules) if rules is not None else "",
+        )
+    )
+    return Check(told["failed"], told["verdict"], told["limits"])

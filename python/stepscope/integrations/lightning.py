@@ -1,0 +1,27 @@
+"""Lightning 2: `from stepscope.integrations.lightning import Callback, Profiler`.
+
+For programs that import `lightning`; docs/start/lightning.md has a script.
+"""
+
+from __future__ import annotations
+
+from lightning.pytorch.callbacks import Callback as _Callback
+from lightning.pytorch.profilers import PassThroughProfiler
+from lightning.pytorch.profilers import Profiler as _Profiler
+
+from stepscope.integrations.lightning_hooks import CallbackHooks, ProfilerActions
+
+
+class Callback(CallbackHooks, _Callback):  # type: ignore[misc]  # noqa: D101
+    __doc__ = CallbackHooks.__doc__
+
+
+class Profiler(ProfilerActions, _Profiler):  # type: ignore[misc]  # noqa: D101
+    __doc__ = ProfilerActions.__doc__
+
+
+Profiler.callback_class = Callback
+Callback.profiler_class = Profiler
+Callback.pass_through = PassThroughProfiler
+
+__all__ = ["Callback", "Profiler"]

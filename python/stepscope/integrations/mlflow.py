@@ -1,0 +1,144 @@
+"""A run into MLflow: rates, system metrics of all nodes, tables as json and csv, reports as files.
+
+    from stepscope.integrations.mlflow import log_run
+    log_run("runs/exp1", tracking_uri="http://mlflow:5000")
+
+or, once a server can be reached, `python -m stepscope.integrations.mlflow runs/exp1`. The run's
+folder is all that is needed, so a job without network logs later. Sent again, nothing is doubled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import mlflow
+
+from stepscope.errors import Error
+from stepscope.integrations.frame import Frame
+from stepscope.integrations.recorded import RecordedRun
+from stepscope.integrations.series import Point, rates, system_metrics
+from stepscope.integrations.tables import tables_of
+
+_FOLDER = "stepscope"  # of a run's artifacts
+_TABLES_TAG = "mlflow.loggedArtifacts"  # which artifacts MLflow's page shows as tables
+_MOST_POINTS = 1000  # of a request
+
+
+def log_run(
+    folder: str | os.PathLike[str],
+    run_id: str | None = None,
+    *,
+    tracking_uri: str | None = None,
+    experiment: str | None = None,
+    client: Any | None = None,
+    system: bool = True,
+    report: bool = True,
+) -> str:
+    """Sends a recorded run; gives the id of the run in MLflow.
+
+    Args:
+        folder: of the run; its last attempt counts.
+        run_id: of a run that MLflow has, such as `MLFlowLogger(…).run_id`; a new one when left out.
+        tracking_uri: of the server or store; MLflow's own setting when left out.
+        experiment: for a new run; made if it is not there.
+        client: an `MlflowClient` that is there already, instead of `tracking_uri`.
+        system: whether system metrics are sent.
+        report: whether the report is sent as a page, where steps were traced.
+    """
+    run = RecordedRun(folder)
+    store = client or mlflow.MlflowClient(tracking_uri=tracking_uri)
+    points = rates(run) + (system_metrics(run) if system else [])
+    end_ns = max((point.time_ns for point in points), default=run.start_ns)
+    run_id = run_id or _new_run(store, run, experiment, end_ns)
+    log_points(store, run_id, points)
+    for name, columns in tables_of(run).items():
+        log_table(store, run_id, f"{_FOLDER}/{name}", columns)
+    store.set_tag(run_id, "stepscope.run", str(run.about.get("id", run.name)))
+    if report and run.traces:
+        _log_page(store, run_id, run)
+    return run_id
+
+
+def log_points(client: Any, run_id: str, points: Iterable[Point]) -> None:
+    """Series of numbers."""
+    from mlflow.entities import Metric
+
+    metrics = [
+        Metric(point.name, float(point.value), point.time_ns // 1_000_000, point.step)
+        for point in points
+    ]
+    for first in range(0, len(metrics), _MOST_POINTS):
+        client.log_batch(run_id, metrics=metrics[first : first + _MOST_POINTS])
+
+
+def log_table(client: Any, run_id: str, name: str, columns: Mapping[str, list[Any]]) -> None:
+    """`name`.json, which MLflow's page compares across runs, and `name`.csv.
+
+    As `client.log_table` does, but in the place of what is there: that one appends.
+    """
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    content = {"columns": list(columns), "data": rows}
+    client.log_text(run_id, json.dumps(content, default=str), f"{name}.json")
+    client.log_text(run_id, Frame(list(columns), rows).csv(), f"{name}.csv")
+    shown = json.loads(client.get_run(run_id).data.tags.get(_TABLES_TAG, "[]"))
+    entry = {"path": f"{name}.json", "type": "table"}
+    if entry not in shown:
+        client.set_tag(run_id, _TABLES_TAG, json.dumps([*shown, entry]))
+
+
+def log_files(client: Any, run_id: str, files: Iterable[Path]) -> None:
+    """At the top of the artifacts."""
+    for file in files:
+        client.log_artifact(run_id, str(file))
+
+
+def _new_run(client: Any, run: RecordedRun, experiment: str | None, end_ns: int) -> str:
+    number = "0"
+    if experiment is not None:
+        known = client.get_experiment_by_name(experiment)
+        number = known.experiment_id if known is not None else client.create_experiment(experiment)
+    made = client.create_run(number, run_name=run.name, start_time=run.start_ns // 1_000_000)
+    run_id: str = made.info.run_id
+    client.set_terminated(run_id, end_time=end_ns // 1_000_000)
+    return run_id
+
+
+def _log_page(client: Any, run_id: str, run: RecordedRun) -> None:
+    from stepscope.run import open as open_run
+
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        open_run(run.attempt).to_html(page)
+        client.log_artifact(run_id, str(page), _FOLDER)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """`python -m stepscope.integrations.mlflow RUN…`."""
+    parser = argparse.ArgumentParser(
+        prog="python -m stepscope.integrations.mlflow",
+        description="Sends recorded runs to MLflow; what is there already is not doubled.",
+    )
+    parser.add_argument("folder", nargs="+", help="of a run")
+    parser.add_argument("--tracking-uri", help="of the server or store")
+    parser.add_argument("--experiment", help="for new runs")
+    parser.add_argument("--run-id", help="of a run that MLflow has")
+    given = parser.parse_args(arguments)
+    for folder in given.folder:
+        try:
+            run_id = log_run(
+                folder, given.run_id, tracking_uri=given.tracking_uri, experiment=given.experiment
+            )
+        except (Error, OSError, mlflow.exceptions.MlflowException) as error:
+            parser.exit(1, f"{parser.prog}: {folder}: {error}\n")
+        print(f"{folder}: run {run_id}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

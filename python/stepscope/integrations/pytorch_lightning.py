@@ -1,0 +1,27 @@
+"""Lightning 2: `from stepscope.integrations.pytorch_lightning import Callback, Profiler`.
+
+For programs that import `pytorch_lightning`; docs/start/lightning.md has a script.
+"""
+
+from __future__ import annotations
+
+from pytorch_lightning.callbacks import Callback as _Callback
+from pytorch_lightning.profilers import PassThroughProfiler
+from pytorch_lightning.profilers import Profiler as _Profiler
+
+from stepscope.integrations.lightning_hooks import CallbackHooks, ProfilerActions
+
+
+class Callback(CallbackHooks, _Callback):  # type: ignore[misc]  # noqa: D101
+    __doc__ = CallbackHooks.__doc__
+
+
+class Profiler(ProfilerActions, _Profiler):  # type: ignore[misc]  # noqa: D101
+    __doc__ = ProfilerActions.__doc__
+
+
+Profiler.callback_class = Callback
+Callback.profiler_class = Profiler
+Callback.pass_through = PassThroughProfiler
+
+__all__ = ["Callback", "Profiler"]

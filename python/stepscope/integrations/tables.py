@@ -1,0 +1,32 @@
+"""The tables of a run that are worth keeping beside it in a tracker, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stepscope.integrations.recorded import RecordedRun
+
+# Analysis, table, and the name it gets.
+_TABLES = (
+    ("time", "ranges", "time"),
+    ("throughput", "phases", "speed"),
+    ("loader", "loaders", "loaders"),
+    ("system", "machines", "machines"),
+    ("system", "gpus", "gpus"),
+    ("model", "summary", "model"),
+)
+
+
+def tables_of(run: RecordedRun) -> dict[str, dict[str, list[Any]]]:
+    """Columns by name, of each table that has rows."""
+    found = {}
+    for analysis, table, name in _TABLES:
+        options = {"top": 0} if analysis == "time" else {}
+        rows = list(run.recordings.ask(analysis, **options)[table].rows())
+        if rows:
+            found[name] = {key: [_plain(row[key]) for row in rows] for key in rows[0]}
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

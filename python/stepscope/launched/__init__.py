@@ -1,0 +1,1 @@
+"""What runs inside a program that `stepscope run` started; docs/design/0018 tells how."""

@@ -1,0 +1,242 @@
+"""The training loop of a program that does not know it is recorded.
+
+It is told of optimizer steps and of passes over loaders, decides when recording begins, and calls
+`step()` and `epoch()` as the program's author would. Whatever fails in here ends the recording with
+a note, and the program goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from stepscope import _capture
+from stepscope.launched.loop_iterator import LoopIterator
+from stepscope.launched.plan import Plan, plan_from
+from stepscope.launched.waiting import note
+from stepscope.recording.loading.watched import Watching
+from stepscope.recording.loading.watching import WatchRequest, as_the_file_says
+from stepscope.recording.profile import current, profile
+
+# Steps of another optimizer without one of the leader, after which that one leads.
+_PATIENCE = 50
+
+
+class Leader:
+    """The optimizer whose steps are the training's: the first one, while it goes on."""
+
+    def __init__(self) -> None:
+        self._leader: weakref.ref[Any] | None = None
+        self._others: dict[int, int] = {}  # steps since the leader's last
+
+    def is_step(self, optimizer: Any) -> bool:
+        """Whether this optimizer's step ends one of the training."""
+        leader = self._leader() if self._leader is not None else None
+        if leader is optimizer:
+            if self._others:
+                self._others.clear()
+            return True
+        count = self._others.get(id(optimizer), 0) + 1
+        if leader is None or count >= _PATIENCE:
+            self._leader = weakref.ref(optimizer)
+            self._others.clear()
+            return True
+        self._others[id(optimizer)] = count
+        return False
+
+
+class TrainingLoop:
+    """One per process."""
+
+    def __init__(self) -> None:
+        self.is_recording = False
+        self._prof: profile | None = None
+        self._has_optimizer = self._is_decided = False
+        self._when_decided: list[Callable[[], None]] = []
+        self._depth = 0  # optimizers that step within steps of others
+        self._leader = Leader()
+        self._range = _capture.range("optimizer step")
+        self._loader: weakref.ref[Any] | None = None  # that gave the last batch
+        self._training: weakref.ref[Any] | None = None  # that gave the last one before a step
+        self._steps_of_pass = 0
+        self._batches_of_step = 0
+        self._is_ahead = False  # batches come one earlier than they are used
+        self._is_pass_over = False  # but its last step is still to come
+        self._evaluations = 0  # that a framework says are under way
+
+    # Beginning.
+
+    def optimizer_made(self) -> None:
+        """A program that makes an optimizer means to train."""
+        self._has_optimizer = True
+
+    def when_decided(self, act: Callable[[], None]) -> None:
+        """Called once, when recording has begun or is given up."""
+        self._when_decided.append(act)
+
+    def begin(self) -> None:
+        """Training begins, if it has not."""
+        if self._is_decided or not self._has_optimizer:
+            return
+        self._is_decided = True
+        self._guarded(self._begin)
+        self._guarded(self._tell_decided)
+
+    def _begin(self) -> None:
+        if current() is not None:
+            note("own", "")
+            return
+        plan = plan_from()
+        if plan is None or (why := plan.why_not()):
+            note("skipped", why if plan is not None else "no plan")
+            return
+        self._start(plan)
+
+    def _start(self, plan: Plan) -> None:
+        prof = profile(**plan.arguments())
+        prof.gives_way, prof.tell = True, lambda text: note("warning", text)
+        prof.plan, prof.stage = plan.content, plan.content.get("stage")
+        prof.start()
+        self._prof, self.is_recording = prof, True
+        note("run", str(prof.rank.run))
+        note("rank", f"{prof.rank.placement.rank} {prof.rank.path}")
+
+    def _tell_decided(self) -> None:
+        for act in self._when_decided:
+            act()
+
+    # Steps.
+
+    def step_begins(self) -> None:
+        """Of an optimizer."""
+        if not self._is_decided:
+            self.begin()
+        self._depth += 1
+        if self.is_recording and self._depth == 1:
+            self._range.__enter__()
+
+    def step_ends(self, optimizer: Any) -> None:
+        """The same, well or not."""
+        self._depth -= 1
+        if not self.is_recording or self._depth != 0:
+            return
+        self._guarded(self._end_step, optimizer)
+
+    def _end_step(self, optimizer: Any) -> None:
+        self._range.__exit__(None, None, None)
+        prof = self._running()
+        if prof is None or not self._leader.is_step(optimizer):
+            return
+        self._training = self._loader
+        self._steps_of_pass += 1
+        self._batches_of_step = 0
+        prof.step()
+        if self._is_pass_over:
+            self._end_pass(prof)
+
+    # Loaders.
+
+    def iterate(
+        self, loader: Any, make: Callable[[], Iterator[Any]], is_ahead: bool = False
+    ) -> Iterator[Any]:
+        """A pass over a loader begins; it gets the iterator that it would have, with a clock.
+
+        Args:
+            loader: which one.
+            make: gives its own iterator.
+            is_ahead: who asks keeps a batch back, as Accelerate does to know the last one: the pass
+                is over before its last batch is used.
+        """
+        self._is_ahead = is_ahead
+        self.begin()
+        if not self.is_recording or isinstance(loader, Watching):
+            return make()
+        made: list[Iterator[Any]] = []
+
+        def make_once() -> Iterator[Any]:
+            if not made:  # an error of the loader's is the program's
+                made.append(make())
+            return made[0]
+
+        watched = self._guarded(self._watched, loader, make_once)
+        return watched if watched is not None else make_once()
+
+    def _watched(self, loader: Any, make: Callable[[], Iterator[Any]]) -> Iterator[Any] | None:
+        prof = self._running()
+        if prof is None:
+            return None
+        trains = self._evaluations == 0 and _gradients_are_on()
+        if trains and self._is_training_loader(loader):
+            self._end_pass(prof)
+            prof.begin_step()
+        request = WatchRequest(None if trains else "validation", None, None, (), False)
+        request = as_the_file_says(request, prof.plan)
+
+        def iterator(*args: Any, **kwargs: Any) -> LoopIterator:
+            return LoopIterator(self, loader, trains, *args, **kwargs)
+
+        return prof.loaders.iterate(loader, make, request, iterator)
+
+    def evaluation_begins(self) -> None:
+        """Of a framework that switches gradients off later than its loader begins."""
+        self._evaluations += 1
+
+    def evaluation_ends(self) -> None:
+        """The same, well or not."""
+        self._evaluations -= 1
+
+    def _is_training_loader(self, loader: Any) -> bool:
+        return self._training is not None and self._training() is loader
+
+    def batch_came(self, loader: weakref.ref[Any]) -> None:
+        """From a pass with gradients."""
+        self._loader = loader
+        self._batches_of_step += 1
+
+    def pass_ended(self, loader: Any, trains: bool, batches: int) -> None:
+        """Or was left."""
+        prof = self._running()
+        if prof is None:
+            return
+        if not trains:
+            # What came since the last step is part of none, unless the next has begun.
+            if self._batches_of_step == 0:
+                prof.begin_step()
+        elif batches > 1 and self._is_training_loader(loader):  # next(iter(loader)) is no epoch
+            if self._is_ahead:
+                self._is_pass_over = True
+            else:
+                self._end_pass(prof)
+
+    def _end_pass(self, prof: profile) -> None:
+        self._is_pass_over = False
+        if self._steps_of_pass > 0:
+            self._steps_of_pass = 0
+            prof.epoch()
+
+    # Inside.
+
+    def _running(self) -> profile | None:
+        """The recording, while it is ours and goes on: also forked children ask."""
+        if self._prof is not None and current() is self._prof:
+            return self._prof
+        self.is_recording = False
+        return None
+
+    def _guarded(self, call: Callable[..., Any], *args: Any) -> Any:
+        try:
+            return call(*args)
+        except Exception as error:
+            self.is_recording = False
+            note("failed", f"{type(error).__name__}: {error}")
+            return None
+
+
+def _gradients_are_on() -> bool:
+    torch = sys.modules.get("torch")
+    return bool(torch is None or torch.is_grad_enabled())
+
+
+LOOP = TrainingLoop()

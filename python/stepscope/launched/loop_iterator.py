@@ -1,0 +1,49 @@
+"""A pass over a DataLoader that nobody gave to `watch`: it must look like torch's own iterator."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Protocol
+
+from stepscope.recording.loading.iteration import WatchedIterator
+
+
+class Told(Protocol):
+    """Who hears of batches and of the end."""
+
+    def batch_came(self, loader: weakref.ref[Any]) -> None:
+        """From a pass with gradients."""
+
+    def pass_ended(self, loader: Any, trains: bool, batches: int) -> None:
+        """Or was left."""
+
+
+class LoopIterator(WatchedIterator):
+    """Watched, and telling the loop."""
+
+    __slots__ = ("_batches", "_loader", "_loop", "_reference", "_trains")
+
+    def __init__(self, loop: Told, loader: Any, trains: bool, *args: Any, **kwargs: Any) -> None:
+        self._loop, self._trains, self._batches = loop, trains, 0
+        # The loop may hold the pass alone; until it is over its loader must be known.
+        self._loader, self._reference = loader, weakref.ref(loader)
+        super().__init__(*args, **kwargs)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """Frameworks ask whether it is torch's."""
+        return type(self._inner)
+
+    def __next__(self) -> Any:
+        batch = super().__next__()
+        self._batches += 1
+        if self._trains:
+            self._loop.batch_came(self._reference)
+        return batch
+
+    def _end(self) -> None:
+        if self._is_over:
+            return
+        super()._end()
+        loader, self._loader = self._loader, None
+        self._loop.pass_ended(loader, self._trains, self._batches)

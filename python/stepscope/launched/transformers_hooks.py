@@ -1,0 +1,31 @@
+"""Hugging Face's Trainer: steps and loaders are torch's, but only the trainer tells evaluation."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from stepscope.launched.loop import LOOP
+
+
+def on_trainer(module: ModuleType) -> None:
+    """transformers.trainer: passes within an evaluation are no training."""
+    kind: Any = getattr(module, "Trainer", None)
+    for name in ("evaluation_loop", "prediction_loop"):
+        theirs = getattr(kind, name, None)
+        if theirs is not None:
+            setattr(kind, name, _evaluating(theirs))
+
+
+def _evaluating(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(theirs)
+    def evaluate(*args: Any, **kwargs: Any) -> Any:
+        LOOP.evaluation_begins()
+        try:
+            return theirs(*args, **kwargs)
+        finally:
+            LOOP.evaluation_ends()
+
+    return evaluate

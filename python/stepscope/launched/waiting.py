@@ -1,0 +1,119 @@
+"""Waits in a program until torch is imported, at the cost of one look into a dictionary per import.
+
+Loaded by its path, without the package around it: most processes never come to train.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import spec_from_file_location
+from types import ModuleType
+from typing import Any
+
+NOTES = "STEPSCOPE_RUN_NOTES"  # a folder; a file for each process
+
+# By the module that was imported: the function of `stepscope.launched` that is told.
+_AWAITED = {
+    "torch.optim.optimizer": ("stepscope.launched.torch_hooks", "on_optimizer"),
+    "torch.utils.data.dataloader": ("stepscope.launched.torch_hooks", "on_dataloader"),
+    "torch.autograd": ("stepscope.launched.torch_hooks", "on_autograd"),
+    "transformers.trainer": ("stepscope.launched.transformers_hooks", "on_trainer"),
+}
+
+
+def note(kind: str, text: str) -> None:
+    """For the command that started this: one line in this process's file."""
+    folder = os.environ.get(NOTES)
+    if not folder:
+        return
+    line = f"{kind}\t{' '.join(text.split())}\n"
+    with contextlib.suppress(OSError), open(f"{folder}/{os.getpid()}", "a") as file:  # noqa: PTH123
+        file.write(line)
+
+
+class PackageFinder:
+    """Finds stepscope, and nothing else, where the command has it."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Of the package; what is in it is found by the package's own path."""
+        if name != "stepscope":
+            return None
+        return spec_from_file_location(
+            name, f"{self._folder}/__init__.py", submodule_search_locations=[self._folder]
+        )
+
+
+class ImportWatch:
+    """Stands in front of the finders and wraps the loader of what is waited for."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """None for nearly everything: others find it."""
+        if name not in _AWAITED:
+            return None
+        with contextlib.suppress(Exception):
+            spec = PathFinder.find_spec(name, path, target)
+            if spec is not None and spec.loader is not None:
+                spec.loader = ToldLoader(spec.loader, _AWAITED[name])  # type: ignore[assignment]
+                return spec
+        return None
+
+
+class ToldLoader:
+    """A module's loader until the module is there; afterwards nobody can tell."""
+
+    def __init__(self, loader: Any, told: tuple[str, str]) -> None:
+        self._loader, self._told = loader, told
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """As the loader does."""
+        made: ModuleType | None = self._loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As the loader does; then whoever waited is told."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _tell(self._told, module)
+
+
+def _tell(told: tuple[str, str], module: ModuleType) -> None:
+    where, name = told
+    try:
+        act: Callable[[ModuleType], None] = getattr(importlib.import_module(where), name)
+        act(module)
+    except Exception as error:
+        note("failed", f"{_explain(error)} ({sys.executable})")
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, ImportError) and "_capture" in str(error):
+        version = "{}.{}".format(*sys.version_info)
+        return (
+            f"the recorder is not built for Python {version}; install stepscope into the "
+            "environment of the program"
+        )
+    return f"{type(error).__name__}: {error}"
+
+
+def begin(package: str) -> None:
+    """Of the process: it is noted, and torch is waited for."""
+    note("python", "{}.{}.{} {}".format(*sys.version_info[:3], sys.executable))
+    sys.meta_path.append(PackageFinder(package))
+    sys.meta_path.insert(0, ImportWatch())

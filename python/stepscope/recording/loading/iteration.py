@@ -1,0 +1,111 @@
+"""One pass over a watched loader: how long the loop waited for each batch, and what came."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stepscope._capture import counter, instant
+from stepscope._capture import range as named_range
+from stepscope.recording.loading.live import LiveRate
+from stepscope.recording.loading.names import Names
+from stepscope.recording.loading.samples import Samples, samples_in
+from stepscope.recording.loading.torch_iterator import BatchSource
+
+
+class WatchedIterator:
+    """The loader's iterator, with a clock beside it."""
+
+    __slots__ = (
+        "__weakref__",
+        "_given",
+        "_inner",
+        "_is_over",
+        "_live",
+        "_most",
+        "_names",
+        "_samples",
+        "_source",
+        "_wait",
+    )
+
+    def __init__(
+        self,
+        inner: Iterator[Any],
+        names: Names,
+        source: BatchSource,
+        *,
+        samples: Samples | None,
+        most: int | None,
+        live: LiveRate | None,
+        settings: Mapping[str, int],
+    ) -> None:
+        self._inner, self._names, self._source = inner, names, source
+        self._samples, self._most, self._live = samples, most, live
+        self._wait = named_range(names.wait)
+        self._is_over = False
+        self._given = 0  # batches of this pass
+        source.begin()
+        instant(names.starts)
+        counter(names.iteration, source.iteration)
+        for pid in source.pids:
+            counter(names.pid, pid)
+        for name, value in settings.items():
+            counter(getattr(names, name), value)
+
+    def __iter__(self) -> WatchedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        source, names = self._source, self._names
+        source.worker = None
+        ready = source.ready()
+        try:
+            with self._wait:
+                batch = next(self._inner)
+        except StopIteration:
+            self._end()
+            raise
+        if ready is not None:
+            counter(names.ready, ready)
+        if source.worker is not None:
+            counter(names.worker, source.worker)
+            counter(names.batch, source.batch)
+        else:
+            counter(names.batch, self._given)
+        self._given += 1
+        samples = self._count(batch)
+        if samples is not None:
+            counter(names.samples, samples)
+        if self._live is not None:
+            self._live.advance(samples)
+        return batch
+
+    def __len__(self) -> int:
+        return len(self._inner)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_inner"), name)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # Python may be ending
+            self._end()
+
+    def _count(self, batch: Any) -> int | None:
+        told = self._samples
+        try:
+            if callable(told):
+                return int(told(batch))
+            return told if told is not None else samples_in(batch, self._most)
+        except Exception:  # somebody's batch, or somebody's function
+            return None
+
+    def _end(self) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        instant(self._names.ends)
+        self._source.end()
+        if self._live is not None:
+            self._live.end()

@@ -1,0 +1,99 @@
+"""The making of batches, timed where it happens: in a worker, or in the training process."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Sequence, Sized
+from typing import Any
+
+from stepscope import _capture
+from stepscope._capture import counter
+from stepscope._capture import range as named_range
+from stepscope.recording.loading.names import Names
+from stepscope.recording.loading.transforms import Exchange, Stopwatch, TimedCall, exchanges
+from stepscope.recording.loading.usage import Usage, UsageReader
+
+
+class BatchMaker:
+    """Stands around the fetcher that torch makes for one iteration."""
+
+    def __init__(
+        self, names: Names, dataset: Any, transforms: Sequence[str], *, in_worker: bool
+    ) -> None:
+        self._names = names
+        self._transform = Stopwatch()
+        self._collate = Stopwatch()
+        self._usage = UsageReader(whole_process=in_worker)
+        self._in_worker = in_worker
+        self._exchanges: list[Exchange] = exchanges(dataset, transforms, self._transform)
+        if in_worker:  # the dataset is this process's own
+            self._exchanges = [one for one in self._exchanges if one.put_in()]
+        self._load = named_range(names.load)
+        self._iteration = -1
+        self._batch = 0
+        self._samples: int | None = None
+
+    def begin(self, fetcher: Any) -> Any:
+        """An iteration begins with this fetcher, which is timed from here on."""
+        self._iteration += 1
+        self._batch = 0
+        counter(self._names.iteration, self._iteration)
+        collate = TimedCall(fetcher.collate_fn, self._collate)
+        batches = bool(fetcher.auto_collation)
+
+        def collated(data: Any) -> Any:
+            self._samples = len(data) if batches and isinstance(data, Sized) else None
+            return collate(data)
+
+        fetcher.collate_fn = collated
+        fetch = type(fetcher).fetch
+        # A fetcher that held itself would live on, and open files of the dataset with it.
+        itself = weakref.ref(fetcher)
+        fetcher.fetch = lambda index: self._make(lambda: fetch(itself(), index))
+        return fetcher
+
+    def end(self) -> None:
+        """Files of the system are closed."""
+        self._usage.close()
+
+    def _make(self, fetch: Callable[[], Any]) -> Any:
+        number = self._batch
+        self._batch += 1
+        self._transform.ns = self._collate.ns = 0
+        exchanged = self._exchanges
+        if not self._in_worker:  # the dataset is the user's: it is changed for this moment alone
+            exchanged = [one for one in exchanged if one.put_in()]
+        files = _capture.opened_files() if self._in_worker else None
+        before = self._usage.now()
+        try:
+            with self._load:
+                start = time.perf_counter_ns()
+                batch = fetch()
+                whole = time.perf_counter_ns() - start
+        finally:
+            if not self._in_worker:
+                for one in exchanged:
+                    one.take_out()
+        usage = self._usage.since(before)
+        self._record(number, whole, usage)
+        if exchanged:
+            # Threads of a dataset may transform side by side: parts never exceed the whole.
+            transform = min(self._transform.ns, whole - min(self._collate.ns, whole))
+            counter(self._names.transform_ns, transform)
+        if files is not None:
+            counter(self._names.files, (_capture.opened_files() or files) - files)
+        return batch
+
+    def _record(self, number: int, whole: int, usage: Usage) -> None:
+        names = self._names
+        counter(names.batch, number)
+        if self._samples is not None:
+            counter(names.samples, self._samples)
+        counter(names.collate_ns, min(self._collate.ns, whole))
+        counter(names.cpu_ns, usage.cpu_ns)
+        if usage.read_bytes is not None and usage.storage_bytes is not None:
+            counter(names.read_bytes, usage.read_bytes)
+            counter(names.storage_bytes, usage.storage_bytes)
+        if usage.starved_ns is not None:
+            counter(names.starved_ns, usage.starved_ns)

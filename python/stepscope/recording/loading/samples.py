@@ -1,0 +1,50 @@
+"""How many samples a batch holds, told by its shape as default collation makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# What `watch(samples=…)` takes: a number, or a function of the batch.
+Samples = int | Callable[[Any], int]
+
+_DEEPEST = 4
+
+
+def samples_in(batch: Any, most: int | None = None) -> int | None:
+    """The number, or None where the batch does not tell.
+
+    Args:
+        batch: as the loader gave it.
+        most: a batch cannot hold more; a larger number is something else's length.
+    """
+    found = _told(batch) or _length(batch, _DEEPEST)
+    if most is not None and (found is None or found > most):
+        return most
+    return found
+
+
+def _told(batch: Any) -> int | None:
+    """Batches of graphs and of packed sequences say it."""
+    for name in ("num_graphs", "batch_size"):
+        told = getattr(batch, name, None)
+        if isinstance(told, int) and not isinstance(told, bool) and told > 0:
+            return told
+    return None
+
+
+def _length(part: Any, deeper: int) -> int | None:
+    shape = getattr(part, "shape", None)
+    if shape is not None:
+        try:
+            return int(shape[0]) if len(shape) > 0 else None
+        except TypeError:
+            return None
+    if deeper == 0 or isinstance(part, str | bytes):
+        return None
+    if isinstance(part, Mapping):
+        return next((n for one in part.values() if (n := _length(one, deeper - 1))), None)
+    if isinstance(part, list | tuple):
+        inside = next((n for one in part if (n := _length(one, deeper - 1))), None)
+        return inside or len(part) or None
+    return None

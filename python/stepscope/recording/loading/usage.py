@@ -1,0 +1,99 @@
+"""What the kernel counts of a process that loads data: bytes, processor time, waiting for a core.
+
+Read before and after a batch. What a system does not tell (no /proc, no schedstat) is None, never a
+zero.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+_ENOUGH = 512  # bytes of such a file
+
+
+@dataclass
+class Usage:
+    """At one moment, or between two."""
+
+    cpu_ns: int
+    read_bytes: int | None = None
+    storage_bytes: int | None = None
+    starved_ns: int | None = None
+
+
+class UsageReader:
+    """Of this process, or of the thread that makes it where the process does other things too."""
+
+    def __init__(self, *, whole_process: bool) -> None:
+        place = "/proc/self" if whole_process else "/proc/thread-self"
+        self._cpu_ns = time.process_time_ns if whole_process else time.thread_time_ns
+        self._io = _opened(f"{place}/io")
+        # Of the first thread: the one of a worker that loads.
+        self._schedule = _opened(f"{place}/schedstat")
+        self._own_bytes = 0  # that reading the last figures added to them
+
+    def close(self) -> None:
+        """Files are closed."""
+        for file in (self._io, self._schedule):
+            if file is not None:
+                os.close(file)
+        self._io = self._schedule = None
+
+    def now(self) -> Usage:
+        """All figures as they stand."""
+        usage = Usage(self._cpu_ns())
+        try:
+            self._read_into(usage)
+        except (OSError, IndexError, ValueError):  # the worker must load, whatever the system says
+            self.close()
+        return usage
+
+    def _read_into(self, usage: Usage) -> None:
+        own = 0
+        if self._schedule is not None:
+            text = os.pread(self._schedule, _ENOUGH, 0)
+            own += len(text)
+            usage.starved_ns = int(text.split()[1])
+        if self._io is not None:
+            text = os.pread(self._io, _ENOUGH, 0)
+            words = text.split()  # rchar: 1 wchar: 2 syscr: 3 syscw: 4 read_bytes: 5
+            # Says what was read before this very read.
+            usage.read_bytes = int(words[1]) - self._own_bytes - own
+            usage.storage_bytes = int(words[9])
+            own += len(text)
+        self._own_bytes += own
+
+    def since(self, before: Usage) -> Usage:
+        """What came since then."""
+        now = self.now()
+        return Usage(
+            now.cpu_ns - before.cpu_ns,
+            _less(now.read_bytes, before.read_bytes),
+            _less(now.storage_bytes, before.storage_bytes),
+            _less(now.starved_ns, before.starved_ns),
+        )
+
+
+def _less(now: int | None, before: int | None) -> int | None:
+    return None if now is None or before is None else max(0, now - before)
+
+
+def _opened(path: str) -> int | None:
+    """The file, if it can be read and is what we know."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        words = os.pread(file, _ENOUGH, 0).split()
+        known = len(words) >= 2 and words[1].isdigit()
+        if path.endswith("io"):
+            known = known and len(words) >= 10 and words[8] == b"read_bytes:"
+    except OSError:
+        known = False
+    if not known:
+        os.close(file)
+        return None
+    return file

@@ -1,0 +1,153 @@
+"""The loaders of a recording: their names, and the beginning of each pass over one."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stepscope.recording.loading.iteration import WatchedIterator
+from stepscope.recording.loading.live import LiveRate, live_rate
+from stepscope.recording.loading.names import Names, names_of
+from stepscope.recording.loading.samples import Samples
+from stepscope.recording.loading.torch_iterator import (
+    BatchSource,
+    is_torch_loader,
+    source_of,
+    watched_workers,
+)
+from stepscope.recording.loading.transforms import USUAL
+from stepscope.recording.loading.watched import plain, watched
+from stepscope.recording.loading.worker import WatchedStart
+from stepscope.recording.run_folder import RankFolder
+from stepscope.sweeping.target import settings_of
+
+
+@dataclass(frozen=True)
+class WatchRequest:
+    """The arguments of `profile.watch`, which explains them."""
+
+    phase: str | None
+    name: str | None
+    samples: Samples | None
+    transforms: tuple[str, ...]
+    progress: bool
+
+
+def as_the_file_says(request: WatchRequest, plan: Mapping[str, Any]) -> WatchRequest:
+    """The request, with what a settings file has under `watch` where nothing else is asked."""
+    said = plan.get("watch")
+    if not said:
+        return request
+    return replace(
+        request,
+        samples=said.get("samples") if request.samples is None else request.samples,
+        transforms=request.transforms or tuple(said.get("transforms", ())),
+        progress=request.progress or bool(said.get("progress", False)),
+    )
+
+
+class LoaderList:
+    """All loaders that a recording watches."""
+
+    def __init__(self, rank: RankFolder, is_running: Callable[[], bool]) -> None:
+        self._rank = rank
+        self._is_running = is_running
+        # Who has a name; a loader that is gone leaves it to the next.
+        self._owners: dict[str, weakref.ref[Any] | None] = {}
+        self._names: dict[str, Names] = {}
+        self.is_training = False  # whether one of them is a training's
+
+    def watch(self, loader: Any, request: WatchRequest) -> Any:
+        """The same loader, watched."""
+        loader = plain(loader)
+        self.is_training |= request.phase in (None, "training")
+        title = self._title_of(loader, request)
+        names = self._names.setdefault(title, names_of(title))
+
+        def begin(one: Any, make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+            if not self._is_running():
+                return make()
+            return self._begin(one, make, names, title, request)
+
+        return watched(loader, begin)
+
+    def iterate(
+        self,
+        loader: Any,
+        make: Callable[[], Iterator[Any]],
+        request: WatchRequest,
+        kind: Callable[..., WatchedIterator],
+    ) -> Iterator[Any]:
+        """One pass over a loader that nobody gave to `watch`; `kind` is what the loop gets."""
+        title = self._title_of(loader, request)
+        names = self._names.setdefault(title, names_of(title))
+        return self._begin(loader, make, names, title, request, kind)
+
+    def _begin(
+        self,
+        loader: Any,
+        make: Callable[[], Iterator[Any]],
+        names: Names,
+        title: str,
+        request: WatchRequest,
+        kind: Callable[..., WatchedIterator] = WatchedIterator,
+    ) -> Iterator[Any]:
+        source = BatchSource()
+        if is_torch_loader(loader):
+            transforms = (*USUAL, *request.transforms)
+            start = WatchedStart(None, str(self._rank.path), title, transforms)
+            with watched_workers(loader, start):
+                inner = make()
+            source = source_of(inner, names, transforms)
+        else:
+            inner = make()
+        return kind(
+            inner,
+            names,
+            source,
+            samples=_samples_of(loader, request),
+            most=_most_samples(loader),
+            live=self._live(loader, title, request),
+            settings=settings_of(loader) if is_torch_loader(loader) else {},
+        )
+
+    def _live(self, loader: Any, title: str, request: WatchRequest) -> LiveRate | None:
+        if not request.progress or self._rank.placement.rank != 0:
+            return None
+        try:
+            total: int | None = len(loader)
+        except (TypeError, NotImplementedError):
+            total = None
+        return live_rate(request.phase or title, total)
+
+    def _title_of(self, loader: Any, request: WatchRequest) -> str:
+        """A name of its own: two loaders of one class are two loaders."""
+        wanted = request.name or type(loader).__name__
+        phase = f" ({request.phase})" if request.phase else ""
+        number = 1
+        while True:
+            title = f"{wanted}{f' {number}' if number > 1 else ''}{phase}"
+            owner = self._owners.get(title)
+            if request.name or owner is None or owner() is None or owner() is loader:
+                break
+            number += 1
+        try:
+            self._owners[title] = weakref.ref(loader)
+        except TypeError:  # of a kind nobody can refer to weakly: a list, a generator
+            self._owners[title] = None
+        return title
+
+
+def _samples_of(loader: Any, request: WatchRequest) -> Samples | None:
+    if request.samples is not None:
+        return request.samples
+    # Without batching a sample is handed on as it is.
+    by_one = is_torch_loader(loader) and loader.batch_size is None and loader.batch_sampler is None
+    return 1 if by_one else None
+
+
+def _most_samples(loader: Any) -> int | None:
+    size = getattr(loader, "batch_size", None) if is_torch_loader(loader) else None
+    return size if isinstance(size, int) else None

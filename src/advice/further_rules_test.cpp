@@ -1,0 +1,215 @@
+// The rules beyond waits and memory: each has a case that triggers it and one that comes close and
+// must not.
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+// Steps of 10 ms, four of them; `ns` is per step.
+Answers healthy() { return Answers().steps().stall("launch", 1); }
+
+TEST(ExposedCommunication, CountsWhatNothingHides) {
+  const auto exposed = [](std::int64_t ns) {
+    return healthy()
+        .add("overlap", "devices", {{"rank", 0}, {"device", 0}, {"exposed_ns", 4 * ns}})
+        .add("overlap", "collectives",
+             {{"rank", 0}, {"collective", "allreduce"}, {"exposed_ns", 4 * ns}})
+        .advise();
+  };
+  EXPECT_EQ(finding_of(exposed(999'999), "exposed-communication"), nullptr);
+  const Advice advice = exposed(2'500'000);
+  const Finding* finding = finding_of(advice, "exposed-communication");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding->evidence.size(), 1u);
+}
+
+TEST(GlooOnGpu, IsNotMpi) {
+  const auto talking = [](const char* collective, std::int64_t ns) {
+    return healthy()
+        .add("overlap", "host",
+             {{"rank", 0}, {"collective", collective}, {"count", 4}, {"exposed_ns", 4 * ns}})
+        .advise();
+  };
+  EXPECT_NE(finding_of(talking("gloo:all_reduce", 3'000'000), "gloo-on-gpu"), nullptr);
+  EXPECT_EQ(finding_of(talking("mpi:all_reduce", 3'000'000), "gloo-on-gpu"), nullptr);
+  EXPECT_EQ(finding_of(talking("gloo:all_reduce", 400'000), "gloo-on-gpu"), nullptr);
+}
+
+TEST(DataParallel, NeedsBothHalvesAndTwoGpus) {
+  const auto run = [](std::initializer_list<const char*> operators, int devices) {
+    Answers answers = healthy();
+    for (const char* name : operators) {
+      answers.add("operators", "operators", {{"rank", 0}, {"name", name}});
+    }
+    for (int device = 0; device < devices; ++device) {
+      answers.add("overview", "devices", {{"rank", 0}, {"device", device}});
+    }
+    return answers.advise();
+  };
+  EXPECT_NE(finding_of(run({"Broadcast", "GatherBackward"}, 2), "data-parallel"), nullptr);
+  EXPECT_EQ(finding_of(run({"Broadcast", "GatherBackward"}, 1), "data-parallel"), nullptr);
+  EXPECT_EQ(finding_of(run({"Broadcast"}, 2), "data-parallel"), nullptr);
+}
+
+TEST(ExposedCopies, LeavesOutWhatOthersCount) {
+  const auto copying = [](std::int64_t upload_ns) {
+    return Answers()
+        .steps()
+        .stall("upload", 0, {{"copy_ns", 4 * upload_ns}})
+        .add("steps", "parts", {{"rank", 0}, {"part", "memcpy"}, {"mean_ns", 1'200'000.0}})
+        .add("transfers", "classes", {{"rank", 0}, {"kind", "DtoH"}})
+        .advise();
+  };
+  const Advice alone = copying(0);
+  ASSERT_NE(finding_of(alone, "exposed-copies"), nullptr);
+  EXPECT_EQ(finding_of(alone, "exposed-copies")->level, Level::kWarning);
+  EXPECT_EQ(finding_of(copying(1'000'000), "exposed-copies"), nullptr);
+}
+
+TEST(LowOccupancy, LooksAtKernelsThatMatter) {
+  const auto with = [](double blocks, std::int64_t ns) {
+    return healthy()
+        .add("kernels", "kernels",
+             {{"rank", 0},
+              {"name", "k"},
+              {"class", "compute"},
+              {"sum_ns", 4 * ns},
+              {"blocks_per_sm", blocks}})
+        .advise();
+  };
+  const Advice advice = with(0.25, 2'000'000);
+  const Finding* finding = finding_of(advice, "low-occupancy");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kNotice);
+  EXPECT_GE(finding->gain->high, 1'500'000);
+  EXPECT_EQ(finding_of(with(0.97, 2'000'000), "low-occupancy"), nullptr);
+  EXPECT_EQ(finding_of(with(0.25, 900'000), "low-occupancy"), nullptr);
+}
+
+TEST(SmallBatch, NeedsFreeMemoryAndWaits) {
+  const auto with = [](double used, std::int64_t waits_ns) {
+    return Answers()
+        .steps()
+        .stall("launch", waits_ns)
+        .add("overview", "devices", {{"rank", 0}, {"device", 0}, {"peak_reserved_share", used}})
+        .advise();
+  };
+  EXPECT_NE(finding_of(with(0.1, 1'000'000), "small-batch"), nullptr);
+  EXPECT_EQ(finding_of(with(0.6, 1'000'000), "small-batch"), nullptr);
+  EXPECT_EQ(finding_of(with(0.1, 400'000), "small-batch"), nullptr);
+}
+
+TEST(OddShapes, LooksAtMatricesIn16Bits) {
+  const auto with = [](const char* inputs, const char* arithmetic, std::int64_t ns = 2'000'000) {
+    return healthy()
+        .add("roofline", "operators",
+             {{"rank", 0},
+              {"operator", "aten::mm"},
+              {"inputs", inputs},
+              {"family", "matrix product"},
+              {"arithmetic", arithmetic},
+              {"tflop_per_second", 100.0},
+              {"lost_ns", 2 * ns},
+              {"device_ns", 4 * ns}})
+        .advise();
+  };
+  const Advice advice = with("4096×768, 768×50257", "bf16");
+  const Finding* finding = finding_of(advice, "odd-shapes");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kNotice);  // nothing shows that even sizes are faster
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding->gain->high, 1'050'000);
+  EXPECT_EQ(finding_of(with("4096×768, 768×50304", "bf16"), "odd-shapes"), nullptr);
+  EXPECT_EQ(finding_of(with("4096×768, 768×50257", "fp32"), "odd-shapes"), nullptr);
+  EXPECT_EQ(finding_of(with("4096×768, 768×50257", "fp16", 900'000), "odd-shapes"), nullptr);
+  EXPECT_EQ(finding_of(with("50257, 4096×768, 768×1024", "bf16"), "odd-shapes"), nullptr);
+}
+
+TEST(OddShapes, EvenSizesOfTheSameRunShowWhatIsLost) {
+  const auto with = [](double odd_rate) {
+    Answers answers = healthy();
+    const auto product = [&](const char* inputs, double rate, std::int64_t ns) {
+      answers.add("roofline", "operators",
+                  {{"rank", 0},
+                   {"operator", "aten::mm"},
+                   {"inputs", inputs},
+                   {"family", "matrix product"},
+                   {"arithmetic", "bf16"},
+                   {"tflop_per_second", rate},
+                   {"lost_ns", ns * 9 / 10},
+                   {"device_ns", ns}});
+    };
+    product("2 of 4096×1023", odd_rate, 20'000'000);
+    product("4096×1024, 1024×1024", 500.0, 1'000'000);
+    return answers.advise();
+  };
+  const Advice slow = with(60.0);
+  const Finding* finding = finding_of(slow, "odd-shapes");
+  ASSERT_NE(finding, nullptr);
+  // 5 ms of each step of 10 ms at 60 of the 300 that even sizes reach at least.
+  EXPECT_EQ(finding->level, Level::kCritical);
+  EXPECT_EQ(finding->gain->low, 4'000'000);
+  EXPECT_EQ(finding->gain->high, 4'550'000);
+  const Advice fast = with(450.0);
+  EXPECT_EQ(finding_of(fast, "odd-shapes")->level, Level::kNotice);
+}
+
+TEST(OutlierSteps, AreNotPauses) {
+  const auto with = [](std::int64_t steps, std::int64_t pause_ns) {
+    Answers answers;
+    answers.add("steps", "times",
+                {{"rank", 0}, {"steps", steps}, {"mean_ns", 10e6}, {"median_ns", 9'000'000}});
+    answers.stall("pause", 0, {{"idle_ns", steps * pause_ns}});
+    answers.add("steps", "steps", {{"rank", 0}, {"step", 1}, {"step_ns", 9'000'000}});
+    answers.add("steps", "outliers",
+                {{"rank", 0},
+                 {"step", 3},
+                 {"step_ns", 20'000'000},
+                 {"excess_ns", 10'000'000},
+                 {"grown_part", "kernel"},
+                 {"grown_ns", 9'000'000},
+                 {"window", 0}});
+    return answers.advise();
+  };
+  const Advice advice = with(10, 0);
+  ASSERT_NE(finding_of(advice, "outlier-steps"), nullptr);
+  EXPECT_EQ(finding_of(advice, "outlier-steps")->level, Level::kNotice);
+  EXPECT_EQ(finding_of(with(10, 1'000'000), "outlier-steps"), nullptr);
+  EXPECT_EQ(finding_of(with(4, 0), "outlier-steps"), nullptr);
+}
+
+TEST(FewSteps, SaysHowWellTheStepIsKnown) {
+  const auto with = [](std::initializer_list<std::int64_t> lengths) {
+    Answers answers = healthy();
+    for (const std::int64_t length : lengths) {
+      answers.add("steps", "steps", {{"rank", 0}, {"step_ns", length}});
+    }
+    return answers.advise();
+  };
+  const Advice advice = with({6'000'000, 14'000'000, 10'000'000});
+  ASSERT_NE(finding_of(advice, "few-steps"), nullptr);
+  EXPECT_EQ(finding_of(advice, "few-steps")->level, Level::kInfo);
+  EXPECT_EQ(finding_of(with({10'000'000, 10'010'000, 9'990'000, 10'000'000}), "few-steps"),
+            nullptr);
+}
+
+TEST(ProfilerOverhead, NeedsStacksAndWaits) {
+  const auto with = [](bool stacks, std::int64_t waits_ns) {
+    Answers answers = Answers().steps().stall("launch", waits_ns);
+    if (stacks) answers.add("operators", "stacks", {{"rank", 0}, {"stack", "train.py(3): f"}});
+    return answers.advise();
+  };
+  EXPECT_NE(finding_of(with(true, 1'500'000), "profiler-overhead"), nullptr);
+  EXPECT_EQ(finding_of(with(false, 1'500'000), "profiler-overhead"), nullptr);
+  EXPECT_EQ(finding_of(with(true, 900'000), "profiler-overhead"), nullptr);
+}
+
+}  // namespace
+}  // namespace stepscope::advice

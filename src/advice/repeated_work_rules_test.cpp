@@ -1,0 +1,195 @@
+// The rules about what is computed too often, and about what only stepscope's recorder notes: each
+// has a case that triggers it and one that comes close and must not.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+// Steps of 10 ms, four of them; `ns` is per step.
+Answers healthy() { return Answers().steps().stall("launch", 1); }
+
+// Chains whose kernels, less the longest of each, take `ns` of each step.
+Answers::Row chain(std::int64_t ns) {
+  return {{"rank", 0},
+          {"within", "forward"},
+          {"kernels", 3},
+          {"count", 40},
+          {"device_ns", 6 * ns},
+          {"saves_least_ns", 4 * ns / 3},
+          {"saves_most_ns", 4 * ns}};
+}
+
+TEST(UnfusedChains, CountsPassesOverMemory) {
+  const auto with = [](std::int64_t ns) {
+    return healthy().add("patterns", "chains", chain(ns)).advise();
+  };
+  const Advice advice = with(2'000'000);
+  const Finding* finding = finding_of(advice, "unfused-chains");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 666'666);
+  EXPECT_EQ(finding->gain->high, 2'050'000);  // and half a percent of the step
+  EXPECT_EQ(finding_of(with(790'000), "unfused-chains"), nullptr);
+  // The gaps of a host that cannot keep up are launching's.
+  EXPECT_EQ(finding_of(Answers()
+                           .steps()
+                           .stall("launch", 1'000'000)
+                           .add("patterns", "chains", chain(2'000'000))
+                           .advise(),
+                       "unfused-chains"),
+            nullptr);
+}
+
+TEST(UnfusedChains, OfTheOptimizerGetAnotherChange) {
+  Answers::Row row = chain(2'000'000);
+  row[1].second = "Optimizer.step#AdamW.step";
+  const Advice advice = healthy().add("patterns", "chains", row).advise();
+  EXPECT_NE(finding_of(advice, "unfused-chains")->changes.front().code.find("fused=True"),
+            std::string::npos);
+}
+
+TEST(Recompute, IsFineWhereMemoryIsFull) {
+  const auto with = [](base::Cell used, std::int64_t again_ns) {
+    return healthy()
+        .add("mfu", "steps",
+             {{"rank", 0}, {"step", 1}, {"compute_ns", 9'000'000}, {"recomputed_ns", 4 * again_ns}})
+        .add("operators", "operators", {{"rank", 0}, {"name", "aten::mm"}})
+        .add("overview", "devices", {{"rank", 0}, {"device", 0}, {"peak_reserved_share", used}})
+        .advise();
+  };
+  const Advice free = with(0.4, 2'000'000);
+  const Finding* finding = finding_of(free, "recompute");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_DOUBLE_EQ(finding->measured.value, 0.2);
+  EXPECT_EQ(finding->gain->low, 1'800'000);
+  EXPECT_EQ(finding->gain->high, 2'050'001);  // a wait of 1 ns for launches
+  const Advice unknown = with(base::Null{}, 2'000'000);
+  ASSERT_NE(finding_of(unknown, "recompute"), nullptr);
+  EXPECT_EQ(finding_of(unknown, "recompute")->level, Level::kNotice);
+  EXPECT_EQ(finding_of(with(0.9, 2'000'000), "recompute"), nullptr);
+  EXPECT_EQ(finding_of(with(0.4, 490'000), "recompute"), nullptr);
+}
+
+TEST(CudnnAutotuning, SearchesOfTheFirstStepAreWarmUp) {
+  const auto with = [](std::int64_t steps, std::int64_t first, std::int64_t ns) {
+    Answers answers = healthy();
+    for (int step = 5; step < 9; ++step)
+      answers.add("steps", "steps", {{"rank", 0}, {"step", step}});
+    answers.add("autotuning", "ranks",
+                {{"rank", 0},
+                 {"calls", 40},
+                 {"searches", 12},
+                 {"device_ns", 2 * ns},
+                 {"once_ns", ns},
+                 {"steps", steps}});
+    answers.stall("search", ns / 2);
+    answers.add("autotuning", "searches",
+                {{"rank", 0},
+                 {"step", first},
+                 {"operator", "aten::conv2d"},
+                 {"kernels", 60},
+                 {"span_ns", ns}});
+    return answers.advise();
+  };
+  const Advice advice = with(4, 5, 2'000'000);
+  const Finding* finding = finding_of(advice, "cudnn-autotuning");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 1'200'000);
+  EXPECT_GE(finding->gain->high, 2'000'000);
+  EXPECT_NE(finding_of(with(1, 6, 2'000'000), "cudnn-autotuning"), nullptr);
+  EXPECT_EQ(finding_of(with(1, 5, 2'000'000), "cudnn-autotuning"), nullptr);
+  EXPECT_EQ(finding_of(with(4, 5, 600'000), "cudnn-autotuning"), nullptr);
+}
+
+TEST(GarbageCollector, CountsTheWaitsItFills) {
+  const auto with = [](std::int64_t ns) {
+    return healthy().stall("collector", ns, {{"longest_ns", 4 * ns}}).advise();
+  };
+  const Advice advice = with(2'000'000);
+  const Finding* finding = finding_of(advice, "garbage-collector");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 1'800'000);
+  EXPECT_EQ(finding_of(with(290'000), "garbage-collector"), nullptr);
+}
+
+TEST(GarbageCollector, OnTheHostAloneNothingIsSureToBeGained) {
+  const auto with = [](std::int64_t host_ns) {
+    return Answers()
+        .steps()
+        .stall("collector", 0, {{"host_ns", 4 * host_ns}, {"devices", 0}})
+        .no_device_work()
+        .advise();
+  };
+  const Advice advice = with(5'000'000);
+  const Finding* finding = finding_of(advice, "garbage-collector");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding_of(with(290'000), "garbage-collector"), nullptr);
+}
+
+TEST(GarbageCollector, ATraceAloneCannotTell) {
+  const Advice advice = healthy().advise();
+  const auto missing = std::ranges::find(advice.not_judged, "garbage-collector", &NotJudged::rule);
+  ASSERT_NE(missing, advice.not_judged.end());
+  EXPECT_EQ(missing->record, kRecordRun);
+}
+
+TEST(CpuContention, CostsNoMoreThanTheGpuIsIdle) {
+  const auto with = [](base::Cell waited, double busy) {
+    return healthy()
+        .add("system", "machines", {{"node", "a"}, {"processors", 64}, {"cpu_limit_cores", 8.0}})
+        .add("system", "processes",
+             {{"rank", 0},
+              {"node", "a"},
+              {"processes", "training"},
+              {"mean_cores", 7.5},
+              {"waited_share", waited}})
+        .add("overview", "devices", {{"rank", 0}, {"device", 0}, {"busy_share", busy}})
+        .advise();
+  };
+  const Advice advice = with(0.4, 0.5);
+  const Finding* finding = finding_of(advice, "cpu-contention");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding->gain->high, 4'050'000);
+  EXPECT_EQ(finding_of(with(0.4, 0.97), "cpu-contention"), nullptr);  // the GPU hides it
+  EXPECT_EQ(finding_of(with(0.04, 0.5), "cpu-contention"), nullptr);
+  const Advice unknown = with(base::Null{}, 0.5);
+  EXPECT_NE(std::ranges::find(unknown.not_judged, "cpu-contention", &NotJudged::rule),
+            unknown.not_judged.end());
+}
+
+TEST(Evidence, IsNeverMoreThanAFindingShows) {
+  Answers answers = healthy();
+  for (int step = 0; step < 6; ++step) {
+    answers.add("mfu", "steps",
+                {{"rank", 0}, {"step", step}, {"compute_ns", 9}, {"recomputed_ns", 2'000'000}});
+    answers.add("kernels", "kernels",
+                {{"rank", 0},
+                 {"name", "k"},
+                 {"class", "compute"},
+                 {"sum_ns", 8'000'000},
+                 {"blocks_per_sm", 0.25}});
+  }
+  answers.add("operators", "operators", {{"rank", 0}, {"name", "aten::mm"}});
+  const Advice advice = answers.advise();
+  EXPECT_FALSE(advice.findings.empty());
+  for (const Finding& finding : advice.findings) {
+    EXPECT_LE(finding.evidence.size(), kMostEvidence) << finding.rule;
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::advice

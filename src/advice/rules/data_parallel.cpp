@@ -1,0 +1,76 @@
+// One process drives several GPUs with nn.DataParallel: it copies the model to each of them in
+// every step, and one Python thread after the other launches their work.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 2> kReads = {"operators", "overview"};
+
+// The functions that DataParallel is made of, as autograd records them. Tensor-parallel code has
+// some of them, but not both.
+bool spreads_and_collects(const Facts& facts, std::int32_t rank) {
+  bool spreads = false;
+  bool collects = false;
+  for (const Line& line : facts.lines("operators", "operators", rank)) {
+    const std::string_view name = line.text("name");
+    spreads |= name == "Broadcast" || name == "BroadcastBackward";
+    collects |= name == "Gather" || name == "GatherBackward";
+  }
+  return spreads && collects;
+}
+
+std::size_t devices_of(const Facts& facts, std::int32_t rank) {
+  return facts.lines("overview", "devices", rank).size();
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  for (const RankSteps& rank : facts.ranks()) {
+    const std::size_t devices = devices_of(facts, rank.rank);
+    if (devices < 2 || !spreads_and_collects(facts, rank.rank)) continue;
+    Finding finding = begin_finding(facts, kDataParallel, {{&rank, 0}}, 0, 0);
+    finding.gain = std::nullopt;  // what it costs depends on the model and the links
+    finding.level = Level::kWarning;
+    finding.title = {"One process drives {} GPUs (nn.DataParallel)",
+                     {count(static_cast<double>(devices))}};
+    finding.measured = {"GPUs of one process under DataParallel", static_cast<double>(devices), 2,
+                        base::Unit::kCount};
+    finding.detail = {
+        "nn.DataParallel copies the model to every GPU in every step, gathers the results on one "
+        "of "
+        "them, and its threads share one interpreter. A process per GPU does none of that."};
+    finding.changes = {
+        {"A process for each GPU.",
+         facts.by_framework("# torchrun --nproc-per-node=N train.py\n"
+                            "torch.distributed.init_process_group(\"nccl\")\n"
+                            "model = DistributedDataParallel(model, device_ids=[local_rank])",
+                            "Trainer(..., strategy=\"ddp\")",
+                            "# torchrun --nproc-per-node=N train.py: Trainer does the rest")}};
+    finding.verify =
+        "Record again: every rank has one GPU, and `stepscope analyze operators new.json` has no "
+        "Broadcast "
+        "and no Gather.";
+    return {finding};
+  }
+  return {};
+}
+
+}  // namespace
+
+const Rule kDataParallel{
+    .id = "data-parallel",
+    .cause = "communication",
+    .asks = "Does one process drive several GPUs?",
+    .needs = kNeeds,
+    .record = kRecordBoth,
+    .judge = judge,
+    .reads = kReads,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,85 @@
+// Copies run while nothing computes, from memory that is pinned: fast as they are, they could run
+// beside computing.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "parts"}, {"stalls", "sorts"}});
+constexpr std::array<std::string_view, 1> kReads = {"transfers"};
+
+// What slow-transfers and checkpoint-stall do not count already, per step.
+double exposed_of(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("steps", "parts", rank.rank)) {
+    if (line.text("part") == "memcpy") sum += line.number("mean_ns");
+  }
+  const double known = facts.stall(rank, "upload").copy_ns + facts.stall(rank, "save").copy_ns;
+  return std::max(0.0, sum - known);
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kExposedCopies.id,
+                                 [&](const RankSteps& rank) { return exposed_of(facts, rank); });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const double exposed = exposed_of(facts, rank);
+  Finding finding = begin_finding(facts, kExposedCopies, ranks, 0, exposed);
+  finding.title = {"Copies run for {} of each step while nothing computes",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "copies while nothing computes, of the step";
+  finding.detail = {
+      "{} per step. A copy on a stream of its own runs beside computing, if its memory is pinned "
+      "and nobody waits for it.",
+      {nanos(exposed)}};
+  std::size_t shown = 0;
+  for (const Line& line : facts.lines("transfers", "classes", rank.rank)) {
+    if (shown++ == 3) break;
+    finding.evidence.push_back(
+        {.text = {"{} ({} memory): {} copies of {} on average at {}, {} hidden by computing",
+                  {line.text("kind"),
+                   line.has("host_memory") ? line.text("host_memory") : "unknown",
+                   count(line.number("count")),
+                   bytes(line.number("bytes") / std::max(1.0, line.number("count"))),
+                   {line.number("bytes_per_second"), base::Unit::kBytesPerSecond},
+                   share(line.number("hidden_share"))}},
+         .rank = rank.rank});
+  }
+  finding.changes = {
+      {"Start the copy of the next batch before this step's work, on a stream of its own.",
+       "copy_stream = torch.cuda.Stream()\n"
+       "def on_gpu(batch):  # batches of a DataLoader with pin_memory=True\n"
+       "    with torch.cuda.stream(copy_stream): return batch.to(device, non_blocking=True)\n"
+       "batches = iter(loader); next_x = on_gpu(next(batches))\n"
+       "while next_x is not None:\n"
+       "    torch.cuda.current_stream().wait_stream(copy_stream); x = next_x\n"
+       "    x.record_stream(torch.cuda.current_stream())\n"
+       "    batch = next(batches, None); next_x = None if batch is None else on_gpu(batch)\n"
+       "    train_step(x)  # runs while the next batch is copied"},
+      {"Results for the CPU: copy without waiting, read them a step later.",
+       "host = torch.empty_like(value, device=\"cpu\", pin_memory=True)\n"
+       "host.copy_(value, non_blocking=True)"}};
+  finding.verify =
+      "Record again: `stepscope analyze steps --table parts new.json` shows less memcpy, and "
+      "`stepscope analyze transfers new.json` a higher hidden share.";
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kExposedCopies{
+    .id = "exposed-copies",
+    .cause = "transfer",
+    .asks = "Do copies run while nothing computes?",
+    .needs = kNeeds,
+    .record = kRecordBoth,
+    .judge = judge,
+    .reads = kReads,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

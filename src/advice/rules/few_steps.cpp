@@ -1,0 +1,89 @@
+// Too few or too different steps to say how long one takes.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+#include "analysis/compare/series.h"
+#include "analysis/compare/student.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "steps"}});
+
+// Half the width of the 95 % interval of the typical step, as a share of it.
+std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
+  std::vector<double> lengths;
+  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
+    lengths.push_back(line.number("step_ns"));
+  }
+  if (lengths.size() < 2) return std::nullopt;
+  const analysis::Estimate known = analysis::estimate(lengths, analysis::Average::kTypical);
+  if (known.value <= 0) return std::nullopt;
+  const double sure = analysis::student_quantile(0.025, static_cast<double>(lengths.size() - 1));
+  return sure * std::sqrt(known.variance) / known.value;
+}
+
+// The shortest and the longest: what the uncertainty comes from.
+void add_ends(Finding& finding, const Facts& facts, const RankSteps& rank) {
+  const auto steps = facts.lines("steps", "steps", rank.rank);
+  const auto length = [](const Line& line) { return line.number("step_ns"); };
+  const auto [shortest, longest] = std::ranges::minmax_element(steps, {}, length);
+  for (const auto& step : {shortest, longest}) {
+    finding.evidence.push_back(
+        {.text = {step == shortest ? "the shortest step: {}" : "the longest step: {}",
+                  {nanos(length(*step))}},
+         .rank = rank.rank,
+         .window = step->whole("window"),
+         .step = step->whole("step")});
+  }
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const double most = facts.threshold(kFewSteps.id, "error");
+  for (const RankSteps& rank : facts.ranks()) {
+    const auto error = error_of(facts, rank);
+    if (!error || *error < most) continue;
+    Finding finding = begin_finding(facts, kFewSteps, {{&rank, 0}}, 0, 0);
+    finding.gain = std::nullopt;
+    finding.level = Level::kInfo;
+    finding.title = {"Too few or too different steps: {} steps tell the time of one only to ± {}",
+                     {count(static_cast<double>(rank.steps)), share(*error)}};
+    finding.measured = {"95 % confidence interval of the typical step, to each side", *error, most,
+                        base::Unit::kShare};
+    finding.detail = {
+        "What is said about gains holds for these steps. In a recording as short as this one a "
+        "smaller improvement than that could be chance."};
+    add_ends(finding, facts, rank);
+    finding.changes = {{"Record more steps, after the first few.",
+                        "torch.profiler.schedule(wait=5, warmup=2, active=20)"}};
+    finding.verify = "Record again: `stepscope diff` of two recordings shows a smaller ±.";
+    return {finding};
+  }
+  return {};
+}
+
+std::string why_not(const Facts& facts) {
+  const bool several =
+      std::ranges::any_of(facts.ranks(), [](const RankSteps& rank) { return rank.steps > 1; });
+  return several ? std::string() : "One step cannot tell how much steps differ";
+}
+
+}  // namespace
+
+const Rule kFewSteps{
+    .id = "few-steps",
+    .cause = "recording",
+    .asks = "Are there enough steps to conclude anything?",
+    .needs = kNeeds,
+    .record = "steps: prof.step() at the end of each",
+    .judge = judge,
+    .why_not = why_not,
+    .of_device = false,
+    .reads = {},
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

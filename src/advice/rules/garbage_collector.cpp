@@ -1,0 +1,113 @@
+// Python's garbage collector stops the program while it walks over all objects.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 2> kReads = {"stalls", "time"};
+
+void add_changes(Finding& finding, const Facts& facts) {
+  finding.changes = {
+      {"Let it leave alone what stays: once, when model, data and optimizer are set up.",
+       facts.by_framework("import gc\n"
+                          "gc.collect(); gc.freeze()  # before the training loop",
+                          "def on_train_start(self):  # of the LightningModule; import gc\n"
+                          "    gc.collect(); gc.freeze()",
+                          "import gc\n"
+                          "gc.collect(); gc.freeze()  # before trainer.train()")},
+      {"Hold large tables as NumPy arrays or tensors: one object each, and not one per entry.",
+       "labels = torch.tensor(labels)  # instead of a list of millions of Python numbers"},
+      {"Collect when it suits you: on all ranks in the same step, and rarely.",
+       "gc.disable()  # once\n"
+       "if step % 1000 == 0: gc.collect()"}};
+  finding.verify =
+      "Record again with stepscope: `stepscope analyze stalls new.json` shows less under "
+      "'collector', and "
+      "`stepscope analyze steps --table steps new.json` no long steps.";
+}
+
+std::vector<Finding> judge_device(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kGarbageCollector.id, [&](const RankSteps& rank) {
+    return facts.stall(rank, "collector").idle_ns;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep stall = facts.stall(rank, "collector");
+  const auto steps = static_cast<double>(rank.steps);
+  Finding finding = begin_finding(facts, kGarbageCollector, ranks, kHidden * stall.idle_ns,
+                                  stall.idle_ns + lost_lead(facts, rank, stall.idle_ns));
+  finding.title = {"Python's garbage collector stops training: the GPU waits {} of the time",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "GPU idle while the garbage collector runs, of the time of all steps";
+  finding.detail = {
+      "It ran {} times in {} steps, and the GPU waited up to {} at a time. A full collection looks "
+      "at every object that Python holds: lists and dictionaries with millions of entries (file "
+      "names, labels, caches) make it slow.",
+      {count(stall.count * steps), count(steps), nanos(stall.longest_ns)}};
+  add_places(finding, facts, rank, "collector");
+  add_changes(finding, facts);
+  return {finding};
+}
+
+// A recording of the host alone: a GPU may have been at work meanwhile.
+std::vector<Finding> judge_host(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kGarbageCollector.id, [&](const RankSteps& rank) {
+    return facts.stall(rank, "collector").host_ns;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep stall = facts.stall(rank, "collector");
+  const auto steps = static_cast<double>(rank.steps);
+  Finding finding = begin_finding(facts, kGarbageCollector, ranks, 0, stall.host_ns);
+  finding.level = std::min(finding.level, Level::kWarning);
+  finding.measured.threshold = facts.threshold_of(kGarbageCollector.id, finding.level);
+  finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  finding.title = {"Python's garbage collector stops the program: {} of each step",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "the program is in the garbage collector, of the step; time on the CPU";
+  finding.detail = {
+      "It ran {} times in {} steps, {} per step on average. A full collection looks at every "
+      "object that Python holds: lists and dictionaries with millions of entries (file names, "
+      "labels, caches) make it slow. No GPU work was recorded: a GPU may have been at work "
+      "meanwhile.",
+      {count(stall.count * steps), count(steps), nanos(stall.host_ns)}};
+  finding.evidence.push_back({.text = {"collections in {} of {} steps",
+                                       {count(static_cast<double>(stall.steps)), count(steps)}},
+                              .rank = rank.rank});
+  add_changes(finding, facts);
+  return {finding};
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  return facts.no_device_work().empty() ? judge_device(facts) : judge_host(facts);
+}
+
+// A trace names a collection only where somebody called gc.collect() and stacks were recorded.
+std::string why_not(const Facts& facts) {
+  if (!facts.lines("time", "times").empty()) return {};
+  for (const Line& line : facts.lines("stalls", "sorts")) {
+    if (line.text("stall") == "collector") return {};
+  }
+  return std::string(kNotByStepscope);
+}
+
+}  // namespace
+
+const Rule kGarbageCollector{
+    .id = "garbage-collector",
+    .cause = "gc",
+    .asks = "Does Python's garbage collector stop training?",
+    .needs = kNeeds,
+    .record = kRecordRun,
+    .judge = judge,
+    .why_not = why_not,
+    .of_device = false,
+    .reads = kReads,
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,79 @@
+// The program stands still in something that was not recorded: files, logging, validation, Python's
+// garbage collector. What it is, nothing in the recording says.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+
+// Pauses count only where they are long for this run.
+StallPerStep pauses(const Facts& facts, const RankSteps& rank) {
+  const StallPerStep pause = facts.stall(rank, "pause");
+  const double least = facts.threshold(kHostPause.id, "pause") * rank.median_ns;
+  return pause.longest_ns >= least ? pause : StallPerStep{};
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(
+      facts, kHostPause.id, [&](const RankSteps& rank) { return pauses(facts, rank).idle_ns; });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const StallPerStep pause = pauses(facts, rank);
+  Finding finding = begin_finding(facts, kHostPause, ranks, kHidden * pause.idle_ns,
+                                  pause.idle_ns + lost_lead(facts, rank, pause.idle_ns));
+  // Without steps nobody knows whether the pause is part of training.
+  if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);
+  finding.title = {"The program stands still and the GPU waits: {} of the time",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "GPU idle while nothing of the framework runs, of the time of all steps";
+  finding.detail = {
+      "In {} of {} steps the program does something outside the framework, and the GPU "
+      "waits up to {} at a time. What it is, the recording does not say. Python's garbage "
+      "collector, writing files, logging, validation and waiting for another process look like "
+      "this.",
+      {count(static_cast<double>(pause.steps)), count(static_cast<double>(rank.steps)),
+       nanos(pause.longest_ns)}};
+  add_places(finding, facts, rank, "pause");
+  finding.changes = {
+      {"Find out what it is: record once with stepscope, which notes each run of the garbage "
+       "collector, and with Python's stacks, which name the function.",
+       "import stepscope\n"
+       "with stepscope.profile(\"runs/pause\", trace=[\"stacks\"]) as prof:\n"
+       "    for batch in loader:\n"
+       "        train_step(batch); prof.step()\n"
+       "# then: stepscope advise runs/pause; stepscope analyze cpu --table frames runs/pause"},
+      {"If it is the garbage collector: delete gc.collect() from the loop if it is there. Else, "
+       "once "
+       "before the loop, let it leave alone what is there by then.",
+       "import gc\n"
+       "gc.collect(); gc.freeze()"},
+      {"If it is logging or files: do it more rarely, or in a thread of its own.",
+       facts.by_framework("if step % 100 == 0: log(metrics)", "Trainer(..., log_every_n_steps=100)",
+                          "TrainingArguments(..., logging_steps=100)")}};
+  finding.verify =
+      "Record again over as many steps: in `stepscope analyze steps --table steps new.json` all of "
+      "them take "
+      "about the same time.";
+  if (rank.steps < 5 && finding.confidence == Confidence::kHigh) {
+    finding.confidence = Confidence::kMedium;  // how often it happens is a guess
+  }
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kHostPause{
+    .id = "host-pause",
+    .cause = "pause",
+    .asks = "Does the program stand still in something that was not recorded?",
+    .needs = kNeeds,
+    .record = kRecordBoth,
+    .judge = judge,
+};
+
+}  // namespace stepscope::advice

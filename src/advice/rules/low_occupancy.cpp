@@ -1,0 +1,99 @@
+// Kernels that take much of the step and leave multiprocessors without a block to run.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"kernels", "kernels"}});
+
+// So few blocks that most multiprocessors have nothing to do. Kernels that stay on the GPU and
+// fetch their work themselves start one for each, less a few: those are full.
+bool leaves_empty(const Facts& facts, const Line& line) {
+  return line.text("class") == "compute" && line.has("name") && line.has("blocks_per_sm") &&
+         line.number("blocks_per_sm") < facts.threshold(kLowOccupancy.id, "blocks");
+}
+
+double empty_of(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    if (leaves_empty(facts, line)) sum += line.number("sum_ns") / static_cast<double>(rank.steps);
+  }
+  return sum;
+}
+
+// What a GPU full of blocks would save at most.
+double unused_of(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    if (!leaves_empty(facts, line)) continue;
+    sum += line.number("sum_ns") / static_cast<double>(rank.steps) *
+           (1 - line.number("blocks_per_sm"));
+  }
+  return sum;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kLowOccupancy.id,
+                                 [&](const RankSteps& rank) { return empty_of(facts, rank); });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  Finding finding = begin_finding(facts, kLowOccupancy, ranks, 0, unused_of(facts, rank));
+  finding.level = std::min(finding.level, Level::kNotice);  // nothing of it is sure to be gained
+  finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  finding.title = {"Kernels that fill less than half of the GPU take {} of each step",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "kernels with blocks for less than half of the GPU, of the step";
+  finding.detail = {
+      "They start so few blocks that most of the GPU's multiprocessors have nothing to do. Usually "
+      "the tensors are small: a larger batch costs such kernels nothing."};
+  std::size_t shown = 0;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    if (!leaves_empty(facts, line) || shown++ == 3) continue;
+    finding.evidence.push_back(
+        {.text = {"{}: {} per step, {} blocks for each multiprocessor",
+                  {line.text("name"),
+                   nanos(line.number("sum_ns") / static_cast<double>(rank.steps)),
+                   {line.number("blocks_per_sm"), base::Unit::kNone}}},
+         .rank = rank.rank});
+  }
+  finding.changes = {
+      {"A larger batch, where memory and training allow it.",
+       facts.by_framework("loader = DataLoader(dataset, batch_size=2 * batch_size, ...)",
+                          "DataLoader(self.dataset, batch_size=2 * batch_size, ...)",
+                          "TrainingArguments(..., per_device_train_batch_size=2 * batch_size)")},
+      {"Let the compiler fuse small kernels or choose others.",
+       facts.by_framework("model = torch.compile(model, mode=\"max-autotune\")",
+                          "model = torch.compile(model, mode=\"max-autotune\")  # before fit()",
+                          "TrainingArguments(..., torch_compile=True, "
+                          "torch_compile_mode=\"max-autotune\")")}};
+  finding.verify =
+      "Record again: `stepscope analyze kernels new.json` shows more blocks per SM for the kernels "
+      "that take the time.";
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  const auto lines = facts.lines("kernels", "kernels");
+  const bool known =
+      std::ranges::any_of(lines, [](const Line& line) { return line.has("blocks_per_sm"); });
+  return known ? std::string() : "The trace does not say how many blocks kernels start";
+}
+
+}  // namespace
+
+const Rule kLowOccupancy{
+    .id = "low-occupancy",
+    .cause = "occupancy",
+    .asks = "Do kernels that matter leave parts of the GPU empty?",
+    .needs = kNeeds,
+    .record = kRecordBoth,
+    .judge = judge,
+    .why_not = why_not,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

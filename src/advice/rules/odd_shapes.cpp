@@ -1,0 +1,148 @@
+// Matrix products in 16 bits whose sizes are no multiples of 8: tensor cores pad them, or slower
+// kernels take over.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"roofline", "operators"}});
+
+// The same products with even sizes reach at least this share of the best rate of the run's own.
+constexpr double kOfBest = 0.6;
+
+// A size of a matrix that is no multiple of 8; 0: none. "2 of 64×1023, 1023×512": of each tensor
+// with two dimensions or more the last two.
+std::int64_t odd_size(std::string_view inputs) {
+  constexpr std::string_view kTimes = "×";
+  while (!inputs.empty()) {
+    std::string_view tensor = inputs.substr(0, inputs.find(", "));
+    inputs.remove_prefix(std::min(tensor.size() + 2, inputs.size()));
+    if (const std::size_t of = tensor.find(" of "); of != std::string_view::npos) {
+      tensor.remove_prefix(of + 4);
+    }
+    std::array<std::int64_t, 2> last{};
+    std::size_t dimensions = 0;
+    while (!tensor.empty()) {
+      const std::string_view one = tensor.substr(0, tensor.find(kTimes));
+      tensor.remove_prefix(std::min(one.size() + kTimes.size(), tensor.size()));
+      std::int64_t size = 0;
+      std::from_chars(one.data(), one.data() + one.size(), size);
+      last = {last[1], size};
+      ++dimensions;
+    }
+    if (dimensions < 2) continue;
+    for (const std::int64_t size : last) {
+      if (size > 1 && size % 8 != 0) return size;
+    }
+  }
+  return 0;
+}
+
+bool is_product(const Line& line) {
+  const std::string_view arithmetic = line.text("arithmetic");
+  return line.text("family") == "matrix product" && (arithmetic == "bf16" || arithmetic == "fp16");
+}
+
+std::int64_t odd_size(const Line& line) {
+  return is_product(line) ? odd_size(line.text("inputs")) : 0;
+}
+
+// Of all steps: their time, and how much less it may be at least and at most.
+struct Products {
+  double device_ns = 0, low_ns = 0, high_ns = 0;
+};
+
+// At most what the device could do; at least what the run's own products of even sizes show.
+Products odd_products(const Facts& facts, const RankSteps& rank) {
+  const std::vector<Line> lines = facts.lines("roofline", "operators", rank.rank);
+  double best = 0;
+  for (const Line& line : lines) {
+    if (!is_product(line) || odd_size(line) > 0 || !line.has("tflop_per_second")) continue;
+    best = std::max(best, line.number("tflop_per_second"));
+  }
+  Products sum;
+  for (const Line& line : lines) {
+    if (odd_size(line) == 0) continue;
+    const double own = line.number("device_ns");
+    sum.device_ns += own;
+    sum.high_ns += line.has("lost_ns") ? line.number("lost_ns") : own;
+    if (best <= 0 || !line.has("tflop_per_second")) continue;
+    const double speed = line.number("tflop_per_second") / (kOfBest * best);
+    sum.low_ns += own * std::max(0.0, 1 - speed);
+  }
+  sum.low_ns = std::min(sum.low_ns, sum.high_ns);
+  return sum;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kOddShapes.id, [&](const RankSteps& rank) {
+    return odd_products(facts, rank).device_ns / static_cast<double>(rank.steps);
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const auto steps = static_cast<double>(rank.steps);
+  const Products odd = odd_products(facts, rank);
+  Finding finding =
+      begin_finding(facts, kOddShapes, ranks, odd.low_ns / steps, odd.high_ns / steps);
+  // Some kernels do not mind: a warning only where even sizes are seen to be faster.
+  const auto sure = facts.level(kOddShapes.id, odd.low_ns / steps / rank.step_ns);
+  finding.level = std::min(finding.level, std::max(Level::kNotice, sure.value_or(Level::kNotice)));
+  if (!sure) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  finding.title = {"Matrix products with sizes that are no multiples of 8 take {} of each step",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "16-bit matrix products with such sizes, of the step";
+  finding.detail = {
+      "Tensor cores work on blocks of 8 values. A vocabulary of 50,257 or a hidden size of 1,023 "
+      "makes them work with padding, or slower kernels take over. The smaller gain: these "
+      "products become as fast as this run's others. The larger: as fast as the GPU can."};
+  std::size_t shown = 0;
+  for (const Line& line : facts.lines("roofline", "operators", rank.rank)) {
+    if (odd_size(line) == 0 || shown++ >= 3) continue;
+    finding.evidence.push_back({.text = {"{} of {}: {} is no multiple of 8; {} per step",
+                                         {line.text("operator"),
+                                          line.text("inputs"),
+                                          {static_cast<double>(odd_size(line)), base::Unit::kId},
+                                          nanos(line.number("device_ns") / steps)}},
+                                .rank = rank.rank});
+  }
+  finding.changes = {
+      {"Round the sizes above up, where the model is made (vocabulary, hidden sizes) or in the "
+       "batch: to a multiple of 64, at least of 8. Entries of the vocabulary that are never used "
+       "cost only a little memory.",
+       facts.by_framework("vocabulary = 64 * math.ceil(len(tokenizer) / 64)\n"
+                          "model = GPT(vocabulary=vocabulary, ...)",
+                          "vocabulary = 64 * math.ceil(len(tokenizer) / 64)\n"
+                          "model = GPT(vocabulary=vocabulary, ...)",
+                          "model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=64)")}};
+  finding.verify =
+      "Record again with record_shapes=True: `stepscope analyze roofline new.json` shows the "
+      "rounded "
+      "sizes and a higher rate.";
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  const auto lines = facts.lines("roofline", "operators");
+  const bool any = std::ranges::any_of(lines, [](const Line& line) { return line.has("inputs"); });
+  return any ? std::string() : "Shapes of inputs were not recorded";
+}
+
+}  // namespace
+
+const Rule kOddShapes{
+    .id = "odd-shapes",
+    .cause = "precision",
+    .asks = "Are sizes of matrix products no multiples of 8?",
+    .needs = kNeeds,
+    .record = "the shapes of inputs: profile(record_shapes=True)",
+    .judge = judge,
+    .why_not = why_not,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

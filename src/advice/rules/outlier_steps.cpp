@@ -1,0 +1,92 @@
+// A few steps take much longer than the others, for a reason that no other rule names.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
+
+// What the outliers are longer than usual, spread over all steps. Pauses, checkpoints and the
+// garbage collector have rules of their own.
+double excess_of(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("steps", "outliers", rank.rank)) {
+    sum += line.number("excess_ns") / static_cast<double>(rank.steps);
+  }
+  for (const std::string_view named : {"save", "pause", "collector"}) {
+    sum -= facts.stall(rank, named).idle_ns;
+  }
+  return std::max(0.0, sum);
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto fewest = static_cast<std::int64_t>(facts.threshold(kOutlierSteps.id, "steps"));
+  const auto ranks = worst_ranks(facts, kOutlierSteps.id, [&](const RankSteps& rank) {
+    return rank.steps >= fewest ? excess_of(facts, rank) : 0;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  Finding finding = begin_finding(facts, kOutlierSteps, ranks, 0, excess_of(facts, rank));
+  finding.level = std::min(finding.level, Level::kNotice);  // which fault it is, it does not say
+  const auto slow = facts.lines("steps", "outliers", rank.rank);
+  const bool first =
+      slow.size() == 1 && !facts.lines("steps", "steps", rank.rank).empty() &&
+      slow.front().whole("step") == facts.lines("steps", "steps", rank.rank).front().whole("step");
+  finding.title = {
+      first ? "The first step is much longer than the others: warm-up"
+            : "{} of {} steps are much longer than the others",
+      {count(static_cast<double>(slow.size())), count(static_cast<double>(rank.steps))}};
+  if (first) finding.title.figures.clear();
+  finding.measured.name = "what slow steps are longer than usual, of all steps";
+  finding.detail = {
+      first ? "Compiling, autotuning and the first allocations belong to the first step. It makes "
+              "averages of this recording longer than those of the training."
+            : "A typical step takes {}; these take up to {}.",
+      {nanos(rank.median_ns), nanos(slow.front().number("step_ns"))}};
+  if (first) finding.detail.figures.clear();
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, slow.size()); ++i) {
+    finding.evidence.push_back(
+        {.text = {"{} longer than usual; most of it: {}, {} more than usual",
+                  {nanos(slow[i].number("excess_ns")), slow[i].text("grown_part"),
+                   nanos(slow[i].number("grown_ns"))}},
+         .rank = rank.rank,
+         .window = slow[i].whole("window"),
+         .step = slow[i].whole("step")});
+  }
+  finding.changes = {
+      {first ? "Record later steps." : "See what happens in the slow steps alone.",
+       first
+           ? "torch.profiler.schedule(wait=5, warmup=2, active=5)"
+           : "stepscope diff trace.json --step-a 3-5 --step-b 6  # usual steps, then a slow one"}};
+  finding.verify = "Record again: `stepscope analyze steps new.json` lists no outliers.";
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  const double fewest = facts.threshold(kOutlierSteps.id, "steps");
+  const bool enough = std::ranges::any_of(facts.ranks(), [&](const RankSteps& rank) {
+    return static_cast<double>(rank.steps) >= fewest;
+  });
+  return enough ? std::string() : "There are too few steps to say what is usual";
+}
+
+}  // namespace
+
+const Rule kOutlierSteps{
+    .id = "outlier-steps",
+    .cause = "outliers",
+    .asks = "Do a few steps take much longer than the others?",
+    .needs = kNeeds,
+    .record = "six steps or more: schedule(wait=2, warmup=1, active=6)",
+    .judge = judge,
+    .why_not = why_not,
+    .of_device = false,
+    .reads = {},
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

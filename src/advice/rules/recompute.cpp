@@ -1,0 +1,121 @@
+// The forward pass is computed a second time in the backward pass to save memory, though memory may
+// be free.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"operators", "operators"}});
+constexpr std::array<std::string_view, 2> kReads = {"mfu", "overview"};
+
+// Lengths of the kernels that ran again, per step.
+double again_ns(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("mfu", "steps", rank.rank)) {
+    if (line.has("step")) sum += line.number("recomputed_ns");
+  }
+  return sum / static_cast<double>(rank.steps);
+}
+
+// At the peak, of the fullest of the rank's GPUs; nothing where it was not recorded.
+std::optional<double> memory_used(const Facts& facts, std::int32_t rank) {
+  std::optional<double> most;
+  for (const Line& line : facts.lines("overview", "devices", rank)) {
+    if (!line.has("peak_reserved_share")) return std::nullopt;
+    most = std::max(most.value_or(0), line.number("peak_reserved_share"));
+  }
+  return most;
+}
+
+void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
+  for (const Line& line : facts.lines("mfu", "steps", rank.rank)) {
+    if (finding.evidence.size() == kMostEvidence) return;
+    if (!line.has("step") || line.number("recomputed_ns") <= 0) continue;
+    finding.evidence.push_back(
+        {.text = {"{} of the {} of kernels in this step are forward work done again",
+                  {nanos(line.number("recomputed_ns")), nanos(line.number("compute_ns"))}},
+         .rank = rank.rank,
+         .step = line.whole("step")});
+  }
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const double full = facts.threshold(kRecompute.id, "memory");
+  const auto ranks = worst_ranks(facts, kRecompute.id, [&](const RankSteps& rank) {
+    return memory_used(facts, rank.rank).value_or(0) < full ? again_ns(facts, rank) : 0;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const double own = again_ns(facts, rank);
+  const std::optional<double> used = memory_used(facts, rank.rank);
+  // Its launches go too, and with them waits for the host.
+  Finding finding = begin_finding(facts, kRecompute, ranks, kHidden * own,
+                                  own + std::min(own, facts.launching_ns(rank)));
+  if (!used) {
+    // It may well be needed.
+    finding.level = std::min(finding.level, Level::kNotice);
+    finding.measured.threshold = facts.threshold_of(kRecompute.id, finding.level);
+    finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  }
+  finding.title = {
+      used ? "The forward pass is computed twice ({} of each step) to save memory that is free"
+           : "The forward pass is computed twice to save memory: {} of each step",
+      {share(ranks.front().share)}};
+  finding.measured.name =
+      "kernels of the forward pass that run again in the backward pass, of "
+      "the step";
+  finding.detail = {
+      "Activation checkpointing keeps less from the forward pass and computes it again in the "
+      "backward pass: {} of GPU work in each step. ",
+      {nanos(own)}};
+  if (used) {
+    finding.detail.form +=
+        "At most {} of the GPU's memory is in use, so the run may do without it, or with less.";
+    finding.detail.figures.push_back(share(*used));
+  } else {
+    finding.detail.form +=
+        "Whether the memory it saves is needed was not recorded: if the GPU's memory is far from "
+        "full (nvidia-smi shows it), the time is lost for nothing.";
+  }
+  add_steps(finding, facts, rank);
+  finding.changes = {
+      {"Switch activation checkpointing off, or keep it for some of the blocks only.",
+       facts.by_framework(
+           "x = block(x)  # in the model's forward(), instead of checkpoint(block, x)\n"
+           "# or the model's own switch, such as gradient_checkpointing=False",
+           "x = block(x)  # in the model's forward(), instead of checkpoint(block, x)\n"
+           "# or the model's own switch, such as gradient_checkpointing=False",
+           "TrainingArguments(..., gradient_checkpointing=False)\n"
+           "# and no model.gradient_checkpointing_enable() in the script")},
+      {"If memory does not suffice then: keep the results of matrix products, and compute only the "
+       "cheap rest again.",
+       "from functools import partial\n"
+       "from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts\n"
+       "keep = [torch.ops.aten.mm.default, torch.ops.aten.addmm.default]\n"
+       "x = checkpoint(block, x, use_reentrant=False,\n"
+       "               context_fn=partial(create_selective_checkpoint_contexts, keep))"}};
+  finding.verify =
+      "Record again with profile_memory=True: in `stepscope analyze mfu --table steps new.json` "
+      "recomputed_ns is near 0, and `stepscope report` shows a peak of memory that fits.";
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kRecompute{
+    .id = "recompute",
+    .cause = "recompute",
+    .asks = "Is the forward pass computed twice to save memory that is free?",
+    .needs = kNeeds,
+    .record = kRecordBoth,
+    .judge = judge,
+    .reads = kReads,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,77 @@
+// The GPU waits for launches and most of its memory is free: a larger batch costs the host nothing.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array<std::string_view, 1> kReads = {"overview"};
+
+// Of the fullest device; nothing where memory was not recorded.
+std::optional<double> memory_used(const Facts& facts, std::int32_t rank) {
+  std::optional<double> most;
+  for (const Line& line : facts.lines("overview", "devices", rank)) {
+    if (!line.has("peak_reserved_share")) continue;
+    most = std::max(most.value_or(0), line.number("peak_reserved_share"));
+  }
+  return most;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const double full = facts.threshold(kSmallBatch.id, "memory");
+  const auto ranks = worst_ranks(facts, kSmallBatch.id, [&](const RankSteps& rank) {
+    return memory_used(facts, rank.rank).value_or(1) < full ? facts.launching_ns(rank) : 0;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const double used = *memory_used(facts, rank.rank);
+  // The gain is that of launch-bound, which says it.
+  Finding finding = begin_finding(facts, kSmallBatch, ranks, 0, 0);
+  finding.gain = std::nullopt;
+  finding.level = Level::kNotice;
+  finding.title = {"The batch is small for this GPU: {} of its memory is in use at most",
+                   {share(used)}};
+  finding.measured = {"GPU memory held at the peak", used, full, base::Unit::kShare};
+  finding.detail = {
+      "The GPU waits {} of each step for the CPU to launch work, and has memory for more work in "
+      "each launch. Twice the batch takes the CPU no longer, and the samples per second rise "
+      "until the GPU no longer waits.",
+      {share(ranks.front().share)}};
+  finding.changes = {
+      {"Raise the batch until memory is nearly full, and the learning rate with it as your "
+       "optimizer wants it.",
+       facts.by_framework("loader = DataLoader(dataset, batch_size=2 * batch_size, ...)",
+                          "Tuner(trainer).scale_batch_size(model, mode=\"power\")",
+                          "TrainingArguments(..., auto_find_batch_size=True)")}};
+  finding.verify =
+      "Record again: samples per second rise (`stepscope check` with samples_per_step), and "
+      "`stepscope analyze stalls new.json` shows a smaller share under 'launch'.";
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  const bool known = std::ranges::any_of(facts.ranks(), [&](const RankSteps& rank) {
+    return memory_used(facts, rank.rank).has_value();
+  });
+  return known ? std::string() : "The trace does not say how much of the GPU's memory was in use";
+}
+
+}  // namespace
+
+const Rule kSmallBatch{
+    .id = "small-batch",
+    .cause = "launch",
+    .asks = "Could the batch be larger?",
+    .needs = kNeeds,
+    .record = "the memory too: profile(profile_memory=True)",
+    .judge = judge,
+    .why_not = why_not,
+    .reads = kReads,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,124 @@
+// Elementwise kernels in a row, each of which reads again what the one before has written.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array<std::string_view, 1> kReads = {"patterns"};
+
+struct ChainSum {
+  double kernels = 0, least_ns = 0, most_ns = 0;
+  double optimizer_ns = 0;  // of most_ns
+};
+
+ChainSum per_step(const Facts& facts, const RankSteps& rank) {
+  ChainSum sum;
+  const auto steps = static_cast<double>(rank.steps);
+  for (const Line& line : facts.lines("patterns", "chains", rank.rank)) {
+    sum.kernels += line.number("kernels") * line.number("count") / steps;
+    sum.least_ns += line.number("saves_least_ns") / steps;
+    sum.most_ns += line.number("saves_most_ns") / steps;
+    if (line.text("within").starts_with("Optimizer.step#")) {
+      sum.optimizer_ns += line.number("saves_most_ns") / steps;
+    }
+  }
+  return sum;
+}
+
+// Where the host cannot keep up, the gaps are its own, and launch-bound says what to do.
+bool waits_for_host(const Facts& facts, const RankSteps& rank) {
+  return facts.level(kLaunchBound.id, facts.launching_ns(rank) / rank.step_ns).has_value();
+}
+
+void add_chains(Finding& finding, const Facts& facts, const RankSteps& rank) {
+  for (const Line& line : facts.lines("patterns", "chains", rank.rank)) {
+    if (finding.evidence.size() == kMostEvidence) return;
+    Evidence evidence{.text = {"{} kernels in a row, {} times in {} steps",
+                               {count(line.number("kernels")), count(line.number("count")),
+                                count(static_cast<double>(rank.steps))}},
+                      .rank = rank.rank,
+                      .window = line.whole("window")};
+    if (line.has("within")) {
+      evidence.text.form += ", in {}";
+      evidence.text.figures.emplace_back(line.text("within"));
+    }
+    evidence.text.form += ": {} per step";
+    evidence.text.figures.push_back(
+        nanos(line.number("device_ns") / static_cast<double>(rank.steps)));
+    if (line.has("operators")) {
+      evidence.text.form += "; {}";
+      evidence.text.figures.emplace_back(line.text("operators"));
+    }
+    if (line.has("step")) evidence.step = line.whole("step");
+    if (line.has("event")) evidence.event = line.whole("event");
+    finding.evidence.push_back(std::move(evidence));
+  }
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kUnfusedChains.id, [&](const RankSteps& rank) {
+    return waits_for_host(facts, rank) ? 0 : per_step(facts, rank).most_ns;
+  });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const ChainSum sum = per_step(facts, rank);
+  Finding finding = begin_finding(facts, kUnfusedChains, ranks, sum.least_ns, sum.most_ns);
+  finding.confidence = std::min(finding.confidence, Confidence::kMedium);  // nobody fused them yet
+  finding.title = {
+      "Simple arithmetic is done in many passes over memory: up to {} of each step could be saved",
+      {share(ranks.front().share)}};
+  finding.measured.name =
+      "consecutive elementwise kernels, less the longest of each chain, of the step";
+  finding.detail = {
+      "{} kernels of each step do elementwise arithmetic (add, mul, tanh, casts) directly one "
+      "after the other. Each reads from the GPU's memory what the one before has just written. "
+      "One kernel for the whole chain does the same in a single pass.",
+      {count(sum.kernels)}};
+  add_chains(finding, facts, rank);
+  const Change compile = {"Let the compiler make one kernel of each chain.",
+                          facts.by_framework("model = torch.compile(model)",
+                                             "model = torch.compile(model)  # before fit()",
+                                             "TrainingArguments(..., torch_compile=True)")};
+  const Change fused = {
+      "Call the function of PyTorch that does it in one kernel, in the code that has the "
+      "operators above.",
+      "torch.nn.functional.gelu(x, approximate=\"tanh\")  # instead of 0.5 * x * (1 + tanh(...))\n"
+      "torch.nn.functional.silu(x)  # instead of x * sigmoid(x)\n"
+      "torch.nn.functional.scaled_dot_product_attention(q, k, v)\n"
+      "torch.nn.RMSNorm(dim)  # instead of pow, mean, rsqrt and mul"};
+  const Change optimizer = {
+      "Most of it is the optimizer: let it update all parameters at once.",
+      facts.by_framework("torch.optim.AdamW(model.parameters(), lr=..., fused=True)",
+                         "torch.optim.AdamW(self.parameters(), lr=..., fused=True)  # in "
+                         "configure_optimizers()",
+                         "TrainingArguments(..., optim=\"adamw_torch_fused\")")};
+  if (2 * sum.optimizer_ns > sum.most_ns) {
+    finding.changes = {optimizer, compile};
+  } else {
+    finding.changes = {compile, fused};
+  }
+  finding.verify =
+      "Record again: `stepscope analyze patterns --table chains new.json` shows less to save, and "
+      "`stepscope diff before.json after.json` a shorter step.";
+  return {finding};
+}
+
+}  // namespace
+
+const Rule kUnfusedChains{
+    .id = "unfused-chains",
+    .cause = "fusion",
+    .asks = "Is elementwise arithmetic done in more passes over memory than needed?",
+    .needs = kNeeds,
+    .record = kRecordBoth,
+    .judge = judge,
+    .reads = kReads,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice

@@ -1,0 +1,184 @@
+#include "analysis/compare/gate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace stepscope::analysis {
+namespace {
+
+struct Estimates {
+  std::vector<Estimate> runs;
+  bool per_step = false;
+};
+
+Estimate turned(Estimate one, const GateLimit& limit) {
+  if (limit.inverted && one.value > 0) {
+    constexpr double kSecond = 1e9;
+    const double slope = kSecond / (one.value * one.value);
+    one.variance *= slope * slope;
+    one.value = kSecond / one.value;
+  }
+  one.value *= limit.factor;
+  one.variance *= limit.factor * limit.factor;
+  return one;
+}
+
+Estimates estimates_of(const GateLimit& limit, std::span<const RunSamples> runs) {
+  Estimates out;
+  for (const RunSamples& run : runs) {
+    const auto found = run.samples.find(limit.sample);
+    if (found == run.samples.end() || found->second.values.empty()) continue;
+    out.per_step = out.per_step || found->second.per_step;
+    out.runs.push_back(turned(estimate(found->second.values, limit.average), limit));
+  }
+  return out;
+}
+
+// How much worse than the line it is, in the direction that counts.
+double worse(const GateLimit& limit, double difference) {
+  return limit.less_is_worse ? -difference : difference;
+}
+
+double allowed_of(const GateLimit& limit, double before) {
+  double allowed = std::numeric_limits<double>::infinity();
+  if (limit.worse_share) allowed = std::min(allowed, *limit.worse_share * std::abs(before));
+  if (limit.worse_by) allowed = std::min(allowed, *limit.worse_by);
+  return allowed;
+}
+
+std::string few_steps(const Difference& change) {
+  const bool before = change.steps_before < 2 && change.runs_before < 2;
+  return std::string(before ? "the baseline" : "the run") +
+         " has one step, so that nobody can say how much steps differ by themselves; five or more "
+         "are needed";
+}
+
+// The outcome of the change alone.
+Outcome outcome_of_change(Judged& judged, bool per_step) {
+  const GateLimit& limit = judged.limit;
+  const Difference& change = judged.change;
+  const double allowed = allowed_of(limit, change.before);
+  if (!per_step) {  // a figure of the whole run is compared as it is
+    const double by = worse(limit, change.difference());
+    return by > allowed ? Outcome::kFailed : by < 0 ? Outcome::kBetter : Outcome::kPassed;
+  }
+  if (!change.bounds) {
+    judged.why = few_steps(change);
+    return Outcome::kUnsure;
+  }
+  const double least = limit.less_is_worse ? -change.bounds->high : change.bounds->low;
+  const double most = limit.less_is_worse ? -change.bounds->low : change.bounds->high;
+  if (least > allowed) return Outcome::kFailed;
+  if (most < 0) return Outcome::kBetter;
+  return change.enough ? Outcome::kUnsure : Outcome::kPassed;
+}
+
+// Whether the run is surely beyond the bound, whatever it was before.
+bool is_beyond(const GateLimit& limit, const Estimates& after, const Certainty& certainty) {
+  if (!after.per_step) {
+    const double value = compare(after.runs, after.runs, certainty).after;
+    return worse(limit, value - *limit.bound) > 0;
+  }
+  const std::optional<Difference::Bounds> bounds = level_bounds(after.runs, certainty);
+  if (!bounds) return false;
+  return limit.less_is_worse ? bounds->high < *limit.bound : bounds->low > *limit.bound;
+}
+
+Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const RunSamples> before,
+                 std::span<const RunSamples> after) {
+  Judged out{.limit = limit, .change = {}, .why = {}};
+  const Estimates was = estimates_of(limit, before);
+  const Estimates is = estimates_of(limit, after);
+  const bool wants_before = limit.worse_share || limit.worse_by;
+  if (is.runs.empty()) {
+    out.why = "the run has no figures for it";
+    return out;
+  }
+  if (wants_before && was.runs.empty() && !limit.bound) {
+    out.why = before.empty() ? "there is no baseline to compare with"
+                             : "the baseline has no figures for it";
+    return out;
+  }
+  const bool per_step = is.per_step;
+  Certainty certainty{.tail = rules.tail,
+                      .spread = rules.spread.value_or(spread_of(limit.average)),
+                      .worth_seeing = rules.worth_seeing.value_or(
+                          limit.average == Average::kTypical ? 0.05 : 0.10)};
+  // Nobody who allows more wants to see less.
+  if (limit.worse_share) {
+    certainty.worth_seeing = std::max(certainty.worth_seeing, *limit.worse_share);
+  } else if (limit.worse_by && !was.runs.empty()) {
+    const double level = compare(was.runs, was.runs, certainty).before;
+    certainty.worth_seeing = level > 0 ? *limit.worse_by / level : 0;
+  }
+  out.outcome = Outcome::kPassed;
+  out.change.after = compare(is.runs, is.runs, certainty).after;
+  if (wants_before && !was.runs.empty()) {
+    out.has_before = true;
+    out.change = compare(was.runs, is.runs, certainty);
+    out.outcome = outcome_of_change(out, per_step);
+  }
+  if (limit.bound && is_beyond(limit, is, certainty)) {
+    out.outcome = Outcome::kFailed;
+    out.beyond_bound = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(Outcome outcome) {
+  static constexpr std::array<std::string_view, 5> kNames = {"passed", "better", "failed", "unsure",
+                                                             "not judged"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+std::optional<GateLimit> named_limit(std::string_view name) {
+  using base::Unit;
+  GateLimit limit{.name = std::string(name), .sample = std::string(name)};
+  if (name == sample::kStepTime) {
+    limit.unit = Unit::kNanos;
+  } else if (name == sample::kThroughput) {
+    limit.sample = sample::kStepTime;
+    limit.unit = Unit::kPerSecond;
+    limit.average = Average::kMean;
+    limit.inverted = true;
+    limit.less_is_worse = true;
+  } else if (name == sample::kPeakMemory) {
+    limit.unit = Unit::kBytes;
+  } else if (name == sample::kExposedCommunication) {
+    limit.unit = Unit::kShare;
+  } else {
+    return std::nullopt;
+  }
+  return limit;
+}
+
+GateRules standard_rules() {
+  GateRules rules;
+  for (const auto& [name, share, amount] :
+       {std::tuple(sample::kStepTime, std::optional(0.0), std::optional<double>()),
+        std::tuple(sample::kThroughput, std::optional(0.0), std::optional<double>()),
+        std::tuple(sample::kPeakMemory, std::optional(0.05), std::optional<double>()),
+        std::tuple(sample::kExposedCommunication, std::optional<double>(), std::optional(0.02))}) {
+    GateLimit limit = *named_limit(name);
+    limit.worse_share = share;
+    limit.worse_by = amount;
+    limit.asked = false;
+    rules.limits.push_back(std::move(limit));
+  }
+  return rules;
+}
+
+std::vector<Judged> judge(const GateRules& rules, std::span<const RunSamples> before,
+                          std::span<const RunSamples> after) {
+  std::vector<Judged> out;
+  out.reserve(rules.limits.size());
+  for (const GateLimit& limit : rules.limits) out.push_back(judge_one(limit, rules, before, after));
+  return out;
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,95 @@
+// Whether a run is worse than it was by more than is allowed: limits, what runs say about them, and
+// the outcome of each. Pure functions of numbers. Definitions: docs/metrics/comparing.md.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/compare/change.h"
+#include "base/table.h"
+
+namespace stepscope::analysis {
+
+// What one run says about one quantity.
+struct Sample {
+  std::vector<double> values;  // of settled steps in order, or one for the whole run
+  bool per_step = false;
+};
+// What one run says, by the names of quantities. Small: it is what a baseline file holds.
+struct RunSamples {
+  std::string name;        // of the run
+  std::size_t warmup = 0;  // steps that were left out
+  std::map<std::string, Sample> samples;
+};
+
+enum class Aggregate : std::uint8_t { kOnly, kSum, kMean, kMax, kMin };
+
+// Which cells of an answer a quantity is made of.
+struct ColumnSource {
+  std::string analysis, table, column;
+  std::map<std::string, std::string> where = {};  // rows whose columns hold these
+  Aggregate aggregate = Aggregate::kOnly;         // where several rows remain; kOnly: none may
+};
+
+struct GateLimit {
+  std::string name;    // as the report calls it: "step_time"
+  std::string sample;  // the quantity it is about
+  base::Unit unit = base::Unit::kNone;
+  Average average = Average::kTypical;
+  bool inverted = false;  // of one second, how many: throughput
+  double factor = 1;      // samples per step, of throughput
+  bool less_is_worse = false;
+  // Worse by at most so much; a share of what it was, or an amount.
+  std::optional<double> worse_share = std::nullopt, worse_by = std::nullopt;
+  std::optional<double> bound = std::nullopt;         // never beyond this, whatever it was
+  std::optional<ColumnSource> column = std::nullopt;  // nothing: one of those every run has
+  bool asked = true;  // by the user: an error where it cannot be judged
+};
+
+struct GateRules {
+  std::vector<GateLimit> limits;
+  double tail = 0.005;  // how often noise may look like a regression
+  // A comparison that would miss this says what it takes to see it; nothing: 5 % of a typical
+  // step, 10 % of a mean, which stragglers move.
+  std::optional<double> worth_seeing = std::nullopt;
+  std::optional<double> spread = std::nullopt;  // between runs; nothing: as docs/metrics say
+};
+// Step time, throughput, peak memory, exposed communication.
+GateRules standard_rules();
+
+// Names of the quantities that every run is asked for.
+namespace sample {
+inline constexpr std::string_view kStepTime = "step_time";
+inline constexpr std::string_view kThroughput = "throughput";
+inline constexpr std::string_view kPeakMemory = "peak_memory";
+inline constexpr std::string_view kExposedCommunication = "exposed_communication";
+}  // namespace sample
+// The limit that goes by this name, without any numbers; nothing for another name.
+std::optional<GateLimit> named_limit(std::string_view name);
+
+enum class Outcome : std::uint8_t {
+  kPassed,
+  kBetter,     // surely
+  kFailed,     // surely worse than allowed
+  kUnsure,     // not surely worse, and a change worth seeing could hide in the noise
+  kNotJudged,  // no figures
+};
+std::string_view name_of(Outcome outcome);  // "passed", "better", "failed", "unsure", "not judged"
+
+struct Judged {
+  GateLimit limit;
+  Outcome outcome = Outcome::kNotJudged;
+  Difference change;          // without "before" where only a bound was given
+  bool has_before = false;    //
+  bool beyond_bound = false;  // failed, and because of the bound
+  std::string why;            // not judged, or unsure: a sentence
+};
+
+// Runs before may be missing where limits are bounds only.
+std::vector<Judged> judge(const GateRules& rules, std::span<const RunSamples> before,
+                          std::span<const RunSamples> after);
+
+}  // namespace stepscope::analysis

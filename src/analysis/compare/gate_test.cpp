@@ -1,0 +1,111 @@
+// What a gate makes of figures: each outcome, and the case beside it that must not have it.
+#include "analysis/compare/gate.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stepscope::analysis {
+namespace {
+
+RunSamples steps_of(double length, int count = 40) {
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) values.push_back(length * (1 + 0.004 * ((i * 7) % 5 - 2)));
+  RunSamples out{.name = "run", .samples = {}};
+  out.samples[std::string(sample::kStepTime)] = {.values = values, .per_step = true};
+  return out;
+}
+
+GateLimit step_limit(double share) {
+  GateLimit limit = *named_limit(sample::kStepTime);
+  limit.worse_share = share;
+  return limit;
+}
+
+Outcome outcome_of(const GateLimit& limit, const RunSamples& before, const RunSamples& after) {
+  return judge({.limits = {limit}}, std::vector{before}, std::vector{after}).front().outcome;
+}
+
+TEST(Gate, FailsWhatIsSurelyWorseThanAllowed) {
+  EXPECT_EQ(outcome_of(step_limit(0), steps_of(100), steps_of(104)), Outcome::kFailed);
+  EXPECT_EQ(outcome_of(step_limit(0.03), steps_of(100), steps_of(104)), Outcome::kPassed);
+  EXPECT_EQ(outcome_of(step_limit(0), steps_of(100), steps_of(101.5)), Outcome::kPassed);
+}
+
+TEST(Gate, SaysWhatIsBetter) {
+  EXPECT_EQ(outcome_of(step_limit(0), steps_of(104), steps_of(100)), Outcome::kBetter);
+}
+
+TEST(Gate, ThroughputFallsWhenStepsGrow) {
+  GateLimit limit = *named_limit(sample::kThroughput);
+  limit.worse_share = 0;
+  limit.factor = 64;
+  const auto judged =
+      judge({.limits = {limit}}, std::vector{steps_of(1e6)}, std::vector{steps_of(1.1e6)}).front();
+  EXPECT_EQ(judged.outcome, Outcome::kFailed);
+  EXPECT_NEAR(judged.change.before, 64'000, 1);
+  EXPECT_EQ(outcome_of(limit, steps_of(1.1e6), steps_of(1e6)), Outcome::kBetter);
+}
+
+TEST(Gate, FewOrNoisyStepsAreUnsureAndPass) {
+  EXPECT_EQ(outcome_of(step_limit(0), steps_of(100, 1), steps_of(200)), Outcome::kUnsure);
+  RunSamples noisy;
+  noisy.samples[std::string(sample::kStepTime)] = {.values = {80, 120, 90, 130, 70, 110, 100},
+                                                   .per_step = true};
+  const auto judged =
+      judge({.limits = {step_limit(0)}}, std::vector{noisy}, std::vector{noisy}).front();
+  EXPECT_EQ(judged.outcome, Outcome::kUnsure);
+  ASSERT_TRUE(judged.change.enough);
+  EXPECT_GT(judged.change.enough->steps, 7);
+}
+
+TEST(Gate, AFigureOfTheRunIsComparedAsItIs) {
+  GateLimit limit = *named_limit(sample::kPeakMemory);
+  limit.worse_share = 0.05;
+  const auto holding = [](double bytes) {
+    RunSamples run;
+    run.samples[std::string(sample::kPeakMemory)] = {.values = {bytes}};
+    return run;
+  };
+  EXPECT_EQ(outcome_of(limit, holding(1000), holding(1051)), Outcome::kFailed);
+  EXPECT_EQ(outcome_of(limit, holding(1000), holding(1050)), Outcome::kPassed);
+  EXPECT_EQ(outcome_of(limit, holding(1000), holding(900)), Outcome::kBetter);
+}
+
+TEST(Gate, ABoundHoldsWithoutABaseline) {
+  GateLimit limit = *named_limit(sample::kStepTime);
+  limit.bound = 90;
+  const auto over = judge({.limits = {limit}}, {}, std::vector{steps_of(100)}).front();
+  EXPECT_EQ(over.outcome, Outcome::kFailed);
+  EXPECT_TRUE(over.beyond_bound);
+  limit.bound = 99;  // not surely
+  EXPECT_EQ(judge({.limits = {limit}}, {}, std::vector{steps_of(100)}).front().outcome,
+            Outcome::kPassed);
+}
+
+TEST(Gate, WhatHasNoFiguresIsNotJudged) {
+  GateLimit limit = *named_limit(sample::kPeakMemory);
+  limit.worse_share = 0.05;
+  EXPECT_EQ(outcome_of(limit, steps_of(100), steps_of(100)), Outcome::kNotJudged);
+  EXPECT_EQ(judge({.limits = {step_limit(0)}}, {}, std::vector{steps_of(100)}).front().outcome,
+            Outcome::kNotJudged);
+}
+
+TEST(Gate, AnAmountOfAShareIsJudgedByTheAmount) {
+  GateLimit limit = *named_limit(sample::kExposedCommunication);
+  limit.worse_by = 0.02;
+  const auto exposed = [](double share) {
+    RunSamples run;
+    run.samples[std::string(sample::kExposedCommunication)] = {
+        .values = std::vector<double>(20, share), .per_step = true};
+    return run;
+  };
+  EXPECT_EQ(outcome_of(limit, exposed(0), exposed(0)), Outcome::kPassed);
+  EXPECT_EQ(outcome_of(limit, exposed(0.10), exposed(0.115)), Outcome::kPassed);
+  EXPECT_EQ(outcome_of(limit, exposed(0.10), exposed(0.15)), Outcome::kFailed);
+}
+
+}  // namespace
+}  // namespace stepscope::analysis

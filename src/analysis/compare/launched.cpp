@@ -1,0 +1,82 @@
+#include "analysis/compare/launched.h"
+
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "analysis/operators/op_times.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Type;
+using base::Unit;
+
+constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+    {"rank", Type::kInt, Unit::kId, "rank of the process"},
+    {"operator", Type::kText, Unit::kNone, "that launched it; in parentheses: none did"},
+    {"kernel", Type::kText, Unit::kNone, "name of the kernel, copy or memset"},
+    {"class", Type::kText, Unit::kNone, "compute, communication, memcpy or memset"},
+    {"count", Type::kInt, Unit::kCount, "how often it ran"},
+    {"sum_ns", Type::kInt, Unit::kNanos, "time it ran, all runs together"},
+});
+constexpr base::TableShape kShape{"launched", "work of one name under one operator", kColumns};
+
+struct Sum {
+  std::int64_t count = 0;
+  base::Nanos time = 0;
+};
+using Key = std::tuple<std::string_view, std::string_view, WorkClass>;  // operator, kernel
+using Sums = std::map<Key, Sum>;
+
+Sums sums_of(const WindowView& window) {
+  const OpTimes& times = op_times(window);
+  const trace::Trace& trace = *window.trace;
+  // By number first: names are compared once per pair, not once per event.
+  std::map<std::tuple<base::StringId, base::StringId, WorkClass>, Sum> of_operators;
+  Sums out;
+  for (std::size_t i = 0; i < window.work.size(); ++i) {
+    const Work& piece = window.work[i];
+    if (!window.counts(piece)) continue;
+    const std::uint32_t call = times.call_of_work[i];
+    const base::StringId kernel = trace.name()[piece.row];
+    Sum& sum =
+        call == OpCall::kNone
+            ? out[{name_of(why_no_operator(window, piece)), trace.text(kernel), piece.work_class}]
+            : of_operators[{trace.name()[times.calls[call].row], kernel, piece.work_class}];
+    ++sum.count;
+    sum.time += piece.length();
+  }
+  for (const auto& [key, sum] : of_operators) {
+    const auto& [op, kernel, work_class] = key;
+    Sum& all = out[{trace.text(op), trace.text(kernel), work_class}];
+    all.count += sum.count;
+    all.time += sum.time;
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Table launched_work(const RunView& view) {
+  const auto partials =
+      per_window<Sums>(view, [](const WindowView& window) { return sums_of(window); });
+  std::map<std::int32_t, Sums> ranks;
+  for (std::size_t w = 0; w < partials.size(); ++w) {
+    for (const auto& [key, sum] : partials[w]) {
+      Sum& all = ranks[view.windows[w].rank][key];
+      all.count += sum.count;
+      all.time += sum.time;
+    }
+  }
+  base::Table table(kShape);
+  for (const auto& [rank, sums] : ranks) {
+    for (const auto& [key, sum] : sums) {
+      const auto& [op, kernel, work_class] = key;
+      table.add({rank, op, kernel, name_of(work_class), sum.count, sum.time});
+    }
+  }
+  return table;
+}
+
+}  // namespace stepscope::analysis

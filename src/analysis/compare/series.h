@@ -1,0 +1,32 @@
+// What one run has to say about a quantity that every step has: the numbers of its steps, in order.
+// Which of them are warm-up, what is typical of the rest, and how well that is known.
+// Definitions: docs/metrics/comparing.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stepscope::analysis {
+
+// How many steps at the beginning are not like the second half of the run. At most half of them.
+std::size_t warmup_steps(std::span<const double> steps);
+
+// Which steps make the typical one: their places, those of the middle half by value.
+std::vector<std::size_t> middle_half(std::span<const double> steps);
+
+enum class Average : std::uint8_t {
+  kTypical,  // the mean of the middle half: stragglers do not move it
+  kMean,     // of all of them: what throughput is made of
+};
+
+struct Estimate {
+  double value = 0;
+  double variance = 0;    // of `value`; steps that follow each other are not independent
+  std::size_t steps = 0;  // that it is made of: settled ones
+};
+// The variance is that of blocks of steps drawn anew, always the same ones. Of one step it is 0.
+Estimate estimate(std::span<const double> settled, Average average);
+
+}  // namespace stepscope::analysis

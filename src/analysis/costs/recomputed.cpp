@@ -1,0 +1,120 @@
+#include "analysis/costs/recomputed.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace stepscope::analysis {
+namespace {
+
+using trace::Row;
+
+// Rows inside the hook with which checkpointing (use_reentrant=False) runs a forward pass again;
+// it is a Python frame, so only traces with stacks show it.
+std::vector<bool> inside_hooks(const trace::Trace& trace) {
+  std::vector<bool> hooks(trace.strings().size());
+  bool any = false;
+  for (std::size_t id = 0; id < hooks.size(); ++id) {
+    const std::string_view name = trace.text(static_cast<base::StringId>(id));
+    hooks[id] = name.starts_with("torch/utils/checkpoint.py") && name.ends_with(": unpack_hook");
+    any = any || hooks[id];
+  }
+  if (!any) return {};
+  std::vector<bool> inside(trace.size());
+  for (Row row = 0; row < trace.size(); ++row) {
+    const base::StringId name = trace.name()[row];
+    const Row parent = trace.parent()[row];
+    inside[row] = (name < hooks.size() && hooks[name]) || (parent < row && inside[parent]);
+  }
+  return inside;
+}
+
+// Operators that autograd never records, whatever the mode: they say nothing about it.
+bool is_never_recorded(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kBeginnings = {"aten::empty", "aten::detach",
+                                                                  "aten::zeros", "aten::ones"};
+  for (const std::string_view beginning : kBeginnings) {
+    if (name.starts_with(beginning)) return true;
+  }
+  return !name.starts_with("aten::");
+}
+
+class SecondPass {
+ public:
+  SecondPass(const trace::Trace& trace, const OpTimes& times)
+      : trace_(trace), times_(times), places_(times.calls.size()) {}
+
+  std::vector<bool> find() {
+    for (std::uint32_t i = 0; i < places_.size(); ++i) place(i);
+    const std::vector<bool> hooked = inside_hooks(trace_);
+    std::vector<bool> out(places_.size());
+    for (std::uint32_t i = 0; i < places_.size(); ++i) {
+      const Place& at = places_[i];
+      // With create_graph=True a node's own formula is recorded too: nothing is done twice then.
+      const bool again = at.recorded && places_[at.node].has_own;
+      out[i] = at.checkpointed || again || (!hooked.empty() && hooked[times_.calls[i].row]);
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = OpCall::kNone;
+  struct Place {
+    std::uint32_t node = kNone;  // the call with which the engine announces the node around it
+    bool checkpointed = false;   // inside reentrant checkpointing's own node
+    bool recorded = false;       // inside a call that autograd records, though it runs in a node
+    bool has_own = false;        // of a node: its formula is not recorded, as is usual
+  };
+
+  void place(std::uint32_t i) {
+    const OpCall& call = times_.calls[i];
+    const std::string_view name = trace_.name_text(call.row);
+    const bool is_below = call.parent < i;
+    Place& mine = places_[i];
+    if (name.starts_with("autograd::engine::evaluate_function")) {
+      // A node inside a node: the outer one runs a backward pass of its own, so what it has
+      // recorded before is a forward pass.
+      if (is_below && places_[call.parent].node != kNone) {
+        places_[places_[call.parent].node].has_own = true;
+      }
+      mine.node = i;
+      return;
+    }
+    if (is_below) mine = places_[call.parent];
+    mine.has_own = false;
+    if (name == "CheckpointFunctionBackward") mine.checkpointed = true;
+    if (mine.node == kNone || mine.recorded) return;
+    if (is_node(name, call.parent)) return;
+    if (is_recorded(call.row)) {
+      mine.recorded = true;
+    } else if (!is_never_recorded(name)) {
+      places_[mine.node].has_own = true;
+    }
+  }
+
+  // The engine announces "…evaluate_function: MmBackward0" and calls "MmBackward0".
+  bool is_node(std::string_view name, std::uint32_t parent) const {
+    return places_[parent].node == parent &&
+           trace_.name_text(times_.calls[parent].row).ends_with(name);
+  }
+
+  // Numbers are given to calls that autograd records; a node has that of its forward call.
+  bool is_recorded(Row row) const {
+    const trace::OpTable& ops = trace_.ops();
+    const std::uint32_t entry = ops.rows.find(row);
+    return entry != base::RowSet::kNone && ops.sequence[entry] >= 0 &&
+           ops.forward_thread[entry] <= 0;
+  }
+
+  const trace::Trace& trace_;
+  const OpTimes& times_;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+std::vector<bool> recomputed_calls(const trace::Trace& trace, const OpTimes& times) {
+  return SecondPass(trace, times).find();
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,30 @@
+// The iterations of each phase of a rank: its training steps, and the batches of other loops.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/loading/loader_records.h"
+#include "analysis/recording/recorded_steps.h"
+
+namespace stepscope::analysis {
+
+struct Iteration {
+  base::Nanos start = 0;  // since the first recording of the run began
+  base::Nanos length = 0;
+  std::optional<base::Nanos> wait_ns = {};   // for data; nothing: no loader was watched
+  std::optional<std::int64_t> samples = {};  // nothing: not known
+  bool traced = false;                       // a profiler ran meanwhile, which costs time
+};
+
+inline constexpr std::string_view kTraining = "training";
+
+// By phase; iterations by start. Training steps are those that step() marks; without them, and in
+// every other phase, an iteration lasts from one question for a batch to the next.
+std::map<std::string, std::vector<Iteration>> iterations_of(const RankLoading* loading,
+                                                            const std::vector<RecordedStep>& steps);
+
+}  // namespace stepscope::analysis

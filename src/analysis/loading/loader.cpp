@@ -1,0 +1,304 @@
+// Whether the data loader keeps up, and if not, which worker was late and what it was doing: from
+// what prof.watch(loader) recorded in the training loop and in the workers.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/key_columns.h"
+#include "analysis/loading/gpu_meanwhile.h"
+#include "analysis/loading/loader_remarks.h"
+#include "analysis/loading/loader_steps.h"
+#include "analysis/loading/loader_sums.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Nanos;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"min-wait", ParameterType::kDuration, "1ms",
+     "a shorter wait is none: taking a batch that is there takes a moment too"},
+});
+
+constexpr base::ColumnShape kLoaderName{"loader", Type::kText, Unit::kNone,
+                                        "its class, or the name it was watched by"};
+constexpr base::ColumnShape kPhase{
+    "phase", Type::kText, Unit::kNone,
+    "training, validation, … as told, or by a range around the loop"};
+constexpr base::ColumnShape kFetchShare{"fetch_share", Type::kReal, Unit::kShare,
+                                        "of making batches: all but transform and collate"};
+constexpr base::ColumnShape kTransformShare{
+    "transform_share", Type::kReal, Unit::kShare,
+    "of making batches: transforms of the dataset. Empty: none was found, it is part of fetch"};
+constexpr base::ColumnShape kCollateShare{"collate_share", Type::kReal, Unit::kShare,
+                                          "of making batches: samples are put together"};
+constexpr base::ColumnShape kCpuShare{"cpu_share", Type::kReal, Unit::kShare,
+                                      "processor time, of making batches; threads add up"};
+constexpr base::ColumnShape kStarvedShare{"starved_share", Type::kReal, Unit::kShare,
+                                          "of making batches: ready to run, and no core was free"};
+constexpr base::ColumnShape kReadBytes{"read_bytes", Type::kInt, Unit::kBytes,
+                                       "asked for by read calls, from the page cache too"};
+constexpr base::ColumnShape kStorageBytes{"storage_bytes", Type::kInt, Unit::kBytes,
+                                          "that had to come from a disk"};
+constexpr base::ColumnShape kFiles{"files", Type::kInt, Unit::kCount,
+                                   "opened for reading by Python; workers only"};
+constexpr base::ColumnShape kRead{"bytes_per_second", Type::kReal, Unit::kBytesPerSecond,
+                                  "read_bytes over the time of making batches"};
+
+constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    kLoaderName,
+    kPhase,
+    {"workers", Type::kInt, Unit::kCount, "that made batches; 0: the training loop itself"},
+    {"batches", Type::kInt, Unit::kCount, "that came"},
+    {"samples", Type::kInt, Unit::kCount, "in them; empty: not known"},
+    {"wait_ns", Type::kInt, Unit::kNanos, "the loop waited for them"},
+    {"wait_share", Type::kReal, Unit::kShare,
+     "of the time of the loop, from its first question to its last"},
+    {"waited", Type::kInt, Unit::kCount, "batches that took at least --min-wait to come"},
+    {"mean_wait_ns", Type::kReal, Unit::kNanos, "per batch"},
+    {"median_wait_ns", Type::kInt, Unit::kNanos, "half of the waits were not longer"},
+    {"p95_wait_ns", Type::kInt, Unit::kNanos, "19 of 20 waits were not longer"},
+    {"max_wait_ns", Type::kInt, Unit::kNanos, "the longest wait"},
+    {"mean_ready", Type::kReal, Unit::kNone, "batches that were ready when the loop asked"},
+    {"late_worker", Type::kInt, Unit::kId, "the worker that was waited for longest"},
+    {"cause", Type::kText, Unit::kNone, "what most of the waiting was for"},
+    {"make_ns", Type::kReal, Unit::kNanos, "mean time to make one of these batches"},
+    kFetchShare,
+    kTransformShare,
+    kCollateShare,
+    kCpuShare,
+    kStarvedShare,
+    kReadBytes,
+    kStorageBytes,
+    kFiles,
+    kRead,
+    {"batches_per_second", Type::kReal, Unit::kPerSecond,
+     "that can be made: by all workers side by side, if none of them ever waits"},
+});
+
+constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    kLoaderName,
+    kPhase,
+    {"worker", Type::kInt, Unit::kId, "its number"},
+    {"processes", Type::kInt, Unit::kCount, "it ran as: a new one per pass unless persistent"},
+    {"batches", Type::kInt, Unit::kCount, "that it made"},
+    {"busy_ns", Type::kInt, Unit::kNanos, "making them"},
+    {"busy_share", Type::kReal, Unit::kShare, "of the time from its first batch to its last"},
+    {"mean_ns", Type::kReal, Unit::kNanos, "per batch"},
+    {"median_ns", Type::kInt, Unit::kNanos, "half of its batches did not take longer"},
+    {"p95_ns", Type::kInt, Unit::kNanos, "19 of 20 did not take longer"},
+    {"max_ns", Type::kInt, Unit::kNanos, "the longest"},
+    {"late", Type::kInt, Unit::kCount, "waits for a batch it was still making"},
+    {"late_ns", Type::kInt, Unit::kNanos, "those waits"},
+    kFetchShare,
+    kTransformShare,
+    kCollateShare,
+    kCpuShare,
+    kStarvedShare,
+    kReadBytes,
+    kStorageBytes,
+    kFiles,
+    kRead,
+});
+
+constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    key::kStep,
+    {"start_ns", Type::kInt, Unit::kInstant, "since the first recording of the run began"},
+    {"step_ns", Type::kInt, Unit::kNanos, "from the mark of the step before to its own"},
+    {"batches", Type::kInt, Unit::kCount, "that came during it"},
+    {"wait_ns", Type::kInt, Unit::kNanos, "waiting for them"},
+    {"wait_share", Type::kReal, Unit::kShare, "of the step"},
+    kLoaderName,
+    {"worker", Type::kInt, Unit::kId,
+     "that made the batch that was waited for longest; so the columns that follow"},
+    {"cause", Type::kText, Unit::kNone, "what kept it; empty: it did not take --min-wait"},
+    {"ready", Type::kInt, Unit::kCount, "batches that were ready when the loop asked for it"},
+    {"make_ns", Type::kInt, Unit::kNanos, "making it"},
+    {"fetch_ns", Type::kInt, Unit::kNanos, "of that: all but transform and collate"},
+    {"transform_ns", Type::kInt, Unit::kNanos, "of that: transforms of the dataset"},
+    {"collate_ns", Type::kInt, Unit::kNanos, "of that: samples are put together"},
+    kReadBytes,
+    kFiles,
+});
+
+constexpr std::array<std::string_view, 1> kWait = {"wait_ns"};
+constexpr std::array<std::string_view, 1> kBusy = {"busy_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"loaders",
+     "one loader of one rank in one phase",
+     kLoaderColumns,
+     {base::Chart::kBars, "loader", kWait, "rank"}},
+    {"workers",
+     "one worker of a loader",
+     kWorkerColumns,
+     {base::Chart::kBars, "worker", kBusy, "loader"}},
+    {"steps",
+     "one step of one rank, and the batch it waited for longest",
+     kStepColumns,
+     {base::Chart::kStack, "step", kWait, "rank"}},
+});
+
+Cell ratio(std::optional<std::int64_t> part, Nanos whole) {
+  if (!part || whole <= 0) return Null{};
+  return static_cast<double>(*part) / static_cast<double>(whole);
+}
+
+Cell per_second(const KnownSum& amount, Nanos time) {
+  constexpr double kSecond = 1e9;
+  if (!amount.known || time <= 0) return Null{};
+  return kSecond * static_cast<double>(amount.sum) / static_cast<double>(time);
+}
+
+void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, LoaderSums& sums) {
+  Durations& waits = sums.waits;
+  if (waits.count() == 0) return;
+  const MadeSums& made = sums.made;
+  const auto cause = sums.cause();
+  const bool known = made.lengths.count() > 0;
+  const auto capacity = sums.capacity();
+  table.add({rank,
+             key.loader,
+             key.phase,
+             sums.workers.size(),
+             waits.count(),
+             Cell(sums.samples.value()),
+             waits.sum(),
+             ratio(waits.sum(), sums.whole),
+             sums.waited,
+             waits.mean(),
+             waits.percentile(0.5),
+             waits.percentile(0.95),
+             waits.max(),
+             ratio(sums.ready, sums.ready_known),
+             Cell(sums.late_worker()),
+             cause ? Cell(name_of(*cause)) : Cell(Null{}),
+             known ? Cell(made.lengths.mean()) : Cell(Null{}),
+             made.share_of(made.fetch_ns),
+             made.share_of(made.transform_ns.value()),
+             made.share_of(made.collate_ns.value()),
+             made.share_of(made.cpu_ns.value()),
+             made.share_of(made.starved_ns.value()),
+             Cell(made.read_bytes.value()),
+             Cell(made.storage_bytes.value()),
+             Cell(made.files.value()),
+             per_second(made.read_bytes, made.lengths.sum()),
+             Cell(capacity)});
+}
+
+void add_worker(base::Table& table, std::int32_t rank, const LoaderKey& key, std::int64_t number,
+                WorkerSums& worker) {
+  const MadeSums& made = worker.made;
+  Durations lengths = made.lengths;
+  const bool known = lengths.count() > 0;
+  const auto if_known = [&](auto value) { return known ? Cell(value) : Cell(Null{}); };
+  table.add({rank,
+             key.loader,
+             key.phase,
+             number,
+             if_known(worker.processes.size()),
+             if_known(lengths.count()),
+             if_known(lengths.sum()),
+             ratio(lengths.sum(), worker.alive_ns()),
+             if_known(lengths.mean()),
+             if_known(known ? lengths.percentile(0.5) : 0),
+             if_known(known ? lengths.percentile(0.95) : 0),
+             if_known(lengths.max()),
+             worker.late,
+             worker.late_ns,
+             made.share_of(made.fetch_ns),
+             made.share_of(made.transform_ns.value()),
+             made.share_of(made.collate_ns.value()),
+             made.share_of(made.cpu_ns.value()),
+             made.share_of(made.starved_ns.value()),
+             Cell(made.read_bytes.value()),
+             Cell(made.storage_bytes.value()),
+             Cell(made.files.value()),
+             per_second(made.read_bytes, lengths.sum())});
+}
+
+void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nanos least) {
+  const BatchWait* const longest = step.longest;
+  const MadeBatch* const made = step.made;
+  const auto cause = longest == nullptr || longest->length() < least ? LateCause::kUnknown
+                                                                     : why_late(*longest, made);
+  const auto of_made = [&](auto value) {
+    return made == nullptr ? Cell(Null{}) : Cell(value(*made));
+  };
+  table.add({rank, step.step.number, step.step.start, step.step.length, step.batches, step.wait_ns,
+             ratio(step.wait_ns, step.step.length),
+             longest == nullptr ? Cell(Null{}) : Cell(longest->loader),
+             longest == nullptr ? Cell(Null{}) : Cell(longest->worker),
+             cause == LateCause::kUnknown ? Cell(Null{}) : Cell(name_of(cause)),
+             longest == nullptr ? Cell(Null{}) : Cell(longest->ready),
+             of_made([](const MadeBatch& one) { return one.length(); }),
+             of_made([](const MadeBatch& one) { return one.fetch_ns(); }),
+             of_made([](const MadeBatch& one) { return one.transform_ns; }),
+             of_made([](const MadeBatch& one) { return one.collate_ns; }),
+             of_made([](const MadeBatch& one) { return one.read_bytes; }),
+             of_made([](const MadeBatch& one) { return one.files; })});
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const Nanos least = options.duration("min-wait");
+  base::Table loaders(kTables[0]);
+  base::Table workers(kTables[1]);
+  base::Table steps(kTables[2]);
+  Answer answer;
+  LoaderRemarks remarks;
+  const auto ranks = loading_by_rank(view);
+  const auto marked = recorded_steps(view);
+  const std::vector<NodeCurves> nodes = node_curves(view);
+  for (const auto& [rank, loading] : ranks) {
+    const auto found = marked.find(rank);
+    const auto by_step =
+        found == marked.end() ? std::vector<LoaderStep>() : loader_steps(loading, found->second);
+    for (auto& [key, sums] : loader_sums(loading, least)) {
+      add_loader(loaders, rank, key, sums);
+      for (auto& [number, worker] : sums.workers) add_worker(workers, rank, key, number, worker);
+      remarks.add(rank, key, sums, gpu_idle_share(view, nodes, rank, loading, key));
+    }
+    for (const LoaderStep& step : by_step) add_step(steps, rank, step, least);
+  }
+  for (std::string& sentence : remarks.sentences(ranks.size() > 1)) {
+    answer.remarks.emplace_back(std::move(sentence));
+  }
+  if (loaders.rows() == 0) {
+    answer.remarks.emplace_back(
+        "No batches of a watched loader were recorded: iterate over prof.watch(loader) in the "
+        "training "
+        "loop.");
+  } else if (marked.empty()) {
+    answer.remarks.push_back(
+        Remark::on_table("steps", "No steps were recorded: call prof.step() at the end of each."));
+  }
+  for (base::Table* table : {&loaders, &workers, &steps}) {
+    answer.tables.push_back(std::move(*table));
+  }
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kLoader{
+    .name = "loader",
+    .title = "The data loader and its workers",
+    .question = "Does the data loader keep up, and if not, which worker was late, and why?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+    .needs = Needs::kRecording,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,101 @@
+#include "analysis/loading/loader_remarks.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace stepscope::analysis {
+namespace {
+
+// Below this the loader keeps up.
+constexpr double kWorthSaying = 0.01;
+
+std::string percent(double share) {
+  const double value = 100 * share;
+  return value < 9.95 ? fmt::format("{:.1f} %", value) : fmt::format("{:.0f} %", value);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
+}
+
+// "80 % of its time in transform".
+std::string largest_part(const MadeSums& made) {
+  struct Part {
+    std::string_view name;
+    std::optional<double> share;
+  };
+  const std::array<Part, 3> parts = {Part{"fetch", made.share_of(made.fetch_ns)},
+                                     Part{"transform", made.share_of(made.transform_ns.value())},
+                                     Part{"collate", made.share_of(made.collate_ns.value())}};
+  const auto* const most =
+      std::ranges::max_element(parts, {}, [](const Part& part) { return part.share.value_or(-1); });
+  if (!most->share) return {};
+  return fmt::format("{} of its time in {}", percent(*most->share), most->name);
+}
+
+std::string about_worker(const MadeSums& made) {
+  std::string text;
+  if (made.read_bytes.known) text = bytes_text(made.read_bytes.sum) + " read";
+  if (made.files.known && made.files.sum > 0) {
+    text += fmt::format(" from {} file{}", made.files.sum, made.files.sum == 1 ? "" : "s");
+  }
+  if (const std::string part = largest_part(made); !part.empty()) {
+    text += (text.empty() ? "" : ", ") + part;
+  }
+  return text;
+}
+
+std::string title_of(const LoaderKey& key) {
+  return key.phase == "training" || key.loader.ends_with(fmt::format(" ({})", key.phase))
+             ? key.loader
+             : fmt::format("{} ({})", key.loader, key.phase);
+}
+
+std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
+                     const std::optional<double>& gpu_idle) {
+  std::string text =
+      fmt::format("{} kept the loop waiting {} of the time", title_of(key), percent(share));
+  if (share < kWorthSaying) return text + ": it keeps up.";
+  if (const auto worst = sums.late_worker()) {
+    const WorkerSums& worker = sums.workers.at(*worst);
+    text += fmt::format("; worker {} was late in {} of {} batches", *worst, worker.late,
+                        sums.waits.count());
+    if (const std::string more = about_worker(worker.made); !more.empty()) text += ": " + more;
+  } else if (sums.workers.empty() && sums.made.lengths.count() > 0) {
+    text += "; it has no workers, the loop makes its batches itself: " + about_worker(sums.made);
+  }
+  text += '.';
+  if (gpu_idle) {
+    text += fmt::format(" The GPU was idle {} of the time meanwhile, as its driver counts.",
+                        percent(*gpu_idle));
+  }
+  return text;
+}
+
+}  // namespace
+
+void LoaderRemarks::add(std::int32_t rank, const LoaderKey& key, const LoaderSums& sums,
+                        const std::optional<double>& gpu_idle) {
+  if (sums.waits.count() == 0 || sums.whole <= 0) return;
+  const double share = static_cast<double>(sums.waits.sum()) / static_cast<double>(sums.whole);
+  const auto [found, is_new] = worst_.try_emplace(key);
+  if (!is_new && share <= found->second.share) return;
+  found->second = {share, rank, sentence(key, sums, share, gpu_idle)};
+}
+
+std::vector<std::string> LoaderRemarks::sentences(bool several_ranks) const {
+  std::vector<std::string> out;
+  out.reserve(worst_.size());
+  for (const auto& [key, said] : worst_) {
+    out.push_back(several_ranks ? fmt::format("Rank {}: {}", said.rank, said.text) : said.text);
+  }
+  return out;
+}
+
+}  // namespace stepscope::analysis

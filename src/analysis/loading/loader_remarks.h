@@ -1,0 +1,32 @@
+// The answer in a sentence per loader: how long the loop waited, for which worker, and what that
+// worker did.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/loading/loader_sums.h"
+
+namespace stepscope::analysis {
+
+class LoaderRemarks {
+ public:
+  // gpu_idle: the share of the time in which the rank's GPUs had nothing to do, if it is known.
+  void add(std::int32_t rank, const LoaderKey& key, const LoaderSums& sums,
+           const std::optional<double>& gpu_idle);
+  // Of several ranks the one that waited longest speaks.
+  std::vector<std::string> sentences(bool several_ranks) const;
+
+ private:
+  struct Said {
+    double share = 0;
+    std::int32_t rank = 0;
+    std::string text;
+  };
+  std::map<LoaderKey, Said> worst_;
+};
+
+}  // namespace stepscope::analysis

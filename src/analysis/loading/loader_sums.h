@@ -1,0 +1,79 @@
+// What the waits and batches of one loader, or of one of its workers, add up to.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analysis/arithmetic/durations.h"
+#include "analysis/loading/loader_records.h"
+
+namespace stepscope::analysis {
+
+// A sum of what some batches know and others do not.
+struct KnownSum {
+  std::int64_t sum = 0;
+  bool known = false;
+
+  void add(const std::optional<std::int64_t>& value) {
+    if (!value) return;
+    sum += *value;
+    known = true;
+  }
+  std::optional<std::int64_t> value() const { return known ? std::optional(sum) : std::nullopt; }
+};
+
+// Batches that were made.
+struct MadeSums {
+  Durations lengths = {};
+  base::Nanos fetch_ns = 0;
+  KnownSum transform_ns = {}, collate_ns = {}, cpu_ns = {}, starved_ns = {};
+  KnownSum read_bytes = {}, storage_bytes = {}, files = {}, samples = {};
+
+  void add(const MadeBatch& one);
+  // Of the time of all; nothing where it is not known.
+  std::optional<double> share_of(const std::optional<std::int64_t>& part) const;
+};
+
+// One worker of one loader, under whatever process ids it ran.
+struct WorkerSums {
+  MadeSums made = {};
+  struct Alive {
+    base::Nanos first = 0, last = 0;  // from its first batch to the end of its last
+  };
+  std::map<std::int64_t, Alive> processes = {};
+  std::int64_t late = 0;  // waits that were for a batch of its making
+  base::Nanos late_ns = 0;
+
+  base::Nanos alive_ns() const;
+};
+
+struct LoaderKey {
+  std::string loader, phase;
+  auto operator<=>(const LoaderKey&) const = default;
+};
+
+struct LoaderSums {
+  Durations waits = {};     // of batches that came
+  base::Nanos whole = 0;    // of the passes: waits and what the loop did in between
+  std::int64_t waited = 0;  // batches that were not there at once
+  KnownSum samples = {};
+  std::int64_t ready = 0, ready_known = 0;
+  MadeSums made = {};  // the batches that came
+  std::map<std::int64_t, WorkerSums> workers = {};
+  std::map<LateCause, base::Nanos> causes = {};  // what the waits were for, by their length
+
+  std::optional<LateCause> cause() const;           // of most of the waiting; nothing: none known
+  std::optional<std::int64_t> late_worker() const;  // that was waited for longest
+  // Batches a second that can be made: by all workers side by side, or by the loop itself.
+  std::optional<double> capacity() const;
+};
+
+// A wait shorter than `least` is none: asking for a batch that is there takes a moment too.
+std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank, base::Nanos least);
+
+}  // namespace stepscope::analysis

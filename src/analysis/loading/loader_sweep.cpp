@@ -1,0 +1,273 @@
+#include "analysis/loading/loader_sweep.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kSettingColumns = std::to_array<base::ColumnShape>({
+    {"setting", Type::kText, Unit::kNone, "what distinguishes it from the others"},
+    {"num_workers", Type::kInt, Unit::kCount, "processes that make batches; 0: the loop itself"},
+    {"persistent_workers", Type::kBool, Unit::kNone, "they stay from one pass to the next"},
+    {"pin_memory", Type::kBool, Unit::kNone, "batches are copied to memory that GPUs read fast"},
+    {"non_blocking", Type::kBool, Unit::kNone,
+     "copies to the GPU are not waited for; not known of finished jobs"},
+    {"prefetch_factor", Type::kInt, Unit::kCount, "batches each worker makes ahead"},
+    {"drop_last", Type::kBool, Unit::kNone, "a last batch that is not full is left out"},
+    {"batch_size", Type::kInt, Unit::kCount, "samples of a batch"},
+    {"loading_time_ns", Type::kReal, Unit::kNanos,
+     "per step: the loop waits for its batch, the beginning of passes shared out"},
+    {"training_time_ns", Type::kReal, Unit::kNanos,
+     "per step: what the loop does with the batch; empty: nothing"},
+    {"samples_per_second", Type::kReal, Unit::kPerSecond, "empty: not known"},
+    {"slower_share", Type::kReal, Unit::kShare,
+     "takes longer than the best, per sample (per step where samples are not known)"},
+    {"start_ns", Type::kReal, Unit::kNanos, "until the first batch of a pass came"},
+    {"peak_bytes", Type::kInt, Unit::kBytes,
+     "memory of all its processes, what they share counted once"},
+    {"shared_bytes", Type::kInt, Unit::kBytes, "at most in /dev/shm, through which batches travel"},
+    {"trials", Type::kInt, Unit::kCount, "processes that measured it"},
+    {"steps", Type::kInt, Unit::kCount, "measured, without warm-up"},
+    {"outcome", Type::kText, Unit::kNone, "best, as good, slower, or what went wrong"},
+    {"job", Type::kText, Unit::kNone, "of the scheduler, or the run"},
+});
+constexpr std::array kBestColumns = std::to_array<base::ColumnShape>({
+    {"keywords", Type::kText, Unit::kNone,
+     "to be given to the DataLoader (non_blocking: to copies)"},
+    {"confidence", Type::kReal, Unit::kShare,
+     "that no other setting tried is faster by more than 2 %; empty: there is no other"},
+    {"next_slower_share", Type::kReal, Unit::kShare, "how much longer the next best takes"},
+    {"next", Type::kText, Unit::kNone, "the next best that is not as good"},
+    {"as_good", Type::kInt, Unit::kCount,
+     "settings that cannot be told apart from it, and ask for more"},
+    {"by_sample", Type::kBool, Unit::kNone, "times were compared per sample, not per step"},
+});
+constexpr std::array<std::string_view, 2> kTimes = {"loading_time_ns", "training_time_ns"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"settings",
+     "one setting, the best first",
+     kSettingColumns,
+     {base::Chart::kStack, "setting", kTimes}},
+    {"best", "the setting to take", kBestColumns},
+});
+
+Cell switch_cell(const std::optional<std::int64_t>& value) {
+  return value ? Cell(*value != 0) : Cell(Null{});
+}
+
+struct Ranked {
+  std::vector<std::optional<LoaderScore>> scores;
+  std::vector<std::size_t> order;  // the best first, those without times last
+};
+
+Ranked rank(std::span<const TriedSetting> tried, const std::optional<BestSetting>& best) {
+  Ranked out;
+  const bool by_sample = counts_samples(tried);
+  for (const TriedSetting& one : tried) out.scores.push_back(score_of(one, by_sample));
+  out.order.resize(tried.size());
+  std::iota(out.order.begin(), out.order.end(), std::size_t{0});
+  std::ranges::stable_sort(out.order, {}, [&](std::size_t i) {
+    const bool in_trouble = tried[i].trouble != TrialTrouble::kNone;
+    const double time = out.scores[i] ? out.scores[i]->per_ns : std::numeric_limits<double>::max();
+    return std::tuple(!best || i != best->place, in_trouble, time);
+  });
+  return out;
+}
+
+std::string outcome_of(std::span<const TriedSetting> tried, std::size_t place,
+                       const std::optional<BestSetting>& best) {
+  if (!tried[place].why.empty()) return tried[place].why;
+  if (!tried[place].is_measured()) return "not tried: no time was left";
+  if (!best || place == best->place) return "best";
+  const bool alike = std::ranges::find(best->as_good, place) != best->as_good.end();
+  return alike ? "as good" : "slower";
+}
+
+void add_row(base::Table& table, std::span<const TriedSetting> tried, std::size_t place,
+             const Ranked& ranked, const std::optional<BestSetting>& best, std::string_view label) {
+  using enum LoaderSetting;
+  const TriedSetting& one = tried[place];
+  const LoaderSettings settings = one.settings();
+  const std::optional<LoaderScore>& score = ranked.scores[place];
+  const auto of_score = [&](auto value) { return score ? Cell(value(*score)) : Cell(Null{}); };
+  Cell slower = Null{};
+  if (score && best) slower = score->per_ns / ranked.scores[best->place]->per_ns - 1;
+  table.add({label, settings[kNumWorkers], switch_cell(settings[kPersistentWorkers]),
+             switch_cell(settings[kPinMemory]), switch_cell(settings[kNonBlocking]),
+             settings[kPrefetchFactor], switch_cell(settings[kDropLast]), settings[kBatchSize],
+             of_score([](const LoaderScore& s) { return s.loading_ns; }),
+             score && score->trains ? Cell(score->training_ns) : Cell(Null{}),
+             score ? Cell(score->samples_per_second) : Cell(Null{}), slower,
+             of_score([](const LoaderScore& s) { return s.start_ns; }), one.peak_bytes,
+             one.shared_bytes, of_score([](const LoaderScore& s) { return s.runs.size(); }),
+             of_score([](const LoaderScore& s) { return s.steps; }), outcome_of(tried, place, best),
+             one.job.empty() ? Cell(Null{}) : Cell(one.job)});
+}
+
+void add_best(base::Table& table, std::span<const TriedSetting> tried, const BestSetting& best,
+              const Ranked& ranked, const std::vector<std::string>& labels) {
+  const auto measured = static_cast<std::size_t>(
+      std::ranges::count_if(ranked.scores, [](const auto& score) { return score.has_value(); }));
+  const double time = ranked.scores[best.place]->per_ns;
+  const LoaderSettings& given = tried[best.place].given;
+  const bool was_asked = given != LoaderSettings();
+  table.add({keywords_text(was_asked ? given : tried[best.place].settings()),
+             measured > 1 ? Cell(best.confidence) : Cell(Null{}),
+             best.next ? Cell(ranked.scores[*best.next]->per_ns / time - 1) : Cell(Null{}),
+             best.next ? Cell(labels[*best.next]) : Cell(Null{}), best.as_good.size(),
+             counts_samples(tried)});
+}
+
+std::string gib_text(base::Bytes bytes) {
+  constexpr double kMib = 1024.0 * 1024;
+  const double mib = static_cast<double>(bytes) / kMib;
+  return mib < 1024 ? fmt::format("{:.0f} MiB", mib) : fmt::format("{:.1f} GiB", mib / 1024);
+}
+
+// Workers and the loop want a CPU each.
+void warn_of_cpus(Answer& answer, std::span<const TriedSetting> tried, unsigned cpus) {
+  std::int64_t most = 0;
+  for (const TriedSetting& one : tried) most = std::max(most, one.settings().workers());
+  if (most <= static_cast<std::int64_t>(cpus)) return;
+  answer.remarks.emplace_back(fmt::format(
+      "Up to {} workers were tried and the job has {} {} (by affinity, cgroup and Slurm): more "
+      "workers than CPUs help only where they wait for storage, and slow down a loop that computes "
+      "on the CPU.",
+      most, cpus, cpus == 1 ? "CPU" : "CPUs"));
+}
+
+void warn_of_memory(Answer& answer, std::span<const TriedSetting> tried,
+                    const std::vector<std::string>& labels, const SweepScene& scene) {
+  constexpr double kMuch = 0.5;
+  const auto warn = [&](std::string_view what, std::optional<base::Bytes> limit, auto used,
+                        std::string_view todo) {
+    if (!limit || *limit <= 0) return;
+    std::string names;
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      const auto bytes = used(tried[i]);
+      if (!bytes || static_cast<double>(*bytes) < kMuch * static_cast<double>(*limit)) continue;
+      names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", labels[i], gib_text(*bytes));
+    }
+    if (names.empty()) return;
+    answer.remarks.emplace_back(
+        fmt::format("More than half of {} ({}): {}. {}", what, gib_text(*limit), names, todo));
+  };
+  warn(
+      "the memory that trials were allowed", scene.memory_limit,
+      [](const TriedSetting& one) { return one.peak_bytes; },
+      "In training the model and other ranks of the node need memory too: a job that goes beyond "
+      "its limit is killed. Each worker holds what the dataset keeps in Python objects, and "
+      "prefetch_factor batches.");
+  warn(
+      "/dev/shm", scene.shared_limit, [](const TriedSetting& one) { return one.shared_bytes; },
+      "Batches travel through it; a worker that finds it full dies of a bus error. In a container "
+      "its size is an option (docker run --shm-size).");
+}
+
+// The first trials read from a disk and the others did not: times are of memory.
+void warn_of_cache(Answer& answer, std::span<const TriedSetting> tried) {
+  std::int64_t first = 0;
+  std::int64_t later = 0;
+  std::size_t trials = 0;
+  for (const TriedSetting& one : tried) {
+    for (const LoaderTrial& trial : one.trials) {
+      if (!trial.storage_bytes) continue;
+      (trials == 0 ? first : later) += *trial.storage_bytes;
+      ++trials;
+    }
+  }
+  constexpr std::int64_t kLittle = 16 << 20;
+  if (trials < 2 || first < kLittle || later > first / 10) return;
+  answer.remarks.emplace_back(
+      "The first trial read its data from storage and the others found it in memory: a dataset "
+      "that "
+      "does not fit into memory loads slower than this, and may want more workers.");
+}
+
+void warn_of_told(Answer& answer, std::span<const TriedSetting> tried) {
+  for (std::size_t i = 0; i < kLoaderSettings; ++i) {
+    const auto setting = static_cast<LoaderSetting>(i);
+    for (const TriedSetting& one : tried) {
+      const auto& given = one.given[setting];
+      const auto& told = one.told[setting];
+      if (!given || !told || *given == *told) continue;
+      answer.remarks.emplace_back(fmt::format(
+          "The target was given {0}={1}, and its loader has {0}={2}: it does not pass it on.",
+          info_of(setting).name, python_text(setting, *given), python_text(setting, *told)));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> setting_labels(std::span<const TriedSetting> tried) {
+  std::vector<std::string> out;
+  std::array<bool, kLoaderSettings> differs{};
+  for (std::size_t i = 0; i < kLoaderSettings; ++i) {
+    const auto setting = static_cast<LoaderSetting>(i);
+    for (const TriedSetting& one : tried) {
+      differs[i] = differs[i] || one.settings()[setting] != tried.front().settings()[setting];
+    }
+  }
+  const bool any = std::ranges::find(differs, true) != differs.end();
+  for (const TriedSetting& one : tried) {
+    LoaderSettings shown = one.settings();
+    for (std::size_t i = 0; any && i < kLoaderSettings; ++i) {
+      if (!differs[i]) shown[static_cast<LoaderSetting>(i)].reset();
+    }
+    std::string label = keywords_text(shown);
+    if (label.empty()) label = one.job.empty() ? "as the target has it" : one.job;
+    out.push_back(std::move(label));
+  }
+  return out;
+}
+
+Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene) {
+  Answer answer;
+  base::Table settings(kTables[0]);
+  base::Table chosen(kTables[1]);
+  const std::optional<BestSetting> best = best_setting(tried);
+  const Ranked ranked = rank(tried, best);
+  const std::vector<std::string> labels = setting_labels(tried);
+  for (const std::size_t place : ranked.order) {
+    add_row(settings, tried, place, ranked, best, labels[place]);
+  }
+  if (best) add_best(chosen, tried, *best, ranked, labels);
+  answer.tables.push_back(std::move(settings));
+  answer.tables.push_back(std::move(chosen));
+  for (const std::string& sentence : scene.said) answer.remarks.emplace_back(sentence);
+  warn_of_told(answer, tried);
+  if (scene.cpus) warn_of_cpus(answer, tried, *scene.cpus);
+  warn_of_memory(answer, tried, labels, scene);
+  warn_of_cache(answer, tried);
+  if (scene.not_tried > 0) {
+    answer.remarks.emplace_back(fmt::format(
+        "{} of the combinations of these values {} not tried: settings were varied one after the "
+        "other, or the time was over.",
+        scene.not_tried, scene.not_tried == 1 ? "was" : "were"));
+  }
+  return answer;
+}
+
+const Analysis kLoaderSweep{
+    .name = "loader-sweep",
+    .title = "Settings of the loader",
+    .question = "Which settings of the DataLoader are fastest?",
+    .parameters = {},
+    .tables = kTables,
+    .run = nullptr,
+    .needs = Needs::kRecording,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,270 @@
+// How fast a run trains and validates: iterations and samples a second, over time and in all,
+// without the warm-up and without the steps a profiler slowed. Definitions:
+// docs/metrics/throughput.md.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/key_columns.h"
+#include "analysis/loading/iterations.h"
+#include "analysis/loading/loader_sums.h"
+#include "analysis/loading/warm_up.h"
+#include "analysis/registry.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Nanos;
+using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"points", ParameterType::kCount, "100", "stretches of time in the curve of each phase"},
+});
+
+constexpr base::ColumnShape kPhase{
+    "phase", Type::kText, Unit::kNone,
+    "training, validation, … as told, or by a range around the loop"};
+constexpr base::ColumnShape kPerSecond{"iterations_per_second", Type::kReal, Unit::kPerSecond,
+                                       "iterations over the time they took"};
+constexpr base::ColumnShape kSamplesPerSecond{
+    "samples_per_second", Type::kReal, Unit::kPerSecond,
+    "samples over the time of those iterations; empty: not known"};
+constexpr base::ColumnShape kWaitShare{
+    "wait_share", Type::kReal, Unit::kShare,
+    "of that time: the loop waited for data; empty: no loader was watched"};
+
+constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    kPhase,
+    {"iterations", Type::kInt, Unit::kCount, "steps, or batches where no step is marked"},
+    {"warm_up", Type::kInt, Unit::kCount, "of them at the beginning, left out of what follows"},
+    {"traced", Type::kInt, Unit::kCount, "of the rest: slowed by a profiler, left out too"},
+    {"measured", Type::kInt, Unit::kCount, "that are left"},
+    kPerSecond,
+    {"median_per_second", Type::kReal, Unit::kPerSecond, "one second over the median iteration"},
+    {"low_per_second", Type::kReal, Unit::kPerSecond,
+     "one second over the iteration that 19 of 20 are not longer than"},
+    {"spread", Type::kReal, Unit::kShare,
+     "standard deviation of their lengths, of the mean length"},
+    kSamplesPerSecond,
+    {"samples", Type::kInt, Unit::kCount, "in the measured iterations; empty: not known"},
+    kWaitShare,
+    {"loader_per_second", Type::kReal, Unit::kPerSecond,
+     "batches a second the loaders of this phase can make; empty: how they are made is not known"},
+});
+constexpr std::array kJobColumns = std::to_array<base::ColumnShape>({
+    kPhase,
+    {"ranks", Type::kInt, Unit::kCount, "that have it"},
+    {"iterations_per_second", Type::kReal, Unit::kPerSecond, "mean of the ranks"},
+    {"slowest_per_second", Type::kReal, Unit::kPerSecond, "of the slowest rank"},
+    {"slowest_rank", Type::kInt, Unit::kId, "of several the lowest"},
+    {"samples_per_second", Type::kReal, Unit::kPerSecond,
+     "all ranks together; empty: not known for all"},
+});
+constexpr std::array kSeriesColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    kPhase,
+    {"start_ns", Type::kInt, Unit::kInstant,
+     "beginning of the stretch, since the first recording of the run began"},
+    {"iterations", Type::kInt, Unit::kCount, "that began in it, all of them"},
+    kPerSecond,
+    kSamplesPerSecond,
+    kWaitShare,
+});
+
+constexpr std::array<std::string_view, 1> kRate = {"iterations_per_second"};
+constexpr std::array kTables = std::to_array<base::TableShape>({
+    {"phases",
+     "one phase of one rank",
+     kPhaseColumns,
+     {base::Chart::kBars, "phase", kRate, "rank"}},
+    {"job", "one phase of all ranks", kJobColumns, {base::Chart::kBars, "phase", kRate}},
+    {"series",
+     "a stretch of time of one phase of one rank",
+     kSeriesColumns,
+     {base::Chart::kLine, "start_ns", kRate, "phase"}},
+});
+
+constexpr double kSecond = 1e9;
+
+// Iterations put together.
+struct Sums {
+  Durations lengths = {};
+  Nanos wait_ns = 0;
+  std::int64_t samples = 0;
+  bool samples_known = true, wait_known = true;
+
+  void add(const Iteration& one) {
+    lengths.add(one.length);
+    wait_ns += one.wait_ns.value_or(0);
+    wait_known &= one.wait_ns.has_value();
+    samples += one.samples.value_or(0);
+    samples_known &= one.samples.has_value();
+  }
+  Cell per_second(std::int64_t amount) const {
+    if (lengths.sum() <= 0) return Null{};
+    return kSecond * static_cast<double>(amount) / static_cast<double>(lengths.sum());
+  }
+  Cell iterations_per_second() const {
+    return per_second(static_cast<std::int64_t>(lengths.count()));
+  }
+  Cell samples_per_second() const {
+    return samples_known && lengths.count() > 0 ? per_second(samples) : Cell(Null{});
+  }
+  Cell wait_share() const {
+    if (lengths.sum() <= 0 || !wait_known) return Null{};
+    return static_cast<double>(wait_ns) / static_cast<double>(lengths.sum());
+  }
+};
+
+Cell one_over(Nanos length) {
+  return length <= 0 ? Cell(Null{}) : Cell(kSecond / static_cast<double>(length));
+}
+
+struct Measured {
+  std::size_t warm_up = 0, traced = 0;
+  Sums sums = {};
+};
+
+// If a profiler traced all of them, they are all there is.
+Measured measure(const std::vector<Iteration>& list) {
+  Measured out;
+  std::vector<Nanos> lengths;
+  lengths.reserve(list.size());
+  for (const Iteration& one : list) lengths.push_back(one.length);
+  out.warm_up = warm_up(lengths);
+  const auto rest = std::span(list).subspan(out.warm_up);
+  const auto traced = static_cast<std::size_t>(std::ranges::count(rest, true, &Iteration::traced));
+  out.traced = traced == rest.size() ? 0 : traced;
+  for (const Iteration& one : rest) {
+    if (out.traced == 0 || !one.traced) out.sums.add(one);
+  }
+  return out;
+}
+
+// Loaders of a phase, together.
+std::map<std::string, double> capacities(const RankLoading* loading) {
+  std::map<std::string, double> out;
+  if (loading == nullptr) return out;
+  for (const auto& [key, sums] : loader_sums(*loading, 0)) {
+    if (const auto one = sums.capacity()) out[key.phase] += *one;
+  }
+  return out;
+}
+
+struct JobPhase {
+  std::int64_t ranks = 0;
+  double sum = 0, slowest = 0, samples = 0;
+  std::int32_t slowest_rank = 0;
+  bool samples_known = true;
+
+  void add(std::int32_t rank, double rate, const Sums& sums) {
+    if (ranks == 0 || rate < slowest) {
+      slowest = rate;
+      slowest_rank = rank;
+    }
+    ++ranks;
+    sum += rate;
+    samples_known &= sums.samples_known;
+    samples +=
+        kSecond * static_cast<double>(sums.samples) / static_cast<double>(sums.lengths.sum());
+  }
+};
+
+void add_series(base::Table& table, std::int32_t rank, const std::string& phase,
+                const std::vector<Iteration>& list, std::int64_t points) {
+  const Nanos first = list.front().start;
+  Nanos last = first + 1;
+  for (const Iteration& one : list) last = std::max(last, one.start + one.length);
+  points = std::max<std::int64_t>(1, points);
+  const Nanos stretch = std::max<Nanos>(1, (last - first + points - 1) / points);
+  for (std::size_t i = 0; i < list.size();) {
+    const std::int64_t number = (list[i].start - first) / stretch;
+    Sums sums;
+    for (; i < list.size() && (list[i].start - first) / stretch == number; ++i) sums.add(list[i]);
+    table.add({rank, phase, first + number * stretch, sums.lengths.count(),
+               sums.iterations_per_second(), sums.samples_per_second(), sums.wait_share()});
+  }
+}
+
+void add_phase(base::Table& table, std::int32_t rank, const std::string& phase,
+               std::size_t iterations, Measured& measured, Cell capacity) {
+  Sums& sums = measured.sums;
+  Durations& lengths = sums.lengths;
+  const double mean = lengths.mean();
+  table.add({rank, phase, iterations, measured.warm_up, measured.traced, lengths.count(),
+             sums.iterations_per_second(), one_over(lengths.percentile(0.5)),
+             one_over(lengths.percentile(0.95)),
+             mean > 0 ? Cell(lengths.standard_deviation() / mean) : Cell(Null{}),
+             sums.samples_per_second(), sums.samples_known ? Cell(sums.samples) : Cell(Null{}),
+             sums.wait_share(), capacity});
+}
+
+Answer run(const RunView& view, const Options& options) {
+  base::Table phases(kTables[0]);
+  base::Table job(kTables[1]);
+  base::Table series(kTables[2]);
+  const auto loading = loading_by_rank(view);
+  const auto steps = recorded_steps(view);
+  std::map<std::int32_t, std::map<std::string, std::vector<Iteration>>> ranks;
+  for (const auto& [rank, one] : loading) {
+    const auto found = steps.find(rank);
+    ranks[rank] =
+        iterations_of(&one, found == steps.end() ? std::vector<RecordedStep>() : found->second);
+  }
+  for (const auto& [rank, list] : steps) {
+    if (!loading.contains(rank)) ranks[rank] = iterations_of(nullptr, list);
+  }
+  std::map<std::string, JobPhase> all;
+  for (const auto& [rank, by_phase] : ranks) {
+    const auto found = loading.find(rank);
+    const auto capacity = capacities(found == loading.end() ? nullptr : &found->second);
+    for (const auto& [phase, list] : by_phase) {
+      Measured measured = measure(list);
+      if (measured.sums.lengths.sum() <= 0) continue;
+      const auto can = capacity.find(phase);
+      add_phase(phases, rank, phase, list.size(), measured,
+                can == capacity.end() ? Cell(Null{}) : Cell(can->second));
+      add_series(series, rank, phase, list, options.count("points"));
+      all[phase].add(rank,
+                     kSecond * static_cast<double>(measured.sums.lengths.count()) /
+                         static_cast<double>(measured.sums.lengths.sum()),
+                     measured.sums);
+    }
+  }
+  for (const auto& [phase, one] : all) {
+    job.add({phase, one.ranks, one.sum / static_cast<double>(one.ranks), one.slowest,
+             one.slowest_rank, one.samples_known ? Cell(one.samples) : Cell(Null{})});
+  }
+  Answer answer;
+  if (phases.rows() == 0) {
+    answer.remarks.emplace_back(
+        "No steps and no batches were recorded: call prof.step() at the end of each step, and "
+        "iterate over prof.watch(loader).");
+  }
+  for (base::Table* table : {&phases, &job, &series}) answer.tables.push_back(std::move(*table));
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kThroughput{
+    .name = "throughput",
+    .title = "Throughput",
+    .question = "How many iterations and samples a second, in training and validation?",
+    .parameters = kParameters,
+    .tables = kTables,
+    .run = run,
+    .needs = Needs::kRecording,
+};
+
+}  // namespace stepscope::analysis

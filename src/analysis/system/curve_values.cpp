@@ -1,0 +1,136 @@
+#include "analysis/system/curve_values.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+
+// The smallest value that at least this share of the values do not exceed.
+double percentile(const std::vector<double>& sorted, double share) {
+  const auto needed =
+      static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size()) - 1e-9));
+  return sorted[std::max<std::size_t>(needed, 1) - 1];
+}
+
+std::optional<SampleSpread> spread(std::vector<double> values, double mean) {
+  if (values.empty()) return std::nullopt;
+  std::ranges::sort(values);
+  return SampleSpread{.mean = mean,
+                      .median = percentile(values, 0.5),
+                      .p95 = percentile(values, 0.95),
+                      .max = values.back(),
+                      .count = values.size()};
+}
+
+}  // namespace
+
+std::optional<SampleSpread> spread_of(const Curve* curve, double scale) {
+  if (curve == nullptr || curve->values.empty()) return std::nullopt;
+  std::vector<double> values;
+  values.reserve(curve->values.size());
+  std::int64_t sum = 0;
+  for (const std::int64_t value : curve->values) {
+    sum += value;
+    values.push_back(static_cast<double>(value) * scale);
+  }
+  const double count = static_cast<double>(values.size());
+  return spread(std::move(values), static_cast<double>(sum) / count * scale);
+}
+
+std::optional<SampleSpread> rates_of(const Curve* curve, Nanos window, double scale) {
+  if (curve == nullptr || curve->values.size() < 2) return std::nullopt;
+  const std::vector<Nanos>& times = curve->times;
+  const std::vector<std::int64_t>& values = curve->values;
+  std::vector<double> rates;
+  std::int64_t grown = 0;
+  Nanos covered = 0;
+  std::size_t from = 0;
+  for (std::size_t to = 1; to < values.size(); ++to) {
+    const bool last = to + 1 == values.size();
+    if (values[to] < values[to - 1]) {
+      from = to;
+      continue;
+    }
+    if (times[to] - times[from] < window && !(last && rates.empty())) continue;
+    const std::int64_t growth = values[to] - values[from];
+    const Nanos length = times[to] - times[from];
+    grown += growth;
+    covered += length;
+    rates.push_back(static_cast<double>(growth) / static_cast<double>(length) * scale);
+    from = to;
+  }
+  if (covered == 0) return std::nullopt;
+  return spread(std::move(rates),
+                static_cast<double>(grown) / static_cast<double>(covered) * scale);
+}
+
+std::optional<std::int64_t> last_of(const Curve* curve) {
+  if (curve == nullptr || curve->values.empty()) return std::nullopt;
+  return curve->values.back();
+}
+
+std::optional<std::int64_t> largest_of(const Curve* curve) {
+  if (curve == nullptr || curve->values.empty()) return std::nullopt;
+  return *std::ranges::max_element(curve->values);
+}
+
+std::optional<std::int64_t> growth_of(const Curve* curve) {
+  if (curve == nullptr || curve->values.size() < 2) return std::nullopt;
+  std::int64_t sum = 0;
+  for (std::size_t i = 1; i < curve->values.size(); ++i) {
+    sum += std::max<std::int64_t>(curve->values[i] - curve->values[i - 1], 0);
+  }
+  return sum;
+}
+
+CurveReader::CurveReader(const Curve* curve) : curve_(curve) {
+  if (curve == nullptr || curve->is_counter()) return;
+  sums_.push_back(0);
+  for (const std::int64_t value : curve->values) sums_.push_back(sums_.back() + value);
+}
+
+std::size_t CurveReader::first_at(Nanos time) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(curve_->times, time) -
+                                  curve_->times.begin());
+}
+
+std::size_t CurveReader::samples(Interval within) const {
+  return curve_ == nullptr ? 0 : first_at(within.end) - first_at(within.start);
+}
+
+std::optional<double> CurveReader::mean(Interval within) const {
+  const std::size_t count = samples(within);
+  if (count == 0) return std::nullopt;
+  const std::size_t first = first_at(within.start);
+  return static_cast<double>(sums_[first + count] - sums_[first]) / static_cast<double>(count);
+}
+
+std::optional<std::int64_t> CurveReader::max(Interval within) const {
+  const std::size_t count = samples(within);
+  if (count == 0) return std::nullopt;
+  const auto first = curve_->values.begin() + static_cast<std::ptrdiff_t>(first_at(within.start));
+  return *std::max_element(first, first + static_cast<std::ptrdiff_t>(count));
+}
+
+std::optional<double> CurveReader::value_at(Nanos time) const {
+  const std::size_t after = first_at(time);
+  if (after == curve_->times.size()) return std::nullopt;
+  const auto value = [&](std::size_t i) { return static_cast<double>(curve_->values[i]); };
+  if (curve_->times[after] == time) return value(after);
+  if (after == 0) return std::nullopt;
+  const double part = static_cast<double>(time - curve_->times[after - 1]) /
+                      static_cast<double>(curve_->times[after] - curve_->times[after - 1]);
+  return value(after - 1) + (value(after) - value(after - 1)) * part;
+}
+
+std::optional<double> CurveReader::growth(Interval within) const {
+  if (curve_ == nullptr || curve_->times.empty()) return std::nullopt;
+  const auto from = value_at(within.start);
+  const auto to = value_at(within.end);
+  return from && to && *to >= *from ? std::optional(*to - *from) : std::nullopt;
+}
+
+}  // namespace stepscope::analysis

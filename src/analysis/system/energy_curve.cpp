@@ -1,0 +1,261 @@
+#include "analysis/system/energy_curve.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "analysis/system/curve_values.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+
+// Steps begin and end between samples: the line goes on this many intervals beyond them.
+constexpr Nanos kIntervalsBeyond = 2;
+
+// Power whose reading is "usage" is on many GPUs the mean of the last second.
+constexpr Nanos kUsageMean = 1'000'000'000;
+// Known GPUs update their counters every 20 to 100 ms. One that is read seldom does not show it.
+constexpr Nanos kLongestUpdate = 100'000'000;
+
+Nanos median_of(std::vector<Nanos> lengths) {
+  if (lengths.empty()) return 0;
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
+  std::ranges::nth_element(lengths, middle);
+  return *middle;
+}
+
+// The median time between two changes of a counter: how often the device updates it, as far as the
+// samples can tell.
+Nanos time_between_changes(const Curve& counter) {
+  std::vector<Nanos> lengths;
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < counter.values.size(); ++i) {
+    if (counter.values[i] == counter.values[last]) continue;
+    if (last > 0) lengths.push_back(counter.times[i] - counter.times[last]);
+    last = i;
+  }
+  return median_of(std::move(lengths));
+}
+
+// What power can tell apart.
+Nanos resolution_of(const Curve& power) {
+  std::vector<Nanos> lengths;
+  for (std::size_t i = 1; i < power.times.size(); ++i) {
+    lengths.push_back(power.times[i] - power.times[i - 1]);
+  }
+  return std::max(median_of(std::move(lengths)),
+                  power.field("reading") == "usage" ? kUsageMean : 0);
+}
+
+// Microjoules of a counter since its first value. One that fell began anew: what was in between is
+// not known.
+std::vector<std::int64_t> totals_of(const Curve& counter) {
+  const std::int64_t scale = counter.about->unit == "mJ" ? 1000 : 1;
+  std::vector<std::int64_t> totals;
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < counter.values.size(); ++i) {
+    if (i > 0) {
+      total += std::max<std::int64_t>(counter.values[i] - counter.values[i - 1], 0) * scale;
+    }
+    totals.push_back(total);
+  }
+  return totals;
+}
+
+__extension__ using Wide = __int128;
+
+// Halves of femtojoules: two powers in microwatts, added, for so many nanoseconds.
+constexpr Wide kHalvesPerMicro = 2'000'000'000;
+constexpr Wide kMicroPerMilli = 1000;
+constexpr std::int64_t kMostMilliwatts = 1'000'000'000;
+
+std::int64_t micro(Wide halves) { return static_cast<std::int64_t>(halves / kHalvesPerMicro); }
+
+// Power, integrated up to each of some times: a straight line between two samples, and flat beyond
+// its ends.
+struct PowerIntegral {
+  std::vector<Wide> total;
+  std::vector<Wide> error;  // as if it had jumped anywhere between two samples
+
+  PowerIntegral(const Curve& power, const std::vector<Nanos>& times) {
+    Wide before = 0;
+    std::size_t next = 0;  // sample at or behind the time
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      while (next < power.times.size() && power.times[next] < times[i]) ++next;
+      const Wide now = at(power, next, times[i]);
+      if (i == 0) {
+        total.push_back(0);
+        error.push_back(0);
+      } else {
+        const Wide length = times[i] - times[i - 1];
+        total.push_back(total.back() + (before + now) * length);
+        error.push_back(error.back() + (now > before ? now - before : before - now) * length);
+      }
+      before = now;
+    }
+  }
+
+ private:
+  // Within bounds, so that the sums of a damaged file have room.
+  static Wide microwatts(std::int64_t milliwatts) {
+    return Wide{std::clamp<std::int64_t>(milliwatts, 0, kMostMilliwatts)} * kMicroPerMilli;
+  }
+  static Wide at(const Curve& power, std::size_t next, Nanos time) {
+    if (next == power.times.size()) return microwatts(power.values.back());
+    const Wide after = microwatts(power.values[next]);
+    if (next == 0 || power.times[next] == time) return after;
+    const Wide before = microwatts(power.values[next - 1]);
+    const Nanos start = power.times[next - 1];
+    return before + (after - before) * (time - start) / (power.times[next] - start);
+  }
+};
+
+}  // namespace
+
+std::string_view name_of(EnergyMethod method) {
+  return method == EnergyMethod::kCounter ? "counter" : "power, integrated";
+}
+
+EnergyCurve EnergyCurve::from_counter(const Curve& counter, Nanos interval) {
+  EnergyCurve curve;
+  curve.method_ = EnergyMethod::kCounter;
+  curve.times_ = counter.times;
+  curve.total_ = totals_of(counter);
+  curve.update_ = time_between_changes(counter);
+  curve.finish(interval);
+  if (curve.empty() || curve.covered().length() <= 0) return curve;
+  // One update may have come just before the first sample or just after the last.
+  const double per_ns =
+      static_cast<double>(curve.total_uj()) / static_cast<double>(curve.covered().length());
+  curve.error_ = static_cast<std::int64_t>(per_ns * static_cast<double>(curve.update_));
+  return curve;
+}
+
+EnergyCurve EnergyCurve::from_power(const Curve& power, Nanos interval) {
+  EnergyCurve curve;
+  curve.method_ = EnergyMethod::kPower;
+  curve.times_ = power.times;
+  const PowerIntegral integral(power, curve.times_);
+  for (const Wide total : integral.total) curve.total_.push_back(micro(total));
+  curve.error_ = micro(integral.error.back());
+  if (power.field("reading") == "usage") curve.update_ = kUsageMean;
+  curve.finish(interval);
+  return curve;
+}
+
+EnergyCurve EnergyCurve::from_both(const Curve& counter, const Curve& power, Nanos interval) {
+  if (counter.times.size() < 2) return from_power(power, interval);
+  const EnergyCurve coarse = from_counter(counter, interval);
+  EnergyCurve curve;
+  curve.method_ = EnergyMethod::kCounter;
+  std::ranges::set_union(counter.times, power.times, std::back_inserter(curve.times_));
+  const PowerIntegral integral(power, curve.times_);
+  const auto place = [&](Nanos time) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(curve.times_, time) -
+                                    curve.times_.begin());
+  };
+  const std::size_t first = place(counter.times.front());
+  const std::size_t last = place(counter.times.back());
+  for (std::size_t i = 0; i <= first; ++i) curve.total_.push_back(micro(integral.total[i]));
+  const std::int64_t begin = curve.total_.back();
+  for (std::size_t to = 1, i = first + 1; to < counter.times.size(); ++to) {
+    const Wide from = integral.total[i - 1];
+    const std::size_t end = place(counter.times[to]);
+    const auto whole = static_cast<double>(integral.total[end] - from);
+    const std::int64_t before = begin + coarse.total_[to - 1];
+    const auto used = static_cast<double>(coarse.total_[to] - coarse.total_[to - 1]);
+    for (; i < end; ++i) {
+      // No power at all: it is not known when, so at the end.
+      const double part = whole > 0 ? static_cast<double>(integral.total[i] - from) / whole : 0.0;
+      curve.total_.push_back(before + static_cast<std::int64_t>(used * part));
+    }
+    curve.total_.push_back(begin + coarse.total_[to]);
+    ++i;
+  }
+  for (std::size_t i = last + 1; i < curve.times_.size(); ++i) {
+    curve.total_.push_back(curve.total_[last] + micro(integral.total[i] - integral.total[last]));
+  }
+  const Nanos covered = coarse.covered().length();
+  // As often as the counter changed or was read, whichever is longer.
+  const Nanos between =
+      std::max(coarse.update_, covered / static_cast<Nanos>(counter.times.size() - 1));
+  curve.update_ = std::min(between, resolution_of(power));
+  curve.finish(interval);
+  const double per_ns = static_cast<double>(coarse.total_uj()) / static_cast<double>(covered);
+  const Nanos update = std::min(between, std::max(curve.update_, kLongestUpdate));
+  curve.error_ = static_cast<std::int64_t>(per_ns * static_cast<double>(update)) +
+                 micro(integral.error[first] + integral.error.back() - integral.error[last]);
+  return curve;
+}
+
+void EnergyCurve::finish(Nanos interval) {
+  Nanos between = interval;
+  if (between <= 0 && times_.size() > 1) {
+    between = (times_.back() - times_.front()) / static_cast<Nanos>(times_.size() - 1);
+  }
+  update_ = std::max(update_, between);
+  beyond_ = kIntervalsBeyond * between;
+}
+
+std::optional<double> EnergyCurve::at(Nanos time) const {
+  if (empty() || time < times_.front() - beyond_ || time > times_.back() + beyond_) {
+    return std::nullopt;
+  }
+  const auto after =
+      static_cast<std::size_t>(std::ranges::lower_bound(times_, time) - times_.begin());
+  const std::size_t to = std::clamp<std::size_t>(after, 1, times_.size() - 1);
+  const double part =
+      static_cast<double>(time - times_[to - 1]) / static_cast<double>(times_[to] - times_[to - 1]);
+  return static_cast<double>(total_[to - 1]) +
+         static_cast<double>(total_[to] - total_[to - 1]) * part;
+}
+
+std::optional<double> EnergyCurve::within(Interval stretch) const {
+  const auto from = at(stretch.start);
+  const auto to = at(stretch.end);
+  return from && to ? std::optional(std::max(*to - *from, 0.0)) : std::nullopt;
+}
+
+std::vector<EnergySource> energy_sources(const NodeCurves& node) {
+  std::vector<EnergySource> sources;
+  const std::vector<std::string> of_job = gpus_of_job(node);
+  for (const std::string& gpu : node.gpus()) {
+    const Curve* const counter = node.find("gpu.energy", "device", gpu);
+    const Curve* const power = node.find("gpu.power", "device", gpu);
+    const Curve* const from = counter != nullptr ? counter : power;
+    if (from == nullptr) continue;
+    EnergyCurve curve = counter == nullptr ? EnergyCurve::from_power(*power, node.interval)
+                        : power == nullptr
+                            ? EnergyCurve::from_counter(*counter, node.interval)
+                            : EnergyCurve::from_both(*counter, *power, node.interval);
+    if (curve.empty()) continue;
+    const auto most = spread_of(power, 1e-3);
+    sources.push_back({.kind = "GPU",
+                       .device = gpu,
+                       .model = std::string(from->field("model")),
+                       .counted = std::ranges::find(of_job, gpu) != of_job.end(),
+                       .curve = std::move(curve),
+                       .max_watts = most ? std::optional(most->max) : std::nullopt});
+  }
+  struct Counter {
+    std::string_view name, kind;
+  };
+  for (const Counter& one : {Counter{"cpu.energy", "CPU"}, Counter{"memory.energy", "memory"}}) {
+    for (const Curve* counter : node.named(one.name)) {
+      EnergyCurve curve = EnergyCurve::from_counter(*counter, node.interval);
+      if (curve.empty()) continue;
+      sources.push_back({.kind = std::string(one.kind),
+                         .device = std::string(counter->field("device")),
+                         .model = "",
+                         .counted = true,
+                         .curve = std::move(curve),
+                         .max_watts = std::nullopt});
+    }
+  }
+  return sources;
+}
+
+}  // namespace stepscope::analysis

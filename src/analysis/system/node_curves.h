@@ -1,0 +1,71 @@
+// What was sampled of each machine, over the whole run: the files of one machine put together, on
+// the clock on which the steps of its ranks are.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/arithmetic/intervals.h"
+#include "analysis/view.h"
+#include "series/node.h"
+
+namespace stepscope::analysis {
+
+// One series of a machine.
+struct Curve {
+  const series::Series* about = nullptr;  // its name, unit and of what it is
+  std::vector<base::Nanos> times;         // rising; since the first recording of the run began
+  std::vector<std::int64_t> values;
+
+  bool is_counter() const { return about->kind == series::Kind::kCounter; }
+  std::string_view field(std::string_view key) const { return about->field(key); }
+};
+
+// Something that could not be seen, in a sentence.
+struct Unseen {
+  base::Nanos time = 0;
+  std::string source, text;
+};
+
+struct NodeCurves {
+  std::string host;
+  base::Nanos interval = 0;  // between samples, as it was wanted
+  Interval sampled;          // from the first moment to the last
+  base::Nanos gaps = 0;      // of it, without samples
+  std::uint64_t moments = 0;
+  base::Nanos cpu_ns = 0;  // that sampling took, where it is known
+  std::vector<Curve> curves;
+  std::vector<Unseen> missing;  // by time
+
+  std::vector<const Curve*> named(std::string_view name) const;
+  // The only one of its name; null where there is none.
+  const Curve* find(std::string_view name, std::string_view key = {},
+                    std::string_view value = {}) const;
+  // "0", "1", MIG instances: as they were first seen.
+  std::vector<std::string> gpus() const;
+};
+
+// By host.
+std::vector<NodeCurves> node_curves(const RunView& view);
+
+// On which machine a rank ran; nothing where nothing was recorded of it.
+std::map<std::int32_t, std::string> hosts_of_ranks(const RunView& view);
+
+// The sentence for a user who chose ranks or steps, where tables of whole machines stand beside
+// those that were chosen from; empty where everything was meant. `chosen`: the tables that follow.
+std::string why_whole_run(const RunView& view, const std::vector<NodeCurves>& nodes,
+                          std::string_view chosen);
+
+// The GPUs a rank worked on: those its processes had open, else those it was given; of several that
+// all ranks of a machine were given, the one of its number there.
+std::vector<std::string> gpus_of_rank(const NodeCurves& node, std::int32_t rank);
+// The GPUs of the job: one that nobody of the job had open, beside others that somebody had, is
+// not.
+std::vector<std::string> gpus_of_job(const NodeCurves& node);
+
+}  // namespace stepscope::analysis

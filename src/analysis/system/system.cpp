@@ -1,0 +1,195 @@
+// What the machines of a run did meanwhile: processors, memory, GPUs, disks, network, and the
+// processes of the job, over the run and within each step. Definitions: docs/metrics/system.md.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis.h"
+#include "analysis/recording/recorded_steps.h"
+#include "analysis/registry.h"
+#include "analysis/system/curve_values.h"
+#include "analysis/system/system_tables.h"
+#include "analysis/system/time_buckets.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Nanos;
+using base::Null;
+
+constexpr std::array kParameters = std::to_array<Parameter>({
+    {"window", ParameterType::kDuration, "1s",
+     "stretch of time over which the load of processors, disks and networks is counted"},
+    {"points", ParameterType::kCount, "300", "points of a curve over time"},
+});
+
+void add_curves(SystemTables& tables, const NodeCurves& node, bool several, std::size_t points) {
+  const std::string before = several ? node.host + " " : "";
+  const auto add = [&](base::Table& table, const Curve* curve, const std::string& of,
+                       double scale) {
+    if (curve == nullptr) return;
+    for_each_bucket(*curve, node.sampled, points, [&](Nanos start, double value) {
+      table.add({node.host, before + of, start, value * scale});
+    });
+  };
+  const auto processors = largest_of(node.find("cpu.count"));
+  if (processors && *processors > 0) {
+    add(tables.load, node.find("cpu.busy"), "CPU", 1.0 / static_cast<double>(*processors));
+  }
+  add(tables.memory, node.find("memory.used"), "host", 1);
+  for (const std::string& gpu : gpus_of_job(node)) {
+    add(tables.load, node.find("gpu.busy", "device", gpu), "GPU " + gpu, 0.01);
+    add(tables.memory, node.find("gpu.memory", "device", gpu), "GPU " + gpu, 1);
+  }
+}
+
+// What one rank's steps are read from.
+class RankReaders {
+ public:
+  RankReaders(const NodeCurves& node, std::int32_t rank) : cpu_(node.find("cpu.busy")) {
+    for (const std::string& gpu : gpus_of_rank(node, rank)) {
+      busy_.emplace_back(node.find("gpu.busy", "device", gpu));
+      memory_.emplace_back(node.find("gpu.memory", "device", gpu));
+      power_.emplace_back(node.find("gpu.power", "device", gpu));
+    }
+    processors_ = largest_of(node.find("cpu.count"));
+    for (const Curve* curve : node.named("process.cpu")) take(curve, rank, process_, children_);
+    for (const Curve* curve : node.named("process.read")) take(curve, rank, read_, read_);
+    for (const Curve& curve : node.curves) {
+      if (curve.times.size() > most_.size()) most_ = curve.times;
+    }
+  }
+
+  void add(base::Table& table, std::int32_t rank, const RecordedStep& step) const {
+    const Interval within{step.start, step.start + step.length};
+    const auto moments =
+        std::ranges::lower_bound(most_, within.end) - std::ranges::lower_bound(most_, within.start);
+    table.add({rank, step.number, step.start, step.length, moments, mean_busy(within),
+               sum_of_largest(within), sum_of_means(power_, within, 1e-3), cpu_share(within),
+               cores(process_, within), cores(children_, within),
+               cell_or_null(growth(read_, within))});
+  }
+
+ private:
+  static void take(const Curve* curve, std::int32_t rank, std::vector<CurveReader>& own,
+                   std::vector<CurveReader>& children) {
+    if (curve->about->number("rank") != rank) return;
+    (curve->field("of") == "children" ? children : own).emplace_back(curve);
+  }
+
+  Cell mean_busy(Interval within) const {
+    double sum = 0;
+    std::size_t count = 0;
+    for (const CurveReader& reader : busy_) {
+      const auto mean = reader.mean(within);
+      if (!mean) continue;
+      sum += *mean;
+      ++count;
+    }
+    return count == 0 ? Cell(Null{}) : Cell(sum / static_cast<double>(count) * 0.01);
+  }
+
+  Cell sum_of_largest(Interval within) const {
+    std::int64_t sum = 0;
+    for (const CurveReader& reader : memory_) {
+      const auto most = reader.max(within);
+      if (!most) return Null{};
+      sum += *most;
+    }
+    return memory_.empty() ? Cell(Null{}) : Cell(sum);
+  }
+
+  static Cell sum_of_means(const std::vector<CurveReader>& readers, Interval within, double scale) {
+    double sum = 0;
+    for (const CurveReader& reader : readers) {
+      const auto mean = reader.mean(within);
+      if (!mean) return Null{};
+      sum += *mean * scale;
+    }
+    return readers.empty() ? Cell(Null{}) : Cell(sum);
+  }
+
+  static std::optional<double> growth(const std::vector<CurveReader>& readers, Interval within) {
+    std::optional<double> sum;
+    for (const CurveReader& reader : readers) {
+      if (const auto one = reader.growth(within)) sum = sum.value_or(0) + *one;
+    }
+    return sum;
+  }
+
+  static Cell cores(const std::vector<CurveReader>& readers, Interval within) {
+    const auto used = growth(readers, within);
+    if (!used || within.length() <= 0) return Null{};
+    return *used / static_cast<double>(within.length());
+  }
+
+  Cell cpu_share(Interval within) const {
+    const auto busy = cpu_.growth(within);
+    if (!busy || within.length() <= 0 || !processors_ || *processors_ <= 0) return Null{};
+    return *busy / static_cast<double>(within.length()) / static_cast<double>(*processors_);
+  }
+
+  CurveReader cpu_;
+  std::optional<std::int64_t> processors_;
+  std::vector<CurveReader> busy_, memory_, power_, process_, children_, read_;
+  std::vector<Nanos> most_;  // moments of the series that was read most often
+};
+
+void add_steps(base::Table& table, const RunView& view, const std::vector<NodeCurves>& nodes) {
+  const auto hosts = hosts_of_ranks(view);
+  for (const auto& [rank, steps] : recorded_steps(view)) {
+    const auto host = hosts.find(rank);
+    if (host == hosts.end()) continue;
+    const auto node = std::ranges::find(nodes, host->second, &NodeCurves::host);
+    if (node == nodes.end()) continue;
+    const RankReaders readers(*node, rank);
+    for (const RecordedStep& step : steps) readers.add(table, rank, step);
+  }
+}
+
+Answer run(const RunView& view, const Options& options) {
+  const Nanos window = std::max<Nanos>(options.duration("window"), 1);
+  const auto points = static_cast<std::size_t>(options.count("points"));
+  const std::vector<NodeCurves> nodes = node_curves(view);
+  SystemTables tables;
+  for (const NodeCurves& node : nodes) {
+    add_machine(tables.machines, node, window);
+    add_gpus(tables.gpus, node, window);
+    add_processes(tables.processes, node, window);
+    add_curves(tables, node, nodes.size() > 1, points);
+    add_traffic(tables.traffic, node, window);
+    add_cores(tables.cores, node, window);
+    add_missing(tables.missing, node);
+  }
+  add_steps(tables.steps, view, nodes);
+  Answer answer;
+  if (auto sentence = why_whole_run(view, nodes, "'steps'"); !sentence.empty()) {
+    answer.remarks.emplace_back(std::move(sentence));
+  }
+  if (tables.steps.rows() == 0) {
+    answer.remarks.push_back(
+        Remark::on_table("steps", "No steps were recorded on the machines that were sampled."));
+  }
+  answer.tables = tables.take();
+  return answer;
+}
+
+}  // namespace
+
+const Analysis kSystem{
+    .name = "system",
+    .title = "Machines",
+    .question = "What did processors, memory, GPUs, disks and network do meanwhile?",
+    .parameters = kParameters,
+    .tables = kSystemTables,
+    .run = run,
+    .needs = Needs::kSystem,
+};
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,244 @@
+// What a whole run says of machines, GPUs, processes, disks and cores.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/system/curve_values.h"
+#include "analysis/system/system_tables.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Cell;
+using base::Nanos;
+using base::Null;
+
+constexpr double kPercent = 0.01;
+constexpr double kMilli = 1e-3;
+constexpr double kPerSecond = 1e9;
+
+Cell cell_of(const std::optional<SampleSpread>& spread, double SampleSpread::* which) {
+  return spread ? Cell((*spread).*which) : Cell(Null{});
+}
+
+Cell scaled(std::optional<std::int64_t> value, double scale) {
+  return value ? Cell(static_cast<double>(*value) * scale) : Cell(Null{});
+}
+
+// Over all devices of a machine; nothing where none is known.
+std::optional<std::int64_t> growth_of_all(const NodeCurves& node, std::string_view name) {
+  std::optional<std::int64_t> sum;
+  for (const Curve* curve : node.named(name)) {
+    if (const auto growth = growth_of(curve)) sum = sum.value_or(0) + *growth;
+  }
+  return sum;
+}
+
+// Reasons for a lower clock that cost speed, as bits of NVML.
+struct Reason {
+  std::int64_t bits;
+  std::string_view name;
+};
+constexpr std::array kReasons = std::to_array<Reason>({
+    {0x4, "power limit"},
+    {0x20 | 0x40, "heat"},
+    {0x80, "power supply"},
+    {0x8, "hardware slowdown"},
+});
+
+struct Slowed {
+  Cell share = Null{};
+  std::string by;
+};
+
+Slowed slowed(const Curve* curve) {
+  if (curve == nullptr) return {};
+  std::array<std::pair<std::int64_t, std::string_view>, kReasons.size()> counts;
+  for (std::size_t i = 0; i < kReasons.size(); ++i) counts[i] = {0, kReasons[i].name};
+  std::int64_t any = 0;
+  for (const std::int64_t bits : curve->values) {
+    bool counted = false;
+    for (std::size_t i = 0; i < kReasons.size(); ++i) {
+      if ((bits & kReasons[i].bits) == 0) continue;
+      // The hardware's own bit is set together with its cause.
+      if (kReasons[i].bits == 0x8 && counted) continue;
+      ++counts[i].first;
+      counted = true;
+    }
+    any += counted ? 1 : 0;
+  }
+  std::ranges::stable_sort(counts, std::ranges::greater{},
+                           [](const auto& one) { return one.first; });
+  Slowed result{.share = static_cast<double>(any) / static_cast<double>(curve->values.size())};
+  for (const auto& [count, name] : counts) {
+    if (count > 0) result.by += (result.by.empty() ? "" : ", ") + std::string(name);
+  }
+  return result;
+}
+
+std::vector<std::int64_t> ranks_on(const NodeCurves& node, const std::string& gpu) {
+  std::vector<std::int64_t> ranks;
+  for (const Curve* curve : node.named("gpu.given")) {
+    const auto rank = curve->about->number("rank");
+    if (rank && std::ranges::find(ranks, *rank) == ranks.end()) ranks.push_back(*rank);
+  }
+  std::ranges::sort(ranks);
+  std::erase_if(ranks, [&](std::int64_t rank) {
+    const auto gpus = gpus_of_rank(node, static_cast<std::int32_t>(rank));
+    return std::ranges::find(gpus, gpu) == gpus.end();
+  });
+  return ranks;
+}
+
+}  // namespace
+
+void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
+  const auto processors = largest_of(node.find("cpu.count"));
+  const double share = processors && *processors > 0 ? 1.0 / static_cast<double>(*processors) : 0;
+  const auto cpu = processors ? rates_of(node.find("cpu.busy"), window, share) : std::nullopt;
+  std::optional<double> cores;
+  for (const Curve* curve : node.named("process.cpu")) {
+    if (const auto rates = rates_of(curve, window)) cores = cores.value_or(0) + rates->mean;
+  }
+  const Curve* const used = node.find("memory.used");
+  const Nanos sampled = node.sampled.length();
+  table.add({node.host,
+             cell_or_null(processors),
+             cell_of(cpu, &SampleSpread::mean),
+             cell_of(cpu, &SampleSpread::p95),
+             cell_of(cpu, &SampleSpread::max),
+             cell_or_null(cores),
+             scaled(last_of(node.find("cgroup.cpu.limit")), kMilli),
+             cell_of(spread_of(used), &SampleSpread::mean),
+             cell_or_null(largest_of(used)),
+             cell_or_null(last_of(node.find("memory.total"))),
+             cell_or_null(largest_of(node.find("cgroup.memory"))),
+             cell_or_null(last_of(node.find("cgroup.memory.limit"))),
+             cell_or_null(growth_of_all(node, "disk.read")),
+             cell_or_null(growth_of_all(node, "disk.written")),
+             cell_or_null(growth_of_all(node, "network.received")),
+             cell_or_null(growth_of_all(node, "network.sent")),
+             sampled,
+             node.gaps,
+             node.moments,
+             node.cpu_ns > 0 && sampled > 0
+                 ? Cell(static_cast<double>(node.cpu_ns) / static_cast<double>(sampled))
+                 : Cell(Null{})});
+}
+
+void add_gpus(base::Table& table, const NodeCurves& node, Nanos window) {
+  for (const std::string& gpu : gpus_of_job(node)) {
+    const auto curve = [&](std::string_view name) { return node.find(name, "device", gpu); };
+    const auto rate = [&](std::string_view name) {
+      return cell_of(rates_of(curve(name), window, kPerSecond), &SampleSpread::mean);
+    };
+    const auto busy = spread_of(curve("gpu.busy"), kPercent);
+    const auto watts = spread_of(curve("gpu.power"), kMilli);
+    const Curve* const used = curve("gpu.memory");
+    const Slowed by = slowed(curve("gpu.clock_reasons"));
+    const Curve* any = nullptr;
+    for (const Curve& one : node.curves) {
+      if (one.about->name.starts_with("gpu.") && one.field("device") == gpu) any = &one;
+    }
+    const std::vector<std::int64_t> ranks = ranks_on(node, gpu);
+    table.add({node.host,
+               gpu,
+               any->field("model"),
+               std::span<const std::int64_t>(ranks),
+               cell_of(busy, &SampleSpread::mean),
+               cell_of(busy, &SampleSpread::median),
+               cell_of(busy, &SampleSpread::p95),
+               cell_of(spread_of(used), &SampleSpread::mean),
+               cell_or_null(largest_of(used)),
+               cell_or_null(last_of(curve("gpu.memory_total"))),
+               cell_of(watts, &SampleSpread::mean),
+               cell_of(watts, &SampleSpread::p95),
+               cell_of(watts, &SampleSpread::max),
+               scaled(last_of(curve("gpu.power_limit")), kMilli),
+               cell_of(spread_of(curve("gpu.clock")), &SampleSpread::mean),
+               cell_or_null(largest_of(curve("gpu.temperature"))),
+               by.share,
+               by.by.empty() ? Cell(Null{}) : Cell(by.by),
+               rate("gpu.pcie_received"),
+               rate("gpu.pcie_sent"),
+               rate("gpu.nvlink_received"),
+               rate("gpu.nvlink_sent"),
+               busy ? busy->count : 0});
+  }
+}
+
+void add_processes(base::Table& table, const NodeCurves& node, Nanos window) {
+  for (const Curve* cpu : node.named("process.cpu")) {
+    const std::string_view of = cpu->field("of");
+    const std::string_view process = cpu->field("process");
+    const auto curve = [&](std::string_view name, std::string_view which) -> const Curve* {
+      for (const Curve* one : node.named(name)) {
+        if (one->field("process") == process && one->field("of") == which) return one;
+      }
+      return nullptr;
+    };
+    const bool children = of == "children";
+    const auto most = largest_of(curve("process.count", of));
+    if (children && most.value_or(0) == 0) continue;  // it started none
+    const auto cores = rates_of(cpu, window);
+    const Curve* const rss = curve("process.rss", of);
+    const double each = children ? 1.0 / static_cast<double>(*most) : 1.0;
+    const auto waited = rates_of(curve("process.waited", of), window, each);
+    table.add({cell_or_null(cpu->about->number("rank")), node.host,
+               children ? "started by it" : "training", children ? cell_or_null(most) : Cell(1),
+               cell_of(cores, &SampleSpread::mean), cell_of(cores, &SampleSpread::p95),
+               cell_of(cores, &SampleSpread::max), cell_or_null(growth_of(cpu)),
+               cell_of(waited, &SampleSpread::mean), cell_of(spread_of(rss), &SampleSpread::mean),
+               cell_or_null(largest_of(rss)),
+               children ? Cell(Null{}) : cell_or_null(largest_of(curve("process.pss", "all"))),
+               cell_or_null(growth_of(curve("process.read", of))),
+               cell_or_null(growth_of(curve("process.written", of))),
+               cell_or_null(growth_of(curve("process.disk_read", of))),
+               cell_or_null(growth_of(curve("process.disk_written", of)))});
+  }
+}
+
+void add_traffic(base::Table& table, const NodeCurves& node, Nanos window) {
+  struct Kind {
+    std::string_view name, in, out, busy;
+  };
+  constexpr std::array kKinds = std::to_array<Kind>({
+      {"disk", "disk.read", "disk.written", "disk.busy"},
+      {"network", "network.received", "network.sent", ""},
+  });
+  for (const Kind& kind : kKinds) {
+    for (const Curve* in : node.named(kind.in)) {
+      const std::string_view device = in->field("device");
+      const Curve* const out = node.find(kind.out, "device", device);
+      const auto in_rates = rates_of(in, window, kPerSecond);
+      const auto out_rates = rates_of(out, window, kPerSecond);
+      const auto busy = rates_of(node.find(kind.busy, "device", device), window);
+      table.add({node.host, device, kind.name, cell_or_null(growth_of(in)),
+                 cell_of(in_rates, &SampleSpread::mean), cell_of(in_rates, &SampleSpread::max),
+                 cell_or_null(growth_of(out)), cell_of(out_rates, &SampleSpread::mean),
+                 cell_of(out_rates, &SampleSpread::max), cell_of(busy, &SampleSpread::mean)});
+    }
+  }
+}
+
+void add_cores(base::Table& table, const NodeCurves& node, Nanos window) {
+  for (const Curve* core : node.named("core.busy")) {
+    const auto busy = rates_of(core, window);
+    table.add({node.host, cell_or_null(core->about->number("core")),
+               cell_of(busy, &SampleSpread::mean), cell_of(busy, &SampleSpread::p95),
+               cell_of(busy, &SampleSpread::max)});
+  }
+}
+
+void add_missing(base::Table& table, const NodeCurves& node) {
+  for (const Unseen& one : node.missing) {
+    table.add({node.host, one.source, one.time, one.text});
+  }
+}
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,29 @@
+// The tables of the analysis `system`: their columns, and what fills their rows.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "analysis/key_columns.h"
+#include "analysis/system/node_curves.h"
+#include "base/table.h"
+
+namespace stepscope::analysis {
+
+extern const std::array<base::TableShape, 9> kSystemTables;
+
+struct SystemTables {
+  SystemTables();
+  base::Table machines, gpus, processes, steps, load, memory, traffic, cores, missing;
+
+  std::vector<base::Table> take();
+};
+
+void add_machine(base::Table& table, const NodeCurves& node, base::Nanos window);
+void add_gpus(base::Table& table, const NodeCurves& node, base::Nanos window);
+void add_processes(base::Table& table, const NodeCurves& node, base::Nanos window);
+void add_traffic(base::Table& table, const NodeCurves& node, base::Nanos window);
+void add_cores(base::Table& table, const NodeCurves& node, base::Nanos window);
+void add_missing(base::Table& table, const NodeCurves& node);
+
+}  // namespace stepscope::analysis

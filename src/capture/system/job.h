@@ -1,0 +1,55 @@
+// The processes of the job on this node: those that said so in the node's folder, and all that
+// they started. Whoever starts a recording leaves a file there; nobody writes another's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/system/place.h"
+
+namespace stepscope::capture {
+
+using Variables = std::map<std::string, std::string>;
+
+struct JobProcess {
+  int pid = 0;
+  std::int64_t rank = 0;
+  std::int64_t local_rank = 0;
+  Variables devices = {};          // variables that say which devices it was given
+  std::vector<int> children = {};  // all that it started, and they; by number
+};
+
+// What says which devices a process was given, as it is in the environment now.
+Variables device_variables();
+
+class Job {
+ public:
+  Job(SystemPlace place, std::string folder)
+      : place_(std::move(place)), folder_(std::move(folder)) {}
+
+  // This process is of the job. Fails where the folder cannot be written.
+  base::Status announce(std::int64_t rank, std::int64_t local_rank, const Variables& devices) const;
+  void withdraw() const;
+
+  // Looks who is there now.
+  void refresh();
+  const std::vector<JobProcess>& processes() const { return processes_; }  // by rank
+  // Of this process or its children; nothing: not of the job.
+  std::optional<std::int64_t> rank_of(int pid) const;
+
+ private:
+  std::optional<JobProcess> read(const std::string& file_name) const;
+  void find_children();
+
+  SystemPlace place_;
+  std::string folder_;
+  std::vector<JobProcess> processes_;
+  std::map<int, std::int64_t> rank_of_;
+  std::map<int, int> parents_;  // of every process of the machine, as last seen
+};
+
+}  // namespace stepscope::capture

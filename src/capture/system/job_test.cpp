@@ -1,0 +1,137 @@
+#include "capture/system/job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "capture/system/fake_machine_for_tests.h"
+#include "capture/system/visible.h"
+
+namespace stepscope::capture {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Job, IsWhoAnnouncedItselfAndAllTheyStarted) {
+  FakeMachine machine;
+  machine.process(10, 1);
+  machine.process(11, 10);
+  machine.process(12, 11);  // a child of a child
+  machine.process(20, 10);  // a rank that another rank started
+  machine.process(21, 20);
+  machine.process(99, 1);  // somebody else's
+  machine.announced(10, 0);
+  machine.announced(20, 1);
+  machine.announced(77, 2);                                             // has ended
+  machine.write("node/process-99", "rank 3\nstart 6\nend\n");           // its number was given anew
+  machine.write("node/process-12", "rank 4\nstart 7\nlocal_rank 4\n");  // is being written
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  ASSERT_EQ(job.processes().size(), 2U);
+  EXPECT_EQ(job.processes()[0].pid, 10);
+  EXPECT_THAT(job.processes()[0].children, ElementsAre(11, 12));
+  EXPECT_THAT(job.processes()[1].children, ElementsAre(21));
+  EXPECT_EQ(job.rank_of(12), 0);
+  EXPECT_EQ(job.rank_of(21), 1);
+  EXPECT_EQ(job.rank_of(99), std::nullopt);
+}
+
+TEST(Job, AnnouncesThisProcessAsItIs) {
+  FakeMachine machine;
+  SystemPlace place;  // the real one
+  Job job(place, machine.path("node"));
+  ASSERT_TRUE(job.announce(3, 1, {{"CUDA_VISIBLE_DEVICES", "0,2"}, {"HIP_VISIBLE_DEVICES", ""}}));
+  job.refresh();
+  ASSERT_EQ(job.processes().size(), 1U);
+  EXPECT_EQ(job.processes()[0].pid, ::getpid());
+  EXPECT_EQ(job.processes()[0].rank, 3);
+  EXPECT_EQ(job.processes()[0].local_rank, 1);
+  EXPECT_EQ(job.processes()[0].devices.at("CUDA_VISIBLE_DEVICES"), "0,2");
+  EXPECT_EQ(job.processes()[0].devices.at("HIP_VISIBLE_DEVICES"), "");
+  job.withdraw();
+  job.refresh();
+  EXPECT_THAT(job.processes(), IsEmpty());
+  EXPECT_FALSE(Job(place, machine.path("no-such-folder")).announce(0, 0, {}));
+}
+
+TEST(Processes, TotalsKeepWhatEnded) {
+  FakeMachine machine;
+  const auto files = [&](int pid, const char* read) {
+    machine.write("proc/" + std::to_string(pid) + "/statm", "500 100 0 0 0 0 0\n");
+    machine.write("proc/" + std::to_string(pid) + "/io",
+                  std::string("rchar: ") + read + "\nwchar: 3\nread_bytes: 1\nwrite_bytes: 2\n");
+  };
+  machine.process(10, 1);
+  machine.process(11, 10);
+  machine.announced(10, 0);
+  machine.cpu_ns = {{10, 100}, {11, 40}};
+  files(10, "1000");
+  files(11, "70");
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  const auto source = process_source(machine.place(), job);
+  Watcher watcher;
+  watcher.sample(*source);
+  machine.remove("proc/11");  // ends
+  machine.process(12, 10);
+  machine.cpu_ns = {{10, 150}, {12, 5}};
+  files(12, "30");
+  watcher.sample(*source);  // not looked for new ones yet
+  job.refresh();
+  watcher.sample(*source);
+  const Seen seen = watcher.seen();
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  EXPECT_THAT(seen["process.cpu rank 0 process"], ElementsAre(100, 150, 150));
+  EXPECT_THAT(seen["process.cpu rank 0 children"], ElementsAre(40, 40, 45));
+  EXPECT_THAT(seen["process.read rank 0 children"], ElementsAre(70, 70, 100));
+  EXPECT_THAT(seen["process.rss rank 0 process"], ElementsAre(100 * page, 100 * page, 100 * page));
+  EXPECT_THAT(seen["process.count rank 0 children"], ElementsAre(1));  // one at any time
+}
+
+struct GivenCase {
+  const char* name;
+  Variables variables;
+  std::vector<std::size_t> devices;
+  std::vector<std::string> parts;
+};
+
+TEST(Visible, AsCudaAndSlurmReadIt) {
+  const std::vector<ListedDevice> listed = {
+      {"GPU-aaaa", 4}, {"GPU-bbbb", 5}, {"GPU-cccc", 6}, {"GPU-cddd", 7}};
+  const GivenCase cases[] = {
+      {"nothing said: all", {}, {0, 1, 2, 3}, {}},
+      {"numbers in their order", {{"CUDA_VISIBLE_DEVICES", "2,0"}}, {2, 0}, {}},
+      {"empty: none", {{"CUDA_VISIBLE_DEVICES", ""}}, {}, {}},
+      {"-1 ends the list", {{"CUDA_VISIBLE_DEVICES", "1,-1,2"}}, {1}, {}},
+      {"a number too high ends the list", {{"CUDA_VISIBLE_DEVICES", "1,9,2"}}, {1}, {}},
+      {"the beginning of a name", {{"CUDA_VISIBLE_DEVICES", "GPU-cd, GPU-a"}}, {3, 0}, {}},
+      {"twice is once", {{"CUDA_VISIBLE_DEVICES", "1,1"}}, {1}, {}},
+      {"a part", {{"CUDA_VISIBLE_DEVICES", "MIG-1234"}}, {}, {"MIG-1234"}},
+      {"Slurm counts the node's", {{"SLURM_JOB_GPUS", "5-6"}}, {1, 2}, {}},
+      {"the step's before the job's",
+       {{"SLURM_JOB_GPUS", "4-7"}, {"SLURM_STEP_GPUS", "7"}},
+       {3},
+       {}},
+      {"CUDA's before Slurm's", {{"SLURM_JOB_GPUS", "4"}, {"CUDA_VISIBLE_DEVICES", "1"}}, {1}, {}},
+      {"numbers that the driver does not know", {{"SLURM_JOB_GPUS", "0,1"}}, {0, 1, 2, 3}, {}},
+  };
+  for (const GivenCase& one : cases) {
+    SCOPED_TRACE(one.name);
+    const GivenDevices given = nvidia_devices(one.variables, listed);
+    EXPECT_EQ(given.devices, one.devices);
+    EXPECT_EQ(given.parts, one.parts);
+  }
+  EXPECT_THAT(
+      amd_devices({{"ROCR_VISIBLE_DEVICES", "3"}, {"CUDA_VISIBLE_DEVICES", "0"}}, listed).devices,
+      ElementsAre(3));
+}
+
+TEST(Visible, Lists) {
+  EXPECT_THAT(numbers_in("0,2-4"), ElementsAre(0, 2, 3, 4));
+  EXPECT_THAT(numbers_in(""), IsEmpty());
+  EXPECT_THAT(numbers_in("gpu:2,1,5-"), ElementsAre(1));
+  EXPECT_THAT(numbers_in("0-99999999999"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace stepscope::capture

@@ -1,0 +1,243 @@
+// The job's processes: processor time, resident memory, bytes read and written; of each process
+// that announced itself, and of all that it started together.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "capture/system/job.h"
+#include "capture/system/source.h"
+#include "capture/system/text_file.h"
+
+namespace stepscope::capture {
+namespace {
+
+// Running totals of a process, in the order of their series.
+enum Total : std::uint8_t { kCpu, kWaited, kRead, kWritten, kDiskRead, kDiskWritten, kTotals };
+constexpr std::array<std::string_view, kTotals> kTotalNames = {
+    "process.cpu",     "process.waited",    "process.read",
+    "process.written", "process.disk_read", "process.disk_written"};
+using Values = std::array<std::optional<std::int64_t>, kTotals>;
+
+struct OneProcess {
+  TextFile statm, io, schedstat;
+  Values last = {};
+  bool io_refused = false;
+};
+
+std::optional<std::int64_t> resident_bytes(TextFile& statm) {
+  static const std::int64_t kPageBytes = ::sysconf(_SC_PAGESIZE);
+  auto text = statm.read();
+  if (!text) return std::nullopt;
+  next_word(*text);
+  const auto pages = whole_number(next_word(*text));
+  return pages ? std::optional(*pages * kPageBytes) : std::nullopt;
+}
+
+void read_io(OneProcess& process, Values& values) {
+  const auto text = process.io.read();
+  process.io_refused = !text && process.io.error() != ESRCH && process.io.error() != ENOENT;
+  if (!text) return;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    std::string_view line = next_line(rest);
+    const std::string_view name = next_word(line);
+    const auto value = whole_number(next_word(line));
+    if (name == "rchar:") values[kRead] = value;
+    if (name == "wchar:") values[kWritten] = value;
+    if (name == "read_bytes:") values[kDiskRead] = value;
+    if (name == "write_bytes:") values[kDiskWritten] = value;
+  }
+}
+
+// How long the first thread was ready to run while no processor was free for it.
+std::optional<std::int64_t> waited_ns(TextFile& schedstat) {
+  auto text = schedstat.read();
+  if (!text) return std::nullopt;
+  next_word(*text);  // time it ran
+  return whole_number(next_word(*text));
+}
+
+// Processes that are counted together. What ended stays in the totals.
+class Group {
+ public:
+  Group(Samples& samples, const JobProcess& of, bool children) : children_(children) {
+    const wire::Fields about = {{"rank", std::to_string(of.rank)},
+                                {"process", std::to_string(of.pid)},
+                                {"of", children ? "children" : "process"}};
+    for (std::size_t i = 0; i < kTotals; ++i) {
+      series_[i] = samples.define({.name = kTotalNames[i],
+                                   .unit = i == kCpu || i == kWaited ? "ns" : "bytes",
+                                   .kind = SeriesKind::kCounter,
+                                   .about = about});
+    }
+    resident_ = samples.define({.name = "process.rss", .unit = "bytes", .about = about});
+    count_ = samples.define({.name = "process.count", .unit = "count", .about = about});
+  }
+
+  void sample(Samples& samples, const SystemPlace& place, const std::vector<int>& pids) {
+    // Most have no children: a dozen series of zeros would say so again and again.
+    if (children_ && pids.empty() && !began_) return;
+    began_ = true;
+    forget_ended(pids);
+    std::int64_t resident = 0;
+    std::int64_t alive = 0;
+    for (const int pid : pids) {
+      OneProcess& process = known(place, pid);
+      const auto bytes = resident_bytes(process.statm);
+      if (!bytes) continue;
+      ++alive;
+      resident += *bytes;
+      Values values = {};
+      values[kCpu] = place.process_cpu_ns(pid);
+      values[kWaited] = waited_ns(process.schedstat);
+      read_io(process, values);
+      for (std::size_t i = 0; i < kTotals; ++i) {
+        if (values[i]) process.last[i] = values[i];
+      }
+      if (process.io_refused) {
+        samples.say("processes",
+                    "Bytes read and written by some of the job's processes are not "
+                    "known: /proc/PID/io may not be read.");
+      }
+    }
+    if (children_) samples.put_if_new(count_, alive);
+    if (alive == 0 && !children_) return;  // it is gone: its memory is not 0
+    samples.put(resident_, resident);
+    for (std::size_t i = 0; i < kTotals; ++i) put_total(samples, i);
+  }
+
+ private:
+  OneProcess& known(const SystemPlace& place, int pid) {
+    const auto found = live_.find(pid);
+    if (found != live_.end()) return found->second;
+    const std::string folder = place.proc + "/" + std::to_string(pid);
+    return live_
+        .emplace(pid, OneProcess{TextFile(folder + "/statm"), TextFile(folder + "/io"),
+                                 TextFile(folder + "/schedstat")})
+        .first->second;
+  }
+
+  void forget_ended(const std::vector<int>& pids) {
+    for (auto one = live_.begin(); one != live_.end();) {
+      if (std::ranges::binary_search(pids, one->first)) {
+        ++one;
+        continue;
+      }
+      for (std::size_t i = 0; i < kTotals; ++i) ended_[i] += one->second.last[i].value_or(0);
+      one = live_.erase(one);
+    }
+  }
+
+  void put_total(Samples& samples, std::size_t which) {
+    std::int64_t total = ended_[which];
+    bool known = children_ && live_.empty();
+    for (const auto& [pid, process] : live_) {
+      known |= process.last[which].has_value();
+      total += process.last[which].value_or(0);
+    }
+    if (known || total > 0) samples.put(series_[which], total);
+  }
+
+  bool children_, began_ = false;
+  std::array<wire::SeriesId, kTotals> series_{};
+  wire::SeriesId resident_ = 0, count_ = 0;
+  std::map<int, OneProcess> live_;
+  std::array<std::int64_t, kTotals> ended_{};
+};
+
+class Processes final : public Source {
+ public:
+  Processes(const SystemPlace& place, const Job& job) : place_(place), job_(job) {}
+
+  void sample(Samples& samples) override {
+    for (const JobProcess& process : job_.processes()) {
+      auto found = groups_.find(process.pid);
+      if (found == groups_.end()) {
+        found = groups_
+                    .emplace(process.pid,
+                             Pair{Group(samples, process, false), Group(samples, process, true)})
+                    .first;
+      }
+      found->second.own.sample(samples, place_, {process.pid});
+      found->second.children.sample(samples, place_, process.children);
+    }
+  }
+
+ private:
+  struct Pair {
+    Group own, children;
+  };
+  const SystemPlace place_;
+  const Job& job_;
+  std::map<int, Pair> groups_;
+};
+
+// Memory of a process with what it shares counted in parts: slow to ask for, so asked seldom.
+class SharedMemory final : public Source {
+ public:
+  SharedMemory(const SystemPlace& place, const Job& job) : place_(place), job_(job) {}
+
+  void sample(Samples& samples) override {
+    for (const JobProcess& process : job_.processes()) {
+      const auto own = proportional_bytes(samples, process.pid);
+      if (!own) continue;
+      std::int64_t all = *own;
+      for (const int child : process.children)
+        all += proportional_bytes(samples, child).value_or(0);
+      auto found = series_.find(process.pid);
+      if (found == series_.end()) {
+        const wire::SeriesId made =
+            samples.define({.name = "process.pss",
+                            .unit = "bytes",
+                            .about = {{"rank", std::to_string(process.rank)},
+                                      {"process", std::to_string(process.pid)},
+                                      {"of", "all"}}});
+        found = series_.emplace(process.pid, made).first;
+      }
+      samples.put(found->second, all);
+    }
+  }
+
+  std::int64_t least_interval_ns() const override { return 10'000'000'000; }
+
+ private:
+  std::optional<std::int64_t> proportional_bytes(Samples& samples, int pid) const {
+    TextFile file(place_.proc + "/" + std::to_string(pid) + "/smaps_rollup");
+    const auto text = file.read();
+    std::string_view rest = text.value_or(std::string_view());
+    while (!rest.empty()) {
+      std::string_view line = next_line(rest);
+      if (next_word(line) != "Pss:") continue;
+      const auto kib = whole_number(next_word(line));
+      return kib ? std::optional(*kib * 1024) : std::nullopt;
+    }
+    if (!text && file.error() == EACCES) {
+      samples.say("processes",
+                  "Memory that processes share is not known: /proc/PID/smaps_rollup "
+                  "may not be read.");
+    }
+    return std::nullopt;
+  }
+
+  const SystemPlace place_;
+  const Job& job_;
+  std::map<int, wire::SeriesId> series_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> process_source(const SystemPlace& place, const Job& job) {
+  return std::make_unique<Processes>(place, job);
+}
+
+std::unique_ptr<Source> shared_memory_source(const SystemPlace& place, const Job& job) {
+  return std::make_unique<SharedMemory>(place, job);
+}
+
+}  // namespace stepscope::capture

@@ -1,0 +1,244 @@
+#include "capture/system/sampler.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "capture/scope_file.h"
+#include "capture/system/node_lock.h"
+#include "capture/system/sampling.h"
+#include "capture/system/text_file.h"
+#include "capture/ticks.h"
+
+namespace stepscope::capture {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kBetweenTries = std::chrono::seconds(2);  // for the lock
+constexpr auto kBetweenWrites = std::chrono::milliseconds(500);
+constexpr double kMostHz = 100;
+constexpr int kMostFiles = 1000;
+
+// Never destroyed: the thread may run while the process exits.
+struct State {
+  std::mutex mutex;  // of everything below
+  std::condition_variable wake;
+  std::thread thread;
+  bool running = false, stopping = false;
+  SystemOptions options;
+  SystemState shown;
+};
+
+State& state() {
+  static State& it = *new State;
+  return it;
+}
+
+// False: it was stopped meanwhile.
+bool wait_until(Clock::time_point when) {
+  State& it = state();
+  std::unique_lock lock(it.mutex);
+  return !it.wake.wait_until(lock, when, [&] { return it.stopping; });
+}
+
+wire::Fields about_node(const SystemOptions& options) {
+  wire::Fields fields = options.about;
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  std::string boot = text_of(options.place.proc + "/sys/kernel/random/boot_id").value_or("");
+  fields.emplace_back("role", "node");
+  fields.emplace_back("host", host);
+  fields.emplace_back("pid", std::to_string(getpid()));
+  fields.emplace_back("rank", std::to_string(options.rank));
+  fields.emplace_back("interval_ns", std::to_string(static_cast<std::int64_t>(1e9 / options.hz)));
+  fields.emplace_back("boot", boot.substr(0, boot.find('\n')));
+  fields.emplace_back("ticks", kSteadyCounter ? "processor" : "monotonic");
+  return fields;
+}
+
+// system.scope, or system-2.scope behind a process that sampled before.
+std::optional<ScopeFile> new_file(const std::string& folder, bool only_the_first) {
+  for (int number = 1; number <= kMostFiles; ++number) {
+    const std::string name = number == 1 ? "/system" : "/system-" + std::to_string(number);
+    base::Result<ScopeFile> file = ScopeFile::create(folder + name + ".scope");
+    if (file) return *std::move(file);
+    // Exists already: of another.
+    if (file.error().code != base::Code::kInvalidArgument || only_the_first) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+class NodeFile {
+ public:
+  NodeFile(ScopeFile file, const SystemOptions& options) : file_(std::move(file)) {
+    wire::put_file_header(out_);
+    wire::put_process(out_, about_node(options));
+    flush(nullptr);
+  }
+
+  // Null: only what waits already.
+  void flush(Sampling* sampling, bool last = false) {
+    wire::put_anchor(out_, now());
+    if (sampling != nullptr) sampling->take(out_);
+    if (last) {
+      wire::Cost cost;
+      if (sampling != nullptr) cost.records = sampling->values();
+      cost.bytes = file_.written() + out_.size();
+      cost.lost_bytes = file_.lost();
+      cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      wire::put_end(out_, cost);
+    }
+    file_.write(out_);
+    out_.clear();
+  }
+  const ScopeFile& file() const { return file_; }
+
+ private:
+  ScopeFile file_;
+  std::string out_;
+};
+
+void show(const NodeFile& file, const Sampling& sampling) {
+  State& it = state();
+  const std::lock_guard lock(it.mutex);
+  it.shown = {.running = true,
+              .path = file.file().path(),
+              .cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+              .moments = sampling.moments(),
+              .values = sampling.values(),
+              .write_error = file.file().first_error()};
+}
+
+void sample_until_stopped(ScopeFile made, const SystemOptions& options) {
+  NodeFile file(std::move(made), options);
+  const auto interval = std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options.hz));
+  Sampling sampling(options.place, options.folder, interval.count());
+  sampling.prepare();
+  Clock::time_point next = Clock::now();
+  Clock::time_point next_write = next + kBetweenWrites;
+  do {
+    sampling.moment();
+    // Held up for long, such as by a sleeping laptop: what was missed is not made up for.
+    next = std::max(next + interval, Clock::now());
+    if (next >= next_write) {
+      file.flush(&sampling);
+      show(file, sampling);
+      next_write = next + kBetweenWrites;
+    }
+  } while (wait_until(next));
+  sampling.moment(true);  // running totals count up to the end
+  file.flush(&sampling, true);
+  show(file, sampling);
+}
+
+// The lock first: who does not get it waits for its turn.
+void take_part() {
+  pthread_setname_np(pthread_self(), "stepscope-sys");
+  const SystemOptions options = [] {
+    const std::lock_guard lock(state().mutex);
+    return state().options;
+  }();
+  NodeLock lock(options.folder);
+  while (true) {
+    const LockResult result = lock.take();
+    if (result == LockResult::kFailed) return;
+    if (result != LockResult::kHeld) {
+      auto file = new_file(options.folder, result == LockResult::kUnsupported);
+      if (file) sample_until_stopped(*std::move(file), options);
+      return;
+    }
+    if (!wait_until(Clock::now() + kBetweenTries)) return;
+  }
+}
+
+// Signals are the training's.
+std::thread start_thread() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(take_part);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+// A forked child has none of this: its parent samples it.
+void before_fork() { state().mutex.lock(); }
+void after_fork_in_parent() { state().mutex.unlock(); }
+void after_fork_in_child() {
+  State& it = state();
+  if (it.running) (void)new std::thread(std::move(it.thread));  // the parent's: not to be joined
+  it.running = it.stopping = false;
+  it.shown = {};
+  it.mutex.unlock();
+  new (&it.wake) std::condition_variable;
+}
+
+void prepare_process() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    std::atexit(stop_system);
+  });
+}
+
+}  // namespace
+
+base::Status start_system(const SystemOptions& options) {
+  prepare_process();
+  State& it = state();
+  const std::lock_guard lock(it.mutex);
+  if (it.running) {
+    return base::fail(base::Code::kInvalidArgument,
+                      "this process samples already, in " + it.options.folder);
+  }
+  if (!(options.hz > 0 && options.hz <= kMostHz)) {
+    return base::fail(base::Code::kInvalidArgument, "samples are taken 0 to 100 times a second");
+  }
+  SCOPE_TRY(Job(options.place, options.folder)
+                .announce(options.rank, options.local_rank, device_variables()));
+  it.options = options;
+  it.shown = {};
+  it.stopping = false;
+  it.thread = start_thread();
+  it.running = true;
+  return base::Done{};
+}
+
+void stop_system() {
+  State& it = state();
+  std::thread thread;
+  SystemOptions options;
+  {
+    const std::lock_guard lock(it.mutex);
+    if (!it.running || it.stopping) return;
+    it.stopping = true;
+    thread = std::move(it.thread);
+    options = it.options;
+  }
+  it.wake.notify_all();
+  if (thread.joinable()) thread.join();
+  Job(options.place, options.folder).withdraw();
+  const std::lock_guard lock(it.mutex);
+  it.running = it.stopping = false;
+  it.shown.running = false;
+}
+
+SystemState system_state() {
+  State& it = state();
+  const std::lock_guard lock(it.mutex);
+  SystemState shown = it.shown;
+  shown.running = it.running;
+  return shown;
+}
+
+}  // namespace stepscope::capture

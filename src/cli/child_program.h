@@ -1,0 +1,36 @@
+// Another program, run to its end as if we were not there: same streams, same process group, same
+// signals. Signals that the terminal sends reach it without us; those somebody sends to us are
+// passed on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace stepscope::cli {
+
+struct ProgramEnd {
+  int start_error = 0;  // errno, where it could not be started
+  int status = 0;       // as waitpid has it
+  base::Nanos wall_ns = 0;
+  base::Nanos processor_ns = 0;  // of it and of what it waited for
+  std::uint64_t peak_bytes = 0;  // of the largest process among them
+};
+
+// What goes on beside the program. Both may start threads that block signals.
+struct Beside {
+  std::function<void()> started = {};  // once, when it runs
+  std::function<bool()> look = {};     // every second, until it says false
+};
+
+// `environment` holds "NAME=value". Must be called before other threads are made.
+ProgramEnd run_to_end(const std::vector<std::string>& words,
+                      const std::vector<std::string>& environment, const Beside& beside = {});
+
+// Ends this process as the program ended: with its status, or by its signal.
+[[noreturn]] void end_like(const ProgramEnd& end);
+
+}  // namespace stepscope::cli

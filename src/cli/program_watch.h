@@ -1,0 +1,37 @@
+// What the command itself can record of a program, whatever it is written in: its beginning and
+// end, and the machine meanwhile. It is kept where nothing inside of the program recorded more.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/launcher.h"
+#include "session/program_run.h"
+
+namespace stepscope::cli {
+
+class ProgramWatch {
+ public:
+  explicit ProgramWatch(const Launcher& launcher) : launcher_(launcher) {}
+  ProgramWatch(const ProgramWatch&) = delete;
+  ProgramWatch& operator=(const ProgramWatch&) = delete;
+  ~ProgramWatch() { drop(); }
+
+  // The program runs. `hz`: how often the machine is measured; 0: not at all. Where no temporary
+  // folder can be written, nothing is recorded.
+  void begin(double hz);
+  // The program has ended: what was recorded is whole.
+  void end();
+  // It is not needed: somebody else records.
+  void drop();
+  bool is_on() const { return !folder_.empty(); }
+  base::Status keep(const session::ProgramRun& run, const std::string& folder);
+
+ private:
+  const Launcher& launcher_;
+  std::string folder_;  // where it is recorded until it is kept; empty: nowhere
+  bool is_running_ = false;
+};
+
+}  // namespace stepscope::cli

@@ -1,0 +1,232 @@
+#include "cli/recorded_program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/anemoi_reports.h"
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "cli/hook_folder.h"
+#include "cli/interrupt.h"
+#include "cli/program_environment.h"
+#include "cli/settings.h"
+#include "cli/temporary_folder.h"
+#include "report/numbers.h"
+#include "report/page.h"
+#include "session/config/recording_plan.h"
+
+namespace stepscope::cli {
+namespace {
+
+void show_report(const Settings& settings, const std::string& run) {
+  // Standard output is the program's, also when it has ended.
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  Interrupt interrupt;
+  Console console(settings);
+  const std::vector<std::string> words = {run};
+  const auto nothing = [](const std::string&) -> std::optional<std::string> {
+    return std::nullopt;
+  };
+  const auto arguments = parse(words, kReport.options, general_options(), nothing);
+  if (arguments) (void)kReport.run({*arguments, settings, console, interrupt});
+}
+
+std::string spent(const ProgramEnd& end) {
+  return fmt::format("the program ran for {}, with {} of processor time and at most {} of memory",
+                     report::duration_text(end.wall_ns), report::duration_text(end.processor_ns),
+                     report::bytes_text(end.peak_bytes));
+}
+
+// As the user would type it: short where it lies below.
+std::string from_here(const std::string& path) {
+  std::error_code error;
+  const std::string near = std::filesystem::proximate(path, error).string();
+  return error || near.empty() || near.starts_with("..") ? path : near;
+}
+
+// A run that processes on other machines recorded, who cannot leave notes here.
+std::string run_without_notes(const std::string& folder, std::filesystem::file_time_type started) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const bool is_attempt = entry.path().filename().string().starts_with("attempt-");
+    if (is_attempt && entry.last_write_time(error) >= started) return folder;
+  }
+  return {};
+}
+
+}  // namespace
+
+RecordedProgram::RecordedProgram(const Context& context, const session::Config& config)
+    : context_(context),
+      config_(config),
+      words_(context.arguments.words()),
+      launcher_(launcher_around()),
+      watch_(launcher_),
+      package_(hook_package()),
+      notes_folder_(make_temporary_folder("stepscope-run")),
+      started_(std::filesystem::file_time_type::clock::now()) {
+  const std::string chosen = config.given<std::string>("folder").value_or("");
+  folder_ = std::filesystem::absolute(chosen.empty() ? new_run_folder(words_, launcher_) : chosen)
+                .lexically_normal()
+                .string();
+  own_launch_ = fmt::format("{}{}", ::getpid(), notes_folder_);
+}
+
+ProgramEnd RecordedProgram::run() {
+  open_stage();
+  run_.start_unix_ns =
+      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+  const Beside beside{.started = [this] { watch_.begin(sampling_hz()); },
+                      .look = [this] { return is_still_alone(); }};
+  end_ = run_to_end(words_, environment(), beside);
+  watch_.end();
+  return end_;
+}
+
+void RecordedProgram::tell() {
+  notes_ = read_notes(notes_folder_);
+  remove_folder(notes_folder_);
+  if (end_.start_error != 0) {
+    context_.console.error(fmt::format("{}: {}", words_.front(), std::strerror(end_.start_error)));
+    return;
+  }
+  leave_stage();
+  // Behind a launcher, what others record there is theirs to tell.
+  if (notes_.runs.empty() && !launcher_.is_there) {
+    const std::string run = run_without_notes(expanded(folder_, launcher_), started_);
+    if (!run.empty()) notes_.runs.push_back(run);
+  }
+  const bool is_trained = !notes_.runs.empty();
+  if (!is_trained) keep_own();
+  show_runs();
+  for (const std::string& problem : notes_.problems) context_.console.error(problem);
+  if (is_trained || !launcher_.is_first()) return;
+  context_.console.error(why_.empty() ? "no training was recorded"
+                                      : fmt::format("no training was recorded: {}", why_));
+  context_.console.note(spent(end_));
+}
+
+std::vector<std::string> RecordedProgram::environment() const {
+  if (!can_hook()) return plain_environment();
+  std::optional<session::StagePlace> stage;
+  if (stage_.is_open()) stage = session::StagePlace{stage_.folder(), host_name()};
+  return hooked_environment(
+      {.package = package_,
+       .notes = notes_folder_,
+       .plan = session::in_one_line(session::plan_json(config_, folder_, stage)),
+       .launch = launcher_.is_there ? std::string() : own_launch_});
+}
+
+bool RecordedProgram::shows_report() const {
+  return config_.get<bool>("report") && !context_.settings.quiet;
+}
+
+// The machine as the settings want it measured.
+double RecordedProgram::sampling_hz() const {
+  return config_.get<bool>("system.enabled") ? config_.get<double>("system.rate") : 0;
+}
+
+// Until a process of the program says that it records.
+bool RecordedProgram::is_still_alone() {
+  if (read_notes(notes_folder_).runs.empty()) return true;
+  watch_.drop();
+  return false;
+}
+
+void RecordedProgram::open_stage() {
+  if (!config_.get<bool>("stage") || !can_hook()) return;
+  const base::Status opened = stage_.open(folder_, launcher_);
+  if (!opened) {
+    stage_problem_ =
+        "the run is not staged, but written to its folder at once: " + opened.error().message;
+  }
+}
+
+void RecordedProgram::leave_stage() {
+  if (!stage_problem_.empty()) notes_.problems.push_back(stage_problem_);
+  if (!stage_.is_open()) return;
+  const StageEnd end = stage_.finish(launcher_.is_first());
+  for (const std::string& problem : end.problems) notes_.problems.push_back(problem);
+  is_elsewhere_ = end.is_shared;
+}
+
+// What the command saw of the program, where nobody saw more.
+void RecordedProgram::keep_own() {
+  why_ = can_hook() ? why_nothing(notes_, words_)
+         : package_.empty()
+             ? "the Python package stepscope was found neither beside this program nor by python3"
+             : "no temporary folder can be written (TMPDIR)";
+  if (!watch_.is_on()) return;
+  const std::string folder = expanded(folder_, launcher_);
+  const base::Status kept = watch_.keep(facts(), folder);
+  if (kept) {
+    notes_.runs.push_back(folder);
+  } else if (launcher_.is_first()) {
+    notes_.problems.push_back("what the machine did is not kept: " + kept.error().message);
+  }
+}
+
+session::ProgramRun RecordedProgram::facts() const {
+  session::ProgramRun run = run_;
+  std::error_code error;
+  const std::string script = script_among(words_);
+  run.command = words_;
+  run.with_arguments = config_.get<bool>("arguments");
+  run.directory = std::filesystem::current_path(error).string();
+  run.host = host_name();
+  run.script = script.empty() ? "" : std::filesystem::absolute(script).string();
+  run.version = STEPSCOPE_VERSION;
+  run.rank = launcher_.rank;
+  run.local_rank = launcher_.local_rank;
+  run.world_size = launcher_.world_size;
+  run.launch = launch_key(launcher_, own_launch_);
+  run.tags = config_.get<std::vector<std::string>>("tags");
+  run.run_id = config_.given<std::string>("run_id").value_or("");
+  run.wall_ns = end_.wall_ns;
+  run.processor_ns = end_.processor_ns;
+  run.peak_bytes = end_.peak_bytes;
+  const bool exited = WIFEXITED(end_.status);
+  run.status = exited ? WEXITSTATUS(end_.status) : 128 + WTERMSIG(end_.status);
+  run.finished = exited ? "exit" : fmt::format("SIG{}", ::sigabbrev_np(WTERMSIG(end_.status)));
+  run.why_nothing = why_;
+  return run;
+}
+
+// Also where no report is shown: they are files.
+void RecordedProgram::show_anemoi_reports(const std::string& run) {
+  const std::string settings = session::anemoi_json(config_);
+  if (settings.empty() || package_.empty()) return;
+  const auto text = write_anemoi_reports(run, settings, package_);
+  if (!text) {
+    context_.console.error("the reports of benchmark_profiler were not written: " +
+                           text.error().message);
+  } else if (shows_report()) {
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    (void)context_.console.write("\n" + *text);
+  }
+}
+
+void RecordedProgram::show_runs() {
+  if (!launcher_.is_first()) return;
+  for (const std::string& run : notes_.runs) {
+    const std::string paths[] = {from_here(run)};
+    if (is_elsewhere_) {
+      context_.console.note(fmt::format(
+          "other processes of this node still record; the last of them moves the run to {}",
+          paths[0]));
+      continue;
+    }
+    if (shows_report()) show_report(context_.settings, paths[0]);
+    show_anemoi_reports(run);
+    context_.console.note(fmt::format("the run is in {}; `stepscope report {}` shows this again",
+                                      paths[0], report::typed_again(paths)));
+  }
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,214 @@
+#include "report/diff.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/compare/diff.h"
+#include "base/table_line.h"
+#include "report/cell_text.h"
+#include "report/json_writer.h"
+#include "report/numbers.h"
+#include "report/tables.h"
+
+namespace stepscope::report {
+namespace {
+
+using base::TableLine;
+
+constexpr std::array<std::string_view, 8> kTimeColumns = {"quantity",   "before_ns",    "after_ns",
+                                                          "change_ns",  "change_share", "low_share",
+                                                          "high_share", "significant"};
+constexpr std::array kTimes = std::to_array<Part>({
+    {.analysis = "diff", .table = "times", .columns = kTimeColumns, .bars = false},
+});
+constexpr std::array kParts = std::to_array<Part>({
+    {.analysis = "diff", .table = "parts", .shown = Shown::kBoth, .bars = false},
+});
+constexpr std::array<std::string_view, 7> kKernelColumns = {
+    "verdict", "kernel", "before_ns", "after_ns", "change_ns", "after_count", "was"};
+constexpr std::array kKernels = std::to_array<Part>({
+    {.analysis = "diff", .table = "kernels", .columns = kKernelColumns, .rows = 12},
+});
+constexpr std::array<std::string_view, 8> kOperatorColumns = {
+    "verdict",        "operator",      "before_device_ns", "after_device_ns",
+    "before_host_ns", "after_host_ns", "before_calls",     "after_calls"};
+constexpr std::array kOperators = std::to_array<Part>({
+    {.analysis = "diff", .table = "operators", .columns = kOperatorColumns, .rows = 12},
+});
+constexpr std::array kMemory = std::to_array<Part>({
+    {.analysis = "diff", .table = "memory", .bars = false},
+});
+constexpr std::array kSections = std::to_array<Section>({
+    {"Step time",
+     "typical is the mean of the middle half of the steps; in 95 of 100 cases the change lies "
+     "between low and high, the spread between runs of one program included",
+     kTimes, ""},
+    {"Where the difference is",
+     "the typical step, every moment counted once, for the first part that applies; changes add up "
+     "to that of the step",
+     kParts, ""},
+    {"Kernels", "per step, the largest changes first", kKernels, ""},
+    {"Operators", "per step, the largest changes first", kOperators, ""},
+    {"Memory", "peaks", kMemory, ""},
+});
+
+const base::Table* table_of(const analysis::Answer& answer, std::string_view name) {
+  const auto found = std::ranges::find(answer.tables, name, &base::Table::name);
+  return found == answer.tables.end() ? nullptr : &*found;
+}
+
+std::optional<TableLine> line_of(const analysis::Answer& answer, std::string_view quantity) {
+  const base::Table* times = table_of(answer, "times");
+  for (std::size_t r = 0; times != nullptr && r < times->rows(); ++r) {
+    if (TableLine(*times, r).text("quantity") == quantity) return TableLine(*times, r);
+  }
+  return std::nullopt;
+}
+
+std::string_view part_words(std::string_view part) {
+  static constexpr std::array kWords =
+      std::to_array<std::pair<std::string_view, std::string_view>>({
+          {"kernel", "kernels"},
+          {"memcpy", "copies"},
+          {"memset", "memsets"},
+          {"runtime", "calls to the GPU"},
+          {"dataloader", "DataLoader"},
+          {"cpu_exec", "operators on the host"},
+          {"other", "Python and what nobody recorded"},
+      });
+  const auto* const found =
+      std::ranges::find(kWords, part, [](const auto& pair) { return pair.first; });
+  return found == kWords.end() ? part : found->second;
+}
+
+std::string time_text(double ns) { return duration_text(std::llround(ns)); }
+
+// "41.5 → 52.0 ms": the unit once, where both have the same.
+std::string times_text(const TableLine& line) {
+  const std::string before = time_text(line.number("before_ns"));
+  const std::string after = time_text(line.number("after_ns"));
+  const std::size_t unit = before.rfind(' ');
+  const bool same = unit != std::string::npos && after.ends_with(before.substr(unit));
+  return fmt::format("{} → {}", same ? before.substr(0, unit) : before, after);
+}
+
+std::string change_text(const TableLine& line) {
+  if (!line.has("change_share")) return {};
+  if (!line.has("low_share"))
+    return fmt::format(" ({})", signed_share_text(line.number("change_share")));
+  return fmt::format(" ({})",
+                     bounded_share_text(line.number("change_share"), line.number("low_share"),
+                                        line.number("high_share")));
+}
+
+// The parts that explain most of the change.
+std::string reasons_text(const analysis::Answer& diff, double change_ns) {
+  constexpr double kWorthNaming = 0.2;  // of the change
+  constexpr std::size_t kMost = 2;
+  const base::Table* parts = table_of(diff, "parts");
+  std::vector<TableLine> named;
+  for (std::size_t r = 0; parts != nullptr && r < parts->rows(); ++r) {
+    const TableLine line(*parts, r);
+    if (line.number("change_ns") / change_ns >= kWorthNaming) named.push_back(line);
+  }
+  std::ranges::stable_sort(named, std::ranges::greater{}, [](const TableLine& line) {
+    return std::abs(line.number("change_ns"));
+  });
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMost, named.size()); ++i) {
+    out += fmt::format("{}{}{}: {}", i == 0 ? "; " : ", ",
+                       time_text(std::abs(named[i].number("change_ns"))), i == 0 ? " of it" : "",
+                       part_words(named[i].text("part")));
+  }
+  return out;
+}
+
+std::string side_text(const TableLine& line, bool several_ranks) {
+  std::string out(line.text("run"));
+  if (several_ranks) out += fmt::format(", rank {}", line.whole("rank"));
+  out += ": " + counted(static_cast<std::uint64_t>(line.whole("steps")), "step");
+  if (line.whole("warmup_steps") > 0) {
+    out += fmt::format(" ({} of warm-up left out)", line.whole("warmup_steps"));
+  }
+  if (line.has("gpu")) out += fmt::format(", {}", line.text("gpu"));
+  return out;
+}
+
+}  // namespace
+
+std::string signed_share_text(double share, std::optional<double> error) {
+  const double percent = 100 * share;
+  const double scale = error ? 100 * *error : std::abs(percent) / 10;
+  const int digits = scale >= 1 ? 0 : scale >= 0.1 ? 1 : 2;
+  const std::string text = fmt::format("{:.{}f} %", std::abs(percent), digits);
+  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+  return fmt::format("{}{}", percent < 0 && !is_zero ? "−" : "+", text);
+}
+
+std::string bounded_share_text(double share, double low, double high) {
+  constexpr double kLopsided = 0.1;
+  const double error = (high - low) / 2;
+  if (std::abs(low + error - share) > kLopsided * error) {
+    return fmt::format("{}, between {} and {}", signed_share_text(share, error),
+                       signed_share_text(low, error), signed_share_text(high, error));
+  }
+  return fmt::format("{} ± {}", signed_share_text(share, error),
+                     signed_share_text(error, error).substr(1));
+}
+
+std::string diff_sentence(const analysis::Answer& diff) {
+  const auto typical = line_of(diff, "typical");
+  if (!typical) return "nothing to compare: one side has no steps";
+  const std::string head = fmt::format("step {}{}", times_text(*typical), change_text(*typical));
+  if (!typical->has("significant")) {
+    return head + reasons_text(diff, typical->number("change_ns")) +
+           "; too few steps to say how sure that is";
+  }
+  if (typical->whole("significant") != 0) {
+    return head + reasons_text(diff, typical->number("change_ns"));
+  }
+  const auto mean = line_of(diff, "mean");
+  if (mean && mean->whole("significant") != 0) {
+    return fmt::format(
+        "{}: no difference that can be told from noise in most steps, but in some: mean {}{}", head,
+        times_text(*mean), change_text(*mean));
+  }
+  return head + ": no difference that can be told from noise";
+}
+
+Page make_diff_page(const Answers& answers, std::span<const std::string> given) {
+  Page page;
+  const analysis::Answer& diff = answers.answers.front().answer;
+  page.title = diff_sentence(diff);
+  if (const base::Table* sides = table_of(diff, "sides")) {
+    bool several_ranks = false;
+    for (std::size_t r = 0; r < sides->rows(); ++r) {
+      several_ranks = several_ranks || TableLine(*sides, r).whole("rank") != 0;
+    }
+    for (std::size_t r = 0; r < sides->rows(); ++r) {
+      const TableLine line(*sides, r);
+      page.facts.push_back({std::string(line.text("side")), side_text(line, several_ranks)});
+    }
+  }
+  add_sections(kSections, answers, page);
+  page.one_rank = true;
+  const std::string paths = typed_again(given);
+  page.next = {{fmt::format("stepscope diff --json {}", paths), "every row, full precision"},
+               {fmt::format("stepscope diff --html diff.html {}", paths), "this page with charts"}};
+  return page;
+}
+
+std::string diff_json(const analysis::Answer& diff) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "stepscope.diff/1");
+  json.member("sentence", std::string_view(diff_sentence(diff)));
+  write_answer(json, diff);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stepscope::report

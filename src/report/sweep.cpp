@@ -1,0 +1,126 @@
+#include "report/sweep.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/table_line.h"
+#include "report/cell_text.h"
+#include "report/json_writer.h"
+#include "report/numbers.h"
+#include "report/tables.h"
+
+namespace stepscope::report {
+namespace {
+
+using base::TableLine;
+
+constexpr std::array<std::string_view, 13> kColumns = {
+    "num_workers", "persistent_workers", "pin_memory",      "non_blocking",     "prefetch_factor",
+    "drop_last",   "batch_size",         "loading_time_ns", "training_time_ns", "outcome",
+    "job",         "slower_share",       "peak_bytes"};
+constexpr std::array<std::string_view, 7> kMore = {
+    "setting", "loading_time_ns", "training_time_ns", "start_ns", "shared_bytes", "trials",
+    "steps"};
+constexpr std::array kSettings = std::to_array<Part>({
+    {.analysis = "loader-sweep", .table = "settings", .columns = kColumns, .bars = false},
+    {.analysis = "loader-sweep",
+     .table = "settings",
+     .shown = Shown::kChart,
+     .columns = kMore,
+     .caption = "time of a step: waiting for its batch, and what is done with it",
+     .only_html = true},
+});
+constexpr std::array kSections = std::to_array<Section>({
+    {"Settings",
+     "times are of one step: loading is what the loop waits for its batch, training what it does "
+     "with it; slower is against the best, per sample where samples are known",
+     kSettings, ""},
+});
+
+constexpr double kSureEnough = 0.8;
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string confidence_text(double confidence) {
+  return confidence > 0.99 ? "more than 99 %" : percent(confidence);
+}
+
+std::string step_text(const TableLine& row) {
+  const double step = row.number("loading_time_ns") + row.number("training_time_ns");
+  std::string text = fmt::format("{} per step", duration_text(std::llround(step)));
+  if (row.has("training_time_ns")) {
+    text += fmt::format(", {} of it waiting for data",
+                        duration_text(std::llround(row.number("loading_time_ns"))));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string sweep_sentence(const analysis::Answer& sweep) {
+  const base::Table& settings = sweep.tables[0];
+  const base::Table& chosen = sweep.tables[1];
+  if (chosen.rows() == 0) return "no setting could be measured";
+  const TableLine best(chosen, 0);
+  const std::string name =
+      best.text("keywords").empty() ? "the target as it is" : std::string(best.text("keywords"));
+  const std::string step = step_text(TableLine(settings, 0));
+  if (!best.has("confidence")) {
+    return fmt::format("{} is the only setting that was measured: {}", name, step);
+  }
+  const double confidence = best.number("confidence");
+  std::string out = confidence < kSureEnough ? fmt::format("{} may be the best, not surely", name)
+                    : best.whole("as_good") > 0
+                        ? fmt::format("{} is the best that asks for least", name)
+                        : fmt::format("{} is the fastest", name);
+  out += fmt::format(": {}", step);
+  if (best.whole("as_good") > 0) {
+    out += fmt::format("; {} as fast and ask{} for more",
+                       best.whole("as_good") == 1
+                           ? "1 other setting is"
+                           : fmt::format("{} other settings are", best.whole("as_good")),
+                       best.whole("as_good") == 1 ? "s" : "");
+  }
+  if (best.has("next")) {
+    out += fmt::format("; with {} a {} takes {} longer", best.text("next"),
+                       best.whole("by_sample") != 0 ? "sample" : "step",
+                       percent(best.number("next_slower_share")));
+  }
+  return out;
+}
+
+Page make_sweep_page(const Answers& answers, std::vector<NamedText> facts,
+                     std::vector<NamedText> next) {
+  Page page;
+  const analysis::Answer& sweep = answers.answers.front().answer;
+  page.title = sweep_sentence(sweep);
+  if (const base::Table& chosen = sweep.tables[1]; chosen.rows() > 0) {
+    const TableLine best(chosen, 0);
+    page.facts.push_back({"Paste", fmt::format("DataLoader(..., {})", best.text("keywords"))});
+    if (best.has("confidence")) {
+      page.facts.push_back(
+          {"Confidence", fmt::format("{} that no other setting tried is faster by more than 2 %",
+                                     confidence_text(best.number("confidence")))});
+    }
+  }
+  for (NamedText& fact : facts) page.facts.push_back(std::move(fact));
+  add_sections(kSections, answers, page);
+  page.one_rank = true;
+  page.next = std::move(next);
+  return page;
+}
+
+std::string sweep_json(const analysis::Answer& sweep) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "stepscope.sweep/1");
+  json.member("sentence", std::string_view(sweep_sentence(sweep)));
+  write_answer(json, sweep);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,30 @@
+#include "series/node.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stepscope::series {
+
+std::string_view Series::field(std::string_view key) const {
+  const auto found = std::ranges::find(about, key, [](const auto& pair) { return pair.first; });
+  return found == about.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::optional<std::int64_t> Series::number(std::string_view key) const {
+  const std::string_view text = field(key);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::size_t Node::memory() const {
+  std::size_t bytes = sizeof(*this) + times.capacity() * sizeof(base::Nanos);
+  for (const Series& one : series) {
+    bytes += sizeof(one) + one.at.capacity() * sizeof(one.at.front()) +
+             one.values.capacity() * sizeof(one.values.front());
+  }
+  return bytes;
+}
+
+}  // namespace stepscope::series

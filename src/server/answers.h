@@ -1,0 +1,43 @@
+// The answers about a run, by what is asked. Errors become answers of their own in app.cpp.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "report/json_writer.h"
+#include "server/loaded_run.h"
+#include "server/query.h"
+#include "server/request.h"
+#include "session/full_report.h"
+
+namespace stepscope::server {
+
+struct Asked {
+  const LoadedRun* run = nullptr;
+  std::span<const std::string> words;  // of the path, behind "api/tiles"
+  Query query;
+  const std::vector<analysis::OwnPeaks>* peaks = nullptr;  // of the user
+  const advice::OwnThresholds* thresholds = nullptr;       // of the user
+};
+
+// Type and body.
+struct Answered {
+  std::string type = "application/json";
+  std::string body;
+};
+
+base::Result<Answered> analysis_answer(Asked& asked);
+base::Result<Answered> findings_answer(Asked& asked);
+base::Result<Answered> tracks_answer(Asked& asked);
+base::Result<Answered> tiles_answer(Asked& asked);
+base::Result<Answered> event_answer(Asked& asked);
+base::Result<Answered> search_answer(Asked& asked);
+base::Result<Answered> selection_answer(Asked& asked);
+
+// "time" of api/run.
+void write_time(report::JsonWriter& json, const session::Timeline& timeline);
+
+}  // namespace stepscope::server

@@ -1,0 +1,60 @@
+// What a client asks and what it is told, without a word about sockets.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stepscope::server {
+
+class RunLoader;
+
+struct Request {
+  std::string method = {};
+  std::string target = {};                          // as it stands in the first line
+  std::map<std::string, std::string> headers = {};  // names in lower case
+  bool repeated_host = false;
+
+  std::string_view header(const std::string& name) const;
+};
+
+// The path without base and query, decoded, and the parameters, decoded.
+struct Target {
+  std::string path;  // "api/tiles/0/3/1", "" for the page itself
+  std::map<std::string, std::string> query;
+};
+
+// Fails on what is no path, is not encoded as it should be, or names a parameter twice.
+base::Result<Target> parse_target(std::string_view target, std::string_view base_path);
+
+// "%20" and "+" are blanks. Nothing but UTF-8 without control characters comes out.
+base::Result<std::string> decode_component(std::string_view text, bool plus_is_blank);
+
+// The content of an answer, kept and sent many times.
+struct Content {
+  std::string type;
+  std::string body;
+  std::string gzip;  // the body packed; empty: not worth it
+  std::string etag;
+};
+
+struct Response {
+  unsigned status = 200;
+  std::shared_ptr<const Content> content;
+  std::vector<std::pair<std::string, std::string>> headers;
+  bool may_be_kept = false;  // has an ETag that is to be compared
+  std::string version = {};  // of the run it is about; empty: of the program
+  std::shared_ptr<const RunLoader> progress_of = {};  // told as it happens, instead of a content
+};
+
+// A plain sentence as JSON.
+Response error_response(unsigned status, std::string_view code, std::string_view message);
+
+// Packs the body where that makes it shorter, and gives it its tag.
+std::shared_ptr<const Content> make_content(std::string type, std::string body);
+
+}  // namespace stepscope::server

@@ -1,0 +1,155 @@
+#include "server/root_folder.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "session/discover.h"
+#include "session/natural_order.h"
+#include "session/run_folder.h"
+
+namespace stepscope::server {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::fail;
+
+constexpr std::size_t kMostEntries = 2000;
+constexpr std::size_t kMostLookedAt = 1000;  // in a folder that is only looked at from outside
+
+// "a/b": no empty part, none that begins with a dot.
+bool is_plain_name(std::string_view name) {
+  while (true) {
+    const std::size_t end = std::min(name.find('/'), name.size());
+    if (end == 0 || name.front() == '.') return false;
+    if (end == name.size()) return true;
+    name.remove_prefix(end + 1);
+  }
+}
+
+base::Failure no_such(std::string_view name) {
+  return fail(Code::kNotFound, fmt::format("there is no '{}' to open", name));
+}
+
+// Files that stepscope writes beside its recordings.
+bool is_own_file(std::string_view name) {
+  return name == "run.json" || name == "attempt.json" || name == "rank.json" ||
+         name == "model.json";
+}
+
+bool may_be_recording(std::string_view name) {
+  return session::has_trace_name(name) && !is_own_file(name);
+}
+
+void look_into(const std::string& folder, RootEntry& entry) {
+  std::error_code error;
+  std::size_t seen = 0;
+  fs::directory_iterator inside(folder, error);
+  for (; !error && inside != fs::directory_iterator() && seen < kMostLookedAt;
+       inside.increment(error), ++seen) {
+    const std::string name = inside->path().filename().string();
+    if (name == "run.json" || session::attempt_number(name)) entry.kind = EntryKind::kRun;
+    if (may_be_recording(name)) ++entry.traces;
+  }
+}
+
+std::int64_t modified(const struct stat& facts) {
+  return std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
+}
+
+// Nothing for what nobody would open. `path` has no links but perhaps its last part.
+std::optional<RootEntry> entry_at(const std::string& root, const std::string& path,
+                                  std::string name, std::string_view below) {
+  // Names that are no text cannot be asked for.
+  if (name.starts_with('.') || base::repaired_utf8(name) != name) return std::nullopt;
+  std::error_code error;
+  const std::string real = fs::canonical(path, error).string();
+  struct stat facts{};
+  if (error || !session::is_within(real, root) || ::stat(real.c_str(), &facts) != 0) {
+    return std::nullopt;
+  }
+  RootEntry entry;
+  entry.path = below.empty() ? name : fmt::format("{}/{}", below, name);
+  entry.modified_unix_ns = modified(facts);
+  if (S_ISDIR(facts.st_mode)) {
+    look_into(real, entry);
+  } else if (S_ISREG(facts.st_mode) && may_be_recording(name)) {
+    entry.kind = EntryKind::kFile;
+    entry.bytes = static_cast<std::uint64_t>(facts.st_size);
+  } else {
+    return std::nullopt;
+  }
+  entry.name = std::move(name);
+  return entry;
+}
+
+}  // namespace
+
+std::string_view name_of(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::kRun:
+      return "run";
+    case EntryKind::kFolder:
+      return "folder";
+    case EntryKind::kFile:
+      return "file";
+  }
+  return "";
+}
+
+base::Result<RootFolder> RootFolder::open(const std::string& path) {
+  std::error_code error;
+  RootFolder folder;
+  folder.given_ = path;
+  folder.path_ = fs::canonical(path, error).string();
+  if (error || !fs::is_directory(folder.path_, error)) {
+    return fail(Code::kNotFound, fmt::format("{}: no such folder", path));
+  }
+  return folder;
+}
+
+base::Result<std::string> RootFolder::path_of(std::string_view name) const {
+  if (name == ".") return path_;
+  if (!is_plain_name(name)) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("'{}' is no path below the folder that is served", name));
+  }
+  std::error_code error;
+  std::string real = fs::canonical(fs::path(path_) / name, error).string();
+  // What lies outside is not told from what does not exist.
+  if (error || !session::is_within(real, path_)) return no_such(name);
+  return real;
+}
+
+base::Result<RootListing> RootFolder::list(std::string_view name) const {
+  const std::string_view below = name == "." ? std::string_view() : name;
+  SCOPE_TRY(const std::string folder, path_of(name));
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return no_such(name);
+  RootListing listing;
+  fs::directory_iterator inside(folder, error);
+  for (; !error && inside != fs::directory_iterator(); inside.increment(error)) {
+    if (listing.entries.size() >= kMostEntries) {
+      ++listing.left_out;
+      continue;
+    }
+    if (auto entry =
+            entry_at(path_, inside->path().string(), inside->path().filename().string(), below)) {
+      listing.entries.push_back(*std::move(entry));
+    }
+  }
+  if (error) return fail(Code::kNotFound, fmt::format("{}: {}", name, error.message()));
+  std::ranges::sort(listing.entries, [](const RootEntry& a, const RootEntry& b) {
+    return session::natural_less(a.name, b.name);
+  });
+  return listing;
+}
+
+}  // namespace stepscope::server

@@ -1,0 +1,42 @@
+#include "session/loader_sweep.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "analysis/loading/finished_trial.h"
+#include "session/analyze.h"
+
+namespace stepscope::session {
+namespace {
+
+// "slurm": {"job_id": "123"} of run.json, which the folder of a run holds.
+std::string job_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).lexically_normal() / "run.json";
+  std::ifstream file(folder, std::ios::binary);
+  const auto facts = nlohmann::json::parse(file, nullptr, false);
+  if (facts.is_object() && facts.contains("slurm") && facts["slurm"].is_object()) {
+    const auto& slurm = facts["slurm"];
+    if (slurm.contains("job_id") && slurm["job_id"].is_string()) {
+      return slurm["job_id"].get<std::string>();
+    }
+  }
+  std::filesystem::path name = std::filesystem::path(path).lexically_normal();
+  if (name.filename().empty()) name = name.parent_path();
+  return name.filename().string();
+}
+
+}  // namespace
+
+base::Result<analysis::TriedSetting> finished_job(const Recording& recording,
+                                                  const std::string& path, unsigned threads) {
+  SCOPE_TRY(const Study study, Study::prepare(recording, {}, threads));
+  analysis::TriedSetting out = analysis::finished_trial(study.view());
+  out.job = job_of(path);
+  return out;
+}
+
+}  // namespace stepscope::session

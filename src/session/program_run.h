@@ -1,0 +1,36 @@
+// The run of a program that nobody recorded from within: its beginning, its end and what the
+// machine did meanwhile, as `stepscope run` saw it. Written as stepscope.profile would
+// (docs/formats/run-folder.md), so that everything can read it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace stepscope::session {
+
+struct ProgramRun {
+  std::vector<std::string> command;
+  bool with_arguments = true;  // keep them
+  std::string directory, host, script, version;
+  std::int64_t rank = 0, local_rank = 0, world_size = 1;
+  std::string launch;  // what the processes of this launch share
+  std::vector<std::string> tags;
+  std::string run_id;  // empty: told by the script
+  base::Nanos start_unix_ns = 0;
+  base::Nanos wall_ns = 0, processor_ns = 0;
+  std::uint64_t peak_bytes = 0;
+  int status = 0;           // exit status; of a signal 128 and its number
+  std::string finished;     // "exit", or the signal's name
+  std::string why_nothing;  // why no training was recorded
+};
+
+// Moves the folders in `recorded` (rank00000, node-HOST) into an attempt of the run in `folder`,
+// both made where they are not there. Fails where that cannot be written or is another run's.
+base::Status keep_program_run(const ProgramRun& run, const std::string& recorded,
+                              const std::string& folder);
+
+}  // namespace stepscope::session

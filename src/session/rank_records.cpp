@@ -1,0 +1,28 @@
+#include "session/rank_records.h"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "ingest/rank_json/rank_json.h"
+#include "session/run_folder.h"
+
+namespace stepscope::session {
+
+bool is_rank_record(const std::string& path) {
+  return path.ends_with("/rank.json") && is_in_rank_folder(path);
+}
+
+void add_rank_record(const std::string& path, Recording& recording) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  base::Result<trace::RankRecord> record = ingest::rank_json::parse(text);
+  if (!record) {
+    recording.run.skipped.push_back({path, record.error().message});
+    return;
+  }
+  record->path = path;
+  recording.rank_records.push_back(*std::move(record));
+}
+
+}  // namespace stepscope::session

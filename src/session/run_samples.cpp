@@ -1,0 +1,165 @@
+#include "session/run_samples.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/compare/diff.h"
+#include "base/nearest_word.h"
+#include "base/table_line.h"
+#include "session/settled.h"
+
+namespace stepscope::session {
+namespace {
+
+using analysis::Aggregate;
+using analysis::Answer;
+using analysis::ColumnSource;
+using analysis::RunSamples;
+using analysis::Sample;
+using base::Code;
+using base::fail;
+using base::TableLine;
+
+const base::Table* table_of(const Answer& answer, std::string_view name) {
+  const auto found = std::ranges::find(answer.tables, name, &base::Table::name);
+  return found == answer.tables.end() ? nullptr : &*found;
+}
+
+// Step time and exposed communication of the slowest rank, step by step.
+void add_steps(RunSamples& out, const Answer& steps) {
+  const auto rank = analysis::slowest_rank(steps);
+  const base::Table* table = table_of(steps, "steps");
+  if (!rank || table == nullptr) return;
+  Sample times{.values = {}, .per_step = true};
+  Sample exposed{.values = {}, .per_step = true};
+  for (std::size_t r = 0; r < table->rows(); ++r) {
+    const TableLine line(*table, r);
+    if (line.whole("rank") != *rank) continue;
+    const double step = line.number("step_ns");
+    times.values.push_back(step);
+    exposed.values.push_back(step > 0 ? line.number("communication_ns") / step : 0);
+  }
+  out.samples[std::string(analysis::sample::kStepTime)] = std::move(times);
+  out.samples[std::string(analysis::sample::kExposedCommunication)] = std::move(exposed);
+}
+
+void add_memory(RunSamples& out, const Answer& overview) {
+  const base::Table* table = table_of(overview, "devices");
+  double peak = -1;
+  for (std::size_t r = 0; table != nullptr && r < table->rows(); ++r) {
+    const TableLine line(*table, r);
+    if (line.has("peak_allocated_bytes"))
+      peak = std::max(peak, line.number("peak_allocated_bytes"));
+  }
+  if (peak >= 0) out.samples[std::string(analysis::sample::kPeakMemory)] = {.values = {peak}};
+}
+
+std::string cell_words(const base::Table& table, std::size_t column, std::size_t row) {
+  if (table.is_null(column, row)) return {};
+  switch (table.shape().columns[column].type) {
+    case base::Type::kText:
+      return std::string(table.text_at(column, row));
+    case base::Type::kBool:
+      return table.int_at(column, row) != 0 ? "true" : "false";
+    case base::Type::kReal:
+      return fmt::format("{}", table.real_at(column, row));
+    default:
+      return fmt::format("{}", table.int_at(column, row));
+  }
+}
+
+double combined(const std::vector<double>& values, Aggregate aggregate) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  switch (aggregate) {
+    case Aggregate::kMax:
+      return *std::ranges::max_element(values);
+    case Aggregate::kMin:
+      return *std::ranges::min_element(values);
+    case Aggregate::kMean:
+      return sum / static_cast<double>(values.size());
+    case Aggregate::kOnly:
+    case Aggregate::kSum:
+      break;
+  }
+  return sum;
+}
+
+// One value per step where the table has steps, else one.
+base::Result<Sample> column_sample(const Answer& answer, const ColumnSource& source) {
+  const base::Table& table = *table_of(answer, source.table);
+  const std::size_t column = *table.find(source.column);
+  const auto step = table.find("step");
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> groups;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    const bool chosen = std::ranges::all_of(source.where, [&](const auto& wanted) {
+      return cell_words(table, *table.find(wanted.first), r) == wanted.second;
+    });
+    if (!chosen || table.is_null(column, r)) continue;
+    if (step && table.is_null(*step, r)) continue;  // a row about all steps
+    const TableLine line(table, r);
+    const std::pair key(line.whole("window"), step ? table.int_at(*step, r) : 0);
+    groups[step ? key : std::pair<std::int64_t, std::int64_t>()].push_back(
+        table.real_at(column, r));
+  }
+  Sample out{.values = {}, .per_step = step.has_value()};
+  for (const auto& [key, values] : groups) {
+    if (values.size() > 1 && source.aggregate == Aggregate::kOnly) {
+      return fail(Code::kInvalidArgument,
+                  fmt::format("{}.{}.{}: {} rows match{}; choose one with 'where', or say "
+                              "'aggregate: sum', mean, max or min",
+                              source.analysis, source.table, source.column, values.size(),
+                              step ? " in a step" : ""));
+    }
+    out.values.push_back(combined(values, source.aggregate));
+  }
+  return out;
+}
+
+// All names, where the analysis lists only some by default.
+std::map<std::string, std::string> all_rows(const analysis::Analysis& about) {
+  const bool has_top = std::ranges::find(about.parameters, "top", &analysis::Parameter::name) !=
+                       about.parameters.end();
+  return has_top ? std::map<std::string, std::string>{{"top", "0"}}
+                 : std::map<std::string, std::string>{};
+}
+
+}  // namespace
+
+RunSamples samples_of_steps(std::string_view name, std::span<const double> steps_ns) {
+  const std::size_t warmup = analysis::warmup_steps(steps_ns);
+  const std::span<const double> settled = steps_ns.subspan(warmup);
+  RunSamples out{.name = std::string(name), .warmup = warmup, .samples = {}};
+  out.samples[std::string(analysis::sample::kStepTime)] = {
+      .values = {settled.begin(), settled.end()}, .per_step = true};
+  return out;
+}
+
+base::Result<RunSamples> samples_of(const Recording& recording, std::string_view name,
+                                    const analysis::Selection& selection,
+                                    const analysis::GateRules& rules, unsigned threads) {
+  SCOPE_TRY(const SettledStudy settled, settle(recording, selection, threads));
+  RunSamples out{.name = std::string(name), .warmup = settled.warmup, .samples = {}};
+  SCOPE_TRY(const Answer steps, settled.study.ask("steps"));
+  SCOPE_TRY(const Answer overview, settled.study.ask("overview"));
+  add_steps(out, steps);
+  add_memory(out, overview);
+  std::map<std::string, Answer> answers;
+  for (const analysis::GateLimit& limit : rules.limits) {
+    if (!limit.column) continue;
+    const std::string& asked = limit.column->analysis;
+    if (!answers.contains(asked)) {
+      SCOPE_TRY(Answer answer, settled.study.ask(asked, all_rows(*analysis::find_analysis(asked))));
+      answers.emplace(asked, std::move(answer));
+    }
+    SCOPE_TRY(Sample sample, column_sample(answers.at(asked), *limit.column));
+    if (!sample.values.empty()) out.samples[limit.sample] = std::move(sample);
+  }
+  return out;
+}
+
+}  // namespace stepscope::session

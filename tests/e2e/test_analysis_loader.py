@@ -1,0 +1,310 @@
+"""loader and throughput by looking at every record for every question."""
+
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pytest
+from answers import Row, tables
+from oracle.loading import Load, Loading, Wait, read_loading
+from oracle.random_loading import random_loading
+from program import Program
+
+LEAST = 1_000_000
+
+
+def nth(values: list[int], share: float) -> int:
+    """The smallest that this share does not exceed."""
+    ordered = sorted(values)
+    return next(v for i, v in enumerate(ordered) if (i + 1) / len(ordered) >= share - 1e-12)
+
+
+def cause_of(wait: Wait) -> str | None:
+    load = wait.load
+    if load is None:
+        return None
+    if load.end <= wait.start:
+        return "hand-over"
+    starved = load["starved_ns"] or 0
+    if starved > load.length // 2:
+        return "no free core"
+    transform, collate = load["transform_ns"] or 0, load["collate_ns"] or 0
+    if transform >= load.fetch_ns and transform >= collate:
+        return "transform"
+    if collate > load.fetch_ns:
+        return "collate"
+    cpu = load["cpu_ns"]
+    idle = load.length - starved - (load.length if cpu is None else cpu)
+    return "fetch, waiting" if idle > load.length // 2 else "fetch, computing"
+
+
+def known_sum(loads: list[Load], name: str) -> int | None:
+    values = [v for load in loads if (v := load[name]) is not None]
+    return sum(values) if values else None
+
+
+def made_figures(loads: list[Load]) -> Row:
+    whole = sum(load.length for load in loads)
+
+    def share(part: int | None) -> Any:
+        return None if part is None or whole == 0 else pytest.approx(part / whole)
+
+    read = known_sum(loads, "read_bytes")
+    return {
+        "fetch_share": share(sum(load.fetch_ns for load in loads)) if loads else None,
+        "transform_share": share(known_sum(loads, "transform_ns")),
+        "collate_share": share(known_sum(loads, "collate_ns")),
+        "cpu_share": share(known_sum(loads, "cpu_ns")),
+        "starved_share": share(known_sum(loads, "starved_ns")),
+        "read_bytes": read,
+        "storage_bytes": known_sum(loads, "storage_bytes"),
+        "files": known_sum(loads, "files"),
+        "bytes_per_second": None if read is None else pytest.approx(read * 1e9 / whole),
+    }
+
+
+def samples_of(wait: Wait) -> int | None:
+    made = wait.load["samples"] if wait.load else None
+    return made if made is not None else wait["samples"]
+
+
+def until(wait: Wait) -> int:
+    return max(wait.end, wait.end if wait.next_start is None else wait.next_start)
+
+
+def phase_of_load(found: Loading, rank: int, load: Load) -> str | None:
+    """Of the wait that received it, else of the loader's first."""
+    waits = sorted((w for w in found.waits if w.rank == rank), key=lambda w: w.start)
+    for wait in waits:
+        if wait.load is load:
+            return wait.phase
+    return next((w.phase for w in waits if w.loader == load.loader), None)
+
+
+def check_loader(program: Program, folder: Path, found: Loading) -> None:
+    said = tables(program, "loader", folder)
+    by_key: dict[tuple[int, str, str], list[Wait]] = defaultdict(list)
+    for wait in found.waits:
+        by_key[wait.rank, wait.loader, wait.phase].append(wait)
+    made_by: dict[tuple[Any, ...], list[Load]] = defaultdict(list)
+    for rank, loads in found.loads.items():
+        for load in loads:
+            if load.worker is not None and (phase := phase_of_load(found, rank, load)):
+                made_by[rank, load.loader, phase, load.worker].append(load)
+    late: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for key, waits in by_key.items():
+        for wait in waits:
+            if wait.gave and wait.length >= LEAST and wait["worker"] is not None:
+                late[*key, wait["worker"]]  # known as a worker, late or not
+                if cause_of(wait) != "hand-over":
+                    late[*key, wait["worker"]].append(wait.length)
+    late = {k: v for k, v in late.items() if v or k in made_by}
+    workers = sorted({*made_by, *late})
+    expected = {k: w for k, w in by_key.items() if any(x.gave for x in w)}
+    assert [(r["rank"], r["loader"], r["phase"]) for r in said["loaders"]] == sorted(expected)
+    for row in said["loaders"]:
+        key = row["rank"], row["loader"], row["phase"]
+        check_loader_row(row, expected[key], [w for w in workers if w[:3] == key], late, made_by)
+    shown = [(r["rank"], r["loader"], r["phase"], r["worker"]) for r in said["workers"]]
+    assert shown == workers
+    for row, key in zip(said["workers"], workers, strict=True):
+        check_worker_row(row, made_by.get(key, []), late.get(key, []))
+    check_steps(said["steps"], found)
+
+
+def check_loader_row(
+    row: Row,
+    waits: list[Wait],
+    workers: list[tuple[Any, ...]],
+    late: dict[tuple[Any, ...], list[int]],
+    made_by: dict[tuple[Any, ...], list[Load]],
+) -> None:
+    given = [w for w in waits if w.gave]
+    lengths = [w.length for w in given]
+    assert (row["batches"], row["wait_ns"]) == (len(given), sum(lengths))
+    whole = sum(until(w) - w.start for w in waits)
+    assert row["wait_share"] == pytest.approx(sum(lengths) / whole)
+    assert row["waited"] == sum(length >= LEAST for length in lengths)
+    assert row["mean_wait_ns"] == pytest.approx(fmean(lengths))
+    assert row["median_wait_ns"] == nth(lengths, 0.5)
+    assert row["p95_wait_ns"] == nth(lengths, 0.95)
+    assert row["max_wait_ns"] == max(lengths)
+    samples = [s for w in given if (s := samples_of(w)) is not None]
+    assert row["samples"] == (sum(samples) if samples else None)
+    ready = [r for w in given if (r := w["ready"]) is not None]
+    assert row["mean_ready"] == (pytest.approx(fmean(ready)) if ready else None)
+    assert row["workers"] == len(workers)
+    worst = max(workers, key=lambda w: (sum(late.get(w, [])), -w[3]), default=None)
+    has_worst = worst is not None and sum(late.get(worst, [])) > 0
+    assert row["late_worker"] == (worst[3] if worst and has_worst else None)
+    causes: dict[str | None, int] = defaultdict(int)
+    for wait in given:
+        if wait.length >= LEAST:
+            causes[cause_of(wait)] += wait.length
+    most = [c for c, total in causes.items() if total == max(causes.values())]
+    assert row["cause"] in (most or [None])
+    loads = [w.load for w in given if w.load is not None]
+    expected = made_figures(loads)
+    assert {name: row[name] for name in expected} == expected
+    assert row["make_ns"] == (pytest.approx(fmean(x.length for x in loads)) if loads else None)
+    if workers:
+        rates = [
+            len(made_by[w]) / sum(x.length for x in made_by[w]) for w in made_by if w in workers
+        ]
+        rate = 1e9 * sum(rates)
+    else:
+        rate = 1e9 * len(loads) / sum(x.length for x in loads) if loads else 0
+    assert row["batches_per_second"] == (pytest.approx(rate) if rate else None)
+
+
+def check_worker_row(row: Row, loads: list[Load], late: list[int]) -> None:
+    assert (row["late"], row["late_ns"]) == (len(late), sum(late))
+    expected = made_figures(loads)
+    assert {name: row[name] for name in expected} == expected
+    if not loads:
+        assert row["batches"] is None
+        return
+    lengths = [load.length for load in loads]
+    assert (row["batches"], row["busy_ns"], row["max_ns"]) == (
+        len(loads),
+        sum(lengths),
+        max(lengths),
+    )
+    assert (row["median_ns"], row["p95_ns"]) == (nth(lengths, 0.5), nth(lengths, 0.95))
+    pids = {load.pid for load in loads}
+    assert row["processes"] == len(pids)
+    alive = sum(
+        max(x.end for x in loads if x.pid == pid) - min(x.start for x in loads if x.pid == pid)
+        for pid in pids
+    )
+    assert row["busy_share"] == pytest.approx(sum(lengths) / alive)
+
+
+def rank_steps(found: Loading) -> dict[int, list[tuple[int, int, int]]]:
+    """Number, start and end on the wall clock."""
+    steps: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for path, recording in found.files.items():
+        if not path.name.startswith("worker-"):
+            for number, start, end in recording.steps:
+                zero = recording.start_ns
+                steps[int(recording.about["rank"])].append((number, start + zero, end + zero))
+    return steps
+
+
+def check_steps(rows: list[Row], found: Loading) -> None:
+    watching = {w.rank for w in found.waits} | {r for r, x in found.loads.items() if x}
+    steps = {r: s for r, s in rank_steps(found).items() if r in watching}
+    assert [(r["rank"], r["step"]) for r in rows] == [
+        (rank, number) for rank in sorted(steps) for number, _, _ in steps[rank]
+    ]
+    by_step = {(rank, n): (a, b) for rank, s in steps.items() for n, a, b in s}
+    for row in rows:
+        start, end = by_step[row["rank"], row["step"]]
+        waits = [w for w in found.waits if w.rank == row["rank"] and start < w.end <= end]
+        given = [w for w in waits if w.gave]
+        assert (row["wait_ns"], row["batches"]) == (sum(w.length for w in waits), len(given))
+        if not given:
+            assert row["loader"] is None
+            continue
+        longest = max(w.length for w in given)
+        candidates = [w for w in given if w.length == longest]
+        assert row["worker"] in [w["worker"] for w in candidates]
+        if len(candidates) > 1:
+            continue
+        (wait,) = candidates
+        assert row["cause"] == (cause_of(wait) if wait.length >= LEAST else None)
+        assert (row["loader"], row["ready"]) == (wait.loader, wait["ready"])
+        load = wait.load
+        assert row["make_ns"] == (load.length if load else None)
+        assert row["fetch_ns"] == (load.fetch_ns if load else None)
+        for name in ("transform_ns", "collate_ns", "read_bytes", "files"):
+            assert row[name] == (load[name] if load else None)
+
+
+def warm_up(lengths: list[int]) -> int:
+    count = len(lengths)
+    if count < 8:
+        return 0
+    usual = nth(lengths[count // 2 :], 0.5)
+    slow = [length > usual + usual // 4 for length in lengths]
+    starts = (i for i in range(count // 2 + 1) if not slow[i] and sum(slow[i + 1 : i + 5]) <= 1)
+    return next(starts, 0)
+
+
+def check_throughput(program: Program, folder: Path, found: Loading) -> None:
+    said = tables(program, "throughput", folder)
+    zero = min(recording.start_ns for recording in found.files.values())
+    steps = rank_steps(found)
+    # start, length, wait, samples
+    phases: dict[tuple[int, str], list[tuple[int, int, int | None, int | None]]]
+    phases = defaultdict(list)
+    for rank, marked in steps.items():
+        for _, start, end in marked:
+            waits = [
+                w
+                for w in found.waits
+                if (w.rank, w.phase) == (rank, "training") and start < w.end <= end
+            ]
+            counts = [samples_of(w) for w in waits if w.gave]
+            known = bool(counts) and None not in counts
+            waited = sum(min(w.length, w.end - start) for w in waits)
+            watched = any((w.rank, w.phase) == (rank, "training") for w in found.waits)
+            samples = sum(c or 0 for c in counts) if known else None
+            known_wait = waited if watched else None
+            phases[rank, "training"].append((start, end - start, known_wait, samples))
+    for wait in sorted(found.waits, key=lambda w: w.start):
+        if not wait.gave or until(wait) <= wait.start:
+            continue
+        if wait.phase == "training" and wait.rank in steps:
+            continue
+        one = (wait.start, until(wait) - wait.start, wait.length, samples_of(wait))
+        phases[wait.rank, wait.phase].append(one)
+    assert [(r["rank"], r["phase"]) for r in said["phases"]] == sorted(phases)
+    for row in said["phases"]:
+        rows = phases[row["rank"], row["phase"]]
+        skipped = warm_up([length for _, length, _, _ in rows])
+        rest = rows[skipped:]
+        lengths = [length for _, length, _, _ in rest]
+        total = sum(lengths)
+        assert (row["iterations"], row["warm_up"], row["measured"]) == (
+            len(rows),
+            skipped,
+            len(rest),
+        )
+        assert row["iterations_per_second"] == pytest.approx(1e9 * len(rest) / total)
+        assert row["median_per_second"] == pytest.approx(1e9 / nth(lengths, 0.5))
+        assert row["low_per_second"] == pytest.approx(1e9 / nth(lengths, 0.95))
+        spread = stdev(lengths) / fmean(lengths) if len(lengths) > 1 else 0
+        assert row["spread"] == pytest.approx(spread)
+        waits_known = [w for _, _, w, _ in rest if w is not None]
+        share = pytest.approx(sum(waits_known) / total) if len(waits_known) == len(rest) else None
+        assert row["wait_share"] == share
+        counts = [s for _, _, _, s in rest]
+        samples = None if None in counts else sum(s or 0 for s in counts)
+        assert row["samples"] == samples
+        rate = None if samples is None else pytest.approx(1e9 * samples / total)
+        assert row["samples_per_second"] == rate
+    for row in said["job"]:
+        ranks = [r for r in said["phases"] if r["phase"] == row["phase"]]
+        assert row["ranks"] == len(ranks)
+        rates = [r["iterations_per_second"] for r in ranks]
+        assert row["iterations_per_second"] == pytest.approx(fmean(rates))
+        assert row["slowest_per_second"] == pytest.approx(min(rates))
+        samples_rates = [r["samples_per_second"] for r in ranks]
+        together = None if None in samples_rates else pytest.approx(sum(samples_rates))
+        assert row["samples_per_second"] == together
+    for key, rows in phases.items():
+        curve = [r for r in said["series"] if (r["rank"], r["phase"]) == key]
+        assert sum(r["iterations"] for r in curve) == len(rows)
+        assert curve[0]["start_ns"] == rows[0][0] - zero
+        assert len(curve) <= 100
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_loading(program: Program, tmp_path: Path, seed: int) -> None:
+    random_loading(seed, tmp_path)
+    found = read_loading(tmp_path)
+    assert any(wait.load for wait in found.waits) or seed % 3 == 2
+    check_loader(program, tmp_path, found)
+    check_throughput(program, tmp_path, found)

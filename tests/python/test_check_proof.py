@@ -1,0 +1,113 @@
+"""The gate's promise, proved on recorded runs: no false alarms, nothing real missed.
+
+Twelve separate runs of 70 steps of one program, a GPT on an H200 (times in µs). Pairs are two
+different runs, each drawn anew in blocks of steps that follow each other; run-to-run variance is
+therefore in them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import comb
+
+import numpy as np
+from program import ROOT
+
+import stepscope
+
+PAIRS = 2000
+BLOCK = 5
+SLOWDOWN = 1.05
+MOST_VARIATION = 0.04
+
+Run = np.ndarray
+
+
+def recorded() -> list[Run]:
+    lines = (ROOT / "tests" / "fixtures" / "repeat_step_times.jsonl").read_text().splitlines()
+    return [np.array(json.loads(line)) * 1e-6 for line in lines]
+
+
+def redrawn(run: Run, random: np.random.Generator) -> Run:
+    """The warm-up as it was, then as many settled steps in blocks drawn with replacement."""
+    warmup, rest = run[:5], run[5:]
+    starts = random.integers(0, len(rest) - BLOCK + 1, size=-(-len(rest) // BLOCK))
+    places = (starts[:, None] + np.arange(BLOCK)).ravel()[: len(rest)]
+    return np.concatenate([warmup, rest[places]])
+
+
+def pairs() -> Iterator[tuple[Run, Run]]:
+    runs, random = recorded(), np.random.default_rng(20)
+    for _ in range(PAIRS):
+        one, other = random.choice(len(runs), 2, replace=False)
+        yield redrawn(runs[one], random), redrawn(runs[other], random)
+
+
+def upper_bound(events: int, of: int, confidence: float = 0.95) -> float:
+    """Clopper and Pearson: the largest rate at which so few events are not yet a surprise."""
+    low, high = events / of, 1.0
+    for _ in range(50):
+        rate = (low + high) / 2
+        few = sum(comb(of, k) * rate**k * (1 - rate) ** (of - k) for k in range(events + 1))
+        low, high = (rate, high) if few > 1 - confidence else (low, rate)
+    return high
+
+
+def variation(run: Run) -> float:
+    return float(run[5:].std(ddof=1) / run[5:].mean())
+
+
+def test_false_alarms_are_rarer_than_one_in_a_hundred() -> None:
+    alarms = sum(stepscope.check_steps([run], [base]).failed for run, base in pairs())
+    assert upper_bound(alarms, PAIRS) < 0.01, alarms
+
+
+def test_a_slowdown_of_5_percent_is_caught() -> None:
+    seen = total = 0
+    for run, base in pairs():
+        if max(variation(run), variation(base)) > MOST_VARIATION:
+            continue
+        total += 1
+        seen += stepscope.check_steps([run * SLOWDOWN], [base]).failed
+    assert total > 500
+    assert seen >= 0.95 * total, (seen, total)
+
+
+def test_normal_noise_of_4_percent_hides_no_slowdown_of_5_percent() -> None:
+    random = np.random.default_rng(7)
+    seen = 0
+    for _ in range(200):
+        base, run = (
+            random.normal(1, MOST_VARIATION, 70) * random.normal(1, 0.005) for _ in range(2)
+        )
+        seen += stepscope.check_steps([run * SLOWDOWN], [base]).failed
+    assert seen >= 0.95 * 200, seen
+
+
+def test_where_noise_is_larger_it_says_how_many_steps_or_runs_it_takes() -> None:
+    random = np.random.default_rng(8)
+    base, run = random.normal(1, 0.12, 60), random.normal(1, 0.12, 60)
+    limit = stepscope.check_steps([run], [base]).limits[0]
+    assert limit["outcome"] == "unsure"
+    assert limit["enough"]["steps"] > 60
+    # With that many steps the slowdown is indeed seen.
+    steps = limit["enough"]["steps"]
+    seen = sum(
+        stepscope.check_steps(
+            [random.normal(SLOWDOWN, 0.12 * SLOWDOWN, steps) * random.normal(1, 0.005)],
+            [random.normal(1, 0.12, steps) * random.normal(1, 0.005)],
+        ).failed
+        for _ in range(40)
+    )
+    assert seen >= 36, seen
+
+
+def test_a_stall_in_every_tenth_step_is_caught() -> None:
+    random = np.random.default_rng(9)
+    base, run = random.normal(1, 0.01, 100), random.normal(1, 0.01, 100)
+    run[::10] *= 2
+    check = stepscope.check_steps([run], [base])
+    outcomes = {limit["limit"]: limit["outcome"] for limit in check.limits}
+    assert outcomes["step_time"] == "passed"
+    assert outcomes["throughput"] == "failed"

@@ -1,0 +1,168 @@
+"""Anemoi's reports: of the page's graph encoder, processor and decoder, and of known recordings."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from framework_page import need, page_script
+from recorded_program import rank_facts, write_script
+
+import stepscope
+from stepscope.integrations.actions import Action, RankActions
+from stepscope.integrations.anemoi import profile_options, write_reports
+from stepscope.integrations.anemoi.memory_report import COLUMNS as MEMORY_COLUMNS
+from stepscope.integrations.anemoi.time_report import time_frame
+
+MORE = """
+    import json
+    client, run = trainer.logger.experiment, trainer.logger.run_id
+    tables = {name: json.load(open(client.download_artifacts(run, name)))
+              for name in ("time_metrics_reports.json", "speed_metrics_reports.json",
+                           "memory_metrics_reports.json", "system_metrics_report.json")}
+    print(json.dumps({
+        "artifacts": sorted(one.path for one in client.list_artifacts(run)),
+        "metrics": sorted(client.get_run(run).data.metrics),
+        "tables": tables,
+        "tag": json.loads(client.get_run(run).data.tags["mlflow.loggedArtifacts"]),
+    }))
+"""
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def test_the_page(training_python: str, tmp_path: Path) -> None:
+    need(training_python, "pytorch_lightning", "mlflow", "sqlalchemy")
+    done = page_script(training_python, "anemoi.md", tmp_path, MORE).run()
+    assert done.returncode == 0, done.stderr
+    assert "given up" not in done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    run = tmp_path / "runs" / "forecaster"
+    out = run / "profiler"
+    assert rank_facts(run)["steps"] == 40
+
+    times = {row["name"]: row for row in rows_of(out / "time_profiler.csv")}
+    step = times["[LightningModule]Forecaster.optimizer_step"]
+    assert (step["n_calls"], step["inside"], step["depth"]) == ("40", "run_training_batch", "2")
+    training = times["[Strategy]SingleDeviceStrategy.training_step"]
+    assert training["inside"] == step["name"] and training["category"] == "Strategy"
+    assert float(step["self_time"]) + float(training["total_time"]) <= float(step["total_time"])
+    checkpoint = times["*Callback_ModelCheckpoint"]
+    mean = float(checkpoint["total_time"]) / int(checkpoint["n_calls"])
+    assert abs(float(checkpoint["avg_time"]) - mean) < 1.1e-5
+    header = (out / "time_profiler.csv").read_text().splitlines()[0]
+    assert header.startswith(",name,total_time,n_calls,avg_time,category,")
+    categories = [row["category"] for row in rows_of(out / "time_profiler.csv")]
+    assert categories == sorted(categories, reverse=True)
+
+    speed = {row["metric"]: float(row["value"]) for row in rows_of(out / "speed_profiler.csv")}
+    assert list(speed) == [
+        "training_avg_throughput",
+        "training_avg_throughput_per_sample",
+        "validation_avg_throughput",
+        "validation_avg_throughput_per_sample",
+        "avg_training_dataloader_throughput",
+        "avg_training_dataloader_throughput_per_sample",
+        "avg_validation_dataloader_throughput",
+        "avg_validation_dataloader_throughput_per_sample",
+        "Self CPU time total",
+        "Self CUDA time total",
+    ]
+    for name in list(speed)[0:8:2]:  # batches of two: multiplied, not divided
+        assert abs(speed[f"{name}_per_sample"] / speed[name] - 2) < 1e-3, name
+
+    memory = rows_of(out / "memory_profiler.csv")
+    assert len(memory) == 20 and tuple(memory[0])[1:] == MEMORY_COLUMNS
+    assert not [row for row in memory if row["Name"].startswith(("ProfilerStep", "Optimizer"))]
+    traced = stepscope.open(run).operators(top=0)["shapes"]
+    whole = sum(row["host_self_ns"] or 0 for row in traced.rows())
+    listed = {row["Name"]: row for row in memory}
+    longest = max(traced.rows(), key=lambda row: row["host_total_ns"] or 0)
+    assert (
+        listed[longest["name"]]["CPU total %"] == f"{100 * longest['host_total_ns'] / whole:.2f}%"
+    )
+    assert abs(speed["Self CPU time total"] - whole / 1e9) < 1e-5
+
+    system = {row["metric"]: float(row["value"]) for row in rows_of(out / "system_profiler.csv")}
+    assert 0 < system["avg cpu utilization %"] <= 100
+    assert 0 < system["avg system memory usage MB"] < system["system memory total MB"]
+    model = (out / "model_summary.txt").read_text()
+    assert "  Messages (encoder)" in model and "Total params: 1,360\n" in model  # five of 16·17
+
+    names = {"time", "speed", "memory", "system"}
+    files = {f"{name}_profiler.csv" for name in names} | {"model_summary.txt"}
+    assert files | {one for one in said["tables"]} <= set(said["artifacts"])
+    assert {entry["path"] for entry in said["tag"]} == set(said["tables"])
+    assert said["tables"]["speed_metrics_reports.json"]["columns"] == ["metric", "value"]
+    assert {"training_rate", "validation_rate", "system/cpu_utilization_percentage"} <= set(
+        said["metrics"]
+    )
+    assert len(list(out.glob("*.pt.trace.json*"))) == 1
+
+
+def test_without_anything_to_tell(training_python: str, tmp_path: Path) -> None:
+    """No loader, no machine, no trace, no model: sentences, and no error."""
+    text = """
+    import stepscope as ss
+    with ss.profile("run", trace=False, system=False) as prof:
+        prof.step()
+    """
+    done = write_script(training_python, tmp_path / "train.py", text).run()
+    assert done.returncode == 0, done.stderr
+    reports = write_reports(tmp_path / "run", tmp_path / "out")
+    assert [remark.split(":")[0] for remark in reports.remarks] == [
+        "Time",
+        "Speed",
+        "Speed",
+        "Speed",
+        "Memory",
+        "System",
+        "Model",
+        "Snapshot",
+    ], reports.remarks
+    assert not [remark for remark in reports.remarks if "could not be made" in remark]
+    assert (tmp_path / "out" / "system_profiler.csv").read_text() == ",metric,value\n"
+    assert [one.name for one in sorted((tmp_path / "out").iterdir())] == [
+        "speed_profiler.csv",
+        "system_profiler.csv",
+        "time_profiler.csv",
+    ]
+    only = {name: False for name in ("memory", "time", "system", "model_summary", "snapshot")}
+    reports = write_reports(tmp_path / "run", tmp_path / "few", only)
+    assert [one.name for one in (tmp_path / "few").iterdir()] == ["speed_profiler.csv"]
+
+
+def of_rank(rank: int, seconds: int) -> RankActions:
+    hook = "[Callback]Plot{'every': 1}.on_train_batch_end"
+    batch = Action("run_training_batch", 2, seconds * 10**9)
+    batch.inside["work"] = Action("work", 4, 10**9)
+    batch.inside[hook] = Action(hook, 3, 10**9)
+    other = Action("[Callback]Plot{'every': 1}.on_fit_end", 1, 2 * 10**9)
+    return RankActions(rank, {"main thread": {batch.name: batch, other.name: other}}, 20 * 10**9)
+
+
+def test_times_of_two_ranks() -> None:
+    """Means over the ranks, the slowest beside them; a callback is one row with a true mean."""
+    frame = time_frame([of_rank(0, 4), of_rank(1, 8)], verbose=False)
+    rows = {row[0]: dict(zip(frame.columns, row, strict=True)) for row in frame.rows}
+    assert set(rows) == {"run_training_batch", "work", "*Callback_Plot"}
+    batch: dict[str, Any] = rows["run_training_batch"]
+    assert (batch["total_time"], batch["n_calls"], batch["avg_time"]) == (6.0, 2, 3.0)
+    assert (batch["slowest_rank"], batch["slowest_total_time"], batch["ranks"]) == (1, 8.0, 2)
+    assert batch["self_time"] == 5.0  # without the work that is shown inside
+    plot = rows["*Callback_Plot"]
+    assert (plot["total_time"], plot["n_calls"], plot["avg_time"]) == (3.0, 4, 0.75)
+
+
+def test_settings_become_options() -> None:
+    options = profile_options(
+        {"memory": {"steps": 3, "warmup": 1, "track_rank0_only": True}, "snapshot": {"steps": 2}}
+    )
+    assert str(options["schedule"]) == "3 steps after 1 step"
+    assert (options["rank0_only"], options["trace"]) == (True, ["shapes", "memory", "stacks"])
+    assert str(options["snapshot"]) == "2 steps"
+    off = profile_options({"memory": {"enabled": False}, "snapshot": False, "system": False})
+    assert off == {"trace": False, "system": False}

@@ -1,0 +1,112 @@
+"""Native code records by the header: a program in C alone, and C++ below a recorded Python."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from program import ROOT
+from recorded_program import Script, rank_folder
+
+import stepscope
+
+MakeScript = Callable[[str], Script]
+
+PACKAGE = ROOT / "python" / "stepscope"  # where a wheel has it, too
+STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
+
+IN_C = """
+#include <stdio.h>
+#include <stepscope/stepscope.h>
+
+int main(int count, char** words) {
+  const uint32_t read_batch = stepscope_name("read batch");
+  const uint32_t loss = stepscope_name("loss");
+  int64_t step;
+  struct stepscope_cost cost;
+  if (count < 2 || stepscope_start(words[1]) != 0) {
+    fprintf(stderr, "%s\\n", stepscope_error());
+    return 1;
+  }
+  stepscope_begin_step(0);
+  for (step = 0; step < 3; ++step) {
+    stepscope_begin(read_batch);
+    stepscope_end(read_batch);
+    stepscope_counter(loss, 1.0 / (double)(step + 1));
+    stepscope_step(step);
+  }
+  stepscope_log(30, "reader", "a batch was short");
+  stepscope_stop();
+  stepscope_get_cost(&cost);
+  return cost.dropped == 0 && cost.lost_bytes == 0 ? 0 : 2;
+}
+"""
+
+IN_CPP = """
+#include <stepscope/stepscope.h>
+
+extern "C" void decode() {
+  STEPSCOPE_RANGE("decode");
+  { STEPSCOPE_RANGE("entropy"); }
+}
+"""
+
+
+def compiled(words: tuple[str, ...], source: Path, target: Path, *options: str) -> Path:
+    """By the first compiler of these that is there, as docs/start/native-code.md says."""
+    compiler = next(filter(None, map(shutil.which, words)), None)
+    if compiler is None:
+        pytest.skip(f"no {words[0]} here")
+    include = ["-I", str(ROOT / "include")]
+    library = ["-L", str(PACKAGE), "-lstepscope_capture", f"-Wl,-rpath,{PACKAGE}"]
+    subprocess.run(
+        [compiler, *STRICT, *options, *include, str(source), "-o", str(target), *library],
+        check=True,
+    )
+    return target
+
+
+def test_a_program_in_c(tmp_path: Path) -> None:
+    source = tmp_path / "reader.c"
+    source.write_text(IN_C)
+    program = compiled(("cc", "gcc", "clang"), source, tmp_path / "reader", "-std=c99")
+    (tmp_path / "run").mkdir()
+    subprocess.run([program, tmp_path / "run"], check=True)
+    run = stepscope.open(tmp_path / "run" / "events.scope")
+    ranges = {row["range"]: row["calls"] for row in run.time()["ranges"].rows()}
+    assert ranges == {"read batch": 3}
+    assert run.step_numbers == [0, 1, 2]
+    assert [row["text"] for row in run.log()["lines"].rows()] == ["a batch was short"]
+    nowhere = subprocess.run(
+        [program, "/proc/nowhere"], capture_output=True, text=True, check=False
+    )
+    assert nowhere.returncode == 1
+    assert "/proc/nowhere" in nowhere.stderr
+
+
+def test_cpp_below_python(script: MakeScript, tmp_path: Path) -> None:
+    """One recorder for both: ranges nest across the border."""
+    source = tmp_path / "decoder.cpp"
+    source.write_text(IN_CPP)
+    library = compiled(
+        ("c++", "g++", "clang++"), source, tmp_path / "decoder.so", "-std=c++11", "-shared", "-fPIC"
+    )
+    program = script(
+        f"""
+        import ctypes, sys
+        import stepscope as ss
+        decoder = ctypes.CDLL({str(library)!r})
+        with ss.profile(sys.argv[1], trace=False) as prof:
+            for _ in range(2):
+                with ss.range("load"):
+                    decoder.decode()
+                prof.step()
+        decoder.decode()  # nothing records any more
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = stepscope.open(rank_folder(tmp_path / "run") / "events.scope").time()["ranges"].rows()
+    found = [(row["range"], row["depth"], row["calls"]) for row in rows]
+    assert found == [("load", 0, 2), ("decode", 1, 2), ("entropy", 2, 2)]

@@ -1,0 +1,143 @@
+"""However a program ends, `stepscope run` ends like it, and what was recorded is whole."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from launched_program import TRAINING, Runner, said
+from program import ROOT
+from recorded_program import rank_facts
+
+import stepscope
+
+
+def test_a_crash(trainer: Runner, tmp_path: Path) -> None:
+    trainer.script(TRAINING + "loop(1)\nraise RuntimeError('theirs')\n")
+    plain = subprocess.run(
+        [trainer.python, "train.py"], cwd=tmp_path, capture_output=True, check=False
+    )
+    done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(plain.stderr)
+    facts = rank_facts(tmp_path / "run")
+    assert (facts["finished"], facts["error"]["text"]) == ("exception", "theirs")
+
+
+HANGS = "import atexit, time\natexit.register(time.sleep, 60)\n"
+READY = "print('hangs', flush=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "finished"),
+    [
+        # The recorder writes a few times a second: what is killed later has written all steps.
+        (TRAINING + "loop(1)\ntime.sleep(1)\nos.kill(os.getpid(), 9)\n", signal.SIGKILL, None),
+        # What is registered last runs first: before our end, and behind it.
+        (TRAINING + "loop(1)\n" + HANGS + READY, signal.SIGTERM, "SIGTERM"),
+        (HANGS + TRAINING + "loop(1)\n" + READY, signal.SIGTERM, "exit"),
+    ],
+    ids=["killed", "hangs before the end", "hangs behind it"],
+)
+def test_the_program_dies_of_a_signal(
+    trainer: Runner, tmp_path: Path, text: str, number: signal.Signals, finished: str | None
+) -> None:
+    """SIGKILL comes from within; SIGTERM is sent to the command, to a program that is leaving."""
+    trainer.script(text)
+    process = trainer.start("--out", "run", "--", trainer.python, "train.py")
+    if number == signal.SIGTERM:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"hangs\n"
+        wait_until_finished(tmp_path / "run", finished)
+        process.send_signal(number)
+    _, err = process.communicate(timeout=600)
+    assert process.returncode == -number, err
+    assert b"10  " in err  # steps, in the report
+    assert rank_facts(tmp_path / "run").get("finished") == finished
+    assert stepscope.open(tmp_path / "run").step_numbers
+
+
+def wait_until_finished(run: Path, finished: str | None) -> None:
+    """Or for as long as it takes until a program hangs whose recording does not end before that."""
+    if finished != "exit":
+        time.sleep(0.3)
+        return
+    deadline = time.monotonic() + 60
+    while rank_facts(run).get("finished") is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def test_programs_that_cannot_be_started(runner: Runner) -> None:
+    done = runner.run("--", "./nothing-there")
+    assert (done.returncode, said(done)) == (127, ["./nothing-there: No such file or directory"])
+    runner.script("")
+    done = runner.run("./train.py")
+    assert (done.returncode, said(done)) == (126, ["./train.py: Permission denied"])
+
+
+@pytest.mark.parametrize("by_package", [False, True])
+def test_signals_are_as_they_were(runner: Runner, by_package: bool) -> None:
+    """Blocked and ignored ones of the program; by the program, and by the package's command."""
+    # Without SigQ, which counts what waits for all processes of the user.
+    show = ["grep", "^Sig[PBIC]", "/proc/self/status"]
+    plain = subprocess.run(show, capture_output=True, check=True).stdout
+    if by_package:
+        command = [sys.executable, "-m", "stepscope", "run", "--", *show]
+        done = subprocess.run(
+            command,
+            cwd=runner.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+            capture_output=True,
+            check=True,
+        )
+    else:
+        done = runner.run("--", *show)
+    assert done.stdout == plain
+
+
+def test_ctrl_c_comes_once(runner: Runner) -> None:
+    """The terminal sends it to the whole group: the command must not send it again."""
+    runner.script(
+        """
+import signal, sys, time
+count = 0
+def came(*_):
+    global count
+    count += 1
+signal.signal(signal.SIGINT, came)
+signal.signal(signal.SIGUSR1, came)
+print("ready", flush=True)
+deadline = time.monotonic() + 30
+while not count and time.monotonic() < deadline:
+    time.sleep(0.01)
+time.sleep(0.5)
+print("came", count, flush=True)
+sys.exit(3)
+"""
+    )
+    import pty
+
+    main, end = pty.openpty()
+    process = subprocess.Popen(
+        ["setsid", "-c", "-w", runner.program, "run", "-q", "--", runner.python, "train.py"],
+        stdin=end,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=runner.folder,
+    )
+    os.close(end)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    os.write(main, b"\x03")
+    out, _ = process.communicate(timeout=600)
+    os.close(main)
+    assert (process.returncode, out) == (3, b"came 1\n")
+    alone = runner.start("-q", "--", runner.python, "train.py")
+    assert alone.stdout is not None
+    assert alone.stdout.readline() == b"ready\n"
+    alone.send_signal(signal.SIGUSR1)
+    assert alone.communicate(timeout=600)[0] == b"came 1\n"
+    assert alone.returncode == 3

@@ -1,0 +1,190 @@
+"""`stepscope run` finds the training loop of programs that know nothing of it."""
+
+import json
+from pathlib import Path
+
+from launched_program import TRAINING, Runner, said, windows
+from recorded_program import ranges_of, rank_facts, rank_folder
+
+
+def test_a_plain_loop(trainer: Runner, tmp_path: Path) -> None:
+    """Which reads, prints bytes, has a sitecustomize of its own and ends with a status."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text("import sys\nsys.from_theirs = __name__\n")
+    trainer.script(
+        TRAINING
+        + """
+assert sys.from_theirs == sys.modules["sitecustomize"].__name__ == "sitecustomize"
+assert not [entry for entry in sys.path if "startup" in entry]
+watched = sys.modules["torch.optim.optimizer"]
+assert type(watched.__loader__) is type(watched.__spec__.loader) is type(torch.__loader__)
+data = sys.stdin.buffer.read()
+loop()
+sys.stdout.buffer.write(data[::-1])
+sys.stderr.write("theirs\\n")
+sys.exit(7)
+"""
+    )
+    done = trainer.run(
+        *("--steps", "12:15", "--out", "runs/a", "--", trainer.python, "train.py", "--lr", "1"),
+        stdin=b"\x00\xff\r\n",
+        PYTHONPATH=str(tmp_path / "own"),
+    )
+    assert (done.returncode, done.stdout) == (7, b"\n\r\xff\x00"), done.stderr
+    first, *report = done.stderr.decode().splitlines()
+    assert first == "theirs"
+    assert "  Traced steps  3 · ProfilerStep#12 to #14" in "\n".join(report)
+    assert said(done) == ["the run is in runs/a; `stepscope report runs/a` shows this again"]
+    facts = rank_facts(tmp_path / "runs" / "a")
+    assert (facts["steps"], facts["epochs"], facts["warnings"]) == (30, 3, [])
+    assert windows(tmp_path / "runs" / "a") == [(12, 3, "complete")]
+    about = json.loads((tmp_path / "runs" / "a" / "run.json").read_text())
+    assert about["command"] == ["train.py", "--lr", "1"]
+    found = ranges_of(rank_folder(tmp_path / "runs" / "a") / "events.scope")
+    assert (found["optimizer step"], found["backward"]) == (30, 30)
+    # Each pass asks once more than there are batches.
+    assert found["wait for data#DataLoader"] == 33
+    assert found["wait for data#DataLoader (validation)"] == 9
+
+
+def test_other_kinds_of_loops(trainer: Runner, tmp_path: Path) -> None:
+    """Each in a process of its own, forked from one that has loaded torch."""
+    trainer.script(
+        """
+import os, sys, torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def parts(count=1):
+    models = [torch.nn.Linear(8, 8) for _ in range(count)]
+    return models, [torch.optim.SGD(model.parameters(), lr=0.1) for model in models]
+
+def no_loader():
+    (model,), (optimizer,) = parts()
+    for _ in range(6):
+        optimizer.zero_grad()
+        model(torch.randn(4, 8)).sum().backward()
+        optimizer.step()
+
+def two_optimizers():
+    models, optimizers = parts(2)
+    for _ in range(6):
+        for model, optimizer in zip(models, optimizers):
+            optimizer.zero_grad()
+            model(torch.randn(4, 8)).sum().backward()
+            optimizer.step()
+
+def accumulating():
+    (model,), (optimizer,) = parts()
+    for number, (batch,) in enumerate(DataLoader(TensorDataset(torch.randn(48, 8)), batch_size=4)):
+        model(batch).sum().backward()
+        if number % 2 == 1:
+            optimizer.step()
+            optimizer.zero_grad()
+
+def workers():
+    (model,), (optimizer,) = parts()
+    loader = DataLoader(TensorDataset(torch.randn(24, 8)), batch_size=4, num_workers=1)
+    iterator = iter(loader)
+    assert isinstance(iterator, torch.utils.data.dataloader._MultiProcessingDataLoaderIter)
+    for (batch,) in iterator:
+        model(batch).sum().backward()
+        optimizer.step()
+
+def one_batch_at_a_time():
+    (model,), (optimizer,) = parts()
+    loader = DataLoader(TensorDataset(torch.randn(24, 8)), batch_size=4)
+    for _ in range(6):
+        (batch,) = next(iter(loader))
+        model(batch).sum().backward()
+        optimizer.step()
+
+def failing_step():
+    (model,), (optimizer,) = parts()
+    def closure():
+        raise ValueError("theirs")
+    for number in range(7):
+        try:
+            optimizer.step(closure if number == 3 else None)
+        except ValueError as error:
+            assert str(error) == "theirs"
+
+def no_optimizer():
+    for _ in DataLoader(TensorDataset(torch.randn(24, 8))):
+        pass
+
+def its_own():
+    import stepscope
+    (model,), (optimizer,) = parts()
+    optimizer.step()  # ours has begun
+    with stepscope.profile("its-own/run", trace=False) as prof:
+        for _ in range(4):
+            optimizer.step()
+            prof.step()
+
+for kind in (no_loader, two_optimizers, accumulating, workers, one_batch_at_a_time, failing_step,
+             no_optimizer, its_own):
+    os.environ["STEPSCOPE_RUN_PLAN"] = os.environ["STEPSCOPE_RUN_PLAN"].replace("%%", kind.__name__)
+    if (child := os.fork()) == 0:
+        kind()
+        sys.exit(0)  # runs what is to be run at exit
+    assert os.waitpid(child, 0)[1] == 0, kind
+    os.environ["STEPSCOPE_RUN_PLAN"] = os.environ["STEPSCOPE_RUN_PLAN"].replace(kind.__name__, "%%")
+"""
+    )
+    done = trainer.run(
+        *("-q", "--steps", "2:4", "--out", "runs/%%", "--", trainer.python, "train.py")
+    )
+    assert done.returncode == 0, done.stderr
+    runs = {folder.name: rank_facts(folder) for folder in (tmp_path / "runs").iterdir()}
+    assert {name: (facts["steps"], facts["epochs"]) for name, facts in runs.items()} == {
+        "no_loader": (6, 0),
+        "two_optimizers": (6, 0),
+        "accumulating": (6, 1),
+        "workers": (6, 1),
+        "one_batch_at_a_time": (6, 5),
+        "failing_step": (7, 0),
+        "its_own": (1, 0),
+    }
+    assert rank_facts(tmp_path / "its-own" / "run")["steps"] == 4
+    assert list(rank_folder(tmp_path / "runs" / "workers").glob("worker-*.scope"))
+
+
+def test_lightning(trainer: Runner, tmp_path: Path) -> None:
+    """Its loop ends up in the same places; the sanity check before it is validation."""
+    trainer.script(
+        """
+import lightning, torch
+from torch.utils.data import DataLoader, TensorDataset
+
+class Small(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 8)
+
+    def training_step(self, batch, _):
+        return self.layer(batch[0]).square().mean()
+
+    def validation_step(self, batch, _):
+        self.layer(batch[0])
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+def batches(count):
+    return DataLoader(TensorDataset(torch.randn(4 * count, 8)), batch_size=4)
+
+trainer = lightning.Trainer(max_epochs=3, accelerator="cpu", logger=False,
+    enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
+trainer.fit(Small(), batches(10), batches(2))
+"""
+    )
+    done = trainer.run(
+        *("--steps", "12:15", "--no-report", "--out", "run", "--", trainer.python, "train.py")
+    )
+    assert done.returncode == 0, done.stderr
+    facts = rank_facts(tmp_path / "run")
+    assert (facts["steps"], facts["epochs"], facts["finished"]) == (30, 3, "exit")
+    assert windows(tmp_path / "run") == [(12, 3, "complete")]
+    found = ranges_of(rank_folder(tmp_path / "run") / "events.scope")
+    assert (found["optimizer step"], found["backward"]) == (30, 30)
+    assert found["load batch#DataLoader (validation)"] == 8

@@ -1,0 +1,154 @@
+"""Programs without a training, or without Python: time, machine and energy are recorded anyhow."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from launched_program import TRAINING, Runner, said
+from recorded_program import ranges_of, rank_facts, rank_folder
+
+import stepscope
+
+NOTHING = "no training was recorded: "
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["sh", "-c", "exit 7"], "no process of the program was a Python that could be"),
+        (["PYTHON", "-c", "raise SystemExit(7)"], "the program did not import torch"),
+        (["PYTHON", "-I", "-c", "raise SystemExit(7)"], "Python was started with -I, which keeps"),
+        (["PYTHON", "-sS", "-c", "raise SystemExit(7)"], "Python was started with -S, which keeps"),
+        (["PYTHON", "-E", "-c", "raise SystemExit(7)"], "Python was started with -E, which keeps"),
+        (
+            ["env", "-i", "PYTHON", "-c", "raise SystemExit(7)"],
+            "no process of the program was a Python that could be",
+        ),
+    ],
+)
+def test_why_is_said(runner: Runner, words: Sequence[str], why: str) -> None:
+    """And the rest is a run like others."""
+    done = runner.run(
+        "--no-report",
+        *("--out", "run", "--", *(runner.python if word == "PYTHON" else word for word in words)),
+    )
+    assert (done.returncode, done.stdout) == (7, b"")
+    where, nothing, spent = said(done)
+    assert where == "the run is in run; `stepscope report run` shows this again"
+    assert nothing.startswith(NOTHING + why)
+    assert "of processor time and at most" in spent
+    facts = rank_facts(runner.folder / "run")
+    assert (facts["finished"], facts["program"]["status"], facts["steps"]) == ("exit", 7, 0)
+    assert facts["warnings"][0]["text"].startswith(NOTHING + why)
+    assert ranges_of(rank_folder(runner.folder / "run") / "events.scope") == {"program": 1}
+
+
+def test_the_machine_beside_a_program_that_is_not_python(runner: Runner, tmp_path: Path) -> None:
+    """Samples are of its time, and its processor time is the job's."""
+    source = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; sleep 0.5"
+    done = runner.run("--out", "runs/%j-%h", "--", "sh", "-c", source, SLURM_JOB_ID="12")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name.startswith("12-")
+    text = done.stderr.decode()
+    assert "\nSystem\n" in text, text
+    assert "\nEnergy\n" in text, text
+    run = stepscope.open(folder)
+    nodes = list(run.system()["machines"].rows())
+    wall = rank_facts(folder)["program"]["wall_ns"]
+    spent = rank_facts(folder)["program"]["processor_ns"]
+    assert len(nodes) == 1
+    assert nodes[0]["samples"] >= 3
+    assert nodes[0]["job_cores"] > 0.1
+    (program,) = run.time()["ranges"].rows()
+    assert program["range"] == "program"
+    assert 0.5 * wall < program["total_ns"] <= wall
+    assert 0 < spent < 2 * wall
+    about = json.loads((folder / "run.json").read_text())
+    assert about["command"] == ["sh", "-c", source]
+
+
+def test_system_can_be_switched_off(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("system: {enabled: false}\narguments: false\n")
+    done = runner.run("-q", "--config", "s.yaml", "--out", "run", "--", "sh", "-c", "exit 3")
+    assert done.returncode == 3
+    assert not list((tmp_path / "run" / "attempt-0").glob("node-*"))
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["command"] == ["sh"]
+
+
+def test_a_second_time_into_the_same_folder(runner: Runner, tmp_path: Path) -> None:
+    """The next attempt; another program's run is left alone."""
+    for status in (0, 1):
+        done = runner.run("-q", "--out", "run", "--", "sh", "-c", f"exit {status}")
+        assert done.returncode == status
+    assert rank_facts(tmp_path / "run", attempt=1)["program"]["status"] == 1
+    done = runner.run("--out", "run", "--", "true")
+    assert done.returncode == 0
+    assert any("run holds another run" in line for line in said(done))
+    assert not (tmp_path / "run" / "attempt-2").exists()
+
+
+def test_ranks_that_do_not_train(runner: Runner, tmp_path: Path) -> None:
+    """Of one launch: one attempt, with both of them; one of a node measures it."""
+    job = {"SLURM_JOB_ID": "9", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2"}
+    ranks = [
+        runner.start(
+            *("--no-report", "--out", "run", "--", "sh", "-c", "sleep 0.3"),
+            SLURM_PROCID=rank,
+            SLURM_LOCALID=rank,
+            **job,
+        )
+        for rank in ("0", "1")
+    ]
+    ends = [process.communicate(timeout=60)[1].decode() for process in ranks]
+    assert [process.returncode for process in ranks] == [0, 0], ends
+    assert [rank_facts(tmp_path / "run", rank)["rank"] for rank in (0, 1)] == [0, 1]
+    assert len(list((tmp_path / "run").glob("attempt-*"))) == 1
+    assert len(list((tmp_path / "run" / "attempt-0").glob("node-*/system*.scope"))) == 1
+    assert ends[1] == ""
+
+
+def test_nothing_is_kept_beside_a_training(trainer: Runner, tmp_path: Path) -> None:
+    """What the command saw goes where the program records itself."""
+    trainer.script(TRAINING + "loop(1)\ntime.sleep(1.2)\n")
+    (tmp_path / "temporary").mkdir()
+    done = trainer.run(
+        *("-q", "--out", "run", "--", trainer.python, "train.py"),
+        TMPDIR=str(tmp_path / "temporary"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "program" not in ranges_of(rank_folder(tmp_path / "run") / "events.scope")
+    assert len(list((tmp_path / "run").glob("attempt-*"))) == 1
+    assert not list((tmp_path / "temporary").glob("stepscope-*"))
+
+
+def test_a_folder_that_cannot_be_written(trainer: Runner, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    trainer.script(TRAINING + "loop(1)\nprint('trained')\n")
+    done = trainer.run("--out", "file/run", "--", trainer.python, "train.py")
+    assert (done.returncode, done.stdout) == (0, b"trained\n")
+    failed, machine, nothing, spent = said(done)
+    assert failed.endswith("file/run: a run cannot be recorded there: Not a directory")
+    assert machine.startswith("what the machine did is not kept: ")
+    assert machine.endswith("file/run: Not a directory")
+    assert nothing == "no training was recorded"
+    assert spent.startswith("the program ran for ")
+
+
+def test_a_program_that_forks_and_leaves(runner: Runner, tmp_path: Path) -> None:
+    """A child that outlives the program holds nothing up, and writes nothing of the run."""
+    runner.script(
+        """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    os.close(1), os.close(2)
+    time.sleep(20)
+print("gone", flush=True)
+"""
+    )
+    done = runner.run("--no-report", "--out", "run", "--", sys.executable, "train.py")
+    assert (done.returncode, done.stdout) == (0, b"gone\n")
+    assert rank_facts(tmp_path / "run")["program"]["wall_ns"] < 15e9

@@ -1,0 +1,431 @@
+"""`stepscope sweep dataloader`: loaders whose best setting is known by construction."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import ROOT, Outcome, Program, hear_interrupts
+from recorded_program import LAUNCHERS
+
+# A loader as torch's, without the seconds that importing torch takes: each batch takes 40 ms to
+# make, shared by the workers.
+LOADER = """
+import os, signal, sys, time
+
+class Loader:
+    def __init__(self, num_workers=0, batch_size=8, prefetch_factor=None, make=0.04, length=1000):
+        self.num_workers, self.batch_size, self.length = num_workers, batch_size, length
+        self.make = make / max(1, num_workers)
+
+    def __len__(self):
+        return self.length
+
+    def __iter__(self):
+        for _ in range(self.length):
+            time.sleep(self.make)
+            yield list(range(self.batch_size))
+
+def make(num_workers=0):
+    return Loader(num_workers), lambda batch: time.sleep(0.002)
+"""
+
+
+class Sweeps:
+    """Starts sweeps in a folder, as from a user's shell."""
+
+    def __init__(self, program: Program, folder: Path) -> None:
+        self._program, self.folder = program, folder
+
+    def write(self, text: str, name: str = "target.py") -> None:
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def words(self, target: str, *more: str, python: str = sys.executable) -> list[str]:
+        return ["sweep", "dataloader", target, "--python", python, *more]
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith((*LAUNCHERS, "STEPSCOPE"))}
+        kept.pop("PYTHONPATH", None)
+        return {**kept, "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", **more}
+
+    def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [self._program.path, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.folder,
+            env=self.environment(**variables),
+            preexec_fn=hear_interrupts,
+        )
+
+    def run(self, *words: str, **variables: str) -> Outcome:
+        process = self.start(*words, **variables)
+        try:
+            out, err = process.communicate(timeout=180)
+        finally:
+            process.kill()
+        return Outcome(process.returncode, out, err)
+
+    def answer(self, target: str, *more: str, python: str = sys.executable) -> dict[str, Any]:
+        """The JSON of a sweep that succeeds."""
+        done = self.run(*self.words(target, "--json", *more, python=python))
+        assert done.exit_status == 0, done.stderr.decode()
+        answer: dict[str, Any] = json.loads(done.stdout)
+        assert answer["schema"] == "stepscope.sweep/1"
+        return answer
+
+
+@pytest.fixture
+def sweeps(program: Program, tmp_path: Path) -> Sweeps:
+    return Sweeps(program, tmp_path)
+
+
+def rows(answer: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """By number of workers."""
+    return {row["num_workers"]: row for row in answer["tables"]["settings"]}
+
+
+def best(answer: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = answer["tables"]["best"][0]
+    return found
+
+
+# With torch.
+
+
+def test_the_example_of_the_docs_needs_as_many_workers_as_keep_up(
+    sweeps: Sweeps, training_python: str
+) -> None:
+    # A batch takes 80 ms to make and 20 ms to use: with 2 workers 40 ms a step, with 6 there is
+    # nothing to wait for.
+    answer = sweeps.answer(
+        f"{ROOT / 'examples' / 'tune_loader.py'}:make_loader",
+        "--num-workers=0,2,6",
+        "--budget=5m",
+        python=training_python,
+    )
+    assert best(answer)["keywords"] == "num_workers=6"
+    assert best(answer)["confidence"] > 0.9
+    found = rows(answer)
+    assert found[0]["loading_time_ns"] > 79e6 > found[2]["loading_time_ns"] > 10e6
+    assert found[6]["loading_time_ns"] < found[2]["loading_time_ns"]
+    assert all(row["training_time_ns"] >= 20e6 for row in found.values())
+    assert found[6]["batch_size"] == 8
+    assert (found[6]["prefetch_factor"], found[0]["prefetch_factor"]) == (2, None)
+    assert found[0]["trials"] == 1, "what has surely lost is not tried again"
+    assert found[6]["trials"] >= 2
+    assert found[6]["peak_bytes"] > found[0]["peak_bytes"] > 50e6
+    cpus = len(os.sched_getaffinity(0))
+    warned = any("more workers than CPUs" in remark for remark in answer["remarks"])
+    assert warned == (cpus < 6)
+
+
+SMALL = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def make(num_workers=0, persistent_workers=False, prefetch_factor=None):
+    return DataLoader(TensorDataset(torch.zeros(32, 4)), batch_size=8, num_workers=num_workers,
+                      persistent_workers=persistent_workers, prefetch_factor=prefetch_factor)
+"""
+
+
+def test_workers_that_take_longer_to_start_than_to_load_are_not_chosen(
+    sweeps: Sweeps, training_python: str
+) -> None:
+    sweeps.write(SMALL)
+    answer = sweeps.answer(
+        "target:make", "--num-workers=0,1", "--budget=5m", python=training_python
+    )
+    assert best(answer)["keywords"] == "num_workers=0"
+    found = rows(answer)
+    assert found[1]["slower_share"] > 1
+    assert found[1]["start_ns"] > 3e6 > found[0]["start_ns"]
+    assert found[0]["training_time_ns"] is None, "there is no train_step"
+    assert best(answer)["by_sample"] is True
+
+
+HUNGRY = """
+import numpy
+from torch.utils.data import DataLoader, Dataset
+
+class Hungry(Dataset):
+    held = None
+    def __len__(self):
+        return 100000
+    def __getitem__(self, index):
+        if self.held is None:
+            self.held = numpy.ones(300 << 20, dtype=numpy.uint8)
+        return index
+
+def make(num_workers=0):
+    return DataLoader(Hungry(), batch_size=64, num_workers=num_workers)
+"""
+
+
+def test_memory_is_a_row_and_not_the_end(sweeps: Sweeps, training_python: str) -> None:
+    sweeps.write(HUNGRY)
+    answer = sweeps.answer(
+        "target:make",
+        "--num-workers=0,6,8",
+        "--max-memory=1G",
+        "--budget=5m",
+        python=training_python,
+    )
+    found = rows(answer)
+    assert best(answer)["keywords"] == "num_workers=0"
+    assert "more than the 1.00 GiB it may take" in found[6]["outcome"]
+    assert found[8]["outcome"] == "not tried: num_workers=6 was out of memory already"
+    # More than the limit, and not all that they would have taken.
+    assert 1 << 30 < found[6]["peak_bytes"] < 2.2 * (1 << 30)
+
+
+# Without.
+
+
+def test_the_page_says_what_to_paste(sweeps: Sweeps) -> None:
+    sweeps.write(LOADER)
+    done = sweeps.run(
+        *sweeps.words("target:make", "--num-workers=0,4", "--budget=8s", "--html=s.html", "--md"),
+        SLURM_JOB_ID="4711",
+        SLURM_CPUS_PER_TASK="1",
+    )
+    assert done.exit_status == 0, done.stderr.decode()
+    page = (sweeps.folder / "s.html").read_text(encoding="utf-8")
+    assert "<svg" in page and "num_workers=4" in page
+    text = done.stdout.decode()
+    assert text.startswith("# num\\_workers=4 is the fastest: ")
+    assert "DataLoader(..., num\\_workers=4)" in text
+    assert "Up to 4 workers were tried and the job has 1 CPU" in text
+    assert "4711" in text
+
+
+def test_tables_are_written(sweeps: Sweeps) -> None:
+    sweeps.write(LOADER)
+    done = sweeps.run(
+        *sweeps.words("target:make", "--num-workers=0", "--csv=tables", "--budget=4s")
+    )
+    assert done.exit_status == 0, done.stderr.decode()
+    file = sweeps.folder / "tables" / "loader-sweep.settings.csv"
+    (row,) = csv.DictReader(file.open())
+    assert (row["num_workers"], row["trials"], row["outcome"]) == ("0", "1", "best")
+    assert float(row["loading_time_ns"]) > 39e6
+
+
+def test_keywords_that_the_target_does_not_take_are_said(sweeps: Sweeps) -> None:
+    sweeps.write(LOADER)
+    answer = sweeps.answer(
+        "target:make", "--num-workers=4", "--pin-memory=true,false", "--budget=4s"
+    )
+    assert (
+        "target:make takes no keyword pin_memory: pin_memory was not varied." in (answer["remarks"])
+    )
+    assert len(answer["tables"]["settings"]) == 1
+    assert answer["sentence"].startswith("num_workers=4 is the only setting that was measured: ")
+
+
+def test_a_target_that_ignores_a_keyword_is_found_out(sweeps: Sweeps) -> None:
+    sweeps.write(LOADER + "def lazy(num_workers=0):\n    return Loader(1)\n")
+    answer = sweeps.answer("target:lazy", "--num-workers=2", "--budget=4s")
+    assert (
+        "The target was given num_workers=2, and its loader has num_workers=1: it does not pass it "
+        "on." in answer["remarks"]
+    )
+
+
+ROWS = {
+    "raises": ("raise RuntimeError('no such file')", "making the loader: RuntimeError: no such"),
+    "is_killed": ("os.kill(os.getpid(), signal.SIGKILL)", "killed by signal 9, making the loader"),
+    "leaves": ("os._exit(3)", "ended with status 3, making the loader"),
+    "exits": ("sys.exit('enough')", "making the loader: SystemExit: enough"),
+    "hangs": ("time.sleep(1000)", "did not get beyond making the loader within"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_setting_that_fails_is_a_row(name: str, sweeps: Sweeps) -> None:
+    act, why = ROWS[name]
+    text = f"\ndef broken(num_workers=0):\n    if num_workers == 2:\n        {act}\n"
+    sweeps.write(LOADER + text + "    return make(num_workers)\n")
+    answer = sweeps.answer("target:broken", "--num-workers=2,4", "--budget=6s")
+    assert best(answer)["keywords"] == "num_workers=4"
+    assert rows(answer)[4]["outcome"] == "best"
+    (failed,) = [row for row in answer["tables"]["settings"] if row["outcome"] != "best"]
+    assert failed["outcome"].startswith(why)
+    assert failed["loading_time_ns"] is None
+
+
+WRONG = {
+    "no_module": ("nowhere:make", "there is no module 'nowhere' here or on PYTHONPATH"),
+    "no_file": ("nowhere.py:make", "there is no file nowhere.py"),
+    "no_function": ("target:maek", "target has no 'maek'; did you mean 'make'?"),
+    "no_callable": ("target:VALUE", "target:VALUE is a int, not a function"),
+    "wants_more": ("target:wants", "wants wants 'path', which is no setting of a loader: give it"),
+    "none": ("target:none", "target:none returned None: it must return a DataLoader, or a pair"),
+    "number": ("target:number", "target:number returned a int: it must return a DataLoader, or"),
+    "three": ("target:three", "target:three returned 3 things: it must return a DataLoader, or"),
+    "no_step": ("target:no_step", "target:no_step returned a int as train_step: it must return"),
+    "empty": ("target:empty", "waiting for the first batch: ValueError: the loader gave no batch"),
+    "raises": ("target:raises", "making the loader: ZeroDivisionError: division by zero"),
+    "bad_step": ("target:bad_step", "in train_step: KeyError: 'x'"),
+    "import_fails": ("broken:make", "importing: ModuleNotFoundError: No module named 'nowhere'"),
+    "import_exits": ("leaving:make", "importing: SystemExit: 1"),
+}
+TARGETS = """
+VALUE = 3
+def wants(path, num_workers=0): pass
+def none(num_workers=0): pass
+def number(num_workers=0): return 42
+def three(num_workers=0): return [], len, 3
+def no_step(num_workers=0): return [], 3
+def empty(num_workers=0): return []
+def raises(num_workers=0): return 1 / 0
+def bad_step(num_workers=0): return [[1]] * 9, lambda batch: {}['x']
+"""
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_target_is_said(name: str, sweeps: Sweeps) -> None:
+    sweeps.write(LOADER + TARGETS)
+    sweeps.write("import nowhere", "broken.py")
+    sweeps.write("import sys; sys.exit(1)", "leaving.py")
+    target, why = WRONG[name]
+    done = sweeps.run(*sweeps.words(target, "--num-workers=0,1", "--budget=30s"))
+    assert done.exit_status == 3
+    assert done.stderr.decode().startswith(f"stepscope: {why}"), done.stderr.decode()
+
+
+def test_a_target_that_hangs_when_imported_ends_with_the_budget(sweeps: Sweeps) -> None:
+    sweeps.write("import time\nprint('reading', flush=True)\ntime.sleep(1000)\n")
+    began = time.monotonic()
+    done = sweeps.run(*sweeps.words("target:make", "--budget=2s"))
+    assert time.monotonic() - began < 8
+    assert done.exit_status == 3
+    error = done.stderr.decode()
+    assert error.startswith("stepscope: did not get beyond importing within 2 s: it hangs, or")
+    assert "printed: reading" in error
+
+
+def test_a_budget_that_is_too_small_is_said(sweeps: Sweeps) -> None:
+    sweeps.write("import time\ntime.sleep(0.6)\n" + LOADER)
+    done = sweeps.run(*sweeps.words("target:make", "--budget=1s"))
+    assert done.exit_status == 3
+    # Which of the two depends on how busy the machine is.
+    error = done.stderr.decode()
+    assert error.startswith(
+        (
+            "stepscope: the budget of 1.00 s ended before a setting could be measured: starting",
+            "stepscope: did not get beyond importing within 1 s: it hangs, or give more with",
+        )
+    )
+
+
+def test_what_was_not_tried_in_time_is_said(sweeps: Sweeps) -> None:
+    sweeps.write("import time\ntime.sleep(0.3)\n" + LOADER)
+    began = time.monotonic()
+    answer = sweeps.answer("target:make", "--num-workers=1-12", "--budget=4s")
+    assert time.monotonic() - began < 9
+    assert any("were not tried" in remark for remark in answer["remarks"])
+    assert any("The budget ended before" in remark for remark in answer["remarks"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_shows_what_is_known(number: int, sweeps: Sweeps) -> None:
+    sweeps.write(LOADER.replace("def make(", "def make_(") + SLOW_LATER)
+    process = sweeps.start(*sweeps.words("target:make", "--num-workers=4,2", "--json"))
+    mark = sweeps.folder / "second"
+    until = time.monotonic() + 60
+    while not mark.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + number, err.decode()
+    answer = json.loads(out)
+    assert rows(answer)[4]["outcome"] == "best"
+    assert any(remark.startswith("Stopped before") for remark in answer["remarks"])
+    assert not _alive(int(mark.read_text())), "the trial went with it"
+
+
+SLOW_LATER = """
+def make(num_workers=0):
+    if num_workers == 2:
+        with open('half', 'w') as file:
+            file.write(str(os.getpid()))
+        os.rename('half', 'second')
+        time.sleep(1000)
+    return Loader(num_workers)
+"""
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def test_what_the_target_prints_is_no_part_of_the_answer(sweeps: Sweeps) -> None:
+    noise = "print('block 1 1 1 1')\nos.system('echo end')\nos.write(1, b'end\\n')\n"
+    sweeps.write(LOADER + noise)
+    answer = sweeps.answer("target.py:make", "--num-workers=4", "--budget=4s")
+    assert rows(answer)[4]["loading_time_ns"] > 9e6
+
+
+def test_a_script_that_reads_its_arguments_finds_none(sweeps: Sweeps) -> None:
+    sweeps.write(LOADER + "import argparse\nargparse.ArgumentParser().parse_args()\n")
+    answer = sweeps.answer("target.py:make", "--num-workers=4", "--budget=4s")
+    assert rows(answer)[4]["loading_time_ns"] > 9e6
+
+
+# Of finished jobs.
+
+RECORDED = """
+import sys, time
+import stepscope
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Slow(Dataset):
+    def __len__(self):
+        return 24
+    def __getitem__(self, index):
+        time.sleep(0.02)
+        return torch.zeros(4)
+
+workers = int(sys.argv[2])
+loader = DataLoader(Slow(), batch_size=2, num_workers=workers, drop_last=True,
+                    persistent_workers=workers > 0)
+with stepscope.profile(sys.argv[1], system=False) as prof:
+    for _ in range(2):
+        for batch in prof.watch(loader):
+            time.sleep(0.02)
+            prof.step()
+"""
+
+
+def test_finished_jobs_make_the_same_table(sweeps: Sweeps, training: Callable[[str], Any]) -> None:
+    script = training(RECORDED)
+    for workers, job in ((0, "17"), (4, "18")):
+        done = script.run(f"run{workers}", str(workers), SLURM_JOB_ID=job, SLURM_PROCID="0")
+        assert done.returncode == 0, done.stderr
+    done = sweeps.run("sweep", "dataloader", "--from", "run0", "run4", "--json")
+    assert done.exit_status == 0, done.stderr.decode()
+    answer = json.loads(done.stdout)
+    found = rows(answer)
+    assert (found[0]["job"], found[4]["job"]) == ("17", "18")
+    assert found[4]["outcome"] == "best"
+    assert best(answer)["keywords"] == (
+        "num_workers=4, batch_size=2, pin_memory=False, prefetch_factor=2, "
+        "persistent_workers=True, drop_last=True"
+    )
+    assert found[0]["loading_time_ns"] > 39e6 > found[4]["loading_time_ns"]
+    assert found[0]["training_time_ns"] >= 20e6
+    assert found[0]["non_blocking"] is None, "nobody records it"

@@ -1,0 +1,150 @@
+"""MLflow with a real store in SQLite, TensorBoard's files, W&B where it is installed."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from framework_page import need, page_script
+from recorded_program import write_script
+
+import stepscope
+
+# What the page's script left, asked through MLflow's own functions.
+ASKED = """
+import json, shutil
+from stepscope.integrations import mlflow as ours
+client = mlflow.MlflowClient()
+mlflow.set_experiment("batch sizes")
+experiment = client.get_experiment_by_name("batch sizes")
+frame = mlflow.search_runs([experiment.experiment_id], order_by=["attributes.start_time"])
+again = log_run("runs/batch-4", frame["run_id"][0])
+first = client.get_run(frame["run_id"][0])
+table = mlflow.load_table("stepscope/time.json", run_ids=list(frame["run_id"]),
+                          extra_columns=["run_id"])
+print(json.dumps({
+    "names": list(frame["tags.mlflow.runName"]),
+    "rates": list(frame["metrics.training_rate"]),
+    "samples": list(frame["metrics.training_samples_per_second"]),
+    "validation": list(frame["metrics.validation_rate"]),
+    "system": sorted(name for name in first.data.metrics if name.startswith("system/")),
+    "history": [[m.step, m.value] for m in client.get_metric_history(again, "training_rate")],
+    "memory": len(client.get_metric_history(again, "system/system_memory_usage_megabytes")),
+    "tables": table.groupby("run_id")["range"].apply(list).to_dict(),
+    "artifacts": sorted(one.path for one in client.list_artifacts(again, "stepscope")),
+    "columns": list(table.columns),
+    "csv": client.download_artifacts(again, "stepscope/speed.csv"),
+    "duration": [first.info.start_time, first.info.end_time],
+    "run_ids": list(frame["run_id"]),
+}))
+"""
+
+
+def test_two_runs_in_mlflow(training_python: str, tmp_path: Path) -> None:
+    need(training_python, "mlflow", "sqlalchemy")
+    done = page_script(training_python, "trackers.md", tmp_path, ASKED).run()
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    # As the table of runs shows them: the last values are those of the whole runs.
+    assert said["names"] == ["batch-4", "batch-8"]
+    for place, size in enumerate((4, 8)):
+        run = stepscope.open(tmp_path / "runs" / f"batch-{size}")
+        job = {row["phase"]: row for row in run.throughput()["job"].rows()}
+        assert said["rates"][place] == job["training"]["iterations_per_second"]
+        assert said["validation"][place] == job["validation"]["iterations_per_second"]
+        assert said["samples"][place] == job["training"]["samples_per_second"]
+        assert abs(said["samples"][place] / said["rates"][place] - size) < 0.01 * size
+    assert {
+        "system/cpu_utilization_percentage",
+        "system/system_memory_usage_megabytes",
+        "system/system_memory_usage_percentage",
+    } <= set(said["system"])
+    steps = [step for step, _ in said["history"]]
+    assert steps == sorted(set(steps))  # sent twice, there once
+    assert len(steps) >= 20 and said["history"][-1][1] == said["rates"][0]
+    tables = said["tables"]
+    assert [sorted(tables[run]).count("forward") for run in said["run_ids"]] == [1, 1]
+    assert {"range", "calls", "total_ns", "rank", "run_id"} <= set(said["columns"])
+    assert {"stepscope/time.json", "stepscope/time.csv", "stepscope/speed.csv"} <= set(
+        said["artifacts"]
+    )
+    header, first, *_ = Path(said["csv"]).read_text().splitlines()
+    assert header.startswith(",rank,phase,iterations,") and first.startswith("0,0,training,20,")
+    start, end = said["duration"]
+    assert 0 < end - start < 600_000
+
+
+LATER = """
+import json, sys
+from stepscope.integrations.mlflow import main
+main(["runs/batch-4", "--tracking-uri", "sqlite:///later.db", "--experiment", "later"])
+try:
+    main(["runs/none", "--tracking-uri", "sqlite:///later.db"])
+except SystemExit as error:
+    print("exit", error.code)
+
+import mlflow
+runs = mlflow.MlflowClient("sqlite:///later.db").search_runs(["1"])
+from stepscope.integrations.tensorboard import log_run
+values = log_run("runs/batch-4", "logs")
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+events = EventAccumulator("logs")
+events.Reload()
+print(json.dumps({
+    "rate": runs[0].data.metrics["training_rate"],
+    "values": values,
+    "tags": events.Tags()["scalars"],
+    "steps": [one.step for one in events.Scalars("stepscope/training_rate")],
+    "last": events.Scalars("stepscope/training_rate")[-1].value,
+}))
+"""
+RECORDED = """
+import stepscope as ss
+with ss.profile("runs/batch-4", trace=False) as prof:
+    for batch in prof.watch([[0] * 4] * 12, samples=len):
+        prof.step()
+"""
+
+
+def test_later_and_in_tensorboard(training_python: str, tmp_path: Path) -> None:
+    """A job without network records; somebody else sends its folder, from another place."""
+    need(training_python, "mlflow", "sqlalchemy", "tensorboard")
+    (tmp_path / "job").mkdir()
+    done = write_script(training_python, tmp_path / "job" / "train.py", RECORDED).run()
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "desk").mkdir()
+    shutil.copytree(tmp_path / "job" / "runs", tmp_path / "desk" / "runs")
+    done = write_script(training_python, tmp_path / "desk" / "send.py", LATER).run()
+    assert done.returncode == 0, done.stderr
+    assert "runs/none: nothing was recorded there" in done.stderr
+    assert "exit 1" in done.stdout
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert {"stepscope/training_rate", "stepscope/training_samples_per_second"} <= set(said["tags"])
+    assert "system/system_memory_usage_megabytes" in said["tags"]
+    assert said["steps"] == list(range(13))  # and one for the whole
+    assert abs(said["last"] / said["rate"] - 1) < 1e-5
+    assert said["values"] > len(said["steps"])
+
+
+WANDB = """
+import json, os
+from stepscope.integrations.wandb import log_run
+run_id = log_run("runs/batch-4", project="test", mode="offline", dir=".")
+print(json.dumps(run_id))
+"""
+
+
+def test_weights_and_biases(training_python: str, tmp_path: Path) -> None:
+    """Without a server: its file of the run holds our series."""
+    asked = "import importlib.util as u; print(u.find_spec('wandb') is not None)"
+    found = subprocess.run([training_python, "-c", asked], capture_output=True, text=True)
+    if found.stdout.strip() != "True":
+        pytest.skip("wandb is not installed")
+    assert write_script(training_python, tmp_path / "train.py", RECORDED).run().returncode == 0
+    done = write_script(training_python, tmp_path / "send.py", WANDB).run()
+    assert done.returncode == 0, done.stderr
+    run_id = json.loads(done.stdout.splitlines()[-1])
+    (file,) = tmp_path.glob(f"wandb/offline-run-*/run-{run_id}.wandb")
+    kept = file.read_bytes()
+    assert b"stepscope/training_rate" in kept and b"system_recorded/system_memory" in kept

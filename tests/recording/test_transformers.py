@@ -1,0 +1,90 @@
+"""Hugging Face's Trainer with our callback, and by `stepscope run` without it."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from framework_page import need, page_script, script_of
+from program import Program
+from recorded_program import environment, ranges_of, rank_facts, rank_folder
+
+import stepscope
+
+MORE = """
+    import json
+    kept = [
+        {name: line[name] for name in ("step", "training_rate", "validation_rate") if name in line}
+        for line in trainer.state.log_history
+    ]
+    print(json.dumps({"log": kept, "iter": torch.utils.data.DataLoader.__iter__.__module__}))
+"""
+
+
+def test_the_page(training_python: str, tmp_path: Path) -> None:
+    need(training_python, "transformers", "accelerate")
+    done = page_script(training_python, "transformers.md", tmp_path, MORE).run()
+    assert done.returncode == 0, done.stderr
+    assert "RecordingWarning" not in done.stderr
+    run = tmp_path / "runs" / "transformers"
+    facts = rank_facts(run)
+    # 80 sentences by 4, two batches a step: 10 steps in each of two epochs.
+    assert (facts["steps"], facts["epochs"], facts["finished"]) == (20, 2, "stop")
+    assert [(w["first_step"], w["steps"]) for w in facts["windows"]] == [(5, 3)]
+    found = ranges_of(rank_folder(run) / "events.scope")
+    assert found["validation"] == 2
+    loaders = stepscope.open(run).loader()["loaders"].rows()  # each evaluation makes one
+    assert [(row["phase"], row["batches"]) for row in loaders] == [
+        ("training", 40),
+        ("validation", 4),
+        ("validation", 4),
+    ]
+    phases = {row["phase"]: row for row in stepscope.open(run).throughput()["phases"].rows()}
+    # The loader is a batch of 4 ahead of the steps: the first step has one more, the last one less.
+    assert abs(phases["training"]["samples"] - 8 * phases["training"]["measured"]) <= 4
+
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["iter"] == "torch.utils.data.dataloader"
+    rates = [(line["step"], sorted(line)) for line in said["log"] if len(line) > 1]
+    assert rates == [
+        (5, ["step", "training_rate"]),
+        (10, ["step", "training_rate"]),
+        (10, ["step", "validation_rate"]),
+        (15, ["step", "training_rate"]),
+        (20, ["step", "training_rate"]),
+        (20, ["step", "validation_rate"]),
+    ]
+    assert all(value > 0 for line in said["log"] for value in line.values())
+
+
+def test_without_the_callback(program: Program, training_python: str, tmp_path: Path) -> None:
+    """The trainer switches gradients off late, and its loader is a batch ahead of the steps."""
+    need(training_python, "transformers", "accelerate")
+    text = script_of("transformers.md")
+    ours = [line for line in text.splitlines() if "callbacks=[" in line or "stepscope" in line]
+    assert len(ours) == 3
+    file = tmp_path / "train.py"
+    file.write_text("\n".join(line for line in text.splitlines() if line not in ours))
+    words = [
+        "run",
+        "--steps",
+        "5:8",
+        "--no-report",
+        "--out",
+        "run",
+        "--",
+        training_python,
+        str(file),
+    ]
+    done = subprocess.run(
+        [program.path, *words], cwd=tmp_path, env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    facts = rank_facts(tmp_path / "run")
+    assert (facts["steps"], facts["epochs"], facts["finished"]) == (20, 2, "exit")
+    assert [(w["first_step"], w["steps"]) for w in facts["windows"]] == [(5, 3)]
+    loaders = stepscope.open(tmp_path / "run").loader()["loaders"].rows()
+    assert [(row["phase"], row["batches"]) for row in loaders] == [
+        ("training", 40),
+        ("validation", 4),
+        ("validation", 4),
+    ]

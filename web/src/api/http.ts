@@ -1,0 +1,86 @@
+// Asking the server. Addresses are relative, since tunnels and proxies change all that stands in
+// front; the version of the run lets the browser keep what does not change.
+import {type Decoder, object, text} from './json';
+
+export class ServerError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+// Which run below the server's folder this page shows; '' is the one given at its start.
+export const chosenRun: string =
+  new URLSearchParams(globalThis.location?.search ?? '').get('run') ?? '';
+
+let version = '';
+export function setVersion(value: string): void {
+  version = value;
+}
+
+// The token is in the address once; from then on the cookie says who asks, and a shared address
+// does not carry it.
+export async function forgetToken(): Promise<void> {
+  const url = new URL(location.href);
+  if (!url.searchParams.has('token')) return;
+  await fetch(`api/run?token=${encodeURIComponent(url.searchParams.get('token')!)}`);
+  url.searchParams.delete('token');
+  history.replaceState(null, '', url);
+}
+
+export type Query = Readonly<Record<string, string | number | null | undefined>>;
+
+export function address(path: string, query: Query = {}, kept = true): string {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined) params.set(key, String(value));
+  }
+  if (chosenRun !== '') params.set('run', chosenRun);
+  if (kept && version !== '') params.set('v', version);
+  const rest = params.toString();
+  return rest === '' ? path : `${path}?${rest}`;
+}
+
+const errorBody = object<{error: {code: string; message: string}}>({
+  error: object({code: text, message: text}),
+});
+
+async function explain(response: Response): Promise<ServerError> {
+  try {
+    const {error} = errorBody(await response.json(), 'error');
+    return new ServerError(error.code, error.message);
+  } catch {
+    return new ServerError('unknown', `The server answered ${response.status}.`);
+  }
+}
+
+async function ask(url: string, signal?: AbortSignal): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(url, signal ? {signal} : {});
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ServerError(
+      'unreachable',
+      'The server does not answer. Is `stepscope serve` still running, and the tunnel open?',
+    );
+  }
+  if (response.ok) return response;
+  throw await explain(response);
+}
+
+export async function getJson<T>(
+  decoder: Decoder<T>,
+  path: string,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<T> {
+  const response = await ask(address(path, query), signal);
+  return decoder(await response.json(), path);
+}
+
+export async function getBytes(path: string, query: Query = {}): Promise<ArrayBuffer> {
+  return (await ask(address(path, query))).arrayBuffer();
+}

@@ -1,0 +1,71 @@
+import {describe, expect, it} from 'vitest';
+import type {Column, Table} from '../api/tables';
+import {cellText, columnTitle, firstInstant, middleCut, shortName, sinceFirst} from './cells';
+
+const column = (name: string, unit: Column['unit'], type = 'integer', about = ''): Column => ({
+  name,
+  unit,
+  type,
+  about,
+});
+
+describe('cells', () => {
+  it('are written by the unit of their column', () => {
+    expect(cellText(column('busy_ns', 'ns'), 1_234_000)).toBe('1.23 ms');
+    expect(cellText(column('peak_bytes', 'bytes'), 1024 ** 3)).toBe('1.00 GiB');
+    expect(cellText(column('share', 'share', 'real'), 0.1287)).toBe('12.9 %');
+    expect(cellText(column('calls', 'count'), 10858)).toBe('10,858');
+    expect(cellText(column('rank', 'number'), 1234)).toBe('1234');
+    expect(cellText(column('rate', 'per_second', 'real'), 24.077)).toBe('24.1 /s');
+    expect(cellText(column('big', 'number'), 9007199254740993n)).toBe('9007199254740993');
+  });
+  it('nothing is a dash, or what the column says of it', () => {
+    expect(cellText(column('x', 'ns'), null)).toBe('–');
+    const name = column('name', '', 'text', 'of the kernel; null: all the others together');
+    expect(cellText(name, null)).toBe('(all the others together)');
+  });
+  it('titles leave the unit to the values', () => {
+    expect(columnTitle(column('device_self_ns', 'ns'))).toBe('device self');
+    expect(columnTitle(column('moved_bytes_per_second', 'bytes_per_second'))).toBe('moved');
+    expect(columnTitle(column('sm_efficiency', 'share'))).toBe('sm efficiency');
+  });
+});
+
+describe('instants', () => {
+  const start = column('start_ns', 'instant');
+  const table = (rows: (number | bigint | null)[]): Table => ({
+    shape: {name: 't', about: '', columns: [start], drawing: null},
+    rows: rows.map((value) => [value]),
+  });
+  it('of an old clock count from the first, to the nanosecond', () => {
+    const old = table([1794701196434756879n, null, 1794701196434756878n]);
+    const first = firstInstant(old);
+    expect(sinceFirst(start, 1794701196434756879n, first)).toBe(1);
+  });
+  it('near the start stay as they are', () => {
+    expect(firstInstant(table([5, 3]))).toBe(0n);
+  });
+});
+
+describe('names', () => {
+  it('lose what nobody reads', () => {
+    const name =
+      'void at::native::vectorized_elementwise_kernel<8, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}, std::array<char*, 2ul> >(int, at::native::bfloat16_copy_kernel_cuda)';
+    expect(shortName(name)).toBe(
+      'vectorized_elementwise_kernel<8, bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}, array<char*, 2ul>>',
+    );
+    expect(shortName('aten::mm')).toBe('aten::mm');
+    expect(shortName('train.py(12): main')).toBe('train.py(12): main');
+  });
+});
+
+describe('names too long for their place', () => {
+  it('keep their beginning and their end', () => {
+    const cut = middleCut('sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x64x8_stage3', 30);
+    expect(cut).toHaveLength(30);
+    expect(cut.startsWith('sm80_xmma_gemm')).toBe(true);
+    expect(cut.endsWith('x64x8_stage3')).toBe(true);
+    expect(cut).toContain('…');
+    expect(middleCut('short', 30)).toBe('short');
+  });
+});

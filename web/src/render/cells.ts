@@ -1,0 +1,137 @@
+// Cells of tables as text, by the unit of their column; and names as short as they can be read.
+import type {Cell, Column, Table} from '../api/tables';
+import {
+  bytesText,
+  countText,
+  durationText,
+  listText,
+  NOTHING,
+  numberText,
+  rateText,
+  shareText,
+} from './numbers';
+
+// "of the kernel; null: all the others together" → "(all the others together)"
+function nullText(column: Column): string {
+  if (column.type !== 'text') return NOTHING;
+  const found = /null: ([^;.]*)/.exec(column.about);
+  return found === null ? NOTHING : `(${found[1]})`;
+}
+
+export function figureText(value: number, unit: Column['unit'], whole = false): string {
+  switch (unit) {
+    case 'ns':
+    case 'instant':
+      return durationText(Math.round(value));
+    case 'bytes':
+      return bytesText(Math.round(value));
+    case 'share':
+      return shareText(value);
+    case 'bytes_per_second':
+      return rateText(value);
+    case 'per_second':
+      return `${whole ? countText(value) : numberText(value)} /s`;
+    case 'count':
+      return Number.isInteger(value) ? countText(value) : numberText(value);
+    case 'number':
+      return String(value);
+    case '':
+      return whole ? String(value) : numberText(value);
+  }
+}
+
+export function cellText(column: Column, value: Cell): string {
+  if (value === null) return nullText(column);
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'bigint') {
+    return column.unit === 'number' || column.unit === ''
+      ? value.toString()
+      : figureText(Number(value), column.unit, true);
+  }
+  if (typeof value === 'number') return figureText(value, column.unit, column.type === 'integer');
+  return listText(value);
+}
+
+const ENDINGS: readonly (readonly [Column['unit'], string])[] = [
+  ['ns', '_ns'],
+  ['instant', '_ns'],
+  ['bytes', '_bytes'],
+  ['bytes_per_second', '_bytes_per_second'],
+];
+
+export function columnTitle(column: Column): string {
+  let name = column.name;
+  for (const [unit, ending] of ENDINGS) {
+    if (column.unit === unit && name.length > ending.length && name.endsWith(ending)) {
+      name = name.slice(0, -ending.length);
+    }
+  }
+  return name.replaceAll('_', ' ');
+}
+
+export function isNumber(column: Column): boolean {
+  return column.type === 'integer' || column.type === 'real';
+}
+
+const HOUR = 3_600_000_000_000n;
+
+// Instants of a clock that began long ago count from the first in the table.
+export function firstInstant(table: Table): bigint {
+  let first: bigint | null = null;
+  table.shape.columns.forEach((column, c) => {
+    if (column.unit !== 'instant' || column.type !== 'integer') return;
+    for (const row of table.rows) {
+      const value = row[c];
+      if (typeof value !== 'number' && typeof value !== 'bigint') continue;
+      const exact = BigInt(value);
+      if (first === null || exact < first) first = exact;
+    }
+  });
+  return first !== null && first >= HOUR ? first : 0n;
+}
+
+export function sinceFirst(column: Column, value: Cell, first: bigint): Cell {
+  const counts = first !== 0n && column.unit === 'instant' && column.type === 'integer';
+  if (!counts || (typeof value !== 'number' && typeof value !== 'bigint')) return value;
+  return Number(BigInt(value) - first);
+}
+
+// What nearly every kernel's name carries and nobody reads; longer ones first.
+const NOISE: readonly (readonly [string, string])[] = [
+  ['(anonymous namespace)::', ''],
+  ['<unnamed>::', ''],
+  ['::operator()() const', ''],
+  ['at::native::modern::detail::', ''],
+  ['at::native::', ''],
+  ['at::cuda::detail::', ''],
+  ['at::cuda::', ''],
+  ['c10::', ''],
+  ['std::', ''],
+];
+
+export function shortName(name: string): string {
+  if (!name.includes('<') && !name.includes('(')) return name;
+  let text = name.replace(/^void /, '');
+  for (const [noise, instead] of NOISE) text = text.replaceAll(noise, instead);
+  text = text.replaceAll(' >', '>');
+  // The list of arguments at the end says nothing that the template did not.
+  if (/^[\w:~]+<.*\)$/.test(text)) {
+    let depth = 0;
+    for (let i = text.length - 1; i > 0; --i) {
+      if (text[i] === ')') ++depth;
+      if (text[i] === '(' && --depth === 0) {
+        text = text.slice(0, i);
+        break;
+      }
+    }
+  }
+  return text;
+}
+
+// Names of one family differ at their end: what is too long loses its middle.
+export function middleCut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const tail = Math.floor((most - 1) * 0.45);
+  return `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}`;
+}

@@ -1,0 +1,81 @@
+import {describe, expect, it} from 'vitest';
+import type {Track} from '../api/tracks';
+import {arranged, layOutTracks, visibleTracks} from './layout';
+
+const track = (
+  id: number,
+  group: string,
+  kind: Track['kind'] = 'host_thread',
+  depth = 3,
+  events = 9,
+): Track => ({
+  id,
+  kind,
+  rank: 0,
+  group,
+  label: `t${id}`,
+  device: null,
+  stream: null,
+  unit: null,
+  depth,
+  first_ns: 0,
+  last_ns: 1,
+  events,
+  min: null,
+  max: null,
+});
+
+const tracks = [track(0, 'rank 0'), track(1, 'rank 0', 'counter'), track(2, 'rank 1')];
+
+describe('the arrangement', () => {
+  it('has devices above threads, counters last, and every group in one piece', () => {
+    const mixed = [
+      {...track(0, 'rank 0'), kind: 'steps' as const},
+      {...track(1, 'rank 0 · GPU 0'), kind: 'device_stream' as const},
+      {...track(2, 'rank 0 · GPU 0'), kind: 'counter' as const},
+      {...track(3, 'rank 0'), events: 1},
+      track(4, 'rank 0'),
+      {...track(5, 'rank 1'), rank: 1},
+      {...track(6, 'rank 0'), kind: 'log' as const, events: 0},
+    ];
+    expect(arranged(mixed).map((each) => [each.id, each.group])).toEqual([
+      [0, 'rank 0 · GPU 0'],
+      [1, 'rank 0 · GPU 0'],
+      [4, 'rank 0 · host'],
+      [3, 'rank 0 · host'],
+      [2, 'rank 0 · counters'],
+      [5, 'rank 1 · host'],
+    ]);
+  });
+});
+
+describe('the layout', () => {
+  it('stacks tracks below the heading of their group without overlap', () => {
+    const layout = layOutTracks(tracks, new Set());
+    expect(layout.groups.map((group) => [group.name, group.tracks])).toEqual([
+      ['rank 0', 2],
+      ['rank 1', 1],
+    ]);
+    for (let i = 1; i < layout.tracks.length; ++i) {
+      const above = layout.tracks[i - 1]!;
+      expect(layout.tracks[i]!.y).toBeGreaterThan(above.y + above.height);
+    }
+    expect(layout.height).toBeGreaterThan(layout.tracks.at(-1)!.y);
+  });
+  it('a closed group keeps its heading only', () => {
+    const layout = layOutTracks(tracks, new Set(['rank 0']));
+    expect(layout.tracks.map((place) => place.track.id)).toEqual([2]);
+    expect(layout.groups[0]!.open).toBe(false);
+  });
+  it('finds what a stretch of the page shows', () => {
+    const layout = layOutTracks(
+      Array.from({length: 300}, (_, i) => track(i, 'all')),
+      new Set(),
+    );
+    const top = layout.tracks[100]!.y;
+    const seen = visibleTracks(layout, top, 200).map((place) => place.track.id);
+    expect(seen[0]).toBeLessThanOrEqual(100);
+    expect(seen).toContain(102);
+    expect(seen.length).toBeLessThan(8);
+  });
+});

@@ -1,0 +1,77 @@
+import {describe, expect, it} from 'vitest';
+import {
+  clampView,
+  levelFor,
+  niceStep,
+  nsAt,
+  panned,
+  ticks,
+  tickText,
+  tileRange,
+  xOf,
+  zoomed,
+} from './scale';
+
+describe('moving the view', () => {
+  it('zooming keeps the time under the pointer where it is', () => {
+    const view = {from: 1000, to: 9000};
+    const at = 3000;
+    const next = zoomed(view, 0.5, at, 1e6);
+    expect(next.to - next.from).toBeCloseTo(4000);
+    expect(xOf(at, next, 800)).toBeCloseTo(xOf(at, view, 800));
+  });
+  it('zooming in and out again is where one began', () => {
+    const view = {from: 123_456, to: 987_654};
+    const there = zoomed(view, 0.1, 500_000, 1e7);
+    const back = zoomed(there, 10, 500_000, 1e7);
+    expect(back.from).toBeCloseTo(view.from, 3);
+    expect(back.to).toBeCloseTo(view.to, 3);
+  });
+  it('the view never leaves the run nor becomes empty', () => {
+    expect(panned({from: 0, to: 100}, -1e9, 1000).from).toBeGreaterThanOrEqual(-1.1);
+    expect(panned({from: 0, to: 100}, 1e9, 1000).to).toBeLessThanOrEqual(1001.1);
+    expect(clampView({from: 5, to: 5}, 1e6).to).toBe(5 + 50);
+    expect(clampView({from: -1e9, to: 1e12}, 1000).to).toBeLessThan(1100);
+  });
+  it('pixels and times are inverses', () => {
+    const view = {from: 17, to: 5017};
+    expect(nsAt(xOf(1234, view, 640), view, 640)).toBeCloseTo(1234);
+  });
+});
+
+describe('levels and tiles', () => {
+  it.each([
+    [0.3, 0],
+    [1, 0],
+    [1.99, 0],
+    [2, 1],
+    [1023, 9],
+    [1024, 10],
+    [1e30, 20],
+  ])('%d ns a pixel is level %d', (s, level) => expect(levelFor(s, 20)).toBe(level));
+  it('tiles cover the view and nothing behind the end', () => {
+    expect(tileRange({from: 3000, to: 9000}, 1, 1024, 1e6)).toEqual({
+      first: 1,
+      last: 4,
+      size: 2048,
+    });
+    expect(tileRange({from: -50, to: 9e9}, 1, 1024, 5000)).toEqual({first: 0, last: 2, size: 2048});
+  });
+});
+
+describe('the axis', () => {
+  it('steps are 1, 2 or 5 times a power of ten', () => {
+    expect([0.9, 1, 1.1, 3, 7, 40, 100].map(niceStep)).toEqual([1, 1, 2, 5, 10, 50, 100]);
+  });
+  it('ticks are inside the view and apart', () => {
+    const found = ticks({from: 103, to: 1003}, 900, 100);
+    expect(found).toEqual([200, 300, 400, 500, 600, 700, 800, 900, 1000]);
+  });
+  it('labels share a unit and have the digits they need', () => {
+    expect(tickText(1_500_000, 500_000)).toBe('1,500 µs');
+    expect(tickText(12_500_000, 500_000)).toBe('12.5 ms');
+    expect(tickText(2_000_000_000, 1_000_000_000)).toBe('2 s');
+    expect(tickText(0, 1000)).toBe('0 µs');
+    expect(tickText(1_234_567_890, 10)).toBe('1,234,567.89 µs');
+  });
+});

@@ -1,0 +1,96 @@
+// Which stretch of time is on screen, and the arithmetic of moving it. Times are nanoseconds of the
+// run as doubles: exact below 2^53.
+
+export interface View {
+  readonly from: number;
+  readonly to: number;
+}
+
+const SHORTEST = 50; // ns on screen; finer than any clock that recorded them
+
+export function clampView(view: View, length: number): View {
+  const whole = Math.max(length, SHORTEST);
+  const size = Math.min(Math.max(view.to - view.from, SHORTEST), whole * 1.02);
+  // A little air at both ends, so that the first and last events are not at the border.
+  const air = size * 0.01;
+  const from = Math.min(Math.max(view.from, -air), whole + air - size);
+  return {from, to: from + size};
+}
+
+export function zoomed(view: View, factor: number, at: number, length: number): View {
+  const size = Math.min(Math.max((view.to - view.from) * factor, SHORTEST), length * 1.02);
+  const real = size / (view.to - view.from);
+  return clampView({from: at - (at - view.from) * real, to: at + (view.to - at) * real}, length);
+}
+
+export function panned(view: View, by: number, length: number): View {
+  return clampView({from: view.from + by, to: view.to + by}, length);
+}
+
+export function nsPerPixel(view: View, width: number): number {
+  return (view.to - view.from) / Math.max(width, 1);
+}
+export function xOf(ns: number, view: View, width: number): number {
+  return ((ns - view.from) / (view.to - view.from)) * width;
+}
+export function nsAt(x: number, view: View, width: number): number {
+  return view.from + (x / width) * (view.to - view.from);
+}
+
+// The level with 2^level ≤ s < 2^(level + 1) for s ns per pixel.
+export function levelFor(nsEachPixel: number, maxLevel: number): number {
+  return Math.min(Math.max(Math.floor(Math.log2(nsEachPixel)), 0), maxLevel);
+}
+
+export function tileRange(view: View, level: number, columns: number, length: number) {
+  const size = columns * 2 ** level;
+  const last = Math.max(Math.ceil(length / size) - 1, 0);
+  return {
+    first: Math.min(Math.max(Math.floor(view.from / size), 0), last),
+    last: Math.min(Math.max(Math.floor(view.to / size), 0), last),
+    size,
+  };
+}
+
+// Round places for the time axis: 1, 2 or 5 times a power of ten, at least `least` pixels apart.
+export function ticks(view: View, width: number, least = 110): number[] {
+  const step = niceStep(nsPerPixel(view, width) * least);
+  const found: number[] = [];
+  for (let i = Math.ceil(view.from / step); i * step <= view.to; ++i) found.push(i * step);
+  return found;
+}
+
+export function niceStep(atLeast: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(atLeast, 1e-9)));
+  for (const factor of [1, 2, 5, 10]) {
+    if (factor * power >= atLeast * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ['ns', 1],
+  ['µs', 1e3],
+  ['ms', 1e6],
+  ['s', 1e9],
+];
+
+// All ticks of an axis share the unit and the digits that their distance needs.
+export function tickText(ns: number, step: number): string {
+  let chosen = 0;
+  const reach = Math.max(Math.abs(ns), step);
+  while (chosen + 1 < UNITS.length && step >= UNITS[chosen + 1]![1]) ++chosen;
+  // 1,204,500 µs says less than 1,204.5 ms: a larger unit while three decimals suffice.
+  while (
+    chosen + 1 < UNITS.length &&
+    reach >= 1e4 * UNITS[chosen]![1] &&
+    step >= UNITS[chosen + 1]![1] / 1000
+  ) {
+    ++chosen;
+  }
+  const [name, unit] = UNITS[chosen]!;
+  const decimals = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
+  const [whole = '0', part] = (ns / unit).toFixed(decimals).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${grouped}${part === undefined ? '' : `.${part}`} ${name}`;
+}

@@ -1,0 +1,83 @@
+// Bars that lie: one line per thing, its name in front, its value behind; several parts are stacked
+// and named in a legend.
+import {middleCut} from '../../render/cells';
+import {shareText} from '../../render/numbers';
+
+const LONGEST_LABEL = 34; // letters that the column of names has room for
+
+export interface BarPart {
+  name: string;
+  value: number;
+  colour: string;
+  text: string;
+}
+export interface BarLine {
+  label: string;
+  tip?: string;
+  href?: string | undefined;
+  parts: BarPart[];
+  text: string; // behind the bar
+}
+
+export function Legend({
+  items,
+}: {
+  items: readonly {name: string; colour: string; tip?: string; share?: number}[];
+}) {
+  return (
+    <ul class="legend">
+      {items.map((item) => (
+        <li key={item.name} data-tip={item.tip} class={item.share === 0 ? 'nothing' : undefined}>
+          <i style={{background: item.colour}} aria-hidden="true" />
+          {item.name}
+          {item.share !== undefined && <b class="numbers">{shareText(item.share)}</b>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Bars({
+  lines,
+  label,
+  whole,
+}: {
+  lines: readonly BarLine[];
+  label: string;
+  whole?: number;
+}) {
+  const sums = lines.map((line) =>
+    line.parts.reduce((sum, part) => sum + Math.max(part.value, 0), 0),
+  );
+  const most = whole ?? Math.max(...sums, 1e-30);
+  return (
+    <ul class="bars" aria-label={label}>
+      {lines.map((line, i) => (
+        <li key={i}>
+          <span
+            class="bar-name"
+            data-tip={line.tip ?? (line.label.length > LONGEST_LABEL ? line.label : undefined)}
+          >
+            {line.href === undefined ? (
+              middleCut(line.label, LONGEST_LABEL)
+            ) : (
+              <a href={line.href}>{middleCut(line.label, LONGEST_LABEL)}</a>
+            )}
+          </span>
+          <span class="bar-track" aria-hidden="true">
+            {line.parts
+              .filter((part) => part.value > 0)
+              .map((part) => (
+                <i
+                  key={part.name}
+                  style={{width: `${(100 * part.value) / most}%`, background: part.colour}}
+                  data-tip={`${part.name}\n${part.text}`}
+                />
+              ))}
+          </span>
+          <span class="bar-text numbers">{line.text}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,158 @@
+// The chart that a table's descriptor asks for. One chart per value of the grouping column; a page
+// that knows nothing of an analysis still draws it.
+import {useMemo} from 'preact/hooks';
+import {columnIndex, type Drawing, numberAt, type Row, type Table, valueAt} from '../../api/tables';
+import {cellText, columnTitle, figureText, shortName} from '../../render/cells';
+import {seriesColours} from '../../render/colours';
+import {type BarLine, Bars, Legend} from './bars';
+import {Columns} from './columns';
+import {Flame} from './flame';
+import {Lines} from './lines';
+
+const MOST_BARS = 8;
+const MOST_GROUPS = 4;
+const MOST_POINTS = 4000;
+
+interface Group {
+  name: string;
+  table: Table;
+}
+
+function groups(table: Table, drawing: Drawing): Group[] {
+  const at = columnIndex(table.shape, drawing.group);
+  if (at < 0) return [{name: '', table}];
+  const column = table.shape.columns[at]!;
+  const byValue = new Map<string, Row[]>();
+  for (const row of table.rows) {
+    const key = cellText(column, row[at] ?? null);
+    const rows = byValue.get(key);
+    if (rows === undefined) byValue.set(key, [row]);
+    else rows.push(row);
+  }
+  return [...byValue].map(([key, rows]) => ({
+    name: `${columnTitle(column)} ${key}`,
+    table: {shape: table.shape, rows},
+  }));
+}
+
+interface DrawnProps {
+  table: Table;
+  causes?: boolean;
+  value?: string; // what a tree is as wide as, where it may be several things
+}
+
+export function Drawn({table, causes = false, value}: DrawnProps) {
+  const drawing = table.shape.drawing;
+  const found = useMemo(() => (drawing === null ? [] : groups(table, drawing)), [table, drawing]);
+  if (drawing === null || table.rows.length === 0 || drawing.parts !== '') return null;
+  return (
+    <>
+      {found.slice(0, MOST_GROUPS).map((group) => (
+        <figure key={group.name}>
+          {found.length > 1 && <figcaption class="soft small">{shortName(group.name)}</figcaption>}
+          <OneChart table={group.table} drawing={drawing} causes={causes} value={value} />
+        </figure>
+      ))}
+      {found.length > MOST_GROUPS && (
+        <p class="soft small">{`The first ${MOST_GROUPS} of ${found.length} are drawn; the table has all.`}</p>
+      )}
+    </>
+  );
+}
+
+interface ChartProps {
+  table: Table;
+  drawing: Drawing;
+  causes: boolean;
+  value: string | undefined;
+}
+
+function OneChart({table, drawing, causes, value}: ChartProps) {
+  const ys = drawing.y.filter((name) =>
+    table.rows.some((row) => numberAt(table, row, name) !== null),
+  );
+  if (ys.length === 0) return null;
+  const label = `${table.shape.about}: ${ys.map((y) => y.replaceAll('_', ' ')).join(', ')}`;
+  if (drawing.chart === 'tree')
+    return <Flame table={table} value={value ?? ys[0]!} label={label} />;
+  const column = (name: string) => table.shape.columns[columnIndex(table.shape, name)]!;
+  const unit = column(ys[0]!).unit;
+  const colours = seriesColours(ys, causes);
+  const x = column(drawing.x);
+  const titles = ys.map((name) => columnTitle(column(name)).replace(/ share$/, ''));
+  const legend = ys.length > 1 && (
+    <Legend
+      items={titles.map((name, i) => ({name, colour: colours[i]!, tip: column(ys[i]!).about}))}
+    />
+  );
+  if (drawing.chart === 'line' || (drawing.chart === 'stack' && table.rows.length > 400)) {
+    return (
+      <Lines
+        label={label}
+        x={sampled(table).map((row) => numberAt(table, row, drawing.x) ?? 0)}
+        xUnit={x.unit}
+        unit={unit}
+        steps={drawing.chart === 'line'}
+        lines={ys.map((name, i) => ({
+          name: titles[i]!,
+          colour: colours[i]!,
+          values: sampled(table).map((row) => numberAt(table, row, name)),
+        }))}
+      />
+    );
+  }
+  const isOrdered = drawing.chart === 'histogram' || x.name === 'step';
+  if (isOrdered && table.rows.length > 1) {
+    const inOrder = drawing.chart === 'bars' ? ys.slice(0, 1) : ys;
+    return (
+      <>
+        <Columns
+          label={label}
+          unit={unit}
+          names={table.rows.map((row) => cellText(x, valueAt(table, row, drawing.x)))}
+          parts={inOrder.map((name, i) => ({
+            name: titles[i]!,
+            colour: colours[i]!,
+            values: table.rows.map((row) => numberAt(table, row, name) ?? 0),
+          }))}
+        />
+        {inOrder.length > 1 && legend}
+      </>
+    );
+  }
+  const stacked = drawing.chart === 'stack';
+  const lines: BarLine[] = table.rows.slice(0, MOST_BARS).flatMap((row) => {
+    const name = cellText(x, valueAt(table, row, drawing.x));
+    const heading = x.type === 'text' ? shortName(name) : `${columnTitle(x)} ${name}`;
+    const device = numberAt(table, row, 'device');
+    const label = x.name === 'rank' && device !== null ? `${heading} · GPU ${device}` : heading;
+    const parts = ys.map((y, i) => {
+      const value = numberAt(table, row, y) ?? 0;
+      return {name: titles[i]!, value, colour: colours[i]!, text: figureText(value, unit)};
+    });
+    const sum = parts.reduce((total, part) => total + part.value, 0);
+    if (stacked) return [{label, parts, text: figureText(sum, unit)}];
+    return parts.map((part, i) => ({
+      label: ys.length > 1 ? (i === 0 ? label : '') : label,
+      parts: [part],
+      text: part.text,
+    }));
+  });
+  return (
+    <>
+      <Bars label={label} lines={lines} {...(unit === 'share' && stacked ? {whole: 1} : {})} />
+      {table.rows.length > MOST_BARS && (
+        <p class="faint small">{`The first ${MOST_BARS} of ${table.rows.length} are drawn.`}</p>
+      )}
+      {legend}
+    </>
+  );
+}
+
+// More points than pixels cost time and show nothing: each of equal stretches keeps one.
+function sampled(table: Table): Row[] {
+  const n = table.rows.length;
+  if (n <= MOST_POINTS) return table.rows;
+  const every = n / MOST_POINTS;
+  return Array.from({length: MOST_POINTS}, (_, i) => table.rows[Math.floor(i * every)]!);
+}

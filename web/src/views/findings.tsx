@@ -1,0 +1,221 @@
+// Findings first: what, how much, what to do, and a click to the evidence.
+import {useState} from 'preact/hooks';
+import type {Evidence, Finding, Findings} from '../api/findings';
+import type {Column} from '../api/tables';
+import {figureText} from '../render/cells';
+import {durationText, listText} from '../render/numbers';
+import {copy, tableCsv} from '../state/copying';
+import {findingsOf} from '../state/run';
+import {eventHref, nameHref, stepHref} from './links';
+import {Prose} from './prose';
+import {When} from './states';
+
+export function FindingsCard() {
+  return (
+    <section class="card" aria-label="Findings">
+      <When of={findingsOf().value}>{(found) => <Found found={found} />}</When>
+    </section>
+  );
+}
+
+function Found({found}: {found: Findings}) {
+  const [all, setAll] = useState(false);
+  const shown = all ? found.findings : found.findings.slice(0, 4);
+  return (
+    <>
+      <div class="card-head">
+        <h2>
+          {found.findings.length > 0
+            ? 'What to look at first'
+            : found.healthy
+              ? 'Nothing is wrong here'
+              : 'Nothing could be judged'}
+        </h2>
+        {found.findings.length > 0 && <CopyFindings found={found} />}
+      </div>
+      {found.verdict.map((sentence) => (
+        <p key={sentence} class="soft">
+          <Prose text={sentence} />
+        </p>
+      ))}
+      {shown.map((finding, i) => (
+        <OneFinding
+          key={`${finding.rule}${i}`}
+          finding={finding}
+          step={found.step_ns}
+          open={i === 0}
+        />
+      ))}
+      {found.findings.length > shown.length && (
+        <button type="button" class="button finding-more" onClick={() => setAll(true)}>
+          {`Show all ${found.findings.length} findings`}
+        </button>
+      )}
+      {found.not_judged.length > 0 && (
+        <details class="not-judged">
+          <summary>{`${found.not_judged.length} rules could not be judged`}</summary>
+          <ul>
+            {found.not_judged.map((rule) => (
+              <li key={rule.rule}>
+                <b>{rule.rule}</b> <Prose text={rule.why} />
+                {rule.record !== '' && <span class="soft">{` · record ${rule.record}`}</span>}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column[] = [
+  'rule',
+  'level',
+  'title',
+  'gain_low_ns',
+  'gain_high_ns',
+  'confidence',
+].map((name) => ({name, type: 'text', unit: '', about: ''}));
+
+function CopyFindings({found}: {found: Findings}) {
+  const rows = found.findings.map((each) => [
+    each.rule,
+    each.level,
+    each.title,
+    each.gain_per_step?.low_ns ?? null,
+    each.gain_per_step?.high_ns ?? null,
+    each.confidence,
+  ]);
+  return (
+    <span class="tools">
+      <button
+        type="button"
+        class="button plain"
+        onClick={() => void copy(tableCsv(COLUMNS, rows), 'CSV')}
+      >
+        Copy CSV
+      </button>
+      <button
+        type="button"
+        class="button plain"
+        onClick={() => void copy(JSON.stringify(found, null, 1), 'JSON')}
+      >
+        Copy JSON
+      </button>
+    </span>
+  );
+}
+
+const UNITS: Readonly<Record<string, 'share' | 'ns' | 'bytes' | 'count'>> = {
+  'share, 0 to 1': 'share',
+  ns: 'ns',
+  bytes: 'bytes',
+  count: 'count',
+};
+
+function OneFinding({finding, step, open}: {finding: Finding; step: number | null; open: boolean}) {
+  const gain = finding.gain_per_step;
+  const measured = finding.measured;
+  const unit = UNITS[measured?.unit ?? ''] ?? '';
+  return (
+    <details class={`finding ${finding.level}`} open={open}>
+      <summary>
+        <span class="level">{finding.level}</span>
+        <span class="finding-title">{finding.title}</span>
+        {gain !== null && gain.high_ns > 0 && (
+          <span
+            class="gain numbers"
+            data-tip="How much shorter a step would be, at least and at most"
+          >
+            {gain.low_ns > 0
+              ? `−${durationText(gain.low_ns)} to −${durationText(gain.high_ns)}`
+              : `up to −${durationText(gain.high_ns)}`}
+            {step !== null && step > 0 && <i>{` of ${durationText(step)} a step`}</i>}
+          </span>
+        )}
+      </summary>
+      <div class="finding-body">
+        <div>
+          <p>
+            <Prose text={finding.detail} />
+          </p>
+          {measured !== null && (
+            <p class="soft small numbers">
+              {measured.name}: <b>{figureText(measured.value, unit)}</b>
+              {measured.threshold !== null &&
+                ` (threshold ${figureText(measured.threshold, unit)})`}
+              {finding.confidence !== '' && ` · confidence ${finding.confidence}`}
+              {finding.ranks.length > 0 && ` · rank ${listText(finding.ranks)}`}
+            </p>
+          )}
+          {finding.evidence.length > 0 && (
+            <>
+              <h3>Where</h3>
+              <ul class="evidence">
+                {finding.evidence.map((piece, i) => (
+                  <EvidenceLine key={i} piece={piece} />
+                ))}
+              </ul>
+            </>
+          )}
+        </div>
+        <div>
+          {finding.changes.length > 0 && <h3>What to change</h3>}
+          {finding.changes.map((change) => (
+            <div class="change" key={change.why + change.code}>
+              <p>
+                <Prose text={change.why} />
+              </p>
+              {change.code !== '' && (
+                <pre>
+                  <code>{change.code}</code>
+                  <button
+                    type="button"
+                    class="button plain"
+                    aria-label="Copy this code"
+                    onClick={() => void copy(change.code, 'Code')}
+                  >
+                    Copy
+                  </button>
+                </pre>
+              )}
+            </div>
+          ))}
+          {finding.verify !== '' && (
+            <>
+              <h3>How to check</h3>
+              <p class="soft">
+                <Prose text={finding.verify} />
+              </p>
+            </>
+          )}
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function EvidenceLine({piece}: {piece: Evidence}) {
+  const place = [
+    piece.rank === null ? '' : `rank ${piece.rank}`,
+    piece.step === null ? '' : `step ${piece.step}`,
+  ].filter((text) => text !== '');
+  let link: string | null = null;
+  if (piece.rank !== null && piece.event !== null)
+    link = eventHref(piece.rank, piece.window ?? 0, piece.event);
+  else if (piece.rank !== null && piece.step !== null)
+    link = stepHref(piece.rank, piece.window ?? 0, piece.step);
+  // Evidence about all calls of a name begins with it: "aten::mm: 6.47 ms per step".
+  const name = link === null ? /^([^\s:]+(?:::[^\s:]+)*): /.exec(piece.text)?.[1] : undefined;
+  return (
+    <li>
+      <Prose text={piece.text} />
+      {link !== null && (
+        <a href={link} class="show-it">{`Show ${place.join(', ')} in the timeline`}</a>
+      )}
+      {name !== undefined && (
+        <a href={nameHref(name, piece.rank)} class="show-it">{`Find ${name} in the timeline`}</a>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,355 @@
+// The cards of the overview, each drawn from one answer.
+import {type Answer, columnIndex, numberAt, type Table, tableOf, valueAt} from '../api/tables';
+import {cellText} from '../render/cells';
+import {seriesColours} from '../render/colours';
+import {bytesText, durationText, numberText, shareText} from '../render/numbers';
+import {go, href} from '../state/route';
+import {Bars, Legend} from './charts/bars';
+import {Columns} from './charts/columns';
+import {CopyButtons} from './copy_buttons';
+import {DataTable} from './table';
+
+const RANKS_SHOWN = 8;
+
+function columnOf(table: Table, name: string) {
+  return table.shape.columns[columnIndex(table.shape, name)];
+}
+
+function stackedLines(
+  table: Table,
+  names: readonly string[],
+  label: (row: Table['rows'][number]) => string,
+  whole: boolean,
+) {
+  const colours = seriesColours(names);
+  return table.rows.slice(0, RANKS_SHOWN).map((row) => {
+    const sum = names.reduce((total, name) => total + (numberAt(table, row, name) ?? 0), 0);
+    return {
+      label: label(row),
+      text: whole ? '' : durationText(sum),
+      parts: names.map((name, i) => {
+        const value = numberAt(table, row, name) ?? 0;
+        const title = name.replace(/_(ns|share)$/, '').replaceAll('_', ' ');
+        const amount = whole
+          ? shareText(value)
+          : `${durationText(value)} · ${shareText(sum > 0 ? value / sum : 0)}`;
+        return {
+          name: title,
+          value: whole ? value : sum > 0 ? value / sum : 0,
+          colour: colours[i]!,
+          text: `${amount}\n${columnOf(table, name)?.about ?? ''}`,
+        };
+      }),
+    };
+  });
+}
+
+// GPU time by what it does, and the average step with every moment counted once.
+export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
+  const gpu = tableOf(devices, 'devices');
+  const parts = tableOf(steps, 'parts');
+  const gpuParts = ['compute_ns', 'exposed_communication_ns', 'exposed_memory_ns', 'idle_ns'];
+  const hasGpu = gpu?.rows.some((row) => numberAt(gpu, row, 'idle_ns') !== null) === true;
+  const ranks =
+    parts === undefined ? [] : [...new Set(parts.rows.map((row) => numberAt(parts, row, 'rank')))];
+  const names =
+    parts === undefined
+      ? []
+      : [...new Set(parts.rows.map((row) => String(valueAt(parts, row, 'part'))))];
+  const colours = seriesColours(names);
+  const shareOf = (rank: number | null, name: string) => {
+    const row = parts?.rows.find(
+      (each) => numberAt(parts, each, 'rank') === rank && valueAt(parts, each, 'part') === name,
+    );
+    return {
+      share: numberAt(parts!, row, 'share') ?? 0,
+      mean: numberAt(parts!, row, 'mean_ns') ?? 0,
+    };
+  };
+  return (
+    <section class="card w8" aria-label="Where the step time goes">
+      <h2>Where the step time goes</h2>
+      {gpu !== undefined && hasGpu && (
+        <>
+          <p>The wall time of the steps as each GPU spends it. Idle: it has nothing to do.</p>
+          <Bars
+            label="GPU time of the steps"
+            whole={1}
+            lines={stackedLines(
+              gpu,
+              gpuParts,
+              (row) => `rank ${numberAt(gpu, row, 'rank')}`,
+              false,
+            )}
+          />
+          <Legend
+            items={gpuParts.map((name, i) => ({
+              name: name.replace('_ns', '').replaceAll('_', ' '),
+              colour: seriesColours(gpuParts)[i]!,
+              tip: columnOf(gpu, name)?.about ?? '',
+              ...(gpu.rows.length === 1 ? {share: ratio(gpu, name, gpuParts)} : {}),
+            }))}
+          />
+        </>
+      )}
+      {parts !== undefined && ranks.length > 0 && (
+        <>
+          <h3 class="sub">
+            The average step, every moment counted once, for the first part that applies
+          </h3>
+          <Bars
+            label="Parts of the average step"
+            whole={1}
+            lines={ranks.slice(0, RANKS_SHOWN).map((rank) => ({
+              label: `rank ${rank}`,
+              text: durationText(
+                Math.round(names.reduce((sum, name) => sum + shareOf(rank, name).mean, 0)),
+              ),
+              parts: names.map((name, i) => {
+                const {share, mean} = shareOf(rank, name);
+                return {
+                  name,
+                  value: share,
+                  colour: colours[i]!,
+                  text: `${durationText(Math.round(mean))} · ${shareText(share)}`,
+                };
+              }),
+            }))}
+          />
+          <Legend
+            items={names.map((name, i) => ({
+              name: name.replaceAll('_', ' '),
+              colour: colours[i]!,
+              ...(ranks.length === 1 ? {share: shareOf(ranks[0]!, name).share} : {}),
+            }))}
+          />
+        </>
+      )}
+      <div class="card-links small">
+        <a href={href('ask/idle-time')}>Why the GPU waits</a>
+        <a href={href('ask/stalls')}>What on the host keeps it waiting</a>
+        <a href={href('ask/steps')}>All steps</a>
+        <span class="room" />
+        {parts !== undefined && <CopyButtons table={parts} of="the parts of the average step" />}
+      </div>
+    </section>
+  );
+}
+
+function ratio(table: Table, name: string, of: readonly string[]): number {
+  const row = table.rows[0];
+  const sum = of.reduce((total, each) => total + (numberAt(table, row, each) ?? 0), 0);
+  return sum > 0 ? (numberAt(table, row, name) ?? 0) / sum : 0;
+}
+
+export function GpuCard({overview}: {overview: Answer}) {
+  const devices = tableOf(overview, 'devices');
+  if (devices === undefined || devices.rows.length === 0) {
+    return (
+      <section class="card w4">
+        <h2>GPU</h2>
+        <p>
+          The trace has no GPU work: it was recorded on the CPU alone, or without CUDA activities.
+        </p>
+      </section>
+    );
+  }
+  const figures = ['busy_share', 'sm_efficiency', 'occupancy', 'peak_reserved_share'];
+  const mean = (name: string) => {
+    const values = devices.rows
+      .map((row) => numberAt(devices, row, name))
+      .filter((value) => value !== null);
+    return values.length === 0
+      ? null
+      : values.reduce((sum, value) => sum + value, 0) / values.length;
+  };
+  const peak = Math.max(
+    ...devices.rows.map((row) => numberAt(devices, row, 'peak_reserved_bytes') ?? 0),
+  );
+  return (
+    <section class="card w4" aria-label="GPU summary">
+      <h2>{devices.rows.length === 1 ? 'The GPU' : `${devices.rows.length} GPUs, on average`}</h2>
+      <p>{String(valueAt(devices, devices.rows[0], 'name') ?? '')}</p>
+      <dl class="meters">
+        {figures.map((name) => {
+          const value = mean(name);
+          const title = {
+            busy_share: 'busy',
+            sm_efficiency: 'SM efficiency',
+            occupancy: 'occupancy',
+            peak_reserved_share: 'memory at its peak',
+          }[name]!;
+          return value === null ? null : (
+            <div key={name} data-tip={columnOf(devices, name)?.about}>
+              <dt>{title}</dt>
+              <dd>
+                {shareText(value)}
+                {name === 'peak_reserved_share' && peak > 0 && <i>{` · ${bytesText(peak)}`}</i>}
+              </dd>
+              <span class="meter" aria-hidden="true">
+                <i style={{width: `${Math.min(value, 1) * 100}%`}} />
+              </span>
+            </div>
+          );
+        })}
+      </dl>
+      <p class="card-links small">
+        <a href={href('ask/mfu')}>How much of its arithmetic is used</a>
+        <a href={href('ask/launches')}>What launching costs</a>
+      </p>
+      <div class="card-tools tools">
+        <CopyButtons table={devices} of="what is known of each GPU" />
+      </div>
+    </section>
+  );
+}
+
+export function StepTimesCard({steps}: {steps: Answer}) {
+  const each = tableOf(steps, 'steps');
+  const times = tableOf(steps, 'times');
+  if (each === undefined || each.rows.length === 0) return null;
+  const ranks = [...new Set(each.rows.map((row) => numberAt(each, row, 'rank')))];
+  const names = each.shape.drawing?.y ?? ['step_ns'];
+  const colours = seriesColours(names);
+  const time = times?.rows[0];
+  return (
+    <section class="card w12" aria-label="Step times">
+      <div class="card-head">
+        <div>
+          <h2>Step times</h2>
+          <p>
+            {ranks.length > 1 ? `Rank ${ranks[0]} of ${ranks.length}. ` : ''}
+            How long each step took, until the GPU work it started had ended. Click one to see it in
+            the timeline.
+          </p>
+        </div>
+        {times !== undefined && time !== undefined && (
+          <dl class="figures">
+            {(
+              [
+                ['mean', 'mean_ns'],
+                ['median', 'median_ns'],
+                ['95th percentile', 'p95_ns'],
+                ['throughput', 'steps_per_second'],
+              ] as const
+            ).map(([title, name]) => (
+              <div key={name} data-tip={columnOf(times, name)?.about}>
+                <dt>{title}</dt>
+                <dd>{cellText(columnOf(times, name)!, valueAt(times, time, name))}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
+      <StepColumns table={each} rank={ranks[0] ?? null} names={names} colours={colours} />
+      <Legend
+        items={names.map((name, i) => ({
+          name: name.replace('_ns', '').replaceAll('_', ' '),
+          colour: colours[i]!,
+          tip: columnOf(each, name)?.about ?? '',
+        }))}
+      />
+      <div class="card-tools tools">
+        <CopyButtons table={each} of="the steps of all ranks" />
+      </div>
+    </section>
+  );
+}
+
+function StepColumns({
+  table,
+  rank,
+  names,
+  colours,
+}: {
+  table: Table;
+  rank: number | null;
+  names: readonly string[];
+  colours: readonly string[];
+}) {
+  const rows = table.rows.filter((row) => numberAt(table, row, 'rank') === rank);
+  return (
+    <Columns
+      label="Time of each step by part"
+      unit="ns"
+      names={rows.map((row) => `step ${numberAt(table, row, 'step') ?? '–'}`)}
+      parts={names.map((name, i) => ({
+        name: name.replace('_ns', '').replaceAll('_', ' '),
+        colour: colours[i]!,
+        values: rows.map((row) => numberAt(table, row, name) ?? 0),
+      }))}
+      onPick={(i) =>
+        go('timeline', {
+          step: `${rank}.${numberAt(table, rows[i], 'window') ?? 0}.${numberAt(table, rows[i], 'step')}`,
+        })
+      }
+    />
+  );
+}
+
+const RANK_COLUMNS = [
+  'rank',
+  'steps',
+  'step_mean_ns',
+  'step_median_ns',
+  'step_p95_ns',
+  'steps_per_second',
+  'kernel_share',
+  'communication_share',
+  'dataloader_share',
+  'cpu_exec_share',
+];
+
+export function RanksCard({overview}: {overview: Answer}) {
+  const ranks = tableOf(overview, 'ranks');
+  const run = tableOf(overview, 'run');
+  if (ranks === undefined || ranks.rows.length < 2) return null;
+  const spread = run === undefined ? null : numberAt(run, run.rows[0], 'rank_spread');
+  const slowest = run === undefined ? null : numberAt(run, run.rows[0], 'slowest_rank');
+  return (
+    <section class="card w12" aria-label="Ranks at a glance">
+      <h2>Ranks at a glance</h2>
+      {spread !== null && slowest !== null && (
+        <p>
+          {spread < 1.02
+            ? 'All ranks take about the same time for a step.'
+            : `Rank ${slowest} is the slowest: its average step is ${numberText(spread)} times that of the fastest.`}
+        </p>
+      )}
+      <DataTable table={ranks} chosen={RANK_COLUMNS} />
+    </section>
+  );
+}
+
+// What every process recorded of itself, also where nothing was traced.
+export function RecordedCard({answer}: {answer: Answer}) {
+  const times = tableOf(answer, 'times');
+  const steps = tableOf(answer, 'steps');
+  if (times === undefined || times.rows.length === 0) return null;
+  const rank = numberAt(times, times.rows[0], 'rank');
+  const rows = steps?.rows.filter((row) => numberAt(steps, row, 'rank') === rank) ?? [];
+  return (
+    <section class="card" aria-label="Recorded steps">
+      <h2>All recorded steps</h2>
+      <p>
+        What the processes recorded of themselves, traced or not.{' '}
+        <a href={href('ask/time')}>Time by range</a>
+      </p>
+      {steps !== undefined && rows.length > 0 && (
+        <Columns
+          label="Time of each recorded step"
+          unit="ns"
+          names={rows.map((row) => `step ${numberAt(steps, row, 'step')}`)}
+          parts={[
+            {
+              name: 'step',
+              colour: 'var(--s0)',
+              values: rows.map((row) => numberAt(steps, row, 'step_ns') ?? 0),
+            },
+          ]}
+        />
+      )}
+      <DataTable table={times} />
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+// Which columns of a table are shown, as the command line chooses them: numbers that name something
+// and never change are said once, columns without any value are left out, the first text leads.
+import type {Table} from '../api/tables';
+
+const FIRST = 9;
+
+export interface Layout {
+  lifted: number[];
+  first: number[];
+  all: number[];
+  lead: number; // the column that says what a row is
+  linked: number; // the column that leads to the timeline: that one, or the number of a step
+  depth: number; // the column that indents it; -1: none
+}
+
+function neverChanges(table: Table, column: number): boolean {
+  if (table.shape.columns[column]!.unit !== 'number' || table.rows.length === 0) return false;
+  const value = table.rows[0]![column];
+  return value !== null && table.rows.every((row) => row[column] === value);
+}
+
+export function layOut(table: Table, chosen?: readonly string[]): Layout {
+  const columns = table.shape.columns;
+  const depth = columns.findIndex((column) => column.name === 'depth');
+  const isTree = depth >= 0 && table.shape.drawing?.chart === 'tree';
+  const lead = isTree
+    ? columns.findIndex((column) => column.name === table.shape.drawing?.x)
+    : columns.findIndex((column) => column.type === 'text');
+  const lifted: number[] = [];
+  const all: number[] = [];
+  columns.forEach((_, i) => {
+    const empty = table.rows.every((row) => row[i] === null);
+    if (neverChanges(table, i)) lifted.push(i);
+    else if ((i === lead || !empty) && !(isTree && i === depth)) all.push(i);
+  });
+  if (all.length === 0) all.push(...lifted.splice(0));
+  const wanted = chosen?.map((name) => columns.findIndex((column) => column.name === name));
+  const first = wanted ? wanted.filter((i) => all.includes(i)) : all.slice(0, FIRST);
+  const linked = lead >= 0 ? lead : columns.findIndex((column) => column.name === 'step');
+  return {lifted, first, all, lead, linked, depth: isTree ? depth : -1};
+}

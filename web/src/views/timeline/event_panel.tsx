@@ -1,0 +1,132 @@
+// One event: how long, where, what it was called with, who called it, and what it is linked with.
+import type {EventDetails, EventRef} from '../../api/tracks';
+import {KIND_TEXT} from '../../render/colours';
+import {countText, durationText} from '../../render/numbers';
+import {copy} from '../../state/copying';
+import {refine} from '../../state/route';
+import {PanelPart, panelName} from './panel';
+
+interface Props {
+  details: EventDetails;
+  goTo: (ref: EventRef) => void;
+  close: () => void;
+}
+
+export function EventPanel({details, goTo, close}: Props) {
+  const facts: [string, string, string?][] = [
+    ['Duration', durationText(details.duration_ns)],
+    [
+      'Starts at',
+      durationText(details.start_ns),
+      `${details.start_ns.toLocaleString('en')} ns since the start of the run`,
+    ],
+  ];
+  if (details.self_ns !== null)
+    facts.push(['Self', durationText(details.self_ns), 'without what it called']);
+  facts.push(['Rank', String(details.rank)]);
+  if (details.step !== null) facts.push(['Step', String(details.step)]);
+  if (details.module !== null) facts.push(['Module', details.module]);
+  if (details.flags.length > 0) facts.push(['Odd', details.flags.join(', ').replaceAll('_', ' ')]);
+  return (
+    <PanelPart title={details.name} kicker={KIND_TEXT[details.kind] ?? details.kind} close={close}>
+      <dl class="pairs">
+        {facts.map(([name, value, tip]) => (
+          <div key={name} data-tip={tip}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="tools panel-tools">
+        <button type="button" class="button" onClick={() => refine({q: details.name})}>
+          Find all of this name
+        </button>
+        <button
+          type="button"
+          class="button"
+          onClick={() => void copy(JSON.stringify(details, null, 1), 'JSON')}
+        >
+          Copy JSON
+        </button>
+      </div>
+      <Links title="Launched by" refs={[details.launch]} goTo={goTo} />
+      <Links title="Operator" refs={[details.operator]} goTo={goTo} />
+      <Links title="Work on the GPU" refs={details.work} count={details.work_count} goTo={goTo} />
+      <Links title="Forward" refs={[details.forward]} goTo={goTo} />
+      <Links title="Backward" refs={details.backward} count={details.backward_count} goTo={goTo} />
+      <Links title="Called by" refs={details.stack} goTo={goTo} />
+      {details.call_stack.length > 0 && (
+        <>
+          <h3>Stack</h3>
+          <ol class="frames">
+            {details.call_stack.map((frame, i) => (
+              <li key={i}>{frame}</li>
+            ))}
+          </ol>
+        </>
+      )}
+      <Links title="Calls" refs={details.children} count={details.children_count} goTo={goTo} />
+      <Arguments details={details} />
+    </PanelPart>
+  );
+}
+
+function Links(props: {
+  title: string;
+  refs: readonly (EventRef | null)[];
+  count?: number;
+  goTo: (ref: EventRef) => void;
+}) {
+  const refs = props.refs.filter((ref) => ref !== null);
+  if (refs.length === 0) return null;
+  const shown = refs.slice(0, 12);
+  const count = props.count ?? refs.length;
+  return (
+    <>
+      <h3>
+        {props.title}
+        {count > 1 && <span class="faint">{` ${countText(count)}`}</span>}
+      </h3>
+      <ul class="refs">
+        {shown.map((ref) => (
+          <li key={`${ref.rank}.${ref.window}.${ref.ordinal}`}>
+            <button
+              type="button"
+              onClick={() => props.goTo(ref)}
+              data-tip={ref.name.length > 36 ? ref.name : undefined}
+            >
+              <span>{panelName(ref.name)}</span>
+              <i class="numbers">{durationText(ref.duration_ns)}</i>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {count > shown.length && (
+        <p class="faint small">{`and ${countText(count - shown.length)} more`}</p>
+      )}
+    </>
+  );
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function Arguments({details}: {details: EventDetails}) {
+  const entries = Object.entries(details.arguments ?? {});
+  if (entries.length === 0 && details.text === null) return null;
+  return (
+    <>
+      <h3>Arguments</h3>
+      <dl class="pairs arguments">
+        {entries.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{valueText(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {details.text !== null && <pre class="small">{details.text}</pre>}
+    </>
+  );
+}

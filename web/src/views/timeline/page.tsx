@@ -1,0 +1,327 @@
+// The timeline: names of the rows on the left, the canvas, and on the right what was chosen: an
+// event, a stretch of time, or the hits of a search.
+import {useSignal, useSignalEffect} from '@preact/signals';
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {getJson} from '../../api/http';
+import {
+  type EventDetails,
+  type EventRef,
+  eventDetails,
+  selection,
+  type Tracks,
+} from '../../api/tracks';
+import {RULER} from '../../render/frame';
+import {closedAtFirst, HEADING, type Layout} from '../../render/layout';
+import type {View} from '../../render/scale';
+import {copy, say, tableCsv, tableJson} from '../../state/copying';
+import {messageOf} from '../../state/loaded';
+import {refine, route} from '../../state/route';
+import {readyRun, tracksOf} from '../../state/run';
+import {theme} from '../../state/theme';
+import {Empty, When} from '../states';
+import {eventIdOf, placeOf, stepStretch, stretchOf, viewOf} from './addresses';
+import {EventPanel} from './event_panel';
+import {Hover} from './hover';
+import {LegendPanel} from './legend_panel';
+import {SearchPanel} from './search_panel';
+import {Stage, type Under} from './stage';
+import {namesTable} from './statistics_table';
+import {StretchPanel} from './stretch_panel';
+
+export function TimelinePage() {
+  return (
+    <When of={tracksOf().value}>
+      {(tracks) =>
+        tracks.tracks.length === 0 ? (
+          <Empty title="There is nothing to draw over time">
+            These files hold no trace and no recording; a memory snapshot has its own questions.
+          </Empty>
+        ) : (
+          <Timeline tracks={tracks} />
+        )
+      }
+    </When>
+  );
+}
+
+// Who took the time that is on the screen, or of the stretch that is chosen.
+async function copyView(form: 'CSV' | 'JSON', view: View): Promise<void> {
+  const {from, to} = stretchOf(route.peek().params) ?? view;
+  try {
+    const table = namesTable(
+      await getJson(selection, 'api/selection', {
+        from_ns: Math.max(0, Math.round(from)),
+        to_ns: Math.max(0, Math.round(to)),
+      }),
+    );
+    const text =
+      form === 'CSV' ? tableCsv(table.shape.columns, table.rows) : tableJson(table, table.rows);
+    await copy(text, form);
+  } catch (error) {
+    say(messageOf(error));
+  }
+}
+
+function Timeline({tracks}: {tracks: Tracks}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const stage = useRef<Stage | null>(null);
+  const [layout, setLayout] = useState<Layout | null>(null);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(() => closedAtFirst(tracks.tracks));
+  const [chosen, setChosen] = useState<EventDetails | null>(null);
+  const [legend, setLegend] = useState(false);
+  const under = useSignal<Under | null>(null);
+  const {params} = route.value;
+  const stretch = stretchOf(params);
+  const query = params.q ?? '';
+
+  useEffect(() => {
+    const made = new Stage(canvas.current!, scroller.current!, tracks, {
+      moved: (view: View) => refine({from: Math.round(view.from), to: Math.round(view.to)}),
+      hovered: (found) => {
+        under.value = found;
+      },
+      clicked: (found) => clicked(found),
+      selected: (found) =>
+        refine({
+          sel: found === null ? null : `${Math.round(found.from)}-${Math.round(found.to)}`,
+          event: null,
+        }),
+    });
+    stage.current = made;
+    setLayout(made.layout);
+    (window as unknown as {stepscopeStage?: Stage}).stepscopeStage = made;
+    const view = viewOf(params);
+    if (view !== null) made.show(view, true);
+    return () => made.destroy();
+  }, [tracks]);
+
+  // Moving changes the address without an event; one that comes from elsewhere, a link or the
+  // browser's back button, moves the view.
+  useEffect(() => {
+    const follow = () => {
+      const view = viewOf(route.peek().params);
+      if (view !== null) stage.current?.show(view);
+    };
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, [tracks]);
+
+  useSignalEffect(() => {
+    theme.value;
+    // The new colours are there once the attribute is.
+    requestAnimationFrame(() => stage.current?.setTheme());
+  });
+  useEffect(() => stage.current?.setQuery(query.length > 1 ? query : ''), [query]);
+  useEffect(() => stage.current?.setStretch(stretch), [params.sel]);
+  useEffect(() => {
+    if (stage.current !== null) setLayout(stage.current.setClosed(closed));
+  }, [closed]);
+
+  // An event in the address is fetched, chosen and brought into view.
+  useEffect(() => {
+    const id = eventIdOf(params);
+    if (id === null) {
+      setChosen(null);
+      stage.current?.choose(null);
+      return;
+    }
+    const asked = new AbortController();
+    getJson(
+      eventDetails,
+      `api/events/${id.rank}/${id.window}/${id.ordinal}`,
+      {},
+      asked.signal,
+    ).then(
+      (details) => {
+        setChosen(details);
+        stage.current?.choose(details);
+        if (viewOf(route.peek().params) === null) stage.current?.showEvent(details);
+        else stage.current?.showRow(details);
+      },
+      (error: unknown) => {
+        if (!asked.signal.aborted) say(messageOf(error));
+      },
+    );
+    return () => asked.abort();
+  }, [params.event]);
+
+  // A stretch that a table or finding speaks of, with air around it.
+  const showStretch = (found: View | null, air: number) => {
+    if (found === null) {
+      say('This is not in the trace');
+      return;
+    }
+    const size = (found.to - found.from) * air;
+    stage.current?.show({from: found.from - size, to: found.to + size});
+    refine({step: null, at: null, sel: `${Math.round(found.from)}-${Math.round(found.to)}`});
+  };
+  useEffect(() => {
+    if (params.step !== undefined)
+      void stepStretch(params.step).then((found) => showStretch(found, 0.03));
+  }, [params.step]);
+  useEffect(() => {
+    if (params.at !== undefined) showStretch(placeOf(params.at), 4);
+  }, [params.at]);
+
+  const goTo = (ref: EventRef) => {
+    stage.current?.showEvent(ref);
+    refine({event: `${ref.rank}.${ref.window}.${ref.ordinal}`});
+  };
+
+  function clicked(found: Under | null): void {
+    const hit = found?.hit ?? null;
+    if (found === null || hit === null) {
+      refine({event: null, sel: null});
+      return;
+    }
+    const {track} = found.place;
+    if (hit.ordinal !== null && track.kind !== 'log' && track.rank !== null) {
+      refine({event: `${track.rank}.${hit.window}.${hit.ordinal}`, sel: null});
+    } else {
+      refine({
+        sel: `${Math.round(hit.start)}-${Math.round(hit.start + hit.duration)}`,
+        event: null,
+      });
+    }
+  }
+
+  useEffect(() => {
+    const keys = (event: KeyboardEvent) => {
+      const target = event.target;
+      if (target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const now = route.peek().params;
+      const there = stretchOf(now);
+      if (event.key === 'Escape') refine({event: null, sel: null, q: null});
+      else if (event.key === '0') stage.current?.show({from: 0, to: tracks.length_ns});
+      else if (event.key.toLowerCase() === 'f') {
+        if (there !== null) stage.current?.show(there);
+        else if (chosen !== null) {
+          const air = Math.max(chosen.duration_ns * 0.1, 100);
+          stage.current?.show({
+            from: chosen.start_ns - air,
+            to: chosen.start_ns + chosen.duration_ns + air,
+          });
+        }
+      }
+    };
+    addEventListener('keydown', keys);
+    return () => removeEventListener('keydown', keys);
+  }, [tracks, chosen]);
+
+  const length = readyRun.value?.time?.length_ns ?? tracks.length_ns;
+  const panel =
+    query !== '' || chosen !== null || stretch !== null || legend ? (
+      <aside class="panel" aria-label="Details">
+        {legend && <LegendPanel tracks={tracks} close={() => setLegend(false)} />}
+        {chosen !== null && (
+          <EventPanel details={chosen} goTo={goTo} close={() => refine({event: null})} />
+        )}
+        {stretch !== null && (
+          <StretchPanel
+            key={params.sel}
+            stretch={stretch}
+            tracks={tracks}
+            close={() => refine({sel: null})}
+          />
+        )}
+        {query !== '' && (
+          <SearchPanel
+            query={query}
+            rank={params.rank}
+            goTo={goTo}
+            close={() => refine({q: null, rank: null})}
+          />
+        )}
+      </aside>
+    ) : null;
+
+  return (
+    <div class="timeline">
+      <h1 class="hidden">Timeline</h1>
+      <div class="timeline-bar">
+        <input
+          type="search"
+          class="field timeline-search"
+          placeholder="Search events  /"
+          aria-label="Search events by name"
+          value={query}
+          onInput={(event) => refine({q: event.currentTarget.value})}
+        />
+        <span class="grow" />
+        {(['CSV', 'JSON'] as const).map((form) => (
+          <button
+            type="button"
+            key={form}
+            class="button"
+            data-tip="Copies the statistics of what is in view, by name"
+            onClick={() => void copyView(form, stage.current!.motion.target)}
+          >
+            {`Copy ${form}`}
+          </button>
+        ))}
+        <button
+          type="button"
+          class="button"
+          onClick={() => stage.current?.show({from: 0, to: length})}
+          data-tip="The whole run (0)"
+        >
+          Whole run
+        </button>
+        <button
+          type="button"
+          class="button"
+          aria-pressed={legend}
+          onClick={() => setLegend(!legend)}
+        >
+          Colours
+        </button>
+      </div>
+      <div class="timeline-body">
+        <div class="stage">
+          <div class="stage-scroll" ref={scroller} aria-label="Rows of the timeline" role="group">
+            <div class="stage-names" style={{height: `${(layout?.height ?? 0) + RULER}px`}}>
+              {layout?.groups.map((group) => (
+                <button
+                  type="button"
+                  key={group.name}
+                  class="group-name"
+                  style={{top: `${group.y + RULER}px`, height: `${HEADING}px`}}
+                  aria-expanded={group.open}
+                  onClick={() => {
+                    const next = new Set(closed);
+                    if (!next.delete(group.name)) next.add(group.name);
+                    setClosed(next);
+                  }}
+                >
+                  <i aria-hidden="true">{group.open ? '▾' : '▸'}</i>
+                  {group.name}
+                  {!group.open && <span class="faint">{` · ${group.tracks} rows`}</span>}
+                </button>
+              ))}
+              {layout?.tracks.map((place) => (
+                <div
+                  key={place.track.id}
+                  class="track-name"
+                  style={{top: `${place.y + RULER}px`, height: `${Math.min(place.height, 40)}px`}}
+                  data-tip={`${place.track.label}\n${place.track.events.toLocaleString('en')} events`}
+                >
+                  {place.track.label}
+                </div>
+              ))}
+            </div>
+          </div>
+          <canvas
+            ref={canvas}
+            class="stage-canvas"
+            role="img"
+            aria-label={`Timeline of ${tracks.tracks.length} rows. W and S zoom, A and D move, slash searches.`}
+          />
+          <Hover under={under} tracks={tracks} />
+        </div>
+        {panel}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+// Statistics of a stretch of time: how busy devices were and why they waited, and who took the time.
+import {useMemo} from 'preact/hooks';
+import {getJson} from '../../api/http';
+import {type Selection, selection, type Tracks} from '../../api/tracks';
+import {CAUSE_TEXT, causeVariable} from '../../render/colours';
+import {counterText} from '../../render/frame';
+import {countText, durationText, shareText} from '../../render/numbers';
+import type {View} from '../../render/scale';
+import {load} from '../../state/loaded';
+import {refine} from '../../state/route';
+import {Bars, Legend} from '../charts/bars';
+import {CopyButtons} from '../copy_buttons';
+import {When} from '../states';
+import {PanelPart, panelName} from './panel';
+import {namesTable} from './statistics_table';
+
+export function StretchPanel({
+  stretch,
+  tracks,
+  close,
+}: {
+  stretch: View;
+  tracks: Tracks;
+  close: () => void;
+}) {
+  const asked = useMemo(
+    () =>
+      load(
+        getJson(selection, 'api/selection', {
+          from_ns: Math.round(stretch.from),
+          to_ns: Math.round(stretch.to),
+        }),
+      ),
+    [stretch.from, stretch.to],
+  );
+  return (
+    <PanelPart
+      title={durationText(Math.round(stretch.to - stretch.from))}
+      kicker="Selected stretch"
+      close={close}
+    >
+      <When of={asked.value}>{(found) => <Statistics found={found} tracks={tracks} />}</When>
+    </PanelPart>
+  );
+}
+
+function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
+  const causes = [...new Set(found.devices.flatMap((device) => Object.keys(device.causes)))].filter(
+    (cause) => found.devices.some((device) => (device.causes[cause] ?? 0) > 0),
+  );
+  return (
+    <>
+      <p class="soft small numbers">{`from ${durationText(found.from_ns)} · ${countText(found.events)} events`}</p>
+      {found.devices.length > 0 && (
+        <>
+          <h3>How the GPUs spent it</h3>
+          <Bars
+            label="Busy and idle time of each GPU"
+            whole={1}
+            lines={found.devices.slice(0, 16).map((device) => ({
+              label: `rank ${device.rank} · GPU ${device.device}`,
+              text: shareText(device.measured_ns > 0 ? device.busy_ns / device.measured_ns : 0),
+              parts: [
+                {
+                  name: 'busy',
+                  value: device.busy_ns / Math.max(device.measured_ns, 1),
+                  colour: 'var(--s0)',
+                  text: durationText(device.busy_ns),
+                },
+                ...causes.map((cause) => ({
+                  name: `idle, ${cause}`,
+                  value: (device.causes[cause] ?? 0) / Math.max(device.measured_ns, 1),
+                  colour: `color-mix(in srgb, var(${causeVariable(cause)}) 65%, var(--card))`,
+                  text: `${durationText(device.causes[cause] ?? 0)}: ${CAUSE_TEXT[cause] ?? ''}`,
+                })),
+              ],
+            }))}
+          />
+          <Legend
+            items={[
+              {name: 'busy', colour: 'var(--s0)'},
+              ...causes.map((cause) => ({
+                name: `idle: ${cause}`,
+                colour: `color-mix(in srgb, var(${causeVariable(cause)}) 65%, var(--card))`,
+                tip: CAUSE_TEXT[cause] ?? '',
+              })),
+            ]}
+          />
+        </>
+      )}
+      <div class="names-head">
+        <h3>Who took the time</h3>
+        <span class="tools">
+          <CopyButtons table={namesTable(found)} />
+        </span>
+      </div>
+      <ul class="refs">
+        {found.names.slice(0, 40).map((each) => (
+          <li key={each.name + each.kind}>
+            <button
+              type="button"
+              onClick={() => refine({q: each.name})}
+              data-tip={`${each.name}\n${each.kind.replaceAll('_', ' ')} · in all ${durationText(each.total_ns)} · the longest ${durationText(each.longest_ns)}`}
+            >
+              <span>{panelName(each.name)}</span>
+              <i class="numbers">{`${countText(each.count)} × · ${durationText(each.self_ns)}`}</i>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="faint small">
+        Times are those in which an event was the innermost of its row.
+        {found.names_count > 40 && ` The first 40 of ${countText(found.names_count)} names.`}
+      </p>
+      {found.counters.length > 0 && (
+        <>
+          <h3>Counters</h3>
+          <ul class="refs">
+            {found.counters.map((counter) => {
+              const track = tracks.tracks[counter.track];
+              return counter.mean === null ? null : (
+                <li key={counter.track} class="plain-row">
+                  <span>{track?.label ?? ''}</span>
+                  <i class="numbers">{`${counterText(counter.mean, track?.unit ?? null)} on average`}</i>
+                </li>
+              );
+            })}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+// Everybody can use it: axe finds nothing on any page, light or dark; runs without GPU work, of
+// memory alone, or that cannot be read have something to say.
+import {readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import type {Browser, Page} from 'playwright-core';
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {launch, type Visit, visit} from './browser';
+import {type Server, sample, serve} from './program';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  nodes: {html: string; failureSummary?: string}[];
+}
+
+async function violations(page: Page): Promise<string[]> {
+  // The page's own policy forbids scripts of others; the browser's tools may.
+  await page.evaluate(AXE);
+  const found = await page.evaluate(
+    () =>
+      (
+        window as unknown as {axe: {run: (options: object) => Promise<{violations: Violation[]}>}}
+      ).axe.run({
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'],
+      }) as Promise<{violations: Violation[]}>,
+  );
+  return found.violations.map(
+    (each) =>
+      `${each.id}: ${each.nodes[0]?.html.slice(0, 140)} ${each.nodes[0]?.failureSummary ?? ''}`,
+  );
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser?.close());
+
+const PAGES = [
+  '',
+  'timeline',
+  'timeline?q=mm',
+  'operators',
+  'kernels',
+  'kernels?group=stacks',
+  'modules',
+  'roofline',
+  'system',
+  'ask',
+  'ask/idle-time',
+];
+
+describe.each(['light', 'dark'] as const)('in %s', (theme) => {
+  let server: Server;
+  let at: Visit;
+  beforeAll(async () => {
+    server = await serve(sample('gpt_stack.json.gz'));
+    at = await visit(browser, server.url);
+    await at.page.emulateMedia({colorScheme: theme});
+  });
+  afterAll(() => server?.stop());
+  it.each(PAGES)('axe has nothing to say of #/%s', async (page) => {
+    await at.go(`#/${page}`);
+    await at.page.waitForTimeout(300);
+    expect(await violations(at.page)).toEqual([]);
+  });
+  it('nothing went wrong', () => expect(at.troubles).toEqual([]));
+});
+
+async function opened(path: string, check: (at: Visit) => Promise<void>): Promise<void> {
+  const server = await serve(path);
+  try {
+    await check(await visit(browser, server.url));
+  } finally {
+    await server.stop();
+  }
+}
+
+it('evidence about all calls of a name finds them', () =>
+  opened(sample('gpt_stack.json.gz'), async (at) => {
+    await at.page.click('.evidence a:has-text("Find aten::mm in the timeline")');
+    await at.page.waitForSelector('.hits button');
+    expect(await at.page.textContent('.hits')).toContain('aten::mm');
+    expect(at.troubles).toEqual([]);
+  }));
+
+describe('runs that lack something', () => {
+  it('a recorded run shows its steps, ranges and log lines', () =>
+    opened(sample('run'), async (at) => {
+      expect(await at.page.textContent('main')).toContain('All recorded steps');
+      await at.go('#/system');
+      await at.page.waitForSelector('section[aria-label="Log lines"] .data');
+      expect(await at.page.textContent('main')).toContain('loss is not finite');
+      await at.go('#/timeline');
+      await at.page.waitForSelector('.group-name:has-text("recorded")');
+      await at.go('#/kernels');
+      await at.page.waitForSelector('.state, .remark');
+      expect(at.troubles).toEqual([]);
+    }));
+  it('a memory snapshot alone leads to the questions of memory', () =>
+    opened(sample('snap_gpt_leak.pickle.gz'), async (at) => {
+      await at.page.waitForSelector('text=what is never freed');
+      await at.page.click('text=what filled the peak');
+      await at.page.waitForSelector('.data');
+      await at.go('#/timeline');
+      await at.page.waitForSelector('.state');
+      expect(at.troubles).toEqual([]);
+    }));
+  it('a file that is no trace is named with the reason', async () => {
+    const path = join(tmpdir(), `stepscope-no-trace-${process.pid}.json`);
+    writeFileSync(path, '{"hello": 1}');
+    await opened(path, async (at) => {
+      await at.page.waitForSelector('.loading-page.bad');
+      expect(await at.page.textContent('.loading-page')).toContain('stepscope-no-trace');
+    });
+  });
+});

@@ -1,0 +1,65 @@
+// What was sampled of the machine under a run: over time on the System page, and below the events of
+// the same axis in the timeline. The run is the one whose energy the goldens know.
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join, resolve} from 'node:path';
+import type {Browser} from 'playwright-core';
+import {afterAll, beforeAll, expect, it} from 'vitest';
+import {numberText} from '../src/render/numbers';
+import {launch, type Visit, visit} from './browser';
+import {analysed, ROOT, type Server, serve} from './program';
+
+// The files that a golden holds as hex.
+function unpack(golden: string, folder: string): void {
+  const parts = readFileSync(resolve(ROOT, golden), 'utf8').split(/^-- /m).slice(1);
+  for (const part of parts) {
+    const [head = '', ...lines] = part.split('\n');
+    const [name = '', form] = head.split(' ');
+    if (form !== 'hex') continue;
+    const path = join(folder, name);
+    mkdirSync(dirname(path), {recursive: true});
+    writeFileSync(path, Buffer.from(lines.join(''), 'hex'));
+  }
+}
+
+let browser: Browser;
+let server: Server;
+let at: Visit;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'stepscope-machine-'));
+  unpack('tests/golden/energy/counter.test', folder);
+  browser = await launch();
+  server = await serve(join(folder, 'run'));
+  at = await visit(browser, server.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  rmSync(folder, {recursive: true, force: true});
+});
+
+it('the system page shows load, memory, power and energy over time', async () => {
+  await at.go('#/system');
+  await at.page.waitForSelector('section[aria-label="Energy"] .data');
+  for (const chart of ['Utilisation', 'Power, in watts', 'Memory in use']) {
+    await at.page.waitForSelector(`section[aria-label="${chart}"] .lines canvas`);
+  }
+  const run = analysed(join(folder, 'run'), 'energy', 'run').find((row) => row.of === 'GPU')!;
+  expect(await at.page.textContent('section[aria-label="Energy"]')).toContain(
+    numberText(Number(run.joules)),
+  );
+});
+
+it('the timeline has the power of the GPU on the axis of the ranges', async () => {
+  const tracks = await at.page.evaluate(async () => (await fetch('api/tracks')).json());
+  const power = tracks.tracks.find((track: {label: string}) => track.label === 'GPU 0 power');
+  expect(power).toMatchObject({kind: 'counter', rank: null, host: 'n1', unit: 'W', max: 400});
+  await at.go('#/timeline');
+  await at.page.waitForSelector('.group-name:has-text("machine n1")');
+  await at.page.waitForSelector('.track-name:has-text("GPU 0 power")');
+});
+
+it('nothing went wrong and nothing was asked of another host', () => {
+  expect(at.troubles).toEqual([]);
+});

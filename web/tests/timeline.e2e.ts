@@ -1,0 +1,269 @@
+// The timeline moves, finds and explains; what it shows is what the interface says.
+import type {Browser} from 'playwright-core';
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {durationText} from '../src/render/numbers';
+import {launch, type Visit, visit} from './browser';
+import {analysed, type Server, sample, serve} from './program';
+
+const RANKS = sample('ddp');
+
+let browser: Browser;
+let server: Server;
+let at: Visit;
+
+interface Moving {
+  view: {from: number; to: number};
+}
+
+beforeAll(async () => {
+  browser = await launch();
+  server = await serve(RANKS);
+  at = await visit(browser, server.url);
+  await at.go('#/timeline');
+  await at.page.waitForSelector('canvas');
+  await at.page.waitForTimeout(800);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const view = () =>
+  at.page.evaluate(() => ({
+    ...(window as unknown as {stepscopeStage: {motion: Moving}}).stepscopeStage.motion.view,
+  }));
+
+// The view has arrived where it goes, and the address says so.
+const arrived = () =>
+  at.page.waitForFunction(() => {
+    const {motion} = (
+      window as unknown as {stepscopeStage: {motion: {view: object; target: object}}}
+    ).stepscopeStage;
+    return motion.view === motion.target;
+  });
+
+// How many different colours the canvas shows: 1 is nothing.
+const colours = () =>
+  at.page.evaluate(() => {
+    const canvas = document.querySelector('canvas')!;
+    const {data} = canvas.getContext('2d')!.getImageData(0, 40, canvas.width, canvas.height - 40);
+    const seen = new Set<number>();
+    for (let i = 0; i < data.length; i += 4)
+      seen.add((data[i]! << 16) | (data[i + 1]! << 8) | data[i + 2]!);
+    return seen.size;
+  });
+
+// Pixels of the canvas in the colour of arrows, frames of stretches and the pointer's line.
+const accented = () =>
+  at.page.evaluate(() => {
+    const canvas = document.querySelector('canvas')!;
+    const style = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim();
+    const probe = new OffscreenCanvas(1, 1).getContext('2d')!;
+    probe.fillStyle = style;
+    probe.fillRect(0, 0, 1, 1);
+    const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+    // A copy is read: reading the canvas itself would make it slow from then on.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height - 40);
+    const read = copy.getContext('2d', {willReadFrequently: true})!;
+    read.drawImage(canvas, 0, -40);
+    const {data} = read.getImageData(0, 0, copy.width, copy.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4)
+      if (data[i] === r && data[i + 1] === g && data[i + 2] === b) ++count;
+    return count;
+  });
+
+interface Ref {
+  rank: number;
+  window: number;
+  ordinal: number;
+  start_ns: number;
+  duration_ns: number;
+}
+interface Linked extends Ref {
+  launch: Ref | null;
+  forward: Ref | null;
+  work: Ref[];
+  backward: Ref[];
+}
+
+// The first event of that name that has what is wanted, by the interface.
+const found = (name: string, wanted: 'launch' | 'backward' | 'work') =>
+  at.page.evaluate(
+    async ([text, link]) => {
+      const hits = await (await fetch(`api/search?q=${encodeURIComponent(text!)}&limit=40`)).json();
+      for (const hit of hits.hits) {
+        const path = `api/events/${hit.rank}/${hit.window}/${hit.ordinal}`;
+        const event = await (await fetch(path)).json();
+        const there = event[link!];
+        if (Array.isArray(there) ? there.length > 0 : there !== null) return event;
+      }
+      return null;
+    },
+    [name, wanted],
+  ) as Promise<Linked | null>;
+
+// Chooses an event, with both ends of its link in view.
+async function showLink(event: Linked, other: Ref): Promise<void> {
+  const from = Math.min(event.start_ns, other.start_ns);
+  const to = Math.max(event.start_ns + event.duration_ns, other.start_ns + other.duration_ns);
+  const air = (to - from) * 0.2;
+  await at.go('#/timeline');
+  await at.page.keyboard.press('Escape');
+  await at.page.mouse.move(5, 5);
+  await at.go(
+    `#/timeline?from=${Math.round(from - air)}&to=${Math.round(to + air)}&event=${event.rank}.${event.window}.${event.ordinal}`,
+  );
+  await at.page.waitForSelector('.panel-part h2');
+  await arrived();
+}
+
+// What is drawn as an arrow now: the two ends.
+const arrows = () =>
+  at.page.evaluate(() =>
+    (
+      window as unknown as {stepscopeStage: {arrows: {from: Ref; to: Ref}[]}}
+    ).stepscopeStage.arrows.map((arrow) => [arrow.from.ordinal, arrow.to.ordinal]),
+  );
+
+describe('the timeline', () => {
+  it('draws threads and streams of all ranks', async () => {
+    const groups = await at.page.$$eval('.group-name', (names) =>
+      names.map((name) => name.textContent),
+    );
+    for (const group of ['rank 0 · GPU 0', 'rank 0 · host', 'rank 1 · GPU 0', 'rank 1 · host']) {
+      expect(groups.some((name) => name?.includes(group))).toBe(true);
+    }
+    await expect.poll(colours, {timeout: 60_000}).toBeGreaterThan(8);
+  });
+  it('the wheel zooms where the pointer is', async () => {
+    const before = await view();
+    const canvas = (await at.page.locator('canvas').boundingBox())!;
+    const x = canvas.x + canvas.width * 0.3;
+    const share = 0.3;
+    await at.page.mouse.move(x, canvas.y + 200);
+    for (let i = 0; i < 8; ++i) await at.page.mouse.wheel(0, -200);
+    await arrived();
+    const after = await view();
+    expect(after.to - after.from).toBeLessThan((before.to - before.from) / 4);
+    const under = (one: Moving['view']) => one.from + share * (one.to - one.from);
+    // The pointer stands on whole pixels: two of them before zooming are the tolerance.
+    const pixels = (2 * (before.to - before.from)) / canvas.width;
+    expect(Math.abs(under(after) - under(before))).toBeLessThan(pixels);
+    await at.page.waitForURL(/from=\d+&to=\d+/);
+  });
+  it('keys and dragging move it', async () => {
+    const first = await view();
+    await at.page.keyboard.down('d');
+    await at.page.waitForTimeout(250);
+    await at.page.keyboard.up('d');
+    await arrived();
+    const second = await view();
+    expect(second.from).toBeGreaterThan(first.from);
+    const canvas = (await at.page.locator('canvas').boundingBox())!;
+    await at.page.mouse.move(canvas.x + 300, canvas.y + 300);
+    await at.page.mouse.down();
+    await at.page.mouse.move(canvas.x + 500, canvas.y + 300, {steps: 5});
+    await at.page.mouse.up();
+    await arrived();
+    expect((await view()).from).toBeLessThan(second.from);
+    await at.page.keyboard.press('0');
+    await arrived();
+    const whole = await view();
+    expect(whole.to - whole.from).toBeGreaterThan(7e8);
+  });
+  it('/ searches, Enter goes to the first hit, the address can be shared', async () => {
+    await at.page.keyboard.press('/');
+    await at.page.keyboard.type('aten::addmm');
+    await at.page.waitForSelector('.hits button');
+    const calls = analysed(RANKS, 'operators', 'operators', '--top', '0')
+      .filter((row) => row.name === 'aten::addmm')
+      .reduce((sum, row) => sum + Number(row.calls), 0);
+    expect(await at.page.textContent('.panel [role=status]')).toContain(`${calls} events`);
+    await at.page.keyboard.press('Enter');
+    await at.page.waitForSelector('.panel-part h2:text-is("aten::addmm")');
+    expect(at.page.url()).toMatch(/event=\d+\.0\.\d+/);
+    const shared = at.page.url();
+    const other = await at.context.newPage();
+    await other.goto(shared);
+    await other.waitForSelector('.panel-part h2:text-is("aten::addmm")');
+    await other.close();
+  });
+  it('details lead from a launch to its kernel and back', async () => {
+    await at.page.keyboard.press('Escape');
+    await at.go('#/timeline?q=cudaLaunchKernel');
+    await at.page.click('.hits button:has-text("cudaLaunchKernel") >> nth=5');
+    await at.page.waitForSelector('.panel-part h2:text-is("cudaLaunchKernel")');
+    expect(await at.page.textContent('.panel')).toContain('correlation');
+    await at.page.click('h3:has-text("Work on the GPU") + ul button');
+    await at.page.waitForSelector('h3:has-text("Launched by")');
+    await at.page.click('h3:has-text("Launched by") + ul button');
+    await at.page.waitForSelector('h3:has-text("Work on the GPU")');
+  });
+  it('draws an arrow from a launch to its kernel', async () => {
+    const event = (await found('cudaLaunchKernel', 'work'))!;
+    const work = event.work[0]!;
+    await showLink(event, work);
+    await expect.poll(arrows, {timeout: 30_000}).toEqual([[event.ordinal, work.ordinal]]);
+    // From the other end it is the same arrow.
+    await at.page.click('h3:has-text("Work on the GPU") + ul button');
+    await at.page.waitForSelector('h3:has-text("Launched by")');
+    await expect.poll(arrows, {timeout: 30_000}).toEqual([[event.ordinal, work.ordinal]]);
+  });
+  it('draws an arrow from a forward pass to its backward pass', async () => {
+    const event = (await found('aten::addmm', 'backward'))!;
+    await showLink(event, event.backward[0]!);
+    await expect.poll(accented, {timeout: 30_000}).toBeGreaterThan(40);
+    expect(await arrows()).toContainEqual([event.ordinal, event.backward[0]!.ordinal]);
+    await at.page.keyboard.press('Escape');
+    await expect.poll(accented, {timeout: 30_000}).toBeLessThan(40);
+  });
+  it('a link to another view moves there', async () => {
+    await at.go('#/timeline?from=1000000&to=9000000');
+    await expect.poll(view, {timeout: 30_000}).toEqual({from: 1000000, to: 9000000});
+  });
+  it('what is in view is copied as CSV and JSON', async () => {
+    await at.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await at.go('#/timeline');
+    for (const form of ['CSV', 'JSON']) {
+      await at.page.click(`.timeline-bar button:has-text("Copy ${form}")`);
+      await at.page.waitForSelector(`.toast:has-text("${form} copied")`);
+      const text = await at.page.evaluate(() => navigator.clipboard.readText());
+      if (form === 'CSV') expect(text).toMatch(/^name,kind,count,total_ns,self_ns,longest_ns\n/);
+      else expect((JSON.parse(text) as object[]).length).toBeGreaterThan(10);
+    }
+  });
+  it('a stretch along the ruler has statistics', async () => {
+    await at.go('#/timeline');
+    await at.page.keyboard.press('Escape');
+    const canvas = (await at.page.locator('canvas').boundingBox())!;
+    await at.page.mouse.move(canvas.x + 200, canvas.y + 12);
+    await at.page.mouse.down();
+    await at.page.mouse.move(canvas.x + 420, canvas.y + 12, {steps: 6});
+    await at.page.mouse.up();
+    await at.page.waitForSelector('h3:has-text("Who took the time")');
+    expect(await at.page.textContent('.panel')).toContain('How the GPUs spent it');
+    expect(at.page.url()).toMatch(/sel=\d+-\d+/);
+  });
+  it('a step of a table is that step in the timeline', async () => {
+    const step = analysed(RANKS, 'steps', 'steps').find((row) => row.rank === 1 && row.step === 3)!;
+    await at.go('#/timeline?step=1.0.3');
+    await at.page.waitForSelector('section[aria-label="Selected stretch"] h2');
+    expect(await at.page.textContent('section[aria-label="Selected stretch"] h2')).toBe(
+      durationText(Number(step.step_ns)),
+    );
+  });
+  it('groups close and open', async () => {
+    const first = at.page.locator('.group-name').first();
+    const tracks = await at.page.locator('.track-name').count();
+    const count = () => at.page.locator('.track-name').count();
+    await first.click();
+    await expect.poll(count).toBeLessThan(tracks);
+    await first.click();
+    await expect.poll(count).toBe(tracks);
+  });
+});
+
+it('nothing went wrong and nothing was asked of another host', () => {
+  expect(at.troubles).toEqual([]);
+});

@@ -1,0 +1,15 @@
+// End to end: the program serves a sample, Chromium opens the page. One file at a time, since each
+// starts a browser.
+import {resolve} from 'node:path';
+import {defineConfig} from 'vitest/config';
+
+export default defineConfig({
+  root: resolve(import.meta.dirname, '..'),
+  test: {
+    environment: 'node',
+    include: ['tests/*.e2e.ts'],
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+  },
+});
