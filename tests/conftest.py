@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from program import ROOT, Program, default_program
 
+# Every test there watches a training with a clock of its own, as those marked `live` do elsewhere.
+RECORDING = Path(__file__).parent / "recording"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -26,6 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return str(path) if isinstance(path, Path) else ""
 
     items.sort(key=file_of)
+    for item in items:
+        if item.get_closest_marker("live") or RECORDING in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.fixture(scope="session")

@@ -330,6 +330,7 @@ def test_bash_completes_commands_options_and_values(program: Program) -> None:
     assert complete("stepscope", "help", "exp") == {"export"}
 
 
+@pytest.mark.live
 def test_interrupt_while_waiting_for_input(program: Program) -> None:
     with subprocess.Popen(
         [program.path, "info", "-"],
@@ -345,6 +346,7 @@ def test_interrupt_while_waiting_for_input(program: Program) -> None:
         assert process.stdout.read() == b""
 
 
+@pytest.mark.live
 def test_signals_that_are_ignored_stay_ignored(program: Program) -> None:
     script = 'trap "" HUP INT; exec "$0" info --no-timing -'
     with subprocess.Popen(
@@ -359,6 +361,7 @@ def test_signals_that_are_ignored_stay_ignored(program: Program) -> None:
     assert shown.startswith(b"standard input\n")
 
 
+@pytest.mark.live
 def test_interrupt_while_writing_leaves_nothing_behind(program: Program, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text("[" + ",\n".join(EVENT % i for i in range(400_000)) + "]")

@@ -19,6 +19,8 @@ from program import ROOT
 from stepscope.recording.lines import lines, lines_report, measured_lines
 from stepscope.recording.lines_report import FunctionLines
 
+pytestmark = pytest.mark.live
+
 MS = 1_000_000
 
 

@@ -9,6 +9,8 @@ import pytest
 from nbclient import NotebookClient
 from program import ROOT
 
+pytestmark = pytest.mark.live
+
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
 

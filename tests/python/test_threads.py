@@ -13,6 +13,8 @@ import pytest
 
 import stepscope
 
+pytestmark = pytest.mark.live
+
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:

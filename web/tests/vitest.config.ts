@@ -9,6 +9,7 @@ export default defineConfig({
     environment: 'node',
     include: ['tests/*.e2e.ts'],
     fileParallelism: false,
+    retry: 2, // a busy machine can be the cause; the summary names what needed it
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },
