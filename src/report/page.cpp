@@ -148,7 +148,8 @@ std::vector<NamedText> next_of(const Page& page, const RunInfo& info, bool sampl
 std::string typed_again(std::span<const std::string> paths) {
   std::string words;
   for (const std::string& path : paths) {
-    words += (words.empty() ? "" : " ") + shell_word(printable(path));
+    if (!words.empty()) words += ' ';
+    words += shell_word(printable(path));
   }
   return words;
 }

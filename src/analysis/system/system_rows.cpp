@@ -74,7 +74,8 @@ Slowed slowed(const Curve* curve) {
   }
   std::ranges::stable_sort(counts, std::ranges::greater{},
                            [](const auto& one) { return one.first; });
-  Slowed result{.share = static_cast<double>(any) / static_cast<double>(curve->values.size())};
+  Slowed result{.share = static_cast<double>(any) / static_cast<double>(curve->values.size()),
+                .by = {}};
   for (const auto& [count, name] : counts) {
     if (count > 0) result.by += (result.by.empty() ? "" : ", ") + std::string(name);
   }

@@ -53,6 +53,7 @@ base::Result<trace::ModelSummary> parse_model(std::string_view text) {
   if (layers == file.end() || !layers->is_array()) return fail(Code::kFormat, "has no layers");
   trace::ModelSummary model{.counted_by = text_in(file, "counted_by"),
                             .name = text_in(file, "name"),
+                            .layers = {},
                             .parameters = count_in(file, "parameters").value_or(0),
                             .trainable = count_in(file, "trainable").value_or(0),
                             .parameter_bytes = count_in(file, "parameter_bytes").value_or(0),
