@@ -41,7 +41,8 @@ TEST(Apart, EndsWhatHangsAndOutlivesWhatCrashes) {
          return {};
        },
        .limit = milliseconds(200)},
-      {.program = {"sh", "-c", "echo early; sleep 1000 & sleep 1000"}, .limit = milliseconds(200)},
+      // Longer: on a busy machine a shell takes its time before it says anything.
+      {.program = {"sh", "-c", "echo early; sleep 1000 & sleep 1000"}, .limit = milliseconds(3000)},
       {.work = []() -> std::string {
         (void)std::signal(SIGSEGV, SIG_DFL);
         (void)::raise(SIGSEGV);
@@ -52,7 +53,7 @@ TEST(Apart, EndsWhatHangsAndOutlivesWhatCrashes) {
   const std::vector<Returned> returned = run_apart(errands);
   EXPECT_LT(seconds_since(begin), 20);
   EXPECT_EQ(complaint(returned[0], errands[0]), "did not answer within 0.2 s");
-  EXPECT_EQ(complaint(returned[1], errands[1]), "did not answer within 0.2 s");
+  EXPECT_EQ(complaint(returned[1], errands[1]), "did not answer within 3 s");
   EXPECT_EQ(returned[1].text, "early\n");
   EXPECT_EQ(complaint(returned[2], errands[2]), "was ended by signal 11");
   EXPECT_EQ(complaint(returned[3], errands[3]), "did not answer within 0.2 s");
