@@ -23,6 +23,9 @@ from sources import ROOT, project_files
 
 CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"
 RECORD = Path(__file__).with_name("tidy_passed.txt")
+# The build parses common headers once (cmake/rooms.cmake); clang-tidy reads each file as if it did
+# not, and so sees which file forgets an include.
+PRECOMPILED = re.compile(r" -fpch-preprocess| -Winvalid-pch| -include \S*cmake_pch\.hxx")
 INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -65,7 +68,7 @@ def recorded_passes(record: Path = RECORD) -> set[str]:
 def tidy(source: Path, build: Path) -> str:
     """What clang-tidy says about the source; empty when it is content."""
     done = subprocess.run(
-        [CLANG_TIDY, "--quiet", "-p", build, source],
+        [CLANG_TIDY, "--quiet", "-p", plain_commands(build), source],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -74,12 +77,22 @@ def tidy(source: Path, build: Path) -> str:
     return done.stdout if done.returncode else ""
 
 
+def plain_commands(build: Path) -> Path:
+    """The folder with the compile commands that clang-tidy reads."""
+    return build / "tidy-commands"
+
+
 def compile_commands(build: Path) -> dict[Path, str]:
-    """The compile command of every project source that the build knows."""
+    """The compile command of every project source that the build knows; clang-tidy's copy too."""
     ours = {(ROOT / path).resolve() for path in project_files()}
-    entries = json.loads((build / "compile_commands.json").read_text())
-    commands = {Path(entry["file"]).resolve(): entry["command"] for entry in entries}
-    return {path: command for path, command in sorted(commands.items()) if path in ours}
+    entries = [
+        entry | {"command": PRECOMPILED.sub("", entry["command"])}
+        for entry in json.loads((build / "compile_commands.json").read_text())
+    ]
+    entries = [entry for entry in entries if Path(entry["file"]).resolve() in ours]
+    plain_commands(build).mkdir(exist_ok=True)
+    (plain_commands(build) / "compile_commands.json").write_text(json.dumps(entries, indent=1))
+    return dict(sorted((Path(entry["file"]).resolve(), entry["command"]) for entry in entries))
 
 
 def main() -> int:

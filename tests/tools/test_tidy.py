@@ -1,5 +1,6 @@
 """clang-tidy is asked again when anything it would see has changed, and its rules have teeth."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,6 +51,16 @@ def test_the_same_tree_elsewhere_is_the_same(
     other = tmp_path_factory.mktemp("other") / "tree"
     shutil.copytree(tree, other)
     assert fingerprint(other, f"c++ -I{other}/base") == fingerprint(tree, f"c++ -I{tree}/base")
+
+
+def test_every_file_is_read_without_the_common_headers(tmp_path: Path) -> None:
+    source = next((ROOT / "src" / "base").glob("*.cpp"))
+    command = f"c++ -fpch-preprocess -O3 -Winvalid-pch -include /x/cmake_pch.hxx -c {source}"
+    entry = {"directory": str(tmp_path), "command": command, "file": str(source)}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+    assert tidy.compile_commands(tmp_path) == {source: f"c++ -O3 -c {source}"}
+    copy = tidy.plain_commands(tmp_path) / "compile_commands.json"
+    assert json.loads(copy.read_text())[0]["command"] == f"c++ -O3 -c {source}"
 
 
 def test_the_record_names_what_passed(tmp_path: Path) -> None:
