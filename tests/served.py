@@ -5,6 +5,7 @@ import gzip
 import http.client
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -112,10 +113,13 @@ def started(program: Program, *arguments: str | os.PathLike[str]) -> Iterator[Se
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
         try:
-            process.communicate(timeout=30)
+            _, said = process.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            _, said = process.communicate()
+        # Of a program that was built with sanitizers.
+        found = re.search(rb"(Sanitizer: |runtime error: ).*", said)
+        assert found is None, said.decode(errors="replace")
 
 
 def wait_until_ready(served: Served, timeout: float = 120) -> Any:

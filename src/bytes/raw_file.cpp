@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "bytes/beneath.h"
+
 namespace stepscope::bytes {
 
 using base::Code;
@@ -42,12 +44,14 @@ Result<FileFacts> facts_now(int fd, const std::string& name) {
 
 }  // namespace
 
-Result<RawFile> RawFile::open(const std::string& path, const std::atomic<bool>* stop) {
+Result<RawFile> RawFile::open(const std::string& path, const std::atomic<bool>* stop,
+                              const std::string& within) {
   RawFile file(path);
   file.stop_ = stop;
+  file.within_ = within;
   // Not blocking, because opening a named pipe would wait for its writer, deaf to `stop`.
   constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  file.fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), kHow);
+  file.fd_ = path == "-" ? STDIN_FILENO : open_beneath(within, path, kHow);
   struct stat info{};
   if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0) {
     const int why = errno;
@@ -76,6 +80,7 @@ RawFile RawFile::in_memory(std::string name, std::string file_bytes) {
 
 RawFile::RawFile(RawFile&& other) noexcept
     : name_(std::move(other.name_)),
+      within_(std::move(other.within_)),
       fd_(std::exchange(other.fd_, -1)),
       positioned_(other.positioned_),
       reached_end_(other.reached_end_),

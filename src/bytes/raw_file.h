@@ -23,8 +23,10 @@ struct FileFacts {
 class RawFile {
  public:
   // "-" is standard input. Waiting for a pipe ends with kCancelled soon after `stop` is set.
+  // Nothing outside of the folder `within` is opened, where one is given (bytes/beneath.h).
   static base::Result<RawFile> open(const std::string& path,
-                                    const std::atomic<bool>* stop = nullptr);
+                                    const std::atomic<bool>* stop = nullptr,
+                                    const std::string& within = {});
   static RawFile in_memory(std::string name, std::string file_bytes);
 
   RawFile(RawFile&& other) noexcept;
@@ -32,6 +34,7 @@ class RawFile {
   ~RawFile();
 
   const std::string& name() const { return name_; }
+  const std::string& within() const { return within_; }
   const std::optional<FileFacts>& facts() const { return facts_; }  // none for a pipe
   std::optional<std::uint64_t> size() const;
   bool rereadable() const;  // by opening the same path again
@@ -53,7 +56,7 @@ class RawFile {
   base::Result<std::size_t> read_stream(std::span<char> into) const;
   base::Status wait_for_more() const;
 
-  std::string name_;
+  std::string name_, within_;
   int fd_ = -1;              // -1: memory_ is the file
   bool positioned_ = false;  // pread works and starts at 0
   bool reached_end_ = false;

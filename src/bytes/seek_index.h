@@ -21,6 +21,7 @@ struct Checkpoint {
 struct SeekIndex {
   Encoding encoding = Encoding::kPlain;
   FileFacts file{};
+  std::string within = {};  // where it must lie when it is opened again; empty: anywhere
   std::vector<Checkpoint> checkpoints;  // ascending, the first at 0; none for plain text
 
   std::size_t memory_bytes() const;

@@ -7,6 +7,7 @@
 #include "bytes/input_window.h"
 #include "bytes/raw_file.h"
 #include "bytes/seek_index.h"
+#include "bytes/source_within.h"
 
 namespace stepscope::bytes {
 
@@ -29,6 +30,7 @@ class StreamSource final : public ByteSource {
     index_ = std::make_shared<SeekIndex>();
     index_->encoding = encoding;
     index_->file = *window_.file().facts();
+    index_->within = window_.file().within();
     if (encoding != Encoding::kPlain) index_->checkpoints.push_back({0, 0, {}});
   }
 
@@ -132,8 +134,30 @@ Encoding sniff(std::span<const char> head) {
 }
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path, SourceOptions options) {
-  SCOPE_TRY(RawFile file, RawFile::open(path, options.stop));
+  return open_source_within({}, path, options);
+}
+
+Result<std::unique_ptr<ByteSource>> open_source_within(const std::string& within,
+                                                       const std::string& path,
+                                                       SourceOptions options) {
+  SCOPE_TRY(RawFile file, RawFile::open(path, options.stop, within));
   return make_source(std::move(file), options);
+}
+
+std::optional<std::string> whole_file(const std::string& within, const std::string& path) {
+  const auto file = RawFile::open(path, nullptr, within);
+  // A pipe is not waited for.
+  if (!file || !file->facts()) return std::nullopt;
+  std::string text(file->facts()->size, '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const auto got = file->read_at(filled, std::span(text).subspan(filled));
+    if (!got) return std::nullopt;
+    if (*got == 0) break;
+    filled += *got;
+  }
+  text.resize(filled);
+  return text;
 }
 
 std::unique_ptr<ByteSource> memory_source(std::string name, std::string file_bytes,

@@ -119,7 +119,7 @@ Result<std::unique_ptr<TextReader>> open_text(const std::string& path, Encoding 
         Code::kInvalidArgument,
         fmt::format("{}: cannot be read again without the index of its first reading", path));
   }
-  SCOPE_TRY(RawFile file, RawFile::open(path));
+  SCOPE_TRY(RawFile file, RawFile::open(path, nullptr, index->within));
   SCOPE_TRY([[maybe_unused]] const base::Done same, file.check_same_as(index->file));
   std::unique_ptr<TextReader> reader;
   if (encoding == Encoding::kPlain) {

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -11,6 +13,7 @@
 
 #include "base/utf8.h"
 #include "session/discover.h"
+#include "session/folder_names.h"
 #include "session/natural_order.h"
 #include "session/run_folder.h"
 
@@ -48,13 +51,10 @@ bool may_be_recording(std::string_view name) {
   return session::has_trace_name(name) && !is_own_file(name);
 }
 
-void look_into(const std::string& folder, RootEntry& entry) {
-  std::error_code error;
-  std::size_t seen = 0;
-  fs::directory_iterator inside(folder, error);
-  for (; !error && inside != fs::directory_iterator() && seen < kMostLookedAt;
-       inside.increment(error), ++seen) {
-    const std::string name = inside->path().filename().string();
+void look_into(const std::string& folder, const std::string& root, RootEntry& entry) {
+  std::vector<std::string> names;
+  if (session::list_names(folder, root, names, kMostLookedAt) != 0) return;
+  for (const std::string& name : names) {
     if (name == "run.json" || session::attempt_number(name)) entry.kind = EntryKind::kRun;
     if (may_be_recording(name)) ++entry.traces;
   }
@@ -64,22 +64,18 @@ std::int64_t modified(const struct stat& facts) {
   return std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
 }
 
-// Nothing for what nobody would open. `path` has no links but perhaps its last part.
+// Nothing for what nobody would open, or what lies outside.
 std::optional<RootEntry> entry_at(const std::string& root, const std::string& path,
                                   std::string name, std::string_view below) {
   // Names that are no text cannot be asked for.
   if (name.starts_with('.') || base::repaired_utf8(name) != name) return std::nullopt;
-  std::error_code error;
-  const std::string real = fs::canonical(path, error).string();
   struct stat facts{};
-  if (error || !session::is_within(real, root) || ::stat(real.c_str(), &facts) != 0) {
-    return std::nullopt;
-  }
+  if (!session::look_at(path, root, facts)) return std::nullopt;
   RootEntry entry;
   entry.path = below.empty() ? name : fmt::format("{}/{}", below, name);
   entry.modified_unix_ns = modified(facts);
   if (S_ISDIR(facts.st_mode)) {
-    look_into(real, entry);
+    look_into(path, root, entry);
   } else if (S_ISREG(facts.st_mode) && may_be_recording(name)) {
     entry.kind = EntryKind::kFile;
     entry.bytes = static_cast<std::uint64_t>(facts.st_size);
@@ -131,21 +127,22 @@ base::Result<std::string> RootFolder::path_of(std::string_view name) const {
 base::Result<RootListing> RootFolder::list(std::string_view name) const {
   const std::string_view below = name == "." ? std::string_view() : name;
   SCOPE_TRY(const std::string folder, path_of(name));
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) return no_such(name);
+  std::vector<std::string> names;
+  if (const int error = session::list_names(folder, path_, names); error != 0) {
+    if (error == ENOTDIR || error == ENOENT) return no_such(name);
+    return fail(Code::kNotFound, fmt::format("{}: {}", name, std::strerror(error)));
+  }
   RootListing listing;
-  fs::directory_iterator inside(folder, error);
-  for (; !error && inside != fs::directory_iterator(); inside.increment(error)) {
+  for (std::string& inside : names) {
     if (listing.entries.size() >= kMostEntries) {
       ++listing.left_out;
       continue;
     }
-    if (auto entry =
-            entry_at(path_, inside->path().string(), inside->path().filename().string(), below)) {
+    const std::string path = (fs::path(folder) / inside).string();
+    if (auto entry = entry_at(path_, path, std::move(inside), below)) {
       listing.entries.push_back(*std::move(entry));
     }
   }
-  if (error) return fail(Code::kNotFound, fmt::format("{}: {}", name, error.message()));
   std::ranges::sort(listing.entries, [](const RootEntry& a, const RootEntry& b) {
     return session::natural_less(a.name, b.name);
   });

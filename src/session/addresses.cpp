@@ -1,10 +1,9 @@
 #include "session/addresses.h"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "base/notes.h"
+#include "bytes/source_within.h"
 #include "ingest/memory_json/addresses.h"
 
 namespace stepscope::session {
@@ -21,12 +20,13 @@ std::string addresses_beside(std::string_view snapshot_path) {
   return {};
 }
 
-void add_known_addresses(const std::string& snapshot_path, memory::Snapshot& snapshot) {
+void add_known_addresses(const std::string& snapshot_path, memory::Snapshot& snapshot,
+                         const std::string& within) {
   const std::string path = addresses_beside(snapshot_path);
-  std::ifstream file(path, std::ios::binary);
-  if (path.empty() || !file) return;
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  auto known = ingest::memory_json::parse_addresses(text);
+  if (path.empty()) return;
+  const auto text = bytes::whole_file(within, path);
+  if (!text) return;
+  auto known = ingest::memory_json::parse_addresses(*text);
   if (known) {
     snapshot.known = *std::move(known);
   } else {

@@ -13,6 +13,7 @@ namespace stepscope::session {
 std::string addresses_beside(std::string_view snapshot_path);
 
 // Takes the file beside the snapshot where there is one; one that cannot be used is noted.
-void add_known_addresses(const std::string& snapshot_path, memory::Snapshot& snapshot);
+void add_known_addresses(const std::string& snapshot_path, memory::Snapshot& snapshot,
+                         const std::string& within = {});
 
 }  // namespace stepscope::session

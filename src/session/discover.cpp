@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "bytes/beneath.h"
+#include "session/folder_names.h"
 #include "session/natural_order.h"
 #include "session/run_folder.h"
 
@@ -43,7 +45,7 @@ class Search {
   base::Status add(const std::string& path, std::size_t argument) {
     if (path == "-") return add_standard_input(argument);
     struct stat facts{};
-    if (::stat(path.c_str(), &facts) != 0) {
+    if (bytes::stat_beneath(within_, path, facts) != 0) {
       const int error = errno;
       return fail(code_of(error), path + ": " + std::strerror(error));
     }
@@ -62,9 +64,6 @@ class Search {
 
   Discovery finish() {
     leave_out_twins();
-    for (FoundFile& file : found_.files) {
-      file.alone = leads_out_.contains(fs::path(file.path).parent_path().string());
-    }
     const auto by_path = [](const auto& a, const auto& b) { return natural_less(a.path, b.path); };
     std::ranges::stable_sort(found_.skipped, by_path);
     std::ranges::stable_sort(found_.failures, by_path);
@@ -90,8 +89,12 @@ class Search {
     // A pipe or a device has no size of interest, and two of them are never one.
     if (S_ISREG(facts.st_mode) && !files_seen_.insert({facts.st_dev, facts.st_ino}).second) return;
     const auto bytes = S_ISREG(facts.st_mode) ? static_cast<std::uint64_t>(facts.st_size) : 0;
-    found_.files.push_back(
-        {.path = path, .bytes = bytes, .named = named, .partial = partial, .argument = argument_});
+    found_.files.push_back({.path = path,
+                            .bytes = bytes,
+                            .named = named,
+                            .partial = partial,
+                            .argument = argument_,
+                            .within = within_});
   }
 
   // False if the folder itself cannot be listed; then its failure is the last one added.
@@ -101,13 +104,10 @@ class Search {
     if (depth > kDeepestFolder) {
       return failed(folder, Code::kLimit, "folders nested more than 32 deep are not searched");
     }
-    std::error_code error;
     std::vector<std::string> names;
-    fs::directory_iterator entry(folder, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      names.push_back(entry->path().filename().string());
+    if (const int error = list_names(folder, within_, names); error != 0) {
+      return failed(folder, code_of(error), std::strerror(error));
     }
-    if (error) return failed(folder, code_of(error.value()), error.message());
     const bool is_run = leave_attempts(folder, names, depth);
     for (const std::string& name : names) {
       if (is_run && holds_no_recording(name)) continue;
@@ -145,12 +145,11 @@ class Search {
   void visit(const std::string& path, const std::string& name, int depth) {
     if (name.starts_with('.')) return;  // .git, .ipynb_checkpoints, editors' files
     if (leads_out(path)) {
-      leads_out_.insert(fs::path(path).parent_path().string());
       found_.skipped.push_back({path, "a link that leads out of the folder that is served"});
       return;
     }
     struct stat facts{};
-    if (::stat(path.c_str(), &facts) != 0) {
+    if (bytes::stat_beneath(within_, path, facts) != 0) {
       if (has_trace_name(name)) failed(path, code_of(errno), std::strerror(errno));
     } else if (S_ISDIR(facts.st_mode)) {
       list(path, facts, depth + 1);
@@ -168,7 +167,7 @@ class Search {
     std::error_code error;
     if (!fs::is_symlink(path, error)) return false;
     const std::string target = fs::canonical(path, error).string();
-    return error || !is_within(target, within_);
+    return error || !bytes::is_within(target, within_);
   }
 
   bool failed(const std::string& path, Code code, const std::string& what) {
@@ -201,7 +200,6 @@ class Search {
   std::string within_;  // empty: anywhere
   Discovery found_;
   std::size_t argument_ = 0;
-  std::set<std::string> leads_out_;  // folders with links that do
   std::set<Place> files_seen_, folders_seen_;
 };
 
@@ -216,11 +214,6 @@ bool has_trace_name(std::string_view file_name) {
   // Whatever is appended: .gz, .zst, a number by a rotating writer.
   const std::size_t at = name.find(".pt.trace.json.");
   return at != std::string::npos && !name.ends_with(".tmp") && !name.ends_with(".partial");
-}
-
-bool is_within(std::string_view path, std::string_view folder) {
-  if (folder == "/") return path.starts_with('/');
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
 base::Result<Discovery> discover(const std::vector<std::string>& paths, const std::string& within) {

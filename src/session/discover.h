@@ -17,8 +17,8 @@ struct FoundFile {
   std::uint64_t bytes = 0;   // 0 for a pipe
   bool named = false;        // by the user: read whatever it looks like
   bool partial = false;      // its writer has not finished it: read as far as it goes
-  bool alone = false;        // what lies beside it must not be read
   std::size_t argument = 0;  // which of the paths led here
+  std::string within = {};   // where it, and what lies beside it, must lie; empty: anywhere
 };
 
 struct Discovery {
@@ -31,12 +31,9 @@ struct Discovery {
 // Fails when a path does not exist or a named folder cannot be listed. The same file found twice,
 // also through links, counts once. Of the attempts of a run the last that has any files is taken.
 // `within`, a folder without links in its path, keeps the search inside of it: links that lead out
-// are left out, and files beside such a link stand alone.
+// are left out, also where they come between looking and opening.
 base::Result<Discovery> discover(const std::vector<std::string>& paths,
                                  const std::string& within = {});
-
-// Whether a path without links in it is the folder or lies in it.
-bool is_within(std::string_view path, std::string_view folder);
 
 // Names a recording may have: *.json, *.pickle, *.pkl, also with .gz or .zst, *.pt.trace.json*,
 // *.scope.

@@ -14,8 +14,8 @@
 #include <utility>
 #include <variant>
 
-#include "bytes/source.h"
 #include "bytes/source_around.h"
+#include "bytes/source_within.h"
 #include "ingest/reading.h"
 #include "session/addresses.h"
 #include "session/content.h"
@@ -73,9 +73,9 @@ struct MemoryOf {
 std::uint64_t memory_of(const LoadedFile& file) { return std::visit(MemoryOf{}, file); }
 
 // Why a file nobody named is no recording; empty when it may be one.
-base::Result<std::string> look_inside(const std::string& path) {
+base::Result<std::string> look_inside(const FoundFile& file) {
   SCOPE_TRY(const std::unique_ptr<bytes::ByteSource> source,
-            bytes::open_source(path, {.input_window_bytes = 64 * 1024}));
+            bytes::open_source_within(file.within, file.path, {.input_window_bytes = 64 * 1024}));
   std::string text;
   std::size_t wanted = 64 * 1024;
   while (true) {
@@ -206,7 +206,7 @@ class Loader {
     const FoundFile& file = files_[share.file];
     LoadedFile& result = results_[share.file];
     if (!file.named) {
-      base::Result<std::string> reason = look_inside(file.path);
+      base::Result<std::string> reason = look_inside(file);
       if (!reason) {
         result = reason.error();
         return;
@@ -223,7 +223,7 @@ class Loader {
   base::Result<LoadedFile> read_document(const Share& share) {
     const FoundFile& file = files_[share.file];
     SCOPE_TRY(std::unique_ptr<bytes::ByteSource> source,
-              bytes::open_source(file.path, {.stop = options_.stop}));
+              bytes::open_source_within(file.within, file.path, {.stop = options_.stop}));
     const auto facts = std::make_shared<SourceFacts>();
     ingest::ReadOptions options;
     options.threads = share.threads;
@@ -232,7 +232,7 @@ class Loader {
     options.careful_only = options_.careful_only;
     if (options_.block_bytes != 0) options.block_bytes = options_.block_bytes;
     options.stop = options_.stop;
-    if (!file.alone) options.model = model_beside(file.path);
+    options.model = model_beside(file.path, file.within);
     if (options_.progress) {
       options.progress = [this, index = share.file](std::uint64_t position) {
         // A pipe has no size, and a file may grow: neither may lead beyond the total.
@@ -243,9 +243,8 @@ class Loader {
     }
     SCOPE_TRY(ingest::Document document,
               ingest::read(std::make_unique<WatchedSource>(std::move(source), facts), options));
-    if (auto* const snapshot = std::get_if<memory::Snapshot>(&document);
-        snapshot != nullptr && !file.alone) {
-      add_known_addresses(file.path, *snapshot);
+    if (auto* const snapshot = std::get_if<memory::Snapshot>(&document)) {
+      add_known_addresses(file.path, *snapshot, file.within);
     }
     const auto as_loaded = [&](auto&& read) -> LoadedFile {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(read)>, trace::Trace>) {

@@ -1,9 +1,8 @@
 #include "session/rank_records.h"
 
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "bytes/source_within.h"
 #include "ingest/rank_json/rank_json.h"
 #include "session/run_folder.h"
 
@@ -13,9 +12,8 @@ bool is_rank_record(const std::string& path) {
   return path.ends_with("/rank.json") && is_in_rank_folder(path);
 }
 
-void add_rank_record(const std::string& path, Recording& recording) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+void add_rank_record(const std::string& path, const std::string& within, Recording& recording) {
+  const std::string text = bytes::whole_file(within, path).value_or(std::string());
   base::Result<trace::RankRecord> record = ingest::rank_json::parse(text);
   if (!record) {
     recording.run.skipped.push_back({path, record.error().message});

@@ -11,6 +11,6 @@ namespace stepscope::session {
 bool is_rank_record(const std::string& path);
 
 // Reads it; where it cannot be used it is among the files that were left out, with the reason.
-void add_rank_record(const std::string& path, Recording& recording);
+void add_rank_record(const std::string& path, const std::string& within, Recording& recording);
 
 }  // namespace stepscope::session

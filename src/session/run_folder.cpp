@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
+
+#include "bytes/source_within.h"
 
 namespace stepscope::session {
 namespace {
@@ -39,14 +39,12 @@ bool is_in_rank_folder(std::string_view path) {
          is_number(name.substr(kRank.size()));
 }
 
-std::string model_beside(std::string_view path) {
+std::string model_beside(std::string_view path, const std::string& within) {
   const std::size_t slash = path.rfind('/');
   const std::string_view name = path.substr(slash + 1);
   if (name != "events.scope" && name != "events.scope.partial") return {};
   const std::string folder(slash == std::string_view::npos ? "" : path.substr(0, slash + 1));
-  std::ifstream file(folder + "model.json", std::ios::binary);
-  if (!file) return {};
-  return {std::istreambuf_iterator<char>(file), {}};
+  return bytes::whole_file(within, folder + "model.json").value_or(std::string());
 }
 
 std::optional<std::string_view> without_partial(std::string_view file_name) {

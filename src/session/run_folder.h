@@ -18,7 +18,8 @@ bool holds_no_recording(std::string_view folder_name);
 bool is_in_rank_folder(std::string_view path);
 
 // The text of the model.json beside the recording of a training process; empty for other files.
-std::string model_beside(std::string_view path);
+// Nothing outside of the folder `within` is read, where one is given.
+std::string model_beside(std::string_view path, const std::string& within = {});
 
 // The name without ".partial", which a writer takes away when it is done.
 std::optional<std::string_view> without_partial(std::string_view file_name);

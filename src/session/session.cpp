@@ -57,13 +57,14 @@ std::int64_t unix_start(const trace::Trace& trace) {
 // Puts what became of a file where it belongs.
 struct TakeFile {
   const std::string& path;
+  const std::string& within;
   std::vector<trace::Window>& windows;
   Recording& recording;
 
   void operator()(NotRead) const {}
   void operator()(NoRecording file) const {
     if (file.why == kOwnFile) {  // made with the run; most of it is for others to read
-      if (is_rank_record(path)) add_rank_record(path, recording);
+      if (is_rank_record(path)) add_rank_record(path, within, recording);
       return;
     }
     recording.run.skipped.push_back({path, std::move(file.why)});
@@ -100,7 +101,7 @@ base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFil
       return base::Failure{std::move(*error)};
     }
     if (files[i].partial) take_partial(files[i].path, loaded[i], recording.run.log);
-    std::visit(TakeFile{files[i].path, windows, recording}, std::move(loaded[i]));
+    std::visit(TakeFile{files[i].path, files[i].within, windows, recording}, std::move(loaded[i]));
   }
   return windows;
 }

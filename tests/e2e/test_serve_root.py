@@ -1,5 +1,6 @@
 """Runs below --root: what is offered, what is opened, and that nothing outside ever is."""
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -19,7 +20,10 @@ SECRET = "only_outside_of_the_root"
 
 def secret_trace(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    event = f'{{"ph":"X","cat":"cpu_op","name":"{SECRET}","pid":1,"tid":1,"ts":1,"dur":5}}'
+    event = (
+        f'{{"ph":"X","cat":"cpu_op","name":"{SECRET}","pid":1,"tid":1,"ts":1,"dur":5,'
+        f'"args":{{"note":"{SECRET}"}}}}'
+    )
     path.write_text(f'{{"traceEvents":[{event}]}}')
 
 
@@ -174,6 +178,26 @@ def test_a_link_that_changes_its_mind_is_not_followed(program: Program, tmp_path
         assert served.ask("api/run?run=link/trace.json").status == 404
 
 
+def test_a_folder_replaced_by_a_link_is_not_read_again(program: Program, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "runs" / "a" / "trace.json", tmp_path / "secret" / "trace.json"
+    secret_trace(outside)
+    inside.parent.mkdir(parents=True)
+    inside.write_text(outside.read_text().replace(SECRET, SECRET[::-1]))
+    # Whoever owns a file chooses its size and time: they do not tell it from another.
+    times = outside.stat()
+    os.utime(inside, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with started(program, "--port", "0", "--root", str(tmp_path / "runs")) as served:
+        assert opened(served, "a")["state"] == "ready"
+        inside.parent.rename(tmp_path / "runs" / "b")
+        (tmp_path / "runs" / "a").symlink_to(tmp_path / "secret")
+        answer = served.ask("api/events/0/0/0?run=a")
+        assert SECRET.encode() not in answer.body
+        assert answer.json["name"] == SECRET[::-1] and answer.json["arguments"] is None
+        # What lies there is read again as ever.
+        assert opened(served, "b")["state"] == "ready"
+        assert served.ask("api/events/0/0/0?run=b").json["arguments"] == {"note": SECRET[::-1]}
+
+
 def test_more_runs_than_are_kept_come_back_when_asked_for(program: Program, tmp_path: Path) -> None:
     for i in range(6):
         shutil.copy(DATA / "gpt_bf16.json.gz", tmp_path / f"t{i}.json.gz")
@@ -193,7 +217,9 @@ def test_what_could_not_be_read_is_tried_again(program: Program, tmp_path: Path)
         assert run["state"] == "failed" and run["error"]
         assert served.ask("api/tracks?run=later.json.gz").status == 500
         shutil.copy(DATA / "gpt_bf16.json.gz", trace)
-        time.sleep(6)
+        end = time.monotonic() + 120
+        while opened(served, "later.json.gz")["state"] == "failed" and time.monotonic() < end:
+            time.sleep(0.2)
         assert opened(served, "later.json.gz")["state"] == "ready"
 
 
