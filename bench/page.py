@@ -29,11 +29,12 @@ INTRODUCTION = """# The page: opening, zooming, dragging
 Written by `bench/page.py`; do not edit. A real trace multiplied to the size below, loaded and
 served by `stepscope serve`; Chromium without a GPU, 1920 × 1080. The first visit fetches the page
 and has the analyses computed, a later one finds both kept. Then {seconds} s of wheel, keys and
-dragging through the timeline. *Between frames* is what a person sees, and includes what else the
-machine does: it is wall-clock time, and the last row says how many programs wanted the cores
-meanwhile. *Painting* is 400 of these frames painted again three times: processor time of the
-page's main thread per painting, which other programs lengthen far less (they share its caches),
-and the quickest of three by the clock.
+dragging through the timeline. *Between frames* is what a person sees: wall-clock time from one
+frame to the next, at best 16.7 ms; a frame is late beyond 20. Browser and server go before other
+programs where the system allows it, so that this is the page and not who else uses the machine; the
+last rows say whether it did, and how many programs wanted the cores meanwhile. *Painting* is 400 of
+these frames painted again three times: processor time of the page's main thread per painting, and
+the quickest of three by the clock.
 
 """
 
@@ -45,11 +46,22 @@ ROWS: list[tuple[str, tuple[str, ...], str]] = [
     ("frames while moving", ("frames",), ""),
     ("between frames, median", ("between_median_ms",), "ms"),
     ("between frames, 95th percentile", ("between_p95_ms",), "ms"),
+    ("between frames, 99th percentile", ("between_p99_ms",), "ms"),
     ("painting, processor time, median", ("processor_median_ms",), "ms"),
     ("painting, processor time, 95th percentile", ("processor_p95_ms",), "ms"),
     ("painting, quickest of three, median", ("alone_median_ms",), "ms"),
     ("painting, quickest of three, 95th percentile", ("alone_p95_ms",), "ms"),
 ]
+
+
+def go_first(process: int) -> bool:
+    """Lets a process that leads a session go before others; whether the system allows it."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, process, -15)
+        Path(f"/proc/{process}/autogroup").write_text("-20")
+    except OSError:
+        return False
+    return True
 
 
 def wait_until_ready(url: str) -> None:
@@ -71,8 +83,11 @@ def wait_until_ready(url: str) -> None:
 def measured(trace: Input, program: Path, seconds: int) -> dict[str, Any]:
     """What the driver of the browser says about one trace."""
     command = [program, "serve", "--no-open", "--port", "0", trace.path]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as server:
         try:
+            first = go_first(server.pid)
             assert server.stdout
             found = re.search(r"http://\S+", server.stdout.readline())
             assert found
@@ -81,7 +96,11 @@ def measured(trace: Input, program: Path, seconds: int) -> dict[str, Any]:
             driver = ["tools/web", "node", "../bench/page_frames.mjs", url, str(seconds)]
             done = subprocess.run(driver, cwd=ROOT, check=True, capture_output=True, text=True)
             result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-            return {**result, "load": os.getloadavg()[0]}
+            return {
+                **result,
+                "first_in_line": first and result["first_in_line"],
+                "load": os.getloadavg()[0],
+            }
         finally:
             server.terminate()
 
@@ -113,6 +132,10 @@ def main() -> int:
     for name, path, unit in ROWS:
         cells = [f"{value(result, path):,} {unit}".strip() for result in results]
         lines.append(f"| {name} | {' | '.join(cells)} |")
+    late = [f"{100 * result['late_share']:.1f} %" for result in results]
+    lines.append(f"| late frames | {' | '.join(late)} |")
+    first = ["yes" if result["first_in_line"] else "no" for result in results]
+    lines.append(f"| browser and server went first | {' | '.join(first)} |")
     loads = [f"{result['load']:.0f}" for result in results]
     lines.append(f"| programs that wanted the machine's cores | {' | '.join(loads)} |")
     today = datetime.datetime.now(datetime.UTC).date()

@@ -1,6 +1,7 @@
 // Debian's Chromium, and what every test expects of a page: no error in the console, no request to
 // anywhere but the server.
 import {type Browser, type BrowserContext, chromium, type Page} from 'playwright-core';
+import {expect} from 'vitest';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -11,12 +12,28 @@ export function launch(): Promise<Browser> {
   });
 }
 
+// What a click copies: the clipboard is emptied first, since it may still hold what the last copied.
+export async function copied(page: Page, button: string): Promise<string> {
+  const read = () => page.evaluate(() => navigator.clipboard.readText());
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate(() => navigator.clipboard.writeText(''));
+  await page.click(button);
+  await expect.poll(read).not.toBe('');
+  return read();
+}
+
 export interface Visit {
   page: Page;
   context: BrowserContext;
   troubles: string[]; // what must not have happened
   go(hash: string): Promise<void>;
+  still(): Promise<void>;
 }
+
+// A page that was left or changed is drawn within two frames; one cannot tell earlier that it waits
+// for nothing, since it may not have begun to.
+const drawn = () =>
+  new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 
 export async function visit(
   browser: Browser,
@@ -48,10 +65,24 @@ export async function visit(
     context,
     troubles,
     async go(hash) {
-      await page.evaluate((to) => {
-        location.hash = to;
-      }, hash);
+      await page.evaluate(
+        (to) =>
+          new Promise<void>((changed) => {
+            if (location.hash === to) return changed();
+            addEventListener('hashchange', () => changed(), {once: true});
+            location.hash = to;
+          }),
+        hash,
+      );
+      await page.evaluate(drawn);
       await page.waitForFunction(() => document.querySelector('.waiting') === null);
+    },
+    // Nothing moves or fades any more.
+    async still() {
+      await page.evaluate(drawn);
+      await page.waitForFunction(() =>
+        document.getAnimations().every((each) => each.playState !== 'running'),
+      );
     },
   };
 }

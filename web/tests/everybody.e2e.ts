@@ -60,11 +60,12 @@ describe.each(['light', 'dark'] as const)('in %s', (theme) => {
     server = await serve(sample('gpt_stack.json.gz'));
     at = await visit(browser, server.url);
     await at.page.emulateMedia({colorScheme: theme});
+    await at.page.waitForSelector(`html[data-theme=${theme}]`);
   });
   afterAll(() => server?.stop());
   it.each(PAGES)('axe has nothing to say of #/%s', async (page) => {
     await at.go(`#/${page}`);
-    await at.page.waitForTimeout(300);
+    await at.still();
     expect(await violations(at.page)).toEqual([]);
   });
   it('nothing went wrong', () => expect(at.troubles).toEqual([]));
@@ -83,7 +84,7 @@ it('evidence about all calls of a name finds them', () =>
   opened(sample('gpt_stack.json.gz'), async (at) => {
     await at.page.click('.evidence a:has-text("Find aten::mm in the timeline")');
     await at.page.waitForSelector('.hits button');
-    expect(await at.page.textContent('.hits')).toContain('aten::mm');
+    await expect.poll(() => at.page.textContent('.hits')).toContain('aten::mm');
     expect(at.troubles).toEqual([]);
   }));
 

@@ -71,7 +71,7 @@ describe('a served folder', () => {
       await at.page.click('.run-entry:has-text("exp2/")');
       await at.page.click('a[aria-label="Open ddp"]');
       await at.page.waitForSelector('section[aria-label="Findings"] h2');
-      expect(at.page.url()).toContain('?run=exp2%2Fddp');
+      await at.page.waitForURL(/\?run=exp2%2Fddp/);
       expect(at.page.url()).not.toContain('token');
       expect(await at.page.textContent('.figures')).toContain('Ranks2');
       // The view can be shared: another tab shows the same.

@@ -2,7 +2,7 @@
 import type {Browser} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {durationText, shareText} from '../src/render/numbers';
-import {launch, type Visit, visit} from './browser';
+import {copied, launch, type Visit, visit} from './browser';
 import {analysed, printed, type Server, sample, serve} from './program';
 
 const TRACE = sample('gpt_bf16.json.gz');
@@ -61,7 +61,7 @@ describe('the overview', () => {
     await at.go('#/');
     await at.page.click('text=Show rank 0, step 3 in the timeline >> nth=1');
     await at.page.waitForSelector('.panel-part h2');
-    expect(at.page.url()).toMatch(/#\/timeline\?.*event=0\.0\.2483/);
+    await at.page.waitForURL(/#\/timeline\?.*event=0\.0\.2483/);
     expect(await at.page.textContent('.panel-part h2')).toBe('aten::linear');
   });
 });
@@ -83,13 +83,14 @@ describe('tables', () => {
   it('sort by a click on a heading, and filter as one types', async () => {
     await at.go('#/operators');
     await at.page.click('th button:has-text("calls")');
+    await at.page.waitForSelector('th[aria-sort=descending] button:has-text("calls")');
     const calls = (await cells()).map((row) => Number(row[1]!.replaceAll(',', '')));
     expect(calls).toEqual([...calls].sort((a, b) => b - a));
     await at.page.fill('input[type=search]', 'layer_norm');
+    await at.page.waitForURL(/filter=layer_norm/);
     const names = (await cells()).map((row) => row[0]!);
     expect(names.length).toBeGreaterThan(0);
     for (const name of names) expect(name).toContain('layer_norm');
-    expect(at.page.url()).toContain('filter=layer_norm');
   });
   it('group by shape', async () => {
     await at.go('#/operators?group=shapes');
@@ -102,7 +103,9 @@ describe('tables', () => {
     await at.page.click('.data tbody tr:nth-child(3) a');
     await at.page.waitForSelector('.hits button');
     const [, , kernel] = analysed(TRACE, 'kernels', 'kernels');
-    expect(await at.page.textContent('.panel [role=status]')).toContain(`${kernel!.count} events`);
+    await expect
+      .poll(() => at.page.textContent('.panel [role=status]'))
+      .toContain(`${kernel!.count} events`);
   });
   it.each([
     ['operators', 'roofline', 'kernels', 'device_ns'],
@@ -118,9 +121,8 @@ describe('tables', () => {
     const [gap] = analysed(TRACE, 'idle-time', 'gaps');
     await at.go('#/ask/idle-time');
     await at.page.click('section[aria-label="gaps"] tbody tr:first-child a');
-    await at.page.waitForSelector('section[aria-label="Selected stretch"] h2');
-    expect(await at.page.textContent('section[aria-label="Selected stretch"] h2')).toBe(
-      durationText(Number(gap!.length_ns)),
+    await at.page.waitForSelector(
+      `section[aria-label="Selected stretch"] h2:text-is("${durationText(Number(gap!.length_ns))}")`,
     );
     const step = analysed(TRACE, 'steps', 'steps')[1]!;
     await at.go('#/ask/steps');
@@ -132,23 +134,18 @@ describe('tables', () => {
   it.each(['', 'timeline', 'operators', 'kernels', 'roofline', 'ask', 'ask/idle-time'])(
     '#/%s copies as CSV and as JSON',
     async (page) => {
-      await at.context.grantPermissions(['clipboard-read', 'clipboard-write']);
       await at.go(`#/${page}`);
-      await at.page.click('button:has-text("Copy CSV") >> nth=0');
+      const csv = await copied(at.page, 'button:has-text("Copy CSV") >> nth=0');
       await at.page.waitForSelector('.toast:has-text("CSV copied")');
-      const csv = await at.page.evaluate(() => navigator.clipboard.readText());
       expect(csv.split('\n').length).toBeGreaterThan(2);
       expect(csv.split('\n')[0]).toMatch(/^[a-z0-9_,]+$/);
-      await at.page.click('button:has-text("Copy JSON") >> nth=0');
+      JSON.parse(await copied(at.page, 'button:has-text("Copy JSON") >> nth=0'));
       await at.page.waitForSelector('.toast:has-text("JSON copied")');
-      JSON.parse(await at.page.evaluate(() => navigator.clipboard.readText()));
     },
   );
   it('are copied in full precision', async () => {
-    await at.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await at.go('#/kernels');
-    await at.page.click('button:has-text("Copy CSV")');
-    const text = await at.page.evaluate(() => navigator.clipboard.readText());
+    const text = await copied(at.page, 'button:has-text("Copy CSV")');
     const csv = printed('analyze', 'kernels', '-f', 'csv', '--top', '200', TRACE);
     expect(text.split('\n')[1]).toBe(csv.split('\n')[1]);
     expect(text.split('\n').length).toBe(csv.split('\n').length);
@@ -162,7 +159,7 @@ describe('other pages', () => {
     const known = rows.filter(
       (row) => Number(row.intensity) > 0 && Number(row.tflop_per_second) > 0,
     );
-    expect(await at.page.locator('.roofline circle').count()).toBe(known.length);
+    await expect.poll(() => at.page.locator('.roofline circle').count()).toBe(known.length);
   });
   it('every analysis has its own page that shows its tables or says why not', async () => {
     const all = JSON.parse(printed('analyze', '--list', '-f', 'json')) as {
@@ -188,16 +185,16 @@ describe('other pages', () => {
     await at.page.keyboard.press('Escape');
     await at.page.waitForSelector('dialog[open]', {state: 'detached'});
     await at.page.keyboard.press('4');
-    expect(at.page.url()).toContain('#/kernels');
+    await at.page.waitForURL(/#\/kernels/);
   });
   it('the switch changes the theme and keeps it', async () => {
     const theme = () => at.page.evaluate(() => document.documentElement.dataset.theme);
     const before = await theme();
     await at.page.click('button[aria-label^="Use the"]');
-    expect(await theme()).not.toBe(before);
+    await expect.poll(theme).not.toBe(before);
     await at.page.reload();
     await at.page.waitForSelector('h1');
-    expect(await theme()).not.toBe(before);
+    await expect.poll(theme).not.toBe(before);
     await at.page.click('button[aria-label^="Use the"]');
   });
 });

@@ -9,6 +9,7 @@ export default defineConfig({
     environment: 'node',
     include: ['tests/*.e2e.ts'],
     fileParallelism: false,
+    expect: {poll: {interval: 50, timeout: 60_000}}, // what settles has as long as it needs
     retry: 2, // a busy machine can be the cause; the summary names what needed it
     testTimeout: 180_000,
     hookTimeout: 180_000,
