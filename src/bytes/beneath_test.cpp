@@ -32,7 +32,7 @@ class Beneath : public testing::Test {
     std::ofstream(root_ + "/a/b/file") << "inside";
     std::ofstream(base_ + "/secret/file") << "outside";
   }
-  ~Beneath() override { fs::remove_all(base_); }
+  void TearDown() override { fs::remove_all(base_); }
 
   std::string read(const std::string& below) const {
     return whole_file(root_, root_ + "/" + below).value_or("nothing");

@@ -1,6 +1,14 @@
 import {describe, expect, it} from 'vitest';
 import type {Column, Table} from '../api/tables';
-import {cellText, columnTitle, firstInstant, middleCut, shortName, sinceFirst} from './cells';
+import {
+  cellText,
+  columnTitle,
+  firstInstant,
+  middleCut,
+  middleCuts,
+  shortName,
+  sinceFirst,
+} from './cells';
 
 const column = (name: string, unit: Column['unit'], type = 'integer', about = ''): Column => ({
   name,
@@ -27,7 +35,8 @@ describe('cells', () => {
   it('titles leave the unit to the values', () => {
     expect(columnTitle(column('device_self_ns', 'ns'))).toBe('device self');
     expect(columnTitle(column('moved_bytes_per_second', 'bytes_per_second'))).toBe('moved');
-    expect(columnTitle(column('sm_efficiency', 'share'))).toBe('sm efficiency');
+    expect(columnTitle(column('sm_efficiency', 'share'))).toBe('SM efficiency');
+    expect(columnTitle(column('fp32_tflop_per_second', ''))).toBe('fp32 TFLOP/s');
   });
 });
 
@@ -67,5 +76,16 @@ describe('names too long for their place', () => {
     expect(cut.endsWith('x64x8_stage3')).toBe(true);
     expect(cut).toContain('…');
     expect(middleCut('short', 30)).toBe('short');
+  });
+  it('are told apart where they stand together', () => {
+    const names = ['64x64', '128x64', '128x128'].map(
+      (tile) => `sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize${tile}x8_stage3_kernel__5x_cublas`,
+    );
+    const cuts = middleCuts([...names, 'aten::mm'], 34);
+    expect(new Set(cuts).size).toBe(4);
+    for (const cut of cuts) expect(cut.length).toBeLessThanOrEqual(34);
+    expect(cuts[0]).toContain('64x64');
+    expect(cuts[3]).toBe('aten::mm');
+    expect(middleCuts([names[0]!, names[0]!], 34)[0]).toBe(middleCut(names[0]!, 34));
   });
 });

@@ -60,6 +60,15 @@ const ENDINGS: readonly (readonly [Column['unit'], string])[] = [
   ['bytes_per_second', '_bytes_per_second'],
 ];
 
+// Words that are written in capitals.
+const SPELLED: Readonly<Record<string, string>> = {
+  sm: 'SM',
+  gpu: 'GPU',
+  cpu: 'CPU',
+  mfu: 'MFU',
+  flops: 'FLOPs',
+};
+
 export function columnTitle(column: Column): string {
   let name = column.name;
   for (const [unit, ending] of ENDINGS) {
@@ -67,7 +76,11 @@ export function columnTitle(column: Column): string {
       name = name.slice(0, -ending.length);
     }
   }
-  return name.replaceAll('_', ' ');
+  return name
+    .split('_')
+    .map((word) => SPELLED[word] ?? word)
+    .join(' ')
+    .replace('tflop per second', 'TFLOP/s');
 }
 
 export function isNumber(column: Column): boolean {
@@ -127,6 +140,32 @@ export function shortName(name: string): string {
     }
   }
   return text;
+}
+
+// The same for names that stand together: where two would look alike, what tells them apart is kept
+// instead of the end.
+export function middleCuts(texts: readonly string[], most: number): string[] {
+  const cuts = texts.map((text) => middleCut(text, most));
+  const alike = new Map<string, number[]>();
+  cuts.forEach((cut, i) => {
+    alike.set(cut, [...(alike.get(cut) ?? []), i]);
+  });
+  for (const group of alike.values()) {
+    const names = group.map((i) => texts[i]!);
+    const [first = ''] = names;
+    if (names.every((name) => name === first)) continue;
+    let same = 0;
+    while (names.every((name) => name[same] === first[same])) ++same;
+    const head = Math.floor(most * 0.3);
+    const from = Math.max(same - 4, head + 1);
+    for (const i of group) {
+      const rest = texts[i]!.slice(from);
+      const room = most - head - 1;
+      const cut = rest.length > room ? `${rest.slice(0, room - 1)}…` : rest;
+      cuts[i] = `${texts[i]!.slice(0, head)}…${cut}`;
+    }
+  }
+  return cuts;
 }
 
 // Names of one family differ at their end: what is too long loses its middle.

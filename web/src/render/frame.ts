@@ -264,8 +264,11 @@ export class Painter {
       const x = Math.round(xOf(tick, view, width));
       context.fillStyle = palette.line;
       context.fillRect(x, RULER - 8, 1, 8);
+      const text = tickText(tick, step);
+      // One that would be cut off says something else: 70 ms would read 7.
+      if (x + 5 + context.measureText(text).width > width) continue;
       context.fillStyle = palette.soft;
-      context.fillText(tickText(tick, step), x + 5, 13);
+      context.fillText(text, x + 5, 13);
     }
     if (scene.pointer !== null) {
       context.fillStyle = palette.accent;

@@ -96,11 +96,13 @@ function Body({answer, by}: {answer: Answer; by: Choice}) {
     <div class="stack">
       <Remarks texts={answer.remarks} />
       {table === undefined || table.rows.length === 0 ? (
-        <Empty title="Nothing to show">
-          {answer.remarks.length > 0
-            ? 'The note above says why.'
-            : 'This run has nothing of this kind.'}
-        </Empty>
+        <section class="card" aria-label={by.title}>
+          <Empty title="Nothing to show">
+            {answer.remarks.length > 0
+              ? 'The note above says why.'
+              : 'This run has nothing of this kind.'}
+          </Empty>
+        </section>
       ) : (
         <section class="card" aria-label={by.title}>
           <Drawn table={table} {...(by.value ? {value: by.value} : {})} />

@@ -90,14 +90,14 @@ function CopyFindings({found}: {found: Findings}) {
     <span class="tools">
       <button
         type="button"
-        class="button plain"
+        class="button"
         onClick={() => void copy(tableCsv(COLUMNS, rows), 'CSV')}
       >
         Copy CSV
       </button>
       <button
         type="button"
-        class="button plain"
+        class="button"
         onClick={() => void copy(JSON.stringify(found, null, 1), 'JSON')}
       >
         Copy JSON

@@ -84,9 +84,12 @@ function Body({answer, by}: {answer: Answer; by: string}) {
     <div class="stack">
       <Remarks texts={answer.remarks} />
       {table === undefined || devices === undefined || table.rows.length === 0 ? (
-        <Empty title="Nothing to place">
-          A roofline needs GPU work and the shapes of operators: record with record_shapes=True.
-        </Empty>
+        <section class="card" aria-label={by}>
+          <Empty title="Nothing to place">
+            A roofline needs GPU work and the shapes of operators: record with{' '}
+            <code>record_shapes=True</code>.
+          </Empty>
+        </section>
       ) : (
         <>
           <section class="card" aria-label="Roofline chart">

@@ -53,12 +53,19 @@ export function SystemPage() {
           if (recordings === 0 && sampled.state === 'loading') return <Waiting />;
           const machines = sampled.state === 'ready' && sampled.value.tables.some(hasRows);
           if (recordings === 0 && !machines) return <NotRecorded />;
+          // What has nothing to show says why, behind what has.
+          const lacks = (analysis: Analysis) => {
+            const answer = answerOf(analysis).value;
+            return Number(answer.state === 'ready' && !answer.value.tables.some(hasRows));
+          };
           return (
             <div class="stack">
               <OverTime all={all} />
-              {here.map((analysis) => (
-                <OneAnalysis key={analysis.name} analysis={analysis} />
-              ))}
+              {[...here]
+                .sort((a, b) => lacks(a) - lacks(b))
+                .map((analysis) => (
+                  <OneAnalysis key={analysis.name} analysis={analysis} />
+                ))}
             </div>
           );
         }}

@@ -1,6 +1,6 @@
 // Bars that lie: one line per thing, its name in front, its value behind; several parts are stacked
 // and named in a legend.
-import {middleCut} from '../../render/cells';
+import {middleCuts} from '../../render/cells';
 import {shareText} from '../../render/numbers';
 
 const LONGEST_LABEL = 34; // letters that the column of names has room for
@@ -49,6 +49,10 @@ export function Bars({
   const sums = lines.map((line) =>
     line.parts.reduce((sum, part) => sum + Math.max(part.value, 0), 0),
   );
+  const names = middleCuts(
+    lines.map((line) => line.label),
+    LONGEST_LABEL,
+  );
   const most = whole ?? Math.max(...sums, 1e-30);
   return (
     <ul class="bars" aria-label={label}>
@@ -58,11 +62,7 @@ export function Bars({
             class="bar-name"
             data-tip={line.tip ?? (line.label.length > LONGEST_LABEL ? line.label : undefined)}
           >
-            {line.href === undefined ? (
-              middleCut(line.label, LONGEST_LABEL)
-            ) : (
-              <a href={line.href}>{middleCut(line.label, LONGEST_LABEL)}</a>
-            )}
+            {line.href === undefined ? names[i] : <a href={line.href}>{names[i]}</a>}
           </span>
           <span class="bar-track" aria-hidden="true">
             {line.parts

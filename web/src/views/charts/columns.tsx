@@ -48,7 +48,7 @@ export function Columns({label, names, parts, unit, height = 190, onPick}: Colum
     });
   }
   const grid: number[] = [];
-  const rise = niceStep(top / 4);
+  const rise = niceStep(top / 5);
   for (let value = 0; value <= top; value += rise) grid.push(value);
   const every = Math.max(1, Math.ceil(n / Math.floor((width - LEFT) / 76)));
   const columnAt = (x: number) => Math.min(Math.max(Math.floor(x / step), 0), n - 1);

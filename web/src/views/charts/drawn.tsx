@@ -77,7 +77,8 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
     return <Flame table={table} value={value ?? ys[0]!} label={label} />;
   const column = (name: string) => table.shape.columns[columnIndex(table.shape, name)]!;
   const unit = column(ys[0]!).unit;
-  const colours = seriesColours(ys, causes);
+  // One series needs no colour to be told from others; the grey of what is idle would look switched off.
+  const colours = ys.length === 1 ? ['var(--s0)'] : seriesColours(ys, causes);
   const x = column(drawing.x);
   const titles = ys.map((name) => columnTitle(column(name)).replace(/ share$/, ''));
   const legend = ys.length > 1 && (
