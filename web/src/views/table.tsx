@@ -27,7 +27,7 @@ import {evidenceLink} from './links';
 import {layOut} from './table_columns';
 
 const FIRST_ROWS = 100;
-const LONGEST_NAME = 58; // letters of a cell; the whole is in its tip
+const LONGEST_NAME = 50; // letters of a cell; the whole is in its tip
 
 function compare(a: Cell, b: Cell): number {
   if (typeof a === 'string' && typeof b === 'string')
