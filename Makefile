@@ -13,7 +13,7 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: help setup build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
-        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan clang aarch64 fuzz bench clean \
+        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 fuzz bench clean \
         web web-lint web-test
 
 help: ## list these targets
@@ -119,6 +119,13 @@ dev: build-dev/build.ninja ## build with clang, ASan and UBSan in build-dev
 tsan: build-tsan/build.ninja ## unit tests with ThreadSanitizer
 	@$(FIXED_ADDRESSES) cmake --build build-tsan -j$(JOBS) --target all unit_tests
 	@$(FIXED_ADDRESSES) $(CTEST) --test-dir build-tsan
+
+serve-dev: dev ## the server under its tests, built with ASan and UBSan
+	@STEPSCOPE_BIN=build-dev/stepscope $(PYTEST) $(wildcard tests/e2e/test_serve_*.py)
+
+serve-tsan: build-tsan/build.ninja ## the same with ThreadSanitizer
+	@$(FIXED_ADDRESSES) cmake --build build-tsan -j$(JOBS) --target stepscope
+	@STEPSCOPE_BIN=build-tsan/stepscope $(FIXED_ADDRESSES) $(PYTEST) $(wildcard tests/e2e/test_serve_*.py)
 
 clang: setup ## unit tests, optimised by the second compiler, warnings are errors
 	@cmake --preset clang
