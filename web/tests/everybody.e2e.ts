@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import type {Browser, Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {launch, type Visit, visit} from './browser';
+import {copied, launch, type Visit, visit} from './browser';
 import {type Server, sample, serve} from './program';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -68,6 +68,12 @@ describe.each(['light', 'dark'] as const)('in %s', (theme) => {
     await at.still();
     expect(await violations(at.page)).toEqual([]);
   });
+  it('the flame graph of modules copies as CSV and as JSON', async () => {
+    await at.go('#/modules');
+    const csv = await copied(at.page, 'button:has-text("Copy CSV") >> nth=0');
+    expect(csv.split('\n').length).toBeGreaterThan(10);
+    JSON.parse(await copied(at.page, 'button:has-text("Copy JSON") >> nth=0'));
+  });
   it('nothing went wrong', () => expect(at.troubles).toEqual([]));
 });
 
@@ -95,6 +101,8 @@ describe('runs that lack something', () => {
       await at.go('#/system');
       await at.page.waitForSelector('section[aria-label="Log lines"] .data');
       expect(await at.page.textContent('main')).toContain('loss is not finite');
+      const csv = await copied(at.page, 'section[aria-label="Log lines"] button:text("Copy CSV")');
+      expect(csv).toContain('level');
       await at.go('#/timeline');
       await at.page.waitForSelector('.group-name:has-text("recorded")');
       await at.go('#/kernels');

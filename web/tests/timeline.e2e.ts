@@ -179,6 +179,31 @@ describe('the timeline', () => {
       })
       .toBeGreaterThan(7e8);
   });
+  it.each([
+    ['w', 's', 'size'],
+    ['d', 'a', 'from'],
+    ['ArrowRight', 'ArrowLeft', 'from'],
+    ['ArrowDown', 'ArrowUp', 'row'],
+  ] as const)('%s and %s are ways there and back', async (there, back, what) => {
+    const now = async () => {
+      const {from, to} = await view();
+      const row = await at.page.locator('.stage-scroll').evaluate((rows) => rows.scrollTop);
+      return {size: from - to, from, row}[what]; // grows on the way there
+    };
+    await at.go('#/timeline?from=200000000&to=400000000');
+    await arrived();
+    await at.page.mouse.move(5, 5);
+    const before = await now();
+    await at.page.keyboard.down(there);
+    await expect.poll(now).toBeGreaterThan(before);
+    await at.page.keyboard.up(there);
+    await arrived();
+    const after = await now();
+    await at.page.keyboard.down(back);
+    await expect.poll(now).toBeLessThan(after);
+    await at.page.keyboard.up(back);
+    await arrived();
+  });
   it('/ searches, Enter goes to the first hit, the address can be shared', async () => {
     await at.page.keyboard.press('/');
     await at.page.keyboard.type('aten::addmm');
