@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/arithmetic/sorted_runs.h"
+
 namespace stepscope::analysis {
 
 using base::Nanos;
 
 std::vector<Level> levels(std::vector<Change> changes) {
-  std::ranges::sort(changes, {}, &Change::time);
+  sort_runs(changes, [](const Change& a, const Change& b) { return a.time < b.time; });
   std::vector<Level> out;
   std::int64_t value = 0;
   for (std::size_t i = 0; i < changes.size();) {
@@ -63,9 +65,23 @@ TimeAtLevel::TimeAtLevel(std::span<const Level> all, std::span<const Interval> w
   settle();
 }
 
-void TimeAtLevel::add(std::int64_t value, Nanos time) { times_.emplace_back(value, time); }
+// Levels are small numbers, as a rule: these are added up where they stand.
+void TimeAtLevel::add(std::int64_t value, Nanos time) {
+  constexpr std::int64_t kSmall = 1 << 16;
+  if (value < 0 || value >= kSmall) {
+    times_.emplace_back(value, time);
+    return;
+  }
+  const auto at = static_cast<std::size_t>(value);
+  if (at >= small_.size()) small_.resize(std::max(at + 1, 2 * small_.size()));
+  small_[at] += time;
+}
 
 void TimeAtLevel::settle() {
+  for (std::size_t value = 0; value < small_.size(); ++value) {
+    if (small_[value] > 0) times_.emplace_back(static_cast<std::int64_t>(value), small_[value]);
+  }
+  small_ = {};
   std::ranges::sort(times_);
   std::size_t kept = 0;
   for (const auto& [value, time] : times_) {

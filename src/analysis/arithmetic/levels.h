@@ -53,6 +53,7 @@ class TimeAtLevel {
   void add(std::int64_t value, base::Nanos time);
   void settle();
   std::vector<std::pair<std::int64_t, base::Nanos>> times_;  // by value, each once
+  std::vector<base::Nanos> small_;                           // by value, until they are settled
 };
 
 }  // namespace stepscope::analysis

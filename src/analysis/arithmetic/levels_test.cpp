@@ -24,6 +24,24 @@ TEST(Levels, ACutBeginsWithTheLevelItFinds) {
   EXPECT_EQ(cut(all, within), (std::vector<Level>{{0, 0}, {15, 1}, {20, 2}, {30, 0}}));
 }
 
+TEST(Levels, ChangesMayComeInAnyOrder) {
+  // Calls and starts of a queue: two runs, each in order.
+  EXPECT_EQ(levels({{1, 1}, {2, 1}, {6, 1}, {3, -1}, {4, -1}, {7, -1}}),
+            (std::vector<Level>{{1, 1}, {2, 2}, {3, 1}, {4, 0}, {6, 1}, {7, 0}}));
+}
+
+TEST(Levels, HighAndNegativeLevelsAreAddedUpAsLowOnes) {
+  const std::vector<Level> all = {{0, 1'000'000}, {10, -3}, {20, 5}, {30, 1'000'000}, {40, 5}};
+  const Intervals within = {{0, 50}};
+  const TimeAtLevel time(all, within);
+  EXPECT_EQ(time.total(), 50);
+  EXPECT_EQ(time.max(), 1'000'000);
+  EXPECT_EQ(time.at_least(1'000'000), 20);
+  EXPECT_EQ(time.at_least(0), 40);
+  EXPECT_EQ(time.percentile(0.2), -3);
+  EXPECT_EQ(time.percentile(0.6), 5);
+}
+
 TEST(Levels, ValuesAreWeighedByTheTimeTheyLasted) {
   const std::vector<Level> all = {{10, 1}, {20, 3}, {30, 0}};
   const Intervals within = {{0, 40}};

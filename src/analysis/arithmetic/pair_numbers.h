@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "analysis/arithmetic/number_map.h"
 
 namespace stepscope::analysis {
 
@@ -14,15 +15,15 @@ class PairNumbers {
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
   std::uint32_t number(std::uint32_t a, std::uint32_t b) {
-    const auto [found, fresh] = numbers_.try_emplace(std::uint64_t{a} << 32 | b,
-                                                     static_cast<std::uint32_t>(members_.size()));
-    if (fresh) members_.emplace_back(a, b);
-    return found->second;
+    const auto [number, is_new] = numbers_.try_emplace(std::uint64_t{a} << 32 | b,
+                                                       static_cast<std::uint32_t>(members_.size()));
+    if (is_new) members_.emplace_back(a, b);
+    return number;
   }
   const std::vector<Pair>& members() const { return members_; }
 
  private:
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  NumberMap numbers_;
   std::vector<Pair> members_;
 };
 

@@ -6,10 +6,11 @@ namespace stepscope::analysis {
 
 std::vector<Intervals> without_earlier(std::vector<Intervals> by_priority) {
   Intervals taken;
-  for (Intervals& set : by_priority) {
-    Intervals own = subtract(set, taken);
-    taken = unite(taken, own);
-    set = std::move(own);
+  for (std::size_t i = 0; i < by_priority.size(); ++i) {
+    Intervals& set = by_priority[i];
+    if (set.empty()) continue;  // as many are
+    if (!taken.empty()) set = subtract(set, taken);
+    if (i + 1 < by_priority.size()) taken = taken.empty() ? set : unite(taken, set);
   }
   return by_priority;
 }

@@ -1,9 +1,8 @@
 #include "analysis/costs/call_costs.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
+#include "analysis/arithmetic/pair_numbers.h"
 #include "analysis/costs/recomputed.h"
 
 namespace stepscope::analysis {
@@ -82,10 +81,9 @@ class Counting {
   bool formula_tells(std::uint32_t call) {
     if (formula_[call] == nullptr) return false;
     const Row row = times_.calls[call].row;
-    const auto [known, is_new] =
-        tells_.try_emplace({trace_.name()[row], signature_of(trace_, row)}, false);
-    if (is_new) known->second = formula_cost(call).flops.known();
-    return known->second;
+    const std::uint32_t inputs = inputs_.number(trace_.name()[row], signature_of(trace_, row));
+    if (inputs == tells_.size()) tells_.push_back(formula_cost(call).flops.known());
+    return tells_[inputs];
   }
 
   // Of every call: the innermost one from it outwards that has a formula or a count. A product
@@ -152,23 +150,21 @@ class Counting {
   }
 
   void add_costs() {
-    using Key = std::tuple<base::StringId, trace::SignatureId, bool, std::int64_t>;
-    std::vector<std::pair<Key, std::uint32_t>> keys;
-    keys.reserve(out_.calls.size());
-    for (std::uint32_t i = 0; i < out_.calls.size(); ++i) {
-      const std::uint32_t call = out_.calls[i].call;
+    // Calls of one name with the same inputs cost the same, unless parts or a count differ.
+    PairNumbers inputs;
+    PairNumbers differences;
+    NumberMap counts;
+    for (CostedCall& costed : out_.calls) {
+      const std::uint32_t call = costed.call;
       const Row row = times_.calls[call].row;
-      keys.emplace_back(
-          Key{trace_.name()[row], signature_of(trace_, row), has_parts_[call], counts_[call]}, i);
-    }
-    std::ranges::sort(keys);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      CostedCall& call = out_.calls[keys[i].second];
-      if (i == 0 || keys[i].first != keys[i - 1].first) {
-        out_.costs.push_back(cost_of_call(call.call));
-      }
-      call.cost = static_cast<std::uint32_t>(out_.costs.size() - 1);
-      call.dtype = out_.costs.back().dtype;
+      const auto fresh = static_cast<std::uint32_t>(counts.size());
+      const std::uint32_t count =
+          counts.try_emplace(static_cast<std::uint64_t>(counts_[call]), fresh).number;
+      const std::uint32_t named = inputs.number(trace_.name()[row], signature_of(trace_, row));
+      const std::uint32_t cost = differences.number(named, 2 * count + (has_parts_[call] ? 1 : 0));
+      if (cost == out_.costs.size()) out_.costs.push_back(cost_of_call(call));
+      costed.cost = cost;
+      costed.dtype = out_.costs[cost].dtype;
     }
   }
 
@@ -196,7 +192,8 @@ class Counting {
   const OpTimes& times_;
   std::vector<const Formula*> formula_;
   std::vector<std::int64_t> counts_;  // 0: none, or not needed
-  std::map<std::pair<base::StringId, trace::SignatureId>, bool> tells_;
+  PairNumbers inputs_;                // names with signatures
+  std::vector<bool> tells_;           // by inputs_
   std::vector<std::uint32_t> owner_;
   std::vector<bool> recomputed_, has_parts_;
   CallCosts out_;

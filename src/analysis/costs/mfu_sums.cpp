@@ -3,10 +3,16 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/arithmetic/pair_numbers.h"
 #include "analysis/costs/device_peaks.h"
 
 namespace stepscope::analysis {
 namespace {
+
+trace::SignatureId signature_of(const trace::Trace& trace, trace::Row row) {
+  const std::uint32_t entry = trace.ops().rows.find(row);
+  return entry == base::RowSet::kNone ? trace::kNoSignature : trace.ops().signature[entry];
+}
 
 // Biases and the like, which one side counts and the other does not, are no difference.
 bool differ(std::int64_t ours, std::int64_t theirs) {
@@ -114,21 +120,35 @@ class Counting {
 
   void add_profiler() {
     const trace::FlopsTable& recorded = window_.trace->flops();
+    PairNumbers inputs;
+    std::vector<Counted> counted;  // by inputs
     recorded.rows.for_each([&](trace::Row row, std::uint32_t entry) {
       if (!window_.counts_at(window_.trace->start()[row])) return;
-      const std::string_view name = window_.trace->name_text(row);
-      MfuProfilerSums& sums = out_.profiler[std::string(name)];
-      ++sums.calls;
-      sums.theirs += recorded.flops[entry];
-      const Formula* formula = find_formula(name);
-      if (formula == nullptr) return;
-      const Cost cost = cost_of(*formula, name, inputs_of(*window_.trace, row));
-      if (!cost.flops.known()) return;
-      ++sums.known;
-      sums.ours += cost.flops;
-      sums.theirs_of_known += recorded.flops[entry];
-      if (differ(*cost.flops.value(), recorded.flops[entry])) ++sums.differing;
+      const std::uint32_t call =
+          inputs.number(window_.trace->name()[row], signature_of(*window_.trace, row));
+      if (call == counted.size()) counted.push_back(count_of(row));
+      const auto& [sums, flops] = counted[call];
+      ++sums->calls;
+      sums->theirs += recorded.flops[entry];
+      if (!flops.known()) return;
+      ++sums->known;
+      sums->ours += flops;
+      sums->theirs_of_known += recorded.flops[entry];
+      if (differ(*flops.value(), recorded.flops[entry])) ++sums->differing;
     });
+  }
+
+  // What calls of one name with the same inputs are compared with.
+  struct Counted {
+    MfuProfilerSums* sums;
+    Amount flops;  // by the formula
+  };
+  Counted count_of(trace::Row row) {
+    const std::string_view name = window_.trace->name_text(row);
+    MfuProfilerSums& sums = out_.profiler[std::string(name)];
+    const Formula* formula = find_formula(name);
+    if (formula == nullptr) return {&sums, Amount::unknown()};
+    return {&sums, cost_of(*formula, name, inputs_of(*window_.trace, row)).flops};
   }
 
   const RunView& view_;

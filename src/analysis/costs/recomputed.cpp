@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/name_sign.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -39,10 +41,19 @@ bool is_never_recorded(std::string_view name) {
   return !name.starts_with("aten::");
 }
 
+bool names_announcement(std::string_view name) {
+  return name.starts_with("autograd::engine::evaluate_function");
+}
+
 class SecondPass {
  public:
   SecondPass(const trace::Trace& trace, const OpTimes& times)
-      : trace_(trace), times_(times), places_(times.calls.size()) {}
+      : trace_(trace),
+        times_(times),
+        places_(times.calls.size()),
+        announces_(trace, names_announcement),
+        checkpoints_(trace, [](auto name) { return name == "CheckpointFunctionBackward"; }),
+        never_recorded_(trace, is_never_recorded) {}
 
   std::vector<bool> find() {
     for (std::uint32_t i = 0; i < places_.size(); ++i) place(i);
@@ -68,10 +79,9 @@ class SecondPass {
 
   void place(std::uint32_t i) {
     const OpCall& call = times_.calls[i];
-    const std::string_view name = trace_.name_text(call.row);
     const bool is_below = call.parent < i;
     Place& mine = places_[i];
-    if (name.starts_with("autograd::engine::evaluate_function")) {
+    if (announces_.of(call.row)) {
       // A node inside a node: the outer one runs a backward pass of its own, so what it has
       // recorded before is a forward pass.
       if (is_below && places_[call.parent].node != kNone) {
@@ -82,20 +92,20 @@ class SecondPass {
     }
     if (is_below) mine = places_[call.parent];
     mine.has_own = false;
-    if (name == "CheckpointFunctionBackward") mine.checkpointed = true;
+    if (checkpoints_.of(call.row)) mine.checkpointed = true;
     if (mine.node == kNone || mine.recorded) return;
-    if (is_node(name, call.parent)) return;
+    if (is_node(call)) return;
     if (is_recorded(call.row)) {
       mine.recorded = true;
-    } else if (!is_never_recorded(name)) {
+    } else if (!never_recorded_.of(call.row)) {
       places_[mine.node].has_own = true;
     }
   }
 
   // The engine announces "…evaluate_function: MmBackward0" and calls "MmBackward0".
-  bool is_node(std::string_view name, std::uint32_t parent) const {
-    return places_[parent].node == parent &&
-           trace_.name_text(times_.calls[parent].row).ends_with(name);
+  bool is_node(const OpCall& call) const {
+    return places_[call.parent].node == call.parent &&
+           trace_.name_text(times_.calls[call.parent].row).ends_with(trace_.name_text(call.row));
   }
 
   // Numbers are given to calls that autograd records; a node has that of its forward call.
@@ -109,6 +119,7 @@ class SecondPass {
   const trace::Trace& trace_;
   const OpTimes& times_;
   std::vector<Place> places_;
+  NameSign announces_, checkpoints_, never_recorded_;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "analysis/costs/roofline_rows.h"
 
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "analysis/arithmetic/pair_numbers.h"
 #include "analysis/costs/device_peaks.h"
 
 namespace stepscope::analysis {
@@ -52,12 +52,13 @@ class Counting {
   }
 
   void add_operators(const std::vector<const Peaks*>& peaks) {
-    std::map<std::pair<std::uint32_t, bool>, RoofSums*> groups;  // by cost: one name and inputs
+    // By cost, so one name and its inputs, and by arithmetic.
+    std::vector<RoofSums*> groups(2 * costs_.costs.size());
     for (std::size_t i = 0; i < costs_.calls.size(); ++i) {
       const CostedCall& call = costs_.calls[i];
       if (!call.counted || peaks[i] == nullptr) continue;
       const Cost& cost = costs_.cost(call);
-      RoofSums*& sums = groups[{call.cost, call.tensor_float}];
+      RoofSums*& sums = groups[2 * std::size_t{call.cost} + (call.tensor_float ? 1 : 0)];
       if (sums == nullptr) {
         const auto row = times_.calls[call.call].row;
         sums = &out_.operators[{operator_of(call), shape_text(inputs_of(*window_.trace, row)),
@@ -74,13 +75,17 @@ class Counting {
     const bool whole = call.kernels == 1 && !names_.helps(piece.row);
     const base::StringId name = window_.trace->name()[piece.row];
     const base::StringId op = window_.trace->name()[times_.calls[call.call].row];
-    RoofSums*& sums = kernels_[{name, op, whole ? call.cost : CallCosts::kNone, call.tensor_float}];
-    if (sums == nullptr) {
-      sums = &out_.kernels[{std::string(window_.trace->text(name)), operator_of(call),
-                            whole ? number_of(call) : RoofKey::kNoArithmetic,
-                            whole ? call.family : Family::kCount, Missing::kNothing,
-                            whole && costs_.cost(call).by_profiler}];
+    const std::uint32_t names = names_of_kernels_.number(name, op);
+    const std::uint32_t cost = whole ? call.cost : static_cast<std::uint32_t>(costs_.costs.size());
+    const std::uint32_t group =
+        groups_of_kernels_.number(names, 2 * cost + (call.tensor_float ? 1 : 0));
+    if (group == kernels_.size()) {
+      kernels_.push_back(&out_.kernels[{std::string(window_.trace->text(name)), operator_of(call),
+                                        whole ? number_of(call) : RoofKey::kNoArithmetic,
+                                        whole ? call.family : Family::kCount, Missing::kNothing,
+                                        whole && costs_.cost(call).by_profiler}]);
     }
+    RoofSums* const sums = kernels_[group];
     if (!whole) return sums->add_unknown(piece.length());
     sums->add(costs_.cost(call), piece.length(), peak_of(peaks, call), peaks.bytes_per_second);
   }
@@ -94,8 +99,9 @@ class Counting {
   const CallCosts& costs_;
   const OpTimes& times_;
   KernelNames names_;
-  // By names of kernel and operator, cost and arithmetic: rows of out_.kernels.
-  std::map<std::tuple<base::StringId, base::StringId, std::uint32_t, bool>, RoofSums*> kernels_;
+  PairNumbers names_of_kernels_;    // kernel, operator
+  PairNumbers groups_of_kernels_;   // those, and cost with arithmetic
+  std::vector<RoofSums*> kernels_;  // by group: rows of out_.kernels
   std::map<std::int32_t, Peaks> peaks_;
   RoofRows out_;
 };

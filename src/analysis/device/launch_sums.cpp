@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
+#include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/device/launches.h"
 
 namespace stepscope::analysis {
@@ -15,7 +17,6 @@ bool is_kernel(const Work& piece) {
 void add_piece(LaunchSums& sums, const Work& piece, Nanos delay, Nanos shorter_than) {
   ++sums.work;
   sums.delay.add(delay);
-  sums.length.add(piece.length());
   if (is_kernel(piece) && piece.length() < shorter_than) {
     ++sums.short_kernels;
     sums.short_ns += piece.length();
@@ -24,7 +25,7 @@ void add_piece(LaunchSums& sums, const Work& piece, Nanos delay, Nanos shorter_t
 
 void add_call(LaunchSums& sums, const Launch& launch) {
   ++sums.calls;
-  sums.cost.add(launch.cost);
+  sums.cost += launch.cost;
   if (launch.outlasts_its_work()) ++sums.outlasting;
   if (launch.is_graph()) {
     ++sums.graphs;
@@ -32,14 +33,28 @@ void add_call(LaunchSums& sums, const Launch& launch) {
   }
 }
 
+// Most sums of a run come from one window: these move.
+void merge_into(Durations& all, Durations&& more) {
+  if (all.count() == 0) {
+    all = std::move(more);
+  } else {
+    all.merge(more);
+  }
+}
+
 }  // namespace
 
-void LaunchSums::merge(const LaunchSums& other) {
+double LaunchSums::mean_cost() const {
+  return calls == 0 ? 0 : static_cast<double>(cost) / static_cast<double>(calls);
+}
+
+void LaunchSums::merge(LaunchSums&& other) {
   calls += other.calls;
   work += other.work;
-  cost.merge(other.cost);
-  delay.merge(other.delay);
-  length.merge(other.length);
+  cost += other.cost;
+  merge_into(delay, std::move(other.delay));
+  merge_into(costs, std::move(other.costs));
+  merge_into(lengths, std::move(other.lengths));
   short_kernels += other.short_kernels;
   short_ns += other.short_ns;
   outlasting += other.outlasting;
@@ -48,22 +63,27 @@ void LaunchSums::merge(const LaunchSums& other) {
   without_call += other.without_call;
 }
 
-std::vector<Launch> launches_of(const WindowView& window, bool kernels_only) {
+Launches launches_of(const WindowView& window, bool kernels_only) {
   std::vector<std::pair<trace::Row, std::uint32_t>> order;
+  order.reserve(window.work.size());
   for (std::uint32_t i = 0; i < window.work.size(); ++i) {
     const Work& piece = window.work[i];
     if (piece.launch == trace::kNoRow || !window.counts(piece)) continue;
     if (kernels_only && !is_kernel(piece)) continue;
     order.emplace_back(piece.launch, i);
   }
-  std::ranges::stable_sort(order, {}, &std::pair<trace::Row, std::uint32_t>::first);
-  std::vector<Launch> out;
-  for (const auto& [call, index] : order) {
-    if (out.empty() || out.back().call != call) {
-      out.push_back({.call = call, .cost = window.trace->duration()[call], .work = {}});
+  sort_runs(order, [](const auto& a, const auto& b) { return a.first < b.first; });
+  Launches out;
+  out.work.reserve(order.size());
+  for (const auto& [call, index] : order) out.work.push_back(index);
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    const trace::Row call = order[first].first;
+    Launch launch{.call = call, .cost = window.trace->duration()[call], .work = {}};
+    for (; end < order.size() && order[end].first == call; ++end) {
+      launch.work_ns += window.work[order[end].second].length();
     }
-    out.back().work.push_back(index);
-    out.back().work_ns += window.work[index].length();
+    launch.work = std::span(out.work).subspan(first, end - first);
+    out.list.push_back(launch);
   }
   return out;
 }
@@ -81,8 +101,10 @@ LaunchPartial launch_sums(const WindowView& window, const LaunchSettings& settin
   const auto step_of = [&](const Work& piece) {
     return piece.step < 0 ? nullptr : &out.steps[static_cast<std::size_t>(piece.step)];
   };
-  for (const Launch& launch : launches_of(window, settings.kernels_only)) {
+  const Launches launches = launches_of(window, settings.kernels_only);
+  for (const Launch& launch : launches.list) {
     LaunchSums& named = calls[window.trace->name()[launch.call]];
+    named.costs.add(launch.cost);
     LaunchSums* const step = step_of(window.work[launch.work.front()]);
     add_call(out.all, launch);
     add_call(named, launch);
@@ -95,6 +117,7 @@ LaunchPartial launch_sums(const WindowView& window, const LaunchSettings& settin
       for (LaunchSums* sums : {&out.all, &named, step, &kernel}) {
         if (sums != nullptr) add_piece(*sums, piece, delay, settings.shorter_than);
       }
+      kernel.lengths.add(piece.length());
       // A graph's call has no cost per kernel; a single kernel's has.
       if (launch.is_graph()) {
         ++kernel.graph_work;
@@ -106,10 +129,11 @@ LaunchPartial launch_sums(const WindowView& window, const LaunchSettings& settin
       }
     }
   }
-  for (const auto& [name, sums] : calls) out.calls[window.trace->text(name)].merge(sums);
-  for (const auto& [id, sums] : kernels) {
+  for (auto& [name, sums] : calls) out.calls[window.trace->text(name)].merge(std::move(sums));
+  for (auto& [id, sums] : kernels) {
     const auto name = static_cast<base::StringId>(id >> 8);
-    out.kernels[{window.trace->text(name), static_cast<WorkClass>(id & 0xff)}].merge(sums);
+    out.kernels[{window.trace->text(name), static_cast<WorkClass>(id & 0xff)}].merge(
+        std::move(sums));
   }
   for (const Work& piece : window.work) {
     if (piece.launch != trace::kNoRow || !window.counts(piece)) continue;

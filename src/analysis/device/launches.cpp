@@ -115,7 +115,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 
 void add_sums(base::Table& table, std::vector<Cell> cells, LaunchSums& sums) {
   for (const Cell& cell :
-       {Cell(sums.calls), Cell(sums.work), Cell(sums.cost.sum()), Cell(sums.cost.mean()),
+       {Cell(sums.calls), Cell(sums.work), Cell(sums.cost), Cell(sums.mean_cost()),
         Cell(sums.delay.percentile(0.5)), Cell(sums.delay.percentile(0.95)), Cell(sums.delay.max()),
         Cell(sums.short_kernels), Cell(sums.short_ns), Cell(sums.outlasting), Cell(sums.graphs),
         Cell(sums.graph_work), Cell(sums.without_call)}) {
@@ -131,7 +131,7 @@ std::vector<std::pair<Key, LaunchSums*>> costliest(std::map<Key, LaunchSums>& su
   out.reserve(sums.size());
   for (auto& [key, value] : sums) out.emplace_back(key, &value);
   std::ranges::stable_sort(out, std::ranges::greater{},
-                           [](const auto& entry) { return entry.second->cost.sum(); });
+                           [](const auto& entry) { return entry.second->cost; });
   return out;
 }
 
@@ -150,25 +150,25 @@ void add_rank(std::span<base::Table> tables, std::int32_t rank, LaunchPartial& s
               std::size_t top) {
   add_sums(tables[0], {rank}, sums.all);
   for (const auto& [call, s] : costliest(sums.calls)) {
-    tables[1].add({rank, call, s->calls, s->work, s->cost.sum(), s->cost.mean(),
-                   s->cost.percentile(0.5), s->cost.percentile(0.95), s->cost.max(),
-                   s->delay.percentile(0.5), s->delay.percentile(0.95), s->delay.max(),
-                   s->outlasting, s->graphs, s->graph_work});
+    tables[1].add({rank, call, s->calls, s->work, s->cost, s->mean_cost(), s->costs.percentile(0.5),
+                   s->costs.percentile(0.95), s->costs.max(), s->delay.percentile(0.5),
+                   s->delay.percentile(0.95), s->delay.max(), s->outlasting, s->graphs,
+                   s->graph_work});
   }
   auto kernels = costliest(sums.kernels);
   if (top != 0 && kernels.size() > top) kernels.resize(top);
   for (const auto& [key, s] : kernels) {
-    const Cell mean = s->calls > 0 ? Cell(s->cost.mean()) : Cell(base::Null{});
-    tables[2].add({rank, key.first, name_of(key.second), s->work, s->cost.sum(), mean,
-                   s->length.percentile(0.5), s->delay.percentile(0.5), s->delay.percentile(0.95),
+    const Cell mean = s->calls > 0 ? Cell(s->mean_cost()) : Cell(base::Null{});
+    tables[2].add({rank, key.first, name_of(key.second), s->work, s->cost, mean,
+                   s->lengths.percentile(0.5), s->delay.percentile(0.5), s->delay.percentile(0.95),
                    s->short_kernels, s->outlasting, s->graph_work});
   }
 }
 
-void merge(LaunchPartial& into, const LaunchPartial& from) {
-  into.all.merge(from.all);
-  for (const auto& [name, sums] : from.calls) into.calls[name].merge(sums);
-  for (const auto& [key, sums] : from.kernels) into.kernels[key].merge(sums);
+void merge(LaunchPartial& into, LaunchPartial& from) {
+  into.all.merge(std::move(from.all));
+  for (auto& [name, sums] : from.calls) into.calls[name].merge(std::move(sums));
+  for (auto& [key, sums] : from.kernels) into.kernels[key].merge(std::move(sums));
 }
 
 Answer run(const RunView& view, const Options& options) {

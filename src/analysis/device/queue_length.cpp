@@ -80,7 +80,9 @@ Partial compute(const WindowView& window, std::size_t points) {
   Partial out;
   for (const StreamView& stream : window.streams) {
     Queue queue;
+    // Each of these is nearly in order.
     std::vector<Change> changes;
+    std::vector<Change> starts;
     for (const std::uint32_t index : stream.work) {
       const Work& piece = window.work[index];
       const bool counted = window.counts(piece);
@@ -93,8 +95,9 @@ Partial compute(const WindowView& window, std::size_t points) {
       const Nanos call = window.trace->start()[piece.launch];
       if (piece.start <= call) continue;
       changes.push_back({call, 1});
-      changes.push_back({piece.start, -1});
+      starts.push_back({piece.start, -1});
     }
+    changes.insert(changes.end(), starts.begin(), starts.end());
     const std::vector<Level> all = levels(std::move(changes));
     queue.time = TimeAtLevel(all, window.measured);
     out.queues.push_back(std::move(queue));

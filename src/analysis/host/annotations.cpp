@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "analysis/host/annotation_tree.h"
 #include "analysis/key_columns.h"
+#include "analysis/name_sign.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 #include "trace/step_names.h"
@@ -92,7 +93,11 @@ using Names = std::map<std::string_view, Ranges>;
 class Counting {
  public:
   Counting(const WindowView& window, bool with_steps)
-      : window_(window), trace_(*window.trace), with_steps_(with_steps), tree_(trace_) {
+      : window_(window),
+        trace_(*window.trace),
+        with_steps_(with_steps),
+        tree_(trace_),
+        step_names_(trace_, trace::names_a_step) {
     steps_.reserve(trace_.steps().list.size());
     for (const trace::Step& step : trace_.steps().list) steps_.push_back(step.row);
     std::ranges::sort(steps_);
@@ -117,20 +122,18 @@ class Counting {
   }
 
  private:
-  bool listed(Row row) const {
+  bool listed(Row row) {
     if (trace_.name()[row] == base::kNoString) return false;
     if ((trace_.flags()[row] & trace::kFarTime) != 0) return false;
     return with_steps_ || !is_step(row);
   }
-  bool is_step(Row row) const {
-    return std::ranges::binary_search(steps_, row) || trace::names_a_step(trace_.name_text(row));
-  }
+  bool is_step(Row row) { return step_names_.of(row) || std::ranges::binary_search(steps_, row); }
   // Whether the table has this range: it is listed, and in a step that was asked for.
-  bool counts(Row row) const { return listed(row) && window_.counts_at(trace_.start()[row]); }
+  bool counts(Row row) { return listed(row) && window_.counts_at(trace_.start()[row]); }
   Ranges& of(Row row) { return by_name_[trace_.name()[row]]; }
 
   // The ranges around a row, from the inside out, that the table has.
-  Row around(Row row) const {
+  Row around(Row row) {
     for (row = tree_.around(row); row != trace::kNoRow && !listed(row);) row = tree_.around(row);
     return row;
   }
@@ -181,6 +184,7 @@ class Counting {
   const trace::Trace& trace_;
   bool with_steps_;
   AnnotationTree tree_;
+  NameSign step_names_;
   std::vector<Row> steps_;  // sorted
   std::vector<Ranges> by_name_;
   std::vector<base::StringId> seen_;

@@ -18,9 +18,7 @@ bool names_waiting_call(std::string_view call) {
          call == "hipHostFree" || call.starts_with("cuMemFree");
 }
 
-bool is_waiting_call(const trace::Trace& trace, Row row) {
-  if (!is_api_call(trace.kind()[row])) return false;
-  if (names_waiting_call(trace.name_text(row))) return true;
+bool awaits_its_copy(const trace::Trace& trace, Row row) {
   const std::uint32_t entry = trace.launches().rows.find(row);
   if (entry == base::RowSet::kNone) return false;
   // A kernel may be over before its call returns and nobody waited; a copy's memory is why one
@@ -30,8 +28,17 @@ bool is_waiting_call(const trace::Trace& trace, Row row) {
   });
 }
 
+bool is_waiting_call(const trace::Trace& trace, Row row) {
+  return is_api_call(trace.kind()[row]) &&
+         (names_waiting_call(trace.name_text(row)) || awaits_its_copy(trace, row));
+}
+
 HostThreads::HostThreads(const trace::Trace& trace)
-    : trace_(&trace), spans_(trace.tracks().size()), known_(trace.tracks().size()) {
+    : trace_(&trace),
+      waits_(trace, names_waiting_call),
+      spans_(trace.tracks().size()),
+      known_(trace.tracks().size()),
+      last_(trace.tracks().size()) {
   for (const trace::Step& step : trace.steps().list) {
     if (step.row != trace::kNoRow) steps_.push_back(step.row);
   }
@@ -53,12 +60,32 @@ const std::vector<Row>& HostThreads::spans(std::uint32_t track) {
   return found;
 }
 
-Row HostThreads::at(std::uint32_t track, Nanos time) {
+// How many spans of the track have begun. Most questions are about a moment soon after the last
+// one: the search widens from there.
+std::size_t HostThreads::begun(std::uint32_t track, Nanos time) {
   const std::vector<Row>& rows = spans(track);
-  const auto after =
-      std::ranges::upper_bound(rows, time, {}, [&](Row row) { return trace_->start()[row]; });
-  if (after == rows.begin()) return trace::kNoRow;
-  Row row = *(after - 1);
+  const auto begins = [&](Row row) { return trace_->start()[row]; };
+  std::size_t low = last_[track];
+  std::size_t high = low;
+  for (std::size_t width = 1; high < rows.size() && begins(rows[high]) <= time; width *= 2) {
+    low = high + 1;
+    high = std::min(high + width, rows.size());
+  }
+  for (std::size_t width = 1; low > 0 && begins(rows[low - 1]) > time; width *= 2) {
+    high = low - 1;
+    low = high - std::min(width, high);
+  }
+  const auto first = rows.begin() + static_cast<std::ptrdiff_t>(low);
+  const auto last = rows.begin() + static_cast<std::ptrdiff_t>(high);
+  const auto after = std::ranges::upper_bound(first, last, time, {}, begins);
+  last_[track] = static_cast<std::size_t>(after - rows.begin());
+  return last_[track];
+}
+
+Row HostThreads::at(std::uint32_t track, Nanos time) {
+  const std::size_t count = begun(track, time);
+  if (count == 0) return trace::kNoRow;
+  Row row = spans_[track][count - 1];
   while (row != trace::kNoRow && trace_->end(row) <= time) row = trace_->parent()[row];
   return row;
 }
@@ -78,7 +105,10 @@ Row HostThreads::doing(std::uint32_t track, Interval time) {
 
 Row HostThreads::waiting(std::uint32_t track, Nanos time) {
   Row row = at(track, time);
-  while (row != trace::kNoRow && !is_waiting_call(*trace_, row)) row = trace_->parent()[row];
+  const auto waits = [&](Row call) {
+    return is_api_call(trace_->kind()[call]) && (waits_.of(call) || awaits_its_copy(*trace_, call));
+  };
+  while (row != trace::kNoRow && !waits(row)) row = trace_->parent()[row];
   return row;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/arithmetic/intervals.h"
+#include "analysis/name_sign.h"
 #include "trace/trace.h"
 
 namespace stepscope::analysis {
@@ -18,6 +19,7 @@ bool names_waiting_call(std::string_view call);
 // A call that held its thread until the device was done: by name, or because the copy it started
 // had ended when it returned.
 bool is_waiting_call(const trace::Trace& trace, trace::Row row);
+bool awaits_its_copy(const trace::Trace& trace, trace::Row call);  // the second of these
 
 class HostThreads {
  public:
@@ -33,11 +35,14 @@ class HostThreads {
 
  private:
   const std::vector<trace::Row>& spans(std::uint32_t track);
+  std::size_t begun(std::uint32_t track, base::Nanos time);
 
   const trace::Trace* trace_;
+  NameSign waits_;
   std::vector<trace::Row> steps_;               // rows that are steps, ascending
   std::vector<std::vector<trace::Row>> spans_;  // by track, in order of start
   std::vector<std::uint8_t> known_;             // by track: spans_ is filled
+  std::vector<std::size_t> last_;               // by track: where the last answer was found
 };
 
 }  // namespace stepscope::analysis

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/arithmetic/union_of_runs.h"
 #include "analysis/device/classes.h"
 #include "trace/step_names.h"
 
@@ -16,30 +17,11 @@ constexpr std::array<std::string_view, 2> kTensorboardBackends = {"nccl:", "gloo
 constexpr std::array<std::string_view, 5> kTensorboardCollectives = {
     "broadcast", "reduce", "all_reduce", "all_gather", "reduce_scatter"};
 
-// One role. Rows come by thread, each thread by start: every thread gives a sorted run of pieces
-// that is merged as it comes, so that only few pieces are left to sort.
-class Role {
- public:
-  void begin_thread() {
-    const Intervals& done = thread_.set();
-    pieces_.insert(pieces_.end(), done.begin(), done.end());
-    thread_ = {};
-  }
-  void add(base::Nanos start, base::Nanos end) { thread_.add(start, end); }
-  Intervals take() {
-    begin_thread();
-    return sorted_union(std::move(pieces_));
-  }
-
- private:
-  Union thread_;
-  Intervals pieces_;
-};
-
+// Rows come by thread, each thread by start.
 struct Roles {
-  Role runtime, communication, loading, operators;
+  UnionOfRuns runtime, communication, loading, operators;
   void begin_thread() {
-    for (Role* role : {&runtime, &communication, &loading, &operators}) role->begin_thread();
+    for (UnionOfRuns* role : {&runtime, &communication, &loading, &operators}) role->begin_run();
   }
 };
 
@@ -93,17 +75,11 @@ StepMarks::StepMarks(const trace::Trace& trace) : trace_(&trace) {
   std::ranges::sort(rows_);
   named_.resize(trace.strings().size());
   for (std::size_t id = 0; id < named_.size(); ++id) {
-    named_[id] = trace::names_a_step(trace.text(static_cast<base::StringId>(id)));
+    named_[id] = trace::names_a_step(trace.text(static_cast<base::StringId>(id))) ? 1 : 0;
   }
 }
 
-bool StepMarks::contains(Row row) const {
-  const base::StringId name = trace_->name()[row];
-  if (name < named_.size() && named_[name]) return true;
-  // Most rows are operators, and steps are not.
-  const bool may_be = (kinds_ >> static_cast<unsigned>(trace_->kind()[row]) & 1) != 0;
-  return may_be && std::ranges::binary_search(rows_, row);
-}
+bool StepMarks::is_listed(Row row) const { return std::ranges::binary_search(rows_, row); }
 
 HostTime host_time(const WindowView& window, HostRules rules) {
   const trace::Trace& trace = *window.trace;

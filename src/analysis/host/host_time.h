@@ -2,6 +2,9 @@
 // operator calls the runtime); whoever shares out time among them decides who comes first.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "analysis/arithmetic/intervals.h"
 #include "analysis/view.h"
 
@@ -28,13 +31,21 @@ bool is_tensorboard_communication(std::string_view range);
 class StepMarks {
  public:
   explicit StepMarks(const trace::Trace& trace);
-  bool contains(trace::Row row) const;
+  bool contains(trace::Row row) const {
+    const base::StringId name = trace_->name()[row];
+    if (name < named_.size() && named_[name] != 0) return true;
+    // Most rows are operators, and steps are not.
+    const bool may_be = (kinds_ >> static_cast<unsigned>(trace_->kind()[row]) & 1) != 0;
+    return may_be && is_listed(row);
+  }
 
  private:
+  bool is_listed(trace::Row row) const;
+
   const trace::Trace* trace_;
-  std::vector<trace::Row> rows_;  // ascending
-  std::uint64_t kinds_ = 0;       // a bit for each kind that they have
-  std::vector<bool> named_;       // names of the profiler's own marks
+  std::vector<trace::Row> rows_;     // ascending
+  std::uint64_t kinds_ = 0;          // a bit for each kind that they have
+  std::vector<std::uint8_t> named_;  // by name: 1 is one of the profiler's own marks
 };
 
 }  // namespace stepscope::analysis

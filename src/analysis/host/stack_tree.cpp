@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/arithmetic/number_map.h"
 #include "analysis/host/host_time.h"
 #include "analysis/operators/op_times.h"
 
@@ -125,12 +126,12 @@ class Building {
     const std::uint64_t key =
         std::uint64_t{parent} << 32 | std::uint64_t{label} << 3 | static_cast<std::uint64_t>(kind);
     const auto next = static_cast<std::uint32_t>(tree_.nodes.size());
-    const auto [found, is_new] = children_.try_emplace(key, next);
+    const auto [node, is_new] = children_.try_emplace(key, next);
     if (is_new) {
       const std::uint32_t depth = above.depth + 1;
       tree_.nodes.push_back({parent, depth, kind, std::string(labels_[label])});
     }
-    return found->second;
+    return node;
   }
 
   std::uint32_t label_of(Row row) {
@@ -226,7 +227,7 @@ class Building {
   StepMarks marks_;
   Labels labels_;
   StackTree tree_;
-  std::unordered_map<std::uint64_t, std::uint32_t> children_;
+  NumberMap children_;
   std::vector<std::uint32_t> node_;  // by row; kNone: not a span that was asked for
   std::uint32_t thread_ = kRoot;     // where the stacks of the current thread begin
   std::uint32_t only_ = kNone;       // the only thread that was asked for

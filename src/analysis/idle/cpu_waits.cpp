@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/idle/idle_hosts.h"
+#include "analysis/name_sign.h"
 #include "trace/step_names.h"
 
 namespace stepscope::analysis {
@@ -135,6 +136,7 @@ void add_device(HostWaits& out, const WindowView& window,
 // How much of the idle time each thread was in something.
 void add_threads(HostWaits& out, const WindowView& window, const Intervals& idle) {
   const trace::Trace& trace = *window.trace;
+  NameSign steps(trace, trace::names_a_step);
   for (const trace::Track& track : trace.tracks()) {
     if (track.is_device) continue;
     Union recorded;
@@ -146,9 +148,7 @@ void add_threads(HostWaits& out, const WindowView& window, const Intervals& idle
         continue;
       }
       any = true;
-      if (!trace::names_a_step(trace.name_text(row))) {
-        recorded.add(trace.start()[row], trace.end(row));
-      }
+      if (!steps.of(row)) recorded.add(trace.start()[row], trace.end(row));
     }
     if (!any) continue;
     HostThread& thread = out.threads[track.thread];

@@ -46,11 +46,11 @@ class Frames {
 // Walks one thread and the stretches that ask about it, both by start.
 class Walk {
  public:
-  Walk(const WindowView& window, const std::vector<IdleStretch>& stretches,
+  Walk(const WindowView& window, const StepMarks& marks, const std::vector<IdleStretch>& stretches,
        const std::vector<std::uint32_t>& asked, Frames& frames, PairNumbers& paths,
        const std::function<void(const HostMoment&)>& show)
       : trace_(window.trace),
-        marks_(*window.trace),
+        marks_(&marks),
         stretches_(&stretches),
         asked_(&asked),
         frames_(&frames),
@@ -64,7 +64,7 @@ class Walk {
       if (trace_->kind()[row] == Kind::kPython) {
         const base::StringId name = trace_->name()[row];
         if (name != base::kNoString) open_frame(trace_->end(row), frames_->number(name));
-      } else if (!marks_.contains(row)) {
+      } else if (!marks_->contains(row)) {
         named_.push_back({trace_->end(row), row});
       }
     }
@@ -133,7 +133,7 @@ class Walk {
   }
 
   const trace::Trace* trace_;
-  StepMarks marks_;
+  const StepMarks* marks_;
   const std::vector<IdleStretch>* stretches_;
   const std::vector<std::uint32_t>* asked_;
   Frames* frames_;
@@ -199,10 +199,12 @@ HostPlaces host_moments(const WindowView& window, const std::vector<IdleStretch>
       show({.time = stretches[i].time, .stretch = i});
     }
   }
+  const StepMarks marks(*window.trace);
   Frames frames(*window.trace, out.frames);
   for (std::size_t t = 0; t < asked.size(); ++t) {
     if (asked[t].empty()) continue;
-    Walk(window, stretches, asked[t], frames, out.paths, show).run(window.trace->tracks()[t]);
+    Walk(window, marks, stretches, asked[t], frames, out.paths, show)
+        .run(window.trace->tracks()[t]);
   }
   return out;
 }

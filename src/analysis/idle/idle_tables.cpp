@@ -140,16 +140,21 @@ void IdleParts::merge(const IdleParts& other) {
   for (std::size_t i = 0; i < kCauses; ++i) causes[i] += other.causes[i];
 }
 
-void HostShares::add(const trace::Trace& trace, const HostPart& host, Nanos idle) {
+void HostShareCounter::add(const HostPart& host, Nanos idle) {
   const auto name = [&](trace::Row row) {
-    return row == trace::kNoRow ? std::string_view{} : trace.name_text(row);
+    return row == trace::kNoRow ? base::kNoString : trace_.name()[row];
   };
-  const std::string_view kind =
-      host.doing == trace::kNoRow ? std::string_view{} : name_of(trace.kind()[host.doing]);
-  Share& share = shares_[{name(host.doing), kind, name(host.waiting)}];
-  ++share.gaps;
-  share.idle += idle;
-  share.longest = std::max(share.longest, idle);
+  const bool in_any = host.doing != trace::kNoRow;
+  const int kind = in_any ? static_cast<int>(trace_.kind()[host.doing]) : -1;
+  HostShares::Share*& share = known_[{name(host.doing), kind, name(host.waiting)}];
+  if (share == nullptr) {
+    share = &shares_.of({trace_.text(name(host.doing)),
+                         in_any ? name_of(trace_.kind()[host.doing]) : std::string_view{},
+                         trace_.text(name(host.waiting))});
+  }
+  ++share->gaps;
+  share->idle += idle;
+  share->longest = std::max(share->longest, idle);
 }
 
 void HostShares::merge(const HostShares& other) {

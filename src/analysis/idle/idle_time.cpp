@@ -72,17 +72,42 @@ bool blames_host(Cause cause) {
   return cause == Cause::kHost || cause == Cause::kStart || cause == Cause::kEnd;
 }
 
-void keep_longest(std::vector<DeviceGap>& gaps, std::size_t top) {
-  std::ranges::stable_sort(gaps, [](const DeviceGap& a, const DeviceGap& b) {
-    return std::tuple(-a.length, a.gap.time.start) < std::tuple(-b.length, b.gap.time.start);
-  });
-  if (top != 0 && gaps.size() > top) gaps.resize(top);
-}
+// The longest gaps; of equal ones the earliest. There are far more of them than anybody asks for.
+class LongestGaps {
+ public:
+  explicit LongestGaps(std::size_t top) : top_(top) {}
+
+  void add(const DeviceGap& gap) {
+    if (gap.length < least_) return;
+    list_.push_back(gap);
+    if (top_ != 0 && list_.size() >= 4 * top_) settle();
+  }
+  std::vector<DeviceGap> take() {
+    settle();
+    return std::move(list_);
+  }
+
+ private:
+  void settle() {
+    std::ranges::stable_sort(list_, [](const DeviceGap& a, const DeviceGap& b) {
+      return std::tuple(-a.length, a.gap.time.start) < std::tuple(-b.length, b.gap.time.start);
+    });
+    if (top_ == 0 || list_.size() < top_) return;
+    list_.resize(top_);
+    least_ = list_.back().length;
+  }
+
+  std::size_t top_;
+  Nanos least_ = 0;  // what is shorter has no place any more
+  std::vector<DeviceGap> list_;
+};
 
 IdlePartial compute(const WindowView& window, const Settings& settings) {
   IdlePartial out;
   const GapFinder finder(window, settings.rules);
   HostThreads threads(*window.trace);
+  HostShareCounter hosts(*window.trace, out.hosts);
+  LongestGaps longest(settings.top);
   for (const StreamView& stream : window.streams) {
     const Intervals measured = bounds_of(window, stream.work, settings.within_steps);
     IdleParts& parts = out.streams[{stream.device, stream.stream}];
@@ -106,12 +131,12 @@ IdlePartial compute(const WindowView& window, const Settings& settings) {
       if (idle.length == 0) continue;
       if (blames_host(gap.cause)) {
         idle.host = host_part(window, threads, gap);
-        out.hosts.add(*window.trace, idle.host, idle.length);
+        hosts.add(idle.host, idle.length);
       }
-      out.longest.push_back(idle);
+      longest.add(idle);
     }
   }
-  keep_longest(out.longest, settings.top);
+  out.longest = longest.take();
   return out;
 }
 

@@ -32,12 +32,25 @@ class HostShares {
     base::Nanos idle = 0, longest = 0;
   };
 
-  void add(const trace::Trace& trace, const HostPart& host, base::Nanos idle);
+  Share& of(const Key& key) { return shares_[key]; }
   void merge(const HostShares& other);
   const std::map<Key, Share>& shares() const { return shares_; }
 
  private:
   std::map<Key, Share> shares_;
+};
+
+// Adds the idle stretches of one trace, by number: there are as many as pieces of work.
+class HostShareCounter {
+ public:
+  HostShareCounter(const trace::Trace& trace, HostShares& shares)
+      : trace_(trace), shares_(shares) {}
+  void add(const HostPart& host, base::Nanos idle);
+
+ private:
+  const trace::Trace& trace_;
+  HostShares& shares_;
+  std::map<std::tuple<base::StringId, int, base::StringId>, HostShares::Share*> known_;
 };
 
 Answer idle_time(const RunView& view, const Options& options);

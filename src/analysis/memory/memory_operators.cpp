@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/arithmetic/number_map.h"
 #include "analysis/arithmetic/pair_numbers.h"
 #include "analysis/key_columns.h"
 #include "analysis/memory/trace_memory.h"
@@ -222,32 +224,57 @@ void add_peak(base::Table& table, const WindowView& window, const TraceMemory& m
              allocations, frees, never_freed, older});
 }
 
+// An allocation, or a free of which nothing else is known.
+struct Listed {
+  std::uint32_t event;     // into TraceMemory::events
+  std::uint32_t size;      // a number for it
+  std::string_view asker;  // of an allocation
+};
+
+// The largest first, those of one size by time. A program asks for few different sizes.
+std::vector<std::uint32_t> by_size(const std::vector<Listed>& list,
+                                   const std::vector<Bytes>& sizes) {
+  std::vector<std::uint32_t> falling(sizes.size());
+  std::iota(falling.begin(), falling.end(), 0U);
+  std::ranges::sort(falling, std::ranges::greater{}, [&](std::uint32_t i) { return sizes[i]; });
+  std::vector<std::uint32_t> count(sizes.size());
+  for (const Listed& line : list) ++count[line.size];
+  std::vector<std::uint32_t> next(sizes.size());
+  std::uint32_t before = 0;
+  for (const std::uint32_t size : falling) {
+    next[size] = before;
+    before += count[size];
+  }
+  std::vector<std::uint32_t> order(list.size());
+  for (std::uint32_t i = 0; i < list.size(); ++i) order[next[list[i].size]++] = i;
+  return order;
+}
+
 void add_events(base::Table& table, const WindowView& window, const TraceMemory& memory,
                 Bytes least) {
   const std::string device = name_of(memory.device);
-  struct Listed {
-    Bytes size;
-    std::uint32_t place;
-  };
-  std::vector<Listed> listed;
+  Askers askers(window);
+  NumberMap numbers;
+  std::vector<Bytes> sizes;
+  std::vector<Listed> list;
   for (std::uint32_t i = 0; i < memory.events.size(); ++i) {
     const MemoryEvent& event = memory.events[i];
-    // Frees have a line of their own only if nothing is known of their allocation.
     const bool is_line = event.bytes > 0 || event.partner == 0xffffffff;
     const Bytes size = std::abs(event.bytes);
-    if (event.counts && is_line && size >= least) listed.push_back({size, i});
+    if (!event.counts || !is_line || size < least) continue;
+    const auto [number, is_new] = numbers.try_emplace(static_cast<std::uint64_t>(size),
+                                                      static_cast<std::uint32_t>(sizes.size()));
+    if (is_new) sizes.push_back(size);
+    // Names are looked up here, where the events of one call stand together.
+    list.push_back({i, number, event.bytes > 0 ? askers.name_of(event) : std::string_view()});
   }
-  std::ranges::sort(listed, [](const Listed& a, const Listed& b) {
-    return a.size != b.size ? a.size > b.size : a.place < b.place;
-  });
-  Askers askers(window);
-  table.reserve(table.rows() + listed.size());
-  for (const Listed& line : listed) {
-    const MemoryEvent& event = memory.events[line.place];
+  table.reserve(table.rows() + list.size());
+  for (const std::uint32_t place : by_size(list, sizes)) {
+    const MemoryEvent& event = memory.events[list[place].event];
     if (event.bytes > 0) {
       const bool paired = event.partner != 0xffffffff;
       const Nanos freed = paired ? memory.events[event.partner].time : 0;
-      table.add({window.rank, device, askers.name_of(event), event.bytes, event.time,
+      table.add({window.rank, device, list[place].asker, event.bytes, event.time,
                  paired ? base::Cell(freed) : base::Null{},
                  paired ? base::Cell(freed - event.time) : base::Null{}});
     } else {
@@ -268,15 +295,19 @@ void add_curve(base::Table& table, const WindowView& window, const TraceMemory& 
   const Nanos start = counted.front()->time;
   const Nanos length = counted.back()->time - start + 1;
   __extension__ using Wide = __int128;
-  const auto stretch = [&](const MemoryEvent* event) {
-    return static_cast<std::int64_t>(static_cast<Wide>(event->time - start) * points / length);
+  // When the stretch that holds this time is over.
+  const auto end_of_stretch = [&](Nanos time) {
+    if (points == 0) return time;
+    const Wide stretch = static_cast<Wide>(time - start) * points / length;
+    return start + static_cast<Nanos>(((stretch + 1) * length + points - 1) / points);
   };
   for (std::size_t i = 0; i < counted.size();) {
     const MemoryEvent* most = counted[i];
+    const Nanos end = end_of_stretch(most->time);
     Bytes reserved = -1;
     std::size_t j = i;
     for (; j < counted.size(); ++j) {
-      if (points == 0 ? j > i : stretch(counted[j]) != stretch(counted[i])) break;
+      if (j > i && counted[j]->time >= end) break;
       if (counted[j]->total_allocated > most->total_allocated) most = counted[j];
       reserved = std::max(reserved, counted[j]->total_reserved);
     }

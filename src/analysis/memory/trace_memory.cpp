@@ -4,10 +4,10 @@
 #include <array>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "analysis/arithmetic/number_map.h"
 #include "analysis/arithmetic/sorted_runs.h"
 
 namespace stepscope::analysis {
@@ -22,23 +22,23 @@ constexpr std::uint32_t kNoEntry = 0xffffffff;
 std::vector<std::uint32_t> running_calls(const trace::Trace& trace, const OpTimes& times) {
   const trace::MemoryTable& table = trace.memory_events();
   std::vector<std::uint32_t> calls(table.rows.size(), OpCall::kNone);
-  std::vector<Row> running;
+  struct Running {
+    base::Nanos end;
+    std::uint32_t call;
+  };
+  std::vector<Running> running;
   for (const trace::Track& track : trace.tracks()) {
     running.clear();
     for (Row row = track.begin; row < track.end; ++row) {
-      const bool is_operator = times.rows.contains(row);
-      const std::uint32_t entry = is_operator ? kNoEntry : table.rows.find(row);
-      if (!is_operator && entry == base::RowSet::kNone) continue;
-      const base::Nanos now = trace.start()[row];
       // One that ends now is over for its followers, but what happens now is still its own.
-      while (!running.empty() &&
-             (is_operator ? trace.end(running.back()) <= now : trace.end(running.back()) < now)) {
-        running.pop_back();
-      }
-      if (is_operator) {
-        running.push_back(row);
-      } else if (!running.empty()) {
-        calls[entry] = times.find(running.back());
+      if (const std::uint32_t call = times.find(row); call != OpCall::kNone) {
+        const base::Nanos now = trace.start()[row];
+        while (!running.empty() && running.back().end <= now) running.pop_back();
+        running.push_back({trace.end(row), call});
+      } else if (const std::uint32_t entry = table.rows.find(row); entry != base::RowSet::kNone) {
+        const base::Nanos now = trace.start()[row];
+        while (!running.empty() && running.back().end < now) running.pop_back();
+        if (!running.empty()) calls[entry] = running.back().call;
       }
     }
   }
@@ -48,9 +48,9 @@ std::vector<std::uint32_t> running_calls(const trace::Trace& trace, const OpTime
 // A free belongs to the last allocation at its address that has not been freed. An allocator gives
 // the same few addresses again and again: a table of them stays small.
 void pair_up(std::vector<MemoryEvent>& events) {
-  std::unordered_map<std::uint64_t, std::uint32_t> open_at;
+  NumberMap open_at;
   for (std::uint32_t i = 0; i < events.size(); ++i) {
-    std::uint32_t& open = open_at.try_emplace(events[i].address, kNoEntry).first->second;
+    std::uint32_t& open = open_at.try_emplace(events[i].address, kNoEntry).number;
     if (events[i].bytes > 0) {
       open = i;
     } else if (open != kNoEntry) {
@@ -89,6 +89,10 @@ std::vector<TraceMemory> trace_memory(const WindowView& window) {
   if (table.rows.size() == 0) return {};
   const std::vector<std::uint32_t> calls = running_calls(trace, op_times(window));
   std::map<MemoryDevice, std::vector<MemoryEvent>> devices;
+  std::map<MemoryDevice, std::size_t> counts;
+  for (std::uint32_t entry = 0; entry < table.rows.size(); ++entry) {
+    ++counts[{table.device_type[entry], table.device_id[entry]}];
+  }
   MemoryDevice last{};
   std::vector<MemoryEvent>* of_last = nullptr;
   table.rows.for_each([&](Row row, std::uint32_t entry) {
@@ -105,6 +109,7 @@ std::vector<TraceMemory> trace_memory(const WindowView& window) {
     const MemoryDevice device{table.device_type[entry], table.device_id[entry]};
     if (of_last == nullptr || last != device) {
       of_last = &devices[device];
+      of_last->reserve(counts[device]);
       last = device;
     }
     of_last->push_back(event);

@@ -8,6 +8,7 @@
 #include "analysis/device/classes.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
+#include "analysis/name_sign.h"
 #include "analysis/operators/algorithm_searches.h"
 #include "analysis/steps/loader_waits.h"
 #include "trace/process_record.h"
@@ -35,40 +36,50 @@ std::string_view copied(const trace::Trace& trace, Row call) {
   return {};
 }
 
+struct MarkNames {
+  NameSign optimizer, collection, communication, allocator, waiting;
+
+  explicit MarkNames(const trace::Trace& trace)
+      : optimizer(trace, [](std::string_view name) { return name.starts_with("Optimizer.step#"); }),
+        collection(trace, [](std::string_view name) { return name == kCollectFrame; }),
+        communication(trace, names_communication_call),
+        allocator(trace, names_allocator_call),
+        waiting(trace, names_waiting_call) {}
+};
+
 // The marks of one thread. A call that synchronises right behind a copy of the same operator waits
 // for that copy, so it is of the copy's sort.
-void add_track(const trace::Trace& trace, const trace::Track& track, std::vector<HostMark>& out) {
+void add_track(const trace::Trace& trace, const trace::Track& track, MarkNames& names,
+               std::vector<HostMark>& out) {
   Row copy_parent = trace::kNoRow;
   bool copy_up = false;
   for (Row row = track.begin; row < track.end; ++row) {
     if (trace.phase()[row] != trace::Phase::kSpan) continue;
     const Kind kind = trace.kind()[row];
     const Interval time{trace.start()[row], trace.end(row)};
-    if (kind == Kind::kAnnotation && trace.name_text(row).starts_with("Optimizer.step#")) {
+    if (kind == Kind::kAnnotation && names.optimizer.of(row)) {
       out.push_back({time, Stall::kOptimizer, row});
     }
-    if (kind == Kind::kPython && trace.name_text(row) == kCollectFrame) {
+    if (kind == Kind::kPython && names.collection.of(row)) {
       out.push_back({time, Stall::kCollector, row});
     }
-    if ((kind == Kind::kAnnotation || kind == Kind::kCpuOp) &&
-        names_communication_call(trace.name_text(row))) {
+    if ((kind == Kind::kAnnotation || kind == Kind::kCpuOp) && names.communication.of(row)) {
       out.push_back({time, Stall::kTalk, row});
     }
     if (!trace::is_api_call(kind)) continue;
-    const std::string_view name = trace.name_text(row);
-    if (names_allocator_call(name)) {
+    if (names.allocator.of(row)) {
       out.push_back({time, Stall::kAllocator, row});
       continue;
     }
     if (const std::string_view direction = copied(trace, row); !direction.empty()) {
       copy_parent = trace.parent()[row];
       copy_up = direction == "HtoD";
-      if (is_waiting_call(trace, row)) {
+      if (names.waiting.of(row) || awaits_its_copy(trace, row)) {
         out.push_back({time, copy_up ? Stall::kUpload : Stall::kSync, row});
       }
       continue;
     }
-    if (!names_waiting_call(name)) continue;
+    if (!names.waiting.of(row)) continue;
     const bool of_copy = copy_up && copy_parent == trace.parent()[row];
     out.push_back({time, of_copy ? Stall::kUpload : Stall::kSync, row});
   }
@@ -134,8 +145,9 @@ std::vector<HostMark> host_marks(const WindowView& window, const Intervals& coll
   for (const AlgorithmSearch& search : searches_of(window).list) {
     out.push_back({{trace.start()[search.row], trace.end(search.row)}, Stall::kSearch, search.row});
   }
+  MarkNames names(trace);
   for (const trace::Track& track : trace.tracks()) {
-    if (!track.is_device) add_track(trace, track, out);
+    if (!track.is_device) add_track(trace, track, names, out);
   }
   add_fetches(trace, out);
   sort_runs(out, [](const HostMark& a, const HostMark& b) {

@@ -1,8 +1,16 @@
-// Where in the program a host event is: the call, the operator a person knows, the Python frames.
+// Where in the program host events are: the call, the operator a person knows, the Python frames.
+// Asked about every wait of a device, so places are numbers until their texts are wanted.
 #pragma once
 
+#include <array>
+#include <compare>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
+#include "analysis/name_sign.h"
 #include "trace/trace.h"
 
 namespace stepscope::analysis {
@@ -12,6 +20,31 @@ struct PlaceText {
   std::string op;      // the outermost operator around it, else the annotation, or empty
   std::string frames;  // Python's, the innermost first, by "; "; empty: none recorded
 };
-PlaceText place_text(const trace::Trace& trace, trace::Row row);
+
+// Equal numbers have equal texts.
+struct StallSite {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  base::StringId call = base::kNoString, op = base::kNoString;
+  std::array<std::uint32_t, 4> frames = {kNone, kNone, kNone, kNone};  // into the texts of Sites
+  auto operator<=>(const StallSite&) const = default;
+};
+
+class StallSites {
+ public:
+  explicit StallSites(const trace::Trace& trace);
+  StallSite at(trace::Row row);  // kNoRow: nowhere
+  PlaceText text(const StallSite& site) const;
+
+ private:
+  std::uint32_t frame_of(base::StringId name);
+  std::uint32_t stack_of(base::StringId text);
+  std::uint32_t number(std::string text);
+
+  const trace::Trace* trace_;
+  NameSign steps_;
+  std::vector<std::uint32_t> frames_, stacks_;  // by string: what it is as a frame, as a stack
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> texts_;
+};
 
 }  // namespace stepscope::analysis

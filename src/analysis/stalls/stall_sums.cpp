@@ -191,7 +191,8 @@ class Summing {
         rules_(rules),
         marks_(window, collections),
         saved_(saved_pieces(window)),
-        threads_(*window.trace) {
+        threads_(*window.trace),
+        sites_(*window.trace) {
     for (const StepTime& step : window.steps) out_.steps.emplace_back(step.number, StallSums{});
   }
 
@@ -271,8 +272,7 @@ class Summing {
   }
 
   void add_place(const Verdict& verdict, std::int32_t step, Nanos length) {
-    const PlaceText text = place_text(*window_->trace, verdict.row);
-    StallPlace& place = out_.places[{verdict.stall, text.call, text.op, text.frames}];
+    StallPlace& place = place_of(verdict.stall, sites_.at(verdict.row));
     ++place.waits;
     place.idle += length;
     if (length <= place.longest) return;
@@ -283,6 +283,15 @@ class Summing {
                      : -1;
     place.has_event = verdict.row != trace::kNoRow;
     place.event = place.has_event ? window_->trace->ordinal()[verdict.row] : 0;
+  }
+
+  StallPlace& place_of(Stall stall, const StallSite& site) {
+    StallPlace*& place = places_[{stall, site}];
+    if (place == nullptr) {
+      const PlaceText text = sites_.text(site);
+      place = &out_.places[{stall, text.call, text.op, text.frames}];
+    }
+    return *place;
   }
 
   // Copies that the host waits for also keep the device from computing.
@@ -310,6 +319,8 @@ class Summing {
   Marks marks_;
   std::vector<bool> saved_;
   HostThreads threads_;
+  StallSites sites_;
+  std::map<std::pair<Stall, StallSite>, StallPlace*> places_;  // into out_
   WindowStalls out_;
 };
 

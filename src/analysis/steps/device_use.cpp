@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "analysis/arithmetic/sorted_runs.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -23,8 +25,9 @@ struct Change {
 };
 
 // The integral over time of min(blocks per multiprocessor of all running kernels, 1).
-double filled_time(std::vector<Change> changes) {
-  std::ranges::sort(changes, {}, &Change::time);
+double filled_time(std::vector<Change> changes, const std::vector<Change>& ends) {
+  changes.insert(changes.end(), ends.begin(), ends.end());
+  sort_runs(changes, [](const Change& a, const Change& b) { return a.time < b.time; });
   __extension__ using Wide = __int128;
   Wide sum = 0;
   std::int64_t running = 0;
@@ -38,13 +41,13 @@ double filled_time(std::vector<Change> changes) {
 }
 
 struct Kernels {
-  std::vector<Change> changes;
+  std::vector<Change> starts, ends;  // each nearly in order
   DeviceUse& use;
 
   void add(const trace::KernelTable& kernels, std::uint32_t entry, Interval ran) {
     if (const auto blocks = millionths(kernels.blocks_per_sm[entry]); blocks && *blocks > 0) {
-      changes.push_back({ran.start, *blocks});
-      changes.push_back({ran.end, -*blocks});
+      starts.push_back({ran.start, *blocks});
+      ends.push_back({ran.end, -*blocks});
       use.filled_for += ran.length();
     }
     const float percent = kernels.occupancy_percent[entry];
@@ -58,7 +61,7 @@ struct Kernels {
 void add_kernels(const WindowView& window, const DeviceView& device, const Intervals& measured,
                  DeviceUse& use) {
   const trace::KernelTable& kernels = window.trace->kernels();
-  Kernels found{.changes = {}, .use = use};
+  Kernels found{.starts = {}, .ends = {}, .use = use};
   for (const Work& piece : window.work_of(device)) {
     const std::uint32_t entry = kernels.rows.find(piece.row);
     if (entry == base::RowSet::kNone) continue;
@@ -68,7 +71,7 @@ void add_kernels(const WindowView& window, const DeviceView& device, const Inter
                 {std::max(piece.start, stretch->start), std::min(piece.end, stretch->end)});
     }
   }
-  use.filled += filled_time(std::move(found.changes));
+  use.filled += filled_time(std::move(found.starts), found.ends);
 }
 
 void raise(std::optional<base::Bytes>& most, base::Bytes now) {

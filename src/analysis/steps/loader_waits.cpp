@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 namespace stepscope::analysis {
 namespace {
@@ -55,6 +56,14 @@ bool names_loading_thread(const trace::Track& track) {
 
 std::vector<Fetch> fetches(const trace::Trace& trace) {
   std::vector<Fetch> out;
+  // Names are few, events many, and most traces have no loader.
+  const auto names_loading = [&](std::size_t id) {
+    return names_data_loading(trace.text(static_cast<base::StringId>(id)));
+  };
+  if (std::ranges::none_of(std::views::iota(std::size_t{0}, trace.strings().size()),
+                           names_loading)) {
+    return out;
+  }
   Classifier classify(trace);
   for (const trace::Track& track : trace.tracks()) {
     if (!track.is_device) add_fetches(trace, track, classify, out);

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "analysis/arithmetic/share_out.h"
+#include "analysis/arithmetic/union_of_runs.h"
 #include "analysis/host/host_time.h"
+#include "analysis/name_sign.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -17,10 +19,13 @@ using trace::Row;
 // call, never by name or arguments.
 class TensorboardKernels {
  public:
-  explicit TensorboardKernels(const trace::Trace& trace) : trace_(trace) {
+  // Empty where nobody asks: the ids are those of all operators of the trace.
+  TensorboardKernels(const trace::Trace& trace, bool asked) : trace_(trace) {
+    if (!asked) return;
+    NameSign communicates(trace, is_tensorboard_communication);
     trace.ops().rows.for_each([&](Row row, std::uint32_t entry) {
       const std::int64_t id = trace.ops().external_id[entry];
-      if (id > 0 && is_tensorboard_communication(trace.name_text(row))) ids_.insert(id);
+      if (id > 0 && communicates.of(row)) ids_.insert(id);
     });
   }
   bool communicates(Row kernel) const {
@@ -38,26 +43,19 @@ struct DeviceTime {
 
 DeviceTime device_time(const WindowView& window, Definition definition) {
   const bool tensorboard = definition == Definition::kTensorboard;
-  const TensorboardKernels linked(*window.trace);
-  // Devices one after another, each by start: sorted runs, merged as they come.
-  std::array<Intervals, 4> pieces;
-  std::array<Union, 4> runs;
+  const TensorboardKernels linked(*window.trace, tensorboard);
+  std::array<UnionOfRuns, 4> sets;
   for (const DeviceView& device : window.devices) {
+    for (UnionOfRuns& set : sets) set.begin_run();
     for (const Work& piece : window.work_of(device)) {
       WorkClass sort = piece.work_class;
       if (tensorboard && window.trace->kind()[piece.row] == Kind::kKernel) {
         sort = linked.communicates(piece.row) ? WorkClass::kCommunication : WorkClass::kCompute;
       }
-      runs[static_cast<std::size_t>(sort)].add(piece.start, piece.end);
-    }
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      const Intervals run = std::exchange(runs[i], Union{}).take();
-      pieces[i].insert(pieces[i].end(), run.begin(), run.end());
+      sets[static_cast<std::size_t>(sort)].add(piece.start, piece.end);
     }
   }
-  const auto of = [&](WorkClass sort) {
-    return sorted_union(std::move(pieces[static_cast<std::size_t>(sort)]));
-  };
+  const auto of = [&](WorkClass sort) { return sets[static_cast<std::size_t>(sort)].take(); };
   return {.kernel = of(WorkClass::kCompute),
           .copy = of(WorkClass::kCopy),
           .set = of(WorkClass::kSet),

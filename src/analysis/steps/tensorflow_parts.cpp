@@ -6,8 +6,10 @@
 
 #include "analysis/arithmetic/number_width.h"
 #include "analysis/arithmetic/share_out.h"
+#include "analysis/arithmetic/union_of_runs.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_time.h"
+#include "analysis/name_sign.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -96,49 +98,53 @@ class Names {
 };
 
 // Calls that hand work to the device. Where the device was not recorded, the name says it.
-bool is_launch(const trace::Trace& trace, Row row) {
-  const std::uint32_t entry = trace.launches().rows.find(row);
-  if (entry != base::RowSet::kNone && !trace.launches().work_of(entry).empty()) return true;
-  const std::string_view name = trace.name_text(row);
-  return name.find("Launch") != std::string_view::npos ||
-         name.find("Memcpy") != std::string_view::npos ||
-         name.find("Memset") != std::string_view::npos;
+bool names_launch(std::string_view call) {
+  return call.find("Launch") != std::string_view::npos ||
+         call.find("Memcpy") != std::string_view::npos ||
+         call.find("Memset") != std::string_view::npos;
 }
 
-// One set per class, from events in any order.
+// One set per class, from events that come by thread or device.
 class Sets {
  public:
-  void add(Class one, base::Nanos start, base::Nanos end) { sets_[one].push_back({start, end}); }
-  void add(Class one, const Intervals& set) {
-    sets_[one].insert(sets_[one].end(), set.begin(), set.end());
+  void begin_run() {
+    for (UnionOfRuns& set : sets_) set.begin_run();
   }
+  void add(Class one, base::Nanos start, base::Nanos end) { sets_[one].add(start, end); }
+  void add(Class one, const Intervals& set) { sets_[one].add_run(set); }
   std::vector<Intervals> take() {
     std::vector<Intervals> out;
     out.reserve(sets_.size());
-    for (Intervals& set : sets_) out.push_back(sorted_union(std::move(set)));
+    for (UnionOfRuns& set : sets_) out.push_back(set.take());
     return out;
   }
 
  private:
-  std::array<Intervals, kClassCount> sets_;
+  std::array<UnionOfRuns, kClassCount> sets_;
 };
 
 void add_device(const WindowView& window, Names& names, Sets& sets) {
-  for (const Work& piece : window.work) {
-    Class one = kOnDevice;  // memsets
-    if (piece.work_class == WorkClass::kCommunication) one = kCollective;
-    if (piece.work_class == WorkClass::kCompute) one = names.kernel(piece.row);
-    if (piece.work_class == WorkClass::kCopy) one = names.copy(piece.row);
-    sets.add(one, piece.start, piece.end);
+  for (const DeviceView& device : window.devices) {
+    sets.begin_run();
+    for (const Work& piece : window.work_of(device)) {
+      Class one = kOnDevice;  // memsets
+      if (piece.work_class == WorkClass::kCommunication) one = kCollective;
+      if (piece.work_class == WorkClass::kCompute) one = names.kernel(piece.row);
+      if (piece.work_class == WorkClass::kCopy) one = names.copy(piece.row);
+      sets.add(one, piece.start, piece.end);
+    }
   }
 }
 
 // Which of launching and compiling this host span is. All other ranges and calls compute.
-std::optional<Class> host_class(const trace::Trace& trace, Names& names, Row row) {
+std::optional<Class> host_class(const trace::Trace& trace, Names& names, NameSign& launch_names,
+                                Row row) {
   const Kind kind = trace.kind()[row];
   if (kind == Kind::kOverhead) return names.compiles(row) ? std::optional(kCompile) : std::nullopt;
   if (is_api_call(kind)) {
-    if (is_launch(trace, row)) return kLaunch;
+    const std::uint32_t entry = trace.launches().rows.find(row);
+    const bool has_work = entry != base::RowSet::kNone && !trace.launches().work_of(entry).empty();
+    if (has_work || launch_names.of(row)) return kLaunch;
     return names.compiles(row) ? kCompile : kHost;
   }
   if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return std::nullopt;
@@ -151,11 +157,15 @@ void add_host(const WindowView& window, Names& names, Sets& sets) {
   sets.add(kWaitForInput, host.loading);
   sets.add(kCollective, host.communication);
   sets.add(kHost, host.operators);
-  for (Row row = 0; row < trace.size(); ++row) {
-    if (trace.phase()[row] != trace::Phase::kSpan) continue;
-    if ((trace.flags()[row] & trace::kFarTime) != 0) continue;
-    const auto one = host_class(trace, names, row);
-    if (one) sets.add(*one, trace.start()[row], trace.end(row));
+  NameSign launch_names(trace, names_launch);
+  for (const trace::Track& track : trace.tracks()) {
+    sets.begin_run();
+    for (Row row = track.begin; row < track.end; ++row) {
+      if (trace.phase()[row] != trace::Phase::kSpan) continue;
+      if ((trace.flags()[row] & trace::kFarTime) != 0) continue;
+      const auto one = host_class(trace, names, launch_names, row);
+      if (one) sets.add(*one, trace.start()[row], trace.end(row));
+    }
   }
 }
 
