@@ -41,8 +41,6 @@ class Counting {
       : window_(window), trace_(*window.trace), times_(op_times(window)) {}
 
   CallCosts count() {
-    find_formulas();
-    find_counts();
     find_owners();
     recomputed_ = recomputed_calls(trace_, times_);
     own_work();
@@ -52,32 +50,6 @@ class Counting {
   }
 
  private:
-  void find_formulas() {
-    std::vector<const Formula*> by_name(trace_.strings().size());
-    std::vector<bool> asked(by_name.size());
-    formula_.resize(times_.calls.size());
-    for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
-      const OpCall& call = times_.calls[i];
-      const base::StringId name = trace_.name()[call.row];
-      if (name < by_name.size() && !asked[name]) {
-        asked[name] = true;
-        by_name[name] = find_formula(trace_.text(name));
-      }
-      formula_[i] = name < by_name.size() ? by_name[name] : nullptr;
-    }
-  }
-
-  // The profiler's counts, of calls whose formula does not tell.
-  void find_counts() {
-    counts_.resize(times_.calls.size());
-    const trace::FlopsTable& recorded = trace_.flops();
-    if (recorded.rows.size() == 0) return;
-    for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
-      const std::uint32_t entry = recorded.rows.find(times_.calls[i].row);
-      if (entry != base::RowSet::kNone && !formula_tells(i)) counts_[i] = recorded.flops[entry];
-    }
-  }
-
   bool formula_tells(std::uint32_t call) {
     if (formula_[call] == nullptr) return false;
     const Row row = times_.calls[call].row;
@@ -86,20 +58,38 @@ class Counting {
     return tells_[inputs];
   }
 
-  // Of every call: the innermost one from it outwards that has a formula or a count. A product
-  // whose formula does not tell is left to the call around it that has a count.
+  // Of every call, in one pass because there are many: its formula, the profiler's count where the
+  // formula does not tell, and the innermost call from it outwards that has either. A product whose
+  // formula does not tell is left to the call around it that has a count.
   void find_owners() {
+    const trace::FlopsTable& recorded = trace_.flops();
+    std::vector<const Formula*> by_name(trace_.strings().size());
+    std::vector<bool> asked(by_name.size());
+    formula_.resize(times_.calls.size());
+    counts_.resize(times_.calls.size());
     owner_.resize(times_.calls.size());
     for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
-      owner_[i] = i;
-      const std::uint32_t parent = times_.calls[i].parent;
-      if (parent >= i || counts_[i] > 0) continue;
-      const std::uint32_t around = owner_[parent];
-      const bool left_to_count = counts_[around] > 0 && formula_[i] != nullptr &&
-                                 multiplies_matrices(formula_[i]->family) && !formula_tells(i);
-      const bool around_costs = formula_[around] != nullptr || counts_[around] > 0;
-      if (left_to_count || (formula_[i] == nullptr && around_costs)) owner_[i] = around;
+      const OpCall& call = times_.calls[i];
+      const base::StringId name = trace_.name()[call.row];
+      if (name < by_name.size() && !asked[name]) {
+        asked[name] = true;
+        by_name[name] = find_formula(trace_.text(name));
+      }
+      formula_[i] = name < by_name.size() ? by_name[name] : nullptr;
+      const std::uint32_t entry = recorded.rows.find(call.row);
+      if (entry != base::RowSet::kNone && !formula_tells(i)) counts_[i] = recorded.flops[entry];
+      owner_[i] = owner_of(i);
     }
+  }
+
+  std::uint32_t owner_of(std::uint32_t i) {
+    const std::uint32_t parent = times_.calls[i].parent;
+    if (parent >= i || counts_[i] > 0) return i;
+    const std::uint32_t around = owner_[parent];
+    const bool left_to_count = counts_[around] > 0 && formula_[i] != nullptr &&
+                               multiplies_matrices(formula_[i]->family) && !formula_tells(i);
+    const bool around_costs = formula_[around] != nullptr || counts_[around] > 0;
+    return left_to_count || (formula_[i] == nullptr && around_costs) ? around : i;
   }
 
   void own_work() {

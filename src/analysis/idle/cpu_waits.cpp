@@ -1,6 +1,7 @@
 #include "analysis/idle/cpu_waits.h"
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/idle/idle_hosts.h"
@@ -21,6 +22,28 @@ constexpr std::uint32_t kPython = kNone - 1;  // Python, but no operator
 class Adder {
  public:
   void add(std::uint32_t key, std::uint32_t wait, Nanos length) {
+    // Most moments are in the same place as the one before.
+    if (key != key_ || wait != wait_) {
+      settle();
+      key_ = key;
+      wait_ = wait;
+    }
+    length_ += length;
+  }
+  template <class Text>
+  void into(HostParts& parts, Text text) {
+    settle();
+    for (std::size_t place = 0; place < sums_.size(); ++place) {
+      const WaitSum& part = sums_[place].part;
+      if (part.waits > 0) parts[text(static_cast<std::uint32_t>(place) - 2)].merge(part);
+    }
+  }
+
+ private:
+  void settle() {
+    if (length_ > 0) put(key_, wait_, std::exchange(length_, 0));
+  }
+  void put(std::uint32_t key, std::uint32_t wait, Nanos length) {
     const std::size_t place = static_cast<std::uint32_t>(key + 2);
     if (place >= sums_.size()) sums_.resize(std::max(place + 1, 2 * sums_.size()));
     Sum& sum = sums_[place];
@@ -33,15 +56,6 @@ class Adder {
     sum.part.idle += length;
     sum.part.longest = std::max(sum.part.longest, sum.in_wait);
   }
-  template <class Text>
-  void into(HostParts& parts, Text text) const {
-    for (std::size_t place = 0; place < sums_.size(); ++place) {
-      const WaitSum& part = sums_[place].part;
-      if (part.waits > 0) parts[text(static_cast<std::uint32_t>(place) - 2)].merge(part);
-    }
-  }
-
- private:
   struct Sum {
     WaitSum part;
     Nanos in_wait = 0;
@@ -50,6 +64,8 @@ class Adder {
   static_assert(static_cast<std::uint32_t>(kPython + 2) == 0 &&
                 static_cast<std::uint32_t>(kNone + 2) == 1);
   std::vector<Sum> sums_;
+  std::uint32_t key_ = kNone, wait_ = 0;  // of what is not in the sums yet
+  Nanos length_ = 0;
 };
 
 std::string path_text(const HostPlaces& places, std::uint32_t path) {

@@ -94,6 +94,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 struct Sum {
   Bytes increase = 0, allocated = 0;
   std::int64_t allocations = 0;
+  bool is_nothing() const { return increase == 0 && allocated == 0 && allocations == 0; }
   void add(const Sum& other) {
     increase += other.increase;
     allocated += other.allocated;
@@ -150,6 +151,7 @@ Lines lines_of(const trace::Trace& trace, const OpTimes& times, const CallNames&
     }
   }
   for (std::size_t i = times.calls.size(); i-- > 0;) {
+    if (total[i].is_nothing()) continue;  // most calls ask for no memory
     if (times.calls[i].parent != OpCall::kNone) total[times.calls[i].parent].add(total[i]);
     if (names.outer[i]) by_name[names.key[i]].total.add(total[i]);
   }
@@ -226,9 +228,11 @@ void add_peak(base::Table& table, const WindowView& window, const TraceMemory& m
 
 // An allocation, or a free of which nothing else is known.
 struct Listed {
-  std::uint32_t event;     // into TraceMemory::events
-  std::uint32_t size;      // a number for it
   std::string_view asker;  // of an allocation
+  Nanos time;
+  Nanos freed;
+  std::uint32_t size;  // a number for it
+  bool is_allocation, is_freed;
 };
 
 // The largest first, those of one size by time. A program asks for few different sizes.
@@ -265,21 +269,30 @@ void add_events(base::Table& table, const WindowView& window, const TraceMemory&
     const auto [number, is_new] = numbers.try_emplace(static_cast<std::uint64_t>(size),
                                                       static_cast<std::uint32_t>(sizes.size()));
     if (is_new) sizes.push_back(size);
-    // Names are looked up here, where the events of one call stand together.
-    list.push_back({i, number, event.bytes > 0 ? askers.name_of(event) : std::string_view()});
+    // Looked up here, where the events of one call stand together.
+    Listed line{.asker = {},
+                .time = event.time,
+                .freed = 0,
+                .size = number,
+                .is_allocation = event.bytes > 0,
+                .is_freed = false};
+    if (line.is_allocation) {
+      line.asker = askers.name_of(event);
+      line.is_freed = event.partner != 0xffffffff;
+      if (line.is_freed) line.freed = memory.events[event.partner].time;
+    }
+    list.push_back(line);
   }
   table.reserve(table.rows() + list.size());
   for (const std::uint32_t place : by_size(list, sizes)) {
-    const MemoryEvent& event = memory.events[list[place].event];
-    if (event.bytes > 0) {
-      const bool paired = event.partner != 0xffffffff;
-      const Nanos freed = paired ? memory.events[event.partner].time : 0;
-      table.add({window.rank, device, list[place].asker, event.bytes, event.time,
-                 paired ? base::Cell(freed) : base::Null{},
-                 paired ? base::Cell(freed - event.time) : base::Null{}});
+    const Listed& line = list[place];
+    const Bytes size = sizes[line.size];
+    if (line.is_allocation) {
+      table.add({window.rank, device, line.asker, size, line.time,
+                 line.is_freed ? base::Cell(line.freed) : base::Null{},
+                 line.is_freed ? base::Cell(line.freed - line.time) : base::Null{}});
     } else {
-      table.add({window.rank, device, base::Null{}, -event.bytes, base::Null{}, event.time,
-                 base::Null{}});
+      table.add({window.rank, device, base::Null{}, size, base::Null{}, line.time, base::Null{}});
     }
   }
 }

@@ -11,25 +11,29 @@ OpMemory op_memory(const WindowView& window, const OpTimes& times) {
   out.recorded = marks.rows.size() > 0;
   out.self.resize(times.calls.size());
   if (out.recorded) {
-    std::vector<std::uint32_t> open;  // calls of this thread
+    struct Open {
+      base::Nanos end;
+      std::uint32_t call;
+    };
+    std::vector<Open> open;  // calls of this thread
     for (const trace::Track& track : trace.tracks()) {
       open.clear();
       for (Row row = track.begin; row < track.end; ++row) {
-        const base::Nanos time = trace.start()[row];
         if (const std::uint32_t call = times.find(row); call != OpCall::kNone) {
-          while (!open.empty() && trace.end(times.calls[open.back()].row) <= time) open.pop_back();
-          open.push_back(call);
+          while (!open.empty() && open.back().end <= trace.start()[row]) open.pop_back();
+          open.push_back({trace.end(row), call});
           continue;
         }
         const std::uint32_t mark = marks.rows.find(row);
         if (mark == base::RowSet::kNone || (trace.flags()[row] & trace::kFarTime) != 0) continue;
+        const base::Nanos time = trace.start()[row];
         // A mark at the very end of a call is still its own.
-        while (!open.empty() && trace.end(times.calls[open.back()].row) < time) open.pop_back();
+        while (!open.empty() && open.back().end < time) open.pop_back();
         const bool on_host = marks.device_type[mark] == 0;
         const NetBytes bytes{.host = on_host ? marks.bytes[mark] : 0,
                              .device = on_host ? 0 : marks.bytes[mark]};
         if (!open.empty()) {
-          out.self[open.back()].add(bytes);
+          out.self[open.back().call].add(bytes);
         } else if (window.counts_at(time)) {
           out.outside.add(bytes);
         }

@@ -46,16 +46,15 @@ void add_host(const WindowView& window, OpTimes& times) {
     Taken operators, runtime;
   };
   std::vector<TakenBy> taken(times.calls.size());
-  std::vector<std::uint32_t> around(trace.size(), OpCall::kNone);  // the operator around each row
+  // The operator that each row is, or that is around it.
+  std::vector<std::uint32_t> inside(trace.size(), OpCall::kNone);
   std::uint32_t next = 0;
   for (Row row = 0; row < trace.size(); ++row) {
     const Row parent = trace.parent()[row];
-    if (parent != trace::kNoRow) {
-      const std::uint32_t call = times.rows.find(parent);
-      around[row] = call != base::RowSet::kNone ? call : around[parent];
-    }
-    const std::uint32_t caller = around[row];
+    const std::uint32_t caller = parent == trace::kNoRow ? OpCall::kNone : inside[parent];
+    inside[row] = caller;
     if (times.rows.contains(row)) {
+      inside[row] = next;
       OpCall& call = times.calls[next++];
       call.row = row;
       call.parent = caller;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/arithmetic/coverage_walk.h"
 #include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
@@ -35,7 +36,9 @@ class Marks {
     for (const HostMark& mark : list_) {
       sets[static_cast<std::size_t>(mark.stall)].push_back(mark.time);
     }
-    for (std::size_t i = 0; i < kStalls; ++i) sets_[i] = Coverage(sorted_union(std::move(sets[i])));
+    for (std::size_t i = 0; i < kStalls; ++i) {
+      sets_[i] = CoverageWalk(sorted_union(std::move(sets[i])));
+    }
     for (std::uint32_t i = 0; i < list_.size(); ++i) {
       of_[static_cast<std::size_t>(list_[i].stall)].push_back(i);
       if (is_call(list_[i].stall)) calls_.push_back(i);
@@ -59,12 +62,12 @@ class Marks {
   }
 
   const std::vector<HostMark>& list() const { return list_; }
-  Nanos inside(Stall stall, Interval gap) const {
+  Nanos inside(Stall stall, Interval gap) {
     return sets_[static_cast<std::size_t>(stall)].covered(gap);
   }
   // Of the gap, some thread of the host was in an operator or a call.
-  Nanos recorded(Interval gap) const { return recorded_.covered(gap); }
-  bool in_loop(Interval gap) const { return 2 * loops_.covered(gap) >= gap.length(); }
+  Nanos recorded(Interval gap) { return recorded_.covered(gap); }
+  bool in_loop(Interval gap) { return 2 * loops_.covered(gap) >= gap.length(); }
 
   // The call in which the host was when the device ran out of work.
   const HostMark* waited(Nanos time) const {
@@ -123,7 +126,7 @@ class Marks {
       }
       last = &mark;
     }
-    loops_ = Coverage(sorted_union(std::move(loops)));
+    loops_ = CoverageWalk(sorted_union(std::move(loops)));
   }
   void find_recorded(const trace::Trace& trace) {
     std::vector<Interval> spans;
@@ -138,14 +141,14 @@ class Marks {
         reach = trace.end(row);
       }
     }
-    recorded_ = Coverage(sorted_union(std::move(spans)));
+    recorded_ = CoverageWalk(sorted_union(std::move(spans)));
   }
 
   std::vector<HostMark> list_;
   std::array<std::vector<std::uint32_t>, kStalls> of_;  // into list_, as below
   std::vector<std::uint32_t> calls_;
-  std::array<Coverage, kStalls> sets_;
-  Coverage loops_, recorded_;
+  std::array<CoverageWalk, kStalls> sets_;
+  CoverageWalk loops_, recorded_;
   std::vector<Nanos> launches_;  // when each piece of work was launched, ascending
   std::vector<Nanos> lengths_;   // of all pieces before it; one more
 };
@@ -157,7 +160,7 @@ struct Verdict {
 
 // The first that applies; a call that fills half of a wait, or in which the host was when the wait
 // began, is to blame for all of it: what follows could only begin then.
-Verdict judge(const Marks& marks, Interval gap, Nanos pause) {
+Verdict judge(Marks& marks, Interval gap, Nanos pause) {
   const auto of = [&](Stall stall) {
     const HostMark* mark = marks.in(stall, gap);
     return Verdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
@@ -199,7 +202,7 @@ class Summing {
   WindowStalls run() {
     add_marks();
     const GapFinder finder(*window_, {.delay = rules_.delay});
-    const Coverage measured(window_->measured);
+    CoverageWalk measured(window_->measured);
     if (window_->measured.empty()) return std::move(out_);
     const Interval bounds{window_->measured.front().start, window_->measured.back().end};
     for (const DeviceView& device : window_->devices) {
@@ -296,8 +299,8 @@ class Summing {
 
   // Copies that the host waits for also keep the device from computing.
   void add_copies(const DeviceView& device) {
-    const Coverage computing(device.compute);
-    const Coverage measured(window_->measured);
+    CoverageWalk computing(device.compute);
+    CoverageWalk measured(window_->measured);
     for (std::size_t i = device.begin; i < device.end; ++i) {
       const Work& piece = window_->work[i];
       if (piece.work_class != WorkClass::kCopy || !window_->counts(piece)) continue;
