@@ -42,6 +42,7 @@ class Served:
     port: int
     token: str
     base: str
+    place: str = ""  # where the page begins, behind the address' #
 
     def connect(self, timeout: float = 60) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
@@ -108,7 +109,7 @@ def started(program: Program, *arguments: str | os.PathLike[str]) -> Iterator[Se
     try:
         url = urlsplit(first_line(process))
         token = parse_qs(url.query)["token"][0]
-        yield Served(process, url.port or 0, token, url.path.rstrip("/"))
+        yield Served(process, url.port or 0, token, url.path.rstrip("/"), url.fragment)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

@@ -44,6 +44,9 @@ constexpr std::array kOwn = std::to_array<Option>({
     {.name = "sort",
      .value = "COLUMN",
      .help = "order of the rows: idle_ns, name:desc; the largest first, names from A"},
+    {.name = "columns",
+     .value = "NAMES",
+     .help = "as text: these columns only, by comma: name,count,idle_ns"},
     {.name = "top",
      .value = "N",
      .help = "rows at most; 0: all (default: 50 as text, all otherwise, or the analysis' own)"},
@@ -88,6 +91,7 @@ struct Request {
   analysis::Selection selection;
   std::optional<Sorting> sorting;
   std::string table;
+  std::vector<std::string> columns;  // none: all that have room
   std::string format;
   std::string output;
   std::optional<std::uint64_t> top;
@@ -106,6 +110,45 @@ base::Status check_table(const Request& request) {
                   near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : near));
 }
 
+// A column of the analysis, or of one table of it, by its name or by what stands above it: "idle"
+// for idle_ns.
+base::Result<std::string> column_named(const std::string& name, const Analysis& about,
+                                       const std::string& only_table) {
+  std::string spaced = name;
+  std::ranges::replace(spaced, '_', ' ');
+  std::vector<std::string_view> names;
+  for (const base::TableShape& table : about.tables) {
+    if (!only_table.empty() && table.name != only_table) continue;
+    for (const base::ColumnShape& column : table.columns) {
+      if (column.name == name || report::column_title(column) == spaced) {
+        return std::string(column.name);
+      }
+      if (std::ranges::find(names, column.name) == names.end()) names.push_back(column.name);
+    }
+  }
+  const std::string where =
+      only_table.empty() ? std::string(about.name) : fmt::format("table {}", only_table);
+  const std::string near = suggestion(name, names);
+  return fail(
+      Code::kInvalidArgument,
+      fmt::format("{} has no column '{}'{}", where, name,
+                  near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : near));
+}
+
+base::Result<std::vector<std::string>> columns_from(const Arguments& arguments,
+                                                    const Analysis& about,
+                                                    const std::string& only_table) {
+  std::vector<std::string> columns;
+  const std::string list = arguments.text("columns");
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    SCOPE_TRY(std::string column, column_named(list.substr(at, end - at), about, only_table));
+    columns.push_back(std::move(column));
+    at = end + 1;
+  }
+  return columns;
+}
+
 base::Result<std::optional<Sorting>> sorting_from(const Arguments& arguments, const Analysis& about,
                                                   const std::string& only_table) {
   if (!arguments.has("sort")) return std::optional<Sorting>();
@@ -119,27 +162,8 @@ base::Result<std::optional<Sorting>> sorting_from(const Arguments& arguments, co
     sorting.descending = order == "desc";
     sorting.column.resize(colon);
   }
-  // What stands above the column is as good as its name: "idle" for idle_ns.
-  std::string spaced = sorting.column;
-  std::ranges::replace(spaced, '_', ' ');
-  std::vector<std::string_view> names;
-  for (const base::TableShape& table : about.tables) {
-    if (!only_table.empty() && table.name != only_table) continue;
-    for (const base::ColumnShape& column : table.columns) {
-      if (column.name == sorting.column || report::column_title(column) == spaced) {
-        sorting.column = column.name;
-        return std::optional(sorting);
-      }
-      if (std::ranges::find(names, column.name) == names.end()) names.push_back(column.name);
-    }
-  }
-  const std::string where =
-      only_table.empty() ? std::string(about.name) : fmt::format("table {}", only_table);
-  const std::string near = suggestion(sorting.column, names);
-  return fail(
-      Code::kInvalidArgument,
-      fmt::format("{} has no column '{}'{}", where, sorting.column,
-                  near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : near));
+  SCOPE_TRY(sorting.column, column_named(sorting.column, about, only_table));
+  return std::optional(sorting);
 }
 
 base::Result<Request> request_from(const Context& context) {
@@ -151,6 +175,7 @@ base::Result<Request> request_from(const Context& context) {
   request.table = arguments.text("table");
   SCOPE_TRY(check_table(request));
   SCOPE_TRY(request.sorting, sorting_from(arguments, *request.about, request.table));
+  SCOPE_TRY(request.columns, columns_from(arguments, *request.about, request.table));
   request.format = arguments.has("format") ? arguments.text("format") : "text";
   request.output = arguments.text("output");
   // Cut behind sorting: the analysis itself would keep the first by its own order.
@@ -167,11 +192,19 @@ base::Result<Request> request_from(const Context& context) {
   return request;
 }
 
+// Whether a table has anything of what was asked for.
+bool has_any(const base::Table& table, const std::vector<std::string>& columns) {
+  return columns.empty() || std::ranges::any_of(columns, [&](const std::string& column) {
+           return table.find(column).has_value();
+         });
+}
+
 // The tables that were asked for, in the order that was asked for.
 void arrange(const Request& request, analysis::Answer& answer) {
   std::vector<base::Table> tables;
   for (base::Table& table : answer.tables) {
     if (!request.table.empty() && table.name() != request.table) continue;
+    if (request.format == "text" && !has_any(table, request.columns)) continue;
     const auto column =
         request.sorting ? table.find(request.sorting->column) : std::optional<std::size_t>();
     if (column) {
@@ -200,6 +233,8 @@ std::string rendered(const Request& request, const analysis::Answer& answer, boo
   options.look = request.look;
   options.bars = terminal;
   options.rows = request.top.value_or(kMostRows);
+  const std::vector<std::string_view> columns(request.columns.begin(), request.columns.end());
+  options.columns = columns;
   return report::answer_text(*request.about, answer, options);
 }
 

@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -48,6 +49,9 @@ constexpr std::array kOptions = std::to_array<Option>({
      .value = "FOLDER",
      .help = "let the page open any run below this folder, and nothing outside of it",
      .completes = Completes::kFolders},
+    {.name = "event",
+     .value = "RANK.RECORDING.EVENT",
+     .help = "begin with this event in the timeline, as `stepscope advise` names it: 0.0.1234"},
     {.name = "no-open", .help = "do not open a browser"},
     {.name = "assets",
      .value = "FOLDER",
@@ -118,6 +122,21 @@ base::Result<std::string> assets_from(const Arguments& arguments) {
   return folder;
 }
 
+// Where the page begins: "#/timeline?event=0.0.1234", or nothing.
+base::Result<std::string> place_from(const Arguments& arguments) {
+  if (!arguments.has("event")) return std::string();
+  const std::string text = arguments.text("event");
+  const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
+  const bool three = std::ranges::count(text, '.') == 2 && !text.starts_with('.') &&
+                     !text.ends_with('.') && text.find("..") == std::string::npos;
+  if (!plain || !three) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("{}: '{}' is no event such as 0.0.1234 (rank, recording, event)",
+                            arguments.origin("event"), text));
+  }
+  return "#/timeline?event=" + text;
+}
+
 base::Result<server::ServerOptions> options_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   server::ServerOptions options;
@@ -183,8 +202,9 @@ void open_browser(const Context& context, const std::string& address) {
 }
 
 void say_where(const Context& context, const server::ServerOptions& options,
-               const server::Server& listening) {
-  const std::string tail = fmt::format("{}/?token={}", options.app.base_path, options.app.token);
+               const server::Server& listening, std::string_view place) {
+  const std::string tail =
+      fmt::format("{}/?token={}{}", options.app.base_path, options.app.token, place);
   Console& console = context.console;
   if (!options.socket.empty()) {
     (void)console.write(fmt::format("http://localhost:8250{}\n", tail));
@@ -209,6 +229,8 @@ void say_where(const Context& context, const server::ServerOptions& options,
 Exit run_serve(const Context& context) {
   auto options = options_from(context);
   if (!options) return show_error(context, options.error());
+  const auto place = place_from(context.arguments);
+  if (!place) return show_error(context, place.error());
   auto server = server::Server::listen(*options);
   if (!server) {
     const Exit status = show_error(context, server.error());
@@ -218,7 +240,7 @@ Exit run_serve(const Context& context) {
     return status;
   }
   if (!options->socket.empty()) context.interrupt.guard(options->socket);
-  say_where(context, *options, **server);
+  say_where(context, *options, **server, *place);
   (*server)->run(*context.interrupt.stop_flag());
   if (!options->socket.empty()) context.interrupt.release(options->socket);
   return Exit::kDone;  // Ctrl-C is how a server ends
