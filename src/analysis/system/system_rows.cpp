@@ -10,6 +10,7 @@
 
 #include "analysis/system/curve_values.h"
 #include "analysis/system/system_tables.h"
+#include "base/number_list.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -96,6 +97,24 @@ std::vector<std::int64_t> ranks_on(const NodeCurves& node, const std::string& gp
   return ranks;
 }
 
+// Processors that each training process may run on; one that several may use counts in parts.
+std::map<std::string, double, std::less<>> usable_cores(const NodeCurves& node) {
+  std::map<std::int64_t, double> users;
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> lists;
+  for (const Curve* curve : node.named("process.processors")) {
+    const auto list = base::parse_number_list(curve->field("list"));
+    if (!list) continue;
+    const auto [one, is_new] = lists.try_emplace(std::string(curve->field("process")), *list);
+    if (!is_new) continue;
+    for (const std::int64_t core : *list) ++users[core];
+  }
+  std::map<std::string, double, std::less<>> out;
+  for (const auto& [process, list] : lists) {
+    for (const std::int64_t core : list) out[process] += 1 / users[core];
+  }
+  return out;
+}
+
 }  // namespace
 
 void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
@@ -174,6 +193,7 @@ void add_gpus(base::Table& table, const NodeCurves& node, Nanos window) {
 }
 
 void add_processes(base::Table& table, const NodeCurves& node, Nanos window) {
+  const auto usable = usable_cores(node);
   for (const Curve* cpu : node.named("process.cpu")) {
     const std::string_view of = cpu->field("of");
     const std::string_view process = cpu->field("process");
@@ -190,12 +210,15 @@ void add_processes(base::Table& table, const NodeCurves& node, Nanos window) {
     const Curve* const rss = curve("process.rss", of);
     const double each = children ? 1.0 / static_cast<double>(*most) : 1.0;
     const auto waited = rates_of(curve("process.waited", of), window, each);
+    const auto cores_of_it = usable.find(process);
+    const bool known = !children && cores_of_it != usable.end();
     table.add({cell_or_null(cpu->about->number("rank")), node.host,
                children ? "started by it" : "training", children ? cell_or_null(most) : Cell(1),
                cell_of(cores, &SampleSpread::mean), cell_of(cores, &SampleSpread::p95),
                cell_of(cores, &SampleSpread::max), cell_or_null(growth_of(cpu)),
-               cell_of(waited, &SampleSpread::mean), cell_of(spread_of(rss), &SampleSpread::mean),
-               cell_or_null(largest_of(rss)),
+               cell_of(waited, &SampleSpread::mean),
+               known ? Cell(cores_of_it->second) : Cell(Null{}),
+               cell_of(spread_of(rss), &SampleSpread::mean), cell_or_null(largest_of(rss)),
                children ? Cell(Null{}) : cell_or_null(largest_of(curve("process.pss", "all"))),
                cell_or_null(growth_of(curve("process.read", of))),
                cell_or_null(growth_of(curve("process.written", of))),

@@ -75,6 +75,9 @@ constexpr std::array kProcessColumns = std::to_array<base::ColumnShape>({
     {"waited_share", Type::kReal, Unit::kShare,
      "of the time, in which their first threads were ready to run and no processor was free; of "
      "several processes the mean"},
+    {"usable_cores", Type::kReal, Unit::kNone,
+     "processors that it may run on; what several ranks may use is divided among them. Null: not "
+     "recorded"},
     {"rss_mean_bytes", Type::kReal, Unit::kBytes,
      "resident memory; what several of them share counts once for each"},
     {"rss_max_bytes", Type::kInt, Unit::kBytes, "the most"},

@@ -122,7 +122,7 @@ class Watcher {
       if (key == "name") name = value;
       if (key == "device") name += " " + value;
       if (key == "core" || key == "rank") name.append(" ").append(key).append(" ").append(value);
-      if (key == "of") name += " " + value;
+      if (key == "of" || key == "list") name += " " + value;
     }
     return name;
   }

@@ -88,6 +88,22 @@ TEST(Processes, TotalsKeepWhatEnded) {
   EXPECT_THAT(seen["process.count rank 0 children"], ElementsAre(1));  // one at any time
 }
 
+TEST(Processes, SayOnceWhichProcessorsTheyMayRunOn) {
+  FakeMachine machine;
+  machine.process(10, 1);
+  machine.announced(10, 0);
+  machine.write("proc/10/statm", "500 100 0 0 0 0 0\n");
+  machine.write("proc/10/status", "Name:\tpython\nCpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n");
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  const auto source = process_source(machine.place(), job);
+  Watcher watcher;
+  watcher.sample(*source);
+  machine.write("proc/10/status", "Cpus_allowed_list:\t0\n");  // a library binds its threads
+  watcher.sample(*source);
+  EXPECT_THAT(watcher.seen()["process.processors rank 0 0-3,8"], ElementsAre(1));
+}
+
 struct GivenCase {
   const char* name;
   Variables variables;

@@ -63,6 +63,18 @@ std::optional<std::int64_t> waited_ns(TextFile& schedstat) {
   return whole_number(next_word(*text));
 }
 
+// Processors that a process may run on, as the kernel lists them ("0-7,16-23"); empty: not known.
+std::string allowed_processors(const SystemPlace& place, int pid) {
+  TextFile status(place.proc + "/" + std::to_string(pid) + "/status");
+  const auto text = status.read();
+  std::string_view rest = text.value_or(std::string_view());
+  while (!rest.empty()) {
+    std::string_view line = next_line(rest);
+    if (next_word(line) == "Cpus_allowed_list:") return std::string(next_word(line));
+  }
+  return {};
+}
+
 // Processes that are counted together. What ended stays in the totals.
 class Group {
  public:
@@ -163,6 +175,7 @@ class Processes final : public Source {
                     .emplace(process.pid,
                              Pair{Group(samples, process, false), Group(samples, process, true)})
                     .first;
+        note_processors(samples, process);
       }
       found->second.own.sample(samples, place_, {process.pid});
       found->second.children.sample(samples, place_, process.children);
@@ -170,6 +183,19 @@ class Processes final : public Source {
   }
 
  private:
+  // Once, as the scheduler gave them: libraries bind threads to fewer later.
+  void note_processors(Samples& samples, const JobProcess& process) const {
+    const std::string list = allowed_processors(place_, process.pid);
+    if (list.empty()) return;
+    const wire::SeriesId series =
+        samples.define({.name = "process.processors",
+                        .unit = "count",
+                        .about = {{"rank", std::to_string(process.rank)},
+                                  {"process", std::to_string(process.pid)},
+                                  {"list", list}}});
+    samples.put(series, 1);
+  }
+
   struct Pair {
     Group own, children;
   };
