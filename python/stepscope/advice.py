@@ -62,7 +62,8 @@ class NotJudged:
 
     rule: str
     why: str
-    record: str
+    wanted: str  # in short: "shapes of inputs"
+    record: str  # what to write or to type; empty where recording more would not help
 
 
 class Findings:

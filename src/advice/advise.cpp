@@ -26,21 +26,27 @@ bool has_all(const Facts& facts, std::span<const Need> needs) {
   });
 }
 
-NotJudged not_judged(const Facts& facts, const Scope& scope, const Rule& rule) {
-  NotJudged out{rule.id, {}, rule.record};
+// What the recording lacks for this rule; without a reason it can judge.
+NotJudged missing_for(const Facts& facts, const Scope& scope, const Rule& rule) {
   // Without device work nothing else matters, and every rule says the same: what it looks for reads
   // as zero, which is no proof that all is well.
   if (rule.of_device && !facts.no_device_work().empty()) {
-    if (scope.lost.empty()) return {rule.id, facts.no_device_work(), kRecordBoth};
-    return {rule.id, "The part of the recording that could be read has no GPU work", kRecordWhole};
+    if (scope.lost.empty()) return {rule.id, facts.no_device_work(), Wanted::kDeviceWork};
+    return {rule.id, "The part of the recording that could be read has no GPU work",
+            Wanted::kWhole};
   }
+  NotJudged out{rule.id, {}, rule.wanted};
+  // The GPU's side is there: recording it again would change nothing.
+  if (rule.wanted == Wanted::kDeviceWork) out.wanted = Wanted::kNothing;
   for (const Need& need : rule.needs) {
     const base::Table* table = facts.table(need.analysis, need.table);
     if (table != nullptr && table->rows() > 0) continue;
     if (table == nullptr && has_all(facts, rule.instead)) return {};
     out.why = facts.remark(need.analysis);
+    const bool no_trace = table == nullptr && !is_of_snapshot(rule);
+    if (no_trace) out.wanted = Wanted::kTrace;
     if (out.why.empty() && table == nullptr) {
-      out.why = is_of_snapshot(rule) ? "No memory snapshot was given" : "There is no trace";
+      out.why = no_trace ? "There is no trace" : "No memory snapshot was given";
     }
     if (out.why.empty()) out.why = "There is nothing of the sort in the recording";
     return out;
@@ -49,10 +55,33 @@ NotJudged not_judged(const Facts& facts, const Scope& scope, const Rule& rule) {
   return out;
 }
 
+NotJudged not_judged(const Facts& facts, const Scope& scope, const Rule& rule) {
+  NotJudged out = missing_for(facts, scope, rule);
+  if (out.why.ends_with('.')) out.why.pop_back();
+  out.record = how_to_record(out.wanted, facts.recorder());
+  return out;
+}
+
+// "Record again" says how, and commands name what that makes.
+void say_how_to_record(const Facts& facts, Finding& finding) {
+  constexpr std::string_view kAgain = "Record again";
+  constexpr std::string_view kFile = "new.json";
+  std::string& text = finding.verify;
+  if (text.starts_with(kAgain)) {
+    text.insert(kAgain.size(), " (" + std::string(how_to_record_again(facts.recorder())) + ")");
+  }
+  const std::string_view made = new_recording(facts.recorder());
+  if (made == kFile) return;
+  for (std::size_t at = text.find(kFile); at != std::string::npos; at = text.find(kFile, at)) {
+    text.replace(at, kFile.size(), made);
+    at += made.size();
+  }
+}
+
 // Half of the rules that the recording could have served.
 bool judged_enough(const Advice& advice) {
   const auto missing = std::ranges::count_if(advice.not_judged, [](const NotJudged& one) {
-    return one.record != kRecordSnapshot && one.record != kRecordRun;
+    return one.wanted != Wanted::kSnapshot && one.wanted != Wanted::kStepscope;
   });
   return advice.judged >= static_cast<std::size_t>(missing);
 }
@@ -76,19 +105,20 @@ std::vector<std::string_view> asked_analyses() {
 
 Advice advise(const Facts& facts, const Scope& scope) {
   Advice out;
+  out.recorder = facts.recorder();
   for (const RankSteps& rank : facts.ranks()) {
     out.step_ns = std::max(out.step_ns, static_cast<base::Nanos>(rank.step_ns));
   }
   for (const Rule* rule : rules()) {
     if (!scope.trace && !is_of_snapshot(*rule) && rule != &kMemoryPressure) continue;
     if (NotJudged missing = not_judged(facts, scope, *rule); !missing.why.empty()) {
-      if (missing.why.ends_with('.')) missing.why.pop_back();
       out.not_judged.push_back(std::move(missing));
       continue;
     }
     ++out.judged;
     for (Finding& finding : rule->judge(facts)) {
       if (finding.evidence.size() > kMostEvidence) finding.evidence.resize(kMostEvidence);
+      say_how_to_record(facts, finding);
       out.findings.push_back(std::move(finding));
     }
   }

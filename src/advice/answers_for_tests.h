@@ -76,12 +76,18 @@ class AnswersForTests {
     return add("idle-time", "devices", {{"rank", 0}});
   }
 
+  AnswersForTests& recorded_by(Recorder recorder) {
+    recorder_ = recorder;
+    return *this;
+  }
+
   Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch,
                 const Scope& scope = {}, std::int64_t compute_major = 0) const {
     std::vector<AnswerOf> list;
     list.reserve(answers_.size());
     for (const auto& [name, one] : answers_) list.push_back({name, &one});
-    return advice::advise(Facts(std::move(list), std::move(own), framework, compute_major), scope);
+    return advice::advise(
+        Facts(std::move(list), std::move(own), framework, compute_major, recorder_), scope);
   }
 
  private:
@@ -94,6 +100,7 @@ class AnswersForTests {
   }
 
   std::map<std::string, analysis::Answer, std::less<>> answers_;
+  Recorder recorder_ = Recorder::kTorchProfiler;
 };
 
 inline const Finding* finding_of(const Advice& advice, std::string_view rule) {

@@ -7,15 +7,17 @@
 namespace stepscope::advice {
 
 Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework,
-             std::int64_t compute_major)
+             std::int64_t compute_major, Recorder recorder)
     : answers_(std::move(answers)),
       own_(std::move(own)),
       framework_(framework),
-      compute_major_(compute_major) {
+      compute_major_(compute_major),
+      recorder_(recorder) {
   for (const Line& line : lines("steps", "times")) {
     if (line.whole("steps") == 0) continue;
     ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("steps"),
                       line.number("mean_ns"), line.number("median_ns")});
+    add_spread(ranks_.back());
   }
   if (table("steps", "times") == nullptr) add_recorded_steps();
 }
@@ -25,9 +27,30 @@ void Facts::add_recorded_steps() {
     const double rate = line.number("iterations_per_second");
     if (line.text("phase") != "training" || rate <= 0) continue;
     const double median = line.number("median_per_second");
-    ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("measured"),
-                      1e9 / rate, 1e9 / (median > 0 ? median : rate)});
+    RankSteps rank{static_cast<std::int32_t>(line.whole("rank")), line.whole("measured"),
+                   1e9 / rate, 1e9 / (median > 0 ? median : rate)};
+    if (line.number("low_per_second") > 0) rank.long_ns = 1e9 / line.number("low_per_second");
+    ranks_.push_back(rank);
   }
+}
+
+void Facts::add_spread(RankSteps& rank) const {
+  std::vector<double> lengths;
+  for (const Line& line : lines("steps", "steps", rank.rank)) {
+    lengths.push_back(line.number("step_ns"));
+  }
+  if (lengths.size() < 2) return;
+  std::ranges::sort(lengths);
+  const std::size_t left_out = lengths.size() / 20;
+  rank.short_ns = lengths[left_out];
+  rank.long_ns = lengths[lengths.size() - 1 - left_out];
+}
+
+bool Facts::on_gpu() const {
+  const bool traced = table("stalls", "sorts") != nullptr;
+  if (traced && no_device_work().empty()) return true;
+  const base::Table* const gpus = table("system", "gpus");
+  return gpus != nullptr && gpus->rows() > 0;
 }
 
 const base::Table* Facts::table(std::string_view analysis, std::string_view table) const {

@@ -26,8 +26,10 @@ struct AnswerOf {
 struct RankSteps {
   std::int32_t rank = 0;
   std::int64_t steps = 0;
-  double step_ns = 0;    // mean
-  double median_ns = 0;  //
+  double step_ns = 0;  // mean
+  double median_ns = 0;
+  // Between them lie 9 of 10 steps; of fewer than 20, all. 0: not known.
+  double short_ns = 0, long_ns = 0;
 };
 
 // One sort of stall on one rank, per step and device.
@@ -43,7 +45,7 @@ class Facts {
  public:
   // compute_major: of the oldest NVIDIA GPU (7 of 7.0); 0: not known.
   Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework,
-        std::int64_t compute_major = 0);
+        std::int64_t compute_major = 0, Recorder recorder = Recorder::kTorchProfiler);
 
   // Null where the analysis was not asked or has no such table.
   const base::Table* table(std::string_view analysis, std::string_view table) const;
@@ -55,6 +57,9 @@ class Facts {
   std::string remark(std::string_view analysis) const;
   // Why there is no GPU work in the trace; empty: there is, or there is no trace.
   std::string no_device_work() const { return remark("stalls"); }
+
+  // Whether a GPU is known to take part; where none is, advice speaks of none.
+  bool on_gpu() const;
 
   const std::vector<RankSteps>& ranks() const { return ranks_; }
   StallPerStep stall(const RankSteps& rank, std::string_view sort) const;
@@ -71,6 +76,7 @@ class Facts {
   double threshold_of(std::string_view rule, Level level) const;
 
   Framework framework() const { return framework_; }
+  Recorder recorder() const { return recorder_; }
   std::int64_t compute_major() const { return compute_major_; }
   std::string by_framework(std::string_view torch, std::string_view lightning,
                            std::string_view hugging_face) const;
@@ -78,11 +84,13 @@ class Facts {
  private:
   // Of a run without a trace: what its processes recorded, without the warm-up.
   void add_recorded_steps();
+  void add_spread(RankSteps& rank) const;
 
   std::vector<AnswerOf> answers_;
   OwnThresholds own_;
   Framework framework_;
   std::int64_t compute_major_;
+  Recorder recorder_;
   std::vector<RankSteps> ranks_;
 };
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "advice/how_to_record.h"
+#include "advice/operator_name.h"
 #include "base/table.h"
 #include "base/units.h"
 
@@ -20,10 +22,10 @@ std::string_view name_of(Level level);
 enum class Confidence : std::uint8_t { kLow, kMedium, kHigh };
 std::string_view name_of(Confidence confidence);
 
-// A number with its unit, or a name as the recording has it: those may hold braces.
+// A number with its unit, or a name of the recording: those may hold braces.
 struct Figure {
   Figure(double number, base::Unit of) : value(number), unit(of) {}
-  Figure(std::string_view name) : text(name) {}
+  Figure(std::string_view name) : text(readable_name(name)) {}
   double value = 0;
   base::Unit unit = base::Unit::kNone;
   std::string text = {};
@@ -93,7 +95,8 @@ struct Finding {
 struct NotJudged {
   std::string_view rule;
   std::string why;
-  std::string_view record;
+  Wanted wanted = Wanted::kNothing;
+  std::string record = {};  // how, in the way the run was recorded; empty: nothing helps
 };
 
 struct Advice {
@@ -101,8 +104,10 @@ struct Advice {
   std::vector<NotJudged> not_judged;
   std::vector<Sentence> verdict;  // healthy or not, what the first fix leaves, the ceiling
   bool healthy = false;           // nothing of level warning or worse
-  std::size_t judged = 0;         // rules that could
-  base::Nanos step_ns = 0;        // mean, of the slowest rank; 0: no steps
+  Recorder recorder = Recorder::kTorchProfiler;
+  std::string path = {};    // as it was asked for, to be typed again; empty: nobody typed one
+  std::size_t judged = 0;   // rules that could
+  base::Nanos step_ns = 0;  // mean, of the slowest rank; 0: no steps
 };
 
 }  // namespace stepscope::advice

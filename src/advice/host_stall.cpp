@@ -25,14 +25,11 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
                       double low_ns, double high_ns) {
   const Weighed& worst = ranks.front();
   Finding finding{.rule = rule.id, .cause = rule.cause};
-  // A rule without levels in the table of thresholds tells its own.
-  const bool is_graded = find_threshold(rule.id, name_of(Level::kNotice)) != nullptr;
-  if (is_graded) finding.level = facts.level(rule.id, worst.share).value_or(Level::kInfo);
+  finding.level = facts.level(rule.id, worst.share).value_or(Level::kInfo);
   // One step, or a recording without marks of steps, may be warm-up.
   if (worst.rank->steps < 2) finding.level = std::min(finding.level, Level::kWarning);
-  finding.measured = {.name = {},
-                      .value = worst.share,
-                      .threshold = is_graded ? facts.threshold_of(rule.id, finding.level) : 0.0};
+  finding.measured = {
+      .name = {}, .value = worst.share, .threshold = facts.threshold_of(rule.id, finding.level)};
   for (const Weighed& one : ranks) finding.ranks.push_back(one.rank->rank);
   const double low = std::clamp(low_ns, 0.0, worst.rank->step_ns);
   const double noise = high_ns > 0 ? kNoise * worst.rank->median_ns : 0;
@@ -78,8 +75,8 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
   const bool of_code = sort == "sync" || sort == "upload" || sort == "allocator";
   if (of_code && !finding.evidence.empty() && !with_frames) {
     finding.detail.form +=
-        " To see which lines of your program do this, record again with Python's stacks "
-        "(torch.profiler: with_stack=True; stepscope.profile: trace=[\"stacks\"]).";
+        " To see which lines of your program do this, record again with Python's stacks: {}.";
+    finding.detail.figures.emplace_back(how_to_record(Wanted::kStacks, facts.recorder()));
   }
 }
 

@@ -23,7 +23,10 @@ void say(Sentence& into, std::string_view form, std::initializer_list<Figure> fi
 }  // namespace
 
 bool LoaderCause::workers_help() const {
-  return cause != kNoCore && cause != kHandOver && workers < workers_needed();
+  if (!watched || cause == kNoCore || cause == kHandOver || workers >= workers_needed()) {
+    return false;
+  }
+  return !cpus || workers < cpus->workers();
 }
 
 std::int64_t LoaderCause::workers_needed() const {
@@ -31,41 +34,78 @@ std::int64_t LoaderCause::workers_needed() const {
   return static_cast<std::int64_t>(std::clamp(std::ceil(make_ns / between_ns), 1.0, kMostWorkers));
 }
 
+std::string LoaderCause::workers_to_set() const {
+  const bool needed_known = watched && make_ns > 0 && between_ns > 0;
+  if (cpus) {
+    const std::int64_t most = std::max<std::int64_t>(1, cpus->workers());
+    return std::to_string(needed_known ? std::min(workers_needed(), most) : most);
+  }
+  const std::string cores = "len(os.sched_getaffinity(0)) - 1";
+  return needed_known ? "min(" + std::to_string(workers_needed()) + ", " + cores + ")" : cores;
+}
+
 void LoaderCause::explain(Sentence& into) const {
   if (workers == 0) {
-    say(into, "The loader has no workers: the training loop makes each batch itself, in {}. ",
-        {nanos(make_ns)});
+    say(into, "The loader has no workers: the training loop makes each batch itself", {});
   } else {
-    say(into, "{} workers take {} for a batch. ",
-        {count(static_cast<double>(workers)), nanos(make_ns)});
+    say(into, workers == 1 ? "{} worker makes the batches" : "{} workers make the batches",
+        {count(static_cast<double>(workers))});
   }
-  if (cause == kStorage) {
+  if (make_ns > 0) say(into, ", {} for each", {nanos(make_ns)});
+  into.form += ". ";
+  if (cause == kStorage && !reads_files) {
+    say(into,
+        "{} of that is fetching, and most of it waiting for something that is no file: a network, "
+        "a lock, another process.",
+        {share(fetch_share)});
+  } else if (cause == kStorage) {
     say(into,
         "{} of that is fetching, and most of it waiting for storage, a network or a lock ({} "
         "read per batch).",
         {share(fetch_share), bytes(bytes_per_batch)});
-  } else if (cause == kDecoding) {
+  } else if (cause == kDecoding && reads_files) {
     say(into, "{} of that is the dataset computing: decoding, decompressing, indexing.",
+        {share(fetch_share)});
+  } else if (cause == kDecoding) {
+    say(into,
+        "{} of that is the dataset computing: it reads no files, and is asked for each sample by "
+        "itself.",
         {share(fetch_share)});
   } else if (cause == kTransform) {
     say(into, "{} of that are transforms.", {share(transform_share)});
   } else if (cause == kCollate) {
     say(into, "{} of that is putting samples together (collate_fn).", {share(collate_share)});
   } else if (cause == kNoCore) {
-    say(into, "For {} of that they could have run and no core was free.", {share(starved_share)});
+    say(into, "For {} of that no core was free, although there was work.", {share(starved_share)});
   } else if (cause == kHandOver) {
     say(into,
         "Batches are made in time, but taking one over (queue, unpickling, pinning) takes "
         "long.",
         {});
+  } else if (!late) {
+    say(into, "No single wait was long: it is what taking over a batch costs in every step.", {});
   }
-  if (workers_help()) {
-    say(into, " {} workers would keep up, if each has a core.",
-        {count(static_cast<double>(workers_needed()))});
+  if (late && cause != kNoCore && cause != kHandOver && workers < workers_needed()) {
+    const auto needed = static_cast<double>(workers_needed());
+    say(into, needed == 1 ? " {} worker would keep up" : " {} workers would keep up",
+        {count(needed)});
+    say(into, ", if each has a core", {});
+    if (cpus) {
+      const auto own = static_cast<double>(cpus->per_rank());
+      say(into, own == 1 ? "; the rank has {} processor" : "; the rank has {} processors",
+          {count(own)});
+    }
+    into.form += '.';
   }
 }
 
 std::optional<Change> LoaderCause::change() const {
+  if (cause == kStorage && !reads_files) {
+    return Change{
+        "Find out what the dataset waits for, line by line.",
+        "@stepscope.lines(memory=False)  # then print(stepscope.lines_report(\"__getitem__\"))\n"
+        "def __getitem__(self, index):"};
+  }
   if (cause == kStorage) {
     return Change{
         "Make reading cheaper: fewer and larger files, a copy on a local disk, reads of "
@@ -73,18 +113,32 @@ std::optional<Change> LoaderCause::change() const {
         "# before training, once per node\nshutil.copytree(\"/shared/data\", "
         "os.environ[\"TMPDIR\"] + \"/data\")"};
   }
-  if (cause == kDecoding) {
+  if (cause == kDecoding && reads_files) {
     return Change{
         "Do once what gives the same result every time (decoding, decompressing, "
         "resizing), and store the result.",
         "# before training, once\nfor i, sample in enumerate(dataset): "
         "torch.save(sample, f\"cache/{i}.pt\")"};
   }
-  if (cause == kTransform) {
+  if (cause == kDecoding || (cause == kCollate && !reads_files)) {
+    return Change{
+        "Take a whole batch at once: the data is in memory, and asking for one sample at a time "
+        "costs more than the data.",
+        "def __getitems__(self, indices):  # of your Dataset: all samples of a batch in one call\n"
+        "    return self.inputs[indices], self.targets[indices]\n"
+        "loader = DataLoader(dataset, collate_fn=lambda batch: batch, ...)"};
+  }
+  if (cause == kTransform && on_gpu) {
     return Change{
         "Make the transform cheaper: do its fixed part once before training, and the "
         "random part on the GPU, for the whole batch.",
         "batch = augment(batch.to(device, non_blocking=True))  # in the training loop"};
+  }
+  if (cause == kTransform) {
+    return Change{
+        "Make the transform cheaper: do its fixed part once before training, and the random part "
+        "for a whole batch at a time.",
+        "batch = augment(batch)  # in the training loop, for all samples at once"};
   }
   if (cause == kCollate) {
     return Change{
@@ -93,32 +147,38 @@ std::optional<Change> LoaderCause::change() const {
         ""};
   }
   if (cause == kNoCore) {
+    // A processor for every worker and one for the loop.
     return Change{
         "Give the job more cores, or let each worker use one thread only: more workers "
         "would make it worse.",
-        "# in the job script\n#SBATCH --cpus-per-task=16\n# in worker_init_fn\n"
-        "torch.set_num_threads(1)"};
+        "# in the job script\n#SBATCH --cpus-per-task=" + std::to_string(workers + 1) +
+            "\n# in worker_init_fn\ntorch.set_num_threads(1)"};
   }
   if (cause == kHandOver) {
-    return Change{
-        "Hand over less: smaller types (uint8, bf16) and fewer tensors per batch, turned "
-        "into floats on the GPU; pin_memory=True.",
-        ""};
+    return Change{on_gpu ? "Hand over less: smaller types (uint8, bf16) and fewer tensors per "
+                           "batch, turned into floats on the GPU; pin_memory=True."
+                         : "Hand over less: smaller types (uint8, bf16) and fewer tensors per "
+                           "batch, turned into floats in the training loop.",
+                  ""};
   }
   return std::nullopt;
 }
 
 LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
+  // A worker's own bookkeeping reads a little: less than this per batch is no data.
+  constexpr double kNoData = 4096;
   LoaderCause out;
-  double longest = 0;
+  double longest = -1;
   for (const Line& line : facts.lines("loader", "loaders", rank)) {
     const double wait = line.number("wait_ns");
-    if (line.text("phase") != "training" || wait <= longest || !line.has("make_ns")) continue;
+    if (line.text("phase") != "training" || wait <= longest) continue;
     longest = wait;
     const double batches = std::max(1.0, line.number("batches"));
     const double whole = line.number("wait_share") > 0 ? wait / line.number("wait_share") : 0;
     out = {.loader = std::string(line.text("loader")),
+           .watched = line.has("make_ns") || line.whole("workers") > 0,
            .cause = std::string(line.text("cause")),
+           .late = line.has("cause") || line.whole("waited") > 0,
            .workers = line.whole("workers"),
            .late_worker = line.has("late_worker") ? line.whole("late_worker") : -1,
            .make_ns = line.number("make_ns"),
@@ -128,7 +188,12 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
            .collate_share = line.number("collate_share"),
            .starved_share = line.number("starved_share"),
            .bytes_per_batch = line.number("read_bytes") / batches};
+    out.reads_files = !line.has("read_bytes") || line.whole("files") > 0 ||
+                      out.bytes_per_batch >= kNoData ||
+                      line.number("storage_bytes") / batches >= kNoData;
   }
+  out.on_gpu = facts.on_gpu();
+  out.cpus = job_processors(facts, rank);
   return out;
 }
 

@@ -142,7 +142,7 @@ TEST(GarbageCollector, ATraceAloneCannotTell) {
   const Advice advice = healthy().advise();
   const auto missing = std::ranges::find(advice.not_judged, "garbage-collector", &NotJudged::rule);
   ASSERT_NE(missing, advice.not_judged.end());
-  EXPECT_EQ(missing->record, kRecordRun);
+  EXPECT_EQ(missing->wanted, Wanted::kStepscope);
 }
 
 TEST(CpuContention, CostsNoMoreThanTheGpuIsIdle) {

@@ -17,21 +17,10 @@ struct Need {
   std::string_view analysis, table;
 };
 
-// What to record, where several rules want the same.
-inline constexpr std::string_view kRecordBoth =
-    "CPU and CUDA activities: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
-inline constexpr std::string_view kRecordWhole =
-    "the same again, and let the process write its file to the end";
-inline constexpr std::string_view kRecordSnapshot =
-    "a memory snapshot over ten steps: torch.cuda.memory._record_memory_history() at the start, "
-    "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") at the end or where the program fails";
-
-// What only stepscope's own recorder notes, and why a rule about it could not judge.
+// Why a rule could not judge what only stepscope's own recorder notes.
 inline constexpr std::string_view kNotByStepscope =
     "The run was not recorded by stepscope, which notes the garbage collector and the processors "
     "beside the trace";
-inline constexpr std::string_view kRecordRun =
-    "with `stepscope run -- python train.py`, or with stepscope.profile(\"runs/a\") in the script";
 
 // A finding shows so much evidence and no more, in every form: the first is the worst.
 inline constexpr std::size_t kMostEvidence = 3;
@@ -41,7 +30,7 @@ struct Rule {
   std::string_view cause;  // "input"
   std::string_view asks;   // "Does the GPU wait for the data loader?"
   std::span<const Need> needs;
-  std::string_view record;  // what to record where it could not judge
+  Wanted wanted;  // to be recorded where it could not judge
   std::vector<Finding> (*judge)(const Facts& facts);
   // A reason beyond missing tables; may be null.
   std::string (*why_not)(const Facts& facts) = nullptr;
@@ -67,6 +56,7 @@ extern const Rule kPrecision;
 extern const Rule kAllocatorChurn;
 extern const Rule kCheckpointStall;
 extern const Rule kHostPause;
+extern const Rule kUnnamedTime;
 extern const Rule kGarbageCollector;
 extern const Rule kCpuContention;
 extern const Rule kAutotuning;

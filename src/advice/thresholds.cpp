@@ -18,6 +18,7 @@ constexpr std::string_view kPrecision = "precision";
 constexpr std::string_view kAllocator = "allocator-churn";
 constexpr std::string_view kStall = "checkpoint-stall";
 constexpr std::string_view kPause = "host-pause";
+constexpr std::string_view kUnnamed = "unnamed-time";
 constexpr std::string_view kOptimizer = "unfused-optimizer";
 constexpr std::string_view kIdle = "gpu-idle";
 constexpr std::string_view kTalk = "exposed-communication";
@@ -82,6 +83,10 @@ constexpr std::array kTable = std::to_array<Threshold>({
     {kPause, "warning", 0.10, Unit::kShare, "the same"},
     {kPause, "critical", 0.30, Unit::kShare, "the same"},
     {kPause, "pause", 0.20, Unit::kShare, "of the median step: a shorter pause is not one"},
+    {kUnnamed, "notice", 0.20, Unit::kShare,
+     "of the step, no operator, no named range and no wait for data; on the CPU alone"},
+    {kUnnamed, "warning", 0.50, Unit::kShare, "the same"},
+    {kUnnamed, "critical", 1.0, Unit::kShare, "the same; never reached, since nothing is sure"},
     {kOptimizer, "notice", 0.05, Unit::kShare,
      "of the step, the GPU idle while the optimizer launches its work"},
     {kOptimizer, "warning", 0.10, Unit::kShare, "the same"},
@@ -146,6 +151,10 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of the step, the training thread waits for a processor and no GPU hides it"},
     {kCrowd, "warning", 0.15, Unit::kShare, "the same"},
     {kCrowd, "critical", 1.0, Unit::kShare, "the same; never reached, since it is a bound"},
+    {kCrowd, "full", 0.80, Unit::kShare,
+     "of the processors busy: by the job, of those it may use, or by all, of the machine's"},
+    {kCrowd, "others", 0.25, Unit::kShare,
+     "of the machine's processors, kept busy by others: then they are to blame"},
     {kPressure, "notice", 0.85, Unit::kShare, "of the GPU's memory, held at the peak"},
     {kPressure, "warning", 0.92, Unit::kShare, "the same"},
     {kPressure, "critical", 0.97, Unit::kShare, "the same"},

@@ -225,10 +225,10 @@ TEST(Verdict, WithoutDeviceWorkNothingIsHealthy) {
   const Advice without = launching(0).rest().no_device_work().advise();
   EXPECT_FALSE(without.healthy);
   EXPECT_EQ(without.verdict.front().form.find("Healthy"), std::string::npos);
-  EXPECT_EQ(without.judged, 2u);  // input, few-steps
+  EXPECT_EQ(without.judged, 3u);  // input, unnamed time, few-steps
   for (const std::string_view rule : {"host-sync", "checkpoint-stall", "gpu-idle", "precision"}) {
     EXPECT_TRUE(std::ranges::any_of(without.not_judged, [&](const NotJudged& one) {
-      return one.rule == rule && one.record == kRecordBoth;
+      return one.rule == rule && one.wanted == Wanted::kDeviceWork;
     })) << rule;
   }
 }

@@ -9,7 +9,30 @@ double after(const Advice& advice, base::Nanos gain) {
   return static_cast<double>(std::max<base::Nanos>(0, advice.step_ns - gain));
 }
 
-void add_first_fix(const Advice& advice, std::vector<Sentence>& out) {
+// How long a step takes, of the slowest rank, and how much steps differ.
+Sentence step_text(const Facts& facts, const Advice& advice) {
+  Sentence out{"A step takes {}", {nanos(static_cast<double>(advice.step_ns))}};
+  const auto slowest = std::ranges::max_element(facts.ranks(), {}, &RankSteps::step_ns);
+  if (slowest == facts.ranks().end() || slowest->steps < 2 || slowest->long_ns <= 0) return out;
+  constexpr double kAlike = 0.01;  // such steps need no range
+  if (slowest->short_ns > 0 && slowest->long_ns - slowest->short_ns < kAlike * slowest->median_ns) {
+    return out;
+  }
+  constexpr std::int64_t kEnoughForNineInTen = 20;
+  const bool many = slowest->steps >= kEnoughForNineInTen;
+  out.figures.push_back(nanos(slowest->median_ns));
+  if (slowest->short_ns <= 0) {
+    out.form += " (median {}; 19 of 20 take at most {})";
+  } else {
+    out.form += many ? " (median {}; 9 of 10 take {} to {})" : " (median {}; all {} take {} to {})";
+    if (!many) out.figures.push_back(count(static_cast<double>(slowest->steps)));
+    out.figures.push_back(nanos(slowest->short_ns));
+  }
+  out.figures.push_back(nanos(slowest->long_ns));
+  return out;
+}
+
+void add_first_fix(const Facts& facts, const Advice& advice, std::vector<Sentence>& out) {
   const auto first = std::ranges::find_if(
       advice.findings, [](const Finding& one) { return one.gain && one.gain->high > 0; });
   if (first == advice.findings.end()) return;
@@ -17,11 +40,13 @@ void add_first_fix(const Advice& advice, std::vector<Sentence>& out) {
   const auto percent = [&](base::Nanos part) {
     return share(static_cast<double>(part) / static_cast<double>(advice.step_ns));
   };
-  out.push_back(
-      {"A step takes {}. Without the first finding it would take between {} and {} ({} to "
-       "{} less).",
-       {nanos(static_cast<double>(advice.step_ns)), nanos(after(advice, gain.high)),
-        nanos(after(advice, gain.low)), percent(gain.low), percent(gain.high)}});
+  Sentence first_fix = step_text(facts, advice);
+  first_fix.form += ". Without the first finding it would take between {} and {} ({} to {} less).";
+  for (const Figure& figure : {nanos(after(advice, gain.high)), nanos(after(advice, gain.low)),
+                               percent(gain.low), percent(gain.high)}) {
+    first_fix.figures.push_back(figure);
+  }
+  out.push_back(std::move(first_fix));
   base::Nanos more = 0;
   for (const Finding& finding : advice.findings) {
     if (finding.remaining) more = std::max(more, finding.remaining->high);
@@ -87,9 +112,10 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
   }
   if (facts.ranks().empty()) return;  // no trace, and nobody expects it
   const std::string why = facts.remark("mfu");
+  const std::string shapes =
+      "Record shapes too: " + how_to_record(Wanted::kShapes, facts.recorder()) + ".";
   out.push_back({"How near it comes to the GPU's limits (MFU, roofline) is not known. {}",
-                 {why.empty() ? std::string_view("Record shapes too: profile(record_shapes=True).")
-                              : std::string_view(why)}});
+                 {why.empty() ? std::string_view(shapes) : std::string_view(why)}});
 }
 
 }  // namespace
@@ -136,7 +162,7 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
                        : "{} of {} rules could judge, and found nothing.",
                    {judged, asked}});
   }
-  if (advice.step_ns > 0) add_first_fix(advice, out);
+  if (advice.step_ns > 0) add_first_fix(facts, advice, out);
   if (!advice.findings.empty() && out.size() == (lost.empty() ? 0 : 1)) {
     out.push_back({advice.findings.size() == 1 ? "{} finding." : "{} findings, the gravest first.",
                    {count(static_cast<double>(advice.findings.size()))}});

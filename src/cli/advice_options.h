@@ -1,6 +1,8 @@
 // The option by which a user sets thresholds of rules.
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -15,5 +17,8 @@ inline constexpr Option kThresholdsOption{
     .completes = Completes::kFiles};
 
 base::Result<advice::OwnThresholds> thresholds_from(const Arguments& arguments);
+
+// The paths as they can be typed again in a shell; empty where one is standard input.
+std::string typed_paths(const Arguments& arguments);
 
 }  // namespace stepscope::cli

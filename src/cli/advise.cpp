@@ -21,13 +21,14 @@ constexpr std::array kOptions = std::to_array<Option>({
     {.name = "json", .help = "print JSON (schema stepscope.advice/1)"},
     {.name = "md", .help = "print Markdown instead of text"},
     {.name = "sarif", .help = "print SARIF 2.1.0, which code-review tools read"},
+    {.name = "all", .help = "say of every rule that could not judge why, and how to record for it"},
     kThresholdsOption,
     {.name = "device-memory",
      .value = "SIZE",
      .help = "memory of the device, as in 80GiB, where a snapshot does not tell"},
     {.name = "explain",
      .value = "RULE",
-     .help = "explain a rule: what it reads, its thresholds, what to record for it"},
+     .help = "explain a rule: what it means and costs, what to do, its thresholds, what it needs"},
     kRankOption,
     kStepOption,
     kStepsOption,
@@ -53,16 +54,19 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(request.selection, selection_from(arguments));
   SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
+  request.asked.paths = typed_paths(arguments);
   SCOPE_TRY(request.asked.settings, settings_from(arguments, {"device-memory"}));
   return request;
 }
 
 std::string written(const Arguments& arguments, const advice::Advice& advice,
                     const report::Look& look) {
+  const report::AdviceLength length =
+      arguments.has("all") ? report::AdviceLength::kWithReasons : report::AdviceLength::kAll;
   if (arguments.has("json")) return report::advice_json(advice);
-  if (arguments.has("md")) return report::advice_md(advice);
+  if (arguments.has("md")) return report::advice_md(advice, length);
   if (arguments.has("sarif")) return report::advice_sarif(advice, STEPSCOPE_VERSION);
-  return report::advice_text(advice, look);
+  return report::advice_text(advice, look, length);
 }
 
 Exit explain(const Context& context, const report::Look& look) {

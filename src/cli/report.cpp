@@ -46,6 +46,7 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(check_page_options(arguments));
   SCOPE_TRY(request.selection, selection_from(arguments));
   SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
+  request.asked.paths = typed_paths(arguments);
   request.asked.everything = arguments.has("json") || arguments.has("csv");
   return request;
 }

@@ -18,9 +18,22 @@ std::string gain_text(const advice::Finding& finding, base::Nanos step_ns);
 // "rank 0, step 5, event 1234"; empty where nothing is known.
 std::string place_text(const advice::Evidence& evidence);
 std::string measure_text(const advice::Measure& measure);
+// What shows the first event of a finding's evidence, to be typed: "stepscope serve a.json --event
+// 0.0.12"; empty where there is no event, or nobody typed a path.
+std::string open_command(const advice::Advice& advice, const advice::Finding& finding);
+// "Shapes were not recorded. Record: …."
+std::string missing_text(const advice::NotJudged& missing);
 
-// A page that has more to say shows the first finding whole and a few lines of each other.
-enum class AdviceLength : unsigned char { kAll, kFirst };
+// Rules that could not judge, by what to record for them.
+struct RulesByWanted {
+  advice::Wanted wanted;
+  std::vector<std::string_view> rules;
+};
+std::vector<RulesByWanted> rules_by_wanted(const advice::Advice& advice);
+
+// A page that has more to say shows the first finding whole and a few lines of each other; what
+// could not be judged is told in a few lines, or with the reason of each rule.
+enum class AdviceLength : unsigned char { kAll, kFirst, kWithReasons };
 
 // The section of a page, without its heading.
 std::string advice_text(const advice::Advice& advice, const Look& look,

@@ -53,8 +53,8 @@ std::string advice_html(const advice::Advice& advice) {
         "<details><summary>rules that could not judge, and what to record for them</summary>\n"
         "<dl class=\"words\">\n";
     for (const advice::NotJudged& one : advice.not_judged) {
-      html += fmt::format("<dt>{}</dt><dd>{}. Record: {}.</dd>\n", html_text(one.rule),
-                          html_text(printable(one.why)), html_text(one.record));
+      html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(one.rule),
+                          html_text(missing_text(one)));
     }
     html += "</dl>\n</details>\n";
   }

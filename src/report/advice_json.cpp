@@ -130,6 +130,7 @@ void write_advice(JsonWriter& json, const advice::Advice& advice) {
     json.begin_object();
     json.member("rule", one.rule);
     json.member("why", one.why);
+    json.member("wanted", advice::name_of(one.wanted));
     json.member("record", one.record);
     json.end_object();
   }

@@ -1,5 +1,6 @@
 // Findings as Markdown, for issues and wikis.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/advice.h"
 #include "report/tables.h"
@@ -27,18 +28,25 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
       out += fmt::format("- where: {}{}\n", markdown_text(sentence_text(evidence.text)),
                          place.empty() ? "" : " (" + place + ")");
     }
+    if (const std::string open = open_command(advice, finding); !open.empty()) {
+      out += fmt::format("- to open it: `{}`\n", open);
+    }
     for (const advice::Change& change : finding.changes) {
       out += fmt::format("\n{}\n", markdown_text(change.why));
       if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", change.code);
     }
     out += fmt::format("\nTo check: {} See `{}`.\n\n", finding.verify, finding.page());
   }
-  if (length == AdviceLength::kAll && !advice.not_judged.empty()) {
-    out += "Rules that could not judge, and what to record for them:\n\n";
+  if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
+  out += "Rules that could not judge, and what to record for them:\n\n";
+  if (length == AdviceLength::kWithReasons) {
     for (const advice::NotJudged& one : advice.not_judged) {
-      out += fmt::format("- `{}`: {}. Record: {}.\n", one.rule, markdown_text(one.why),
-                         markdown_text(one.record));
+      out += fmt::format("- `{}`: {}\n", one.rule, markdown_text(missing_text(one)));
     }
+    return out;
+  }
+  for (const auto& [wanted, rules] : rules_by_wanted(advice)) {
+    out += fmt::format("- {}: `{}`\n", advice::name_of(wanted), fmt::join(rules, "`, `"));
   }
   return out;
 }

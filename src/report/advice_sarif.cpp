@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -46,6 +47,25 @@ std::optional<Place> place_of(const advice::Evidence& evidence) {
   return std::nullopt;
 }
 
+// A path as a reference of RFC 3986, which is what SARIF wants: spaces and the like are encoded.
+std::string uri_of(std::string_view path) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : path) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += '%';
+    out += kHex[byte >> 4U];
+    out += kHex[byte & 15U];
+  }
+  return out;
+}
+
 std::string_view level_of(advice::Level level) {
   if (level == advice::Level::kCritical) return "error";
   return level == advice::Level::kWarning ? "warning" : "note";
@@ -69,7 +89,7 @@ void write_locations(JsonWriter& json, const advice::Finding& finding) {
     json.begin_object();
     json.key("artifactLocation");
     json.begin_object();
-    json.member("uri", place->file);
+    json.member("uri", uri_of(place->file));
     json.end_object();
     json.key("region");
     json.begin_object();

@@ -63,11 +63,11 @@ std::string heading(const advice::Finding& finding, std::size_t number, const Lo
       title.substr(kIndent.size()));
 }
 
-std::string finding_text(const advice::Finding& finding, std::size_t number, base::Nanos step_ns,
-                         const Look& look) {
+std::string finding_text(const advice::Finding& finding, std::size_t number,
+                         const advice::Advice& advice, const Look& look) {
   std::string out = heading(finding, number, look);
   out += lines(sentence_text(finding.detail), "   ", Style::kPlain, look);
-  if (const std::string gain = gain_text(finding, step_ns); !gain.empty()) {
+  if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
     out += labelled("gain", gain, look);
   }
   out += labelled("confidence", advice::name_of(finding.confidence), look);
@@ -76,6 +76,9 @@ std::string finding_text(const advice::Finding& finding, std::size_t number, bas
     const std::string place = place_text(evidence);
     out += labelled(&evidence == finding.evidence.data() ? "where" : "",
                     sentence_text(evidence.text) + (place.empty() ? "" : " (" + place + ")"), look);
+  }
+  if (const std::string open = open_command(advice, finding); !open.empty()) {
+    out += fmt::format("   {:<12}{}\n", "open", open);  // a command stays in one line
   }
   for (const advice::Change& change : finding.changes) {
     out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
@@ -98,8 +101,8 @@ std::string finding_line(const advice::Finding& finding, std::size_t number, bas
   return out;
 }
 
-std::string not_judged_text(const advice::Advice& advice, const Look& look) {
-  if (advice.not_judged.empty()) return {};
+// Every rule with its reason.
+std::string not_judged_whole(const advice::Advice& advice, const Look& look) {
   std::string out = fmt::format(
       "\n{}\n",
       styled("Rules that could not judge, and what to record for them", Style::kFaint, look));
@@ -113,8 +116,35 @@ std::string not_judged_text(const advice::Advice& advice, const Look& look) {
       rules += fmt::format(", {}", next.rule);
     }
     out += lines(rules, "  ", Style::kPlain, look);
-    out += lines(fmt::format("{}. Record: {}.", printable(first.why), first.record), "    ",
-                 Style::kFaint, look);
+    out += lines(missing_text(first), "    ", Style::kFaint, look);
+  }
+  return out;
+}
+
+// A line for each thing to record: as many rules as have room.
+std::string not_judged_brief(const advice::Advice& advice, const Look& look) {
+  std::string out = fmt::format(
+      "\n{}\n", styled(fmt::format("{} could not judge; what to record for them (--all: why, and "
+                                   "how)",
+                                   advice.not_judged.size() == 1
+                                       ? std::string("1 rule")
+                                       : fmt::format("{} rules", advice.not_judged.size())),
+                       Style::kFaint, look));
+  const std::size_t room = look.width > 40 ? look.width - 2 : 98;
+  for (const auto& [wanted, rules] : rules_by_wanted(advice)) {
+    if (wanted == advice::Wanted::kNothing) continue;
+    std::string line = fmt::format("{}: ", advice::name_of(wanted));
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const std::size_t more = rules.size() - i;
+      const std::string next = fmt::format("{}{}", i == 0 ? "" : ", ", rules[i]);
+      const std::string rest = more > 1 ? fmt::format(" and {} more", more - 1) : "";
+      if (i > 0 && text_width(line) + text_width(next) + text_width(rest) > room) {
+        line += fmt::format(" and {} more", more);
+        break;
+      }
+      line += next;
+    }
+    out += fmt::format("  {}\n", styled(line, Style::kFaint, look));
   }
   return out;
 }
@@ -129,11 +159,13 @@ std::string advice_text(const advice::Advice& advice, const Look& look, AdviceLe
   std::size_t number = 0;
   for (const advice::Finding& finding : advice.findings) {
     ++number;
-    const bool whole = length == AdviceLength::kAll || number == 1;
-    out += whole ? finding_text(finding, number, advice.step_ns, look)
+    const bool whole = length != AdviceLength::kFirst || number == 1;
+    out += whole ? finding_text(finding, number, advice, look)
                  : finding_line(finding, number, advice.step_ns, look);
   }
-  return length == AdviceLength::kAll ? out + not_judged_text(advice, look) : out;
+  if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
+  return out + (length == AdviceLength::kWithReasons ? not_judged_whole(advice, look)
+                                                     : not_judged_brief(advice, look));
 }
 
 }  // namespace stepscope::report

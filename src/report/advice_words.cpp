@@ -1,4 +1,5 @@
 // The small texts that all forms of findings share.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -50,6 +51,32 @@ std::string place_text(const advice::Evidence& evidence) {
   if (evidence.window && *evidence.window > 0) add("recording", *evidence.window);
   if (evidence.step) add("step", *evidence.step);
   if (evidence.event) add("event", *evidence.event);
+  return out;
+}
+
+std::string open_command(const advice::Advice& advice, const advice::Finding& finding) {
+  if (advice.path.empty()) return {};
+  for (const advice::Evidence& evidence : finding.evidence) {
+    if (!evidence.event || !evidence.rank) continue;
+    return fmt::format("stepscope serve {} --event {}.{}.{}", advice.path, *evidence.rank,
+                       evidence.window.value_or(0), *evidence.event);
+  }
+  return {};
+}
+
+std::string missing_text(const advice::NotJudged& missing) {
+  std::string out = fmt::format("{}.", printable(missing.why));
+  if (!missing.record.empty()) out += fmt::format(" Record: {}.", missing.record);
+  return out;
+}
+
+std::vector<RulesByWanted> rules_by_wanted(const advice::Advice& advice) {
+  std::vector<RulesByWanted> out;
+  for (const advice::NotJudged& one : advice.not_judged) {
+    auto found = std::ranges::find(out, one.wanted, &RulesByWanted::wanted);
+    if (found == out.end()) found = out.insert(out.end(), {one.wanted, {}});
+    found->rules.push_back(one.rule);
+  }
   return out;
 }
 

@@ -1,10 +1,14 @@
 // The rules and their thresholds, for help and docs.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "advice/rule.h"
+#include "advice/rule_page.h"
 #include "advice/thresholds.h"
 #include "report/advice.h"
 #include "report/cell_text.h"
+#include "report/rule_page_text.h"
 
 namespace stepscope::report {
 
@@ -31,28 +35,52 @@ std::vector<std::string_view> rule_names() {
   return names;
 }
 
+namespace {
+
+// "the analyses steps, stalls; of a run without a trace throughput, loader".
+std::string needs_text(const advice::Rule& rule) {
+  std::vector<std::string_view> names;
+  const auto add = [&](std::string_view name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const advice::Need& need : rule.needs) add(need.analysis);
+  for (const std::string_view also : rule.reads) add(also);
+  std::string out = fmt::format("the analyses {}", fmt::join(names, ", "));
+  names.clear();
+  for (const advice::Need& need : rule.instead) add(need.analysis);
+  if (!names.empty()) out += fmt::format("; of a run without a trace {}", fmt::join(names, ", "));
+  return rule.of_device ? out + "; a trace with GPU work" : out;
+}
+
+}  // namespace
+
 std::string rule_text(std::string_view id, const Look& look) {
   const advice::Rule* rule = advice::find_rule(id);
   if (rule == nullptr) return {};
-  TextTable facts({{""}, {"", Align::kLeft, Fit::kWrap}});
-  facts.add({"cause", std::string(rule->cause)});
-  std::string reads;
-  for (const advice::Need& need : rule->needs) {
-    if (reads.find(need.analysis) != std::string::npos) continue;
-    reads += fmt::format("{}{}", reads.empty() ? "" : ", ", need.analysis);
+  TextTable needs({{"What it needs"}, {"", Align::kLeft, Fit::kWrap}});
+  needs.add({"reads", needs_text(*rule)});
+  using advice::Recorder;
+  std::string last;
+  for (const Recorder recorder :
+       {Recorder::kTorchProfiler, Recorder::kProfile, Recorder::kRunCommand}) {
+    const std::string how = advice::how_to_record(rule->wanted, recorder);
+    if (!how.empty() && how != last) needs.add({last.empty() ? "record" : "or", how});
+    last = how;
   }
-  for (const std::string_view also : rule->reads) reads += fmt::format(", {}", also);
-  facts.add({"reads", fmt::format("the analyses {}", reads)});
-  facts.add({"record", std::string(rule->record)});
-  facts.add({"page", fmt::format("docs/advice/{}.md", rule->id)});
   TextTable numbers({{"Thresholds"}, {"", Align::kRight}, {"", Align::kLeft, Fit::kWrap}});
   for (const advice::Threshold& one : advice::thresholds()) {
     if (one.rule != rule->id) continue;
     numbers.add(
         {std::string(one.name), figure_text(one.standard, one.unit), std::string(one.about)});
   }
-  std::string out = fmt::format("{}: {}\n\n{}", rule->id, rule->asks, facts.render(look));
-  return numbers.empty() ? out : out + "\n" + numbers.render(look);
+  std::string out = fmt::format("{}: {}\n\n", rule->id, rule->asks);
+  out += rule_page_text(advice::rule_page(rule->id), look);
+  out += fmt::format("\n{}", needs.render(look));
+  if (!numbers.empty()) {
+    out += fmt::format("\n{}  {}\n", numbers.render(look),
+                       styled("--thresholds FILE sets others", Style::kFaint, look));
+  }
+  return out + fmt::format("\nPage: docs/advice/{}.md\n", rule->id);
 }
 
 }  // namespace stepscope::report

@@ -1,5 +1,6 @@
 #include "session/framework.h"
 
+#include <string>
 #include <string_view>
 
 namespace stepscope::session {
@@ -30,10 +31,29 @@ Framework framework_of(const trace::Trace& trace) {
   return found;
 }
 
+// Who began a recording of ours: "profile", "run", "lightning", …; empty: somebody else, or one of
+// before it was noted.
+std::string recorder_name(const Recording& recording) {
+  for (const trace::RankTraces& rank : recording.run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      for (const auto& [key, value] : window.trace.header().metadata) {
+        if (key != "recorded_by") continue;
+        std::string name = value;  // JSON
+        std::erase(name, '"');
+        return name;
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Framework framework_of(const trace::Run& run) {
-  for (const trace::RankTraces& rank : run.ranks) {
+Framework framework_of(const Recording& recording) {
+  const std::string who = recorder_name(recording);
+  if (who == "lightning") return Framework::kLightning;
+  if (who == "transformers") return Framework::kHuggingFace;
+  for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) {
       if (const Framework found = framework_of(window.trace); found != Framework::kPyTorch) {
         return found;
@@ -41,6 +61,15 @@ Framework framework_of(const trace::Run& run) {
     }
   }
   return Framework::kPyTorch;
+}
+
+advice::Recorder recorder_of(const Recording& recording) {
+  const std::string who = recorder_name(recording);
+  if (who == "run") return advice::Recorder::kRunCommand;
+  if (who == "profile" || (who.empty() && !recording.rank_records.empty())) {
+    return advice::Recorder::kProfile;
+  }
+  return who.empty() ? advice::Recorder::kTorchProfiler : advice::Recorder::kCallback;
 }
 
 }  // namespace stepscope::session

@@ -124,12 +124,14 @@ advice::Advice advice_of(const report::Answers& answers, const Recording& record
   std::vector<advice::AnswerOf> of;
   of.reserve(answers.answers.size());
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
-  const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording.run),
-                            compute_major(answers.info));
+  const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording),
+                            compute_major(answers.info), recorder_of(recording));
   const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
                             .snapshot = !recording.snapshots.empty(),
                             .lost = lost_text(recording)};
-  return advice::advise(facts, scope);
+  advice::Advice advice = advice::advise(facts, scope);
+  advice.path = request.paths;
+  return advice;
 }
 
 }  // namespace

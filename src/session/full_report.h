@@ -22,6 +22,7 @@ struct ReportRequest {
   bool advice = true;                     // findings too, with the analyses they need
   bool sections = true;                   // false: only what findings need
   advice::OwnThresholds thresholds = {};  // of the user
+  std::string paths = {};                 // as they were typed, for commands in findings
 };
 
 // What is wrong with a value for any analysis that has a parameter of that name.

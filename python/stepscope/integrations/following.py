@@ -58,8 +58,10 @@ class Follower:
     Where the program records itself already, its recording is followed, and not ended.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None, options: Mapping[str, Any]) -> None:
-        self._folder, self._options = folder, dict(options)
+    def __init__(
+        self, framework: str, folder: str | os.PathLike[str] | None, options: Mapping[str, Any]
+    ) -> None:
+        self._framework, self._folder, self._options = framework, folder, dict(options)
         if folder is not None:
             profile(folder, **options)  # what is wrong with the arguments is said here
         self.prof: profile | None = None
@@ -87,8 +89,9 @@ class Follower:
             self.prof, self._is_own = running, False
         elif self._folder is not None:
             numbers = {"first_step": first_step, "first_epoch": first_epoch}
-            self.prof = profile(self._folder, **{**numbers, **self._options}).start()
-            self._is_own = True
+            prof = profile(self._folder, **{**numbers, **self._options})
+            prof.recorded_by = self._framework
+            self.prof, self._is_own = prof.start(), True
         else:
             return
         self.training, self.validation = Pace(), Pace()

@@ -25,7 +25,7 @@ class Callback(keras.callbacks.Callback):  # type: ignore[misc]
 
     def __init__(self, folder: str | os.PathLike[str], **options: Any) -> None:
         super().__init__()
-        self.follower = Follower(folder, options)
+        self.follower = Follower("keras", folder, options)
         self._is_validating = False
         self.has_failed = False
 

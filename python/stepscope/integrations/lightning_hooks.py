@@ -75,7 +75,7 @@ class CallbackHooks:
         **options: Any,
     ) -> None:
         super().__init__()
-        self.follower = Follower(folder, options)
+        self.follower = Follower("lightning", folder, options)
         self._steps = StepCounter(self.follower)
         self._actions, self._verbose, self._progress = actions, verbose, progress
         self.has_failed = False
@@ -229,7 +229,7 @@ class ProfilerActions:
         **options: Any,
     ) -> None:
         super().__init__(dirpath=dirpath, filename=filename)  # type: ignore[call-arg]
-        self._follower = Follower(folder, options)
+        self._follower = Follower("lightning", folder, options)
         self._steps = StepCounter(self._follower)
         self._verbose = verbose
         self._open: list[tuple[str, Any]] = []

@@ -28,7 +28,7 @@ class Callback(TrainerCallback):  # type: ignore[misc]
     """
 
     def __init__(self, folder: str | os.PathLike[str], **options: Any) -> None:
-        self.follower = Follower(folder, options)
+        self.follower = Follower("transformers", folder, options)
         self._training: weakref.ref[Any] | None = None
         self.has_failed = False
 

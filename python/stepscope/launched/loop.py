@@ -96,6 +96,7 @@ class TrainingLoop:
 
     def _start(self, plan: Plan) -> None:
         prof = profile(**plan.arguments())
+        prof.recorded_by = "run"
         prof.gives_way, prof.tell = True, lambda text: note("warning", text)
         prof.plan, prof.stage = plan.content, plan.content.get("stage")
         prof.start()

@@ -140,6 +140,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self.tell: Callable[[str], None] | None = None
         self.stage: Mapping[str, str] | None = None
         self.plan: dict[str, Any] = {}  # the settings file's
+        self.recorded_by = "profile"  # who began: advice tells how to record again in the same way
 
     @property
     def _number(self) -> int:
@@ -158,7 +159,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
                 f"this process is being recorded already, into {_current.rank.path}; "
                 "stop() that profile first"
             )
-        self.rank = begin(self._settings, self.stage)
+        self.rank = begin(self._settings, self.stage, self.recorded_by)
         self._notices = Notices(self.rank, rank_facts(self.rank), self.tell)
         self._is_running, _current = True, self
         start_system(self._settings.system_hz, self.rank, self._notices)

@@ -18,7 +18,9 @@ from stepscope.recording.settings import Settings
 from stepscope.recording.staging import staged
 
 
-def begin(settings: Settings, stage: Mapping[str, str] | None = None) -> RankFolder:
+def begin(
+    settings: Settings, stage: Mapping[str, str] | None = None, recorded_by: str = "profile"
+) -> RankFolder:
     """Finds this process's place in the run and starts the recorder there, or in the stage."""
     placement = find_placement(os.environ)
     folder = expand(settings.folder, os.environ, placement.rank)
@@ -35,6 +37,7 @@ def begin(settings: Settings, stage: Mapping[str, str] | None = None) -> RankFol
             "world_size": str(placement.world_size),
             "run": rank.run_id,
             "attempt": str(rank.attempt),
+            "recorded_by": recorded_by,
         }
         try:
             _capture.start(str(rank.path), "events.scope", facts)

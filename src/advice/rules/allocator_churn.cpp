@@ -77,7 +77,7 @@ const Rule kAllocatorChurn{
     .cause = "allocator",
     .asks = "Is memory taken from the driver in every step?",
     .needs = kNeeds,
-    .record = "three steps or more: schedule(wait=2, warmup=1, active=4)",
+    .wanted = Wanted::kSteps,
     .judge = judge,
     .why_not = why_not,
 };

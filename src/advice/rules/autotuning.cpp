@@ -97,7 +97,7 @@ const Rule kAutotuning{
     .cause = "autotuning",
     .asks = "Do convolutions try out algorithms in the middle of training?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
 };

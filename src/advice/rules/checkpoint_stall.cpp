@@ -33,6 +33,18 @@ std::vector<Finding> judge(const Facts& facts) {
        count(save.count * static_cast<double>(rank.steps) / static_cast<double>(save.steps)),
        bytes(save.bytes * static_cast<double>(rank.steps) / static_cast<double>(save.steps)),
        nanos(save.longest_ns)}};
+  // How often a training saves decides what it gains, and a recording of a few steps is no measure.
+  constexpr double kUsual = 1000;
+  const double once =
+      save.idle_ns * static_cast<double>(rank.steps) / static_cast<double>(save.steps);
+  finding.detail.form +=
+      " The gain holds for a training that saves as often as this recording, in {} of {} steps. "
+      "One save costs {}: with one in {} steps that is {} per step.";
+  for (const Figure& figure :
+       {count(static_cast<double>(save.steps)), count(static_cast<double>(rank.steps)), nanos(once),
+        count(kUsual), nanos(once / kUsual)}) {
+    finding.detail.figures.push_back(figure);
+  }
   add_places(finding, facts, rank, "save");
   finding.changes = {
       {"Write the checkpoint in the background: copy to pinned memory, then save while training "
@@ -66,7 +78,7 @@ const Rule kCheckpointStall{
     .cause = "checkpoint",
     .asks = "Does training stand still while checkpoints are written?",
     .needs = kNeeds,
-    .record = "steps in which a checkpoint is written, with CPU and CUDA activities",
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
 };
 

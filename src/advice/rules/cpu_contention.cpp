@@ -1,9 +1,12 @@
-// More threads want to run than there are processors: the one that feeds the GPU waits its turn.
+// The thread that feeds the GPU waits for a processor: the job itself runs too many threads, or
+// others on the machine take them. What to do differs, so the two are told apart.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "advice/host_stall.h"
+#include "advice/job_processors.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -14,15 +17,6 @@ constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
 constexpr std::array kInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"system", "processes"}});
 constexpr std::array<std::string_view, 2> kReads = {"system", "overview"};
-
-constexpr std::string_view kTraining = "training";  // the rank's own process, as `system` names it
-
-std::optional<Line> process_of(const Facts& facts, std::int32_t rank, bool own) {
-  for (const Line& line : facts.lines("system", "processes", rank)) {
-    if ((line.text("processes") == kTraining) == own) return line;
-  }
-  return std::nullopt;
-}
 
 // Of a step, in which the GPUs had nothing to do; all of it where they were not recorded.
 double idle_ns(const Facts& facts, const RankSteps& rank) {
@@ -39,16 +33,6 @@ double cost_ns(const Facts& facts, const RankSteps& rank) {
   const auto process = process_of(facts, rank.rank, true);
   if (!process) return 0;
   return std::min(process->number("waited_share") * rank.step_ns, idle_ns(facts, rank));
-}
-
-// Processors that the job may use on the machine of this name; 0: not known.
-double processors(const Facts& facts, std::string_view node) {
-  for (const Line& line : facts.lines("system", "machines")) {
-    if (line.text("node") != node) continue;
-    const double all = line.number("processors");
-    return line.has("cpu_limit_cores") ? std::min(all, line.number("cpu_limit_cores")) : all;
-  }
-  return 0;
 }
 
 void add_processes(Finding& finding, const Facts& facts, const RankSteps& rank) {
@@ -73,46 +57,123 @@ void add_processes(Finding& finding, const Facts& facts, const RankSteps& rank) 
   }
 }
 
+// Who keeps the processors busy that the training thread waits for.
+enum class Crowd : std::uint8_t { kOwn, kNeighbours, kUnclear };
+
+Crowd crowd_of(const Facts& facts, const std::optional<JobProcessors>& cpus) {
+  if (!cpus || !cpus->load_known) return Crowd::kUnclear;
+  const double full = facts.threshold(kCpuContention.id, "full");
+  if (cpus->own_cores >= full * cpus->usable) return Crowd::kOwn;
+  const bool is_full = cpus->own_cores + cpus->other_cores >= full * cpus->all;
+  if (is_full && cpus->other_cores >= facts.threshold(kCpuContention.id, "others") * cpus->all) {
+    return Crowd::kNeighbours;
+  }
+  return Crowd::kUnclear;
+}
+
+Figure cores(double value) { return {value, base::Unit::kNone}; }
+
+std::string_view work_of_thread(const Facts& facts) {
+  return facts.on_gpu() ? "gives the GPU its work" : "trains";
+}
+
+void say_own(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
+  const std::string threads = std::to_string(cpus.threads());
+  finding.title.form =
+      "The job runs more threads than it has processors: training waits for one {} of the time";
+  finding.detail = {
+      "The thread that {} was ready to run and no processor was free for it. "
+      "The job may use {} processors and keeps {} of them busy itself: its {} training "
+      "{}, and {} that this one started. Libraries start a thread per processor of the machine "
+      "(OpenMP, MKL) in each of them.",
+      {work_of_thread(facts), cores(cpus.usable), cores(cpus.own_cores),
+       count(static_cast<double>(cpus.ranks)),
+       cpus.ranks == 1 ? std::string_view("process") : std::string_view("processes"),
+       count(static_cast<double>(cpus.started))}};
+  finding.changes.push_back(
+      {"Give the training process only the threads that have a processor: those of the job, "
+       "divided by its ranks on the machine, less one for each process that a rank started.",
+       "export OMP_NUM_THREADS=" + threads +
+           "  # in the job's script, before python or torchrun\ntorch.set_num_threads(" + threads +
+           ")  # or in the program"});
+  if (cpus.started > cpus.workers()) {
+    const std::string workers = std::to_string(cpus.workers());
+    finding.changes.push_back(
+        {"Start fewer workers: with the training process not more than the rank has processors.",
+         facts.by_framework("loader = DataLoader(dataset, num_workers=" + workers + ", ...)",
+                            "DataLoader(self.dataset, num_workers=" + workers + ", ...)",
+                            "TrainingArguments(..., dataloader_num_workers=" + workers + ")")});
+  }
+  finding.changes.push_back(
+      {"Ask for more processors: one for each process of a rank, and one more for its threads.",
+       "#SBATCH --cpus-per-task=" +
+           std::to_string(std::max(cpus.per_rank() + 1, cpus.started + 2))});
+}
+
+void say_neighbours(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
+  finding.title.form = "Other programs take the processors: training waits for one {} of the time";
+  finding.detail = {
+      "The thread that {} was ready to run and no processor was free for it. "
+      "That is not this job's doing: it keeps {} of the machine's {} processors busy, others on "
+      "the same machine {}.",
+      {work_of_thread(facts), cores(cpus.own_cores), cores(cpus.all), cores(cpus.other_cores)}};
+  const auto needed =
+      std::max(cpus.started + 1, static_cast<std::int64_t>(std::ceil(cpus.own_cores)));
+  finding.changes.push_back(
+      {"Ask for processors that nobody else may use, or for the whole machine.",
+       "#SBATCH --cpus-per-task=" + std::to_string(needed) +
+           "\n#SBATCH --exclusive\nsrun --cpu-bind=cores python train.py"});
+  if (static_cast<double>(needed) >= cpus.all) return;
+  const std::string last = std::to_string(needed - 1);
+  finding.changes.push_back(
+      {"Without a scheduler: see who it is, and keep the two apart.",
+       "top -o %CPU\ntaskset -c " + (needed == 1 ? last : "0-" + last) +
+           " python train.py  # and the other program on the processors behind these"});
+}
+
+void say_unclear(Finding& finding, const Facts& facts, const std::optional<JobProcessors>& cpus) {
+  finding.title.form = "Training waits for a processor {} of the time";
+  finding.detail = {"The thread that {} was ready to run and no processor was free for it.",
+                    {work_of_thread(facts)}};
+  if (cpus && cpus->load_known) {
+    finding.detail.form +=
+        " On average the machine was not full: the job kept {} of the {} processors it may use "
+        "busy, others {}. Either all want to run at the same moments, or its processes are bound "
+        "to a few processors.";
+    for (const double value : {cpus->own_cores, cpus->usable, cpus->other_cores}) {
+      finding.detail.figures.push_back(cores(value));
+    }
+  } else {
+    finding.detail.form += " Whether the job itself or others kept them busy was not recorded.";
+  }
+  finding.changes.push_back(
+      {"See which processors the process may use, and how many threads it starts.",
+       "print(sorted(os.sched_getaffinity(0)), torch.get_num_threads())\n"
+       "torch.set_num_threads(len(os.sched_getaffinity(0)))"});
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kCpuContention.id,
                                  [&](const RankSteps& rank) { return cost_ns(facts, rank); });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const Line process = *process_of(facts, rank.rank, true);
-  const double usable = processors(facts, process.text("node"));
+  const auto cpus = job_processors(facts, rank.rank);
   Finding finding = begin_finding(facts, kCpuContention, ranks, 0, cost_ns(facts, rank));
   finding.level = std::min(finding.level, Level::kWarning);  // what it cost is a bound
   finding.measured.threshold = facts.threshold_of(kCpuContention.id, finding.level);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
-  finding.title = {
-      "Too many threads for the processors: the training process waits for one {} of "
-      "the time",
-      {share(process.number("waited_share"))}};
+  finding.title.figures = {share(process.number("waited_share"))};
   finding.measured.name =
       "the training thread is ready to run, has no processor, and no GPU hides it, of the step";
-  finding.detail = {
-      "The thread that gives the GPU its work was ready to run and no processor was free for it. "
-      "Libraries start a thread per processor of the machine (OpenMP, MKL), and so does every "
-      "DataLoader worker and every rank on the node."};
-  if (usable > 0) {
-    finding.detail.form += " The job may use {} processors.";
-    finding.detail.figures.push_back(Figure(usable, base::Unit::kNone));
-  }
+  const Crowd crowd = crowd_of(facts, cpus);
+  if (crowd == Crowd::kOwn) say_own(finding, facts, *cpus);
+  if (crowd == Crowd::kNeighbours) say_neighbours(finding, facts, *cpus);
+  if (crowd == Crowd::kUnclear) say_unclear(finding, facts, cpus);
   add_processes(finding, facts, rank);
-  finding.changes = {
-      {"Give each process as many threads as it has processors: those of the job, divided by its "
-       "processes on the node.",
-       "export OMP_NUM_THREADS=4  # in the job's script, before python or torchrun\n"
-       "torch.set_num_threads(4)  # or in the program"},
-      {"Start fewer workers: together with the ranks not more than there are processors.",
-       facts.by_framework("loader = DataLoader(dataset, num_workers=2, ...)",
-                          "DataLoader(self.dataset, num_workers=2, ...)",
-                          "TrainingArguments(..., dataloader_num_workers=2)")},
-      {"Ask for more processors.", "#SBATCH --cpus-per-task=16"}};
   finding.verify =
-      "Record again with stepscope: in `stepscope analyze system --table processes new.json` "
-      "waited_share "
-      "is below 5 %.";
+      "Record again: in `stepscope analyze system --table processes --columns "
+      "processes,mean_cores,waited_share new.json` waited_share is below 5 %.";
   return {finding};
 }
 
@@ -131,9 +192,9 @@ std::string why_not(const Facts& facts) {
 const Rule kCpuContention{
     .id = "cpu-contention",
     .cause = "cpu",
-    .asks = "Do more threads want to run than there are processors?",
+    .asks = "Does training wait for a free processor, and who takes them?",
     .needs = kNeeds,
-    .record = kRecordRun,
+    .wanted = Wanted::kStepscope,
     .judge = judge,
     .why_not = why_not,
     .of_device = false,

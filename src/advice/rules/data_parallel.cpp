@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "advice/host_stall.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -33,17 +32,19 @@ std::vector<Finding> judge(const Facts& facts) {
   for (const RankSteps& rank : facts.ranks()) {
     const std::size_t devices = devices_of(facts, rank.rank);
     if (devices < 2 || !spreads_and_collects(facts, rank.rank)) continue;
-    Finding finding = begin_finding(facts, kDataParallel, {{&rank, 0}}, 0, 0);
-    finding.gain = std::nullopt;  // what it costs depends on the model and the links
-    finding.level = Level::kWarning;
+    // No gain: what it costs depends on the model and the links.
+    Finding finding{.rule = kDataParallel.id,
+                    .cause = kDataParallel.cause,
+                    .level = Level::kWarning,
+                    .ranks = {rank.rank},
+                    .confidence = Confidence::kHigh};
     finding.title = {"One process drives {} GPUs (nn.DataParallel)",
                      {count(static_cast<double>(devices))}};
     finding.measured = {"GPUs of one process under DataParallel", static_cast<double>(devices), 2,
                         base::Unit::kCount};
     finding.detail = {
         "nn.DataParallel copies the model to every GPU in every step, gathers the results on one "
-        "of "
-        "them, and its threads share one interpreter. A process per GPU does none of that."};
+        "of them, and its threads share one interpreter. A process per GPU does none of that."};
     finding.changes = {
         {"A process for each GPU.",
          facts.by_framework("# torchrun --nproc-per-node=N train.py\n"
@@ -53,8 +54,7 @@ std::vector<Finding> judge(const Facts& facts) {
                             "# torchrun --nproc-per-node=N train.py: Trainer does the rest")}};
     finding.verify =
         "Record again: every rank has one GPU, and `stepscope analyze operators new.json` has no "
-        "Broadcast "
-        "and no Gather.";
+        "Broadcast and no Gather.";
     return {finding};
   }
   return {};
@@ -67,7 +67,7 @@ const Rule kDataParallel{
     .cause = "communication",
     .asks = "Does one process drive several GPUs?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
     .runs_dry = false,

@@ -73,7 +73,7 @@ const Rule kExposedCommunication{
     .cause = "communication",
     .asks = "Does the GPU communicate while it could compute?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
     .runs_dry = false,

@@ -65,7 +65,8 @@ std::vector<Finding> judge(const Facts& facts) {
        "host.copy_(value, non_blocking=True)"}};
   finding.verify =
       "Record again: `stepscope analyze steps --table parts new.json` shows less memcpy, and "
-      "`stepscope analyze transfers new.json` a higher hidden share.";
+      "`stepscope analyze transfers --table classes --columns "
+      "kind,host_memory,count,bytes,hidden_share new.json` a higher hidden_share.";
   return {finding};
 }
 
@@ -76,7 +77,7 @@ const Rule kExposedCopies{
     .cause = "transfer",
     .asks = "Do copies run while nothing computes?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
     .runs_dry = false,

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "advice/host_stall.h"
 #include "advice/rule.h"
 #include "analysis/compare/series.h"
 #include "analysis/compare/student.h"
@@ -46,9 +45,11 @@ std::vector<Finding> judge(const Facts& facts) {
   for (const RankSteps& rank : facts.ranks()) {
     const auto error = error_of(facts, rank);
     if (!error || *error < most) continue;
-    Finding finding = begin_finding(facts, kFewSteps, {{&rank, 0}}, 0, 0);
-    finding.gain = std::nullopt;
-    finding.level = Level::kInfo;
+    Finding finding{.rule = kFewSteps.id,
+                    .cause = kFewSteps.cause,
+                    .level = Level::kInfo,
+                    .ranks = {rank.rank},
+                    .confidence = Confidence::kHigh};
     finding.title = {"Too few or too different steps: {} steps tell the time of one only to ± {}",
                      {count(static_cast<double>(rank.steps)), share(*error)}};
     finding.measured = {"95 % confidence interval of the typical step, to each side", *error, most,
@@ -58,7 +59,7 @@ std::vector<Finding> judge(const Facts& facts) {
         "smaller improvement than that could be chance."};
     add_ends(finding, facts, rank);
     finding.changes = {{"Record more steps, after the first few.",
-                        "torch.profiler.schedule(wait=5, warmup=2, active=20)"}};
+                        how_to_record(Wanted::kSteps, facts.recorder())}};
     finding.verify = "Record again: `stepscope diff` of two recordings shows a smaller ±.";
     return {finding};
   }
@@ -78,7 +79,7 @@ const Rule kFewSteps{
     .cause = "recording",
     .asks = "Are there enough steps to conclude anything?",
     .needs = kNeeds,
-    .record = "steps: prof.step() at the end of each",
+    .wanted = Wanted::kSteps,
     .judge = judge,
     .why_not = why_not,
     .of_device = false,

@@ -26,7 +26,7 @@ void add_changes(Finding& finding, const Facts& facts) {
        "gc.disable()  # once\n"
        "if step % 1000 == 0: gc.collect()"}};
   finding.verify =
-      "Record again with stepscope: `stepscope analyze stalls new.json` shows less under "
+      "Record again: `stepscope analyze stalls new.json` shows less under "
       "'collector', and "
       "`stepscope analyze steps --table steps new.json` no long steps.";
 }
@@ -103,7 +103,7 @@ const Rule kGarbageCollector{
     .cause = "gc",
     .asks = "Does Python's garbage collector stop training?",
     .needs = kNeeds,
-    .record = kRecordRun,
+    .wanted = Wanted::kStepscope,
     .judge = judge,
     .why_not = why_not,
     .of_device = false,

@@ -67,7 +67,7 @@ const Rule kGlooOnGpu{
     .cause = "communication",
     .asks = "Do ranks with GPUs communicate through the CPU?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
     .runs_dry = false,

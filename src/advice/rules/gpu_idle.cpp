@@ -87,8 +87,8 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.verify =
       talks ? "Record again: `stepscope analyze stalls new.json` shows less idle time under "
               "'communication'."
-            : "Record again: `stepscope analyze idle-time --table devices new.json` shows less "
-              "under '" +
+            : "Record again: `stepscope analyze idle-time --table devices --columns device," +
+                  std::string(worst->column) + " new.json` shows less under '" +
                   std::string(worst->column) + "'.";
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   // Nothing of it is sure to be gained: what others cause goes with their causes.
@@ -103,9 +103,7 @@ const Rule kGpuIdle{
     .cause = "idle",
     .asks = "Is the GPU idle for a reason that no other rule looks for?",
     .needs = kNeeds,
-    .record =
-        "CPU and CUDA activities; with enable_cuda_sync_events=True in the "
-        "experimental config, waits between streams are recorded too",
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .runs_dry = false,
 };

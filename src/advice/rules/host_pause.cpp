@@ -72,7 +72,7 @@ const Rule kHostPause{
     .cause = "pause",
     .asks = "Does the program stand still in something that was not recorded?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
 };
 

@@ -79,7 +79,7 @@ const Rule kHostSync{
     .cause = "sync",
     .asks = "Does the CPU stop to wait for the GPU?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
 };
 

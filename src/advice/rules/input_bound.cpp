@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "sorts"}});
+constexpr std::array<std::string_view, 2> kReads = {"loader", "system"};
 // Of a run that was recorded without a trace.
 constexpr std::array kInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"loader", "loaders"}});
@@ -45,42 +46,79 @@ Loader watched_loader_of(const Facts& facts, std::int32_t rank) {
   return out;
 }
 
-std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
-                                const LoaderCause& cause) {
-  const std::string workers = facts.by_framework(
-      "loader = DataLoader(dataset, batch_size=..., num_workers=8, pin_memory=True,\n"
-      "                    persistent_workers=True, prefetch_factor=4)",
+// The loader with workers, in the words of the framework and for the machine of this run.
+std::string code_for_workers(const Facts& facts, const LoaderCause& cause) {
+  const std::string workers = cause.workers_to_set();
+  const std::string pinned = cause.on_gpu ? " pin_memory=True," : "";
+  const std::string pinned_too = cause.on_gpu ? " dataloader_pin_memory=True," : "";
+  return facts.by_framework(
+      "loader = DataLoader(dataset, batch_size=...,\n"
+      "                    num_workers=" +
+          workers + "," + pinned +
+          "\n                    persistent_workers=True, prefetch_factor=4)",
       "# in the LightningDataModule\n"
       "def train_dataloader(self):\n"
-      "    return DataLoader(self.dataset, batch_size=..., num_workers=8, pin_memory=True,\n"
-      "                      persistent_workers=True, prefetch_factor=4)",
-      "TrainingArguments(..., dataloader_num_workers=8, dataloader_pin_memory=True,\n"
-      "                  dataloader_persistent_workers=True, dataloader_prefetch_factor=4)");
+      "    return DataLoader(self.dataset, batch_size=...,\n"
+      "                      num_workers=" +
+          workers + "," + pinned +
+          "\n                      persistent_workers=True, prefetch_factor=4)",
+      "TrainingArguments(...,\n                  dataloader_num_workers=" + workers + "," +
+          pinned_too +
+          "\n                  dataloader_persistent_workers=True, dataloader_prefetch_factor=4)");
+}
+
+// The rank has no processor for another worker.
+Change more_processors(const LoaderCause& cause) {
+  constexpr std::int64_t kManyWorkers = 16;
+  const std::int64_t needed =
+      std::clamp<std::int64_t>(cause.workers_needed(), cause.workers + 1, kManyWorkers);
+  return {
+      "More workers would need more processors than the rank has: ask for one for each worker, "
+      "and one for the training loop.",
+      "#SBATCH --cpus-per-task=" + std::to_string(needed + 1)};
+}
+
+std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
+                                const LoaderCause& cause) {
+  const std::string_view meanwhile =
+      cause.on_gpu ? "while the GPU computes" : "while the model computes";
+  const std::string begin = "Let worker processes make the batches " + std::string(meanwhile);
   std::vector<Change> out;
-  if (cause.known()) {
+  if (cause.watched) {
     if (auto change = cause.change()) out.push_back(*std::move(change));
     if (cause.workers_help()) {
       out.push_back({cause.workers == 0
-                         ? "Let worker processes make the batches while the GPU computes."
+                         ? begin + "."
                          : "Give the loader more workers, and let them work further ahead.",
-                     workers});
+                     code_for_workers(facts, cause)});
+    } else if (cause.cpus && cause.late && cause.workers < cause.workers_needed() &&
+               cause.workers >= cause.cpus->workers()) {
+      out.push_back(more_processors(cause));
+    }
+    if (out.empty()) {
+      out.push_back(
+          {"Ask for a batch less often: larger batches, or fewer and larger tensors in "
+           "each.",
+           ""});
     }
     return out;
   }
   if (!loader.has_workers()) {
-    out.push_back(
-        {"Let worker processes make the batches while the GPU computes: set num_workers where your "
-         "script makes its DataLoader. Start with as many as the job has CPU cores per GPU.",
-         workers});
+    out.push_back({begin +
+                       ": set num_workers where your script makes its DataLoader. Start with one "
+                       "less than the job has CPU cores per " +
+                       (cause.on_gpu ? "GPU." : "process."),
+                   code_for_workers(facts, cause)});
   } else {
     out.push_back(
         {"There are workers and they do not keep up: give them more cores, and let them "
          "work further ahead.",
-         workers});
+         code_for_workers(facts, cause)});
   }
   out.push_back(
       {"Make a batch cheaper: do once what gives the same result every time (decoding, "
-       "resizing, tokenising), and store the result.",
+       "resizing, tokenising), and store the result. Whether the data comes from files, this "
+       "recording does not say: stepscope's own does (prof.watch(loader)).",
        "# before training, once\nfor i, sample in enumerate(dataset): "
        "torch.save(prepare(sample), f\"cache/{i}.pt\")"});
   return out;
@@ -100,7 +138,7 @@ std::string_view who_makes_it(const Loader& loader) {
 
 // What the workers recorded of themselves says more than the name of the loader's class.
 void add_maker(Finding& finding, const Loader& loader, const LoaderCause& cause) {
-  if (cause.known()) {
+  if (cause.watched) {
     cause.explain(finding.detail);
   } else {
     finding.detail.form += who_makes_it(loader);
@@ -214,11 +252,10 @@ const Rule kInputBound{
     .cause = "input",
     .asks = "Does the GPU wait for the data loader?",
     .needs = kNeeds,
-    .record =
-        "torch.profiler records loops over a torch DataLoader by itself; put "
-        "record_function(\"enumerate(DataLoader)#mine.__next__\") around your own loader",
+    .wanted = Wanted::kRanges,
     .judge = judge,
     .of_device = false,
+    .reads = kReads,
     .instead = kInstead,
 };
 

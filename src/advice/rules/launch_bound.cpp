@@ -59,7 +59,7 @@ const Rule kLaunchBound{
     .cause = "launch",
     .asks = "Does the GPU wait because launching work takes the CPU too long?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .runs_dry = false,
 };

@@ -71,8 +71,8 @@ std::vector<Finding> judge(const Facts& facts) {
                           "TrainingArguments(..., torch_compile=True, "
                           "torch_compile_mode=\"max-autotune\")")}};
   finding.verify =
-      "Record again: `stepscope analyze kernels new.json` shows more blocks per SM for the kernels "
-      "that take the time.";
+      "Record again: `stepscope analyze kernels --columns name,sum_ns,share,blocks_per_sm "
+      "new.json` shows more blocks_per_sm for the kernels that take the time.";
   return {finding};
 }
 
@@ -90,7 +90,7 @@ const Rule kLowOccupancy{
     .cause = "occupancy",
     .asks = "Do kernels that matter leave parts of the GPU empty?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .why_not = why_not,
     .runs_dry = false,

@@ -81,7 +81,7 @@ const Rule kMemoryFragmentation{
     .cause = "fragmentation",
     .asks = "Does the allocator hold memory that is of no use?",
     .needs = kNeeds,
-    .record = kRecordSnapshot,
+    .wanted = Wanted::kSnapshot,
     .judge = judge,
     .of_device = false,
 };

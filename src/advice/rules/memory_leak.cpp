@@ -74,7 +74,7 @@ const Rule kMemoryLeak{
     .cause = "leak",
     .asks = "Does memory grow from step to step?",
     .needs = kNeeds,
-    .record = kRecordSnapshot,
+    .wanted = Wanted::kSnapshot,
     .judge = judge,
     .of_device = false,
 };

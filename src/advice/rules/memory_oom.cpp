@@ -72,7 +72,7 @@ const Rule kMemoryOom{
     .cause = "memory",
     .asks = "Why did a request for memory fail?",
     .needs = kNeeds,
-    .record = kRecordSnapshot,
+    .wanted = Wanted::kSnapshot,
     .judge = judge,
     .of_device = false,
 };

@@ -95,8 +95,10 @@ std::vector<Finding> judge(const Facts& facts) {
 }
 
 std::string why_not(const Facts& facts) {
-  return peaks_of(facts).empty() ? "Neither the peak nor the size of the GPU's memory was recorded"
-                                 : std::string();
+  return peaks_of(facts).empty()
+             ? "Neither the peak nor the size of the GPU's memory was recorded; the "
+               "size can be said with --device-memory 80GiB"
+             : std::string();
 }
 
 }  // namespace
@@ -106,9 +108,7 @@ const Rule kMemoryPressure{
     .cause = "memory",
     .asks = "Is the GPU's memory nearly full?",
     .needs = {},
-    .record =
-        "profile_memory=True in the profiler; for a snapshot alone, say the size with "
-        "--device-memory",
+    .wanted = Wanted::kMemory,
     .judge = judge,
     .why_not = why_not,
     .of_device = false,

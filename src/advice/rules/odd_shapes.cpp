@@ -120,9 +120,8 @@ std::vector<Finding> judge(const Facts& facts) {
                           "model = GPT(vocabulary=vocabulary, ...)",
                           "model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=64)")}};
   finding.verify =
-      "Record again with record_shapes=True: `stepscope analyze roofline new.json` shows the "
-      "rounded "
-      "sizes and a higher rate.";
+      "Record again with shapes: `stepscope analyze roofline --table operators --columns "
+      "operator,inputs,tflop_per_second new.json` shows the rounded sizes and a higher rate.";
   return {finding};
 }
 
@@ -139,7 +138,7 @@ const Rule kOddShapes{
     .cause = "precision",
     .asks = "Are sizes of matrix products no multiples of 8?",
     .needs = kNeeds,
-    .record = "the shapes of inputs: profile(record_shapes=True)",
+    .wanted = Wanted::kShapes,
     .judge = judge,
     .why_not = why_not,
     .runs_dry = false,

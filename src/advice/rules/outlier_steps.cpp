@@ -81,7 +81,7 @@ const Rule kOutlierSteps{
     .cause = "outliers",
     .asks = "Do a few steps take much longer than the others?",
     .needs = kNeeds,
-    .record = "six steps or more: schedule(wait=2, warmup=1, active=6)",
+    .wanted = Wanted::kSteps,
     .judge = judge,
     .why_not = why_not,
     .of_device = false,

@@ -145,7 +145,7 @@ const Rule kPrecision{
     .cause = "precision",
     .asks = "Do matrix products miss the tensor cores?",
     .needs = kNeeds,
-    .record = "CPU and CUDA activities, and input types with record_shapes=True",
+    .wanted = Wanted::kShapes,
     .judge = judge,
     .reads = kReads,
     .runs_dry = false,

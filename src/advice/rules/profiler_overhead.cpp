@@ -48,7 +48,7 @@ const Rule kProfilerOverhead{
     .cause = "recording",
     .asks = "Does the recording itself distort the picture?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
     .runs_dry = false,

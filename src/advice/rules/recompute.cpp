@@ -100,8 +100,9 @@ std::vector<Finding> judge(const Facts& facts) {
        "x = checkpoint(block, x, use_reentrant=False,\n"
        "               context_fn=partial(create_selective_checkpoint_contexts, keep))"}};
   finding.verify =
-      "Record again with profile_memory=True: in `stepscope analyze mfu --table steps new.json` "
-      "recomputed_ns is near 0, and `stepscope report` shows a peak of memory that fits.";
+      "Record again with the memory: in `stepscope analyze mfu --table steps --columns "
+      "step,step_ns,recomputed_ns new.json` recomputed_ns is near 0, and `stepscope report` shows "
+      "a peak of memory that fits.";
   return {finding};
 }
 
@@ -112,7 +113,7 @@ const Rule kRecompute{
     .cause = "recompute",
     .asks = "Is the forward pass computed twice to save memory that is free?",
     .needs = kNeeds,
-    .record = kRecordBoth,
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
     .runs_dry = false,

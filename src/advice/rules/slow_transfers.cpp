@@ -9,7 +9,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"transfers", "classes"}});
+// A run that copies nothing has no row of copies, and nothing to mend.
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 2> kReads = {"transfers", "stalls"};
 
 struct Copies {
   double count = 0, bytes = 0, copy_ns = 0, blocking = 0, median_bytes = 0, bytes_per_second = 0;
@@ -107,9 +109,9 @@ std::vector<Finding> pageable(const Facts& facts) {
   add_places(finding, facts, rank, "upload");
   finding.changes = pinning(facts);
   finding.verify =
-      "Record again: `stepscope analyze transfers new.json` shows HtoD copies from pinned memory, "
-      "no "
-      "blocking ones, and a hidden share near 100 % if they overlap with computing.";
+      "Record again: `stepscope analyze transfers --table classes --columns "
+      "kind,host_memory,count,blocking,hidden_share new.json` shows HtoD copies from pinned "
+      "memory, no blocking ones, and a hidden_share near 100 % if they overlap with computing.";
   return {finding};
 }
 
@@ -160,8 +162,9 @@ const Rule kSlowTransfers{
     .cause = "transfer",
     .asks = "Do copies to the GPU hold up the step?",
     .needs = kNeeds,
-    .record = "CUDA activities (ProfilerActivity.CUDA): copies are among them",
+    .wanted = Wanted::kDeviceWork,
     .judge = judge,
+    .reads = kReads,
 };
 
 }  // namespace stepscope::advice

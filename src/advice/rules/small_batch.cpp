@@ -67,7 +67,7 @@ const Rule kSmallBatch{
     .cause = "launch",
     .asks = "Could the batch be larger?",
     .needs = kNeeds,
-    .record = "the memory too: profile(profile_memory=True)",
+    .wanted = Wanted::kMemory,
     .judge = judge,
     .why_not = why_not,
     .reads = kReads,

@@ -64,9 +64,9 @@ std::vector<Finding> judge(const Facts& facts) {
       {"Where an optimizer has no fused form, do not switch foreach off.",
        "torch.optim.SGD(model.parameters(), lr=lr, foreach=True)"}};
   finding.verify =
-      "Record again: `stepscope analyze annotations new.json` shows Optimizer.step with a few "
-      "dozen pieces "
-      "of work instead of hundreds, and a shorter time on the CPU.";
+      "Record again: in `stepscope analyze annotations --columns name,work_count,host_mean_ns "
+      "new.json` the work_count of Optimizer.step is a few dozen for each step instead of "
+      "hundreds, and its time on the CPU shorter.";
   return {finding};
 }
 
@@ -83,9 +83,7 @@ const Rule kUnfusedOptimizer{
     .cause = "optimizer",
     .asks = "Does the optimizer launch hundreds of small kernels?",
     .needs = kNeeds,
-    .record =
-        "torch.profiler records the ranges Optimizer.step#... by itself; for an optimizer of "
-        "your own: record_function(\"Optimizer.step#Mine.step\")",
+    .wanted = Wanted::kRanges,
     .judge = judge,
     .why_not = why_not,
 };

@@ -1,0 +1,21 @@
+# The pages of docs/advice, in the program: `stepscope advise --explain RULE` shows what they say, on machines
+# that have no docs. One source for both, so that they cannot disagree.
+function(add_rule_pages target)
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/advice/*.md)
+  set(text "#include \"advice/rule_page.h\"\n\nnamespace stepscope::advice {\n\nconst RulePage kRulePages[] = {\n")
+  foreach(page ${pages})
+    get_filename_component(name ${page} NAME_WE)
+    if(name STREQUAL README)
+      continue()
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+    file(READ ${page} content)
+    string(APPEND text "    {\"${name}\", R\"page(${content})page\"},\n")
+  endforeach()
+  string(APPEND text "};\nconst std::size_t kRulePageCount = sizeof(kRulePages) / sizeof(kRulePages[0]);\n\n"
+         "}  // namespace stepscope::advice\n")
+  set(made ${CMAKE_BINARY_DIR}/generated/rule_pages.cpp)
+  file(CONFIGURE OUTPUT ${made} CONTENT "${text}" @ONLY)
+  target_sources(${target} PRIVATE ${made})
+  set_source_files_properties(${made} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()

@@ -1,0 +1,14 @@
+#include "advice/rule_page.h"
+
+#include <algorithm>
+#include <span>
+
+namespace stepscope::advice {
+
+std::string_view rule_page(std::string_view rule) {
+  const std::span<const RulePage> pages(kRulePages, kRulePageCount);
+  const auto found = std::ranges::find(pages, rule, &RulePage::rule);
+  return found == pages.end() ? std::string_view() : found->markdown;
+}
+
+}  // namespace stepscope::advice

@@ -1,0 +1,109 @@
+// A training on the CPU spends its step in code that nothing names: no operator, no range, no
+// loader. Beside a GPU the waits themselves are known, and host-pause and launch-bound judge them.
+#include <algorithm>
+#include <array>
+
+#include "advice/host_stall.h"
+#include "advice/job_processors.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"steps", "steps"}});
+constexpr std::array<std::string_view, 1> kReads = {"system"};
+
+// Of the median step: one step in which a profiler began is no measure. Time in which the thread
+// had no processor has a rule of its own.
+double unnamed_of(const Facts& facts, const RankSteps& rank) {
+  std::vector<double> others;
+  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
+    others.push_back(line.number("other_ns"));
+  }
+  if (others.empty()) return 0;
+  std::ranges::sort(others);
+  const auto process = process_of(facts, rank.rank, true);
+  const double waited = process ? process->number("waited_share") * rank.median_ns : 0;
+  return std::max(0.0, others[(others.size() - 1) / 2] - waited);
+}
+
+// The steps with the most of it, to look at.
+void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
+  std::vector<Line> steps = facts.lines("steps", "steps", rank.rank);
+  std::ranges::stable_sort(steps, std::ranges::greater{},
+                           [](const Line& line) { return line.number("other_ns"); });
+  for (const Line& line : steps) {
+    if (finding.evidence.size() == kMostEvidence) break;
+    if (line.number("other_ns") <= 0) continue;
+    finding.evidence.push_back(
+        {.text = {"{} of {} without a name",
+                  {nanos(line.number("other_ns")), nanos(line.number("step_ns"))}},
+         .rank = rank.rank,
+         .window = line.whole("window"),
+         .step = line.whole("step")});
+  }
+}
+
+std::vector<Change> changes_for(const Facts& facts) {
+  const bool own = facts.recorder() != Recorder::kTorchProfiler;
+  const std::string range = own ? "stepscope.range" : "torch.profiler.record_function";
+  return {{"Put names on the parts of the loop, and record again: `stepscope report` then shows "
+           "each with its time.",
+           "with " + range + "(\"logging\"):\n    log(metrics)\nwith " + range +
+               "(\"metrics\"):\n    update(metrics, outputs)"},
+          {"Let every line of the function that holds the loop be timed.",
+           "@stepscope.lines(memory=False)\ndef train_one_epoch(...):\n    ...\n"
+           "print(stepscope.lines_report(\"train_one_epoch\"))"},
+          {"Record Python's stacks, which name functions by themselves.",
+           how_to_record(Wanted::kStacks, facts.recorder())}};
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  if (facts.no_device_work().empty()) return {};
+  const auto ranks = worst_ranks(facts, kUnnamedTime.id,
+                                 [&](const RankSteps& rank) { return unnamed_of(facts, rank); });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const double unnamed = unnamed_of(facts, rank);
+  Finding finding = begin_finding(facts, kUnnamedTime, ranks, 0, unnamed);
+  finding.level = std::min(finding.level, Level::kWarning);  // what it is, nobody knows
+  finding.measured.threshold = facts.threshold_of(kUnnamedTime.id, finding.level);
+  finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  finding.title = {"{} of each step passes in code that has no name in the recording",
+                   {share(ranks.front().share)}};
+  finding.measured.name = "no operator, no named range and no wait for data, of the step";
+  finding.detail = {
+      "{} per step lie outside the forward pass, the backward pass, the optimizer and the data "
+      "loader: no operator of PyTorch runs then, and no range was named. It is Python code of the "
+      "loop itself: logging, printing, writing files, metrics in NumPy, sleeping, waiting for "
+      "another process; or, where a model is very small, Python's own cost between operators.",
+      {nanos(unnamed)}};
+  add_steps(finding, facts, rank);
+  finding.changes = changes_for(facts);
+  finding.verify =
+      "Record again: `stepscope analyze steps --table parts new.json` shows less under 'other'.";
+  return {finding};
+}
+
+std::string why_not(const Facts& facts) {
+  const bool several =
+      std::ranges::any_of(facts.ranks(), [](const RankSteps& rank) { return rank.steps > 1; });
+  return several ? std::string() : "One step, or none that is marked, may be warm-up";
+}
+
+}  // namespace
+
+const Rule kUnnamedTime{
+    .id = "unnamed-time",
+    .cause = "pause",
+    .asks = "Does the step pass in code that nothing names?",
+    .needs = kNeeds,
+    .wanted = Wanted::kSteps,
+    .judge = judge,
+    .why_not = why_not,
+    .of_device = false,
+    .reads = kReads,
+    .runs_dry = false,
+};
+
+}  // namespace stepscope::advice
