@@ -114,6 +114,9 @@ describe('runs that lack something', () => {
       await at.page.waitForSelector('text=what is never freed');
       await at.page.click('text=what filled the peak');
       await at.page.waitForSelector('.data');
+      // A history is drawn as one, not as a ranking of its first moments.
+      await at.go('#/ask/memory-timeline');
+      await at.page.waitForSelector('section[aria-label="timeline"] svg.columns');
       await at.go('#/timeline');
       await at.page.waitForSelector('.state');
       expect(at.troubles).toEqual([]);

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {
+  byteStep,
   clampView,
   levelFor,
   niceStep,
@@ -73,5 +74,13 @@ describe('the axis', () => {
     expect(tickText(2_000_000_000, 1_000_000_000)).toBe('2 s');
     expect(tickText(0, 1000)).toBe('0 µs');
     expect(tickText(1_234_567_890, 10)).toBe('1,234,567.89 µs');
+  });
+});
+
+describe('an axis of bytes', () => {
+  it('has its places at powers of two', () => {
+    expect(byteStep((333 * 1024 ** 2) / 5)).toBe(128 * 1024 ** 2);
+    expect(byteStep(1024)).toBe(1024);
+    expect(byteStep(0.2)).toBe(1);
   });
 });

@@ -68,6 +68,13 @@ export function niceStep(atLeast: number): number {
   return 10 * power;
 }
 
+// Bytes are written in powers of two, and so are the places of their axis: 128 MiB, not 95.4.
+export const BYTE_STEPS: readonly number[] = Array.from({length: 64}, (_, i) => 2 ** i);
+
+export function byteStep(atLeast: number): number {
+  return BYTE_STEPS.find((step) => step >= atLeast * (1 - 1e-9)) ?? niceStep(atLeast);
+}
+
 const UNITS: readonly (readonly [string, number])[] = [
   ['ns', 1],
   ['µs', 1e3],

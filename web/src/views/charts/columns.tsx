@@ -3,7 +3,7 @@
 import {useState} from 'preact/hooks';
 import type {Unit} from '../../api/tables';
 import {figureText} from '../../render/cells';
-import {niceStep} from '../../render/scale';
+import {byteStep, niceStep} from '../../render/scale';
 import {useWidth} from '../width';
 
 export interface ColumnPart {
@@ -48,7 +48,7 @@ export function Columns({label, names, parts, unit, height = 190, onPick}: Colum
     });
   }
   const grid: number[] = [];
-  const rise = niceStep(top / 5);
+  const rise = unit === 'bytes' ? byteStep(top / 5) : niceStep(top / 5);
   for (let value = 0; value <= top; value += rise) grid.push(value);
   const every = Math.max(1, Math.ceil(n / Math.floor((width - LEFT) / 76)));
   const columnAt = (x: number) => Math.min(Math.max(Math.floor(x / step), 0), n - 1);

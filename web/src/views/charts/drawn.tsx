@@ -102,7 +102,10 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
       />
     );
   }
-  const isOrdered = drawing.chart === 'histogram' || x.name === 'step';
+  const isOrdered =
+    drawing.chart === 'histogram' ||
+    x.name === 'step' ||
+    (drawing.chart === 'stack' && isSeries(table, drawing.x));
   if (isOrdered && table.rows.length > 1) {
     const inOrder = drawing.chart === 'bars' ? ys.slice(0, 1) : ys;
     return (
@@ -147,6 +150,15 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
       )}
       {legend}
     </>
+  );
+}
+
+// Many rows whose x only grows, such as the events of a history, are a course and no ranking.
+function isSeries(table: Table, x: string): boolean {
+  const at = table.rows.map((row) => numberAt(table, row, x));
+  return (
+    at.length > MOST_BARS &&
+    at.every((value, i) => value !== null && (i === 0 || value > (at[i - 1] ?? 0)))
   );
 }
 

@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type {Unit} from '../../api/tables';
 import {figureText} from '../../render/cells';
+import {BYTE_STEPS} from '../../render/scale';
 import {theme} from '../../state/theme';
 
 export interface Line {
@@ -66,7 +67,12 @@ export function Lines({
         },
         axes: [
           {...axis, size: 30, values: (_, ticks) => ticks.map((v) => figureText(v, xUnit, true))},
-          {...axis, size: 72, values: (_, ticks) => ticks.map((v) => figureText(v, unit))},
+          {
+            ...axis,
+            size: 72,
+            values: (_, ticks) => ticks.map((v) => figureText(v, unit)),
+            ...(unit === 'bytes' ? {incrs: [...BYTE_STEPS]} : {}),
+          },
         ],
         series: [
           {label: 'at', value: (_, v) => (v === null ? '–' : figureText(v, xUnit, true))},
