@@ -2,6 +2,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/advice_options.h"
 #include "cli/analysis_options.h"
@@ -76,8 +81,11 @@ Exit explain(const Context& context, const report::Look& look) {
     (void)context.console.write(text);
     return Exit::kDone;
   }
-  context.console.error("there is no rule '" + rule + "'" + suggestion(rule, report::rule_names()));
-  context.console.hint("`stepscope help advise rules` lists them");
+  const std::vector<std::string_view> names = report::rule_names();
+  const std::string near = suggestion(rule, names);
+  context.console.error(fmt::format("there is no rule '{}'{}", rule, near));
+  context.console.hint(near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                    : "`stepscope help advise rules` lists them all");
   return Exit::kUsage;
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,9 @@ constexpr std::array kOptions = std::to_array<Option>({
      .value = "FILE",
      .help = "write what these runs say about the limits: a few kB, made to be committed",
      .completes = Completes::kFiles},
+    {.name = "strict", .help = "fail too where it is unsure: a change worth seeing could hide"},
+    {.name = "allow-unfinished",
+     .help = "judge a run that was killed, raised or was ended by a signal like any other"},
     {.name = "json", .help = "print JSON (schema stepscope.check/1)"},
     {.name = "md", .help = "print Markdown instead of text"},
     {.name = "github", .help = "print GitHub's annotations too"},
@@ -81,6 +85,8 @@ base::Result<Request> request_from(const Context& context) {
   if (arguments.has("rules")) {
     SCOPE_TRY(request.rules, session::read_gate_rules(arguments.text("rules")));
   }
+  request.rules.strict |= arguments.has("strict");
+  request.rules.allow_unfinished |= arguments.has("allow-unfinished");
   for (std::size_t i = 0; i < kUnits.size(); ++i) {
     if (arguments.text("unit") == kUnits[i]) request.unit_ns = kUnitNs[i];
   }
@@ -147,7 +153,8 @@ base::Status write_report(const Context& context, const report::GateReport& repo
 
 // A limit that somebody wrote down must be judged: a gate that looks away is none.
 Exit judged_exit(const Context& context, const report::GateReport& report, Exit status) {
-  if (report.failed()) return Exit::kCheckFailed;
+  if (report.failed() && !report.nothing_judged()) return Exit::kCheckFailed;
+  if (report.nothing_judged()) status = Exit::kCheckFailed;
   for (const analysis::Judged& one : report.judged) {
     if (one.outcome != analysis::Outcome::kNotJudged || !one.limit.asked) continue;
     context.console.error(
@@ -155,6 +162,21 @@ Exit judged_exit(const Context& context, const report::GateReport& report, Exit 
     status = Exit::kUsage;
   }
   return status;
+}
+
+// What runs are compared with must be worth it: a run without steps guards nothing.
+bool may_be_baseline(const Context& context, const Request& request,
+                     std::span<const RunSamples> runs) {
+  bool good = true;
+  for (const analysis::Judged& one : analysis::judge(request.rules, {}, runs)) {
+    if (!one.about_run) continue;
+    context.console.error(fmt::format("no baseline is written: {}", one.why));
+    if (one.limit.name == "ending") {
+      context.console.hint("--allow-unfinished takes it all the same");
+    }
+    good = false;
+  }
+  return good;
 }
 
 Exit run_check(const Context& context) {
@@ -173,6 +195,7 @@ Exit run_check(const Context& context) {
     for (RunSamples& run : *runs) report.after.push_back(std::move(run));
   }
   if (arguments.has("write-baseline")) {
+    if (!may_be_baseline(context, *request, report.after)) return Exit::kCheckFailed;
     const std::string path = arguments.text("write-baseline");
     const base::Status written =
         write_file(path, session::baseline_json(report.after), context.interrupt);
@@ -185,6 +208,7 @@ Exit run_check(const Context& context) {
     if (!runs) return status;
     report.before = *std::move(runs);
   }
+  report.rules = request->rules;
   report.judged = analysis::judge(request->rules, report.before, report.after);
   if (const base::Status written = write_report(context, report, *request); !written) {
     return show_error(context, written.error());
@@ -203,11 +227,13 @@ const Command kCheck{
 communication or any column of any analysis. Exit 1 where one is surely worse than allowed:
 noise within a run, between steps that follow each other and between runs of one program
 does not count. Where a change worth seeing could hide in the noise, it says how many steps
-or runs it takes to see it, and passes.
+or runs it takes to see it, and passes (--strict: fails). Exit 1 too for a run that was killed
+or raised, and for one without steps.
 
-RUN is a trace, a folder of them (one per rank), or a file with step times: a line is a number, a list
-of numbers (one run), or an object with step_time_ms or the like. Several RUNs are the same
-program run again, which narrows the noise. The rules file: docs/formats/check-rules.md.
+RUN is a trace, a run folder, a folder of traces (one per rank), or a file with step times: a
+line is a number, a list of numbers (one run), or an object with step_time_ms or the like. Of a
+run folder all settled steps outside of trace windows count. Several RUNs are the same program
+run again, which narrows the noise. The rules file: docs/formats/check-rules.md.
 )",
     .options = kOptions,
     .examples = R"(  stepscope check run1/ run2/ run3/ --write-baseline baseline.json

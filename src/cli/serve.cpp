@@ -24,6 +24,7 @@
 #include "cli/open_run.h"
 #include "cli/settings.h"
 #include "server/server.h"
+#include "session/discover.h"
 
 namespace stepscope::cli {
 namespace {
@@ -157,6 +158,8 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
       return fail(Code::kNotFound, fmt::format("{}: no such file or folder", path));
     }
   }
+  // What is in them is read meanwhile; whether it is one run is said at once.
+  SCOPE_TRY(session::discover(options.shelf.paths));
   if (arguments.has("port") && arguments.has("socket")) {
     return fail(Code::kInvalidArgument, "--port and --socket: choose one");
   }

@@ -37,6 +37,7 @@ std::string check_steps(const std::vector<std::vector<double>>& runs,
   report::GateReport report;
   report.before = samples_of(baseline, "baseline");
   report.after = samples_of(runs, "run");
+  report.rules = limits;
   report.judged = analysis::judge(limits, report.before, report.after);
   return report::gate_json(report);
 }

@@ -104,24 +104,49 @@ std::string change_text(const TableLine& line) {
                                         line.number("high_share")));
 }
 
+// Whether parts are of other steps than those whose lengths are compared.
+bool parts_are_of_others(const analysis::Answer& diff) {
+  const base::Table* sides = table_of(diff, "sides");
+  for (std::size_t r = 0; sides != nullptr && r < sides->rows(); ++r) {
+    if (TableLine(*sides, r).has("traced_steps")) return true;
+  }
+  return false;
+}
+
+// One side was traced and the other was not.
+bool kinds_differ(const analysis::Answer& diff) {
+  const base::Table* sides = table_of(diff, "sides");
+  return sides != nullptr && sides->rows() == 2 &&
+         TableLine(*sides, 0).text("kind") != TableLine(*sides, 1).text("kind");
+}
+
 // The parts that explain most of the change.
 std::string reasons_text(const analysis::Answer& diff, double change_ns) {
   constexpr double kWorthNaming = 0.2;  // of the change
   constexpr std::size_t kMost = 2;
   const base::Table* parts = table_of(diff, "parts");
-  std::vector<TableLine> named;
+  double all = 0;
   for (std::size_t r = 0; parts != nullptr && r < parts->rows(); ++r) {
+    all += TableLine(*parts, r).number("change_ns");
+  }
+  if (all * change_ns <= 0) return {};  // traced steps tell another story
+  std::vector<TableLine> named;
+  for (std::size_t r = 0; r < parts->rows(); ++r) {
     const TableLine line(*parts, r);
-    if (line.number("change_ns") / change_ns >= kWorthNaming) named.push_back(line);
+    if (line.number("change_ns") / all >= kWorthNaming) named.push_back(line);
   }
   std::ranges::stable_sort(named, std::ranges::greater{}, [](const TableLine& line) {
     return std::abs(line.number("change_ns"));
   });
+  // A profiler changes steps: what they are made of is theirs, and need not add up to the others.
+  const bool of_it = !parts_are_of_others(diff) ||
+                     (std::abs(all) < 2 * std::abs(change_ns) && !named.empty() &&
+                      std::abs(named.front().number("change_ns")) <= std::abs(change_ns));
   std::string out;
   for (std::size_t i = 0; i < std::min(kMost, named.size()); ++i) {
-    out += fmt::format("{}{}{}: {}", i == 0 ? "; " : ", ",
-                       time_text(std::abs(named[i].number("change_ns"))), i == 0 ? " of it" : "",
-                       part_words(named[i].text("part")));
+    const std::string_view before = i > 0 ? ", " : of_it ? "; " : "; in traced steps ";
+    out += fmt::format("{}{}{}: {}", before, time_text(std::abs(named[i].number("change_ns"))),
+                       i == 0 && of_it ? " of it" : "", part_words(named[i].text("part")));
   }
   return out;
 }
@@ -130,16 +155,33 @@ std::string side_text(const TableLine& line, bool several_ranks) {
   std::string out(line.text("run"));
   if (several_ranks) out += fmt::format(", rank {}", line.whole("rank"));
   out += ": " + counted(static_cast<std::uint64_t>(line.whole("steps")), "step");
+  if (line.text("kind") == "untraced") out += " outside of trace windows";
   if (line.whole("warmup_steps") > 0) {
     out += fmt::format(" ({} of warm-up left out)", line.whole("warmup_steps"));
+  }
+  if (line.has("traced_steps")) {
+    out += fmt::format(", {} traced", line.whole("traced_steps"));
   }
   if (line.has("gpu")) out += fmt::format(", {}", line.text("gpu"));
   return out;
 }
 
+// A change of more than +1000 % is no per cent that anybody can picture.
+constexpr double kMostAsShare = 10;
+
+// "11.5 times", "19,080 times": after, divided by before.
+std::string times_as_much(double share) {
+  const double ratio = 1 + share;
+  constexpr double kWhole = 100;
+  constexpr double kMost = 1e15;
+  if (ratio < kWhole) return fmt::format("{:.1f} times", ratio);
+  return count_text(static_cast<std::uint64_t>(std::llround(std::min(ratio, kMost)))) + " times";
+}
+
 }  // namespace
 
 std::string signed_share_text(double share, std::optional<double> error) {
+  if (share > kMostAsShare) return times_as_much(share);
   const double percent = 100 * share;
   const double scale = error ? 100 * *error : std::abs(percent) / 10;
   const int digits = scale >= 1 ? 0 : scale >= 0.1 ? 1 : 2;
@@ -148,9 +190,20 @@ std::string signed_share_text(double share, std::optional<double> error) {
   return fmt::format("{}{}", percent < 0 && !is_zero ? "−" : "+", text);
 }
 
+std::string amount_of_change_text(double share) {
+  const std::string text = signed_share_text(share);
+  return text.starts_with('+') ? text.substr(1) : text;
+}
+
 std::string bounded_share_text(double share, double low, double high) {
   constexpr double kLopsided = 0.1;
   const double error = (high - low) / 2;
+  if (high > kMostAsShare) {
+    std::string least = signed_share_text(low, error);
+    if (low > kMostAsShare) least.resize(least.find(' '));  // the unit once
+    return fmt::format("{}, between {} and {}", signed_share_text(share, error), least,
+                       signed_share_text(high, error));
+  }
   if (std::abs(low + error - share) > kLopsided * error) {
     return fmt::format("{}, between {} and {}", signed_share_text(share, error),
                        signed_share_text(low, error), signed_share_text(high, error));
@@ -163,6 +216,9 @@ std::string diff_sentence(const analysis::Answer& diff) {
   const auto typical = line_of(diff, "typical");
   if (!typical) return "nothing to compare: one side has no steps";
   const std::string head = fmt::format("step {}{}", times_text(*typical), change_text(*typical));
+  if (kinds_differ(diff)) {
+    return head + "; unsure: one side was traced, the other was not, and a profiler costs time";
+  }
   if (!typical->has("significant")) {
     return head + reasons_text(diff, typical->number("change_ns")) +
            "; too few steps to say how sure that is";

@@ -14,9 +14,12 @@ namespace stepscope::report {
 struct GateReport {
   std::vector<analysis::Judged> judged;
   std::vector<analysis::RunSamples> before, after;
+  analysis::GateRules rules = {};
 
   std::size_t count(analysis::Outcome outcome) const;
-  bool failed() const { return count(analysis::Outcome::kFailed) > 0; }
+  bool nothing_judged() const { return count(analysis::Outcome::kNotJudged) == judged.size(); }
+  // A gate that could judge nothing has let nothing through.
+  bool failed() const;
 };
 
 // "failed: step_time", "passed: 4 limits"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "report/cell_text.h"
@@ -13,6 +15,7 @@ namespace {
 using analysis::Judged;
 using analysis::Outcome;
 using analysis::RunSamples;
+using analysis::StepKind;
 
 Style style_of(Outcome outcome) {
   switch (outcome) {
@@ -29,23 +32,46 @@ Style style_of(Outcome outcome) {
   return Style::kFaint;
 }
 
-// "run.json: 66 steps (4 of warm-up left out)"
-std::string run_text(const RunSamples& run) {
-  const auto steps = run.samples.find(std::string(analysis::sample::kStepTime));
-  const std::size_t count = steps == run.samples.end() ? 0 : steps->second.values.size();
-  std::string out = fmt::format("{}: {}", printable(run.name), counted(count, "step"));
-  if (run.warmup > 0) out += fmt::format(" ({} of warm-up left out)", run.warmup);
+std::size_t count_steps(std::span<const RunSamples> runs, StepKind kind) {
+  std::size_t count = 0;
+  for (const RunSamples& run : runs) {
+    if (const analysis::Sample* steps = steps_of(run, kind)) count += steps->values.size();
+  }
+  return count;
+}
+
+// "66 steps", "487 steps outside of trace windows": where one may ask which.
+std::string steps_text(std::span<const RunSamples> runs, StepKind kind) {
+  std::string out = counted(count_steps(runs, kind), "step");
+  const auto all_are = [&](StepKind wanted) {
+    return !runs.empty() && std::ranges::all_of(runs, [&](const RunSamples& run) {
+      const analysis::Sample* steps = steps_of(run, kind);
+      return steps != nullptr && steps->kind == wanted;
+    });
+  };
+  if (all_are(StepKind::kUntraced)) out += " outside of trace windows";
+  const bool left_out = std::ranges::any_of(runs, [&](const RunSamples& run) {
+    return steps_of(run, kind) != steps_of(run, StepKind::kUntold);
+  });
+  if (left_out) out += " that were traced";
   return out;
 }
 
-std::string runs_text(std::span<const RunSamples> runs) {
-  if (runs.size() == 1) return run_text(runs.front());
-  std::size_t steps = 0;
-  for (const RunSamples& run : runs) {
-    const auto found = run.samples.find(std::string(analysis::sample::kStepTime));
-    if (found != run.samples.end()) steps += found->second.values.size();
+// "run.json: 66 steps (4 of warm-up left out)"
+std::string run_text(const RunSamples& run, StepKind kind) {
+  std::string out =
+      fmt::format("{}: {}", printable(run.name), steps_text(std::span(&run, 1), kind));
+  if (run.warmup > 0 && steps_of(run, kind) == steps_of(run, StepKind::kUntold)) {
+    out += fmt::format(" ({} of warm-up left out)", run.warmup);
   }
-  return fmt::format("{} with {}", counted(runs.size(), "run"), counted(steps, "step"));
+  if (!run.bad_end.empty()) out += fmt::format("; it {}", printable(run.bad_end));
+  return out;
+}
+
+std::string runs_text(std::span<const RunSamples> runs, const GateReport& report) {
+  const StepKind kind = choose_steps(report.before, report.after).kind;
+  if (runs.size() == 1) return run_text(runs.front(), kind);
+  return fmt::format("{} with {}", counted(runs.size(), "run"), steps_text(runs, kind));
 }
 
 std::string xml_text(std::string_view text) {
@@ -94,7 +120,7 @@ void write_figures(JsonWriter& json, const Judged& one) {
     value ? json.value(*value) : json.null();
   };
   const analysis::Difference& change = one.change;
-  const bool judged = one.outcome != Outcome::kNotJudged;
+  const bool judged = one.outcome != Outcome::kNotJudged && !one.about_run;
   optional("before", one.has_before ? std::optional(change.before) : std::nullopt);
   optional("after", judged ? std::optional(change.after) : std::nullopt);
   optional("change_share", one.has_before ? change.share() : std::nullopt);
@@ -112,10 +138,12 @@ void write_figures(JsonWriter& json, const Judged& one) {
   json.end_object();
 }
 
-void write_runs(JsonWriter& json, std::string_view name, std::span<const RunSamples> runs) {
+void write_runs(JsonWriter& json, std::string_view name, std::span<const RunSamples> runs,
+                const GateReport& report) {
+  const StepKind kind = choose_steps(report.before, report.after).kind;
   json.key(name);
   json.begin_list();
-  for (const RunSamples& run : runs) json.value(std::string_view(run_text(run)));
+  for (const RunSamples& run : runs) json.value(std::string_view(run_text(run, kind)));
   json.end_list();
 }
 
@@ -124,8 +152,9 @@ void write_runs(JsonWriter& json, std::string_view name, std::span<const RunSamp
 std::string gate_text(const GateReport& report, const Look& look) {
   std::string out =
       styled(gate_verdict(report), report.failed() ? Style::kBad : Style::kStrong, look) + "\n\n";
-  if (!report.before.empty()) out += fmt::format("  baseline  {}\n", runs_text(report.before));
-  out += fmt::format("  run       {}\n\n", runs_text(report.after));
+  if (!report.before.empty())
+    out += fmt::format("  baseline  {}\n", runs_text(report.before, report));
+  out += fmt::format("  run       {}\n\n", runs_text(report.after, report));
   constexpr std::string_view kIndent = "              ";
   for (const Judged& one : report.judged) {
     const std::size_t room = look.width > 60 ? look.width - kIndent.size() : 0;
@@ -145,12 +174,12 @@ std::string gate_text(const GateReport& report, const Look& look) {
 std::string gate_md(const GateReport& report) {
   std::string out = fmt::format("## stepscope check: {}\n\n", markdown_text(gate_verdict(report)));
   if (!report.before.empty()) {
-    out += fmt::format("- baseline: {}\n", markdown_text(runs_text(report.before)));
+    out += fmt::format("- baseline: {}\n", markdown_text(runs_text(report.before, report)));
   }
   out += fmt::format("- run: {}\n\n| outcome | limit |\n|---|---|\n",
-                     markdown_text(runs_text(report.after)));
+                     markdown_text(runs_text(report.after, report)));
   for (const Judged& one : report.judged) {
-    const bool failed = one.outcome == Outcome::kFailed;
+    const bool failed = fails(one, report.rules);
     out += fmt::format("| {}{}{} | {} |\n", failed ? "**" : "", name_of(one.outcome),
                        failed ? "**" : "", markdown_text(judged_text(one)));
   }
@@ -163,8 +192,8 @@ std::string gate_json(const GateReport& report) {
   json.member("schema", "stepscope.check/1");
   json.member("failed", report.failed());
   json.member("verdict", std::string_view(gate_verdict(report)));
-  write_runs(json, "baseline", report.before);
-  write_runs(json, "runs", report.after);
+  write_runs(json, "baseline", report.before, report);
+  write_runs(json, "runs", report.after, report);
   json.key("limits");
   json.begin_list();
   for (const Judged& one : report.judged) {
@@ -186,12 +215,15 @@ std::string gate_junit(const GateReport& report) {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
       "<testsuite name=\"stepscope check\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
       "skipped=\"{}\">\n",
-      report.judged.size(), report.count(Outcome::kFailed), report.count(Outcome::kNotJudged));
+      report.judged.size(),
+      std::ranges::count_if(report.judged,
+                            [&](const Judged& one) { return fails(one, report.rules); }),
+      report.count(Outcome::kNotJudged));
   for (const Judged& one : report.judged) {
     const std::string text = xml_text(printable(judged_text(one)));
     out += fmt::format("<testcase classname=\"stepscope.check\" name=\"{}\">",
                        xml_text(printable(one.limit.name)));
-    if (one.outcome == Outcome::kFailed) {
+    if (fails(one, report.rules)) {
       out += fmt::format("<failure message=\"{0}\">{0}</failure>", text);
     } else if (one.outcome == Outcome::kNotJudged) {
       out += fmt::format("<skipped message=\"{}\"/>", text);
@@ -207,7 +239,7 @@ std::string gate_github(const GateReport& report) {
   std::string out;
   for (const Judged& one : report.judged) {
     if (one.outcome == Outcome::kPassed || one.outcome == Outcome::kNotJudged) continue;
-    const std::string_view level = one.outcome == Outcome::kFailed   ? "error"
+    const std::string_view level = fails(one, report.rules)          ? "error"
                                    : one.outcome == Outcome::kUnsure ? "warning"
                                                                      : "notice";
     out += fmt::format("::{} title=stepscope check {}::{}\n", level, name_of(one.outcome),

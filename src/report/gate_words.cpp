@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/cell_text.h"
 #include "report/diff.h"
@@ -55,7 +56,7 @@ std::string needed_text(const Judged& judged) {
   if (!judged.why.empty()) return judged.why;
   const Difference& change = judged.change;
   if (!change.enough) return {};
-  const std::string seen = signed_share_text(change.smallest_seen / change.before).substr(1);
+  const std::string seen = amount_of_change_text(change.smallest_seen / change.before);
   std::string out =
       fmt::format("with so much noise a change of less than {} may stay unseen; it takes ", seen);
   if (change.enough->steps > 0) {
@@ -73,14 +74,22 @@ std::size_t GateReport::count(Outcome outcome) const {
       std::ranges::count_if(judged, [&](const Judged& one) { return one.outcome == outcome; }));
 }
 
+bool GateReport::failed() const {
+  return nothing_judged() ||
+         std::ranges::any_of(judged, [&](const Judged& one) { return fails(one, rules); });
+}
+
 std::string gate_verdict(const GateReport& report) {
-  std::string failed;
+  std::vector<std::string> failed;
   for (const Judged& one : report.judged) {
-    if (one.outcome == Outcome::kFailed) failed += (failed.empty() ? "" : ", ") + one.limit.name;
+    if (!fails(one, report.rules)) continue;
+    const bool unsure = one.outcome == Outcome::kUnsure;
+    std::string words = unsure ? one.limit.name + " is unsure" : one.limit.name;
+    if (failed.empty() || failed.back() != words) failed.push_back(std::move(words));
   }
-  if (!failed.empty()) return "failed: " + failed;
+  if (!failed.empty()) return fmt::format("failed: {}", fmt::join(failed, ", "));
+  if (report.nothing_judged()) return "failed: nothing could be judged";
   const std::size_t judged = report.judged.size() - report.count(Outcome::kNotJudged);
-  if (judged == 0) return "nothing could be judged";
   std::string out = "passed: " + counted(judged, "limit");
   if (const std::size_t unsure = report.count(Outcome::kUnsure); unsure > 0) {
     out += fmt::format(", {} of them with little certainty", unsure);
@@ -90,10 +99,13 @@ std::string gate_verdict(const GateReport& report) {
 
 std::string judged_text(const Judged& judged) {
   const std::string& name = judged.limit.name;
-  if (judged.outcome == Outcome::kNotJudged) return fmt::format("{}: {}", name, judged.why);
+  if (judged.outcome == Outcome::kNotJudged || judged.about_run) {
+    return fmt::format("{}: {}", name, judged.why);
+  }
   std::string out = fmt::format("{} {}{}; allowed: {}", name, from_to(judged), change_text(judged),
                                 allowed_text(judged.limit));
   if (judged.outcome == Outcome::kUnsure) out += "; " + needed_text(judged);
+  if (!judged.remark.empty()) out += "; " + judged.remark;
   return out;
 }
 

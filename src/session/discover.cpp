@@ -8,13 +8,17 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/ascii.h"
 #include "bytes/beneath.h"
+#include "bytes/source_within.h"
 #include "session/folder_names.h"
 #include "session/natural_order.h"
 #include "session/run_folder.h"
@@ -55,11 +59,12 @@ class Search {
       return base::Done{};
     }
     const std::size_t failures_before = found_.failures.size();
+    runs_.clear();
     if (!list(path, facts, 0)) {
       base::Error error = found_.failures[failures_before].error;
       return base::Failure{std::move(error)};
     }
-    return base::Done{};
+    return runs_.size() < 2 ? base::Status(base::Done{}) : several_runs(path);
   }
 
   Discovery finish() {
@@ -108,16 +113,59 @@ class Search {
     if (const int error = list_names(folder, within_, names); error != 0) {
       return failed(folder, code_of(error), std::strerror(error));
     }
-    const bool is_run = leave_attempts(folder, names, depth);
+    const bool is_run = is_run_folder(folder, names);
+    if (is_run && is_in_run_) {
+      found_.skipped.push_back({folder, "another run: name it to open it"});
+      return true;
+    }
+    if (is_run) runs_.push_back(folder);
+    const bool was_in_run = std::exchange(is_in_run_, is_in_run_ || is_run);
+    leave_attempts(folder, names, depth);
+    const bool is_part = is_run || attempt_number(fs::path(folder).filename().string());
     for (const std::string& name : names) {
-      if (is_run && holds_no_recording(name)) continue;
+      if (is_part && holds_no_recording(name)) continue;
       visit((fs::path(folder) / name).string(), name, depth);
     }
+    is_in_run_ = was_in_run;
     return true;
   }
 
-  // Visits the last attempt of a run and takes all of them off the list. False: it is no run.
-  bool leave_attempts(const std::string& folder, std::vector<std::string>& names, int depth) {
+  // What stepscope made for one run; its run.json may be lost.
+  bool is_run_folder(const std::string& folder, const std::vector<std::string>& names) const {
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      return attempt_number(name) ||
+             (name == "run.json" && is_run_file((fs::path(folder) / name).string()));
+    });
+  }
+
+  // Of a run that stepscope recorded: others have a run.json, too.
+  bool is_run_file(const std::string& path) const {
+    constexpr off_t kMost = 1 << 20;
+    struct stat facts{};
+    if (!look_at(path, within_, facts) || !S_ISREG(facts.st_mode) || facts.st_size > kMost) {
+      return false;
+    }
+    const std::optional<std::string> text = bytes::whole_file(within_, path);
+    return text && says_run(*text);
+  }
+
+  // Two trainings read as one would give numbers of neither.
+  base::Failure several_runs(const std::string& folder) {
+    constexpr std::size_t kShown = 6;
+    std::ranges::sort(runs_, natural_less);
+    std::string names;
+    for (std::size_t i = 0; i < std::min(kShown, runs_.size()); ++i) {
+      names += (i == 0 ? "" : ", ") + fs::path(runs_[i]).lexically_relative(folder).string();
+    }
+    if (runs_.size() > kShown) names += fmt::format(" and {} more", runs_.size() - kShown);
+    return fail(Code::kInvalidArgument,
+                fmt::format("{}: this folder holds {} runs: {}; name one, as in `stepscope report "
+                            "{}`, or choose in the browser with `stepscope serve --root {}`",
+                            folder, runs_.size(), names, runs_.front(), folder));
+  }
+
+  // Visits the last attempt of a run and takes all of them off the list.
+  void leave_attempts(const std::string& folder, std::vector<std::string>& names, int depth) {
     const auto is_attempt = [](const std::string& name) {
       return attempt_number(name).has_value();
     };
@@ -138,8 +186,6 @@ class Search {
         taken = found_.files.size() > before;
       }
     }
-    return !attempts.empty() || is_attempt(fs::path(folder).filename().string()) ||
-           std::ranges::find(names, "run.json") != names.end();
   }
 
   void visit(const std::string& path, const std::string& name, int depth) {
@@ -201,6 +247,8 @@ class Search {
   Discovery found_;
   std::size_t argument_ = 0;
   std::set<Place> files_seen_, folders_seen_;
+  std::vector<std::string> runs_;  // that the path in hand led to
+  bool is_in_run_ = false;
 };
 
 }  // namespace

@@ -127,6 +127,51 @@ TEST(Discover, TakesTheLastAttemptOfARun) {
   EXPECT_THAT(named->earlier_attempts, IsEmpty());
 }
 
+constexpr const char* kRunFile = R"({"schema": "stepscope.run/1", "id": "x"})";
+
+TEST(Discover, AFolderOfSeveralRunsIsNoRun) {
+  const TempFolder folder;
+  for (const std::string run : {"b", "a", "deep/c"}) {
+    folder.write((run + "/run.json").c_str(), kRunFile);
+    folder.write((run + "/attempt-0/rank00000/events.scope").c_str(), "{}");
+  }
+  const auto found = discover({folder.path()});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, base::Code::kInvalidArgument);
+  EXPECT_THAT(found.error().message,
+              testing::HasSubstr("this folder holds 3 runs: a, b, deep/c; name one, as in "
+                                 "`stepscope report " +
+                                 (folder / "a") + "`"));
+  // One of them, or the folder of one alone, opens; two that were named are two paths.
+  EXPECT_EQ(discover({folder / "a"})->files.size(), 2u);
+  EXPECT_EQ(discover({folder / "deep"})->files.size(), 2u);
+  EXPECT_EQ(discover({folder / "a", folder / "b"})->files.size(), 4u);
+}
+
+TEST(Discover, ARunWithinARunIsLeftOut) {
+  const TempFolder folder;
+  folder.write("run.json", kRunFile);
+  folder.write("attempt-0/rank00000/events.scope", "{}");
+  folder.write("later/run.json", kRunFile);
+  folder.write("later/attempt-0/rank00000/events.scope", "{}");
+  const auto found = discover({folder.path()});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(paths_of(*found, folder),
+              ElementsAre("attempt-0/rank00000/events.scope", "run.json"));
+  ASSERT_EQ(found->skipped.size(), 1u);
+  EXPECT_EQ(found->skipped[0].path, folder / "later");
+}
+
+TEST(Discover, SomebodyElsesRunJsonMakesNoRun) {
+  const TempFolder folder;
+  for (const char* name : {"rank0/run.json", "rank1/run.json"}) folder.write(name, "{\"id\": 1}");
+  folder.write("rank0/trace.json", "{}");
+  folder.write("rank1/trace.json", "{}");
+  const auto found = discover({folder.path()});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->files.size(), 4u);
+}
+
 // A file that is being packed is there twice for a moment.
 TEST(Discover, TakesOneOfAFileAndItsUnfinishedTwin) {
   const TempFolder folder;

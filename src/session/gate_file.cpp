@@ -19,8 +19,8 @@ using analysis::GateLimit;
 using analysis::GateRules;
 using base::Unit;
 
-constexpr std::array<std::string_view, 4> kTop = {"limits", "false_alarms", "worth_seeing",
-                                                  "run_to_run"};
+constexpr std::array<std::string_view, 6> kTop = {"limits",     "false_alarms", "worth_seeing",
+                                                  "run_to_run", "strict",       "allow_unfinished"};
 constexpr std::array<std::string_view, 9> kKeys = {"max_increase", "max_decrease",     "max",
                                                    "min",          "samples_per_step", "column",
                                                    "where",        "aggregate",        "average"};
@@ -98,6 +98,10 @@ class Parser {
         SCOPE_TRY(rules.worth_seeing, share(entry.second, key));
       } else if (key == "run_to_run") {
         SCOPE_TRY(rules.spread, share(entry.second, key));
+      } else if (key == "strict") {
+        SCOPE_TRY(rules.strict, yes_or_no(entry.second, key));
+      } else if (key == "allow_unfinished") {
+        SCOPE_TRY(rules.allow_unfinished, yes_or_no(entry.second, key));
       } else {
         return wrong(entry.first, fmt::format("unknown key '{}'{}", key, meant(key, kTop)));
       }
@@ -118,6 +122,12 @@ class Parser {
       return *value;
     }
     return wrong(node, fmt::format("'{}' takes a share such as 5% or 0.05", key));
+  }
+
+  base::Result<bool> yes_or_no(const YAML::Node& node, std::string_view key) const {
+    bool value = false;
+    if (node.IsScalar() && YAML::convert<bool>::decode(node, value)) return value;
+    return wrong(node, fmt::format("'{}' is true or false", key));
   }
 
   base::Result<std::vector<GateLimit>> limits(const YAML::Node& node) const {

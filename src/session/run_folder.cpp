@@ -26,6 +26,11 @@ std::optional<std::uint64_t> attempt_number(std::string_view folder_name) {
   return number;
 }
 
+bool says_run(std::string_view text) {
+  constexpr std::size_t kHead = 256;
+  return text.substr(0, kHead).find("\"stepscope.run/") != std::string_view::npos;
+}
+
 bool holds_no_recording(std::string_view folder_name) { return folder_name == "report"; }
 
 bool is_in_rank_folder(std::string_view path) {

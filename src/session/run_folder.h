@@ -11,6 +11,9 @@ namespace stepscope::session {
 // The N of attempt-N: a run that was started again under the same name.
 std::optional<std::uint64_t> attempt_number(std::string_view folder_name);
 
+// Whether this is the text of a run.json that stepscope wrote, and not somebody else's.
+bool says_run(std::string_view text);
+
 // A folder of a run that holds nothing recorded: finished reports.
 bool holds_no_recording(std::string_view folder_name);
 

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "analysis/compare/diff.h"
+#include "analysis/compare/step_samples.h"
 #include "base/nearest_word.h"
 #include "base/table_line.h"
+#include "session/run_ending.h"
 #include "session/settled.h"
 
 namespace stepscope::session {
@@ -29,21 +30,18 @@ const base::Table* table_of(const Answer& answer, std::string_view name) {
   return found == answer.tables.end() ? nullptr : &*found;
 }
 
-// Step time and exposed communication of the slowest rank, step by step.
-void add_steps(RunSamples& out, const Answer& steps) {
+// Of the slowest rank, step by step.
+void add_exposed(RunSamples& out, const Answer& steps) {
   const auto rank = analysis::slowest_rank(steps);
   const base::Table* table = table_of(steps, "steps");
   if (!rank || table == nullptr) return;
-  Sample times{.values = {}, .per_step = true};
   Sample exposed{.values = {}, .per_step = true};
   for (std::size_t r = 0; r < table->rows(); ++r) {
     const TableLine line(*table, r);
     if (line.whole("rank") != *rank) continue;
     const double step = line.number("step_ns");
-    times.values.push_back(step);
     exposed.values.push_back(step > 0 ? line.number("communication_ns") / step : 0);
   }
-  out.samples[std::string(analysis::sample::kStepTime)] = std::move(times);
   out.samples[std::string(analysis::sample::kExposedCommunication)] = std::move(exposed);
 }
 
@@ -128,6 +126,11 @@ std::map<std::string, std::string> all_rows(const analysis::Analysis& about) {
                  : std::map<std::string, std::string>{};
 }
 
+// Answered by what processes and machines recorded all along, not by traces.
+bool is_of_recording(const analysis::Analysis& about) {
+  return about.needs == analysis::Needs::kRecording || about.needs == analysis::Needs::kSystem;
+}
+
 }  // namespace
 
 RunSamples samples_of_steps(std::string_view name, std::span<const double> steps_ns) {
@@ -146,14 +149,27 @@ base::Result<RunSamples> samples_of(const Recording& recording, std::string_view
   RunSamples out{.name = std::string(name), .warmup = settled.warmup, .samples = {}};
   SCOPE_TRY(const Answer steps, settled.study.ask("steps"));
   SCOPE_TRY(const Answer overview, settled.study.ask("overview"));
-  add_steps(out, steps);
+  if (settled.marks_steps) {
+    analysis::add_step_times({&steps, &settled.untraced, settled.is_traced}, out);
+    if (settled.is_traced) add_exposed(out, steps);
+  }
   add_memory(out, overview);
+  out.bad_end = bad_end_of(recording, selection);
   std::map<std::string, Answer> answers;
+  std::optional<Study> untraced;
   for (const analysis::GateLimit& limit : rules.limits) {
     if (!limit.column) continue;
     const std::string& asked = limit.column->analysis;
     if (!answers.contains(asked)) {
-      SCOPE_TRY(Answer answer, settled.study.ask(asked, all_rows(*analysis::find_analysis(asked))));
+      const analysis::Analysis& about = *analysis::find_analysis(asked);
+      const bool of_recording = is_of_recording(about) && !settled.untraced.numbers.empty();
+      if (of_recording && !untraced) {
+        analysis::Selection steps_without_windows = selection;
+        steps_without_windows.steps = settled.untraced.numbers;
+        SCOPE_TRY(untraced, Study::prepare(recording, steps_without_windows, threads));
+      }
+      SCOPE_TRY(Answer answer,
+                (of_recording ? *untraced : settled.study).ask(asked, all_rows(about)));
       answers.emplace(asked, std::move(answer));
     }
     SCOPE_TRY(Sample sample, column_sample(answers.at(asked), *limit.column));

@@ -15,6 +15,7 @@ namespace {
 
 using analysis::RunSamples;
 using analysis::Sample;
+using analysis::StepKind;
 using base::Code;
 using base::fail;
 using nlohmann::json;
@@ -89,6 +90,15 @@ base::Result<std::vector<RunSamples>> read_steps(const std::string& path, std::i
   return runs;
 }
 
+// Files of earlier versions do not say it.
+StepKind kind_in(const json& sample) {
+  const auto found = sample.find("steps");
+  for (const StepKind kind : {StepKind::kUntraced, StepKind::kTraced}) {
+    if (found != sample.end() && found->is_string() && *found == name_of(kind)) return kind;
+  }
+  return StepKind::kUntold;
+}
+
 base::Result<std::vector<RunSamples>> read_baseline(const std::string& path, const json& root) {
   const auto wrong = [&](std::string_view what) {
     return fail(Code::kFormat,
@@ -112,7 +122,8 @@ base::Result<std::vector<RunSamples>> read_baseline(const std::string& path, con
                         sample["per_step"].is_boolean();
       if (!good) return wrong(fmt::format("'{}' has no 'values'", name));
       out.samples[name] = {.values = sample["values"].get<std::vector<double>>(),
-                           .per_step = sample["per_step"].get<bool>()};
+                           .per_step = sample["per_step"].get<bool>(),
+                           .kind = kind_in(sample)};
     }
     runs.push_back(std::move(out));
   }
@@ -130,9 +141,12 @@ std::string baseline_json(std::span<const RunSamples> runs) {
         json(runs[i].name).dump(-1, ' ', true, json::error_handler_t::replace), runs[i].warmup);
     bool first = true;
     for (const auto& [name, sample] : runs[i].samples) {
-      out += fmt::format("{}\n   {}: {{\"per_step\": {}, \"values\": [{}]}}", first ? "" : ",",
+      const std::string kind = sample.kind == StepKind::kUntold
+                                   ? std::string()
+                                   : fmt::format(", \"steps\": \"{}\"", name_of(sample.kind));
+      out += fmt::format("{}\n   {}: {{\"per_step\": {}{}, \"values\": [{}]}}", first ? "" : ",",
                          json(name).dump(-1, ' ', true, json::error_handler_t::replace),
-                         sample.per_step, fmt::join(sample.values, ", "));
+                         sample.per_step, kind, fmt::join(sample.values, ", "));
       first = false;
     }
     out += "}}";

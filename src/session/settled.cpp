@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/compare/diff.h"
+#include "analysis/compare/step_samples.h"
 
 namespace stepscope::session {
 namespace {
@@ -26,19 +26,40 @@ std::vector<std::int64_t> other_steps(const analysis::RunView& view,
   return {numbers.begin(), numbers.end()};
 }
 
+// Whether traced steps are the better ones: of the others there are only the first few of the run,
+// which nobody can tell from warm-up.
+bool is_traced_enough(const SettledStudy& settled) {
+  const analysis::RunView& view = settled.study.view();
+  const bool has_traced = std::ranges::any_of(view.windows, [](const analysis::WindowView& window) {
+    return window.has_steps && !window.trace->is_recording() && !window.measured.empty();
+  });
+  std::size_t most = 0;
+  for (const auto& [rank, steps] : settled.untraced.lengths) most = std::max(most, steps.size());
+  return has_traced && most < analysis::kFewestUntraced;
+}
+
 }  // namespace
 
 base::Result<SettledStudy> settle(const Recording& recording, analysis::Selection selection,
                                   unsigned threads) {
+  using analysis::Warmup;
   SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));
-  if (!selection.steps.empty() || !marks_steps(study.view())) {
-    return SettledStudy{.study = std::move(study)};
-  }
-  SCOPE_TRY(const analysis::Answer all, study.ask("steps"));
+  const bool chosen = !selection.steps.empty();
+  SettledStudy out{.study = std::move(study)};
+  const analysis::RunView& view = out.study.view();
+  out.is_traced = view.has_trace();
+  out.untraced = analysis::untraced_steps(view, recording.rank_records,
+                                          chosen ? Warmup::kKept : Warmup::kLeftOut);
+  if (is_traced_enough(out)) out.untraced = {};
+  out.marks_steps = !out.untraced.lengths.empty() ||
+                    std::ranges::any_of(view.windows, &analysis::WindowView::has_steps);
+  if (chosen || !marks_steps(view)) return out;
+  SCOPE_TRY(const analysis::Answer all, out.study.ask("steps"));
   const std::vector<std::int64_t> early = analysis::warmup_numbers(all);
-  selection.steps = other_steps(study.view(), early);
-  SCOPE_TRY(study, Study::prepare(recording, selection, threads));
-  return SettledStudy{.study = std::move(study), .warmup = early.size()};
+  selection.steps = other_steps(view, early);
+  SCOPE_TRY(out.study, Study::prepare(recording, selection, threads));
+  out.warmup = early.size();
+  return out;
 }
 
 }  // namespace stepscope::session

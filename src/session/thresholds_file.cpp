@@ -31,9 +31,9 @@ base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) 
     const std::string rule = scalar_of(entry.first);
     const std::vector<std::string_view> known = names_of(rule);
     if (rule.empty() || known.empty()) {
-      return wrong_at(name, entry.first,
-                      fmt::format("'{}' is no rule with thresholds; there are {}", rule,
-                                  fmt::join(names_of(""), ", ")));
+      return wrong_at(
+          name, entry.first,
+          fmt::format("'{}' is no rule with thresholds{}", rule, meant(rule, names_of(""))));
     }
     if (!entry.second.IsMap()) {
       return wrong_at(name, entry.second, fmt::format("'{}' takes thresholds with numbers", rule));
@@ -41,9 +41,9 @@ base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) 
     for (const auto& threshold : entry.second) {
       const std::string what = scalar_of(threshold.first);
       if (advice::find_threshold(rule, what) == nullptr) {
-        return wrong_at(name, threshold.first,
-                        fmt::format("'{}' has no threshold '{}'; it has {}", rule, what,
-                                    fmt::join(known, ", ")));
+        return wrong_at(
+            name, threshold.first,
+            fmt::format("'{}' has no threshold '{}'{}", rule, what, meant(what, known)));
       }
       double value = 0;
       if (!threshold.second.IsScalar() || !YAML::convert<double>::decode(threshold.second, value) ||

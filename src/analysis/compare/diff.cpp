@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/compare/matched.h"
+#include "analysis/compare/step_samples.h"
 #include "analysis/steps/step_parts.h"
 #include "base/table_line.h"
 
@@ -86,6 +87,10 @@ constexpr std::array kSideColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "whose figures these are: the slowest of those chosen"},
     {"steps", Type::kInt, Unit::kCount, "that were compared"},
     {"warmup_steps", Type::kInt, Unit::kCount, "at the beginning, left out"},
+    {"kind", Type::kText, Unit::kNone,
+     "of the steps that were compared: untraced, or traced, which costs time"},
+    {"traced_steps", Type::kInt, Unit::kCount,
+     "that parts, kernels and operators are of; nothing: of the steps that were compared"},
 });
 
 constexpr std::array<std::string_view, 2> kBothTimes = {"before_ns", "after_ns"};
@@ -116,12 +121,46 @@ void for_each_line(const Answer& answer, std::string_view table, std::int64_t ra
   }
 }
 
-SideRank side_rank(const Side& side) {
-  SideRank out{.side = &side, .rank = slowest_rank(side.steps).value_or(0)};
+// A side as it is compared.
+struct Compared {
+  const Side* side = nullptr;
+  RunSamples samples = {};
+  StepKind kind = StepKind::kTraced;  // of the steps whose lengths are compared
+  std::vector<double> lengths = {};   // of those
+  std::int64_t rank = 0;              // whose they are
+  std::size_t warmup = 0;             // left out before them
+  SideRank inside = {};               // what parts, kernels and operators are of
+  bool is_other_inside = false;       // they are of other steps: those that were traced
+};
+
+RunSteps steps_in(const Side& side) { return {&side.steps, &side.untraced, side.is_traced}; }
+
+SideRank inside_of(const Side& side, std::int64_t rank) {
+  SideRank out{.side = &side, .rank = rank};
+  if (step_lengths(side.steps, rank).empty()) out.rank = slowest_rank(side.steps).value_or(rank);
   const std::vector<double> steps = step_lengths(side.steps, out.rank);
   out.steps = std::max(1.0, static_cast<double>(steps.size()));
   out.step_ns = estimate(steps, Average::kTypical).value;
   return out;
+}
+
+Compared compared(const Side& side) {
+  Compared out{.side = &side};
+  out.samples.name = side.name;
+  add_step_times(steps_in(side), out.samples);
+  return out;
+}
+
+void take_steps(Compared& of, StepKind chosen) {
+  const Sample* steps = steps_of(of.samples, chosen);
+  of.rank = rank_of_steps(steps_in(*of.side), chosen).value_or(0);
+  of.inside = inside_of(*of.side, of.rank);
+  if (steps == nullptr) return;
+  of.lengths = steps->values;
+  of.kind = steps->kind;
+  const bool untraced = of.kind == StepKind::kUntraced;
+  of.warmup = untraced ? of.side->untraced.warmup : of.side->warmup;
+  of.is_other_inside = untraced && of.side->is_traced;
 }
 
 void add_time(base::Table& table, std::string_view quantity, const Difference& change) {
@@ -139,16 +178,19 @@ void add_time(base::Table& table, std::string_view quantity, const Difference& c
              significant, smallest});
 }
 
-void add_times(base::Table& table, const SideRank& before, const SideRank& after, bool one_run) {
-  const std::vector<double> a = step_lengths(before.side->steps, before.rank);
-  const std::vector<double> b = step_lengths(after.side->steps, after.rank);
+void add_times(base::Table& table, const Compared& before, const Compared& after, bool one_run) {
+  const std::vector<double>& a = before.lengths;
+  const std::vector<double>& b = after.lengths;
   if (a.empty() || b.empty()) return;
   for (const auto& [name, average] :
        {std::pair("typical", Average::kTypical), std::pair("mean", Average::kMean)}) {
     const Certainty certainty{.spread = one_run ? 0 : spread_of(average)};
     const std::array<Estimate, 1> one = {estimate(a, average)};
     const std::array<Estimate, 1> other = {estimate(b, average)};
-    add_time(table, name, compare(one, other, certainty));
+    Difference change = compare(one, other, certainty);
+    // What a profiler costs is in one of them, and nobody knows how much that is.
+    if (before.kind != after.kind) change.bounds.reset();
+    add_time(table, name, change);
   }
   if (a.size() == 1 && b.size() == 1) return;  // the others are all the same
   const auto at = [](std::vector<double> values, double share) {
@@ -213,22 +255,43 @@ void add_memory(base::Table& table, const SideRank& before, const SideRank& afte
   }
 }
 
-void add_side(base::Table& table, std::string_view name, const SideRank& of) {
+void add_side(base::Table& table, std::string_view name, const Compared& of) {
   std::string gpu;
-  for_each_line(of.side->overview, "devices", of.rank, [&](const TableLine& line) {
+  for_each_line(of.side->overview, "devices", of.inside.rank, [&](const TableLine& line) {
     if (gpu.empty()) gpu = line.text("name");
   });
+  const std::size_t inside = step_lengths(of.side->steps, of.inside.rank).size();
   table.add({name, of.side->name, gpu.empty() ? Cell(Null{}) : Cell(gpu), of.rank,
-             step_lengths(of.side->steps, of.rank).size(), of.side->warmup});
+             of.lengths.size(), of.warmup, name_of(of.kind),
+             of.is_other_inside ? Cell(inside) : Cell(Null{})});
 }
 
-void add_remarks(Answer& answer, const SideRank& before, const SideRank& after) {
-  for (const SideRank* of : {&before, &after}) {
+std::string sentence_of(std::string words) {
+  if (words.front() >= 'a' && words.front() <= 'z') {
+    words.front() = static_cast<char>(words.front() - 'a' + 'A');
+  }
+  return words + ".";
+}
+
+// Why there is nothing about what steps are made of; empty where there is.
+std::string why_nothing_inside(const Compared& before, const Compared& after) {
+  for (const auto& [one, other] : {std::pair(&before, &after), std::pair(&after, &before)}) {
+    const bool traced = one->side->is_traced && slowest_rank(one->side->steps).has_value();
+    const bool other_traced =
+        other->side->is_traced && slowest_rank(other->side->steps).has_value();
+    if (traced || !other_traced) continue;
+    return "No step of " + one->side->name +
+           " was traced: what steps are made of, kernels and operators cannot be compared.";
+  }
+  return {};
+}
+
+void add_remarks(Answer& answer, const Compared& before, const Compared& after) {
+  for (const Compared* of : {&before, &after}) {
     const Side& side = *of->side;
-    const std::size_t steps = step_lengths(side.steps, of->rank).size();
-    if (steps == 0) {
+    if (of->lengths.empty()) {
       answer.remarks.push_back(side.name + " has no steps: nothing to compare.");
-    } else if (steps == 1) {
+    } else if (of->lengths.size() == 1) {
       answer.remarks.push_back(side.name +
                                " has one step, so that nobody can say how much steps differ by "
                                "themselves: record five or more.");
@@ -237,66 +300,39 @@ void add_remarks(Answer& answer, const SideRank& before, const SideRank& after) 
       answer.remarks.push_back(side.name + ": " + remark.text);
     }
   }
+  const bool is_about_traced = before.is_other_inside || after.is_other_inside;
+  if (!is_about_traced || answer.tables[1].rows() == 0) return;
+  answer.remarks.push_back(Remark::on_table(
+      "parts",
+      "Parts, kernels and operators are of the steps that were traced; the lengths above are of "
+      "the others, which no profiler slowed down."));
 }
 
 }  // namespace
 
-std::vector<double> step_lengths(const Answer& steps, std::int64_t rank) {
-  std::vector<double> out;
-  for_each_line(steps, "steps", rank,
-                [&](const TableLine& line) { out.push_back(line.number("step_ns")); });
-  return out;
-}
-
-std::optional<std::int64_t> slowest_rank(const Answer& steps) {
-  std::set<std::int64_t> ranks;
-  const base::Table* table = table_of(steps, "times");
-  for (std::size_t r = 0; table != nullptr && r < table->rows(); ++r) {
-    ranks.insert(TableLine(*table, r).whole("rank"));
-  }
-  std::optional<std::int64_t> slowest;
-  double longest = -1;
-  for (const std::int64_t rank : ranks) {
-    const double typical = estimate(step_lengths(steps, rank), Average::kTypical).value;
-    if (typical <= longest) continue;
-    longest = typical;
-    slowest = rank;
-  }
-  return slowest;
-}
-
-std::vector<std::int64_t> warmup_numbers(const Answer& steps) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::pair<std::int64_t, double>>>
-      windows;
-  const base::Table* table = table_of(steps, "steps");
-  for (std::size_t r = 0; table != nullptr && r < table->rows(); ++r) {
-    const TableLine line(*table, r);
-    windows[{line.whole("rank"), line.whole("window")}].emplace_back(line.whole("step"),
-                                                                     line.number("step_ns"));
-  }
-  std::set<std::int64_t> out;
-  for (const auto& [window, list] : windows) {
-    std::vector<double> lengths;
-    for (const auto& [number, length] : list) lengths.push_back(length);
-    for (std::size_t i = 0; i < warmup_steps(lengths); ++i) out.insert(list[i].first);
-  }
-  return {out.begin(), out.end()};
-}
-
 Answer diff(const Side& before, const Side& after, bool one_run) {
   Answer answer;
   for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
-  const SideRank a = side_rank(before);
-  const SideRank b = side_rank(after);
+  Compared a = compared(before);
+  Compared b = compared(after);
+  const StepChoice choice = choose_steps(std::span(&a.samples, 1), std::span(&b.samples, 1));
+  take_steps(a, choice.kind);
+  take_steps(b, choice.kind);
   add_times(answer.tables[0], a, b, one_run);
+  const std::string why_not = why_nothing_inside(a, b);
   if (answer.tables[0].rows() > 0) {
-    add_parts(answer.tables[1], a, b);
-    add_kernels(answer.tables[2], a, b);
-    add_operators(answer.tables[3], a, b);
-    add_memory(answer.tables[4], a, b);
+    if (why_not.empty()) {
+      add_parts(answer.tables[1], a.inside, b.inside);
+      add_kernels(answer.tables[2], a.inside, b.inside);
+      add_operators(answer.tables[3], a.inside, b.inside);
+    } else {
+      answer.remarks.push_back(Remark::on_table("parts", why_not));
+    }
+    add_memory(answer.tables[4], a.inside, b.inside);
   }
   add_side(answer.tables[5], "before", a);
   add_side(answer.tables[5], "after", b);
+  if (!choice.remark.empty()) answer.remarks.push_back(sentence_of(choice.remark));
   add_remarks(answer, a, b);
   return answer;
 }

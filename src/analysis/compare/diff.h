@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/compare/change.h"
+#include "analysis/compare/untraced.h"
 #include "base/table.h"
 
 namespace stepscope::analysis {
@@ -19,16 +20,11 @@ namespace stepscope::analysis {
 struct Side {
   std::string name;  // as the user calls it
   Answer steps, operators, overview;
-  base::Table launched;    // see launched_work
-  std::size_t warmup = 0;  // steps that were left out
+  base::Table launched;         // see launched_work
+  std::size_t warmup = 0;       // steps that were left out of these answers
+  UntracedSteps untraced = {};  // compared instead of the others where both sides have them
+  bool is_traced = true;        // a profiler ran during the steps of these answers
 };
-
-// The rank whose typical step is longest; nothing without steps.
-std::optional<std::int64_t> slowest_rank(const Answer& steps);
-// Lengths of the steps of one rank, in order.
-std::vector<double> step_lengths(const Answer& steps, std::int64_t rank);
-// Numbers of the steps that are warm-up on any rank. Of recordings that mark no steps: none.
-std::vector<std::int64_t> warmup_numbers(const Answer& steps);
 
 // The descriptor of the answer below. It is in no registry: it asks about two runs.
 extern const Analysis kDiff;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace stepscope::analysis {
 namespace {
@@ -26,13 +27,21 @@ Estimate turned(Estimate one, const GateLimit& limit) {
   return one;
 }
 
-Estimates estimates_of(const GateLimit& limit, std::span<const RunSamples> runs) {
+const Sample* sample_of(const RunSamples& run, const std::string& name) {
+  const auto found = run.samples.find(name);
+  const bool there = found != run.samples.end() && !found->second.values.empty();
+  return there ? &found->second : nullptr;
+}
+
+bool is_of_steps(const GateLimit& limit) { return limit.sample == sample::kStepTime; }
+
+Estimates estimates_of(const GateLimit& limit, std::span<const RunSamples> runs, StepKind steps) {
   Estimates out;
   for (const RunSamples& run : runs) {
-    const auto found = run.samples.find(limit.sample);
-    if (found == run.samples.end() || found->second.values.empty()) continue;
-    out.per_step = out.per_step || found->second.per_step;
-    out.runs.push_back(turned(estimate(found->second.values, limit.average), limit));
+    const Sample* found = is_of_steps(limit) ? steps_of(run, steps) : sample_of(run, limit.sample);
+    if (found == nullptr) continue;
+    out.per_step = out.per_step || found->per_step;
+    out.runs.push_back(turned(estimate(found->values, limit.average), limit));
   }
   return out;
 }
@@ -90,9 +99,10 @@ bool is_beyond(const GateLimit& limit, const Estimates& after, const Certainty& 
 Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const RunSamples> before,
                  std::span<const RunSamples> after) {
   Judged out{.limit = limit, .change = {}, .why = {}};
-  const Estimates was = estimates_of(limit, before);
-  const Estimates is = estimates_of(limit, after);
   const bool wants_before = limit.worse_share || limit.worse_by;
+  const StepChoice choice = wants_before ? choose_steps(before, after) : choose_steps({}, after);
+  const Estimates was = estimates_of(limit, before, choice.kind);
+  const Estimates is = estimates_of(limit, after, choice.kind);
   if (is.runs.empty()) {
     out.why = "the run has no figures for it";
     return out;
@@ -120,6 +130,11 @@ Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const
     out.has_before = true;
     out.change = compare(was.runs, is.runs, certainty);
     out.outcome = outcome_of_change(out, per_step);
+    if (is_of_steps(limit)) out.remark = choice.remark;
+    if (is_of_steps(limit) && choice.kind == StepKind::kUntold) {
+      out.outcome = Outcome::kUnsure;
+      out.why = std::exchange(out.remark, {});
+    }
   }
   if (limit.bound && is_beyond(limit, is, certainty)) {
     out.outcome = Outcome::kFailed;
@@ -128,7 +143,82 @@ Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const
   return out;
 }
 
+Judged about_run(std::string_view name, std::string why) {
+  return {.limit = {.name = std::string(name), .sample = {}},
+          .outcome = Outcome::kFailed,
+          .change = {},
+          .why = std::move(why),
+          .about_run = true};
+}
+
+// Limits that say nothing of a run without steps.
+std::string limits_of_steps(const GateRules& rules) {
+  std::string out;
+  for (const GateLimit& limit : rules.limits) {
+    if (is_of_steps(limit)) out += (out.empty() ? "" : ", ") + limit.name;
+  }
+  return out;
+}
+
+bool has_steps(const RunSamples& run) {
+  return sample_of(run, std::string(sample::kStepTime)) != nullptr;
+}
+
 }  // namespace
+
+std::string_view name_of(StepKind kind) {
+  static constexpr std::array<std::string_view, 3> kNames = {"untold", "untraced", "traced"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const Sample* steps_of(const RunSamples& run, StepKind chosen) {
+  const Sample* own = sample_of(run, std::string(sample::kStepTime));
+  if (own == nullptr || own->kind == StepKind::kUntold || own->kind == chosen ||
+      chosen == StepKind::kUntold) {
+    return own;
+  }
+  // Traced ones lie beside the others; who has traced ones alone has no others.
+  return chosen == StepKind::kTraced ? sample_of(run, std::string(sample::kTracedStepTime))
+                                     : nullptr;
+}
+
+StepChoice choose_steps(std::span<const RunSamples> before, std::span<const RunSamples> after) {
+  std::vector<const RunSamples*> runs;
+  for (const std::span<const RunSamples> side : {before, after}) {
+    for (const RunSamples& run : side) {
+      if (has_steps(run)) runs.push_back(&run);
+    }
+  }
+  const auto lacks = [&](StepKind kind) {
+    return std::ranges::find_if(
+        runs, [&](const RunSamples* run) { return steps_of(*run, kind) == nullptr; });
+  };
+  const auto is = [&](StepKind kind) {
+    return std::ranges::find_if(runs, [&](const RunSamples* run) {
+      return steps_of(*run, StepKind::kUntold)->kind == kind;
+    });
+  };
+  const auto traced = lacks(StepKind::kUntraced);  // they are all it has
+  if (traced == runs.end()) return {};
+  const std::string& name = (*traced)->name;
+  if (const auto untraced = lacks(StepKind::kTraced); untraced != runs.end()) {
+    return {StepKind::kUntold,
+            "the steps of " + name + " were traced, those of " + (*untraced)->name +
+                " were not, and a profiler costs time: the difference may be its doing"};
+  }
+  if (is(StepKind::kUntraced) != runs.end()) {
+    return {StepKind::kTraced, "of both sides the traced steps, since " + name + " has no others"};
+  }
+  if (const auto untold = is(StepKind::kUntold); untold != runs.end()) {
+    return {StepKind::kTraced, "the steps of " + name + " were traced, which costs time; nobody " +
+                                   "says whether those of " + (*untold)->name + " were"};
+  }
+  return {StepKind::kTraced};
+}
+
+bool fails(const Judged& judged, const GateRules& rules) {
+  return judged.outcome == Outcome::kFailed || (rules.strict && judged.outcome == Outcome::kUnsure);
+}
 
 std::string_view name_of(Outcome outcome) {
   static constexpr std::array<std::string_view, 5> kNames = {"passed", "better", "failed", "unsure",
@@ -176,7 +266,20 @@ GateRules standard_rules() {
 std::vector<Judged> judge(const GateRules& rules, std::span<const RunSamples> before,
                           std::span<const RunSamples> after) {
   std::vector<Judged> out;
-  out.reserve(rules.limits.size());
+  const std::string of_steps = limits_of_steps(rules);
+  for (const RunSamples& run : after) {
+    if (!run.bad_end.empty() && !rules.allow_unfinished) {
+      out.push_back(about_run("ending", run.name + " " + run.bad_end));
+    }
+  }
+  for (const bool is_before : {true, false}) {
+    for (const RunSamples& run : is_before ? before : after) {
+      if (of_steps.empty() || has_steps(run)) continue;
+      out.push_back(about_run("steps", (is_before ? "the baseline " : "") + run.name +
+                                           " has no steps: nothing could be judged of " + of_steps +
+                                           "; a profiler's step() marks them, --steps names them"));
+    }
+  }
   for (const GateLimit& limit : rules.limits) out.push_back(judge_one(limit, rules, before, after));
   return out;
 }

@@ -13,16 +13,22 @@
 
 namespace stepscope::analysis {
 
+// Whether a profiler, or the allocator's history, ran during the steps, which costs them time.
+enum class StepKind : std::uint8_t { kUntold, kUntraced, kTraced };
+std::string_view name_of(StepKind kind);  // "untold", "untraced", "traced"
+
 // What one run says about one quantity.
 struct Sample {
   std::vector<double> values;  // of settled steps in order, or one for the whole run
   bool per_step = false;
+  StepKind kind = StepKind::kUntold;  // of step times
 };
 // What one run says, by the names of quantities. Small: it is what a baseline file holds.
 struct RunSamples {
   std::string name;        // of the run
   std::size_t warmup = 0;  // steps that were left out
   std::map<std::string, Sample> samples;
+  std::string bad_end = {};  // where it did not end by itself: "was killed, or still runs"
 };
 
 enum class Aggregate : std::uint8_t { kOnly, kSum, kMean, kMax, kMin };
@@ -56,6 +62,8 @@ struct GateRules {
   // step, 10 % of a mean, which stragglers move.
   std::optional<double> worth_seeing = std::nullopt;
   std::optional<double> spread = std::nullopt;  // between runs; nothing: as docs/metrics say
+  bool strict = false;                          // what is unsure fails
+  bool allow_unfinished = false;  // a run that did not end by itself is judged like any other
 };
 // Step time, throughput, peak memory, exposed communication.
 GateRules standard_rules();
@@ -63,6 +71,8 @@ GateRules standard_rules();
 // Names of the quantities that every run is asked for.
 namespace sample {
 inline constexpr std::string_view kStepTime = "step_time";
+// Of traced steps, where kStepTime has the others.
+inline constexpr std::string_view kTracedStepTime = "traced_step_time";
 inline constexpr std::string_view kThroughput = "throughput";
 inline constexpr std::string_view kPeakMemory = "peak_memory";
 inline constexpr std::string_view kExposedCommunication = "exposed_communication";
@@ -79,6 +89,15 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view name_of(Outcome outcome);  // "passed", "better", "failed", "unsure", "not judged"
 
+// Which steps of runs are held against each other: of one kind wherever that can be.
+struct StepChoice {
+  StepKind kind = StepKind::kUntraced;  // kUntold: what each has, which is not the same
+  std::string remark = {};              // where it has to be said; a sentence without its end
+};
+StepChoice choose_steps(std::span<const RunSamples> before, std::span<const RunSamples> after);
+// The step times that were chosen; null: it has none.
+const Sample* steps_of(const RunSamples& run, StepKind chosen);
+
 struct Judged {
   GateLimit limit;
   Outcome outcome = Outcome::kNotJudged;
@@ -86,9 +105,15 @@ struct Judged {
   bool has_before = false;    //
   bool beyond_bound = false;  // failed, and because of the bound
   std::string why;            // not judged, or unsure: a sentence
+  std::string remark = {};    // about the figures, whatever the outcome
+  bool about_run = false;     // no limit: how it ended, that it has no steps; `why` says all
 };
 
-// Runs before may be missing where limits are bounds only.
+// Whether it makes the gate fail.
+bool fails(const Judged& judged, const GateRules& rules);
+
+// Runs before may be missing where limits are bounds only. What makes all limits worthless comes
+// first: a run that did not end by itself, or has no steps.
 std::vector<Judged> judge(const GateRules& rules, std::span<const RunSamples> before,
                           std::span<const RunSamples> after);
 

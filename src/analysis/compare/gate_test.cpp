@@ -2,6 +2,7 @@
 #include "analysis/compare/gate.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -105,6 +106,90 @@ TEST(Gate, AnAmountOfAShareIsJudgedByTheAmount) {
   EXPECT_EQ(outcome_of(limit, exposed(0), exposed(0)), Outcome::kPassed);
   EXPECT_EQ(outcome_of(limit, exposed(0.10), exposed(0.115)), Outcome::kPassed);
   EXPECT_EQ(outcome_of(limit, exposed(0.10), exposed(0.15)), Outcome::kFailed);
+}
+
+RunSamples named(std::string name, double untraced, double traced) {
+  RunSamples out = untraced > 0 ? steps_of(untraced) : steps_of(traced);
+  out.name = std::move(name);
+  Sample& own = out.samples[std::string(sample::kStepTime)];
+  own.kind = untraced > 0 ? StepKind::kUntraced : StepKind::kTraced;
+  if (untraced > 0 && traced > 0) {
+    Sample beside = steps_of(traced).samples.begin()->second;
+    beside.kind = StepKind::kTraced;
+    out.samples[std::string(sample::kTracedStepTime)] = beside;
+  }
+  return out;
+}
+
+TEST(Gate, StepsThatNobodyTracedAreHeldAgainstTheirLike) {
+  const Judged judged = judge({.limits = {step_limit(0)}}, std::vector{named("a", 100, 150)},
+                              std::vector{named("b", 100, 190)})
+                            .front();
+  EXPECT_EQ(judged.outcome, Outcome::kPassed);
+  EXPECT_NEAR(judged.change.after, 100, 1);
+  EXPECT_EQ(judged.remark, "");
+}
+
+TEST(Gate, TracedStepsAreHeldAgainstTracedOnesAndItIsSaid) {
+  const Judged judged = judge({.limits = {step_limit(0)}}, std::vector{named("a", 100, 150)},
+                              std::vector{named("b", 0, 151)})
+                            .front();
+  EXPECT_EQ(judged.outcome, Outcome::kPassed);
+  EXPECT_NEAR(judged.change.before, 150, 1);
+  EXPECT_EQ(judged.remark, "of both sides the traced steps, since b has no others");
+}
+
+TEST(Gate, TracedAgainstUntracedIsUnsureAndSaysWhy) {
+  const Judged judged = judge({.limits = {step_limit(0)}}, std::vector{named("a", 100, 0)},
+                              std::vector{named("b", 0, 150)})
+                            .front();
+  EXPECT_EQ(judged.outcome, Outcome::kUnsure);
+  EXPECT_EQ(judged.why,
+            "the steps of b were traced, those of a were not, and a profiler costs time: the "
+            "difference may be its doing");
+  EXPECT_TRUE(fails(judged, {.limits = {}, .strict = true}));
+  EXPECT_FALSE(fails(judged, {.limits = {}}));
+}
+
+// Step times of a file do not say whether somebody traced.
+TEST(Gate, WhatDoesNotSayIsHeldAgainstAnythingAndItIsSaid) {
+  const RunSamples told = named("b", 0, 150);
+  const Judged judged =
+      judge({.limits = {step_limit(0)}}, std::vector{steps_of(100)}, std::vector{told}).front();
+  EXPECT_EQ(judged.outcome, Outcome::kFailed);
+  EXPECT_NE(judged.remark.find("nobody says whether those of run were"), std::string::npos);
+  EXPECT_EQ(choose_steps(std::vector{steps_of(1)}, std::vector{named("a", 1, 2)}).remark, "");
+}
+
+TEST(Gate, ARunThatDidNotEndByItselfFails) {
+  RunSamples killed = steps_of(100);
+  killed.bad_end = "was killed, or still runs";
+  const std::vector good = {steps_of(100)};
+  const auto judged = judge({.limits = {step_limit(0)}}, good, std::vector{killed});
+  ASSERT_EQ(judged.size(), 2u);
+  EXPECT_TRUE(judged[0].about_run);
+  EXPECT_EQ(judged[0].outcome, Outcome::kFailed);
+  EXPECT_EQ(judged[0].why, "run was killed, or still runs");
+  EXPECT_EQ(judged[1].outcome, Outcome::kPassed);
+  const GateRules allowing{.limits = {step_limit(0)}, .allow_unfinished = true};
+  EXPECT_EQ(judge(allowing, good, std::vector{killed}).size(), 1u);
+}
+
+TEST(Gate, ARunWithoutStepsFailsWhereStepsAreLimited) {
+  const RunSamples none{.name = "empty", .samples = {}};
+  const std::vector good = {steps_of(100)};
+  const auto judged = judge({.limits = {step_limit(0)}}, good, std::vector{none});
+  EXPECT_EQ(judged.front().outcome, Outcome::kFailed);
+  EXPECT_EQ(
+      judged.front().why,
+      "empty has no steps: nothing could be judged of step_time; a profiler's step() marks them, "
+      "--steps names them");
+  // So does a baseline without any, and not where only memory is limited.
+  EXPECT_EQ(judge({.limits = {step_limit(0)}}, std::vector{none}, good).front().outcome,
+            Outcome::kFailed);
+  GateLimit memory = *named_limit(sample::kPeakMemory);
+  memory.bound = 5;
+  EXPECT_FALSE(judge({.limits = {memory}}, {}, std::vector{none}).front().about_run);
 }
 
 }  // namespace
