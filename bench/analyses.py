@@ -3,6 +3,7 @@
     bench/analyses.py                  every part
     bench/analyses.py --most 500M      smaller inputs only
     bench/analyses.py --reuse-peers    with the last figures of HTA, which takes minutes
+    bench/analyses.py --without-hta    the page keeps its table of HTA as it stands, with its date
 
 Four claims: all analyses together take less time than loading the trace; none grows worse than
 n log n; kernels that repeat are found among two millions in seconds, in any order; and HTA, doing
@@ -14,6 +15,7 @@ import argparse
 import datetime
 import functools
 import math
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,8 @@ STACKS = TEMPLATES[1]  # the same model with Python frames: what modules, stacks
 SIZES = ("100M", "500M", "2G")
 STACK_SIZES = ("100M", "500M")
 KERNELS = 2_000_000
+HTA_HEADING = "## Against HTA"
+LOADS: list[float] = []  # of the machine, before each run
 
 # HTA's own set: load, then the breakdowns, idle time, overlap, launches and queues, nothing drawn.
 HTA_PROGRAM = """
@@ -62,8 +66,9 @@ INTRODUCTION = """# Analyses: speed and memory
 
 Written by `bench/analyses.py`; do not edit. One process loads the trace, prepares the view and asks
 every question about a trace with its defaults ({count} of the {all} analyses; the others read
-memory snapshots, which `bench/memory.py` measures). Times are the best of {runs} runs in
-turn, of the CPU on one thread and of the clock on two; GB are 10^9 bytes.
+memory snapshots, which `bench/memory.py` measures, or what processes recorded of themselves).
+Times are the best of {runs} runs in turn: on one thread of the CPU, on two of the clock, with
+questions asked side by side as a report asks them; GB are 10^9 bytes.
 Inputs are a real trace multiplied by `bench/generate.cpp`, in the page cache.
 """
 
@@ -75,6 +80,7 @@ def measure(
     best: dict[str, Any] = {}
     peak = 0
     for _ in range(runs):
+        LOADS.append(os.getloadavg()[0])
         program = programs.folder / "bench" / "bench_analyze"
         done = run([program, trace.path, "--threads", str(threads), *options])
         line = json_lines(done.output)[-1]
@@ -88,12 +94,19 @@ def measure(
     return {**best, "peak_bytes": peak, "events": trace.events, "text_bytes": trace.text_bytes}
 
 
-def analysis_counts(program: Path) -> tuple[int, int]:
-    """How many analyses there are of a trace, and in all."""
+def analysis_count(program: Path) -> int:
+    """How many analyses there are."""
     listed = run([program, "analyze", "--list"]).output.splitlines()
-    names = [line for line in listed if line.startswith("    ")]
-    snapshot = listed.index("  of a memory snapshot")
-    return sum(line.startswith("    ") for line in listed[:snapshot]), len(names)
+    return sum(line.startswith("    ") for line in listed)
+
+
+def kept_table() -> str:
+    """The table of HTA as the page has it, with the day and the build it was measured on."""
+    page = PAGE.read_text()
+    table, footer = page[page.index(HTA_HEADING) :].rsplit("\n\n", 1)
+    if "\nMeasured by " in table:
+        return table
+    return f"{table}\n\nMeasured by {footer.strip()}"
 
 
 def hta_analyses(python: Path, trace: Input) -> Timing:
@@ -174,7 +187,7 @@ def repeats(programs: Programs, runs: int) -> str:
 def against_hta(rows: list[dict[str, Any]]) -> str:
     """The fourth claim as a table."""
     lines = [
-        "## Against HTA",
+        HTA_HEADING,
         "",
         "Load and analyses in one process. HTA (`traceinsight==0.6.1`, `pandas<3`) does its",
         "temporal and kernel breakdowns, idle time, overlap, launch statistics, queue lengths and",
@@ -197,6 +210,20 @@ def against_hta(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def hta_table(programs: Programs, rows: list[dict[str, Any]], reuse: bool) -> str:
+    """HTA run on the smaller inputs, beside the figures of ours."""
+    hta_rows = []
+    load = functools.partial(hta_analyses, peers.hta_python())
+    for size in programs.sizes("100M", "500M"):
+        trace = programs.trace(MAIN, size)
+        theirs = peers.kept("hta-analyses", trace, 1, load, reuse)
+        ours = next(
+            row for row in rows if row["threads"] == 1 and row["text_bytes"] == trace.text_bytes
+        )
+        hta_rows.append({"hta": theirs, "ours": ours})
+    return against_hta(hta_rows)
+
+
 def main() -> int:
     """Measures everything and writes the page."""
     parser = argparse.ArgumentParser(
@@ -206,9 +233,10 @@ def main() -> int:
     parser.add_argument("--most", default="2G", help="largest input (default 2G)")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build folder")
     parser.add_argument("--reuse-peers", action="store_true", help="do not run HTA again")
+    parser.add_argument("--without-hta", action="store_true", help="keep the page's table of HTA")
     options = parser.parse_args()
     folder = options.build.resolve()
-    build(folder)
+    build(folder, "bench_analyze", "bench_generate")
     programs = Programs(folder, options.runs, options.most)
 
     rows = []
@@ -223,25 +251,16 @@ def main() -> int:
                 }
                 for threads in (1, 2)
             ]
-    hta_rows = []
-    load = functools.partial(hta_analyses, peers.hta_python())
-    for size in programs.sizes("100M", "500M"):
-        trace = programs.trace(MAIN, size)
-        theirs = peers.kept("hta-analyses", trace, 1, load, options.reuse_peers)
-        ours = next(
-            row for row in rows if row["threads"] == 1 and row["text_bytes"] == trace.text_bytes
-        )
-        hta_rows.append({"hta": theirs, "ours": ours})
-
-    of_trace, of_all = analysis_counts(folder / "stepscope")
+    of_all = analysis_count(folder / "stepscope")
     command = " ".join(["bench/analyses.py", *sys.argv[1:]])
     parts = [
-        INTRODUCTION.format(runs=options.runs, count=of_trace, all=of_all),
+        INTRODUCTION.format(runs=options.runs, count=len(rows[0]["analyses"]), all=of_all),
         against_loading(rows),
         growth(rows),
         repeats(programs, options.runs),
-        against_hta(hta_rows),
-        f"`{command}`, {datetime.date.today().isoformat()}, commit {commit()}, {machine()}.",
+        kept_table() if options.without_hta else hta_table(programs, rows, options.reuse_peers),
+        f"`{command}`, {datetime.date.today().isoformat()}, commit {commit()}, {machine()}; "
+        f"programs that wanted to run meanwhile: {min(LOADS):.0f} to {max(LOADS):.0f}.",
     ]
     PAGE.write_text("\n\n".join(part.strip() for part in parts) + "\n")
     print(PAGE.relative_to(ROOT))

@@ -33,15 +33,17 @@ def fetch_simdjson() -> None:
                 (folder / name.name).write_bytes(content.read())
 
 
-def build(folder: Path) -> None:
-    """Builds the program and the benchmarks, optimised."""
-    fetch_simdjson()
+def build(folder: Path, *targets: str) -> None:
+    """Builds the program and the benchmarks, optimised: all of them, or those that are named."""
+    if not targets:
+        fetch_simdjson()
     if not (folder / "build.ninja").exists():
         configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja"]
         subprocess.run([*configure, "-DCMAKE_BUILD_TYPE=Release"], check=True)
-    elif not (folder / "bench" / "bench_simdjson_walk").exists():
+    elif not targets and not (folder / "bench" / "bench_simdjson_walk").exists():
         subprocess.run(["cmake", str(folder)], check=True)  # simdjson may have come since
-    command = ["cmake", "--build", str(folder), "-j2", "--target", "stepscope", "bench"]
+    command = ["cmake", "--build", str(folder), "-j2", "--target", "stepscope"]
+    command += targets or ("bench",)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -133,10 +133,10 @@ CallNames names_of_calls(const trace::Trace& trace, const OpTimes& times) {
   return names;
 }
 
-// By call first, from the innermost outwards, then by name.
+// By call first, from the innermost outwards, then by name. `total` has a place for every call; all
+// of them are nothing, before and afterwards.
 Lines lines_of(const trace::Trace& trace, const OpTimes& times, const CallNames& names,
-               const TraceMemory& memory) {
-  std::vector<Sum> total(times.calls.size());
+               const TraceMemory& memory, std::vector<Sum>& total) {
   std::vector<Line> by_name(trace.strings().size());
   Lines lines;
   for (const MemoryEvent& event : memory.events) {
@@ -154,6 +154,7 @@ Lines lines_of(const trace::Trace& trace, const OpTimes& times, const CallNames&
     if (total[i].is_nothing()) continue;  // most calls ask for no memory
     if (times.calls[i].parent != OpCall::kNone) total[times.calls[i].parent].add(total[i]);
     if (names.outer[i]) by_name[names.key[i]].total.add(total[i]);
+    total[i] = {};
   }
   for (std::size_t name = 0; name < by_name.size(); ++name) {
     Line& line = by_name[name];
@@ -170,8 +171,9 @@ Partial compute(const WindowView& window) {
   if (out.devices.empty()) return out;
   const OpTimes& times = op_times(window);
   const CallNames names = names_of_calls(*window.trace, times);
+  std::vector<Sum> total(times.calls.size());
   for (const TraceMemory& memory : out.devices) {
-    out.lines.push_back(lines_of(*window.trace, times, names, memory));
+    out.lines.push_back(lines_of(*window.trace, times, names, memory, total));
   }
   return out;
 }

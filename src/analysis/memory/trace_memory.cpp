@@ -89,10 +89,6 @@ std::vector<TraceMemory> trace_memory(const WindowView& window) {
   if (table.rows.size() == 0) return {};
   const std::vector<std::uint32_t> calls = running_calls(trace, op_times(window));
   std::map<MemoryDevice, std::vector<MemoryEvent>> devices;
-  std::map<MemoryDevice, std::size_t> counts;
-  for (std::uint32_t entry = 0; entry < table.rows.size(); ++entry) {
-    ++counts[{table.device_type[entry], table.device_id[entry]}];
-  }
   MemoryDevice last{};
   std::vector<MemoryEvent>* of_last = nullptr;
   table.rows.for_each([&](Row row, std::uint32_t entry) {
@@ -109,7 +105,6 @@ std::vector<TraceMemory> trace_memory(const WindowView& window) {
     const MemoryDevice device{table.device_type[entry], table.device_id[entry]};
     if (of_last == nullptr || last != device) {
       of_last = &devices[device];
-      of_last->reserve(counts[device]);
       last = device;
     }
     of_last->push_back(event);
