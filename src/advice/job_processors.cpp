@@ -27,6 +27,16 @@ std::optional<double> allowed_on(const Facts& facts, std::string_view node) {
   return sum;
 }
 
+// Processors that the job's processes on a machine were ready to use and did not get, on average.
+double waited_on(const Facts& facts, std::string_view node) {
+  double sum = 0;
+  for (const Line& line : facts.lines("system", "processes")) {
+    if (line.text("node") != node) continue;
+    sum += line.number("waited_share") * std::max(1.0, line.number("most"));
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::int64_t JobProcessors::per_rank() const {
@@ -59,6 +69,7 @@ std::optional<JobProcessors> job_processors(const Facts& facts, std::int32_t ran
     if (out.load_known) {
       out.own_cores = line.number("job_cores");
       out.other_cores = std::max(0.0, line.number("cpu_mean_share") * out.all - out.own_cores);
+      out.wanted_cores = out.own_cores + waited_on(facts, node);
     }
     if (const auto started = process_of(facts, rank, false)) out.started = started->whole("most");
     out.waited_share = process->number("waited_share");

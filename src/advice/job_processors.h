@@ -11,10 +11,11 @@
 namespace stepscope::advice {
 
 struct JobProcessors {
-  double usable = 0;       // by the job, on this machine
-  double all = 0;          // of the machine
-  double own_cores = 0;    // the job's processes kept busy, on average
-  double other_cores = 0;  // everybody else did
+  double usable = 0;        // by the job, on this machine
+  double all = 0;           // of the machine
+  double own_cores = 0;     // the job's processes kept busy, on average
+  double other_cores = 0;   // everybody else did
+  double wanted_cores = 0;  // own_cores, and what the first threads of its processes waited for
   bool load_known = false;
   std::int64_t ranks = 1;    // of the job on this machine
   std::int64_t started = 0;  // processes that this rank started, at the same time

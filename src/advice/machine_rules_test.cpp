@@ -117,6 +117,21 @@ TEST(CpuContention, CountsTheProcessorsThatTheRankMayRunOn) {
   EXPECT_TRUE(has(codes_of(*finding), "OMP_NUM_THREADS=4 "));
 }
 
+TEST(CpuContention, ProcessesThatWantMoreThanThereIsAreTheJobsOwnOnABusyMachineToo) {
+  // Bound to one processor, which neighbours use as well: 4 processes want 0.5 + 3.2 of it.
+  Answers answers =
+      waiting_on({.processors = 2, .busy_share = 1.0, .job_cores = 0.5, .usable = 1.0}, 0.8);
+  answers.add("system", "processes",
+              {{"rank", 0},
+               {"node", "a"},
+               {"processes", "started by it"},
+               {"most", 3},
+               {"mean_cores", 0.4},
+               {"waited_share", 0.8}});
+  const Advice advice = answers.advise();
+  EXPECT_TRUE(has(codes_of(*finding_of(advice, "cpu-contention")), "OMP_NUM_THREADS=1 "));
+}
+
 // A loader whose batches take 16 ms where one is wanted every 2 ms.
 struct Watched {
   std::int64_t workers = 1;

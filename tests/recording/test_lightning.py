@@ -52,6 +52,10 @@ def test_the_page(python: str, tmp_path: Path) -> None:
     assert said["iter"] == ["torch.utils.data.dataloader"]  # theirs again
     assert "Time report of rank 0, " in report
     assert "\n        forward " in report  # inside of training_step, optimizer_step, batch, epoch
+    findings = stepscope.open(run).findings()
+    assert any(one.record.startswith('Callback("runs/new", ') for one in findings.not_judged)
+    # Lightning's range hides the loader's class; the loader itself was watched.
+    assert not any("is not recorded" in one.detail for one in findings)
 
     (actions,) = read_actions(RecordedRun(run))
     tree = actions.trees["main thread"]

@@ -52,6 +52,15 @@ def test_the_loop(tmp_path: Path) -> None:
     assert (run["config"], run["tags"]) == ({"lr": 0.1}, ["try"])
 
 
+def test_findings_say_how_to_record_more_in_the_same_way(tmp_path: Path) -> None:
+    with profile(tmp_path / "run") as prof:
+        for _ in range(3):
+            prof.step()
+    missing = stepscope.open(tmp_path / "run").findings().not_judged
+    assert any(one.record.startswith('stepscope.profile("runs/new", ') for one in missing)
+    assert not any("ProfilerActivity" in one.record for one in missing)
+
+
 def test_outside_a_recording_nothing_happens(tmp_path: Path) -> None:
     stepscope.step()
     stepscope.log("nobody listens")

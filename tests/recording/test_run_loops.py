@@ -6,6 +6,8 @@ from pathlib import Path
 from launched_program import TRAINING, Runner, said, windows
 from recorded_program import ranges_of, rank_facts, rank_folder
 
+import stepscope
+
 
 def test_a_plain_loop(trainer: Runner, tmp_path: Path) -> None:
     """Which reads, prints bytes, has a sitecustomize of its own and ends with a status."""
@@ -42,6 +44,8 @@ sys.exit(7)
     assert about["command"] == ["train.py", "--lr", "1"]
     found = ranges_of(rank_folder(tmp_path / "runs" / "a") / "events.scope")
     assert (found["optimizer step"], found["backward"]) == (30, 30)
+    missing = stepscope.open(tmp_path / "runs" / "a").findings().not_judged
+    assert any("`stepscope run --config stepscope.yaml" in one.record for one in missing)
     # Each pass asks once more than there are batches.
     assert found["wait for data#DataLoader"] == 33
     assert found["wait for data#DataLoader (validation)"] == 9

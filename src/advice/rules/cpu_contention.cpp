@@ -63,7 +63,10 @@ enum class Crowd : std::uint8_t { kOwn, kNeighbours, kUnclear };
 Crowd crowd_of(const Facts& facts, const std::optional<JobProcessors>& cpus) {
   if (!cpus || !cpus->load_known) return Crowd::kUnclear;
   const double full = facts.threshold(kCpuContention.id, "full");
-  if (cpus->own_cores >= full * cpus->usable) return Crowd::kOwn;
+  // It fills what it has, or its processes alone want more than that.
+  if (cpus->own_cores >= full * cpus->usable || cpus->wanted_cores > cpus->usable) {
+    return Crowd::kOwn;
+  }
   const bool is_full = cpus->own_cores + cpus->other_cores >= full * cpus->all;
   if (is_full && cpus->other_cores >= facts.threshold(kCpuContention.id, "others") * cpus->all) {
     return Crowd::kNeighbours;

@@ -33,11 +33,10 @@ std::vector<Finding> judge(const Facts& facts) {
     const std::size_t devices = devices_of(facts, rank.rank);
     if (devices < 2 || !spreads_and_collects(facts, rank.rank)) continue;
     // No gain: what it costs depends on the model and the links.
-    Finding finding{.rule = kDataParallel.id,
-                    .cause = kDataParallel.cause,
-                    .level = Level::kWarning,
-                    .ranks = {rank.rank},
-                    .confidence = Confidence::kHigh};
+    Finding finding{.rule = kDataParallel.id, .cause = kDataParallel.cause};
+    finding.level = Level::kWarning;
+    finding.ranks = {rank.rank};
+    finding.confidence = Confidence::kHigh;
     finding.title = {"One process drives {} GPUs (nn.DataParallel)",
                      {count(static_cast<double>(devices))}};
     finding.measured = {"GPUs of one process under DataParallel", static_cast<double>(devices), 2,

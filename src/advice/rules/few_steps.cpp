@@ -45,11 +45,9 @@ std::vector<Finding> judge(const Facts& facts) {
   for (const RankSteps& rank : facts.ranks()) {
     const auto error = error_of(facts, rank);
     if (!error || *error < most) continue;
-    Finding finding{.rule = kFewSteps.id,
-                    .cause = kFewSteps.cause,
-                    .level = Level::kInfo,
-                    .ranks = {rank.rank},
-                    .confidence = Confidence::kHigh};
+    Finding finding{.rule = kFewSteps.id, .cause = kFewSteps.cause};
+    finding.ranks = {rank.rank};
+    finding.confidence = Confidence::kHigh;
     finding.title = {"Too few or too different steps: {} steps tell the time of one only to ± {}",
                      {count(static_cast<double>(rank.steps)), share(*error)}};
     finding.measured = {"95 % confidence interval of the typical step, to each side", *error, most,
