@@ -42,7 +42,7 @@ void take_heading(std::string_view& line, std::string& out, const Look& look) {
   if (!line.starts_with("**")) return;
   const std::size_t end = line.find(".**");
   if (end == std::string_view::npos) return;
-  out += fmt::format("{}\n", styled(std::string(line.substr(2, end - 2)), Style::kStrong, look));
+  out += fmt::format("{}\n", styled(line.substr(2, end - 2), Style::kStrong, look));
   line.remove_prefix(std::min(line.size(), end + 4));
 }
 
@@ -60,9 +60,9 @@ std::string rule_page_text(std::string_view markdown, const Look& look) {
     if (line.starts_with(kFence)) {
       in_code = !in_code;
     } else if (in_code) {
-      out += fmt::format("    {}\n", styled(std::string(line), Style::kGood, look));
+      out += fmt::format("    {}\n", styled(line, Style::kGood, look));
     } else if (line.starts_with("## ")) {
-      out += fmt::format("{}\n", styled(std::string(line.substr(3)), Style::kStrong, look));
+      out += fmt::format("{}\n", styled(line.substr(3), Style::kStrong, look));
     } else if (line.empty()) {
       if (!out.empty() && !out.ends_with("\n\n")) out += '\n';  // never two
     } else {
