@@ -132,8 +132,8 @@ constexpr const char* kRunFile = R"({"schema": "stepscope.run/1", "id": "x"})";
 TEST(Discover, AFolderOfSeveralRunsIsNoRun) {
   const TempFolder folder;
   for (const std::string run : {"b", "a", "deep/c"}) {
-    folder.write((run + "/run.json").c_str(), kRunFile);
-    folder.write((run + "/attempt-0/rank00000/events.scope").c_str(), "{}");
+    folder.write(run + "/run.json", kRunFile);
+    folder.write(run + "/attempt-0/rank00000/events.scope", "{}");
   }
   const auto found = discover({folder.path()});
   ASSERT_FALSE(found);
