@@ -118,6 +118,26 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
                  {why.empty() ? std::string_view(shapes) : std::string_view(why)}});
 }
 
+// What steps take that no profiler slowed, where a run recorded those too.
+void add_untraced(const Facts& facts, const Advice& advice, std::vector<Sentence>& out) {
+  if (advice.findings.empty()) return;  // no figures
+  if (facts.lines("steps", "times").empty() || facts.ranks().empty()) return;
+  const RankSteps& traced = facts.ranks().front();
+  for (const Line& line : facts.lines("throughput", "phases", traced.rank)) {
+    const double rate = line.number("iterations_per_second");
+    if (line.text("phase") != "training" || line.whole("traced") == 0 || rate <= 0) continue;
+    out.push_back(
+        {traced.steps == 1
+             ? "These figures are of {} traced step, which tracing may slow: the {} others take {} "
+               "each."
+             : "These figures are of {} traced steps, which tracing may slow: the {} others take "
+               "{} each.",
+         {count(static_cast<double>(traced.steps)), count(line.number("measured")),
+          nanos(1e9 / rate)}});
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::string_view lost) {
@@ -175,6 +195,7 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
         {"Only one step was recorded, so that nothing is known about how steps differ: "
          "record four or more."});
   }
+  add_untraced(facts, advice, out);
   return out;
 }
 

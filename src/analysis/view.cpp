@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/no_gpu_work.h"
 #include "trace/process_record.h"
 
 namespace stepscope::analysis {
@@ -335,8 +336,7 @@ std::string why_no_device_work(const RunView& view) {
     return "The trace has calls into the GPU runtime but not the work they started: the profiler "
            "could not record the device (see docs/start/no-gpu-events.md).";
   }
-  return "The trace has no GPU work: it was recorded on the host alone, or without the GPU "
-         "activity.";
+  return std::string(kNoGpuWork);
 }
 
 }  // namespace stepscope::analysis

@@ -139,6 +139,12 @@ std::string unit_name(Unit unit) {
   return "";
 }
 
+bool is_sentence(const base::ColumnShape& column) {
+  constexpr std::array<std::string_view, 2> kSentences = {"missing", "text"};
+  return column.type == Type::kText &&
+         std::ranges::find(kSentences, column.name) != kSentences.end();
+}
+
 bool is_number(const base::ColumnShape& column) {
   return column.type == Type::kInt || column.type == Type::kReal;
 }

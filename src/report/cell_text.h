@@ -17,6 +17,8 @@ std::string column_title(const base::ColumnShape& column);
 // "ns", "bytes", "share (0 to 1)": what the numbers in files for machines are in; empty for none.
 std::string unit_name(base::Unit unit);
 
+// Of text: to be read whole, so that its lines are broken, not cut.
+bool is_sentence(const base::ColumnShape& column);
 bool is_number(const base::ColumnShape& column);  // aligned to the right
 
 // Three significant digits with a unit, shares as %, yes and no, – for null. Where the meaning of a

@@ -64,7 +64,10 @@ std::string run_text(const RunInfo& info) {
   } else if (info.ranks == 1 && !info.windows.empty() && info.windows.front().rank != 0) {
     text = fmt::format("rank {}", info.windows.front().rank);
   }
-  if (info.windows.size() > info.ranks) append(text, counted(info.windows.size(), "window"));
+  // Files of workers, where nothing was traced, are no windows of a trace.
+  if (!info.stood_in && info.windows.size() > info.ranks) {
+    append(text, counted(info.windows.size(), "window"));
+  }
   append(text, listed(info.backends));
   if (!info.hosts.empty()) {
     append(text,

@@ -31,7 +31,8 @@ inline constexpr std::array kSpeedParts = std::to_array<Part>({
     {.analysis = "throughput",
      .table = "phases",
      .columns = kSpeedLimitColumns,
-     .caption = "What was left out of these, and what the loader can do:",
+     .caption = "What was left out of these, how long the rest waited for data, and what the "
+                "loader can do:",
      .quiet = true},
     {.analysis = "throughput",
      .table = "job",
@@ -41,12 +42,12 @@ inline constexpr std::array kSpeedParts = std::to_array<Part>({
      .several_ranks = true},
 });
 
-inline constexpr std::array<std::string_view, 8> kWatchedColumns = {
-    "rank",       "loader",       "workers",     "batches",
-    "wait_share", "mean_wait_ns", "p95_wait_ns", "mean_ready"};
+inline constexpr std::array<std::string_view, 9> kWatchedColumns = {
+    "rank",          "loader",           "workers",     "batches",   "wait_share",
+    "first_wait_ns", "later_wait_share", "p95_wait_ns", "mean_ready"};
 inline constexpr std::array<std::string_view, 8> kMakingColumns = {
     "rank",          "loader",    "make_ns",   "fetch_share", "transform_share",
-    "collate_share", "cpu_share", "read_bytes"};
+    "collate_share", "cpu_cores", "read_bytes"};
 inline constexpr std::array<std::string_view, 9> kLateColumns = {
     "rank",      "loader", "worker",          "batches",   "busy_share",
     "median_ns", "late",   "transform_share", "read_bytes"};

@@ -6,21 +6,45 @@
 
 #include <fmt/format.h>
 
+#include "analysis/no_gpu_work.h"
+#include "report/cell_text.h"
 #include "report/info_facts.h"
 #include "report/memory_story.h"
+#include "report/no_gpu.h"
 #include "report/notes.h"
 #include "report/numbers.h"
+#include "report/steps_fact.h"
 #include "report/text_width.h"
 
 namespace stepscope::report {
 namespace {
 
+// What the page is about, as far as that decides what is shown.
+struct RunKind {
+  bool no_gpu = false;
+  bool recorded = false;    // processes recorded themselves
+  std::string traced = {};  // what to say of traced steps; empty: they are all there are
+};
+
 // What `info` says about the run, less what only matters for reading files.
-std::vector<NamedText> page_facts(const RunInfo& info) {
+std::vector<NamedText> page_facts(const Answers& answers, const RunKind& kind) {
+  const RunInfo& info = answers.info;
   std::vector<NamedText> facts;
   for (NamedText& fact : run_facts(info, std::nullopt)) {
-    if (fact.name != "Size" && fact.name != "Software") facts.push_back(std::move(fact));
+    if (fact.name == "Size" || fact.name == "Software") continue;
+    if (fact.name == "Traced steps") {
+      if (const std::string cost = tracing_cost_fact(answers); !cost.empty()) {
+        fact.text += " · " + cost;
+      }
+    }
+    const bool is_recorded = fact.name == "Recorded";
+    facts.push_back(std::move(fact));
+    if (!is_recorded) continue;
+    if (std::string steps = recorded_steps_fact(answers); !steps.empty()) {
+      facts.push_back({"Steps", std::move(steps)});
+    }
   }
+  if (kind.no_gpu) facts.push_back({"GPU", no_gpu_fact(answers)});
   for (NamedText& fact : content_facts(info)) {
     if (fact.name == "Memory") facts.push_back(std::move(fact));
   }
@@ -49,9 +73,58 @@ bool anything_in(const base::Table& table, std::string_view column) {
   return false;
 }
 
-PageSection make_section(const Section& section, const Answers& answers,
+// Without the rows in which a column is 0.
+base::Table rows_with(const base::Table& table, std::string_view column) {
+  std::vector<std::size_t> rows;
+  const auto found = table.find(column);
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    if (found && !table.is_null(*found, r) && table.real_at(*found, r) > 0) rows.push_back(r);
+  }
+  return table.select(rows);
+}
+
+Block make_block(const Part& part, const base::Table& table, const RunKind& kind) {
+  Block block{.part = &part, .table = &table, .columns = part.columns};
+  if (kind.no_gpu && !part.host_columns.empty()) block.columns = part.host_columns;
+  if (kind.no_gpu && part.host_needs) block.fewer.push_back(rows_with(table, part.needs));
+  if (part.one_rank) block.by_rank = split_by_rank(block.whole_table());
+  return block;
+}
+
+bool is_of_trace(const Section& section) {
+  const analysis::Analysis* const about = analysis::find_analysis(section.parts.front().analysis);
+  return about != nullptr && about->needs == analysis::Needs::kTrace;
+}
+
+// What a table says need not be said again below another.
+void say_sentences(const base::Table& table, std::set<std::string>& said) {
+  for (std::size_t c = 0; c < table.width(); ++c) {
+    if (!is_sentence(table.shape().columns[c])) continue;
+    for (std::size_t r = 0; r < table.rows(); ++r) said.emplace(table.text_at(c, r));
+  }
+}
+
+bool is_worth_showing(const PageSection& made, const Answers& answers, const RunKind& kind) {
+  const Section& section = *made.section;
+  if (made.blocks.empty() && made.remarks.empty()) return false;
+  if (made.blocks.empty() && section.of_gpu && kind.no_gpu) return false;
+  if (!section.of_trace || !kind.recorded) return true;
+  // Watched loaders have said it of all steps; what a GPU did meanwhile is all that is new.
+  const base::Table* const loaders = answers.table("loader", "loaders");
+  const bool watched =
+      section.parts.front().analysis == "dataloader" && loaders != nullptr && loaders->rows() > 0;
+  return !made.blocks.empty() && !(watched && kind.no_gpu);
+}
+
+PageSection make_section(const Section& section, const Answers& answers, const RunKind& kind,
                          std::set<std::string>& said) {
-  PageSection out{.section = &section};
+  PageSection out{
+      .section = &section,
+      .title = std::string(section.title),
+      .about = kind.no_gpu && !section.host_about.empty() ? section.host_about : section.about};
+  if (!kind.traced.empty() && is_of_trace(section)) {
+    out.title += fmt::format(" ({})", kind.traced);
+  }
   for (const Part& part : section.parts) {
     const Answered* answered = answers.find(part.analysis);
     if (answered == nullptr || (part.several_snapshots && answers.snapshots < 2)) continue;
@@ -68,11 +141,20 @@ PageSection make_section(const Section& section, const Answers& answers,
     if (part.several_ranks && answers.info.ranks < 2) continue;
     const bool is_series = part.shown == Shown::kSpark;
     if (is_series && table->rows() <= answers.info.windows.size()) continue;
-    Block block{.part = &part, .table = table};
-    if (part.one_rank) block.by_rank = split_by_rank(*table);
-    out.blocks.push_back(std::move(block));
+    out.blocks.push_back(make_block(part, *table, kind));
+    say_sentences(*table, said);
   }
   return out;
+}
+
+void add_sections(std::span<const Section> sections, const Answers& answers, const RunKind& kind,
+                  Page& page) {
+  std::set<std::string> said;
+  if (kind.no_gpu) said.emplace(analysis::kNoGpuWork);
+  for (const Section& section : sections) {
+    PageSection made = make_section(section, answers, kind, said);
+    if (is_worth_showing(made, answers, kind)) page.sections.push_back(std::move(made));
+  }
 }
 
 // What was odd while reading, and what could not be read.
@@ -169,19 +251,18 @@ const base::Table* Answers::table(std::string_view analysis, std::string_view ta
 }
 
 void add_sections(std::span<const Section> sections, const Answers& answers, Page& page) {
-  std::set<std::string> said;
-  for (const Section& section : sections) {
-    PageSection made = make_section(section, answers, said);
-    if (!made.blocks.empty() || !made.remarks.empty()) page.sections.push_back(std::move(made));
-  }
+  add_sections(sections, answers, {}, page);
 }
 
 Page make_page(const Answers& answers) {
   Page page;
   page.title = title_of(answers.info);
-  page.facts = page_facts(answers.info);
+  const RunKind kind{.no_gpu = worked_without_gpu(answers),
+                     .recorded = !answers.info.recordings.empty(),
+                     .traced = traced_mark(answers)};
+  page.facts = page_facts(answers, kind);
   page.advice = answers.advice ? &*answers.advice : nullptr;
-  add_sections(kRunPage.sections, answers, page);
+  add_sections(kRunPage.sections, answers, kind, page);
   add_oddities(answers.info, page);
   page.one_rank = answers.info.ranks < 2;
   page.next = next_of(page, answers.info, answers.find("system") != nullptr);

@@ -40,13 +40,20 @@ struct Block {
   const Part* part = nullptr;
   const base::Table* table = nullptr;
   std::vector<base::Table> by_rank = {};  // when one rank stands for all: a table for each
+  std::span<const std::string_view> columns = {};
+  std::vector<base::Table> fewer = {};  // one: the table without rows that say nothing here
 
+  const base::Table& whole_table() const { return fewer.empty() ? *table : fewer.front(); }
   // What is shown where there is room for one table only.
-  const base::Table& shown_table() const { return by_rank.empty() ? *table : by_rank.front(); }
+  const base::Table& shown_table() const {
+    return by_rank.empty() ? whole_table() : by_rank.front();
+  }
 };
 
 struct PageSection {
   const Section* section = nullptr;
+  std::string title = {};       // with what it is of, where that is not the whole run
+  std::string_view about = {};  //
   std::vector<Block> blocks = {};
   std::vector<std::string> remarks = {};  // of its analyses, each once on the page
 };

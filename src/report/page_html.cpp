@@ -33,11 +33,12 @@ std::string anchor(std::string_view title) {
 }
 
 // The charts and the table of a part, or of one rank of it.
-std::string content_html(const base::Table& table, const Part& part, RankNote note) {
+std::string content_html(const base::Table& table, const Block& block, RankNote note) {
+  const Part& part = *block.part;
   const bool charted = part.shown != Shown::kTable && part.shown != Shown::kList;
   const bool tabled = part.shown != Shown::kChart && part.shown != Shown::kSpark;
   std::string html = charted ? charts_html(table) : std::string();
-  const std::string numbers = table_html(table, part.columns, part.rows, note);
+  const std::string numbers = table_html(table, block.columns, part.rows, note);
   if (tabled) return html + numbers;
   return html + fmt::format("<details><summary>numbers</summary>\n{}</details>\n", numbers);
 }
@@ -48,7 +49,7 @@ std::string block_html(const Block& block, RankNote note) {
   if (!part.caption.empty() && !part.folded) {
     html += fmt::format("<p class=\"about\">{}</p>\n", html_text(part.caption));
   }
-  if (block.by_rank.empty()) html += content_html(*block.table, part, note);
+  if (block.by_rank.empty()) html += content_html(block.whole_table(), block, note);
   for (std::size_t i = 0; i < block.by_rank.size(); ++i) {
     if (i == kMostRanks) {
       html += fmt::format("<p class=\"more\">… {} more ranks; --rank chooses them</p>\n",
@@ -58,7 +59,7 @@ std::string block_html(const Block& block, RankNote note) {
     const base::Table& table = block.by_rank[i];
     html += fmt::format("<details{}><summary>rank {}</summary>\n{}</details>\n",
                         i == 0 ? " open=\"\"" : "", table.int_at(*table.find("rank"), 0),
-                        content_html(table, part, {.shown = false}));
+                        content_html(table, block, {.shown = false}));
   }
   if (!part.folded) return html;
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", html_text(part.caption),
@@ -66,11 +67,10 @@ std::string block_html(const Block& block, RankNote note) {
 }
 
 std::string section_html(const PageSection& section, RankNote note) {
-  const Section& about = *section.section;
-  std::string html = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", anchor(about.title),
-                                 html_text(about.title));
+  std::string html = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n",
+                                 anchor(section.section->title), html_text(section.title));
   if (!section.blocks.empty()) {
-    html += fmt::format("<p class=\"about\">{}</p>\n", html_text(about.about));
+    html += fmt::format("<p class=\"about\">{}</p>\n", html_text(section.about));
   }
   for (const Block& block : section.blocks) html += block_html(block, note);
   for (const std::string& remark : section.remarks) {

@@ -39,8 +39,8 @@ std::string page_md(const Page& page) {
   }
   out += findings_md(page);
   for (const PageSection& section : page.sections) {
-    out += fmt::format("\n## {}\n", section.section->title);
-    if (!section.blocks.empty()) out += fmt::format("\n{}\n", section.section->about);
+    out += fmt::format("\n## {}\n", section.title);
+    if (!section.blocks.empty()) out += fmt::format("\n{}\n", section.about);
     for (const Block& block : section.blocks) {
       const Part& part = *block.part;
       if (part.only_html) continue;
@@ -51,7 +51,7 @@ std::string page_md(const Page& page) {
       }
       RankNote note = page.note();
       note.first_of = block.by_rank.size();
-      out += fmt::format("\n{}", table_md(block.shown_table(), part.columns, part.rows, note));
+      out += fmt::format("\n{}", table_md(block.shown_table(), block.columns, part.rows, note));
     }
     for (const std::string& remark : section.remarks) {
       out += fmt::format("\n{}\n", markdown_text(remark));

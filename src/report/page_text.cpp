@@ -59,13 +59,13 @@ std::string block_text(const Block& block, RankNote note, const Look& look) {
   options.rank.first_of = block.by_rank.size();
   options.names_empty = false;
   options.lists = part.shown == Shown::kList;
-  options.columns = part.columns;
+  options.columns = block.columns;
   return text + table_text(block.shown_table(), options);
 }
 
 std::string section_text(const PageSection& section, RankNote note, const Look& look) {
-  std::string text = fmt::format("\n{}\n", styled(section.section->title, Style::kStrong, look));
-  if (!section.blocks.empty()) text += paragraph(section.section->about, Style::kFaint, look);
+  std::string text = fmt::format("\n{}\n", styled(section.title, Style::kStrong, look));
+  if (!section.blocks.empty()) text += paragraph(section.about, Style::kFaint, look);
   for (const Block& block : section.blocks) {
     if (block.part->only_html) continue;
     text += fmt::format("\n{}", block_text(block, note, look));

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "report/loading_parts.h"
+#include "report/system_parts.h"
 
 namespace stepscope::report {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::array kWhere = std::to_array<Part>({
      .columns = kPartColumns,
      .caption = "The average step, every moment counted once, for the first part that applies:",
      .needs = "mean_ns",
+     .host_needs = true,
      .one_rank = true},
 });
 
@@ -60,6 +62,8 @@ constexpr std::array kIdle = std::to_array<Part>({
 
 constexpr Names<7> kOperatorColumns = {
     "rank", "name", "device_self_ns", "device_self_share", "tensor_cores", "host_self_ns", "calls"};
+constexpr Names<5> kHostOperatorColumns = {"rank", "name", "host_self_ns", "host_self_share",
+                                           "calls"};
 constexpr Names<6> kTensorCoreColumns = {"rank",    "operators",   "device_ns",
                                          "used_ns", "not_used_ns", "unknown_ns"};
 constexpr std::array kOperators = std::to_array<Part>({
@@ -68,6 +72,7 @@ constexpr std::array kOperators = std::to_array<Part>({
      .shown = Shown::kBoth,
      .columns = kOperatorColumns,
      .rows = 11,
+     .host_columns = kHostOperatorColumns,
      .one_rank = true},
     {.analysis = "operators",
      .table = "tensor_cores",
@@ -153,6 +158,8 @@ constexpr std::array kCommunication = std::to_array<Part>({
 
 constexpr Names<7> kLoadingColumns = {"rank",         "fetches",     "wait_ns",       "wait_share",
                                       "mean_wait_ns", "max_wait_ns", "gpu_idle_share"};
+constexpr Names<6> kHostLoadingColumns = {"rank",       "fetches",      "wait_ns",
+                                          "wait_share", "mean_wait_ns", "max_wait_ns"};
 constexpr std::array kLoading = std::to_array<Part>({
     {.analysis = "dataloader",
      .table = "steps",
@@ -160,7 +167,11 @@ constexpr std::array kLoading = std::to_array<Part>({
      .caption = "Waiting for data in each step, by what the GPU did meanwhile:",
      .needs = "wait_ns",
      .only_html = true},
-    {.analysis = "dataloader", .table = "ranks", .columns = kLoadingColumns, .needs = "fetches"},
+    {.analysis = "dataloader",
+     .table = "ranks",
+     .columns = kLoadingColumns,
+     .host_columns = kHostLoadingColumns,
+     .needs = "fetches"},
 });
 
 constexpr Names<9> kTransferColumns = {"rank",    "kind",     "host_memory",
@@ -196,21 +207,25 @@ constexpr std::array kMemory = std::to_array<Part>({
 
 constexpr Names<6> kRangeColumns = {"rank",         "name",        "count",
                                     "host_mean_ns", "host_sum_ns", "device_ns"};
+constexpr Names<5> kHostRangeColumns = {"rank", "name", "count", "host_mean_ns", "host_sum_ns"};
 constexpr std::array kRanges = std::to_array<Part>({
     {.analysis = "annotations",
      .table = "annotations",
      .shown = Shown::kBoth,
      .columns = kRangeColumns,
      .rows = 8,
+     .host_columns = kHostRangeColumns,
      .one_rank = true},
 });
 
 constexpr Names<8> kModuleColumns = {"rank",  "module",     "calls",       "device_ns",
                                      "share", "forward_ns", "backward_ns", "host_ns"};
+constexpr Names<5> kHostModuleColumns = {"rank", "module", "calls", "host_ns", "host_self_ns"};
 constexpr std::array kModules = std::to_array<Part>({
     {.analysis = "modules",
      .table = "modules",
      .columns = kModuleColumns,
+     .host_columns = kHostModuleColumns,
      .quiet = true,
      .one_rank = true},
 });
@@ -263,88 +278,6 @@ constexpr std::array kLogLines = std::to_array<Part>({
      .quiet = true},
 });
 
-constexpr Names<10> kMachineColumns = {"node",
-                                       "processors",
-                                       "cpu_mean_share",
-                                       "cpu_p95_share",
-                                       "job_cores",
-                                       "memory_mean_bytes",
-                                       "memory_max_bytes",
-                                       "memory_total_bytes",
-                                       "disk_read_bytes",
-                                       "received_bytes"};
-constexpr Names<11> kGpuColumns = {"node",
-                                   "gpu",
-                                   "busy_mean_share",
-                                   "busy_p95_share",
-                                   "memory_max_bytes",
-                                   "memory_total_bytes",
-                                   "mean_watts",
-                                   "max_watts",
-                                   "mean_mhz",
-                                   "max_celsius",
-                                   "slowed_by"};
-constexpr Names<8> kProcessColumns = {"rank",      "processes",     "most",          "mean_cores",
-                                      "max_cores", "rss_max_bytes", "pss_max_bytes", "read_bytes"};
-constexpr Names<3> kMissingColumns = {"node", "source", "missing"};
-constexpr std::array kMachines = std::to_array<Part>({
-    {.analysis = "system",
-     .table = "load",
-     .shown = Shown::kChart,
-     .caption = "How busy processors and GPUs were, over time:",
-     .only_html = true},
-    {.analysis = "system",
-     .table = "memory",
-     .shown = Shown::kChart,
-     .caption = "Memory in use, over time:",
-     .only_html = true},
-    {.analysis = "system", .table = "machines", .columns = kMachineColumns},
-    {.analysis = "system",
-     .table = "gpus",
-     .columns = kGpuColumns,
-     .caption = "The GPUs of the job:",
-     .quiet = true},
-    {.analysis = "system",
-     .table = "processes",
-     .columns = kProcessColumns,
-     .caption = "The processes of the job:",
-     .quiet = true},
-    {.analysis = "system",
-     .table = "missing",
-     .columns = kMissingColumns,
-     .caption = "What could not be seen:",
-     .quiet = true},
-});
-
-constexpr Names<8> kEnergyColumns = {"of",  "devices",    "joules",          "error_joules",
-                                     "kwh", "mean_watts", "joules_per_step", "co2_grams"};
-constexpr Names<7> kEnergyDeviceColumns = {"node",   "kind",       "device",   "method",
-                                           "joules", "mean_watts", "max_watts"};
-constexpr Names<8> kPhaseColumns = {"rank",   "range",           "calls", "total_ns",
-                                    "joules", "joules_per_call", "watts", "estimate"};
-constexpr std::array kEnergyParts = std::to_array<Part>({
-    {.analysis = "energy",
-     .table = "power",
-     .shown = Shown::kChart,
-     .caption = "Power in watts, over time:",
-     .only_html = true},
-    {.analysis = "energy", .table = "run", .columns = kEnergyColumns, .needs = "joules"},
-    {.analysis = "energy",
-     .table = "devices",
-     .columns = kEnergyDeviceColumns,
-     .rows = 16,
-     .caption = "By device:",
-     .quiet = true},
-    {.analysis = "energy",
-     .table = "phases",
-     .columns = kPhaseColumns,
-     .rows = 12,
-     .caption = "By range, each below the one it was entered in:",
-     .needs = "joules",
-     .quiet = true,
-     .one_rank = true},
-});
-
 constexpr std::array kSections = std::to_array<Section>({
     {.title = "All steps of the run",
      .about = "As the training process recorded them, traced or not: from one call of step() to "
@@ -354,13 +287,14 @@ constexpr std::array kSections = std::to_array<Section>({
     {.title = "Speed",
      .about = "Iterations are steps in training, batches elsewhere; warm-up and traced steps are "
               "left out. Low: 19 of 20 iterations are at least as fast. Spread: the standard "
-              "deviation of an iteration, of its mean.",
+              "deviation of an iteration, divided by its mean.",
      .parts = kSpeedParts,
      .next = "throughput"},
     {.title = "Data: the loader and its workers",
      .about = "How long the loop waited for batches of the loaders it watches, and what workers "
-              "did to make them: fetch is what transform and collate leave. Ready: batches that "
-              "were there when the loop asked.",
+              "did to make them: fetch is what transform and collate leave. All batches count, of "
+              "warm-up and of traced steps too; first wait is for the first batch of each pass, "
+              "later wait share is without it. Ready: batches that were there when the loop asked.",
      .parts = kDataParts,
      .next = "loader"},
     {.title = "Model",
@@ -381,7 +315,9 @@ constexpr std::array kSections = std::to_array<Section>({
      .about = "What was sampled of the machines while the run went on. A GPU is busy while any "
               "kernel runs on it, however small; memory in use is total less available.",
      .parts = kMachines,
-     .next = "system"},
+     .next = "system",
+     .host_about = "What was sampled of the machines while the run went on. Memory in use is total "
+                   "less available."},
     {.title = "Energy",
      .about = "Joules from the counters of the devices, or their power integrated over time; a "
               "kilowatt hour is 3.6 million joules. Processors and memory count for the whole "
@@ -392,59 +328,73 @@ constexpr std::array kSections = std::to_array<Section>({
      .about = "The wall time of the steps as each GPU spends it. Communication and memory count as "
               "exposed only while nothing computes; idle is when the GPU has nothing to do.",
      .parts = kWhere,
-     .next = "steps"},
+     .next = "steps",
+     .host_about = "The wall time of the steps, by what the host did."},
     {.title = "Is the GPU busy?",
      .about =
          "Busy: anything runs. SM efficiency: the share of the GPU's multiprocessors that have "
          "work, over the same time; small kernels leave most of them empty.",
      .parts = kBusy,
-     .next = "overview"},
+     .next = "overview",
+     .of_gpu = true},
     {.title = "Step times",
      .about = "How long each step took, until the GPU work it started had ended.",
      .parts = kStepTimes,
-     .next = "steps --table steps"},
+     .next = "steps --table steps",
+     .host_about = "How long each step took."},
     {.title = "Why the GPU waits",
      .about =
          "The idle time of each GPU by its cause: the host had not launched the next work yet, "
          "queued work takes a moment to begin, or it had to wait for other work; start and end are "
          "before the first and after the last work.",
      .parts = kIdle,
-     .next = "idle-time"},
+     .next = "idle-time",
+     .of_gpu = true},
     {.title = "What the time is spent on",
      .about = "Operators of the framework, the longest on the GPU first. Self: without the "
               "operators it calls.",
      .parts = kOperators,
-     .next = "operators"},
+     .next = "operators",
+     .host_about = "Operators of the framework, the longest first. Self: without the operators it "
+                   "calls."},
     {.title = "The kernels that cost most",
      .about = "GPU programs by name, the longest first; share is of all kernel time of the rank.",
      .parts = kKernels,
-     .next = "kernels"},
+     .next = "kernels",
+     .of_gpu = true},
     {.title = "Parts of the model",
      .about = "The modules of the model, each class below the one that calls it. Forward is GPU "
               "work started while the module ran, backward what the backward pass of its operators "
               "started; both with the modules inside it. Share is of all GPU work of the rank.",
      .parts = kModules,
-     .next = "modules"},
+     .next = "modules",
+     .host_about = "The modules of the model, each class below the one that calls it: time on the "
+                   "host while they ran, with and without the modules inside."},
     {.title = "Launching work",
      .about = "What the calls that start GPU work cost the host, and how long work waits to begin. "
               "A kernel shorter than its launch keeps the GPU waiting for the host.",
      .parts = kLaunches,
-     .next = "launches"},
+     .next = "launches",
+     .of_gpu = true},
     {.title = "Communication",
      .about = "Hidden communication runs while something computes and costs nothing; exposed "
               "communication is waited for.",
      .parts = kCommunication,
-     .next = "overlap"},
+     .next = "overlap",
+     .of_gpu = true},
     {.title = "Data loading",
      .about = "How long the training loop waits for the next batch, and whether the GPU is idle "
               "meanwhile.",
      .parts = kLoading,
-     .next = "dataloader"},
+     .next = "dataloader",
+     .host_about = "How long the training loop waits for the next batch.",
+     .of_trace = true},
     {.title = "Copies between host and GPU",
      .about = "Copies from pageable memory are slow and make the host wait; hidden ones run while "
               "something computes.",
      .parts = kTransfers,
-     .next = "transfers"},
+     .next = "transfers",
+     .of_gpu = true},
     {.title = "Memory",
      .about = "The most memory that tensors took (allocated) and that PyTorch held (reserved).",
      .parts = kMemory,
@@ -453,7 +403,10 @@ constexpr std::array kSections = std::to_array<Section>({
      .about = "What the program itself marked, by record_function and the like: time on the host, "
               "and GPU work started inside.",
      .parts = kRanges,
-     .next = "annotations"},
+     .next = "annotations",
+     .host_about = "What the program itself marked, by record_function and the like: time on the "
+                   "host.",
+     .of_trace = true},
 });
 
 // A page has room for fewer rows than a file.

@@ -23,7 +23,10 @@ struct Part {
   std::span<const std::string_view> columns = {};  // those that exist, in this order; none: all
   std::size_t rows = 0;                            // at most, of one rank; 0: all
   std::string_view caption = {};
+  // Instead of `columns`, where no GPU worked.
+  std::span<const std::string_view> host_columns = {};
   std::string_view needs = {};     // left out when this column is nowhere above 0
+  bool host_needs = false;         // where no GPU worked, so are rows in which it is 0
   bool quiet = false;              // without rows, its analysis' remarks are left out too
   bool only_html = false;          // there is room for it
   bool folded = false;             // in HTML, behind its caption
@@ -37,7 +40,11 @@ struct Section {
   std::string_view title;
   std::string_view about;  // how to read it, for somebody who sees it for the first time
   std::span<const Part> parts;
-  std::string_view next;  // the command that shows more
+  std::string_view next;             // the command that shows more
+  std::string_view host_about = {};  // instead of `about`, where no GPU worked
+  bool of_gpu = false;               // without rows it has nothing to say where no GPU worked
+  // Without rows it has nothing to say where a process recorded the same of itself.
+  bool of_trace = false;
 };
 
 // A parameter an analysis is asked with; others have their defaults.

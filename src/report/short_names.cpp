@@ -52,6 +52,19 @@ void remove_noise(std::string& name) {
   }
 }
 
+// How many pointers an elementwise kernel was given says nothing that its functor does not.
+void remove_pointers(std::string& name) {
+  constexpr std::string_view kBegin = ", array<char*, ";
+  for (std::size_t at = 0; (at = name.find(kBegin, at)) != std::string::npos;) {
+    const std::size_t end = name.find_first_not_of("0123456789", at + kBegin.size());
+    if (end == std::string::npos || !name.substr(end).starts_with("ul>")) {
+      ++at;
+      continue;
+    }
+    name.erase(at, end + 3 - at);
+  }
+}
+
 // Where the argument list at the end begins, or the size: "f<g()>(int)" → at "(int)".
 std::size_t arguments_begin(std::string_view name) {
   std::string_view rest = name;
@@ -122,11 +135,24 @@ std::size_t word_begin(std::string_view text, std::size_t at) {
   return begin;
 }
 
-// The beginning, an ellipsis, and what follows `differs`, as far as it fits.
+// The first word before `begin` from which on all fits; `begin` itself where none does.
+std::size_t tail_begin(std::string_view name, std::size_t begin, std::size_t room) {
+  std::size_t found = begin;
+  for (std::size_t at = begin; at-- > 0;) {
+    if (text_width(name.substr(at)) > room) break;
+    const bool within_character = (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80;
+    if (within_character || name[at] == ' ') continue;
+    if (at == 0 || !continues_word(name[at - 1])) found = at;
+  }
+  return found;
+}
+
+// The beginning, an ellipsis, and what follows `differs`, as far as it fits. What stands before it
+// says more than a long beginning, which such names share: the functor of an elementwise kernel.
 std::string around(std::string_view name, std::size_t differs, std::size_t width) {
-  const std::size_t begin = word_begin(name, differs);
-  const std::size_t behind = text_width(name.substr(begin));
   const std::size_t least_head = width * 2 / 5;
+  const std::size_t begin = tail_begin(name, word_begin(name, differs), width - least_head);
+  const std::size_t behind = text_width(name.substr(begin));
   const std::size_t head_width = behind < width ? std::max(least_head, width - behind) : least_head;
   if (text_width(name.substr(0, begin)) <= head_width) return cut_end(name, width);
   const std::string head = cut_end(name, head_width);  // ends with the ellipsis
@@ -197,6 +223,7 @@ std::string plain_name(std::string_view given) {
     text = without_return_type(name.substr(0, arguments_begin(name)));
   }
   remove_noise(text);
+  remove_pointers(text);
   return text.empty() ? std::string(given) : text;
 }
 

@@ -30,6 +30,9 @@ TEST(PlainName, LeavesOutWhatNobodyReads) {
       {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"},
       {"Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)"},
       {"void f<std::array<char*, 3ul> >(int)", "f<array<char*, 3ul>>"},
+      {"void at::native::vectorized_elementwise_kernel<4, add<float>, std::array<char*, 3ul> "
+       ">(int)",
+       "vectorized_elementwise_kernel<4, add<float>>"},
       {"format::at", "format::at"},
       {"void operator()(int)", "operator()"},
       {"_ZN7ck_tile6kentryILi1EfEEvPf.kd", "ck_tile::kentry<1, float>"},
@@ -54,6 +57,14 @@ TEST(ShortNames, ShowsWhereNamesPart) {
                          "vectorized_elementwise_kernel<4, mul<float>>"},
                         24),
               ElementsAre("vectorized_e…add<float>>", "vectorized_e…mul<float>>"));
+}
+
+TEST(ShortNames, KeepsTheWordsBeforeTheDifference) {
+  EXPECT_THAT(shortened({"vectorized_elementwise_kernel<4, CUDAFunctor_add<BFloat16>>",
+                         "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>"},
+                        44),
+              ElementsAre("vectorized_elemen…CUDAFunctor_add<BFloat16>>",
+                          "vectorized_elemen…4, CUDAFunctor_add<float>>"));
 }
 
 TEST(ShortNames, KeepsEndsThatDiffer) {

@@ -33,9 +33,17 @@ struct Laid {
   std::size_t width = 0;
   std::size_t title_width = 0;
   bool is_text = false;
+  bool is_sentence = false;  // broken into lines
   bool has_bar = false;
   std::vector<std::size_t> indents = {};  // of a tree's names, by row
 };
+
+std::string indented_lines(std::string_view title) {
+  const std::string indent(kIndent, ' ');
+  std::string text = indent;
+  for (const char c : title) text += c == '\n' ? "\n" + indent : std::string(1, c);
+  return text;
+}
 
 class Layout {
  public:
@@ -52,14 +60,17 @@ class Layout {
     std::vector<Column> columns;
     for (const Laid& laid : laid_) {
       const bool number = is_number(shape(laid.column));
-      columns.push_back({laid.title, number ? Align::kRight : Align::kLeft});
+      // A first title begins at the margin; here it stands above its column.
+      columns.push_back({columns.empty() ? indented_lines(laid.title) : laid.title,
+                         number ? Align::kRight : Align::kLeft,
+                         laid.is_sentence ? Fit::kWrap : Fit::kKeep});
       if (laid.has_bar) columns.push_back({"", Align::kLeft});
     }
     TextTable page(std::move(columns));
     std::vector<std::vector<Cell>> cells(rows_);
     for (const Laid& laid : laid_) add_column(laid, cells);
     for (std::vector<Cell>& row : cells) page.add(std::move(row));
-    return above() + page.render({.colour = options_.look.colour}) + left_out_text();
+    return above() + page.render(options_.look) + left_out_text();
   }
 
  private:
@@ -70,6 +81,7 @@ class Layout {
   Laid lay(std::size_t column) const {
     Laid laid{.column = column,
               .is_text = shape(column).type == Type::kText,
+              .is_sentence = is_sentence(shape(column)),
               .indents = indents(table_, column)};
     std::size_t cells = 0;
     for (std::size_t r = 0; r < rows_; ++r) {
@@ -150,7 +162,7 @@ class Layout {
   }
 
   void add_column(const Laid& laid, std::vector<std::vector<Cell>>& cells) const {
-    if (laid.is_text) {
+    if (laid.is_text && !laid.is_sentence) {
       std::vector<std::string_view> names;
       for (std::size_t r = 0; r < rows_; ++r) {
         if (!table_.is_null(laid.column, r)) names.push_back(table_.text_at(laid.column, r));
@@ -182,7 +194,8 @@ class Layout {
 
   std::string above() const {
     const std::string text = lifted_text(table_, shown_, options_.rank);
-    return text.empty() ? text : styled(text, Style::kFaint, options_.look) + "\n";
+    if (text.empty()) return text;
+    return std::string(kIndent, ' ') + styled(text, Style::kFaint, options_.look) + "\n";
   }
 
   std::string names_of(const std::vector<std::size_t>& columns) const {

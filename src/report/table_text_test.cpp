@@ -38,9 +38,9 @@ base::Table kernels() {
 
 TEST(TableText, LaysOutByUnit) {
   EXPECT_EQ(table_text(kernels(), {}),
-            "rank 0\n"
+            "  rank 0\n"
             "                           exposed\n"
-            "name                count     time   share\n"
+            "  name              count     time   share\n"
             "  gemm              1,234  5.00 ms  50.0 %\n"
             "  relu                  7  1.50 µs  25.0 %\n"
             "  (all the others)      –     0 ns  25.0 %\n");
@@ -59,14 +59,30 @@ TEST(TableText, InstantsOfAnOldClockCountFromTheFirst) {
     young.add({step, step * 1'000'000});
   }
   EXPECT_EQ(table_text(old, {}),
-            "step    start\n   1     0 ns\n   2  1.00 ms\n"
+            "  step    start\n     1     0 ns\n     2  1.00 ms\n"
             "  instants count from the first in this table, 44.0 d of the recording's clock\n");
-  EXPECT_EQ(table_text(young, {}), "step    start\n   1  1.00 ms\n   2  2.00 ms\n");
+  EXPECT_EQ(table_text(young, {}), "  step    start\n     1  1.00 ms\n     2  2.00 ms\n");
 }
 
 TEST(TableText, DrawsBars) {
   EXPECT_THAT(table_text(kernels(), {.look = {.width = 80}, .bars = true}),
               HasSubstr("50.0 %  ████\n"));
+}
+
+TEST(TableText, SentencesAreBrokenNotCut) {
+  static constexpr std::array kSaid = std::to_array<base::ColumnShape>({
+      {"source", Type::kText, Unit::kNone, "who could not see it"},
+      {"missing", Type::kText, Unit::kNone, "what is not known, and why"},
+  });
+  static constexpr base::TableShape kMissing{"missing", "something", kSaid};
+  base::Table table(kMissing);
+  table.add({"rapl", "The energy is not known: its counters may not be read."});
+  table.add({"nvml", "No GPU."});
+  EXPECT_EQ(table_text(table, {.look = {.width = 48}}),
+            "  source  missing\n"
+            "  rapl    The energy is not known: its counters\n"
+            "          may not be read.\n"
+            "  nvml    No GPU.\n");
 }
 
 TEST(TableText, NamesColumnsThatDoNotFit) {

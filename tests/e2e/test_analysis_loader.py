@@ -55,7 +55,7 @@ def made_figures(loads: list[Load]) -> Row:
         "fetch_share": share(sum(load.fetch_ns for load in loads)) if loads else None,
         "transform_share": share(known_sum(loads, "transform_ns")),
         "collate_share": share(known_sum(loads, "collate_ns")),
-        "cpu_share": share(known_sum(loads, "cpu_ns")),
+        "cpu_cores": share(known_sum(loads, "cpu_ns")),
         "starved_share": share(known_sum(loads, "starved_ns")),
         "read_bytes": read,
         "storage_bytes": known_sum(loads, "storage_bytes"),
@@ -125,6 +125,10 @@ def check_loader_row(
     assert (row["batches"], row["wait_ns"]) == (len(given), sum(lengths))
     whole = sum(until(w) - w.start for w in waits)
     assert row["wait_share"] == pytest.approx(sum(lengths) / whole)
+    first = [w.length for w in given if w.first]
+    assert (row["passes"], row["first_wait_ns"]) == (len(first), sum(first))
+    later = (sum(lengths) - sum(first)) / (whole - sum(first)) if whole > sum(first) else None
+    assert row["later_wait_share"] == pytest.approx(later)
     assert row["waited"] == sum(length >= LEAST for length in lengths)
     assert row["mean_wait_ns"] == pytest.approx(fmean(lengths))
     assert row["median_wait_ns"] == nth(lengths, 0.5)

@@ -44,6 +44,7 @@ class Wait:
     end: int
     next_start: int | None = None  # when the loop asked again, or the pass ended
     gave: bool = False  # a batch, and not the end
+    first: bool = False  # of its pass
     values: dict[str, int] = field(default_factory=dict)
     load: Load | None = None  # the batch it was for
 
@@ -156,6 +157,8 @@ def waits_of(recording: Recording) -> list[Wait]:
             values=after,
         )
         wait.gave = "batch" in after
+        began = max((s.time for w, s in signs if w == "starts" and s.time <= one.start), default=0)
+        wait.first = not any(began <= start < one.start for start in same)
         iteration = [s.value for w, s in signs if w == "iteration" and s.time <= one.start]
         pids: list[int] = []
         for w, s in signs:

@@ -135,8 +135,9 @@ def machine_bytes(
     series: list[Written],
     notices: list[tuple[str, str]] = (),  # type: ignore[assignment]
     finished: bool = True,
+    set_ns: int = 0,
 ) -> bytes:
-    """One tick is one nanosecond, and the first anchor is time 0."""
+    """One tick is one nanosecond, and the first anchor is time 0; its wall clock is set by some."""
     fields = {"role": "node", **about}
     out = MAGIC + block(PROCESS, _fields(fields))
     out += block(ANCHOR, struct.pack("<Qqq", 1_000, 7_000, wall_ns))
@@ -158,7 +159,7 @@ def machine_bytes(
     if lines:
         out += block(LOGS, lines)
     end = max(times, default=0) + 1
-    out += block(ANCHOR, struct.pack("<Qqq", 1_000 + end, 7_000 + end, wall_ns + end))
+    out += block(ANCHOR, struct.pack("<Qqq", 1_000 + end, 7_000 + end, wall_ns + end + set_ns))
     if finished:
         out += block(END, varint(1) * 5 + zigzag(2_000_000))
     return out

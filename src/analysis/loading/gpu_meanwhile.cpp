@@ -2,35 +2,50 @@
 
 #include <algorithm>
 
-#include "analysis/system/curve_values.h"
-
 namespace stepscope::analysis {
 
-std::optional<double> gpu_idle_share(const RunView& view, const std::vector<NodeCurves>& nodes,
-                                     std::int32_t rank, const RankLoading& loading,
-                                     const LoaderKey& key) {
+GpuMeanwhile::GpuMeanwhile(const RunView& view, const std::vector<NodeCurves>& nodes,
+                           std::int32_t rank) {
   const auto hosts = hosts_of_ranks(view);
   const auto host = hosts.find(rank);
-  if (host == hosts.end()) return std::nullopt;
+  if (host == hosts.end()) return;
   const auto node = std::ranges::find(nodes, host->second, &NodeCurves::host);
-  if (node == nodes.end()) return std::nullopt;
-  double busy = 0, samples = 0;  // of all passes and GPUs
+  if (node == nodes.end()) return;
   for (const std::string& gpu : gpus_of_rank(*node, rank)) {
     const Curve* const curve = node->find("gpu.busy", "device", gpu);
-    if (curve == nullptr) continue;
-    const CurveReader reader(curve);
-    for (const BatchWait& wait : loading.waits) {
-      if (!wait.counts || wait.loader != key.loader || wait.phase != key.phase) continue;
-      const Interval within{wait.start, wait.until};
-      const auto mean = reader.mean(within);
-      if (!mean) continue;
-      const auto count = static_cast<double>(reader.samples(within));
-      busy += *mean * count;
-      samples += count;
-    }
+    if (curve != nullptr) busy_.emplace_back(curve);
   }
-  if (samples <= 0) return std::nullopt;
-  return 1 - busy / samples * 0.01;  // percent
+}
+
+std::optional<double> GpuMeanwhile::Samples::idle_share() const {
+  if (count <= 0) return std::nullopt;
+  return 1 - busy / count * 0.01;
+}
+
+void GpuMeanwhile::add(Interval within, Samples& samples) const {
+  for (const CurveReader& reader : busy_) {
+    const auto mean = reader.mean(within);
+    if (!mean) continue;
+    const auto count = static_cast<double>(reader.samples(within));
+    samples.busy += *mean * count;
+    samples.count += count;
+  }
+}
+
+std::optional<double> GpuMeanwhile::idle_share(Interval within) const {
+  Samples samples;
+  add(within, samples);
+  return samples.idle_share();
+}
+
+std::optional<double> GpuMeanwhile::idle_share(const RankLoading& loading,
+                                               const LoaderKey& key) const {
+  Samples samples;
+  for (const BatchWait& wait : loading.waits) {
+    if (!wait.counts || wait.loader != key.loader || wait.phase != key.phase) continue;
+    add({wait.start, wait.until}, samples);
+  }
+  return samples.idle_share();
 }
 
 }  // namespace stepscope::analysis

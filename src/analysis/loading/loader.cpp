@@ -41,8 +41,9 @@ constexpr base::ColumnShape kTransformShare{
     "of making batches: transforms of the dataset. Empty: none was found, it is part of fetch"};
 constexpr base::ColumnShape kCollateShare{"collate_share", Type::kReal, Unit::kShare,
                                           "of making batches: samples are put together"};
-constexpr base::ColumnShape kCpuShare{"cpu_share", Type::kReal, Unit::kShare,
-                                      "processor time, of making batches; threads add up"};
+constexpr base::ColumnShape kCpuCores{
+    "cpu_cores", Type::kReal, Unit::kNone,
+    "processors kept busy while batches are made: processor time over that time, threads added"};
 constexpr base::ColumnShape kStarvedShare{"starved_share", Type::kReal, Unit::kShare,
                                           "of making batches: ready to run, and no core was free"};
 constexpr base::ColumnShape kReadBytes{"read_bytes", Type::kInt, Unit::kBytes,
@@ -64,6 +65,11 @@ constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
     {"wait_ns", Type::kInt, Unit::kNanos, "the loop waited for them"},
     {"wait_share", Type::kReal, Unit::kShare,
      "of the time of the loop, from its first question to its last"},
+    {"passes", Type::kInt, Unit::kCount, "over the loader, of which a batch came"},
+    {"first_wait_ns", Type::kInt, Unit::kNanos,
+     "of wait_ns: for the first batch of each pass, while workers start"},
+    {"later_wait_share", Type::kReal, Unit::kShare,
+     "the rest of the waiting, of the rest of the time: what a long pass comes to"},
     {"waited", Type::kInt, Unit::kCount, "batches that took at least --min-wait to come"},
     {"mean_wait_ns", Type::kReal, Unit::kNanos, "per batch"},
     {"median_wait_ns", Type::kInt, Unit::kNanos, "half of the waits were not longer"},
@@ -76,7 +82,7 @@ constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
     kFetchShare,
     kTransformShare,
     kCollateShare,
-    kCpuShare,
+    kCpuCores,
     kStarvedShare,
     kReadBytes,
     kStorageBytes,
@@ -104,7 +110,7 @@ constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
     kFetchShare,
     kTransformShare,
     kCollateShare,
-    kCpuShare,
+    kCpuCores,
     kStarvedShare,
     kReadBytes,
     kStorageBytes,
@@ -131,6 +137,8 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"collate_ns", Type::kInt, Unit::kNanos, "of that: samples are put together"},
     kReadBytes,
     kFiles,
+    {"gpu_idle_share", Type::kReal, Unit::kShare,
+     "of the step: the rank's GPUs had nothing to do, mean of the samples within it; null: none"},
 });
 
 constexpr std::array<std::string_view, 1> kWait = {"wait_ns"};
@@ -176,6 +184,9 @@ void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, Loa
              Cell(sums.samples.value()),
              waits.sum(),
              ratio(waits.sum(), sums.whole),
+             sums.passes,
+             sums.first_wait_ns,
+             sums.whole > sums.first_wait_ns ? Cell(sums.later_wait_share()) : Cell(Null{}),
              sums.waited,
              waits.mean(),
              waits.percentile(0.5),
@@ -228,7 +239,8 @@ void add_worker(base::Table& table, std::int32_t rank, const LoaderKey& key, std
              per_second(made.read_bytes, lengths.sum())});
 }
 
-void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nanos least) {
+void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nanos least,
+              const std::optional<double>& gpu_idle) {
   const BatchWait* const longest = step.longest;
   const MadeBatch* const made = step.made;
   const auto cause = longest == nullptr || longest->length() < least ? LateCause::kUnknown
@@ -247,7 +259,7 @@ void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nan
              of_made([](const MadeBatch& one) { return one.transform_ns; }),
              of_made([](const MadeBatch& one) { return one.collate_ns; }),
              of_made([](const MadeBatch& one) { return one.read_bytes; }),
-             of_made([](const MadeBatch& one) { return one.files; })});
+             of_made([](const MadeBatch& one) { return one.files; }), Cell(gpu_idle)});
 }
 
 Answer run(const RunView& view, const Options& options) {
@@ -261,15 +273,20 @@ Answer run(const RunView& view, const Options& options) {
   const auto marked = recorded_steps(view);
   const std::vector<NodeCurves> nodes = node_curves(view);
   for (const auto& [rank, loading] : ranks) {
+    const GpuMeanwhile gpu(view, nodes, rank);
     const auto found = marked.find(rank);
     const auto by_step =
         found == marked.end() ? std::vector<LoaderStep>() : loader_steps(loading, found->second);
     for (auto& [key, sums] : loader_sums(loading, least)) {
       add_loader(loaders, rank, key, sums);
       for (auto& [number, worker] : sums.workers) add_worker(workers, rank, key, number, worker);
-      remarks.add(rank, key, sums, gpu_idle_share(view, nodes, rank, loading, key));
+      remarks.add(rank, key, sums, gpu.idle_share(loading, key));
     }
-    for (const LoaderStep& step : by_step) add_step(steps, rank, step, least);
+    for (const LoaderStep& step : by_step) {
+      const auto idle = gpu.idle_share({step.step.start, step.step.start + step.step.length});
+      add_step(steps, rank, step, least, idle);
+      remarks.add_step(rank, step, idle);
+    }
   }
   for (std::string& sentence : remarks.sentences(ranks.size() > 1)) {
     answer.remarks.emplace_back(std::move(sentence));

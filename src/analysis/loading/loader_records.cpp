@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "analysis/recording/recorded_steps.h"
 #include "base/ascii.h"
@@ -92,6 +93,7 @@ struct Pass {
   std::vector<std::int64_t> pids;
   std::int64_t iteration = 0;
   std::optional<std::int64_t> worker;
+  bool begins = true;                            // the next wait is the first
   std::size_t wait = kNoBatch, made = kNoBatch;  // the last ones
 };
 
@@ -165,7 +167,10 @@ class Reading {
         if (meaning.sign == Sign::kLoad) begin_load(pass, row, loaders_[meaning.loader]);
         return;
       case trace::Phase::kInstant:
-        if (meaning.sign == Sign::kStarts) pass.pids.clear();
+        if (meaning.sign == Sign::kStarts) {
+          pass.pids.clear();
+          pass.begins = true;
+        }
         if (meaning.sign == Sign::kEnds) end_wait(pass, time);
         return;
       case trace::Phase::kCounter:
@@ -202,7 +207,8 @@ class Reading {
                           .end = trace_.end(row),
                           .until = trace_.end(row),
                           .iteration = pass.iteration,
-                          .counts = view_.counts_at(trace_.start()[row])});
+                          .counts = view_.counts_at(trace_.start()[row]),
+                          .first = std::exchange(pass.begins, false)});
   }
 
   std::string phase_of(Row row, std::string_view loader) const {

@@ -46,6 +46,7 @@ struct BatchWait {
   std::optional<std::int64_t> ready = {}, samples = {}, worker = {}, pid = {};
   std::size_t made = kNoBatch;  // in RankLoading::made
   bool counts = true;
+  bool first = false;  // of its pass
 
   bool gave() const { return number.has_value(); }
   base::Nanos length() const { return end - start; }

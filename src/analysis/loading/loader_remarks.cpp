@@ -8,8 +8,13 @@
 namespace stepscope::analysis {
 namespace {
 
+using base::Nanos;
+
 // Below this the loader keeps up.
 constexpr double kWorthSaying = 0.01;
+constexpr double kWorthSayingOfStep = 0.1;
+// Where less than this share of the waiting remains, starting up is worth a word.
+constexpr double kFirstMatters = 0.8;
 
 std::string percent(double share) {
   const double value = 100 * share;
@@ -51,6 +56,17 @@ std::string about_worker(const MadeSums& made) {
   return text;
 }
 
+// "worker 3 read 48 MB".
+std::string meanwhile(const LoaderStep& step) {
+  const MadeBatch* const made = step.made;
+  const std::string who = step.longest->worker ? fmt::format("worker {}", *step.longest->worker)
+                          : made != nullptr    ? std::string("the loop")
+                                               : std::string("the loop waited for data");
+  if (made == nullptr) return step.longest->worker ? who + " was waited for" : who;
+  if (!made->read_bytes || *made->read_bytes == 0) return who + " made its batch";
+  return fmt::format("{} read {}", who, bytes_text(*made->read_bytes));
+}
+
 std::string title_of(const LoaderKey& key) {
   return key.phase == "training" || key.loader.ends_with(fmt::format(" ({})", key.phase))
              ? key.loader
@@ -62,6 +78,12 @@ std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
   std::string text =
       fmt::format("{} kept the loop waiting {} of the time", title_of(key), percent(share));
   if (share < kWorthSaying) return text + ": it keeps up.";
+  const double later = sums.later_wait_share();
+  if (later < kFirstMatters * share) {
+    text += fmt::format(", but {} without the first batch of {}", percent(later),
+                        sums.passes == 1 ? "the pass" : fmt::format("its {} passes", sums.passes));
+    if (later < kWorthSaying) return text + ": from then on it keeps up.";
+  }
   if (const auto worst = sums.late_worker()) {
     const WorkerSums& worker = sums.workers.at(*worst);
     text += fmt::format("; worker {} was late in {} of {} batches", *worst, worker.late,
@@ -83,10 +105,22 @@ std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
 void LoaderRemarks::add(std::int32_t rank, const LoaderKey& key, const LoaderSums& sums,
                         const std::optional<double>& gpu_idle) {
   if (sums.waits.count() == 0 || sums.whole <= 0) return;
-  const double share = static_cast<double>(sums.waits.sum()) / static_cast<double>(sums.whole);
+  const double share = sums.wait_share();
   const auto [found, is_new] = worst_.try_emplace(key);
   if (!is_new && share <= found->second.share) return;
   found->second = {share, rank, sentence(key, sums, share, gpu_idle)};
+}
+
+void LoaderRemarks::add_step(std::int32_t rank, const LoaderStep& step,
+                             const std::optional<double>& gpu_idle) {
+  if (!gpu_idle || step.longest == nullptr || step.wait_ns <= longest_) return;
+  const double share =
+      static_cast<double>(step.wait_ns) / static_cast<double>(std::max(step.step.length, Nanos{1}));
+  if (share < kWorthSayingOfStep) return;
+  longest_ = step.wait_ns;
+  step_ = {share, rank,
+           fmt::format("step {} waited longest: the GPU was idle {} of the step while {}.",
+                       step.step.number, percent(*gpu_idle), meanwhile(step))};
 }
 
 std::vector<std::string> LoaderRemarks::sentences(bool several_ranks) const {
@@ -94,6 +128,10 @@ std::vector<std::string> LoaderRemarks::sentences(bool several_ranks) const {
   out.reserve(worst_.size());
   for (const auto& [key, said] : worst_) {
     out.push_back(several_ranks ? fmt::format("Rank {}: {}", said.rank, said.text) : said.text);
+  }
+  if (longest_ > 0) {
+    out.push_back(several_ranks ? fmt::format("On rank {} {}", step_.rank, step_.text)
+                                : fmt::format("Of the steps, {}", step_.text));
   }
   return out;
 }

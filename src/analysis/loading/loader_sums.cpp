@@ -30,6 +30,16 @@ Nanos WorkerSums::alive_ns() const {
   return sum;
 }
 
+double LoaderSums::wait_share() const {
+  return whole <= 0 ? 0 : static_cast<double>(waits.sum()) / static_cast<double>(whole);
+}
+
+double LoaderSums::later_wait_share() const {
+  const Nanos later = whole - first_wait_ns;
+  if (later <= 0) return 0;
+  return static_cast<double>(waits.sum() - first_wait_ns) / static_cast<double>(later);
+}
+
 std::optional<LateCause> LoaderSums::cause() const {
   const auto most =
       std::ranges::max_element(causes, {}, [](const auto& one) { return one.second; });
@@ -71,6 +81,10 @@ void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made, Na
   sums.whole += wait.until - wait.start;
   if (!wait.gave()) return;
   sums.waits.add(wait.length());
+  if (wait.first) {
+    ++sums.passes;
+    sums.first_wait_ns += wait.length();
+  }
   sums.samples.add(made != nullptr && made->samples ? made->samples : wait.samples);
   if (wait.ready) {
     sums.ready += *wait.ready;

@@ -61,12 +61,17 @@ struct LoaderSums {
   Durations waits = {};     // of batches that came
   base::Nanos whole = 0;    // of the passes: waits and what the loop did in between
   std::int64_t waited = 0;  // batches that were not there at once
+  // Of the first batch of each pass: the loop waits for workers that start, and for an empty queue.
+  std::int64_t passes = 0;
+  base::Nanos first_wait_ns = 0;
   KnownSum samples = {};
   std::int64_t ready = 0, ready_known = 0;
   MadeSums made = {};  // the batches that came
   std::map<std::int64_t, WorkerSums> workers = {};
   std::map<LateCause, base::Nanos> causes = {};  // what the waits were for, by their length
 
+  double wait_share() const;                        // of the passes; 0 where they took no time
+  double later_wait_share() const;                  // so too, without the waits for first batches
   std::optional<LateCause> cause() const;           // of most of the waiting; nothing: none known
   std::optional<std::int64_t> late_worker() const;  // that was waited for longest
   // Batches a second that can be made: by all workers side by side, or by the loop itself.

@@ -1,6 +1,7 @@
 #include "analysis/recording/range_tree.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "trace/process_record.h"
@@ -39,18 +40,19 @@ class Summing {
     const trace::ProcessRecord& record = *trace_.header().process_record;
     const Nanos length =
         view_.chosen ? view_.measured_ns() : std::max<Nanos>(record.length, trace_.span().length());
+    const auto recorded = [&](RangeSite site) -> Nanos& {
+      return tree_.recorded[static_cast<std::size_t>(site)];
+    };
+    recorded(record.is_worker ? RangeSite::kWorkers : RangeSite::kMainThread) = length;
     for (const trace::Track& track : trace_.tracks()) {
       const RangeSite site = site_of_track(track, record);
+      alive_.reset();
       for (Row row = track.begin; row < track.end; ++row)
         add(row, static_cast<std::uint32_t>(site));
-    }
-    if (record.is_worker) {
-      tree_.recorded[static_cast<std::size_t>(RangeSite::kWorkers)] = length;
-    } else {
-      for (const RangeSite site :
-           {RangeSite::kMainThread, RangeSite::kThreads, RangeSite::kTasks}) {
-        tree_.recorded[static_cast<std::size_t>(site)] = length;
-      }
+      if (!alive_) continue;
+      // Threads and tasks run side by side: each has time of its own, of which shares are.
+      if (site == RangeSite::kThreads) recorded(site) += length;
+      if (site == RangeSite::kTasks) recorded(site) += alive_->length();
     }
     return std::move(tree_);
   }
@@ -77,6 +79,8 @@ class Summing {
     if (!counts(row)) return;
     RangeNode& node = tree_.nodes()[here];
     const Nanos length = trace_.duration()[row];
+    if (!alive_) alive_ = Interval{trace_.start()[row], trace_.end(row)};
+    alive_->end = std::max(alive_->end, trace_.end(row));
     if (each_) each_(here, row);
     ++node.calls;
     node.total += length;
@@ -106,6 +110,7 @@ class Summing {
   const trace::Trace& trace_;
   const Each each_;
   RangeTree tree_;
+  std::optional<Interval> alive_;  // from the first range of a track to the end of its last
   std::vector<std::uint32_t> node_of_;
   std::vector<Last> last_;     // by name
   std::vector<char> is_step_;  // so too

@@ -45,7 +45,7 @@ constexpr std::array kRangeColumns = std::to_array<base::ColumnShape>({
     {"calls", Type::kInt, Unit::kCount, "how often it was entered"},
     {"total_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
     {"share", Type::kReal, Unit::kShare,
-     "total_ns of the time recorded there; what runs side by side may exceed 100 %"},
+     "total_ns of the time recorded there; null: it goes on beyond that"},
     {"self_ns", Type::kInt, Unit::kNanos, "total_ns without the ranges inside"},
     {"mean_ns", Type::kReal, Unit::kNanos, "length of one that ended"},
     {"median_ns", Type::kInt, Unit::kNanos, "half of those that ended were not longer"},
@@ -162,7 +162,7 @@ void add_ranges(base::Table& table, std::int32_t rank, RangeTree& tree,
     const Nanos recorded = tree.recorded[static_cast<std::size_t>(site)];
     const bool ended = node.ended.count() > 0;
     table.add({rank, name_of(site), node.name, node.calls, node.total,
-               recorded > 0
+               recorded > 0 && node.total <= recorded
                    ? base::Cell(static_cast<double>(node.total) / static_cast<double>(recorded))
                    : none,
                node.self, ended ? base::Cell(node.ended.mean()) : none,

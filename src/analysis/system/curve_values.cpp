@@ -67,6 +67,15 @@ std::optional<SampleSpread> rates_of(const Curve* curve, Nanos window, double sc
                 static_cast<double>(grown) / static_cast<double>(covered) * scale);
 }
 
+std::optional<SampleSpread> shares_of(const Curve* curve, Nanos window, double scale) {
+  std::optional<SampleSpread> shares = rates_of(curve, window, scale);
+  if (!shares) return shares;
+  for (double* const share : {&shares->mean, &shares->median, &shares->p95, &shares->max}) {
+    *share = at_most_all(*share);
+  }
+  return shares;
+}
+
 std::optional<std::int64_t> last_of(const Curve* curve) {
   if (curve == nullptr || curve->values.empty()) return std::nullopt;
   return curve->values.back();

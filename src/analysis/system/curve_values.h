@@ -2,6 +2,7 @@
 // time. Nothing where the curve says nothing, never 0.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -20,6 +21,10 @@ std::optional<SampleSpread> spread_of(const Curve* curve, double scale = 1);
 // Of the rates of a running total per nanosecond, over stretches of at least `window`; the mean is
 // that of the whole time. A total that fell began anew, and that stretch is left out.
 std::optional<SampleSpread> rates_of(const Curve* curve, base::Nanos window, double scale = 1);
+// The same of a total that cannot grow faster than time itself. The kernel counts in ticks, so that
+// over a short stretch it may seem to: that is all of the time, not more.
+std::optional<SampleSpread> shares_of(const Curve* curve, base::Nanos window, double scale = 1);
+inline double at_most_all(double share) { return std::min(share, 1.0); }
 
 std::optional<std::int64_t> last_of(const Curve* curve);
 std::optional<std::int64_t> largest_of(const Curve* curve);

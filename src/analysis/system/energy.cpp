@@ -277,13 +277,13 @@ void add_run(base::Table& table, const std::vector<Machine>& machines, const Ste
 }
 
 // The sentences of the machines about what keeps their energy from being known.
-std::string why_unknown(const std::vector<NodeCurves>& nodes) {
-  std::string why;
+std::vector<std::string> why_unknown(const std::vector<NodeCurves>& nodes) {
+  std::vector<std::string> why;
   std::set<std::string> said;
   for (const NodeCurves& node : nodes) {
     for (const Unseen& one : node.missing) {
       const bool about = one.source == "nvml" || one.source == "rapl" || one.source == "amdgpu";
-      if (about && said.insert(one.text).second) why += " " + one.text;
+      if (about && said.insert(one.text).second) why.push_back(one.text);
     }
   }
   return why;
@@ -333,12 +333,11 @@ Answer run(const RunView& view, const Options& options) {
   if (auto sentence = why_whole_run(view, nodes, "'steps' and 'phases'"); !sentence.empty()) {
     answer.remarks.emplace_back(std::move(sentence));
   }
-  const std::string why = why_unknown(nodes);
   if (devices.rows() == 0) {
-    answer.remarks.emplace_back("No part of the machine tells its energy or power." + why);
-  } else if (!why.empty()) {
-    answer.remarks.push_back(Remark::on_table("devices", "Not all of it is known." + why));
+    answer.remarks.emplace_back("No part of the machine tells its energy or power.");
   }
+  // One by one: a page on which 'system' has said them does not say them again.
+  for (std::string& why : why_unknown(nodes)) answer.remarks.emplace_back(std::move(why));
   if (estimates > 0) {
     answer.remarks.push_back(Remark::on_table(
         "steps", fmt::format("{} of {} steps are shorter than the time between two values of the "

@@ -34,8 +34,10 @@ void add_curves(SystemTables& tables, const NodeCurves& node, bool several, std:
   const auto add = [&](base::Table& table, const Curve* curve, const std::string& of,
                        double scale) {
     if (curve == nullptr) return;
+    const bool is_share = &table == &tables.load;
     for_each_bucket(*curve, node.sampled, points, [&](Nanos start, double value) {
-      table.add({node.host, before + of, start, value * scale});
+      const double scaled = value * scale;
+      table.add({node.host, before + of, start, is_share ? at_most_all(scaled) : scaled});
     });
   };
   const auto processors = largest_of(node.find("cpu.count"));
@@ -132,7 +134,8 @@ class RankReaders {
   Cell cpu_share(Interval within) const {
     const auto busy = cpu_.growth(within);
     if (!busy || within.length() <= 0 || !processors_ || *processors_ <= 0) return Null{};
-    return *busy / static_cast<double>(within.length()) / static_cast<double>(*processors_);
+    return at_most_all(*busy / static_cast<double>(within.length()) /
+                       static_cast<double>(*processors_));
   }
 
   CurveReader cpu_;

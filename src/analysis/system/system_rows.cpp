@@ -120,7 +120,7 @@ std::map<std::string, double, std::less<>> usable_cores(const NodeCurves& node) 
 void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
   const auto processors = largest_of(node.find("cpu.count"));
   const double share = processors && *processors > 0 ? 1.0 / static_cast<double>(*processors) : 0;
-  const auto cpu = processors ? rates_of(node.find("cpu.busy"), window, share) : std::nullopt;
+  const auto cpu = processors ? shares_of(node.find("cpu.busy"), window, share) : std::nullopt;
   std::optional<double> cores;
   for (const Curve* curve : node.named("process.cpu")) {
     if (const auto rates = rates_of(curve, window)) cores = cores.value_or(0) + rates->mean;
@@ -209,7 +209,7 @@ void add_processes(base::Table& table, const NodeCurves& node, Nanos window) {
     const auto cores = rates_of(cpu, window);
     const Curve* const rss = curve("process.rss", of);
     const double each = children ? 1.0 / static_cast<double>(*most) : 1.0;
-    const auto waited = rates_of(curve("process.waited", of), window, each);
+    const auto waited = shares_of(curve("process.waited", of), window, each);
     const auto cores_of_it = usable.find(process);
     const bool known = !children && cores_of_it != usable.end();
     table.add({cell_or_null(cpu->about->number("rank")), node.host,
@@ -241,7 +241,7 @@ void add_traffic(base::Table& table, const NodeCurves& node, Nanos window) {
       const Curve* const out = node.find(kind.out, "device", device);
       const auto in_rates = rates_of(in, window, kPerSecond);
       const auto out_rates = rates_of(out, window, kPerSecond);
-      const auto busy = rates_of(node.find(kind.busy, "device", device), window);
+      const auto busy = shares_of(node.find(kind.busy, "device", device), window);
       table.add({node.host, device, kind.name, cell_or_null(growth_of(in)),
                  cell_of(in_rates, &SampleSpread::mean), cell_of(in_rates, &SampleSpread::max),
                  cell_or_null(growth_of(out)), cell_of(out_rates, &SampleSpread::mean),
@@ -252,7 +252,7 @@ void add_traffic(base::Table& table, const NodeCurves& node, Nanos window) {
 
 void add_cores(base::Table& table, const NodeCurves& node, Nanos window) {
   for (const Curve* core : node.named("core.busy")) {
-    const auto busy = rates_of(core, window);
+    const auto busy = shares_of(core, window);
     table.add({node.host, cell_or_null(core->about->number("core")),
                cell_of(busy, &SampleSpread::mean), cell_of(busy, &SampleSpread::p95),
                cell_of(busy, &SampleSpread::max)});
