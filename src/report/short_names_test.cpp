@@ -56,7 +56,7 @@ TEST(ShortNames, ShowsWhereNamesPart) {
   EXPECT_THAT(shortened({"vectorized_elementwise_kernel<4, add<float>>",
                          "vectorized_elementwise_kernel<4, mul<float>>"},
                         24),
-              ElementsAre("vectorized_e…add<float>>", "vectorized_e…mul<float>>"));
+              ElementsAre("vectorize…4, add<float>>", "vectorize…4, mul<float>>"));
 }
 
 TEST(ShortNames, KeepsTheWordsBeforeTheDifference) {
