@@ -119,9 +119,9 @@ std::string tracing_cost_fact(const Answers& answers) {
 std::string traced_mark(const Answers& answers) {
   const Recorded all = recorded(answers);
   if (answers.info.stood_in || all.traced == 0 || all.traced >= all.steps) return {};
-  const std::string text = counted(static_cast<std::uint64_t>(all.traced), "traced step");
-  if (!all.slowed) return text;
-  return fmt::format("{}; tracing slows {}", text, all.traced == 1 ? "it" : "them");
+  std::string text = counted(static_cast<std::uint64_t>(all.traced), "traced step");
+  if (all.slowed) text += fmt::format("; tracing slows {}", all.traced == 1 ? "it" : "them");
+  return text;
 }
 
 }  // namespace stepscope::report
