@@ -193,7 +193,7 @@ class Layout {
   }
 
   std::string above() const {
-    const std::string text = lifted_text(table_, shown_, options_.rank);
+    std::string text = lifted_text(table_, shown_, options_.rank);
     if (text.empty()) return text;
     return std::string(kIndent, ' ') + styled(text, Style::kFaint, options_.look) + "\n";
   }
