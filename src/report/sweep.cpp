@@ -40,9 +40,13 @@ constexpr std::array kSections = std::to_array<Section>({
      kSettings, ""},
 });
 
-constexpr double kSureEnough = 0.8;
-
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// "takes 12 % longer"; from twice the time on, how many times it takes.
+std::string longer_text(double share) {
+  return share < 1 ? fmt::format("takes {} longer", percent(share))
+                   : fmt::format("takes {:.1f} times as long", 1 + share);
+}
 
 std::string confidence_text(double confidence) {
   return confidence > 0.99 ? "more than 99 %" : percent(confidence);
@@ -71,9 +75,13 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
   if (!best.has("confidence")) {
     return fmt::format("{} is the only setting that was measured: {}", name, step);
   }
-  const double confidence = best.number("confidence");
-  std::string out = confidence < kSureEnough ? fmt::format("{} may be the best, not surely", name)
-                    : best.whole("as_good") > 0
+  if (best.has("not_told_apart")) {
+    return fmt::format(
+        "not told apart: {}; the times of each vary more than they differ, so any may be the "
+        "fastest (the first asks for least: {}), and more trials would tell",
+        best.text("not_told_apart"), step);
+  }
+  std::string out = best.whole("as_good") > 0
                         ? fmt::format("{} is the best that asks for least", name)
                         : fmt::format("{} is the fastest", name);
   out += fmt::format(": {}", step);
@@ -85,9 +93,9 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
                        best.whole("as_good") == 1 ? "s" : "");
   }
   if (best.has("next")) {
-    out += fmt::format("; with {} a {} takes {} longer", best.text("next"),
+    out += fmt::format("; with {} a {} {}", best.text("next"),
                        best.whole("by_sample") != 0 ? "sample" : "step",
-                       percent(best.number("next_slower_share")));
+                       longer_text(best.number("next_slower_share")));
   }
   return out;
 }
@@ -99,8 +107,11 @@ Page make_sweep_page(const Answers& answers, std::vector<NamedText> facts,
   page.title = sweep_sentence(sweep);
   if (const base::Table& chosen = sweep.tables[1]; chosen.rows() > 0) {
     const TableLine best(chosen, 0);
-    page.facts.push_back({"Paste", fmt::format("DataLoader(..., {})", best.text("keywords"))});
-    if (best.has("confidence")) {
+    const bool is_sure = !best.has("not_told_apart");
+    if (is_sure) {
+      page.facts.push_back({"Paste", fmt::format("DataLoader(..., {})", best.text("keywords"))});
+    }
+    if (is_sure && best.has("confidence")) {
       page.facts.push_back(
           {"Confidence", fmt::format("{} that no other setting tried is faster by more than 2 %",
                                      confidence_text(best.number("confidence")))});

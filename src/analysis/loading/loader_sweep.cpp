@@ -51,6 +51,8 @@ constexpr std::array kBestColumns = std::to_array<base::ColumnShape>({
     {"as_good", Type::kInt, Unit::kCount,
      "settings that cannot be told apart from it, and ask for more"},
     {"by_sample", Type::kBool, Unit::kNone, "times were compared per sample, not per step"},
+    {"not_told_apart", Type::kText, Unit::kNone,
+     "settings of which any may be the fastest, this one first; empty: the best is sure enough"},
 });
 constexpr std::array<std::string_view, 2> kTimes = {"loading_time_ns", "training_time_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
@@ -88,13 +90,33 @@ std::string outcome_of(std::span<const TriedSetting> tried, std::size_t place,
                        const std::optional<BestSetting>& best) {
   if (!tried[place].why.empty()) return tried[place].why;
   if (!tried[place].is_measured()) return "not tried: no time was left";
-  if (!best || place == best->place) return "best";
+  if (!best) return "best";
+  const bool is_rival = std::ranges::find(best->rivals, place) != best->rivals.end();
+  if (is_rival || (place == best->place && !best->rivals.empty())) return "not told apart";
+  if (place == best->place) return "best";
   const bool alike = std::ranges::find(best->as_good, place) != best->as_good.end();
   return alike ? "as good" : "slower";
 }
 
+// Whatever process, worker or number of bytes it was.
+bool is_same_reason(std::string_view one, std::string_view other) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto skip = [&](std::string_view text, std::size_t& at) {
+    while (at < text.size() && is_digit(text[at])) ++at;
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (true) {
+    skip(one, i);
+    skip(other, j);
+    if (i == one.size() || j == other.size()) return i == one.size() && j == other.size();
+    if (one[i++] != other[j++]) return false;
+  }
+}
+
 void add_row(base::Table& table, std::span<const TriedSetting> tried, std::size_t place,
-             const Ranked& ranked, const std::optional<BestSetting>& best, std::string_view label) {
+             const Ranked& ranked, const std::optional<BestSetting>& best, std::string_view label,
+             std::string_view outcome) {
   using enum LoaderSetting;
   const TriedSetting& one = tried[place];
   const LoaderSettings settings = one.settings();
@@ -110,8 +132,21 @@ void add_row(base::Table& table, std::span<const TriedSetting> tried, std::size_
              score ? Cell(score->samples_per_second) : Cell(Null{}), slower,
              of_score([](const LoaderScore& s) { return s.start_ns; }), one.peak_bytes,
              one.shared_bytes, of_score([](const LoaderScore& s) { return s.runs.size(); }),
-             of_score([](const LoaderScore& s) { return s.steps; }), outcome_of(tried, place, best),
+             of_score([](const LoaderScore& s) { return s.steps; }), outcome,
              one.job.empty() ? Cell(Null{}) : Cell(one.job)});
+}
+
+// "num_workers=2, num_workers=4 and 3 more"
+std::string group_text(const BestSetting& best, const std::vector<std::string>& labels) {
+  constexpr std::size_t kShown = 4;
+  std::string text = labels[best.place];
+  for (std::size_t i = 0; i < std::min(kShown - 1, best.rivals.size()); ++i) {
+    text += "; " + labels[best.rivals[i]];
+  }
+  if (best.rivals.size() >= kShown) {
+    text += fmt::format("; and {} more", best.rivals.size() - kShown + 1);
+  }
+  return text;
 }
 
 void add_best(base::Table& table, std::span<const TriedSetting> tried, const BestSetting& best,
@@ -125,7 +160,8 @@ void add_best(base::Table& table, std::span<const TriedSetting> tried, const Bes
              measured > 1 ? Cell(best.confidence) : Cell(Null{}),
              best.next ? Cell(ranked.scores[*best.next]->per_ns / time - 1) : Cell(Null{}),
              best.next ? Cell(labels[*best.next]) : Cell(Null{}), best.as_good.size(),
-             counts_samples(tried)});
+             counts_samples(tried),
+             best.rivals.empty() ? Cell(Null{}) : Cell(group_text(best, labels))});
 }
 
 std::string gib_text(base::Bytes bytes) {
@@ -240,8 +276,19 @@ Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene
   const std::optional<BestSetting> best = best_setting(tried);
   const Ranked ranked = rank(tried, best);
   const std::vector<std::string> labels = setting_labels(tried);
+  std::vector<std::string> reasons;  // of failures that were told
   for (const std::size_t place : ranked.order) {
-    add_row(settings, tried, place, ranked, best, labels[place]);
+    std::string outcome = outcome_of(tried, place, best);
+    if (!tried[place].why.empty()) {
+      const auto told = std::ranges::find_if(
+          reasons, [&](const std::string& reason) { return is_same_reason(reason, outcome); });
+      if (told == reasons.end()) {
+        reasons.push_back(outcome);
+      } else {
+        outcome = "failed as the one above";
+      }
+    }
+    add_row(settings, tried, place, ranked, best, labels[place], outcome);
   }
   if (best) add_best(chosen, tried, *best, ranked, labels);
   answer.tables.push_back(std::move(settings));

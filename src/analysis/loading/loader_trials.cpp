@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 namespace stepscope::analysis {
 namespace {
@@ -138,7 +140,8 @@ std::optional<LoaderScore> score_of(const TriedSetting& tried, bool by_sample) {
   return out;
 }
 
-double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double margin) {
+double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double margin,
+                        double spread) {
   const std::vector<Estimate> bar = scaled(one.runs, 1 - margin);
   // The interval that just reaches zero says how much lies beyond it.
   double low = 1e-7;
@@ -146,7 +149,7 @@ double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double
   constexpr int kHalvings = 14;
   for (int i = 0; i < kHalvings; ++i) {
     const double tail = (low + high) / 2;
-    const Difference difference = compare(bar, other.runs, {.tail = tail, .spread = kMeanSpread});
+    const Difference difference = compare(bar, other.runs, {.tail = tail, .spread = spread});
     if (!difference.bounds) return 0.5;
     const bool holds_zero = difference.bounds->low <= 0 && difference.bounds->high >= 0;
     (holds_zero ? low : high) = tail;
@@ -154,6 +157,26 @@ double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double
   const bool is_slower = other.per_ns > one.per_ns * (1 - margin);
   return is_slower ? low : 1 - low;
 }
+
+namespace {
+
+// On a busy machine trials differ by more than runs usually do. What was tried once does not show
+// it, what was tried again does.
+double trial_spread(std::span<const std::optional<LoaderScore>> scores) {
+  double squares = 0;
+  double freedom = 0;
+  for (const std::optional<LoaderScore>& score : scores) {
+    if (!score || score->runs.size() < 2) continue;
+    for (const Estimate& run : score->runs) {
+      const double apart = run.value / score->per_ns - 1;
+      squares += apart * apart;
+    }
+    freedom += static_cast<double>(score->runs.size() - 1);
+  }
+  return freedom > 0 ? std::max(kMeanSpread, std::sqrt(squares / freedom)) : kMeanSpread;
+}
+
+}  // namespace
 
 std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
   const bool by_sample = counts_samples(tried);
@@ -167,22 +190,26 @@ std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
     if (scores[i] && (!fastest || scores[i]->per_ns < scores[*fastest]->per_ns)) fastest = i;
   }
   if (!fastest) return std::nullopt;
+  const double spread = trial_spread(scores);
   BestSetting out{.place = *fastest, .fastest = *fastest};
   const LoaderScore& first = *scores[*fastest];
   std::vector<std::size_t> alike;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (!scores[i]) continue;
     const bool is_near = scores[i]->per_ns <= first.per_ns * (1 + kAlike);
-    const bool may_win = i == *fastest || chance_of_faster(first, *scores[i], 0) > kUnsure;
+    const bool may_win = i == *fastest || chance_of_faster(first, *scores[i], 0, spread) > kUnsure;
     const bool is_same = scores[i]->per_ns <= first.per_ns * (1 + kWorthChanging);
     if (is_same || (is_near && may_win)) alike.push_back(i);
   }
   out.place =
       *std::ranges::min_element(alike, {}, [&](std::size_t i) { return tried[i].settings(); });
   double doubt = 0;
+  std::vector<std::size_t> may_be_faster;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (!scores[i] || i == out.place) continue;
-    doubt += chance_of_faster(*scores[out.place], *scores[i], kWorthChanging);
+    const double chance = chance_of_faster(*scores[out.place], *scores[i], kWorthChanging, spread);
+    doubt += chance;
+    if (chance > kUnsure) may_be_faster.push_back(i);
     if (std::ranges::find(alike, i) != alike.end()) {
       out.as_good.push_back(i);
     } else if (!out.next || scores[i]->per_ns < scores[*out.next]->per_ns) {
@@ -190,6 +217,7 @@ std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
     }
   }
   out.confidence = std::clamp(1 - doubt, 0.0, 1.0);
+  if (out.confidence < kToldApart) out.rivals = std::move(may_be_faster);
   return out;
 }
 

@@ -68,10 +68,14 @@ struct LoaderScore {
 std::optional<LoaderScore> score_of(const TriedSetting& tried, bool by_sample);
 
 // How likely `other` takes less than (1 − margin) of the time of `one`: 0.5 where nobody knows.
-double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double margin);
+// `spread`: by how much trials of one setting differ, of the time; for those that were tried once.
+double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double margin,
+                        double spread = kMeanSpread);
 
 // What is less than this is no difference to anybody.
 inline constexpr double kWorthChanging = 0.02;
+// With less confidence than this no setting is called the best.
+inline constexpr double kToldApart = 0.8;
 
 struct BestSetting {
   std::size_t place = 0;                  // in what was tried
@@ -79,6 +83,8 @@ struct BestSetting {
   double confidence = 0;                  // that no other is faster by kWorthChanging
   std::vector<std::size_t> as_good = {};  // cannot be told apart; without the best
   std::optional<std::size_t> next = {};   // the fastest of the others that are not as good
+  // Others that may as well be faster by kWorthChanging; nothing where the best is sure enough.
+  std::vector<std::size_t> rivals = {};
 };
 // Nothing where nothing was measured.
 std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried);

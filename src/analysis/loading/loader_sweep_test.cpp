@@ -1,0 +1,79 @@
+#include "analysis/loading/loader_sweep.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/table_line.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using enum LoaderSetting;
+using testing::ElementsAre;
+
+// Blocks of one step whose lengths go round these.
+TriedSetting measured(std::int64_t workers, std::vector<std::int64_t> lengths_ns) {
+  TriedSetting out;
+  out.given[kNumWorkers] = workers;
+  LoaderTrial trial;
+  for (int i = 0; i < 12; ++i) {
+    trial.blocks.push_back(
+        {.steps = 1,
+         .loading_ns = lengths_ns[static_cast<std::size_t>(i) % lengths_ns.size()],
+         .training_ns = 0,
+         .samples = 8});
+  }
+  out.trials.push_back(trial);
+  return out;
+}
+
+TriedSetting failed(std::int64_t workers, const std::string& why) {
+  TriedSetting out;
+  out.given[kNumWorkers] = workers;
+  out.trouble = TrialTrouble::kFailed;
+  out.why = why;
+  return out;
+}
+
+std::vector<std::string> outcomes(const Answer& answer) {
+  std::vector<std::string> out;
+  for (std::size_t row = 0; row < answer.tables[0].rows(); ++row) {
+    out.emplace_back(base::TableLine(answer.tables[0], row).text("outcome"));
+  }
+  return out;
+}
+
+TEST(LoaderSweep, TellsTheSameFailureOnce) {
+  const std::vector<TriedSetting> tried = {
+      measured(0, {1000, 1010, 990}), failed(2, "worker 17 was killed by signal 7 (bus error)"),
+      failed(4, "worker 1234 was killed by signal 7 (bus error)"), failed(8, "raised OSError: no")};
+  EXPECT_THAT(outcomes(loader_sweep(tried, {})),
+              ElementsAre("best", "worker 17 was killed by signal 7 (bus error)",
+                          "failed as the one above", "raised OSError: no"));
+}
+
+TEST(LoaderSweep, NamesTheGroupWhereTheFastestIsNotSure) {
+  const std::vector<TriedSetting> tried = {measured(2, {1000, 5000, 200, 9000}),
+                                           measured(4, {900, 5200, 210, 8800}),
+                                           measured(0, {90'000, 91'000, 89'000})};
+  const Answer answer = loader_sweep(tried, {});
+  const base::TableLine best(answer.tables[1], 0);
+  EXPECT_EQ(best.text("not_told_apart"), "num_workers=2; num_workers=4");
+  EXPECT_LT(best.number("confidence"), kToldApart);
+  EXPECT_THAT(outcomes(answer), ElementsAre("not told apart", "not told apart", "slower"));
+}
+
+TEST(LoaderSweep, NamesOneThatIsSure) {
+  const std::vector<TriedSetting> tried = {measured(2, {1000, 1010, 990}),
+                                           measured(4, {2000, 2010, 1990})};
+  const Answer answer = loader_sweep(tried, {});
+  const base::TableLine best(answer.tables[1], 0);
+  EXPECT_FALSE(best.has("not_told_apart"));
+  EXPECT_THAT(outcomes(answer), ElementsAre("best", "slower"));
+}
+
+}  // namespace
+}  // namespace stepscope::analysis
