@@ -204,6 +204,15 @@ void open_browser(const Context& context, const std::string& address) {
   ::posix_spawn_file_actions_destroy(&quiet);
 }
 
+// Who opens the address would find out, but may sit at another computer.
+void say_page(const Context& context, const server::ServerOptions& options) {
+  if (!options.app.assets.empty()) return;
+  context.console.error(
+      "the page is not built, so the address shows no charts: `make web` in the source builds it, "
+      "`make wheel` packs it, --assets FOLDER names one; only the interface answers "
+      "(docs/formats/http-api.md)");
+}
+
 void say_where(const Context& context, const server::ServerOptions& options,
                const server::Server& listening, std::string_view place) {
   const std::string tail =
@@ -215,6 +224,7 @@ void say_where(const Context& context, const server::ServerOptions& options,
         fmt::format("listening on {}; from your computer: "
                     "ssh -L 8250:{} LOGIN-NODE, then open the address",
                     options.socket, std::filesystem::absolute(options.socket).string()));
+    say_page(context, options);
     return;
   }
   const std::string address = fmt::format("http://127.0.0.1:{}{}", listening.port(), tail);
@@ -225,6 +235,7 @@ void say_where(const Context& context, const server::ServerOptions& options,
                     "the address",
                     listening.port()));
   }
+  say_page(context, options);
   console.note("Ctrl-C ends the server");
   open_browser(context, address);
 }

@@ -23,7 +23,9 @@ std::vector<Check> limit_checks(const Place& place);      // ulimits
 using InterpreterFacts = std::multimap<std::string, std::string>;
 std::string interpreter_script();
 InterpreterFacts interpreter_facts(const std::string& printed);
-std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::string& complaint);
+// `sees_gpu`: whether the machine has anything that torch could see.
+std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::string& complaint,
+                                      bool sees_gpu);
 
 // Pure judgements over figures, so that tests need no such machine.
 Check disk_check(const std::string& file_system, std::uint64_t free_bytes, std::uint64_t all_bytes);

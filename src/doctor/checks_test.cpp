@@ -298,11 +298,20 @@ const SaidCase kSaid[] = {
      State::kMissing, "torch was built without Kineto"},
 };
 
+TEST(Checks, DoNotBlameTorchWhereThereIsNoGpu) {
+  const InterpreterFacts facts =
+      interpreter_facts(kTorch + "stepscope.cuda=12.8\nstepscope.device_count=0\n");
+  EXPECT_EQ(name_of(found(interpreter_checks(facts, "", true), "torch-device").state), "bad");
+  const Check check = found(interpreter_checks(facts, "", false), "torch-device");
+  EXPECT_EQ(name_of(check.state), "missing");
+  EXPECT_THAT(check.means, testing::HasSubstr("nothing of a GPU is visible here"));
+}
+
 TEST(Checks, UnderstandTheInterpreter) {
   for (const SaidCase& c : kSaid) {
     SCOPED_TRACE(c.title);
     const Check check =
-        found(interpreter_checks(interpreter_facts(c.printed), c.complaint), c.name);
+        found(interpreter_checks(interpreter_facts(c.printed), c.complaint, true), c.name);
     EXPECT_EQ(name_of(check.state), name_of(c.state));
     EXPECT_EQ(check.value, c.value);
   }

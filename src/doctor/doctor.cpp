@@ -53,6 +53,14 @@ void append(std::vector<Check>& all, std::vector<Check> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// Where no driver is there, of any maker, torch cannot be blamed.
+bool sees_gpu(const std::vector<Check>& checks) {
+  return std::ranges::any_of(checks, [](const Check& check) {
+    const bool is_driver = check.name == "nvidia-driver" || check.name == "amd-device";
+    return is_driver && check.state != State::kMissing;
+  });
+}
+
 std::vector<std::string> programs(const Place& place) {
   if (!place.python.empty()) return {place.python};
   return {"python3", "python"};
@@ -88,7 +96,8 @@ std::vector<Check> examine(const Examination& asked) {
     append(checks, checks_of(returned[i], errands[i], kFirst[i].name));
     if (i == 0) append(checks, checks_of(cupti.front(), later.front(), kCupti.name));
   }
-  append(checks, interpreter_checks(facts, complaint(returned[chosen], errands[chosen])));
+  append(checks,
+         interpreter_checks(facts, complaint(returned[chosen], errands[chosen]), sees_gpu(checks)));
   if (!examination.bench) return checks;
 
   // One after the other: they would slow each other down.

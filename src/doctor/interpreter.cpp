@@ -64,7 +64,7 @@ Check torch_check(const InterpreterFacts& facts, const std::string& complaint) {
   return check;
 }
 
-Check device_check(const InterpreterFacts& facts, const std::string& complaint) {
+Check device_check(const InterpreterFacts& facts, const std::string& complaint, bool sees_gpu) {
   Check check{.name = "torch-device", .why = "without a device training runs on the CPU"};
   if (!facts.contains("device_count")) {
     check.value = "torch was asked and " + (complaint.empty() ? "failed" : complaint);
@@ -79,9 +79,12 @@ Check device_check(const InterpreterFacts& facts, const std::string& complaint) 
     return check;
   }
   const bool for_device = !first_of(facts, "cuda").empty() || !first_of(facts, "hip").empty();
-  check.state = for_device ? State::kBad : State::kMissing;
+  check.state = for_device && sees_gpu ? State::kBad : State::kMissing;
   check.value = "none visible";
-  if (for_device) {
+  if (for_device && !sees_gpu) {
+    check.means = "nothing of a GPU is visible here, so training runs on the CPU";
+    check.todo = "where GPUs are on other nodes: srun --gpus=1 stepscope doctor";
+  } else if (for_device) {
     check.means = "torch is built for devices and sees none";
     check.todo = "look at cuda-driver or amd-device above, and at CUDA_VISIBLE_DEVICES";
   } else {
@@ -159,12 +162,13 @@ InterpreterFacts interpreter_facts(const std::string& printed) {
   return facts;
 }
 
-std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::string& complaint) {
+std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::string& complaint,
+                                      bool sees_gpu) {
   std::vector<Check> checks = {python_check(facts, complaint)};
   if (!facts.contains("version")) return checks;
   checks.push_back(torch_check(facts, complaint));
   if (!facts.contains("torch")) return checks;
-  checks.push_back(device_check(facts, complaint));
+  checks.push_back(device_check(facts, complaint, sees_gpu));
   checks.push_back(profiler_check(facts));
   return checks;
 }

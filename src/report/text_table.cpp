@@ -153,7 +153,10 @@ std::string TextTable::render(const Look& look) const {
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (columns_[c].fit == Fit::kWrap && look.width > 0) {
         cells[c] = wrapped(row[c].text, width[c]);
-        for (std::string& line : cells[c]) line = cut_end(line, width[c]);  // one long word
+        // One long word, a path for example: in the last column it may stand out, and be copied.
+        if (c + 1 < row.size()) {
+          for (std::string& line : cells[c]) line = cut_end(line, width[c]);
+        }
       } else {
         cells[c] = {fitted(row[c].text, columns_[c].fit, width[c])};
       }

@@ -44,6 +44,13 @@ TEST(TextTable, WrapsUnderItsOwnColumn) {
             "       in the middle\n");
 }
 
+TEST(TextTable, KeepsALongPathOfTheLastColumnWhole) {
+  const std::string path = "/work/environments/training/lib/python3.11/site-packages/libcupti.so";
+  TextTable table({{"what"}, {"found", Align::kLeft, Fit::kWrap}});
+  table.add({"cupti", "12.8, " + path});
+  EXPECT_THAT(table.render({.colour = false, .width = 40}), testing::HasSubstr(path));
+}
+
 TEST(TextTable, ColoursOnlyWhenAsked) {
   TextTable table({{""}, {""}});
   table.add({Cell("bad", Style::kBad), "x"});

@@ -1,7 +1,9 @@
 #include "session/yaml_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <optional>
 #include <system_error>
 
 #include <fmt/ranges.h>
@@ -33,6 +35,39 @@ base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std:
   if (mark.is_null()) mark = YAML::Mark();  // of a file without anything in it
   return base::fail(base::Code::kFormat,
                     fmt::format("{}:{}:{}: {}", name, mark.line + 1, mark.column + 1, what));
+}
+
+namespace {
+
+struct LineAndColumn {
+  int line = 0, column = 0;  // from 0
+};
+
+// The first tab before the first word of a line, up to a line.
+std::optional<LineAndColumn> tab_in_indent(std::string_view text, int last_line) {
+  for (int line = 0; line <= last_line && !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view indent = text.substr(0, std::min(text.find_first_not_of(" \t"), end));
+    if (const std::size_t tab = indent.find('\t'); tab != std::string_view::npos) {
+      return LineAndColumn{line, static_cast<int>(tab)};
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+base::Failure yaml_failure(std::string_view text, std::string_view name,
+                           const YAML::Exception& error) {
+  const bool has_place = !error.mark.is_null();
+  if (const auto tab = tab_in_indent(text, has_place ? error.mark.line : 1 << 20)) {
+    return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: a tab: YAML indents with spaces",
+                                                       name, tab->line + 1, tab->column + 1));
+  }
+  if (!has_place) return base::fail(base::Code::kFormat, fmt::format("{}: {}", name, error.msg));
+  return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: {}", name, error.mark.line + 1,
+                                                     error.mark.column + 1, error.msg));
 }
 
 std::string scalar_of(const YAML::Node& node) {

@@ -26,6 +26,10 @@ std::string scalar_of(const YAML::Node& node);
 // "; did you mean 'limits'?", or all there are.
 std::string meant(std::string_view given, std::span<const std::string_view> words);
 
+// What the library threw, with its place; tabs, which look like spaces, by their name.
+base::Failure yaml_failure(std::string_view text, std::string_view name,
+                           const YAML::Exception& error);
+
 // The library reports by throwing; nothing of that leaves this function.
 template <class T>
 base::Result<T> with_yaml(const std::string& text, std::string_view name,
@@ -33,11 +37,7 @@ base::Result<T> with_yaml(const std::string& text, std::string_view name,
   try {
     return parse(YAML::Load(text));
   } catch (const YAML::Exception& error) {
-    if (error.mark.is_null()) {
-      return base::fail(base::Code::kFormat, fmt::format("{}: {}", name, error.msg));
-    }
-    return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: {}", name, error.mark.line + 1,
-                                                       error.mark.column + 1, error.msg));
+    return yaml_failure(text, name, error);
   }
 }
 
