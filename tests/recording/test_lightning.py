@@ -121,6 +121,27 @@ def test_two_devices(python: str, tmp_path: Path) -> None:
     assert "slowest rank" in done.stderr
 
 
+def test_two_spawned_devices(python: str, tmp_path: Path) -> None:
+    """Their processes get the callback pickled, and are none of a launcher."""
+    script = page_script(python, "lightning.md", tmp_path)
+    text = script.file.read_text()
+    script.file.write_text(
+        text.replace('accelerator="cpu"', 'accelerator="cpu", devices=2, strategy="ddp_spawn"')
+    )
+    done = script.run()
+    assert done.returncode == 0, done.stderr
+    assert "given up" not in done.stderr
+    run = tmp_path / "runs" / "lightning"
+    for rank in (0, 1):
+        facts = rank_facts(run, rank)
+        assert (facts["rank_from"], facts["steps"]) == ("torch.distributed", 10)
+        assert (facts["world_size"], facts["finished"]) == (2, "stop")
+        assert [(w["first_step"], w["steps"]) for w in facts["windows"]] == [(5, 3)]
+    assert len(list(run.glob("attempt-*"))) == 1
+    assert stepscope.open(run).ranks == [0, 1]
+    assert "Time report of rank 0 of 2" in done.stderr
+
+
 SMALL = """
 import asyncio, json, os, sys, warnings
 import pytorch_lightning as pl

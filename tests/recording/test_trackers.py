@@ -1,11 +1,10 @@
 """MLflow with a real store in SQLite, TensorBoard's files, W&B where it is installed."""
 
 import json
+import re
 import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
 from framework_page import need, page_script
 from recorded_program import write_script
 
@@ -119,6 +118,13 @@ def test_later_and_in_tensorboard(training_python: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "runs/none: nothing was recorded there" in done.stderr
     assert "exit 1" in done.stdout
+    sent, _, written, _ = done.stdout.splitlines()
+    assert re.fullmatch(
+        r"runs/batch-4: \d+ values and \d tables to MLflow's run [0-9a-f]{32} "
+        r"\(sqlite:///later.db\)",
+        sent,
+    ), sent
+    assert re.fullmatch(r"runs/batch-4: \d+ values to logs", written), written
     said = json.loads(done.stdout.splitlines()[-1])
     assert {"stepscope/training_rate", "stepscope/training_samples_per_second"} <= set(said["tags"])
     assert "system/system_memory_usage_megabytes" in said["tags"]
@@ -137,13 +143,15 @@ print(json.dumps(run_id))
 
 def test_weights_and_biases(training_python: str, tmp_path: Path) -> None:
     """Without a server: its file of the run holds our series."""
-    asked = "import importlib.util as u; print(u.find_spec('wandb') is not None)"
-    found = subprocess.run([training_python, "-c", asked], capture_output=True, text=True)
-    if found.stdout.strip() != "True":
-        pytest.skip("wandb is not installed")
+    need(training_python, "wandb")
     assert write_script(training_python, tmp_path / "train.py", RECORDED).run().returncode == 0
     done = write_script(training_python, tmp_path / "send.py", WANDB).run()
     assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"^runs/batch-4: \d+ values and \d tables to W&B's run \w+ \(.*wandb/offline-run-",
+        done.stdout,
+        re.MULTILINE,
+    ), done.stdout
     run_id = json.loads(done.stdout.splitlines()[-1])
     (file,) = tmp_path.glob(f"wandb/offline-run-*/run-{run_id}.wandb")
     kept = file.read_bytes()

@@ -9,10 +9,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-import keras
-
 from stepscope.integrations.following import Follower
 from stepscope.integrations.harmless import harmless
+from stepscope.integrations.packages import explain_missing
+
+try:
+    import keras
+except ImportError as error:
+    explain_missing(error, "keras", __name__)
 
 
 class Callback(keras.callbacks.Callback):  # type: ignore[misc]

@@ -5,11 +5,15 @@ For programs that import `lightning`; docs/start/lightning.md has a script.
 
 from __future__ import annotations
 
-from lightning.pytorch.callbacks import Callback as _Callback
-from lightning.pytorch.profilers import PassThroughProfiler
-from lightning.pytorch.profilers import Profiler as _Profiler
-
 from stepscope.integrations.lightning_hooks import CallbackHooks, ProfilerActions
+from stepscope.integrations.packages import explain_missing
+
+try:
+    from lightning.pytorch.callbacks import Callback as _Callback
+    from lightning.pytorch.profilers import PassThroughProfiler
+    from lightning.pytorch.profilers import Profiler as _Profiler
+except ImportError as error:
+    explain_missing(error, "lightning", __name__)
 
 
 class Callback(CallbackHooks, _Callback):  # type: ignore[misc]  # noqa: D101

@@ -12,18 +12,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import mlflow
-
 from stepscope.errors import Error
 from stepscope.integrations.frame import Frame
+from stepscope.integrations.packages import explain_missing
 from stepscope.integrations.recorded import RecordedRun
 from stepscope.integrations.series import Point, rates, system_metrics
-from stepscope.integrations.tables import tables_of
+from stepscope.integrations.tables import sent_text, tables_of
+
+try:
+    import mlflow
+except ImportError as error:
+    explain_missing(error, "mlflow", __name__)
 
 _FOLDER = "stepscope"  # of a run's artifacts
 _TABLES_TAG = "mlflow.loggedArtifacts"  # which artifacts MLflow's page shows as tables
@@ -39,6 +44,7 @@ def log_run(
     client: Any | None = None,
     system: bool = True,
     report: bool = True,
+    quiet: bool = False,
 ) -> str:
     """Sends a recorded run; gives the id of the run in MLflow.
 
@@ -50,6 +56,7 @@ def log_run(
         client: an `MlflowClient` that is there already, instead of `tracking_uri`.
         system: whether system metrics are sent.
         report: whether the report is sent as a page, where steps were traced.
+        quiet: whether no line is printed that says what was sent where.
     """
     run = RecordedRun(folder)
     store = client or mlflow.MlflowClient(tracking_uri=tracking_uri)
@@ -57,11 +64,17 @@ def log_run(
     end_ns = max((point.time_ns for point in points), default=run.start_ns)
     run_id = run_id or _new_run(store, run, experiment, end_ns)
     log_points(store, run_id, points)
-    for name, columns in tables_of(run).items():
+    tables = tables_of(run)
+    for name, columns in tables.items():
         log_table(store, run_id, f"{_FOLDER}/{name}", columns)
     store.set_tag(run_id, "stepscope.run", str(run.about.get("id", run.name)))
-    if report and run.traces:
+    has_page = bool(report and run.traces)
+    if has_page:
         _log_page(store, run_id, run)
+    if not quiet:
+        uri = str(getattr(store, "tracking_uri", None) or mlflow.get_tracking_uri())
+        what = sent_text(len(points), len(tables)) + (", report.html" if has_page else "")
+        print(f"{folder}: {what} to MLflow's run {run_id} ({without_password(uri)})")
     return run_id
 
 
@@ -98,6 +111,11 @@ def log_files(client: Any, run_id: str, files: Iterable[Path]) -> None:
         client.log_artifact(run_id, str(file))
 
 
+def without_password(uri: str) -> str:
+    """An address as it may be printed."""
+    return re.sub(r"//[^/@]*@", "//", uri)
+
+
 def _new_run(client: Any, run: RecordedRun, experiment: str | None, end_ns: int) -> str:
     number = "0"
     if experiment is not None:
@@ -129,14 +147,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--experiment", help="for new runs")
     parser.add_argument("--run-id", help="of a run that MLflow has")
     given = parser.parse_args(arguments)
-    for folder in given.folder:
-        try:
-            run_id = log_run(
+    folder = ""
+    try:
+        for folder in given.folder:
+            log_run(
                 folder, given.run_id, tracking_uri=given.tracking_uri, experiment=given.experiment
             )
-        except (Error, OSError, mlflow.exceptions.MlflowException) as error:
-            parser.exit(1, f"{parser.prog}: {folder}: {error}\n")
-        print(f"{folder}: run {run_id}")
+    except (Error, OSError, mlflow.exceptions.MlflowException) as error:
+        parser.exit(1, f"{parser.prog}: {folder}: {error}\n")
     return 0
 
 

@@ -5,11 +5,15 @@ For programs that import `pytorch_lightning`; docs/start/lightning.md has a scri
 
 from __future__ import annotations
 
-from pytorch_lightning.callbacks import Callback as _Callback
-from pytorch_lightning.profilers import PassThroughProfiler
-from pytorch_lightning.profilers import Profiler as _Profiler
-
 from stepscope.integrations.lightning_hooks import CallbackHooks, ProfilerActions
+from stepscope.integrations.packages import explain_missing
+
+try:
+    from pytorch_lightning.callbacks import Callback as _Callback
+    from pytorch_lightning.profilers import PassThroughProfiler
+    from pytorch_lightning.profilers import Profiler as _Profiler
+except ImportError as error:
+    explain_missing(error, "pytorch_lightning", __name__, "pytorch-lightning")
 
 
 class Callback(CallbackHooks, _Callback):  # type: ignore[misc]  # noqa: D101

@@ -28,5 +28,11 @@ def tables_of(run: RecordedRun) -> dict[str, dict[str, list[Any]]]:
     return found
 
 
+def sent_text(values: int, tables: int = 0) -> str:
+    """For the line that says what was sent: "120 values and 4 tables"."""
+    text = f"{values:,} value{'' if values == 1 else 's'}"
+    return f"{text} and {tables} table{'' if tables == 1 else 's'}" if tables else text
+
+
 def _plain(value: Any) -> Any:
     return ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -10,10 +10,14 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from transformers import TrainerCallback
-
 from stepscope.integrations.following import Follower
 from stepscope.integrations.harmless import harmless
+from stepscope.integrations.packages import explain_missing
+
+try:
+    from transformers import TrainerCallback
+except ImportError as error:
+    explain_missing(error, "transformers", __name__)
 
 
 class Callback(TrainerCallback):  # type: ignore[misc]
