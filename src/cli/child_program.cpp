@@ -102,6 +102,7 @@ ProgramEnd run_to_end(const std::vector<std::string>& words,
   const auto started = std::chrono::steady_clock::now();
   pid_t child = 0;
   end.start_error = start(words, environment, before, child);
+  end.process = child;
   if (end.start_error == 0) {
     if (beside.started) beside.started();
     wait_for(child, set, beside, end);

@@ -14,7 +14,8 @@ namespace stepscope::cli {
 
 struct ProgramEnd {
   int start_error = 0;  // errno, where it could not be started
-  int status = 0;       // as waitpid has it
+  int process = 0;
+  int status = 0;  // as waitpid has it
   base::Nanos wall_ns = 0;
   base::Nanos processor_ns = 0;  // of it and of what it waited for
   std::uint64_t peak_bytes = 0;  // of the largest process among them

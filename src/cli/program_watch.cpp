@@ -58,7 +58,8 @@ void ProgramWatch::drop() {
   folder_.clear();
 }
 
-base::Status ProgramWatch::keep(const session::ProgramRun& run, const std::string& folder) {
+base::Result<std::string> ProgramWatch::keep(const session::ProgramRun& run,
+                                             const std::string& folder) {
   end();
   return session::keep_program_run(run, folder_, folder);
 }

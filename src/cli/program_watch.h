@@ -26,7 +26,8 @@ class ProgramWatch {
   // It is not needed: somebody else records.
   void drop();
   bool is_on() const { return !folder_.empty(); }
-  base::Status keep(const session::ProgramRun& run, const std::string& folder);
+  // Returns the folder of this rank.
+  base::Result<std::string> keep(const session::ProgramRun& run, const std::string& folder);
 
  private:
   const Launcher& launcher_;

@@ -14,7 +14,9 @@
 #include "cli/console.h"
 #include "cli/hook_folder.h"
 #include "cli/interrupt.h"
+#include "cli/program_ending.h"
 #include "cli/program_environment.h"
+#include "cli/run_place.h"
 #include "cli/settings.h"
 #include "cli/temporary_folder.h"
 #include "report/numbers.h"
@@ -50,16 +52,6 @@ std::string from_here(const std::string& path) {
   return error || near.empty() || near.starts_with("..") ? path : near;
 }
 
-// A run that processes on other machines recorded, who cannot leave notes here.
-std::string run_without_notes(const std::string& folder, std::filesystem::file_time_type started) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const bool is_attempt = entry.path().filename().string().starts_with("attempt-");
-    if (is_attempt && entry.last_write_time(error) >= started) return folder;
-  }
-  return {};
-}
-
 }  // namespace
 
 RecordedProgram::RecordedProgram(const Context& context, const session::Config& config)
@@ -79,11 +71,14 @@ RecordedProgram::RecordedProgram(const Context& context, const session::Config& 
 }
 
 ProgramEnd RecordedProgram::run() {
+  look_at_folder();
   open_stage();
   run_.start_unix_ns =
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
-  const Beside beside{.started = [this] { watch_.begin(sampling_hz()); },
-                      .look = [this] { return is_still_alone(); }};
+  const auto begin = [this] {
+    if (folder_problem_.empty()) watch_.begin(sampling_hz());
+  };
+  const Beside beside{.started = begin, .look = [this] { return is_still_alone(); }};
   end_ = run_to_end(words_, environment(), beside);
   watch_.end();
   return end_;
@@ -96,20 +91,36 @@ void RecordedProgram::tell() {
     context_.console.error(fmt::format("{}: {}", words_.front(), std::strerror(end_.start_error)));
     return;
   }
-  leave_stage();
-  // Behind a launcher, what others record there is theirs to tell.
+  // Behind a launcher, what others record there is theirs to tell. Processes on other machines
+  // cannot leave notes here.
   if (notes_.runs.empty() && !launcher_.is_there) {
-    const std::string run = run_without_notes(expanded(folder_, launcher_), started_);
-    if (!run.empty()) notes_.runs.push_back(run);
+    const std::string folder = expanded(folder_, launcher_);
+    notes_.ranks = ranks_since(folder, started_);
+    if (!notes_.ranks.empty()) notes_.runs.push_back(folder);
   }
+  keep_end();
+  leave_stage();
   const bool is_trained = !notes_.runs.empty();
   if (!is_trained) keep_own();
   show_runs();
   for (const std::string& problem : notes_.problems) context_.console.error(problem);
-  if (is_trained || !launcher_.is_first()) return;
-  context_.console.error(why_.empty() ? "no training was recorded"
-                                      : fmt::format("no training was recorded: {}", why_));
-  context_.console.note(spent(end_));
+  if (!is_trained && launcher_.is_first()) {
+    context_.console.error(why_.empty() ? "no training was recorded"
+                                        : fmt::format("no training was recorded: {}", why_));
+    context_.console.note(spent(end_));
+  }
+  tell_end();
+}
+
+// The last line: a report that is longer than the screen hides what the program said.
+void RecordedProgram::tell_end() const {
+  if (!has_failed(end_)) return;
+  const std::string error =
+      error_of_program(notes_, end_.process, run_.start_unix_ns + end_.wall_ns);
+  const std::string job = process_environment("SLURM_JOB_ID").value_or("");
+  context_.console.error(fmt::format(
+      "the program {}{}", launcher_.is_there ? fmt::format("of rank {} ", launcher_.rank) : "",
+      ending_with_reason(end_, error, job)));
 }
 
 std::vector<std::string> RecordedProgram::environment() const {
@@ -139,6 +150,17 @@ bool RecordedProgram::is_still_alone() {
   return false;
 }
 
+// While there is time to stop it: a training may take days.
+void RecordedProgram::look_at_folder() {
+  const std::string folder = expanded(folder_, launcher_);
+  folder_problem_ = why_not_writable(folder);
+  if (folder_problem_.empty() || !launcher_.is_first()) return;
+  context_.console.error(
+      fmt::format("{} cannot be written ({}): the program runs, and is not recorded; stop it and "
+                  "choose another folder with --out to have a run",
+                  from_here(folder), folder_problem_));
+}
+
 void RecordedProgram::open_stage() {
   if (!config_.get<bool>("stage") || !can_hook()) return;
   const base::Status opened = stage_.open(folder_, launcher_);
@@ -156,17 +178,32 @@ void RecordedProgram::leave_stage() {
   is_elsewhere_ = end.is_shared;
 }
 
+// Into what the program recorded: how it ended, which a process that is killed cannot tell.
+void RecordedProgram::keep_end() {
+  for (const std::string& rank : notes_.ranks) {
+    const base::Status kept = session::add_program_end(facts(), rank);
+    if (!kept) notes_.problems.push_back("how it ended is not kept: " + kept.error().message);
+  }
+}
+
+std::string RecordedProgram::why_not_recorded() const {
+  if (!folder_problem_.empty()) return "the folder of the run cannot be written";
+  if (package_.empty()) {
+    return "the Python package stepscope was found neither beside this program nor by python3";
+  }
+  if (!can_hook()) return "no temporary folder can be written (TMPDIR)";
+  return why_nothing(notes_, words_, has_failed(end_) ? ending_text(end_) : "");
+}
+
 // What the command saw of the program, where nobody saw more.
 void RecordedProgram::keep_own() {
-  why_ = can_hook() ? why_nothing(notes_, words_)
-         : package_.empty()
-             ? "the Python package stepscope was found neither beside this program nor by python3"
-             : "no temporary folder can be written (TMPDIR)";
+  why_ = why_not_recorded();
   if (!watch_.is_on()) return;
   const std::string folder = expanded(folder_, launcher_);
-  const base::Status kept = watch_.keep(facts(), folder);
+  const base::Result<std::string> kept = watch_.keep(facts(), folder);
   if (kept) {
     notes_.runs.push_back(folder);
+    notes_.ranks.push_back(*kept);
   } else if (launcher_.is_first()) {
     notes_.problems.push_back("what the machine did is not kept: " + kept.error().message);
   }
@@ -193,7 +230,7 @@ session::ProgramRun RecordedProgram::facts() const {
   run.peak_bytes = end_.peak_bytes;
   const bool exited = WIFEXITED(end_.status);
   run.status = exited ? WEXITSTATUS(end_.status) : 128 + WTERMSIG(end_.status);
-  run.finished = exited ? "exit" : fmt::format("SIG{}", ::sigabbrev_np(WTERMSIG(end_.status)));
+  run.signal = ending_signal(end_);
   run.why_nothing = why_;
   return run;
 }
@@ -224,9 +261,20 @@ void RecordedProgram::show_runs() {
     }
     if (shows_report()) show_report(context_.settings, paths[0]);
     show_anemoi_reports(run);
-    context_.console.note(fmt::format("the run is in {}; `stepscope report {}` shows this again",
-                                      paths[0], report::typed_again(paths)));
+    tell_attempt(paths[0]);
+    context_.console.note(fmt::format("the run is in {}; `stepscope report {}` shows {}", paths[0],
+                                      report::typed_again(paths),
+                                      shows_report() ? "this again" : "it"));
   }
+}
+
+// Counted from 0 in the folder's name, and from 1 by people.
+void RecordedProgram::tell_attempt(const std::string& run) const {
+  if (notes_.ranks.empty()) return;
+  const std::uint64_t number = attempt_of_rank(notes_.ranks.back()).value_or(0);
+  if (number == 0) return;
+  context_.console.note(fmt::format("{0} has a run already: this is attempt {1} ({0}/attempt-{2})",
+                                    run, number + 1, number));
 }
 
 }  // namespace stepscope::cli

@@ -26,16 +26,23 @@ class RecordedProgram {
   void tell();
 
  private:
-  bool can_hook() const { return !package_.empty() && !notes_folder_.empty(); }
+  bool can_hook() const {
+    return !package_.empty() && !notes_folder_.empty() && folder_problem_.empty();
+  }
   std::vector<std::string> environment() const;
   double sampling_hz() const;
   bool shows_report() const;
   bool is_still_alone();
+  void look_at_folder();
   void open_stage();
   void leave_stage();
+  std::string why_not_recorded() const;
   void keep_own();
+  void keep_end();
   session::ProgramRun facts() const;
   void show_runs();
+  void tell_attempt(const std::string& run) const;
+  void tell_end() const;
   void show_anemoi_reports(const std::string& run);
 
   const Context& context_;
@@ -45,6 +52,7 @@ class RecordedProgram {
   ProgramWatch watch_;
   Stage stage_;
   std::string stage_problem_;
+  std::string folder_problem_;  // why the run's folder cannot be written
   std::string package_, notes_folder_, folder_, own_launch_;
   std::filesystem::file_time_type started_;
   ProgramEnd end_;

@@ -14,6 +14,7 @@
 #include "report/info_text.h"
 #include "report/page.h"
 #include "session/full_report.h"
+#include "session/run_folder.h"
 
 namespace stepscope::cli {
 namespace {
@@ -55,7 +56,9 @@ base::Status write_report(const Context& context, const report::Answers& answers
                           const report::Look& look) {
   const bool tables = context.arguments.has("csv");
   if (tables) SCOPE_TRY(write_tables(context, answers));
-  return write_page(context, answers, report::make_page(answers), look, tables);
+  return write_page(context, answers,
+                    report::make_page(answers, session::named_run(context.arguments.words())), look,
+                    tables);
 }
 
 // Nothing of the page can be said without a trace: shows what there is and who says more.

@@ -304,7 +304,7 @@ TEST(Checks, DoNotBlameTorchWhereThereIsNoGpu) {
   EXPECT_EQ(name_of(found(interpreter_checks(facts, "", true), "torch-device").state), "bad");
   const Check check = found(interpreter_checks(facts, "", false), "torch-device");
   EXPECT_EQ(name_of(check.state), "missing");
-  EXPECT_THAT(check.means, testing::HasSubstr("nothing of a GPU is visible here"));
+  EXPECT_TRUE(check.means.starts_with("nothing of a GPU is visible here")) << check.means;
 }
 
 TEST(Checks, UnderstandTheInterpreter) {

@@ -11,6 +11,7 @@
 #include "report/page.h"
 #include "session/compare.h"
 #include "session/full_report.h"
+#include "session/run_folder.h"
 #include "session/thresholds_file.h"
 
 namespace stepscope::python {
@@ -42,7 +43,8 @@ std::string words_of(const OpenedWith& with) {
 
 report::Page page_of(const report::Answers& answers, const PageChoice& choice,
                      const std::vector<std::string>& paths) {
-  return choice.memory ? report::make_memory_page(answers, paths) : report::make_page(answers);
+  return choice.memory ? report::make_memory_page(answers, paths)
+                       : report::make_page(answers, session::named_run(paths));
 }
 
 }  // namespace

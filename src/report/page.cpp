@@ -215,8 +215,7 @@ std::vector<NamedText> next_of_sections(const Page& page, std::string_view path)
   return next;
 }
 
-std::vector<NamedText> next_of(const Page& page, const RunInfo& info, bool sampled) {
-  const std::string path = run_path(info, sampled);
+std::vector<NamedText> next_of(const Page& page, const std::string& path) {
   std::vector<NamedText> next = next_of_sections(page, path);
   next.push_back({"stepscope advise " + path, "all findings, whole"});
   next.push_back({"stepscope report --html report.html " + path, "this report with charts"});
@@ -254,9 +253,9 @@ void add_sections(std::span<const Section> sections, const Answers& answers, Pag
   add_sections(sections, answers, {}, page);
 }
 
-Page make_page(const Answers& answers) {
+Page make_page(const Answers& answers, const std::string& run) {
   Page page;
-  page.title = title_of(answers.info);
+  page.title = run.empty() ? title_of(answers.info) : printable(run);
   const RunKind kind{.no_gpu = worked_without_gpu(answers),
                      .recorded = !answers.info.recordings.empty(),
                      .traced = traced_mark(answers)};
@@ -265,7 +264,8 @@ Page make_page(const Answers& answers) {
   add_sections(kRunPage.sections, answers, kind, page);
   add_oddities(answers.info, page);
   page.one_rank = answers.info.ranks < 2;
-  page.next = next_of(page, answers.info, answers.find("system") != nullptr);
+  page.next = next_of(page, run.empty() ? run_path(answers.info, answers.find("system") != nullptr)
+                                        : shell_word(printable(run)));
   return page;
 }
 

@@ -91,8 +91,9 @@ std::string typed_again(std::span<const std::string> paths);
 // it.
 void add_sections(std::span<const Section> sections, const Answers& answers, Page& page);
 
-// The answers must outlive the page.
-Page make_page(const Answers& answers);
+// The answers must outlive the page. `run`: the folder of the run, as its user named it, where it
+// is one; files and the folders inside of it then go by that name.
+Page make_page(const Answers& answers, const std::string& run = {});
 // Of memory snapshots: the story first. `paths` are what was opened, for the commands to run next.
 Page make_memory_page(const Answers& answers, std::span<const std::string> paths);
 

@@ -26,6 +26,10 @@ std::string ending_of(const trace::RankRecord& record) {
     text = "by an exception";
   } else if (record.finished.empty()) {
     text = "not told: killed, or still running";
+  } else if (record.finished == "SIGKILL") {
+    text = "killed by SIGKILL (often: out of memory)";
+  } else if (record.finished.starts_with("status ")) {
+    text = "with " + printable(record.finished);
   } else {
     text = "by " + printable(record.finished);
   }

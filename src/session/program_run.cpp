@@ -160,6 +160,15 @@ base::Result<std::string> attempt_for(const ProgramRun& run, const std::string& 
   return make_attempt(run, folder);
 }
 
+ordered_json program_facts(const ProgramRun& run) {
+  ordered_json facts = {{"wall_ns", run.wall_ns},
+                        {"processor_ns", run.processor_ns},
+                        {"peak_bytes", run.peak_bytes},
+                        {"status", run.status}};
+  if (!run.signal.empty()) facts["signal"] = run.signal;
+  return facts;
+}
+
 ordered_json rank_facts(const ProgramRun& run, const std::string& attempt,
                         const std::string& folder) {
   ordered_json facts = {{"schema", "stepscope.rank/1"}};
@@ -177,28 +186,33 @@ ordered_json rank_facts(const ProgramRun& run, const std::string& attempt,
     facts["warnings"].push_back({{"text", "no training was recorded: " + run.why_nothing},
                                  {"time_ns", run.start_unix_ns + run.wall_ns}});
   }
-  facts["finished"] = run.finished;
+  facts["finished"] = run.signal.empty() ? "exit" : run.signal;
   facts["steps"] = 0;
   facts["epochs"] = 0;
-  facts["program"] = {{"wall_ns", run.wall_ns},
-                      {"processor_ns", run.processor_ns},
-                      {"peak_bytes", run.peak_bytes},
-                      {"status", run.status}};
+  facts["program"] = program_facts(run);
   return facts;
 }
 
 }  // namespace
 
-base::Status keep_program_run(const ProgramRun& run, const std::string& recorded,
-                              const std::string& folder) {
+base::Status add_program_end(const ProgramRun& run, const std::string& rank_folder) {
+  const fs::path file = fs::path(rank_folder) / "rank.json";
+  ordered_json facts = read_json(file);
+  if (facts.empty()) return base::Done{};
+  facts["program"] = program_facts(run);
+  return write_json(file, facts);
+}
+
+base::Result<std::string> keep_program_run(const ProgramRun& run, const std::string& recorded,
+                                           const std::string& folder) {
   SCOPE_TRY(const std::string attempt, attempt_for(run, folder));
-  const std::string rank = fmt::format("rank{:05}", run.rank);
+  std::string rank = fmt::format("{}/rank{:05}", attempt, run.rank);
   const MovedFiles moved = move_tree(recorded, attempt);
   if (moved.left > 0) return fail(Code::kIo, moved.first_error);
   std::error_code error;
-  fs::create_directories(attempt + "/" + rank, error);
-  return write_json(fmt::format("{}/{}/rank.json", attempt, rank),
-                    rank_facts(run, attempt, folder));
+  fs::create_directories(rank, error);
+  SCOPE_TRY(write_json(rank + "/rank.json", rank_facts(run, attempt, folder)));
+  return rank;
 }
 
 }  // namespace stepscope::session

@@ -24,13 +24,18 @@ struct ProgramRun {
   base::Nanos wall_ns = 0, processor_ns = 0;
   std::uint64_t peak_bytes = 0;
   int status = 0;           // exit status; of a signal 128 and its number
-  std::string finished;     // "exit", or the signal's name
+  std::string signal;       // that ended it: "SIGKILL"; empty: it exited
   std::string why_nothing;  // why no training was recorded
 };
 
+// Into the rank.json of a rank that the program recorded itself: how the program ended, which a
+// process that is killed cannot tell. Where there is none, none is made.
+base::Status add_program_end(const ProgramRun& run, const std::string& rank_folder);
+
 // Moves the folders in `recorded` (rank00000, node-HOST) into an attempt of the run in `folder`,
-// both made where they are not there. Fails where that cannot be written or is another run's.
-base::Status keep_program_run(const ProgramRun& run, const std::string& recorded,
-                              const std::string& folder);
+// both made where they are not there. Returns the rank's folder. Fails where that cannot be written
+// or is another run's.
+base::Result<std::string> keep_program_run(const ProgramRun& run, const std::string& recorded,
+                                           const std::string& folder);
 
 }  // namespace stepscope::session

@@ -18,6 +18,7 @@ constexpr std::string_view kKilled = "was killed, or still runs";
 std::string bad_end_of(const trace::RankRecord& record) {
   if (record.finished == "stop" || record.finished == "exit") return {};
   if (record.finished.empty()) return std::string(kKilled);
+  if (record.finished.starts_with("status ")) return fmt::format("ended with {}", record.finished);
   if (record.finished != "exception") return fmt::format("was ended by {}", record.finished);
   if (!record.error) return "ended by an exception";
   // The first line says it; what follows may be a page.

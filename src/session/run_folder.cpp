@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "bytes/source_within.h"
 
@@ -29,6 +30,16 @@ std::optional<std::uint64_t> attempt_number(std::string_view folder_name) {
 bool says_run(std::string_view text) {
   constexpr std::size_t kHead = 256;
   return text.substr(0, kHead).find("\"stepscope.run/") != std::string_view::npos;
+}
+
+std::string named_run(std::span<const std::string> paths) {
+  if (paths.size() != 1 || paths.front().empty()) return {};
+  std::error_code error;
+  const std::filesystem::path folder = paths.front();
+  if (!std::filesystem::is_regular_file(folder / "run.json", error)) return {};
+  std::string name = paths.front();
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  return name;
 }
 
 bool holds_no_recording(std::string_view folder_name) { return folder_name == "report"; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ std::optional<std::uint64_t> attempt_number(std::string_view folder_name);
 
 // Whether this is the text of a run.json that stepscope wrote, and not somebody else's.
 bool says_run(std::string_view text);
+
+// The run that these paths name: one folder, with the run.json that stepscope wrote. Without the
+// slash at its end; empty where they name something else.
+std::string named_run(std::span<const std::string> paths);
 
 // A folder of a run that holds nothing recorded: finished reports.
 bool holds_no_recording(std::string_view folder_name);

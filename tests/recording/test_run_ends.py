@@ -23,8 +23,14 @@ def test_a_crash(trainer: Runner, tmp_path: Path) -> None:
     done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(plain.stderr)
+    assert said(done) == [
+        "the run is in run; `stepscope report run` shows it",
+        "the program ended with status 1 (RuntimeError: theirs)",
+    ]
     facts = rank_facts(tmp_path / "run")
     assert (facts["finished"], facts["error"]["text"]) == ("exception", "theirs")
+    assert facts["program"]["status"] == 1
+    assert "signal" not in facts["program"]
 
 
 HANGS = "import atexit, time\natexit.register(time.sleep, 60)\n"
@@ -56,8 +62,80 @@ def test_the_program_dies_of_a_signal(
     _, err = process.communicate(timeout=600)
     assert process.returncode == -number, err
     assert b"10  " in err  # steps, in the report
-    assert rank_facts(tmp_path / "run").get("finished") == finished
+    last = err.decode().splitlines()[-1]
+    assert last.startswith(f"stepscope: the program was killed by signal {number.value} ("), last
+    facts = rank_facts(tmp_path / "run")
+    assert facts.get("finished") == finished
+    assert (facts["program"]["status"], facts["program"]["signal"]) == (128 + number, number.name)
     assert stepscope.open(tmp_path / "run").step_numbers
+    # Who looks later is told, too.
+    report = subprocess.run(
+        [trainer.program, "info", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    ended = {
+        None: "killed by SIGKILL (often: out of memory)",
+        "SIGTERM": "by SIGTERM",
+        "exit": "by SIGTERM",
+    }
+    assert f"Ended     {ended[finished]}\n" in report.stdout, report.stdout
+
+
+KILLED = "import os\nos.kill(os.getpid(), 9)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (KILLED, "before it imported torch"),
+        ("import torch.optim, torch.utils.data\n" + KILLED, "before its training began"),
+    ],
+    ids=["before torch", "before the training"],
+)
+def test_killed_before_the_training(trainer: Runner, tmp_path: Path, text: str, why: str) -> None:
+    """Nobody knows what the program would have done: it is not said to have no training loop."""
+    trainer.script(text)
+    done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
+    assert done.returncode == -signal.SIGKILL
+    _, nothing, _, end = said(done)
+    assert nothing == f"no training was recorded: the program was killed by signal 9 {why}"
+    assert end.startswith("the program was killed by signal 9 (SIGKILL, often: out of memory; ")
+    assert rank_facts(tmp_path / "run")["program"]["signal"] == "SIGKILL"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        # One that started Pythons that failed long before, or failed for them.
+        (["sh", "-c", "PYTHON train.py; exit 5"], 5, " (ValueError: theirs)"),
+        (["PYTHON", "train.py"], 1, " (ValueError: theirs)"),
+        (["PYTHON", "-c", "import sys; sys.exit(4)"], 4, ""),
+        (["sh", "-c", "exit 5"], 5, ""),
+        (["sh", "-c", "exit 137"], 137, " (128 and 9: as after SIGKILL, often: out of memory; "),
+        (
+            ["PYTHON", "-c", "import os; os.abort()"],
+            134,
+            " (SIGABRT, a fault in compiled code; `python -X faulthandler` shows where)",
+        ),
+    ],
+    ids=["of a shell", "of Python", "exit", "not Python", "told by a shell", "abort"],
+)
+def test_the_last_line_says_how_it_ended(
+    runner: Runner, words: list[str], status: int, reason: str
+) -> None:
+    """Also with -q, which leaves out everything else."""
+    runner.script("raise ValueError('theirs\\nand more')\n")
+    words = [word.replace("PYTHON", runner.python) for word in words]
+    done = runner.run("-q", "--out", "run", "--", *words)
+    ended = "was killed by signal 6" if status == 134 else f"ended with status {status}"
+    assert done.returncode == (-signal.SIGABRT if status == 134 else status)
+    assert said(done)[-1].startswith(f"the program {ended}{reason}")
+    if not reason:
+        assert said(done)[-1] == f"the program {ended}"
+
+
+def test_nothing_is_said_of_a_good_end(runner: Runner) -> None:
+    done = runner.run("--no-report", "--out", "run", "--", "true")
+    assert not [line for line in said(done) if line.startswith("the program ended")]
 
 
 def wait_until_finished(run: Path, finished: str | None) -> None:

@@ -1,6 +1,7 @@
 """Programs without a training, or without Python: time, machine and energy are recorded anyhow."""
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,11 @@ NOTHING = "no training was recorded: "
     ("words", "why"),
     [
         (["sh", "-c", "exit 7"], "no process of the program was a Python that could be"),
-        (["PYTHON", "-c", "raise SystemExit(7)"], "the program did not import torch"),
+        (["PYTHON", "-c", ""], "the program did not import torch"),
+        (
+            ["PYTHON", "-c", "raise SystemExit(7)"],
+            "the program ended with status 7 before it imported torch",
+        ),
         (["PYTHON", "-I", "-c", "raise SystemExit(7)"], "Python was started with -I, which keeps"),
         (["PYTHON", "-sS", "-c", "raise SystemExit(7)"], "Python was started with -S, which keeps"),
         (["PYTHON", "-E", "-c", "raise SystemExit(7)"], "Python was started with -E, which keeps"),
@@ -34,13 +39,15 @@ def test_why_is_said(runner: Runner, words: Sequence[str], why: str) -> None:
         "--no-report",
         *("--out", "run", "--", *(runner.python if word == "PYTHON" else word for word in words)),
     )
-    assert (done.returncode, done.stdout) == (7, b"")
-    where, nothing, spent = said(done)
-    assert where == "the run is in run; `stepscope report run` shows this again"
+    status = 0 if words[-1] == "" else 7
+    assert (done.returncode, done.stdout) == (status, b"")
+    where, nothing, spent, *end = said(done)
+    assert where == "the run is in run; `stepscope report run` shows it"
     assert nothing.startswith(NOTHING + why)
     assert "of processor time and at most" in spent
+    assert end == (["the program ended with status 7"] if status else [])
     facts = rank_facts(runner.folder / "run")
-    assert (facts["finished"], facts["program"]["status"], facts["steps"]) == ("exit", 7, 0)
+    assert (facts["finished"], facts["program"]["status"], facts["steps"]) == ("exit", status, 0)
     assert facts["warnings"][0]["text"].startswith(NOTHING + why)
     assert ranges_of(rank_folder(runner.folder / "run") / "events.scope") == {"program": 1}
 
@@ -80,9 +87,11 @@ def test_system_can_be_switched_off(runner: Runner, tmp_path: Path) -> None:
 
 def test_a_second_time_into_the_same_folder(runner: Runner, tmp_path: Path) -> None:
     """The next attempt; another program's run is left alone."""
+    again = "run has a run already: this is attempt 2 (run/attempt-1)"
     for status in (0, 1):
-        done = runner.run("-q", "--out", "run", "--", "sh", "-c", f"exit {status}")
+        done = runner.run("--no-report", "--out", "run", "--", "sh", "-c", f"exit {status}")
         assert done.returncode == status
+        assert said(done).count(again) == status
     assert rank_facts(tmp_path / "run", attempt=1)["program"]["status"] == 1
     done = runner.run("--out", "run", "--", "true")
     assert done.returncode == 0
@@ -126,15 +135,57 @@ def test_nothing_is_kept_beside_a_training(trainer: Runner, tmp_path: Path) -> N
 
 def test_a_folder_that_cannot_be_written(trainer: Runner, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    trainer.script(TRAINING + "loop(1)\nprint('trained')\n")
-    done = trainer.run("--out", "file/run", "--", trainer.python, "train.py")
+    trainer.script(
+        TRAINING + "input()\nloop(1)\nprint('trained')\nprint('theirs', file=sys.stderr)\n"
+    )
+    process = trainer.start("--out", "file/run", "--", trainer.python, "train.py")
+    # At once: the program waits for us.
+    assert process.stderr is not None
+    first = process.stderr.readline().decode()
+    assert first == (
+        "stepscope: file/run cannot be written (Not a directory): the program runs, and is not "
+        "recorded; stop it and choose another folder with --out to have a run\n"
+    )
+    done = trainer.end_of(process, b"\n")
     assert (done.returncode, done.stdout) == (0, b"trained\n")
-    failed, machine, nothing, spent = said(done)
-    assert failed.endswith("file/run: a run cannot be recorded there: Not a directory")
-    assert machine.startswith("what the machine did is not kept: ")
-    assert machine.endswith("file/run: Not a directory")
-    assert nothing == "no training was recorded"
+    assert done.stderr.startswith(b"theirs\n")
+    nothing, spent = said(done)
+    assert nothing == "no training was recorded: the folder of the run cannot be written"
     assert spent.startswith("the program ran for ")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_belongs_to_others(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir(mode=0o555)
+    done = runner.run("--out", "theirs/run", "--", "true")
+    assert said(done)[0].startswith("theirs/run cannot be written (Permission denied)")
+
+
+def test_a_second_training_into_the_same_folder(trainer: Runner, tmp_path: Path) -> None:
+    trainer.script(TRAINING + "loop(1)\n")
+    words = ("--no-report", "--out", "run", "--", trainer.python, "train.py")
+    for attempt in (0, 1):
+        done = trainer.run(*words)
+        lines = ["run has a run already: this is attempt 2 (run/attempt-1)"] * attempt
+        lines += ["the run is in run; `stepscope report run` shows it"]
+        assert [line for line in said(done) if "never opened" not in line] == lines
+        assert rank_facts(tmp_path / "run", attempt=attempt)["program"]["status"] == 0
+
+
+def test_hints_are_of_the_command(trainer: Runner, tmp_path: Path) -> None:
+    """Whoever wrote no line of stepscope is told of options, and its log is not the run's."""
+    trainer.script(TRAINING + "loop(1)\n")
+    done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
+    (warning,) = [line for line in said(done) if "never opened" in line]
+    assert warning.endswith("ended after 10 steps; choose earlier ones, such as --steps 7:10")
+    done = trainer.run("-q", "--steps", "7:10", "--out", "next", "--", trainer.python, "train.py")
+    assert (done.returncode, said(done)) == (0, [])
+    assert not list(stepscope.open(tmp_path / "next").log()["levels"].rows())
+    done = trainer.run(
+        *("--no-report", "--epoch", "7", "--out", "late", "--", trainer.python, "train.py")
+    )
+    (warning,) = [line for line in said(done) if "never opened" in line]
+    assert warning.endswith("choose an earlier epoch, or fewer batches, with --epoch")
 
 
 def test_a_program_that_forks_and_leaves(runner: Runner, tmp_path: Path) -> None:

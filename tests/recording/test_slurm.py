@@ -81,7 +81,7 @@ def test_before_srun(job: Job, tmp_path: Path) -> None:
     (run,) = (tmp_path / "runs").iterdir()
     assert run.name.isdigit()
     assert err.count("the run is in") == 1
-    assert "  Run           2 ranks" in err
+    assert re.search(r"^  Run +2 ranks", err, re.MULTILINE), err
     assert [rank_facts(run, rank)["rank"] for rank in (0, 1)] == [0, 1]
     assert {rank_facts(run, rank)["program"]["status"] for rank in (0, 1)} == {0}
     assert len(list(run.glob("attempt-*"))) == 1

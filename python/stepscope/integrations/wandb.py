@@ -54,9 +54,10 @@ def log_run(
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         target.log({f"stepscope/{name}": wandb.Table(columns=list(columns), data=rows)})
     run_id: str = target.id
+    where = target.url or target.dir
     if run is None:
         target.finish()
     if not quiet:
         what = sent_text(len(measured) + len(sampled), len(tables))
-        print(f"{folder}: {what} to W&B's run {run_id} ({target.url or target.dir})")
+        print(f"{folder}: {what} to W&B's run {run_id} ({where})")
     return run_id

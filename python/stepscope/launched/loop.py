@@ -85,8 +85,9 @@ class TrainingLoop:
         self._guarded(self._tell_decided)
 
     def _begin(self) -> None:
-        if current() is not None:
+        if (own := current()) is not None:
             note("own", "")
+            note("rank", str(own.rank.path))
             return
         plan = plan_from()
         if plan is None or (why := plan.why_not()):
@@ -102,7 +103,7 @@ class TrainingLoop:
         prof.start()
         self._prof, self.is_recording = prof, True
         note("run", str(prof.rank.run))
-        note("rank", f"{prof.rank.placement.rank} {prof.rank.path}")
+        note("rank", str(prof.rank.path))
 
     def _tell_decided(self) -> None:
         for act in self._when_decided:

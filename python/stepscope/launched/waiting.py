@@ -5,10 +5,12 @@ Loaded by its path, without the package around it: most processes never come to 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import spec_from_file_location
@@ -16,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 NOTES = "STEPSCOPE_RUN_NOTES"  # a folder; a file for each process
+_MOST_ERROR = 300  # of an error's text
 
 # By the module that was imported: the function of `stepscope.launched` that is told.
 _AWAITED = {
@@ -99,21 +102,41 @@ def _tell(told: tuple[str, str], module: ModuleType) -> None:
         act: Callable[[ModuleType], None] = getattr(importlib.import_module(where), name)
         act(module)
     except Exception as error:
-        note("failed", f"{_explain(error)} ({sys.executable})")
+        note("failed", f"{_explain(error, module.__name__)} ({sys.executable})")
 
 
-def _explain(error: Exception) -> str:
+def _explain(error: Exception, module: str) -> str:
     if isinstance(error, ImportError) and "_capture" in str(error):
         version = "{}.{}".format(*sys.version_info)
         return (
             f"the recorder is not built for Python {version}; install stepscope into the "
             "environment of the program"
         )
-    return f"{type(error).__name__}: {error}"
+    package = module.partition(".")[0]
+    known = (sys.modules.get(f"{package}.version"), sys.modules.get(package))
+    versions = (getattr(one, "__version__", None) for one in known)
+    version = next((one for one in versions if one), "of unknown version")
+    return (
+        f"{package} {version} is not as this stepscope knows it, so it is not recorded: {module}: "
+        f"{type(error).__name__}: {error}"
+    )
+
+
+def _note_error(process: int) -> None:
+    """The error that nobody caught, which Python keeps when it has printed it."""
+    error = getattr(sys, "last_value", None)
+    if error is None or os.getpid() != process:
+        return
+    lines = [line for line in str(error).splitlines() if line.strip()] or [""]
+    # A process that tells another's error ends with it, as tracebacks do.
+    line = lines[-1] if any("Traceback (most recent" in one for one in lines) else lines[0]
+    text = f"{type(error).__name__}: {line}".removesuffix(": ")
+    note("error", f"{time.time_ns()} {text[:_MOST_ERROR]}")
 
 
 def begin(package: str) -> None:
     """Of the process: it is noted, and torch is waited for."""
+    atexit.register(_note_error, os.getpid())
     note("python", "{}.{}.{} {}".format(*sys.version_info[:3], sys.executable))
     sys.meta_path.append(PackageFinder(package))
     sys.meta_path.insert(0, ImportWatch())

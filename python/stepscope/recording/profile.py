@@ -328,7 +328,12 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self._windows.end_run(reason, self._number)
         if reason in ("stop", "exit"):
             warn_of_too_few_steps(
-                self._settings, self._windows, self.steps, self._notices, self.loaders.is_training
+                self._settings,
+                self._windows,
+                self.steps,
+                self._notices,
+                self.loaders.is_training,
+                by_command=self.gives_way,
             )
         if self._oom is not None:
             self._oom.forget()

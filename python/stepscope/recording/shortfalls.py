@@ -67,14 +67,28 @@ def warn_of_a_short_epoch(batches: object, windows: WindowList, notices: Notices
 
 
 def warn_of_too_few_steps(
-    settings: Settings, windows: WindowList, steps: int, notices: Notices, has_loader: bool
+    settings: Settings,
+    windows: WindowList,
+    steps: int,
+    notices: Notices,
+    has_loader: bool,
+    by_command: bool,
 ) -> None:
-    """At the end: windows that never came, or were cut short by it; a training without steps."""
+    """At the end: windows that never came, or were cut short by it; a training without steps.
+
+    Args:
+        settings: of the recording.
+        windows: of the recording.
+        steps: that ended.
+        notices: who is told.
+        has_loader: whether a loader was watched.
+        by_command: `stepscope run` records; what its user can change are its options.
+    """
     is_told = False
     is_training = "torch" in sys.modules or settings.trace_wanted
     for window in windows if is_training else ():
         if window.opened == 0:
-            notices.warn(_never_came(window, steps))
+            notices.warn(_never_came(window, steps, by_command))
             is_told = True
         elif window.cut_by_the_end is not None and window.schedule.active is not None:
             notices.warn(
@@ -82,17 +96,31 @@ def warn_of_too_few_steps(
                 f"{window.cut_by_the_end} of {window.schedule.active} steps"
             )
     if steps == 0 and not is_told and (is_training or has_loader):
+        lack = "the recording has no steps: no rate, and no time or energy per step"
         notices.warn(
-            "step() was never called, so the recording has no steps: no rate, and no time or "
-            "energy per step; call it at the end of every training step"
+            f"no step of an optimizer ended, so {lack}"
+            if by_command
+            else f"step() was never called, so {lack}; call it at the end of every training step"
         )
 
 
-def _never_came(window: ScheduledWindow, steps: int) -> str:
+def _never_came(window: ScheduledWindow, steps: int, by_command: bool) -> str:
     planned = f"the {window.kind} window ({window.schedule}) was never opened"
+    if by_command:
+        return _never_came_to_command(window, steps, planned)
     if steps == 0:
         return f"{planned}: step() was never called; call it at the end of every training step"
     ended = f"{planned}: the run ended after {counted(steps)}"
     if window.schedule.epochs is not None:
         return f"{ended}; are epochs told by epoch()?"
     return f"{ended}; choose an earlier one with schedule=stepscope.schedule(wait=…, active=…)"
+
+
+def _never_came_to_command(window: ScheduledWindow, steps: int, planned: str) -> str:
+    if steps == 0:
+        return f"{planned}: no step of an optimizer ended"
+    ended = f"{planned}: the run ended after {counted(steps)}"
+    if window.schedule.by_epoch:
+        return f"{ended}; choose an earlier epoch, or fewer batches, with --epoch"
+    first = max(0, steps - 3)  # the last three
+    return f"{ended}; choose earlier ones, such as --steps {first}:{steps}"

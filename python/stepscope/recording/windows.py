@@ -6,11 +6,9 @@ training: what goes wrong in it becomes a warning, and the window is not opened 
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import Any, Protocol
 
-from stepscope import _capture
 from stepscope.recording.notices import Notices
 from stepscope.recording.process_memory import private_bytes
 from stepscope.recording.run_folder import RankFolder
@@ -157,11 +155,6 @@ class ScheduledWindow:
         self.completed += 1
         if reason in ("stop", "exit"):
             self.cut_by_the_end = self._steps
-        _capture.log(
-            logging.INFO,
-            "stepscope",
-            f"{self.kind} window: {counted(self._steps)} from {self._first_step} on, {reason}",
-        )
         known = {"kind": self.kind, "first_step": self._first_step, "steps": self._steps}
         self._notices.add_window({**known, "closed": reason, **facts})
 

@@ -83,6 +83,19 @@ trace::RecordedWindow window_of(const Json& entry) {
   return window;
 }
 
+// What `stepscope run` saw of its program. A process that was killed told nothing, and one that
+// ended well by itself may have been killed, or have failed, later.
+void add_end_of_program(const Json& program, std::string& finished) {
+  if (finished != "" && finished != "exit" && finished != "stop") return;
+  const std::string signal = text_of(program, "signal");
+  const auto status = number_of<std::int32_t>(program, "status");
+  if (!signal.empty()) {
+    finished = signal;
+  } else if (status.value_or(0) != 0) {
+    finished = "status " + std::to_string(*status);
+  }
+}
+
 }  // namespace
 
 base::Result<trace::RankRecord> parse(std::string_view text) {
@@ -111,6 +124,10 @@ base::Result<trace::RankRecord> parse(std::string_view text) {
                              .step = number_of<std::int64_t>(*error, "step").value_or(0)};
   }
   record.finished = text_of(file, "finished");
+  if (const Json* const program = member(file, "program");
+      program != nullptr && program->is_object()) {
+    add_end_of_program(*program, record.finished);
+  }
   record.steps = number_of<std::uint64_t>(file, "steps");
   record.epochs = number_of<std::uint64_t>(file, "epochs");
   return record;

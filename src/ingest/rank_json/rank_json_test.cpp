@@ -38,6 +38,30 @@ TEST(RankJson, OfAKilledProcessHasNoEnd) {
   EXPECT_FALSE(record->error);
 }
 
+TEST(RankJson, HoldsHowTheProgramEndedWhoeverToldIt) {
+  struct Case {
+    std::string told, program, finished;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {"", R"({"status": 137, "signal": "SIGKILL"})", "SIGKILL"},
+           {"", R"({"status": 3})", "status 3"},
+           {"", R"({"status": 0})", ""},  // it left without a word
+           {"exit", R"({"status": 0})", "exit"},
+           {"exit", R"({"status": 3})", "status 3"},
+           {"stop", R"({"status": 137, "signal": "SIGKILL"})", "SIGKILL"},
+           {"exception", R"({"status": 1})", "exception"},
+           {"SIGTERM", R"({"status": 143, "signal": "SIGTERM"})", "SIGTERM"},
+           {"exit", "{}", "exit"},
+           {"", "7", ""},
+           {"", R"({"status": "1", "signal": 9})", ""}}) {
+    SCOPED_TRACE(c.told + " " + c.program);
+    const auto record = parse(R"({"schema": "stepscope.rank/1", "finished": ")" + c.told +
+                              R"(", "program": )" + c.program + "}");
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->finished, c.finished);
+  }
+}
+
 TEST(RankJson, MembersOfAnotherKindAreLeftOut) {
   const auto record = parse(R"({"schema": "stepscope.rank/1", "rank": "zero", "steps": -1,
       "windows": [7, {"kind": 5, "files": [1, "a"], "steps": 1e9, "first_step": 18446744073709551615,

@@ -1,0 +1,23 @@
+// The folder that a run goes into: what is known of it before the program starts, and what others
+// wrote into it meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepscope::cli {
+
+// "Not a directory"; empty: nothing is known that keeps the folder from being made and written.
+std::string why_not_writable(const std::string& folder);
+
+// Of a rank's folder, RUN/attempt-N/rank00000.
+std::optional<std::uint64_t> attempt_of_rank(const std::string& rank_folder);
+
+// The folders of ranks in attempts that were made, or got another rank, since then.
+std::vector<std::string> ranks_since(const std::string& folder,
+                                     std::filesystem::file_time_type since);
+
+}  // namespace stepscope::cli
