@@ -55,7 +55,8 @@ def test_the_same_tree_elsewhere_is_the_same(
 
 def test_every_file_is_read_without_the_common_headers(tmp_path: Path) -> None:
     source = next((ROOT / "src" / "base").glob("*.cpp"))
-    command = f"c++ -fpch-preprocess -Wno-restrict -O3 -Winvalid-pch -include /x/cmake_pch.hxx -c {source}"
+    common = "-fpch-preprocess -Wno-restrict -Winvalid-pch -include /x/cmake_pch.hxx"
+    command = f"c++ -O3 {common} -c {source}"
     entry = {"directory": str(tmp_path), "command": command, "file": str(source)}
     (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
     assert tidy.compile_commands(tmp_path) == {source: f"c++ -O3 -c {source}"}

@@ -123,6 +123,24 @@ TEST(LoaderRace, ThroughNoiseItIsRightOrUnsure) {
   EXPECT_GE(right, 5);  // more often than not
 }
 
+TEST(LoaderRace, OnABusyMachineItDoesNotNameTheWrongOneAsSure) {
+  // Trials of one setting differ by more than the settings do.
+  const auto close = [](const LoaderSettings& settings) {
+    return settings.workers() == 2 ? 20.0 : 21.6;
+  };
+  int wrong_and_sure = 0;
+  int unsure = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const RaceEnd end = run(workers({0, 1, 2, 3}), close, 60, {.step = 0.3, .trial = 0.2}, seed);
+    const bool is_unsure = !end.best.rivals.empty();
+    EXPECT_EQ(is_unsure, end.best.confidence < kToldApart);
+    unsure += is_unsure ? 1 : 0;
+    wrong_and_sure += !is_unsure && end.named().given.workers() != 2 ? 1 : 0;
+  }
+  EXPECT_LE(wrong_and_sure, 2);
+  EXPECT_GE(unsure, 10);
+}
+
 TEST(LoaderRace, EndsWithinItsBudget) {
   for (const double budget : {0.5, 3.0, 7.0, 20.0, 60.0}) {
     const RaceEnd end =

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kNs = 1e9;
 constexpr double kAlike = 0.05;    // of the time: further apart, the faster one is named
+constexpr double kFewTrials = 4;   // as many beyond the first show twice the variance
 constexpr double kUnsure = 0.025;  // a chance above this is one
 
 double length_of(const StepBlock& block) {
@@ -173,7 +174,11 @@ double trial_spread(std::span<const std::optional<LoaderScore>> scores) {
     }
     freedom += static_cast<double>(score->runs.size() - 1);
   }
-  return freedom > 0 ? std::max(kMeanSpread, std::sqrt(squares / freedom)) : kMeanSpread;
+  if (freedom <= 0) return kMeanSpread;
+  // Few trials that happen to agree say little: what they show is doubled, and more where they are
+  // fewer than four.
+  const double variance = squares / freedom * (1 + kFewTrials / freedom);
+  return std::max(kMeanSpread, std::sqrt(variance));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double
 // What is less than this is no difference to anybody.
 inline constexpr double kWorthChanging = 0.02;
 // With less confidence than this no setting is called the best.
-inline constexpr double kToldApart = 0.8;
+inline constexpr double kToldApart = 0.9;
 
 struct BestSetting {
   std::size_t place = 0;                  // in what was tried
