@@ -40,6 +40,7 @@ TriedSetting failed(std::int64_t workers, const std::string& why) {
 
 std::vector<std::string> outcomes(const Answer& answer) {
   std::vector<std::string> out;
+  out.reserve(answer.tables[0].rows());
   for (std::size_t row = 0; row < answer.tables[0].rows(); ++row) {
     out.emplace_back(base::TableLine(answer.tables[0], row).text("outcome"));
   }

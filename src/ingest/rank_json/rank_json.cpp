@@ -86,7 +86,7 @@ trace::RecordedWindow window_of(const Json& entry) {
 // What `stepscope run` saw of its program. A process that was killed told nothing, and one that
 // ended well by itself may have been killed, or have failed, later.
 void add_end_of_program(const Json& program, std::string& finished) {
-  if (finished != "" && finished != "exit" && finished != "stop") return;
+  if (!finished.empty() && finished != "exit" && finished != "stop") return;
   const std::string signal = text_of(program, "signal");
   const auto status = number_of<std::int32_t>(program, "status");
   if (!signal.empty()) {
