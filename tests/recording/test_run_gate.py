@@ -15,6 +15,7 @@ MakeScript = Callable[[str], Script]
 TRAIN = """
 import os, signal, sys, time
 import stepscope as ss
+from stepscope import _capture
 
 folder, steps, end = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 with ss.profile(folder, trace=False, system=False) as prof:
@@ -27,6 +28,7 @@ with ss.profile(folder, trace=False, system=False) as prof:
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)
     if end == "SIGKILL":
+        _capture.flush()  # what is younger than half a second may be lost
         os.kill(os.getpid(), signal.SIGKILL)
 """
 STEPS = 40
