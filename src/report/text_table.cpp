@@ -153,9 +153,10 @@ std::string TextTable::render(const Look& look) const {
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (columns_[c].fit == Fit::kWrap && look.width > 0) {
         cells[c] = wrapped(row[c].text, width[c]);
-        // One long word, a path for example: in the last column it may stand out, and be copied.
-        if (c + 1 < row.size()) {
-          for (std::string& line : cells[c]) line = cut_end(line, width[c]);
+        // One long word. A path in the last column may stand out: it is there to be copied.
+        for (std::string& line : cells[c]) {
+          const bool may_stand_out = c + 1 == row.size() && line.find('/') != std::string::npos;
+          if (!may_stand_out) line = cut_end(line, width[c]);
         }
       } else {
         cells[c] = {fitted(row[c].text, columns_[c].fit, width[c])};

@@ -45,7 +45,7 @@ TEST(TextTable, WrapsUnderItsOwnColumn) {
 }
 
 TEST(TextTable, KeepsALongPathOfTheLastColumnWhole) {
-  const std::string path = "/work/environments/training/lib/python3.11/site-packages/libcupti.so";
+  const std::string path = "/opt/environments/training/lib/python3.11/site-packages/libcupti.so";
   TextTable table({{"what"}, {"found", Align::kLeft, Fit::kWrap}});
   table.add({"cupti", "12.8, " + path});
   EXPECT_THAT(table.render({.colour = false, .width = 40}), testing::HasSubstr(path));
