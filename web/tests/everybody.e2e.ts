@@ -97,10 +97,11 @@ it('evidence about all calls of a name finds them', () =>
 describe('runs that lack something', () => {
   it('a recorded run shows its steps, ranges and log lines', () =>
     opened(sample('run'), async (at) => {
-      expect(await at.page.textContent('main')).toContain('All recorded steps');
+      const said = () => at.page.textContent('main');
+      await expect.poll(said, {timeout: 60_000}).toContain('All recorded steps');
       await at.go('#/system');
       await at.page.waitForSelector('section[aria-label="Log lines"] .data');
-      expect(await at.page.textContent('main')).toContain('loss is not finite');
+      await expect.poll(said, {timeout: 60_000}).toContain('loss is not finite');
       const csv = await copied(at.page, 'section[aria-label="Log lines"] button:text("Copy CSV")');
       expect(csv).toContain('level');
       await at.go('#/timeline');
