@@ -25,6 +25,7 @@ report::Answers answers_of(const session::Recording& recording, const PageChoice
   }
   asked.page = choice.memory ? &report::kMemoryPage : &report::kRunPage;
   asked.settings = choice.settings;
+  if (!choice.memory) asked.paths = report::typed_again(with.paths);  // as the command does
   return value_or_throw(session::full_report(recording, chosen, asked, with.threads));
 }
 
