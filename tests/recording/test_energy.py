@@ -120,7 +120,7 @@ def test_a_loader_that_is_late_is_told_beside_what_the_gpu_did(
                 prof.step()
     """
     run, _ = run_with_curve(script, tmp_path, fake_nvml, late, CUDA_VISIBLE_DEVICES="0")
-    (said,) = answer(program, "loader", run)["remarks"]
+    remarks = answer(program, "loader", run)["remarks"]
+    (said,) = [one for one in remarks if one.startswith("slow kept the loop waiting ")]
     # The driver of the tests says that its GPUs are busy 40 % of the time.
-    assert said.startswith("slow kept the loop waiting ")
     assert said.endswith(" The GPU was idle 60 % of the time meanwhile, as its driver counts.")

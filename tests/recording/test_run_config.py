@@ -42,7 +42,7 @@ loop(1)
         STEPSCOPE_CONFIG=str(tmp_path / "stepscope.yaml"),
     )
     assert done.returncode == 0, done.stderr
-    assert said(done) == ["the run is in runs/a; `stepscope report runs/a` shows this again"]
+    assert said(done) == ["the run is in runs/a; `stepscope report runs/a` shows it"]
     assert b"Traced steps" not in done.stderr
     run = tmp_path / "runs" / "a"
     assert windows(run) == [(114, 2, "complete")]

@@ -36,7 +36,10 @@ sys.exit(7)
     first, *report = done.stderr.decode().splitlines()
     assert first == "theirs"
     assert "  Traced steps  3 · ProfilerStep#12 to #14" in "\n".join(report)
-    assert said(done) == ["the run is in runs/a; `stepscope report runs/a` shows this again"]
+    assert said(done) == [
+        "the run is in runs/a; `stepscope report runs/a` shows this again",
+        "the program ended with status 7",
+    ]
     facts = rank_facts(tmp_path / "runs" / "a")
     assert (facts["steps"], facts["epochs"], facts["warnings"]) == (30, 3, [])
     assert windows(tmp_path / "runs" / "a") == [(12, 3, "complete")]

@@ -403,7 +403,7 @@ class Slow(Dataset):
 workers = int(sys.argv[2])
 loader = DataLoader(Slow(), batch_size=2, num_workers=workers, drop_last=True,
                     persistent_workers=workers > 0)
-with stepscope.profile(sys.argv[1], system=False) as prof:
+with stepscope.profile(sys.argv[1], trace=False, system=False) as prof:
     for _ in range(2):
         for batch in prof.watch(loader):
             time.sleep(0.02)
