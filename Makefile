@@ -13,7 +13,7 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: help setup build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
-        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 fuzz bench clean \
+        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 slurm fuzz bench clean \
         web web-lint web-test
 
 help: ## list these targets
@@ -137,6 +137,11 @@ aarch64: ## build for aarch64 and run the unit tests in an emulator
 	@cmake --preset aarch64
 	@cmake --build build-aarch64 -j$(JOBS) --target all unit_tests
 	@$(CTEST) --test-dir build-aarch64
+
+slurm: setup build python ## recording below a real Slurm of one node, batch scripts included
+	@tools/setup slurm
+	@tools/training_env
+	@STEPSCOPE_SLURM=1 $(PYTHON) -m pytest -q tests/recording/test_slurm.py
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@tools/setup fuzz

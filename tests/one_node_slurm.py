@@ -13,28 +13,13 @@ import time
 from pathlib import Path
 from pwd import getpwuid
 
-PROGRAMS = (
-    "munged",
-    "mungekey",
-    "slurmctld",
-    "slurmd",
-    "srun",
-    "sbatch",
-    "sinfo",
-    "squeue",
-    "scancel",
-)
 _PLACES = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
-
-
-def missing() -> str:
-    """The first program of Slurm and munge that is not on this machine; empty: all are."""
-    return next((name for name in PROGRAMS if shutil.which(name, path=_PLACES) is None), "")
 
 
 def _program(name: str) -> str:
     found = shutil.which(name, path=_PLACES)
-    assert found is not None, name
+    if found is None:
+        raise RuntimeError(f"{name} is not on this machine: `make slurm` installs it")
     return found
 
 
@@ -71,7 +56,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=5
 NodeName={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
-PartitionName=all Nodes=ALL Default=YES MaxTime=30 State=UP
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
