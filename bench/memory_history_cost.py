@@ -47,7 +47,8 @@ SETTINGS: dict[str, dict[str, Any] | None] = {
     },
     "torch's default": {},
 }
-WINDOW = "stepscope's window"
+# Windows of stepscope, by how they tell who asked.
+WINDOWS = {"stepscope's window": "python", "stepscope's window, modules": "modules"}
 ENTRIES = 200_000
 TRAININGS: dict[str, Callable[[], Any]] = {
     "launch-bound": lambda: Training(**MODELS["launch-bound"]),
@@ -91,7 +92,7 @@ def kept(setting: dict[str, Any] | None) -> Iterator[None]:
 def block(training: Any, name: str) -> float:
     """Recorded by stepscope in any case; the history as `name` says."""
     every = stepscope.schedule(wait=0, warmup=0, active=FIRST + COUNTED + 1)
-    window = every if name == WINDOW else False
+    window = stepscope.snapshot(every, stacks=WINDOWS[name]) if name in WINDOWS else False
     with (
         run_folder() as folder,
         stepscope.profile(folder, trace=False, snapshot=window) as prof,
@@ -120,7 +121,7 @@ def known_settings() -> list[str]:
 
 def compare(training: Any, model: str, frames: int, rounds: int) -> list[dict[str, Any]]:
     """Every setting against the plain block of its round."""
-    names = [*known_settings(), WINDOW]
+    names = [*known_settings(), *WINDOWS]
     took: dict[str, list[float]] = {name: [] for name in names}
 
     def once(name: str) -> float:

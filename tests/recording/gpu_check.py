@@ -183,6 +183,34 @@ def history_too_short_is_said(folder: Path) -> str:
 
 
 @check
+def modules_instead_of_stacks(folder: Path) -> str:
+    """What each pass asked for is known by it, and what a module did by the module."""
+    if not hasattr(torch.cuda.memory, "_set_memory_metadata"):
+        return f"torch {torch.__version__} keeps no such texts"
+    run = folder / "modules"
+    model = torch.nn.Sequential(made_model()[0], made_model()[0])
+    optimizer = torch.optim.AdamW(model.parameters())
+    options = ss.snapshot(ss.schedule(wait=0, warmup=0, active=3), stacks="modules")
+    with ss.profile(run, trace=False, snapshot=options) as prof:
+        for _ in range(4):
+            loss = model(torch.randn(256, 1024, device="cuda")).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            prof.step()
+    assert window_of(run, "snapshot")["stacks"] == "modules"
+    answer = ss.open_memory(rank_of(run) / "memory-0.pickle")
+    rows = answer.memory_allocations(top=0)["allocations"].rows()
+    by_category: dict[str, set[str]] = {}
+    for row in rows:
+        by_category.setdefault(row["category"], set()).add(row["where"])
+    assert by_category["activations"] >= {"Sequential / 0 (Sequential)"}, by_category
+    assert by_category["gradients"] == {""}, by_category  # of the engine's thread
+    assert not model._forward_hooks, model._forward_hooks
+    return "; ".join(f"{name}: {sorted(texts)}" for name, texts in by_category.items())
+
+
+@check
 def out_of_memory_gives_a_snapshot(folder: Path) -> str:
     """Also when the program catches the error, and with the history of the window."""
     run = folder / "oom"

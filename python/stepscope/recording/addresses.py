@@ -26,7 +26,7 @@ def contents(
     found_by = "given"
     if not models and not optimizers:
         found_by = "search"
-        models, optimizers = _alive()
+        models, optimizers = alive()
     parameters = [p for module in models for p in _of_modules(module, "_parameters")]
     buffers = [b for module in models for b in _of_modules(module, "_buffers")]
     mine = {id(parameter) for parameter in parameters}
@@ -51,7 +51,7 @@ def contents(
     return answer
 
 
-def _alive() -> tuple[list[Any], list[Any]]:
+def alive() -> tuple[list[Any], list[Any]]:
     """Modules and optimizers of this process.
 
     By their type alone: asking a lazy object for an attribute would wake it up.

@@ -42,7 +42,7 @@ def start(stacks: str, max_entries: int, frees: bool) -> None:
 
     record = torch.cuda.memory._record_memory_history
     wanted: dict[str, Any] = {
-        "context": None if stacks == "none" else "all" if frees else "alloc",
+        "context": None if stacks in ("none", "modules") else "all" if frees else "alloc",
         "stacks": "all" if stacks == "all" else "python",
         "max_entries": max_entries,
         "clear_history": True,  # from 2.8 on; before, enabling cleared it
@@ -64,6 +64,12 @@ def take() -> dict[str, Any]:
     import torch
 
     found: dict[str, Any] = torch.cuda.memory._snapshot()
+    # torch makes a text of its own for every entry; a pickle writes each object once.
+    texts: dict[str, str] = {}
+    for events in found.get("device_traces", ()):
+        for event in events:
+            if text := event.get("user_metadata"):
+                event["user_metadata"] = texts.setdefault(text, text)
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from stepscope.recording import memory_history
+from stepscope.recording import memory_history, memory_places
 from stepscope.recording.notices import Notices
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.snapshot_file import write_snapshot
@@ -29,8 +29,10 @@ class MemoryWindow:
         self._step_starts_ns: list[int] = []
         self._is_recording = False
         self._is_mine = False  # and not the program's own history
+        self._places: memory_places.MemoryPlaces | None = None
         self._complained = ""
         self._start_cost_ns = 0
+        self._stacks = options.stacks
 
     def begin_run(self, rank: RankFolder, notices: Notices) -> None:
         """Nothing is loaded yet: torch may be imported later than this."""
@@ -50,8 +52,11 @@ class MemoryWindow:
         begun = time.perf_counter_ns()
         self._is_mine = not memory_history.is_on()
         if self._is_mine:
-            options = self._options
-            memory_history.start(options.stacks, options.max_entries, options.frees)
+            self._stacks = self._stacks_here()
+            memory_history.start(self._stacks, self._options.max_entries, self._options.frees)
+            if self._stacks == "modules":
+                self._places = memory_places.MemoryPlaces()
+                self._places.begin(self._options.models)
         self._start_cost_ns = time.perf_counter_ns() - begun
         self._is_recording = True
         self._step = step
@@ -61,6 +66,8 @@ class MemoryWindow:
         """Remembers when steps began, to tell what an overwritten history lost."""
         if self._is_recording:
             self._step = step + 1
+            if self._places is not None:
+                self._places.reset()
             self._step_starts_ns.append(time.time_ns())
 
     def close(self, reason: str) -> Facts:
@@ -68,6 +75,9 @@ class MemoryWindow:
         if not self._is_recording:
             return {}
         self._is_recording = False
+        if self._places is not None:
+            self._places.end()
+            self._places = None
         name = f"memory-{self._next_file}"
         self._next_file += 1
         try:
@@ -79,12 +89,23 @@ class MemoryWindow:
         return {
             **facts,
             "start_ns": self._step_starts_ns[0],
-            "stacks": self._options.stacks if self._is_mine else "as the program chose",
+            "stacks": self._stacks if self._is_mine else "as the program chose",
             "whole": self._reaches_back(snapshot),
         }
 
     def end_run(self, reason: str) -> None:
         """Nothing is left to do."""
+
+    def _stacks_here(self) -> str:
+        """As asked for; Python's where this torch does not keep what modules say."""
+        asked = self._options.stacks
+        reason = memory_places.why_not() if asked == "modules" else ""
+        if not reason:
+            return asked
+        self._notices.warn(
+            f'the memory snapshot has stacks of Python, not stacks="modules": {reason}'
+        )
+        return "python"
 
     def _reaches_back(self, snapshot: dict[str, Any]) -> bool:
         """Whether the history holds the whole window; says so where it does not."""

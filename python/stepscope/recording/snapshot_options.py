@@ -9,7 +9,7 @@ from typing import Any
 from stepscope.errors import UsageError
 from stepscope.recording.schedule import Schedule
 
-_STACKS = ("python", "all", "none")
+_STACKS = ("python", "modules", "all", "none")
 
 # An entry is an allocation or a free: some 500 bytes in memory, 200 in the file. A training step
 # makes a few thousand.
@@ -46,8 +46,9 @@ def snapshot(
 
     Args:
         schedule: which steps; those of the other windows when left out.
-        stacks: "python" is cheap; "all" has C++ frames too and slows a training two- to threefold;
-            "none" tells no causes.
+        stacks: "python" has every call; "modules" only the pass and the modules around, which is
+            the cheapest that tells causes (from torch 2.10 on); "all" has C++ frames too and slows
+            a training two- to threefold; "none" tells no causes.
         frees: whether stacks are taken where memory is given back too; it doubles their cost, and
             most of what is given back goes when a function returns.
         max_entries: allocations and frees that are kept; older ones are overwritten.

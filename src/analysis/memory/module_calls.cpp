@@ -33,6 +33,7 @@ std::string ModuleCalls::work_out(memory::StackId stack) const {
   const memory::Frame* caller = nullptr;  // the frame around, if it is Python
   bool called = false;                    // the frame around is Module.__call__
   const auto frames = snapshot_.stacks[stack];
+  if (is_place(snapshot_, stack)) return place_text(snapshot_, stack, depth_);
   for (std::size_t i = frames.size(); i-- > 0;) {
     const memory::Frame& frame = snapshot_.stacks.frame(frames[i]);
     const std::string_view file = snapshot_.text(frame.file);

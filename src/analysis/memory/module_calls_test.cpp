@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/memory/snapshot_for_tests.h"
+#include "analysis/memory/telling_frame.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -27,6 +28,23 @@ TEST(ModuleCalls, AreNamedByTheLineThatCalls) {
   EXPECT_EQ(all.path(memory::kNoStack), "");
   ModuleCalls two(snapshot, 2);
   EXPECT_EQ(two.path(deep), "train.py:1 / model.py:1");
+}
+
+TEST(ModuleCalls, AreThoseThatWereNoted) {
+  SnapshotForTests made;
+  const memory::StackId deep = made.stack({"attn (A)@", "blocks.3 (B)@", "GPT@", "forward pass@"});
+  const memory::StackId again = made.stack({"blocks.3 (B)@", "forward pass@", "backward pass@"});
+  const memory::StackId none = made.stack({"outside of modules@"});
+  const memory::Snapshot snapshot = made.make();
+  ModuleCalls all(snapshot, 0);
+  EXPECT_EQ(all.path(deep), "GPT / blocks.3 (B) / attn (A)");
+  EXPECT_EQ(all.path(again), "blocks.3 (B)");
+  EXPECT_EQ(all.path(none), "");
+  EXPECT_EQ(ModuleCalls(snapshot, 2).path(deep), "GPT / blocks.3 (B)");
+  const StackTexts texts(snapshot);
+  EXPECT_EQ(texts.telling(deep), "GPT / blocks.3 (B) / attn (A)");
+  EXPECT_EQ(texts.folded(deep), "forward pass;GPT;blocks.3 (B);attn (A)");
+  EXPECT_EQ(texts.telling(none), "outside of modules");
 }
 
 }  // namespace

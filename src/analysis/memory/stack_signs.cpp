@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analysis/memory/telling_frame.h"
+#include "memory/places.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -110,7 +111,15 @@ bool loads_input(std::string_view name, std::string_view file) {
   return is_any(name, kNames) || has_any(file, kFiles);
 }
 
+FrameSign sign_of_place(std::string_view name) {
+  if (name == memory::kForwardPass) return FrameSign::kForward;
+  if (name == memory::kBackwardPass) return FrameSign::kBackward;
+  if (name == memory::kOptimizerStep) return FrameSign::kOptimizer;
+  return FrameSign::kNothing;
+}
+
 FrameSign sign_of(std::string_view name, std::string_view file) {
+  if (file.empty() && memory::names_a_pass(name)) return sign_of_place(name);
   if (origin_of(file) == FrameOrigin::kCompiled) return sign_of_compiled(name);
   if (has(file, "/nn/modules/module.py")) {
     if (name == "_apply" || name == "convert") return FrameSign::kModuleMove;

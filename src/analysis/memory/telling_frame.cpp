@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "memory/places.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -93,6 +95,28 @@ std::string frame_text(const memory::Snapshot& snapshot, const Frame& frame) {
   return std::string(base_name(file)) + ":" + std::to_string(frame.line) + " " + std::string(name);
 }
 
+bool is_place(const memory::Snapshot& snapshot, memory::StackId stack) {
+  const auto frames = snapshot.stacks[stack];
+  if (frames.empty()) return false;
+  const Frame& outermost = snapshot.stacks.frame(frames.back());
+  return snapshot.text(outermost.file).empty() &&
+         memory::names_a_pass(snapshot.text(outermost.name));
+}
+
+std::string place_text(const memory::Snapshot& snapshot, memory::StackId stack, std::size_t depth) {
+  std::string out;
+  std::size_t levels = 0;
+  const auto frames = snapshot.stacks[stack];
+  for (std::size_t i = frames.size(); i-- > 0 && (depth == 0 || levels < depth);) {
+    const std::string_view name = snapshot.text(snapshot.stacks.frame(frames[i]).name);
+    if (memory::names_a_pass(name)) continue;
+    if (!out.empty()) out += memory::kPlaceBetween;
+    out += name;
+    ++levels;
+  }
+  return out;
+}
+
 StackTexts::StackTexts(const memory::Snapshot& snapshot) : snapshot_(&snapshot) {
   const memory::Stacks& stacks = snapshot.stacks;
   origin_.reserve(stacks.frames().size());
@@ -128,6 +152,10 @@ bool StackTexts::has_python(memory::StackId stack) const {
 
 std::string StackTexts::telling(memory::StackId stack) const {
   const memory::Stacks& stacks = snapshot_->stacks;
+  if (is_place(*snapshot_, stack)) {
+    std::string modules = place_text(*snapshot_, stack, 0);
+    return modules.empty() ? frame_text(*snapshot_, stacks.frame(stacks[stack].back())) : modules;
+  }
   const auto text = [&](FrameId frame) { return frame_text(*snapshot_, stacks.frame(frame)); };
   for (const FrameOrigin wanted :
        {FrameOrigin::kProgram, FrameOrigin::kLibrary, FrameOrigin::kTorch}) {

@@ -26,6 +26,12 @@ std::string_view base_name(std::string_view path);
 // The text of one frame: "model.py:123 forward"; C++ without its arguments.
 std::string frame_text(const memory::Snapshot& snapshot, const memory::Frame& frame);
 
+// Whether a stack is the recorder's note of the modules at work (memory/places.h).
+bool is_place(const memory::Snapshot& snapshot, memory::StackId stack);
+// Its modules, outermost first: "GPT / blocks.3 (Block)", at most `depth` of them (0: all); empty
+// outside of modules.
+std::string place_text(const memory::Snapshot& snapshot, memory::StackId stack, std::size_t depth);
+
 class StackTexts {
  public:
   explicit StackTexts(const memory::Snapshot& snapshot);

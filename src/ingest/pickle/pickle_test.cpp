@@ -107,6 +107,28 @@ TEST(Pickle, ReadsEveryWayToWriteText) {
   }
 }
 
+TEST(Pickle, ReadsTheRecordersPlacesAsStacks) {
+  const auto noted = [](const std::string& note) {
+    return event("alloc", byte(1), {text("user_metadata"), text(note)});
+  };
+  const memory::Snapshot snapshot = snapshot_of(
+      with_events({noted("stepscope: forward pass / GPT / blocks.3 (Block)"),
+                   noted("stepscope: forward pass / GPT / blocks.3 (Block)"),
+                   noted("stepscope: optimizer step"), noted("of somebody / else")}));
+  ASSERT_EQ(snapshot.histories.size(), 1u);
+  const memory::History& history = snapshot.histories[0];
+  std::vector<std::string> frames;
+  for (const memory::FrameId id : snapshot.stacks[history.stack[0]]) {
+    EXPECT_EQ(snapshot.text(snapshot.stacks.frame(id).file), "");
+    frames.emplace_back(snapshot.text(snapshot.stacks.frame(id).name));
+  }
+  EXPECT_THAT(frames, testing::ElementsAre("blocks.3 (Block)", "GPT", "forward pass"));
+  EXPECT_EQ(history.stack[1], history.stack[0]);
+  EXPECT_EQ(snapshot.stacks[history.stack[2]].size(), 1u);
+  EXPECT_EQ(history.stack[3], memory::kNoStack);
+  EXPECT_EQ(snapshot.text(history.note[3]), "of somebody / else");
+}
+
 TEST(Pickle, RefusesWhatNamesOrRunsCode) {
   using namespace std::string_literals;
   struct Refused {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/notes.h"
@@ -98,6 +99,7 @@ class Records {
   SegmentDraft take_segment(const Container& dict);
   memory::Annotation take_annotation(const Container& dict);
   memory::StackId stack_of(const Cell& cell);
+  memory::StackId stack_of_place(base::StringId note);
   std::uint16_t pool_of(const Cell& cell);
   base::Nanos time_of(const Cell& cell);
   base::StringId text_id(const Cell& cell) const;
@@ -108,6 +110,7 @@ class Records {
   base::ImportLog& log_;
   std::uint64_t offset_ = 0;
   std::vector<memory::FrameId> frames_;  // of the stack at hand
+  std::unordered_map<base::StringId, memory::StackId> places_;
   std::map<memory::PoolId, std::uint16_t> pool_ids_ = {{memory::PoolId{0, 0}, 0}};
 };
 

@@ -6,6 +6,7 @@
 
 #include "ingest/pickle/records.h"
 #include "ingest/pickle/words.h"
+#include "memory/places.h"
 
 namespace stepscope::ingest::pickle {
 namespace {
@@ -96,6 +97,27 @@ memory::StackId Records::stack_of(const Cell& given) {
   return stacks.stack(frames_);
 }
 
+// The recorder's note of the modules at work: few texts, each of them in thousands of events.
+memory::StackId Records::stack_of_place(base::StringId note) {
+  const auto [known, is_new] = places_.try_emplace(note, memory::kNoStack);
+  if (!is_new) return known->second;
+  std::string_view text = strings_.entries()[note].raw;
+  if (!text.starts_with(memory::kPlaceMark)) return memory::kNoStack;
+  text.remove_prefix(memory::kPlaceMark.size());
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t end = text.find(memory::kPlaceBetween);
+    names.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + memory::kPlaceBetween.size());
+  }
+  frames_.clear();
+  for (std::size_t i = names.size(); i-- > 0;) {
+    frames_.push_back(stacks.frame({.name = strings_.intern(names[i], offset_)}));
+  }
+  return places_[note] = stacks.stack(frames_);
+}
+
 std::uint16_t Records::pool_of(const Cell& given) {
   const Cell cell = values_.now(given);
   memory::PoolId id;
@@ -169,6 +191,9 @@ void Records::take_event(std::span<const Cell> members, std::uint64_t keys, Even
         break;
     }
   });
+  if (event.stack == memory::kNoStack && event.note != base::kNoString) {
+    event.stack = stack_of_place(event.note);
+  }
   event.action = action_of(action);
   if (event.action == Action::kUnknown) {
     log_.add(Note::kUnknownAction, offset_,

@@ -15,7 +15,7 @@ using enum ConfigKind;
 constexpr std::array<std::string_view, 5> kKept = {"shapes", "memory", "stacks", "flops",
                                                    "modules"};
 constexpr std::array<std::string_view, 4> kActivities = {"cpu", "cuda", "xpu", "mtia"};
-constexpr std::array<std::string_view, 3> kStacks = {"python", "all", "none"};
+constexpr std::array<std::string_view, 4> kStacks = {"python", "modules", "all", "none"};
 constexpr std::array<std::string_view, 5> kLevels = {"debug", "info", "warning", "error",
                                                      "critical"};
 
@@ -107,8 +107,9 @@ constexpr std::array kKeys = std::to_array<ConfigKey>({
      .sample = "\"20:24\""},
     {.path = "snapshot.stacks",
      .kind = kChoice,
-     .about = "who asked for memory: python is cheap, all has C++ too and slows a training two- to "
-              "threefold, none tells no causes",
+     .about = "who asked for memory: python has every call, modules only the pass and the modules "
+              "around and is the cheapest that tells causes, all has C++ too and slows a training "
+              "two- to threefold, none tells no causes",
      .fallback = "python",
      .choices = kStacks},
     {.path = "snapshot.frees",
