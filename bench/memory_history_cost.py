@@ -14,6 +14,7 @@ model are: its stacks are deep on both sides. `--frames`: so many more Python fr
 
 import argparse
 import contextlib
+import gc
 import inspect
 import json
 import math
@@ -173,6 +174,8 @@ def main() -> int:
         write({"device": torch.cuda.get_device_name(), "torch": torch.__version__})
         write({"python": sys.version.split()[0]})
         for model in arguments.models.split(","):
+            training = None
+            gc.collect()  # a model that is still there would be named, too
             torch.manual_seed(0)
             training = TRAININGS[model]()
             for _ in range(30):

@@ -17,13 +17,14 @@ MakeScript = Callable[[str], Script]
 SAYS = """
 import threading, torch
 from torch.utils.checkpoint import checkpoint
-from stepscope.recording.memory_places import MemoryPlaces
+from stepscope.recording.memory_places import MemoryPlaces, whole_of
 
 now = threading.local()
 heard = []
 
-def say(text):
-    now.text = text
+def say(short):
+    assert len(short) < 16, short
+    now.text = whole_of(short)
 
 class Ear(torch.nn.Module):
     def __init__(self, name):
@@ -110,6 +111,30 @@ def test_what_is_said(training: MakeScript) -> None:
     ], done.stderr
 
 
+DEEP = """
+import torch
+from stepscope.recording.memory_places import MOST_NAMED, MemoryPlaces
+
+def tree(depth):
+    inner = [tree(depth - 1) for _ in range(3)] if depth else [torch.nn.Identity()]
+    return torch.nn.Sequential(*inner)
+
+model = tree(5)
+places = MemoryPlaces(lambda text: None)
+places.begin([model])
+named = [name.count(".") for name, m in model.named_modules() if m._forward_pre_hooks]
+places.end()
+assert len(named) == MOST_NAMED, len(named)
+print([named.count(level) for level in range(5)])
+"""
+
+
+def test_the_outermost_modules_are_named(training: MakeScript) -> None:
+    """All of the first levels, and of one level what the number allows."""
+    done = training(DEEP).run()
+    assert done.stdout == "[4, 9, 27, 24, 0]\n", done.stderr
+
+
 def test_an_older_torch_gets_stacks_of_python(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -127,7 +152,7 @@ def test_the_window_says_it_and_stops(monkeypatch: pytest.MonkeyPatch, tmp_path:
     """History without stacks; places from the opening to the closing, begun anew at each step."""
     event = {"action": "alloc", "addr": 1, "size": 1, "stream": 0, "time_us": 9}
     said = memory_places.OUTSIDE
-    entries = [event | {"user_metadata": "".join(said)} for _ in range(2)]
+    entries = [event | {"user_metadata": memory_places.short_of(said)} for _ in range(2)]
     made = OfTorch215({"segments": [], "device_traces": [entries]})
     made._set_memory_metadata = lambda text: None  # type: ignore[attr-defined]
     with_gpu(monkeypatch, made)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from stepscope.recording import memory_places
+
 # memory_viz of torch does not read protocol 5.
 _PROTOCOL = 4
 
@@ -64,12 +66,10 @@ def take() -> dict[str, Any]:
     import torch
 
     found: dict[str, Any] = torch.cuda.memory._snapshot()
-    # torch makes a text of its own for every entry; a pickle writes each object once.
-    texts: dict[str, str] = {}
     for events in found.get("device_traces", ()):
         for event in events:
-            if text := event.get("user_metadata"):
-                event["user_metadata"] = texts.setdefault(text, text)
+            if short := event.get("user_metadata"):
+                event["user_metadata"] = memory_places.whole_of(short)
     return found
 
 

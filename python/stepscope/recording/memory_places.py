@@ -6,8 +6,9 @@ before. Here that is the pass and the module at work, outermost first:
     stepscope: forward pass / GPT / blocks.3 (Block) / attn (Attention)
 
 A backward pass runs in threads of its own, which set nothing: what they ask for has no text.
-Modules that hold no others are not named; they are most of all calls, and the one around them tells
-enough.
+Of a model the outermost modules are named, and none that holds no others: naming one costs some
+microseconds a call, and the one around it tells enough. torch copies the text into every entry, so
+it is given a short one, and what that stands for is written into the snapshot.
 """
 
 from __future__ import annotations
@@ -21,10 +22,28 @@ from stepscope.recording import addresses
 
 MARK = "stepscope: "
 BETWEEN = " / "
+MOST_NAMED = 64  # modules: three levels of a usual model
 OUTSIDE = f"{MARK}outside of modules"
 OPTIMIZER = f"{MARK}optimizer step"
 _FORWARD = f"{MARK}forward pass"
 _AGAIN = f"{MARK}backward pass{BETWEEN}forward pass"  # a checkpoint computes it once more
+
+
+_texts: dict[str, str] = {}  # by the short ones that torch is given
+_shorts: dict[str, str] = {}
+
+
+def short_of(text: str) -> str:
+    """What stands for it: at most 15 bytes, which C++ keeps without asking for memory."""
+    if text not in _shorts:
+        short = _shorts[text] = f"stepscope:{len(_shorts)}"
+        _texts[short] = text
+    return _shorts[text]
+
+
+def whole_of(short: str) -> str:
+    """The text that it stands for; any other text is itself."""
+    return _texts.get(short, short)
 
 
 def why_not() -> str:
@@ -38,7 +57,7 @@ def why_not() -> str:
 
 
 class _Open(threading.local):
-    """The texts of what a thread is in, the innermost last."""
+    """The short texts of what a thread is in, the innermost last."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -62,7 +81,7 @@ class MemoryPlaces:
         for module, label in _named(list(models) or addresses.alive()[0]):
             self._watch(module, label)
         self._handles += (
-            optimizer.register_optimizer_step_pre_hook(lambda *_: self._enter(OPTIMIZER)),
+            optimizer.register_optimizer_step_pre_hook(lambda *_: self._enter(short_of(OPTIMIZER))),
             optimizer.register_optimizer_step_post_hook(lambda *_: self._leave()),
         )
         self.reset()
@@ -70,8 +89,9 @@ class MemoryPlaces:
     def reset(self) -> None:
         """This thread is in no module: whatever an exception left open is over."""
         assert self._say is not None
-        self._open.texts[:] = [OUTSIDE]
-        self._say(OUTSIDE)
+        outside = short_of(OUTSIDE)
+        self._open.texts[:] = [outside]
+        self._say(outside)
 
     def end(self) -> None:
         """Nothing is said any more."""
@@ -81,10 +101,10 @@ class MemoryPlaces:
         if self._say is not None:
             self._say("")
 
-    def _enter(self, text: str) -> None:
+    def _enter(self, short: str) -> None:
         assert self._say is not None
-        self._open.texts.append(text)
-        self._say(text)
+        self._open.texts.append(short)
+        self._say(short)
 
     def _leave(self) -> None:
         assert self._say is not None
@@ -98,19 +118,20 @@ class MemoryPlaces:
 
         is_compiling = torch.compiler.is_compiling
         in_backward = getattr(torch._C, "_current_autograd_node", lambda: None)
-        known: dict[str, str] = {}  # by the text around it
+        outside = short_of(OUTSIDE)
+        known: dict[str, str] = {}  # by the one around it
 
         def before(*_: object) -> None:
             if is_compiling():
                 return
             texts = self._open.texts
             around = texts[-1] if texts else ""
-            if around in ("", OUTSIDE):
+            if around in ("", outside):
                 around = _FORWARD if in_backward() is None else _AGAIN
-            text = known.get(around)
-            if text is None:
-                text = known[around] = f"{around}{BETWEEN}{label}"
-            self._enter(text)
+            short = known.get(around)
+            if short is None:
+                short = known[around] = short_of(f"{whole_of(around)}{BETWEEN}{label}")
+            self._enter(short)
 
         def after(*_: object) -> None:
             if not is_compiling():
@@ -128,14 +149,15 @@ def _named(modules: list[Any]) -> Iterator[tuple[Any, str]]:
     held = {id(child) for module in modules for child in _children(module).values()}
     seen: set[int] = set()
     waiting = [(module, "") for module in modules if id(module) not in held]
-    while waiting:
-        module, name = waiting.pop(0)
+    while waiting and len(seen) < MOST_NAMED:
+        module, name = waiting.pop(0)  # level by level
         children = _children(module)
         if id(module) in seen or (not children and name):
             continue
-        seen.add(id(module))
         kind = type(module).__name__
         is_list = kind in ("ModuleList", "ModuleDict")  # never called
+        if not is_list:
+            seen.add(id(module))
         # Hooks of a module that is compiled in place would be compiled with it.
         if getattr(module, "_compiled_call_impl", None) is not None:
             continue
