@@ -36,10 +36,18 @@ class Ear(torch.nn.Module):
             raise ValueError("theirs")
         return x.sin()
 
+class Around(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def forward(self, x):
+        return self.inner(x)
+
 class Block(torch.nn.Module):
     def __init__(self, name):
         super().__init__()
-        self.inner = torch.nn.Sequential(Ear(name))
+        self.inner = Around(torch.nn.Sequential(Ear(name), torch.nn.Identity()))
+        self.norm = torch.nn.Identity()
     def forward(self, x):
         return self.inner(x)
 
@@ -116,7 +124,7 @@ import torch
 from stepscope.recording.memory_places import MOST_NAMED, MemoryPlaces
 
 def tree(depth):
-    inner = [tree(depth - 1) for _ in range(3)] if depth else [torch.nn.Identity()]
+    inner = [tree(depth - 1) if depth else torch.nn.Identity() for _ in range(3)]
     return torch.nn.Sequential(*inner)
 
 model = tree(5)

@@ -6,9 +6,9 @@ before. Here that is the pass and the module at work, outermost first:
     stepscope: forward pass / GPT / blocks.3 (Block) / attn (Attention)
 
 A backward pass runs in threads of its own, which set nothing: what they ask for has no text.
-Of a model the outermost modules are named, and none that holds no others: naming one costs some
-microseconds a call, and the one around it tells enough. torch copies the text into every entry, so
-it is given a short one, and what that stands for is written into the snapshot.
+Of a model the outermost modules are named, and none that holds no others or one alone: naming one
+costs some microseconds a call, and the one around it tells enough. torch copies the text into every
+entry, so it is given a short one, and what that stands for is written into the snapshot.
 """
 
 from __future__ import annotations
@@ -147,26 +147,29 @@ class MemoryPlaces:
 def _named(modules: list[Any]) -> Iterator[tuple[Any, str]]:
     """Modules that hold others, with what they are called below the one around them."""
     held = {id(child) for module in modules for child in _children(module).values()}
-    seen: set[int] = set()
     waiting = [(module, "") for module in modules if id(module) not in held]
-    while waiting and len(seen) < MOST_NAMED:
+    seen: set[int] = set()
+    named = 0
+    while waiting and named < MOST_NAMED:
         module, name = waiting.pop(0)  # level by level
         children = _children(module)
-        if id(module) in seen or (not children and name):
+        # Hooks of a module that is compiled in place would be compiled with it.
+        is_compiled = getattr(module, "_compiled_call_impl", None) is not None
+        if id(module) in seen or is_compiled or (name and not children):
             continue
+        seen.add(id(module))
         kind = type(module).__name__
+        whole = kind == "OptimizedModule"  # and so would those inside of it
+        if name and len(children) == 1 and not whole:  # a wrapper; what it holds does the work
+            waiting.insert(0, (*children.values(), name))
+            continue
         is_list = kind in ("ModuleList", "ModuleDict")  # never called
         if not is_list:
-            seen.add(id(module))
-        # Hooks of a module that is compiled in place would be compiled with it.
-        if getattr(module, "_compiled_call_impl", None) is not None:
-            continue
-        if not is_list:
+            named += 1
             yield module, f"{name} ({kind})" if name else kind
-        if kind == "OptimizedModule":
-            continue
-        prefix = f"{name}." if is_list and name else ""
-        waiting += [(child, f"{prefix}{key}") for key, child in children.items()]
+        if not whole:
+            prefix = f"{name}." if is_list and name else ""
+            waiting += [(child, f"{prefix}{key}") for key, child in children.items()]
 
 
 def _children(module: Any) -> dict[str, Any]:
