@@ -1,6 +1,6 @@
 // The nn.Modules on a Python stack. Frames do not name classes, so a module is named by the line
-// that calls it, and one of torch's own by its file: "train.py:85 / model.py:63 / linear". Where the
-// recorder noted the modules instead (memory/places.h), these are told.
+// that calls it, and one of torch's own by its file: "train.py:85 / model.py:63 / linear". Where
+// the recorder noted the modules instead (memory/places.h), these are told.
 #pragma once
 
 #include <cstddef>

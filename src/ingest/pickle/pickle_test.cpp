@@ -111,10 +111,10 @@ TEST(Pickle, ReadsTheRecordersPlacesAsStacks) {
   const auto noted = [](const std::string& note) {
     return event("alloc", byte(1), {text("user_metadata"), text(note)});
   };
-  const memory::Snapshot snapshot = snapshot_of(
-      with_events({noted("stepscope: forward pass / GPT / blocks.3 (Block)"),
-                   noted("stepscope: forward pass / GPT / blocks.3 (Block)"),
-                   noted("stepscope: optimizer step"), noted("of somebody / else")}));
+  const memory::Snapshot snapshot =
+      snapshot_of(with_events({noted("stepscope: forward pass / GPT / blocks.3 (Block)"),
+                               noted("stepscope: forward pass / GPT / blocks.3 (Block)"),
+                               noted("stepscope: optimizer step"), noted("of somebody / else")}));
   ASSERT_EQ(snapshot.histories.size(), 1u);
   const memory::History& history = snapshot.histories[0];
   std::vector<std::string> frames;
