@@ -42,6 +42,11 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
   return finding;
 }
 
+void doubt_how_often(Finding& finding, const RankSteps& rank) {
+  constexpr std::int64_t kEnough = 5;
+  if (rank.steps < kEnough) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+}
+
 void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std::string_view sort,
                 std::size_t most) {
   bool with_frames = false;

@@ -36,6 +36,9 @@ double lost_lead(const Facts& facts, const RankSteps& rank, double own);
 Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,
                       double low_ns, double high_ns);
 
+// What happens now and then: how often, a recording of few steps can only guess.
+void doubt_how_often(Finding& finding, const RankSteps& rank);
+
 // The worst places of this sort, as `stalls` tells them.
 void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std::string_view sort,
                 std::size_t most = kMostEvidence);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "report/change_text.h"
 #include "report/numbers.h"
 #include "report/text_width.h"
 
@@ -162,6 +163,7 @@ std::string share_text(double share) {
   // Rounding must not claim all or nothing.
   if (share > 0.999 && share < 1) return ">99.9 %";
   if (share > 0 && share < 0.001) return "<0.1 %";
+  if (share > kMostAsShare) return times_as_much(share);  // of a change
   return fmt::format("{:.1f} %", percent);
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/compare/diff.h"
 #include "base/table_line.h"
 #include "report/cell_text.h"
+#include "report/change_text.h"
 #include "report/json_writer.h"
 #include "report/numbers.h"
 #include "report/tables.h"
@@ -166,51 +167,7 @@ std::string side_text(const TableLine& line, bool several_ranks) {
   return out;
 }
 
-// A change of more than +1000 % is no per cent that anybody can picture.
-constexpr double kMostAsShare = 10;
-
-// "11.5 times", "19,080 times": after, divided by before.
-std::string times_as_much(double share) {
-  const double ratio = 1 + share;
-  constexpr double kWhole = 100;
-  constexpr double kMost = 1e15;
-  if (ratio < kWhole) return fmt::format("{:.1f} times", ratio);
-  return count_text(static_cast<std::uint64_t>(std::llround(std::min(ratio, kMost)))) + " times";
-}
-
 }  // namespace
-
-std::string signed_share_text(double share, std::optional<double> error) {
-  if (share > kMostAsShare) return times_as_much(share);
-  const double percent = 100 * share;
-  const double scale = error ? 100 * *error : std::abs(percent) / 10;
-  const int digits = scale >= 1 ? 0 : scale >= 0.1 ? 1 : 2;
-  const std::string text = fmt::format("{:.{}f} %", std::abs(percent), digits);
-  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
-  return fmt::format("{}{}", percent < 0 && !is_zero ? "−" : "+", text);
-}
-
-std::string amount_of_change_text(double share) {
-  const std::string text = signed_share_text(share);
-  return text.starts_with('+') ? text.substr(1) : text;
-}
-
-std::string bounded_share_text(double share, double low, double high) {
-  constexpr double kLopsided = 0.1;
-  const double error = (high - low) / 2;
-  if (high > kMostAsShare) {
-    std::string least = signed_share_text(low, error);
-    if (low > kMostAsShare) least.resize(least.find(' '));  // the unit once
-    return fmt::format("{}, between {} and {}", signed_share_text(share, error), least,
-                       signed_share_text(high, error));
-  }
-  if (std::abs(low + error - share) > kLopsided * error) {
-    return fmt::format("{}, between {} and {}", signed_share_text(share, error),
-                       signed_share_text(low, error), signed_share_text(high, error));
-  }
-  return fmt::format("{} ± {}", signed_share_text(share, error),
-                     signed_share_text(error, error).substr(1));
-}
 
 std::string diff_sentence(const analysis::Answer& diff) {
   const auto typical = line_of(diff, "typical");

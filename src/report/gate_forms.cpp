@@ -6,6 +6,7 @@
 #include "report/gate.h"
 #include "report/json_writer.h"
 #include "report/numbers.h"
+#include "report/svg_chart.h"
 #include "report/tables.h"
 #include "report/text_width.h"
 
@@ -72,29 +73,6 @@ std::string runs_text(std::span<const RunSamples> runs, const GateReport& report
   const StepKind kind = choose_steps(report.before, report.after).kind;
   if (runs.size() == 1) return run_text(runs.front(), kind);
   return fmt::format("{} with {}", counted(runs.size(), "run"), steps_text(runs, kind));
-}
-
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  }
-  return out;
 }
 
 // What GitHub takes for the end of a message or of a property.
@@ -220,9 +198,9 @@ std::string gate_junit(const GateReport& report) {
                             [&](const Judged& one) { return fails(one, report.rules); }),
       report.count(Outcome::kNotJudged));
   for (const Judged& one : report.judged) {
-    const std::string text = xml_text(printable(judged_text(one)));
+    const std::string text = html_text(printable(judged_text(one)));
     out += fmt::format("<testcase classname=\"stepscope.check\" name=\"{}\">",
-                       xml_text(printable(one.limit.name)));
+                       html_text(printable(one.limit.name)));
     if (fails(one, report.rules)) {
       out += fmt::format("<failure message=\"{0}\">{0}</failure>", text);
     } else if (one.outcome == Outcome::kNotJudged) {

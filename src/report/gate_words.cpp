@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "report/cell_text.h"
-#include "report/diff.h"
+#include "report/change_text.h"
 #include "report/gate.h"
 #include "report/numbers.h"
 
@@ -28,21 +28,36 @@ std::string from_to(const Judged& judged) {
   return fmt::format("{} → {}", same ? before.substr(0, unit) : before, after);
 }
 
+// Of a share in points: per cent of per cent are misread.
 std::string change_text(const Judged& judged) {
   const Difference& change = judged.change;
+  if (!judged.has_before) return {};
+  if (judged.limit.unit == base::Unit::kShare) {
+    if (!change.bounds) return fmt::format(" ({})", points_text(change.difference()));
+    return fmt::format(
+        " ({})", bounded_points_text(change.difference(), change.bounds->low, change.bounds->high));
+  }
   const auto share = change.share();
-  if (!judged.has_before || !share) return {};
+  if (!share) return {};
   if (!change.bounds) return fmt::format(" ({})", signed_share_text(*share));
   return fmt::format(" ({})", bounded_share_text(*share, change.bounds->low / change.before,
                                                  change.bounds->high / change.before));
+}
+
+// Of an amount of change: "2.0 percentage points", "55.0 ms".
+std::string amount_text(double amount, base::Unit unit) {
+  if (unit != base::Unit::kShare) return figure_text(amount, unit);
+  return fmt::format("{} percentage points", number_text(100 * amount));
 }
 
 std::string allowed_text(const GateLimit& limit) {
   std::string out;
   const std::string_view direction = limit.less_is_worse ? "less" : "more";
   if (limit.worse_share) out = fmt::format("{} {}", share_text(*limit.worse_share), direction);
-  if (limit.worse_by)
-    out = fmt::format("{} {}", figure_text(*limit.worse_by, limit.unit), direction);
+  if (limit.worse_by) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
+                       amount_text(*limit.worse_by, limit.unit), direction);
+  }
   if (limit.bound) {
     out +=
         fmt::format("{}at {} {}", out.empty() ? "" : ", ", limit.less_is_worse ? "least" : "most",
@@ -51,20 +66,39 @@ std::string allowed_text(const GateLimit& limit) {
   return out;
 }
 
+// What may stay unseen: it is more than what is allowed, too.
+std::string unseen_text(const Judged& judged) {
+  const double seen = judged.allowed + judged.change.smallest_seen;
+  if (judged.limit.unit == base::Unit::kShare || !(judged.change.before > 0)) {
+    return amount_text(seen, judged.limit.unit);
+  }
+  return amount_of_change_text(seen / judged.change.before);
+}
+
 // What it would take to be sure.
 std::string needed_text(const Judged& judged) {
-  if (!judged.why.empty()) return judged.why;
-  const Difference& change = judged.change;
-  if (!change.enough) return {};
-  const std::string seen = amount_of_change_text(change.smallest_seen / change.before);
-  std::string out =
-      fmt::format("with so much noise a change of less than {} may stay unseen; it takes ", seen);
-  if (change.enough->steps > 0) {
-    out += fmt::format("{} steps in each run or ",
-                       count_text(static_cast<std::uint64_t>(change.enough->steps)));
+  const std::optional<analysis::Enough>& enough = judged.change.enough;
+  std::string out = judged.near_bound ? "too near to the bound to tell" : judged.why;
+  if (out.empty()) {
+    out = fmt::format("with so much noise a change of less than {} may stay unseen",
+                      unseen_text(judged));
   }
-  return out + fmt::format("{} runs of each",
-                           count_text(static_cast<std::uint64_t>(change.enough->runs)));
+  if (!enough) return out;
+  std::string takes;
+  if (enough->steps > 0) {
+    takes = fmt::format("{} steps in each run",
+                        count_text(static_cast<std::uint64_t>(enough->steps)));
+  }
+  if (enough->runs > 0) {
+    takes += fmt::format("{}{} runs of each", takes.empty() ? "" : " or ",
+                         count_text(static_cast<std::uint64_t>(enough->runs)));
+  }
+  if (takes.empty()) return out + "; no number of steps or runs would tell";
+  out += "; it takes " + takes;
+  if (enough->is_assumed) {
+    out += fmt::format(", where steps vary by {}", share_text(analysis::kAssumedVariation));
+  }
+  return out;
 }
 
 }  // namespace

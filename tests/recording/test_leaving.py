@@ -82,7 +82,7 @@ def test_a_handler_of_ones_own_decides(script: MakeScript, tmp_path: Path) -> No
     process.terminate()
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (3, "leaving by itself\n", "")
-    assert rank_facts(tmp_path / "run")["finished"] == "exit"
+    assert rank_facts(tmp_path / "run")["finished"] == "status 3"
     assert "not_finished" not in notes_of(tmp_path / "run")
 
 
@@ -92,7 +92,7 @@ def test_a_handler_that_comes_later_is_left_alone(script: MakeScript, tmp_path: 
     process.terminate()
     process.communicate(timeout=30)
     assert process.returncode == 4
-    assert rank_facts(tmp_path / "run")["finished"] == "exit"
+    assert rank_facts(tmp_path / "run")["finished"] == "status 4"
 
 
 def test_ignored_signals_stay_ignored(script: MakeScript, tmp_path: Path) -> None:
@@ -134,6 +134,50 @@ def test_killed_at_any_moment_all_but_the_last_half_second_is_there(
         notes = notes_of(run)
         assert "not_finished" in notes
         assert not notes & {"damaged_block", "bad_checksum"}
+
+
+# With and without a `with`; what is printed, what the process returns, how the run ended.
+@pytest.mark.parametrize(
+    ("leave", "printed", "status", "finished"),
+    [
+        ("sys.exit()", "", 0, ("exit", "stop")),
+        ("sys.exit(0)", "", 0, ("exit", "stop")),
+        ("sys.exit(3)", "", 3, ("status 3", "status 3")),
+        ("sys.exit(-1)", "", 255, ("status 255", "status 255")),
+        ("sys.exit('no data')", "no data\n", 1, ("status 1", "status 1")),
+        ("caught(sys.exit)", "", 0, ("exit", "stop")),
+    ],
+)
+def test_the_status_of_sys_exit_is_that_of_the_run(
+    script: MakeScript, tmp_path: Path, leave: str, printed: str, status: int, finished: list[str]
+) -> None:
+    program = script(
+        """
+        import sys
+        import stepscope as ss
+
+        def caught(leave):
+            try:
+                leave(5)
+            except SystemExit:
+                pass
+
+        run, is_with, leave = sys.argv[1:]
+        if is_with:
+            with ss.profile(run, trace=False, system=False) as prof:
+                prof.step()
+                eval(leave)
+        else:
+            prof = ss.profile(run, trace=False, system=False).start()
+            prof.step()
+            eval(leave)
+        """
+    )
+    for is_with, how in enumerate(finished):
+        run = tmp_path / str(is_with)
+        done = program.run(str(run), "with" if is_with else "", leave)
+        assert (done.returncode, done.stderr) == (status, printed)
+        assert rank_facts(run)["finished"] == how
 
 
 def test_an_error_is_told_and_passed_on(script: MakeScript, tmp_path: Path) -> None:

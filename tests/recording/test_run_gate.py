@@ -24,6 +24,8 @@ with ss.profile(folder, trace=False, system=False) as prof:
         prof.step()
     if end == "exception":
         raise ValueError("loss is nan")
+    if end.startswith("status"):
+        sys.exit(int(end.removeprefix("status ")))
     if end == "SIGTERM":
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(60)
@@ -65,6 +67,7 @@ def trace(run: Path) -> Path:
     ("end", "words"),
     [
         ("exception", "ended by an exception in step 40: ValueError: loss is nan"),
+        ("status 3", "ended with status 3"),
         ("SIGTERM", "was ended by SIGTERM"),
         ("SIGKILL", "was killed, or still runs"),
     ],

@@ -13,10 +13,34 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 # For a main thread that runs no Python, and so no handlers, training is not held up for longer.
 _MOST_WAIT_S = 1.0
+
+
+def status_of(error: SystemExit) -> int:
+    """What a process that ends by it returns; as Python counts it."""
+    if error.code is None:
+        return 0
+    return error.code & 0xFF if isinstance(error.code, int) else 1  # a text is printed
+
+
+class _ExitMark:
+    """Goes with a SystemExit: when that is gone and no frame is left, nobody has caught it.
+
+    Python tells an atexit handler nothing of the status, and no hook of a SystemExit.
+    """
+
+    def __init__(self, status: int, into: list[int]) -> None:
+        self._status, self._into = status, into
+
+    def __del__(self) -> None:
+        try:
+            sys._getframe(1)
+        except ValueError:
+            self._into[:] = [self._status]
+
 
 ExceptionHook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
@@ -26,16 +50,19 @@ class Leaving:
 
     def __init__(
         self,
-        finish: Callable[[str], None],
+        finish: Callable[[str, int], None],
         save: Callable[[str], None],
         failed: Callable[[BaseException], None],
     ) -> None:
-        """What to call: at the end, when the end is near, with an error that nobody caught."""
+        """What to call: at the end (why, with which status), when the end is near, with an error
+        that nobody caught."""
         self._finish, self._save, self._failed = finish, save, failed
         self._process = os.getpid()
         self._signal_before: Any = None
         self._has_signal = False
         self._hook_before: ExceptionHook | None = None
+        self._exit_before: Callable[[Any], NoReturn] | None = None
+        self._status = [0]  # that sys.exit() ends this process with
         self._holds = 0
         self._held_signal: tuple[int, FrameType | None] | None = None
         self._acted = threading.Event()  # on the signal that was held
@@ -63,6 +90,8 @@ class Leaving:
         atexit.register(self._at_exit)
         self._hook_before = sys.excepthook
         sys.excepthook = self._on_exception
+        self._exit_before = sys.exit
+        sys.exit = self._exit
         if threading.current_thread() is not threading.main_thread():
             return  # only the main thread may set handlers
         before = signal.getsignal(signal.SIGTERM)
@@ -78,6 +107,8 @@ class Leaving:
         # Bound methods are made anew each time they are asked for: equal, not identical.
         if sys.excepthook == self._on_exception and self._hook_before is not None:
             sys.excepthook = self._hook_before
+        if sys.exit == self._exit and self._exit_before is not None:
+            sys.exit = self._exit_before
         if not self._has_signal or threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(signal.SIGTERM) == self._on_signal:
@@ -89,14 +120,23 @@ class Leaving:
 
     def _at_exit(self) -> None:
         if not self._is_child():
-            self._finish("exit")
+            self._finish("exit", self._status[0])
+
+    def _exit(self, status: Any = None, /) -> NoReturn:
+        """sys.exit(), as before."""
+        assert self._exit_before is not None
+        try:
+            self._exit_before(status)
+        except SystemExit as error:
+            error.__dict__["_stepscope"] = _ExitMark(status_of(error), self._status)
+            raise
 
     def _on_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         if not self._is_child():
             self._failed(error)
-            self._finish("exception")
+            self._finish("exception", 0)
         (self._hook_before or sys.__excepthook__)(kind, error, trace)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -117,6 +157,6 @@ class Leaving:
             before(number, frame)
             return
         if not self._is_child():
-            self._finish("SIGTERM")
+            self._finish("SIGTERM", 0)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)

@@ -20,7 +20,7 @@ from stepscope.recording import settings as checked
 from stepscope.recording.collector import CollectorWatch
 from stepscope.recording.config_file import takes_a_file
 from stepscope.recording.handing_on import hand_ranges_on, stop_handing_on
-from stepscope.recording.leaving import Leaving
+from stepscope.recording.leaving import Leaving, status_of
 from stepscope.recording.lines_report import lines_so_far, write_measured_lines
 from stepscope.recording.loading.samples import Samples
 from stepscope.recording.loading.watching import LoaderList, WatchRequest, as_the_file_says
@@ -193,7 +193,10 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         trace: TracebackType | None,
     ) -> None:
         if error is None or isinstance(error, SystemExit):
-            self._finish("stop")
+            status = 0 if error is None else status_of(error)
+            if status != 0 and isinstance(error, SystemExit) and isinstance(error.code, str):
+                self._failed(error)  # sys.exit("no data left")
+            self._finish("stop", status)
             return
         self._failed(error)
         self._finish("exception")
@@ -315,16 +318,16 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             if self._oom is not None:
                 self._oom.on_exception()
 
-    def _finish(self, reason: str) -> None:
+    def _finish(self, reason: str, status: int = 0) -> None:
         global _current
         if not self._is_running:
             return
         self._is_running, _current = False, None
         with self._leaving.held():
-            self._write_all(reason)
+            self._write_all(reason, status)
             self._leaving.forget()
 
-    def _write_all(self, reason: str) -> None:
+    def _write_all(self, reason: str, status: int) -> None:
         self._windows.end_run(reason, self._number)
         if reason in ("stop", "exit"):
             warn_of_too_few_steps(
@@ -350,7 +353,10 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if error := _capture.write_error():
             self._notices.warn(f"some of the recording could not be written: {error}")
         self._notices.set(
-            finished=reason, steps=self.steps, epochs=self.epochs, cost=_capture.cost()
+            finished=f"status {status}" if status else reason,
+            steps=self.steps,
+            epochs=self.epochs,
+            cost=_capture.cost(),
         )
 
 

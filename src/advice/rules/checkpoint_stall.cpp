@@ -65,9 +65,7 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.verify =
       "Record again over a step that saves: in `stepscope analyze steps --table steps new.json` it "
       "takes as long as the others.";
-  if (rank.steps < 5 && finding.confidence == Confidence::kHigh) {
-    finding.confidence = Confidence::kMedium;  // how often it happens is a guess
-  }
+  doubt_how_often(finding, rank);
   return {finding};
 }
 

@@ -59,9 +59,7 @@ std::vector<Finding> judge(const Facts& facts) {
       "Record again over as many steps: in `stepscope analyze steps --table steps new.json` all of "
       "them take "
       "about the same time.";
-  if (rank.steps < 5 && finding.confidence == Confidence::kHigh) {
-    finding.confidence = Confidence::kMedium;  // how often it happens is a guess
-  }
+  doubt_how_often(finding, rank);
   return {finding};
 }
 

@@ -60,23 +60,120 @@ double freedom_of(const SideSum& before, const SideSum& after, double variance) 
   return sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
 }
 
-std::int64_t whole_above(double value) {
-  constexpr double kMost = 1e9;
-  return static_cast<std::int64_t>(std::ceil(std::min(value, kMost)));
+// Of what a run says, the variance that one step alone would have; nothing: nobody knows.
+std::optional<double> of_one_step(const SideSum& side) {
+  if (static_cast<double>(side.all_steps) <= side.runs) return std::nullopt;
+  return side.within * side.steps;
+}
+
+// One side, as it would be with other numbers of steps and runs.
+struct Planned {
+  double one = 0;      // variance of one step
+  double between = 0;  // of runs
+  double steps = 0;    // in each run
+  double runs = 0;
+};
+
+// The smallest change that would be seen as often as is wanted.
+double seen_with(const Planned& a, const Planned& b, const Certainty& certainty) {
+  double variance = 0;
+  double sum = 0;
+  for (const Planned* side : {&a, &b}) {
+    const double own = side->one / side->steps / side->runs;
+    variance += own + side->between / side->runs;
+    const double freedom = side->runs * (side->steps - 1);
+    if (own > 0 && freedom > 0) sum += own * own / freedom;
+  }
+  const double freedom =
+      sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
+  const double both = student_quantile(certainty.tail, freedom) +
+                      student_quantile(1 - certainty.seen, freedom);
+  return both * std::sqrt(variance);
+}
+
+// The smallest number from `least` on that is enough, where more is never worse; 0: none is.
+template <class IsEnough>
+std::int64_t fewest(std::int64_t least, IsEnough is_enough) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  if (!is_enough(kMost)) return 0;
+  std::int64_t too_few = least - 1;
+  std::int64_t enough = kMost;
+  while (enough - too_few > 1) {
+    const std::int64_t middle = too_few + (enough - too_few) / 2;
+    (is_enough(middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
+double wanted_of(const Certainty& certainty, double before) {
+  return certainty.worth_amount.value_or(certainty.worth_seeing * before);
+}
+
+// `is_exact`: before is a bound, which nothing makes more certain.
+Enough needed_by(const SideSum& before, const SideSum& after, double between, bool is_exact,
+                 const Certainty& certainty) {
+  const double assumed = kAssumedVariation * after.value * kAssumedVariation * after.value;
+  const auto one_of = [&](const SideSum& side, const SideSum& other) {
+    return of_one_step(side).value_or(of_one_step(other).value_or(assumed));
+  };
+  Planned a{.one = is_exact ? 0 : one_of(before, after),
+            .between = is_exact ? 0 : between,
+            .steps = std::max(1.0, before.steps),
+            .runs = before.runs};
+  Planned b{.one = one_of(after, before),
+            .between = between,
+            .steps = std::max(1.0, after.steps),
+            .runs = after.runs};
+  const double wanted = wanted_of(certainty, before.value);
+  constexpr std::int64_t kFewest = 2;  // of one nobody knows anything
+  constexpr std::int64_t kForAnInterval = 5;
+  if (!(wanted > 0)) return {.steps = kForAnInterval};  // it was nothing: nothing is small for it
+  Enough out{.is_assumed = !of_one_step(before) && !of_one_step(after)};
+  const Planned a_now = a;
+  const Planned b_now = b;
+  out.steps = fewest(kFewest, [&](std::int64_t steps) {
+    a.steps = b.steps = static_cast<double>(steps);
+    return seen_with(a, b, certainty) <= wanted;
+  });
+  a = a_now;
+  b = b_now;
+  out.runs = fewest(kFewest, [&](std::int64_t runs) {
+    a.runs = b.runs = static_cast<double>(runs);
+    return seen_with(a, b, certainty) <= wanted;
+  });
+  return out;
 }
 
 }  // namespace
 
-std::optional<Difference::Bounds> level_bounds(std::span<const Estimate> runs,
-                                               const Certainty& certainty) {
+Difference against(double bound, std::span<const Estimate> runs, const Certainty& certainty) {
   const SideSum side = sum_of(runs);
-  if (!tells_variance(side)) return std::nullopt;
-  const SideSum nobody{.value = side.value, .runs = 1};
-  const double between = between_runs(nobody, side, certainty.spread);
-  const double variance = (side.within + between) / side.runs;
-  const double error =
-      student_quantile(certainty.tail, freedom_of(nobody, side, variance)) * std::sqrt(variance);
-  return Difference::Bounds{side.value - error, side.value + error};
+  const SideSum exact{.value = bound, .runs = 1};
+  Difference out{.before = bound,
+                 .after = side.value,
+                 .steps_after = side.all_steps,
+                 .runs_after = runs.size()};
+  const double between = between_runs({.value = side.value, .runs = 1}, side, certainty.spread);
+  if (tells_variance(side)) {
+    const double variance = (side.within + between) / side.runs;
+    const double freedom = freedom_of(exact, side, variance);
+    const double sure = student_quantile(certainty.tail, freedom);
+    const double error = sure * std::sqrt(variance);
+    out.bounds = Difference::Bounds{out.difference() - error, out.difference() + error};
+    out.smallest_seen =
+        error + student_quantile(1 - certainty.seen, freedom) * std::sqrt(variance);
+    const double wanted = wanted_of(certainty, std::abs(bound));
+    if (!(wanted > 0) || out.smallest_seen <= wanted) return out;
+  }
+  out.enough = needed_by(exact, side, between, true, certainty);
+  return out;
+}
+
+Enough needed(std::span<const Estimate> before, std::span<const Estimate> after,
+              const Certainty& certainty) {
+  const SideSum a = sum_of(before);
+  const SideSum b = sum_of(after);
+  return needed_by(a, b, between_runs(a, b, certainty.spread), false, certainty);
 }
 
 Difference compare(std::span<const Estimate> before, std::span<const Estimate> after,
@@ -89,8 +186,11 @@ Difference compare(std::span<const Estimate> before, std::span<const Estimate> a
                  .steps_after = b.all_steps,
                  .runs_before = before.size(),
                  .runs_after = after.size()};
-  if (!tells_variance(a) || !tells_variance(b)) return out;
   const double between = between_runs(a, b, certainty.spread);
+  if (!tells_variance(a) || !tells_variance(b)) {
+    out.enough = needed_by(a, b, between, false, certainty);
+    return out;
+  }
   const double variance = (a.within + between) / a.runs + (b.within + between) / b.runs;
   const double freedom = freedom_of(a, b, variance);
   const double sure = student_quantile(certainty.tail, freedom);
@@ -105,24 +205,11 @@ Difference compare(std::span<const Estimate> before, std::span<const Estimate> a
     out.bounds->low = std::max(out.bounds->low, a.value * (least - 1));
   }
 
-  const double both = sure + student_quantile(1 - certainty.seen, freedom);
-  out.smallest_seen = both * error;
-  const double wanted = certainty.worth_seeing * a.value;
-  if (wanted <= 0 || out.smallest_seen <= wanted) return out;
-  // With as many more steps as it takes, the quantiles are the normal distribution's.
-  constexpr double kNormal = std::numeric_limits<double>::infinity();
-  const double quantiles =
-      student_quantile(certainty.tail, kNormal) + student_quantile(1 - certainty.seen, kNormal);
-  const double allowed = wanted * wanted / (quantiles * quantiles);
-  const double fixed = between * (1 / a.runs + 1 / b.runs);
-  const double own = a.within / a.runs + b.within / b.runs;
-  Enough enough;
-  if (allowed > fixed) {
-    enough.steps = whole_above(std::max(a.steps, b.steps) * std::max(1.0, own / (allowed - fixed)));
+  out.smallest_seen = (sure + student_quantile(1 - certainty.seen, freedom)) * error;
+  const double wanted = wanted_of(certainty, a.value);
+  if (wanted > 0 && out.smallest_seen > wanted) {
+    out.enough = needed_by(a, b, between, false, certainty);
   }
-  enough.runs =
-      whole_above(std::max({2.0, a.runs, b.runs, (a.within + b.within + 2 * between) / allowed}));
-  out.enough = enough;
   return out;
 }
 

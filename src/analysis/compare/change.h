@@ -24,12 +24,17 @@ struct Certainty {
   double spread = kTypicalSpread;  // between runs; 0: both sides are of one run
   double seen = 0.95;              // how often the smallest change that counts is to be seen
   double worth_seeing = 0.05;      // that change, of the value before
+  std::optional<double> worth_amount = std::nullopt;  // the same as an amount; then this counts
 };
+
+// Where nothing says how much steps vary, they are taken to do by so much of themselves.
+inline constexpr double kAssumedVariation = 0.04;
 
 // What it would take to see Certainty::worth_seeing.
 struct Enough {
-  std::int64_t steps = 0;  // in each run as many as given; 0: no number of steps suffices
-  std::int64_t runs = 0;   // of each side, with steps as given
+  std::int64_t steps = 0;  // in each run, of as many as given; 0: no number of steps suffices
+  std::int64_t runs = 0;   // of each side, with steps as given; 0: nor any number of runs
+  bool is_assumed = false;  // nothing says how much steps vary: by kAssumedVariation
 };
 
 struct Difference {
@@ -42,7 +47,8 @@ struct Difference {
   };
   std::optional<Bounds> bounds = std::nullopt;
   double smallest_seen = 0;  // the change that would be seen so often; of no use without bounds
-  std::optional<Enough> enough = std::nullopt;  // where it is more than what is worth seeing
+  // Where it is more than what is worth seeing, or nobody knows.
+  std::optional<Enough> enough = std::nullopt;
 
   double difference() const { return after - before; }
   std::optional<double> share() const {
@@ -50,9 +56,14 @@ struct Difference {
   }
 };
 
-// Where the mean of the runs lies; nothing where one step is all there is.
-std::optional<Difference::Bounds> level_bounds(std::span<const Estimate> runs,
-                                               const Certainty& certainty);
+// Where the mean of the runs lies against a bound that is known exactly, as if the bound were what
+// it was before.
+Difference against(double bound, std::span<const Estimate> runs, const Certainty& certainty);
+
+// How many steps or runs it takes, whatever there are now. A side with one step is taken to vary as
+// the other one does.
+Enough needed(std::span<const Estimate> before, std::span<const Estimate> after,
+              const Certainty& certainty);
 
 // One estimate per run; none of the two may be empty.
 Difference compare(std::span<const Estimate> before, std::span<const Estimate> after,

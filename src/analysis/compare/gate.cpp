@@ -60,16 +60,18 @@ double allowed_of(const GateLimit& limit, double before) {
 
 std::string few_steps(const Difference& change) {
   const bool before = change.steps_before < 2 && change.runs_before < 2;
-  return std::string(before ? "the baseline" : "the run") +
-         " has one step, so that nobody can say how much steps differ by themselves; five or more "
-         "are needed";
+  const bool after = change.steps_after < 2 && change.runs_after < 2;
+  return std::string(before && after ? "both sides have one step"
+                     : before        ? "the baseline has one step"
+                                     : "the run has one step") +
+         ", so that nobody can say how much steps differ by themselves";
 }
 
 // The outcome of the change alone.
 Outcome outcome_of_change(Judged& judged, bool per_step) {
   const GateLimit& limit = judged.limit;
   const Difference& change = judged.change;
-  const double allowed = allowed_of(limit, change.before);
+  const double allowed = judged.allowed = allowed_of(limit, change.before);
   if (!per_step) {  // a figure of the whole run is compared as it is
     const double by = worse(limit, change.difference());
     return by > allowed ? Outcome::kFailed : by < 0 ? Outcome::kBetter : Outcome::kPassed;
@@ -85,15 +87,30 @@ Outcome outcome_of_change(Judged& judged, bool per_step) {
   return change.enough ? Outcome::kUnsure : Outcome::kPassed;
 }
 
-// Whether the run is surely beyond the bound, whatever it was before.
-bool is_beyond(const GateLimit& limit, const Estimates& after, const Certainty& certainty) {
-  if (!after.per_step) {
-    const double value = compare(after.runs, after.runs, certainty).after;
-    return worse(limit, value - *limit.bound) > 0;
+// What the bound makes of the run, whatever it was before.
+void hold_against_bound(Judged& judged, const Estimates& after, const Certainty& certainty) {
+  const GateLimit& limit = judged.limit;
+  const Difference beyond = against(*limit.bound, after.runs, certainty);
+  const double by = worse(limit, beyond.difference());
+  bool surely = by > 0;
+  bool surely_not = by <= 0;  // a figure of the whole run is compared as it is
+  if (after.per_step && beyond.bounds) {
+    const double least = limit.less_is_worse ? -beyond.bounds->high : beyond.bounds->low;
+    const double most = limit.less_is_worse ? -beyond.bounds->low : beyond.bounds->high;
+    surely = least > 0;
+    surely_not = most < 0;
+  } else if (after.per_step) {
+    surely = false;
   }
-  const std::optional<Difference::Bounds> bounds = level_bounds(after.runs, certainty);
-  if (!bounds) return false;
-  return limit.less_is_worse ? bounds->high < *limit.bound : bounds->low > *limit.bound;
+  if (surely) {
+    judged.outcome = Outcome::kFailed;
+    judged.beyond_bound = true;
+  } else if (!surely_not && beyond.enough && judged.outcome != Outcome::kFailed) {
+    judged.outcome = Outcome::kUnsure;
+    judged.near_bound = true;
+    judged.change.enough = beyond.enough;
+    judged.change.smallest_seen = beyond.smallest_seen;
+  }
 }
 
 Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const RunSamples> before,
@@ -120,9 +137,8 @@ Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const
   // Nobody who allows more wants to see less.
   if (limit.worse_share) {
     certainty.worth_seeing = std::max(certainty.worth_seeing, *limit.worse_share);
-  } else if (limit.worse_by && !was.runs.empty()) {
-    const double level = compare(was.runs, was.runs, certainty).before;
-    certainty.worth_seeing = level > 0 ? *limit.worse_by / level : 0;
+  } else if (limit.worse_by && *limit.worse_by > 0) {
+    certainty.worth_amount = limit.worse_by;
   }
   out.outcome = Outcome::kPassed;
   out.change.after = compare(is.runs, is.runs, certainty).after;
@@ -134,12 +150,10 @@ Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const
     if (is_of_steps(limit) && choice.kind == StepKind::kUntold) {
       out.outcome = Outcome::kUnsure;
       out.why = std::exchange(out.remark, {});
+      out.change.enough = needed(was.runs, is.runs, certainty);
     }
   }
-  if (limit.bound && is_beyond(limit, is, certainty)) {
-    out.outcome = Outcome::kFailed;
-    out.beyond_bound = true;
-  }
+  if (limit.bound) hold_against_bound(out, is, certainty);
   return out;
 }
 
@@ -204,7 +218,7 @@ StepChoice choose_steps(std::span<const RunSamples> before, std::span<const RunS
   if (const auto untraced = lacks(StepKind::kTraced); untraced != runs.end()) {
     return {StepKind::kUntold,
             "the steps of " + name + " were traced, those of " + (*untraced)->name +
-                " were not, and a profiler costs time: the difference may be its doing"};
+                " were not, and a profiler costs time: the difference may be its doing; compare steps of one kind"};
   }
   if (is(StepKind::kUntraced) != runs.end()) {
     return {StepKind::kTraced, "of both sides the traced steps, since " + name + " has no others"};

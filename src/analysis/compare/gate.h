@@ -104,6 +104,8 @@ struct Judged {
   Difference change;          // without "before" where only a bound was given
   bool has_before = false;    //
   bool beyond_bound = false;  // failed, and because of the bound
+  bool near_bound = false;    // unsure, and because of the bound
+  double allowed = 0;         // to be worse by, in the unit of the limit
   std::string why;            // not judged, or unsure: a sentence
   std::string remark = {};    // about the figures, whatever the outcome
   bool about_run = false;     // no limit: how it ended, that it has no steps; `why` says all

@@ -146,7 +146,9 @@ TEST(Gate, TracedAgainstUntracedIsUnsureAndSaysWhy) {
   EXPECT_EQ(judged.outcome, Outcome::kUnsure);
   EXPECT_EQ(judged.why,
             "the steps of b were traced, those of a were not, and a profiler costs time: the "
-            "difference may be its doing");
+            "difference may be its doing; compare steps of one kind");
+  ASSERT_TRUE(judged.change.enough);  // and how many
+  EXPECT_GT(judged.change.enough->steps, 1);
   EXPECT_TRUE(fails(judged, {.limits = {}, .strict = true}));
   EXPECT_FALSE(fails(judged, {.limits = {}}));
 }

@@ -83,12 +83,15 @@ trace::RecordedWindow window_of(const Json& entry) {
   return window;
 }
 
-// What `stepscope run` saw of its program. A process that was killed told nothing, and one that
-// ended well by itself may have been killed, or have failed, later.
+// What `stepscope run` saw of its program. A process that was killed told nothing, one that ended
+// well by itself may have been killed, or have failed, later; and one that was told to exit with a
+// status may have thought better of it.
 void add_end_of_program(const Json& program, std::string& finished) {
-  if (!finished.empty() && finished != "exit" && finished != "stop") return;
+  const bool by_exit = finished.starts_with("status ");
+  if (!finished.empty() && finished != "exit" && finished != "stop" && !by_exit) return;
   const std::string signal = text_of(program, "signal");
   const auto status = number_of<std::int32_t>(program, "status");
+  if (by_exit && signal.empty() && status == 0) finished = "exit";
   if (!signal.empty()) {
     finished = signal;
   } else if (status.value_or(0) != 0) {

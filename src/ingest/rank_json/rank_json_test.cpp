@@ -50,6 +50,9 @@ TEST(RankJson, HoldsHowTheProgramEndedWhoeverToldIt) {
            {"exit", R"({"status": 3})", "status 3"},
            {"stop", R"({"status": 137, "signal": "SIGKILL"})", "SIGKILL"},
            {"exception", R"({"status": 1})", "exception"},
+           {"status 3", "{}", "status 3"},
+           {"status 3", R"({"status": 1})", "status 1"},  // torchrun's, of a rank that returned 3
+           {"status 3", R"({"status": 0})", "exit"},      // caught
            {"SIGTERM", R"({"status": 143, "signal": "SIGTERM"})", "SIGTERM"},
            {"exit", "{}", "exit"},
            {"", "7", ""},

@@ -1,0 +1,71 @@
+#include "report/change_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+
+namespace stepscope::report {
+namespace {
+
+// With as many digits as an error of that size leaves; zero has no sign but this one.
+std::string signed_hundredths(double value, double error) {
+  const double percent = 100 * value;
+  const double scale = 100 * std::abs(error);
+  const int digits = scale >= 1 ? 0 : scale >= 0.1 ? 1 : 2;
+  const std::string text = fmt::format("{:.{}f}", std::abs(percent), digits);
+  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+  return fmt::format("{}{}", percent < 0 && !is_zero ? "−" : "+", text);
+}
+
+}  // namespace
+
+std::string times_as_much(double share) {
+  const double ratio = 1 + share;
+  constexpr double kWhole = 100;
+  constexpr double kMost = 1e15;
+  if (ratio < kWhole) return fmt::format("{:.1f} times", ratio);
+  return count_text(static_cast<std::uint64_t>(std::llround(std::min(ratio, kMost)))) + " times";
+}
+
+std::string signed_share_text(double share, std::optional<double> error) {
+  if (share > kMostAsShare) return times_as_much(share);
+  return signed_hundredths(share, error.value_or(share / 10)) + " %";
+}
+
+std::string amount_of_change_text(double share) {
+  const std::string text = signed_share_text(share);
+  return text.starts_with('+') ? text.substr(1) : text;
+}
+
+std::string bounded_share_text(double share, double low, double high) {
+  constexpr double kLopsided = 0.1;
+  const double error = (high - low) / 2;
+  if (high > kMostAsShare) {
+    std::string least = signed_share_text(low, error);
+    if (low > kMostAsShare) least.resize(least.find(' '));  // the unit once
+    return fmt::format("{}, between {} and {}", signed_share_text(share, error), least,
+                       signed_share_text(high, error));
+  }
+  if (std::abs(low + error - share) > kLopsided * error) {
+    return fmt::format("{}, between {} and {}", signed_share_text(share, error),
+                       signed_share_text(low, error), signed_share_text(high, error));
+  }
+  return fmt::format("{} ± {}", signed_share_text(share, error),
+                     signed_share_text(error, error).substr(1));
+}
+
+std::string points_text(double change) {
+  return signed_hundredths(change, change / 10) + " points";
+}
+
+std::string bounded_points_text(double change, double low, double high) {
+  const double error = (high - low) / 2;
+  return fmt::format("{} points ± {}", signed_hundredths(change, error),
+                     signed_hundredths(error, error).substr(1));
+}
+
+}  // namespace stepscope::report
