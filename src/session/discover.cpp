@@ -59,12 +59,17 @@ class Search {
       return base::Done{};
     }
     const std::size_t failures_before = found_.failures.size();
-    runs_.clear();
+    std::vector<std::string> others = std::exchange(runs_, {});
     if (!list(path, facts, 0)) {
       base::Error error = found_.failures[failures_before].error;
       return base::Failure{std::move(error)};
     }
-    return runs_.size() < 2 ? base::Status(base::Done{}) : several_runs(path);
+    if (runs_.size() > 1) return several_runs(path);
+    if (!runs_.empty() && !others.empty() && are_two(others.front(), runs_.front())) {
+      return two_runs(others.front(), runs_.front());
+    }
+    if (runs_.empty()) runs_ = std::move(others);
+    return base::Done{};
   }
 
   Discovery finish() {
@@ -139,14 +144,24 @@ class Search {
   }
 
   // Of a run that stepscope recorded: others have a run.json, too.
-  bool is_run_file(const std::string& path) const {
+  bool is_run_file(const std::string& path) const { return says_run(run_file(path)); }
+
+  // Empty where there is none, or what cannot be one.
+  std::string run_file(const std::string& path) const {
     constexpr off_t kMost = 1 << 20;
     struct stat facts{};
     if (!look_at(path, within_, facts) || !S_ISREG(facts.st_mode) || facts.st_size > kMost) {
-      return false;
+      return {};
     }
-    const std::optional<std::string> text = bytes::whole_file(within_, path);
-    return text && says_run(*text);
+    return bytes::whole_file(within_, path).value_or(std::string());
+  }
+
+  // Parts of one run, as two nodes wrote them to disks of their own, have one id.
+  bool are_two(const std::string& one, const std::string& other) const {
+    const auto id_of = [&](const std::string& folder) {
+      return run_id(run_file((fs::path(folder) / "run.json").string()));
+    };
+    return id_of(one) != id_of(other);
   }
 
   // Two trainings read as one would give numbers of neither.
@@ -162,6 +177,14 @@ class Search {
                 fmt::format("{}: this folder holds {} runs: {}; name one, as in `stepscope report "
                             "{}`, or choose in the browser with `stepscope serve --root {}`",
                             folder, runs_.size(), names, runs_.front(), folder));
+  }
+
+  // Several paths are parts of one run: ranks, windows, a trace beside its snapshot.
+  static base::Failure two_runs(const std::string& one, const std::string& other) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("{} and {} are two runs, and several paths are parts of one: name one, "
+                            "or compare them with `stepscope diff {} {}`",
+                            one, other, one, other));
   }
 
   // Visits the last attempt of a run and takes all of them off the list.
@@ -247,7 +270,7 @@ class Search {
   Discovery found_;
   std::size_t argument_ = 0;
   std::set<Place> files_seen_, folders_seen_;
-  std::vector<std::string> runs_;  // that the path in hand led to
+  std::vector<std::string> runs_;  // that the path in hand led to, else one of an earlier path
   bool is_in_run_ = false;
 };
 

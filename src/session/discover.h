@@ -29,10 +29,10 @@ struct Discovery {
 };
 
 // Fails when a path does not exist, when a named folder cannot be listed, and when it holds several
-// runs that stepscope recorded. The same file found twice, also through links, counts once. Of the
-// attempts of a run the last that has any files is taken; a run within a run is left out.
-// `within`, a folder without links in its path, keeps the search inside of it: links that lead out
-// are left out, also where they come between looking and opening.
+// runs that stepscope recorded, or two paths lead to one each. The same file found twice, also
+// through links, counts once. Of the attempts of a run the last that has any files is taken; a run
+// within a run is left out. `within`, a folder without links in its path, keeps the search inside
+// of it: links that lead out are left out, also where they come between looking and opening.
 base::Result<Discovery> discover(const std::vector<std::string>& paths,
                                  const std::string& within = {});
 

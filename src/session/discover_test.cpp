@@ -142,10 +142,28 @@ TEST(Discover, AFolderOfSeveralRunsIsNoRun) {
               testing::HasSubstr("this folder holds 3 runs: a, b, deep/c; name one, as in "
                                  "`stepscope report " +
                                  (folder / "a") + "`"));
-  // One of them, or the folder of one alone, opens; two that were named are two paths.
+  // One of them, or the folder of one alone, opens.
   EXPECT_EQ(discover({folder / "a"})->files.size(), 2u);
   EXPECT_EQ(discover({folder / "deep"})->files.size(), 2u);
-  EXPECT_EQ(discover({folder / "a", folder / "b"})->files.size(), 4u);
+}
+
+TEST(Discover, TwoRunsAreNotReadAsOne) {
+  const TempFolder folder;
+  for (const std::string run : {"monday", "tuesday", "node1", "node2"}) {
+    const std::string id = run.starts_with("node") ? "exp1" : run;
+    folder.write(run + "/run.json", R"({"schema": "stepscope.run/1", "id": ")" + id + R"("})");
+    folder.write(run + "/attempt-0/rank00000/events.scope", "{}");
+  }
+  const auto found = discover({folder / "monday", folder / "tuesday"});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, base::Code::kInvalidArgument);
+  EXPECT_THAT(found.error().message, testing::HasSubstr("are two runs"));
+  EXPECT_THAT(found.error().message, testing::HasSubstr("`stepscope diff " + (folder / "monday") +
+                                                        " " + (folder / "tuesday") + "`"));
+  // What two nodes wrote of one run, a run and a file of it, the same folder twice.
+  EXPECT_EQ(discover({folder / "node1", folder / "node2"})->files.size(), 4u);
+  EXPECT_TRUE(discover({folder / "monday", folder / "monday"}));
+  EXPECT_TRUE(discover({folder / "monday", folder / "tuesday/attempt-0/rank00000/events.scope"}));
 }
 
 TEST(Discover, ARunWithinARunIsLeftOut) {

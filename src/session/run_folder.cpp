@@ -32,6 +32,16 @@ bool says_run(std::string_view text) {
   return text.substr(0, kHead).find("\"stepscope.run/") != std::string_view::npos;
 }
 
+std::string run_id(std::string_view text) {
+  constexpr std::string_view kKey = "\"id\"";
+  std::size_t at = text.find(kKey);
+  if (at == std::string_view::npos) return {};
+  at = text.find('"', at + kKey.size());
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = text.substr(at + 1);
+  return std::string(rest.substr(0, rest.find('"')));
+}
+
 std::string named_run(std::span<const std::string> paths) {
   if (paths.size() != 1 || paths.front().empty()) return {};
   std::error_code error;

@@ -15,6 +15,9 @@ std::optional<std::uint64_t> attempt_number(std::string_view folder_name);
 // Whether this is the text of a run.json that stepscope wrote, and not somebody else's.
 bool says_run(std::string_view text);
 
+// The id in such a text: the same in every part of one run. Empty where there is none.
+std::string run_id(std::string_view text);
+
 // The run that these paths name: one folder, with the run.json that stepscope wrote. Without the
 // slash at its end; empty where they name something else.
 std::string named_run(std::span<const std::string> paths);
