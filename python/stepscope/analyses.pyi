@@ -384,7 +384,7 @@ class Analyses:
             ranks: these ranks only; all when left out.
             steps: these steps only, by number.
             delay: a shorter gap before work that was already queued is the device's own pause. Nanoseconds, text such as "30us", or a timedelta. Default 30us.
-            pause: a wait of at least this, with nothing recorded for half of it, is a pause. Nanoseconds, text such as "30us", or a timedelta. Default 5ms.
+            pause: at least this with nothing recorded on the host is a pause, if it fills half of the wait. Nanoseconds, text such as "30us", or a timedelta. Default 2ms.
             top: places of each sort per rank. 0: all. Default 5.
 
         Returns:

@@ -118,11 +118,11 @@ Advice advise(const Facts& facts, const Scope& scope) {
     ++out.judged;
     for (Finding& finding : rule->judge(facts)) {
       if (finding.evidence.size() > kMostEvidence) finding.evidence.resize(kMostEvidence);
-      say_how_to_record(facts, finding);
       out.findings.push_back(std::move(finding));
     }
   }
-  settle(facts, out);
+  settle(facts, out);  // it may write another check
+  for (Finding& finding : out.findings) say_how_to_record(facts, finding);
   out.healthy = scope.lost.empty() && facts.no_device_work().empty() && judged_enough(out) &&
                 std::ranges::none_of(
                     out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });

@@ -93,6 +93,23 @@ TEST(LowOccupancy, LooksAtKernelsThatMatter) {
   EXPECT_EQ(finding_of(with(0.25, 900'000), "low-occupancy"), nullptr);
 }
 
+// A GPU that is behind its host runs kernels of earlier steps, too.
+TEST(LowOccupancy, IsNeverMoreThanTheKernelsOfAStep) {
+  const Advice advice =
+      healthy()
+          .add("kernels", "kernels",
+               {{"rank", 0},
+                {"name", "k"},
+                {"class", "compute"},
+                {"sum_ns", 60'000'000},
+                {"blocks_per_sm", 0.25}})
+          .add("steps", "parts", {{"rank", 0}, {"part", "kernel"}, {"mean_ns", 9e6}})
+          .advise();
+  const Finding* finding = finding_of(advice, "low-occupancy");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_DOUBLE_EQ(finding->measured.value, 0.9);
+}
+
 TEST(SmallBatch, NeedsFreeMemoryAndWaits) {
   const auto with = [](double used, std::int64_t waits_ns) {
     return Answers()

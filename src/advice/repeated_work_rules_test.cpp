@@ -122,6 +122,16 @@ TEST(GarbageCollector, CountsTheWaitsItFills) {
   EXPECT_EQ(finding_of(with(290'000), "garbage-collector"), nullptr);
 }
 
+TEST(GarbageCollector, HowOftenItRunsIsAGuessInFewSteps) {
+  const auto in_steps = [](std::int64_t steps) {
+    return *finding_of(healthy().stall("collector", 2'000'000, {{"steps", steps}}).advise(),
+                       "garbage-collector");
+  };
+  EXPECT_EQ(in_steps(4).confidence, Confidence::kHigh);  // in each of them
+  EXPECT_EQ(in_steps(2).confidence, Confidence::kMedium);
+  EXPECT_NE(in_steps(2).detail.form.find("as often as here, in {} of {} steps"), std::string::npos);
+}
+
 TEST(GarbageCollector, OnTheHostAloneNothingIsSureToBeGained) {
   const auto with = [](std::int64_t host_ns) {
     return Answers()

@@ -28,26 +28,26 @@ void share_launching(const Facts& facts, Advice& advice) {
   if (launch == advice.findings.end()) return;
   const RankSteps* rank = steps_of(facts, launch->ranks.front());
   if (rank == nullptr) return;
-  double others = 0;
+  double lost = 0;  // at most, to all others: what they claim beyond their own waits
   bool optimizer = false;
   for (const Finding& finding : advice.findings) {
     if (!drains(finding) || std::ranges::find(finding.ranks, rank->rank) == finding.ranks.end()) {
       continue;
     }
     if (finding.measured.unit == base::Unit::kShare) {
-      others += finding.measured.value * rank->step_ns;
+      const double waits = finding.measured.value * rank->step_ns;
+      lost += std::max(0.0, static_cast<double>(finding.gain->high) - waits);
     }
     optimizer |= finding.rule == kUnfusedOptimizer.id;
   }
-  if (others <= 0) return;
+  if (lost <= 2 * kNoise * rank->median_ns && !optimizer) return;
   double own = facts.launching_ns(*rank);
   if (optimizer) {
     own -= facts.stall(*rank, "optimizer").idle_ns;
     launch->verify =
         "Record again: `stepscope analyze stalls new.json` shows less idle time under 'launch'.";
   }
-  const double left =
-      std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - kLostLead * others);
+  const double left = std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - lost);
   launch->gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(own)};
   launch->measured.value = own / rank->step_ns;
   launch->title.figures = {share(launch->measured.value)};

@@ -36,7 +36,8 @@ std::string finding_html(const advice::Finding& finding, bool open, base::Nanos 
     if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));
   }
   html += paragraph("To check: " + finding.verify);
-  return html + fmt::format("<p class=\"more\">{}</p>\n</details>\n", html_text(finding.page()));
+  return html +
+         fmt::format("<p class=\"more\">{}</p>\n</details>\n", html_text(explain_command(finding)));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
       out += fmt::format("\n{}\n", markdown_text(change.why));
       if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", change.code);
     }
-    out += fmt::format("\nTo check: {} See `{}`.\n\n", finding.verify, finding.page());
+    out += fmt::format("\nTo check: {} More: `{}`.\n\n", finding.verify, explain_command(finding));
   }
   if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
   out += "Rules that could not judge, and what to record for them:\n\n";

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "advice/rule.h"
 #include "report/advice.h"
 
@@ -106,7 +108,12 @@ void write_result(JsonWriter& json, const advice::Finding& finding, base::Nanos 
   if (const std::string gain = gain_text(finding, step_ns); !gain.empty()) {
     text += " Gain: " + gain + ".";
   }
-  if (!finding.changes.empty()) text += " " + finding.changes.front().why;
+  // A reviewer sees nothing else: what to type, and how to know that it helped.
+  for (const advice::Change& change : finding.changes) {
+    text += (&change == finding.changes.data() ? "\n\nChange: " : "\n\nOr: ") + change.why;
+    if (!change.code.empty()) text += "\n" + change.code;
+  }
+  text += "\n\nCheck: " + finding.verify + "\n\nMore: " + explain_command(finding);
   json.begin_object();
   json.member("ruleId", finding.rule);
   json.member("level", level_of(finding.level));
@@ -137,6 +144,7 @@ std::string advice_sarif(const advice::Advice& advice, std::string_view version)
     json.begin_object();
     json.member("id", rule->id);
     write_text(json, "shortDescription", rule->asks);
+    write_text(json, "help", fmt::format("stepscope advise --explain {}", rule->id));
     json.end_object();
   }
   json.end_list();

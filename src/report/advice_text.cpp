@@ -85,7 +85,7 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
     out += code_lines(change.code, look);
   }
   out += labelled("check", finding.verify, look);
-  return out + labelled("read", finding.page(), look);
+  return out + labelled("read", explain_command(finding), look);
 }
 
 // A finding that is not the first, where there is little room.

@@ -54,6 +54,10 @@ std::string place_text(const advice::Evidence& evidence) {
   return out;
 }
 
+std::string explain_command(const advice::Finding& finding) {
+  return fmt::format("stepscope advise --explain {}", finding.rule);
+}
+
 std::string open_command(const advice::Advice& advice, const advice::Finding& finding) {
   if (advice.path.empty()) return {};
   for (const advice::Evidence& evidence : finding.evidence) {

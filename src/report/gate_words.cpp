@@ -33,6 +33,8 @@ std::string change_text(const Judged& judged) {
   const Difference& change = judged.change;
   if (!judged.has_before) return {};
   if (judged.limit.unit == base::Unit::kShare) {
+    const bool is_exact = !change.bounds || change.bounds->low == change.bounds->high;
+    if (is_exact && change.difference() == 0) return {};
     if (!change.bounds) return fmt::format(" ({})", points_text(change.difference()));
     return fmt::format(
         " ({})", bounded_points_text(change.difference(), change.bounds->low, change.bounds->high));
@@ -47,7 +49,7 @@ std::string change_text(const Judged& judged) {
 // Of an amount of change: "2.0 percentage points", "55.0 ms".
 std::string amount_text(double amount, base::Unit unit) {
   if (unit != base::Unit::kShare) return figure_text(amount, unit);
-  return fmt::format("{} percentage points", number_text(100 * amount));
+  return fmt::format("{:.3g} percentage points", 100 * amount);
 }
 
 std::string allowed_text(const GateLimit& limit) {
@@ -55,8 +57,8 @@ std::string allowed_text(const GateLimit& limit) {
   const std::string_view direction = limit.less_is_worse ? "less" : "more";
   if (limit.worse_share) out = fmt::format("{} {}", share_text(*limit.worse_share), direction);
   if (limit.worse_by) {
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
-                       amount_text(*limit.worse_by, limit.unit), direction);
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", amount_text(*limit.worse_by, limit.unit),
+                       direction);
   }
   if (limit.bound) {
     out +=
@@ -86,12 +88,13 @@ std::string needed_text(const Judged& judged) {
   if (!enough) return out;
   std::string takes;
   if (enough->steps > 0) {
-    takes = fmt::format("{} steps in each run",
-                        count_text(static_cast<std::uint64_t>(enough->steps)));
+    takes = fmt::format("{} steps{}", count_text(static_cast<std::uint64_t>(enough->steps)),
+                        judged.has_before ? " in each run" : "");
   }
   if (enough->runs > 0) {
-    takes += fmt::format("{}{} runs of each", takes.empty() ? "" : " or ",
-                         count_text(static_cast<std::uint64_t>(enough->runs)));
+    takes += fmt::format("{}{} runs{}", takes.empty() ? "" : " or ",
+                         count_text(static_cast<std::uint64_t>(enough->runs)),
+                         judged.has_before ? " of each" : "");
   }
   if (takes.empty()) return out + "; no number of steps or runs would tell";
   out += "; it takes " + takes;

@@ -177,6 +177,11 @@ def test_sarif_names_the_lines(samples: Path, program: Program) -> None:
     loading = next(one for one in run["results"] if one["ruleId"] == "input-bound")
     place = loading["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "gen.py"}, "region": {"startLine": 47}}
+    for result, finding in zip(run["results"], findings, strict=True):
+        for change in finding["changes"]:  # a reviewer has nothing but the message
+            assert change["why"] in result["message"]["text"]
+            assert change["code"] in result["message"]["text"]
+        assert finding["verify"] in result["message"]["text"]
 
 
 # What SARIF 2.1.0 asks of the parts that are written.

@@ -103,6 +103,47 @@ def test_where_noise_is_larger_it_says_how_many_steps_or_runs_it_takes() -> None
     assert seen >= 36, seen
 
 
+def test_of_one_step_it_says_how_many_it_takes() -> None:
+    """The other side tells how much steps vary; where neither does, 4 % are assumed."""
+    random = np.random.default_rng(10)
+    noise = 0.08
+    limit = stepscope.check_steps([random.normal(1, noise, 60)], [np.array([1.0])]).limits[0]
+    assert limit["outcome"] == "unsure"
+    assert "it takes" in limit["text"] and "steps vary by" not in limit["text"]
+    steps = limit["enough"]["steps"]
+    seen = sum(
+        stepscope.check_steps(
+            [random.normal(SLOWDOWN, noise * SLOWDOWN, steps) * random.normal(1, 0.005)],
+            [random.normal(1, noise, steps) * random.normal(1, 0.005)],
+        ).failed
+        for _ in range(40)
+    )
+    assert seen >= 36, (seen, steps)
+    both = stepscope.check_steps([np.array([1.0])], [np.array([1.0])]).limits[0]
+    assert both["outcome"] == "unsure"
+    assert "steps in each run or" in both["text"]
+    assert both["text"].endswith("runs of each, where steps vary by 4.0 %")
+    assert 30 < both["enough"]["steps"] < 120
+
+
+def test_as_many_runs_as_it_says_are_enough() -> None:
+    random = np.random.default_rng(11)
+
+    def runs(count: int, length: float) -> list[Run]:
+        return [
+            random.normal(length, 0.12 * length, 20) * random.normal(1, 0.005) for _ in range(count)
+        ]
+
+    limit = stepscope.check_steps(runs(1, 1), runs(1, 1)).limits[0]
+    assert limit["outcome"] == "unsure"
+    count = limit["enough"]["runs"]
+    assert 4 < count < 40
+    seen = sum(
+        stepscope.check_steps(runs(count, SLOWDOWN), runs(count, 1)).failed for _ in range(40)
+    )
+    assert seen >= 36, (seen, count)
+
+
 def test_a_stall_in_every_tenth_step_is_caught() -> None:
     random = np.random.default_rng(9)
     base, run = random.normal(1, 0.01, 100), random.normal(1, 0.01, 100)

@@ -54,14 +54,13 @@ class Leaving:
         save: Callable[[str], None],
         failed: Callable[[BaseException], None],
     ) -> None:
-        """What to call: at the end (why, with which status), when the end is near, with an error
-        that nobody caught."""
+        """What to call: at the end (why, and the status), near it, with an error nobody caught."""
         self._finish, self._save, self._failed = finish, save, failed
         self._process = os.getpid()
         self._signal_before: Any = None
         self._has_signal = False
         self._hook_before: ExceptionHook | None = None
-        self._exit_before: Callable[[Any], NoReturn] | None = None
+        self._exit_before: Any = None
         self._status = [0]  # that sys.exit() ends this process with
         self._holds = 0
         self._held_signal: tuple[int, FrameType | None] | None = None
@@ -124,9 +123,9 @@ class Leaving:
 
     def _exit(self, status: Any = None, /) -> NoReturn:
         """sys.exit(), as before."""
-        assert self._exit_before is not None
+        before: Callable[[Any], NoReturn] = self._exit_before
         try:
-            self._exit_before(status)
+            before(status)
         except SystemExit as error:
             error.__dict__["_stepscope"] = _ExitMark(status_of(error), self._status)
             raise

@@ -18,8 +18,10 @@ std::vector<Finding> judge(const Facts& facts) {
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep save = facts.stall(rank, "save");
+  // In the background the copies go to pinned memory, which is faster; saved rarely, they are gone.
+  const double still = save.copy_ns / facts.threshold(kSlowTransfers.id, "pinned_speedup");
   Finding finding =
-      begin_finding(facts, kCheckpointStall, ranks, kHidden * save.idle_ns,
+      begin_finding(facts, kCheckpointStall, ranks, kHidden * (save.idle_ns + save.copy_ns - still),
                     save.idle_ns + save.copy_ns + lost_lead(facts, rank, save.idle_ns));
   // Without steps nobody knows whether the save is part of training.
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);

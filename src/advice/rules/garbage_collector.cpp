@@ -39,8 +39,11 @@ std::vector<Finding> judge_device(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep stall = facts.stall(rank, "collector");
   const auto steps = static_cast<double>(rank.steps);
-  Finding finding = begin_finding(facts, kGarbageCollector, ranks, kHidden * stall.idle_ns,
-                                  stall.idle_ns + lost_lead(facts, rank, stall.idle_ns));
+  // As for any pause: no more than the collections take.
+  const double whole = std::max(stall.idle_ns, stall.host_ns);
+  Finding finding =
+      begin_finding(facts, kGarbageCollector, ranks, kHidden * stall.idle_ns,
+                    std::min(whole, stall.idle_ns + lost_lead(facts, rank, stall.idle_ns)));
   finding.title = {"Python's garbage collector stops training: the GPU waits {} of the time",
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle while the garbage collector runs, of the time of all steps";
@@ -49,6 +52,13 @@ std::vector<Finding> judge_device(const Facts& facts) {
       "at every object that Python holds: lists and dictionaries with millions of entries (file "
       "names, labels, caches) make it slow.",
       {count(stall.count * steps), count(steps), nanos(stall.longest_ns)}};
+  if (stall.steps < rank.steps) {
+    finding.detail.form +=
+        " The gain holds for a training in which it runs as often as here, in {} of {} steps.";
+    finding.detail.figures.push_back(count(static_cast<double>(stall.steps)));
+    finding.detail.figures.push_back(count(steps));
+    doubt_how_often(finding, rank);
+  }
   add_places(finding, facts, rank, "collector");
   add_changes(finding, facts);
   return {finding};

@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
 
-// Pauses count only where they are long for this run.
+// Pauses count only where they are long for this run, or come in every other step.
 StallPerStep pauses(const Facts& facts, const RankSteps& rank) {
   const StallPerStep pause = facts.stall(rank, "pause");
   const double least = facts.threshold(kHostPause.id, "pause") * rank.median_ns;
-  return pause.longest_ns >= least ? pause : StallPerStep{};
+  const bool often = rank.steps >= 2 && 2 * pause.steps >= rank.steps;
+  return pause.longest_ns >= least || often ? pause : StallPerStep{};
 }
 
 std::vector<Finding> judge(const Facts& facts) {
@@ -24,8 +25,12 @@ std::vector<Finding> judge(const Facts& facts) {
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep pause = pauses(facts, rank);
-  Finding finding = begin_finding(facts, kHostPause, ranks, kHidden * pause.idle_ns,
-                                  pause.idle_ns + lost_lead(facts, rank, pause.idle_ns));
+  // Without the pause the host would be ahead by all of it and no more: what it costs beyond the
+  // waits is the part that the GPU had work for.
+  const double whole = std::max(pause.idle_ns, pause.host_ns);
+  Finding finding =
+      begin_finding(facts, kHostPause, ranks, kHidden * pause.idle_ns,
+                    std::min(whole, pause.idle_ns + lost_lead(facts, rank, pause.idle_ns)));
   // Without steps nobody knows whether the pause is part of training.
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);
   finding.title = {"The program stands still and the GPU waits: {} of the time",

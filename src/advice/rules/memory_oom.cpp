@@ -58,6 +58,16 @@ std::vector<Finding> judge(const Facts& facts) {
     why += ": " + std::string(line.text("how")) + ".";
     finding.changes.push_back({std::move(why), {}});
   }
+  if (finding.changes.empty()) {
+    finding.changes = {
+        {"No single change that could be tried on the recording is enough: combine them. Halve the "
+         "batch, and compute activations again in the backward pass instead of keeping them.",
+         facts.by_framework(
+             "x = checkpoint(block, x, use_reentrant=False)  # in forward(), for every block",
+             "x = checkpoint(block, x, use_reentrant=False)  # in forward(), for every block",
+             "TrainingArguments(..., gradient_checkpointing=True, "
+             "per_device_train_batch_size=batch_size // 2)")}};
+  }
   finding.verify =
       "Run again past the step at which it failed; `stepscope memory` on a snapshot of "
       "it shows how much is left.";

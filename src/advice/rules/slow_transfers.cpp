@@ -81,8 +81,12 @@ std::vector<Finding> pageable(const Facts& facts) {
   const StallPerStep upload = facts.stall(rank, "upload");
   const Copies copies = uploads(facts, rank, "pageable");
   const double faster = pinned_speedup(facts, rank, copies);
-  Finding finding = begin_finding(facts, kSlowTransfers, ranks, upload.copy_ns * (1 - 1 / faster),
-                                  own(rank) + lost_lead(facts, rank, own(rank)));
+  // Sample by sample: the waits between the copies go where they are one.
+  const bool one_by_one = copies.count >= facts.threshold(kSlowTransfers.id, "small_copies");
+  Finding finding =
+      begin_finding(facts, kSlowTransfers, ranks,
+                    upload.copy_ns * (1 - 1 / faster) + (one_by_one ? kHidden * upload.idle_ns : 0),
+                    own(rank) + lost_lead(facts, rank, own(rank)));
   finding.title = {"Copying data to the GPU holds up {} of each step",
                    {share(ranks.front().share)}};
   finding.measured.name = "copies from pageable memory while nothing computes, of the step";
@@ -106,8 +110,19 @@ std::vector<Finding> pageable(const Facts& facts) {
     add_jump(finding.evidence.back(), facts, rank);
     break;  // the longest
   }
+  if (one_by_one) {
+    finding.detail.form +=
+        " They are {} copies per step, and the CPU waits for each before it starts the next.";
+    finding.detail.figures.push_back(count(copies.count));
+  }
   add_places(finding, facts, rank, "upload");
   finding.changes = pinning(facts);
+  if (one_by_one) {
+    finding.changes.insert(finding.changes.begin(),
+                           {"Put the samples together on the CPU and copy them at once.",
+                            "x = torch.stack(samples).pin_memory().to(device, non_blocking=True)\n"
+                            "# instead of torch.stack([sample.to(device) for sample in samples])"});
+  }
   finding.verify =
       "Record again: `stepscope analyze transfers --table classes --columns "
       "kind,host_memory,count,blocking,hidden_share new.json` shows HtoD copies from pinned "

@@ -86,8 +86,8 @@ double seen_with(const Planned& a, const Planned& b, const Certainty& certainty)
   }
   const double freedom =
       sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
-  const double both = student_quantile(certainty.tail, freedom) +
-                      student_quantile(1 - certainty.seen, freedom);
+  const double both =
+      student_quantile(certainty.tail, freedom) + student_quantile(1 - certainty.seen, freedom);
   return both * std::sqrt(variance);
 }
 
@@ -160,8 +160,7 @@ Difference against(double bound, std::span<const Estimate> runs, const Certainty
     const double sure = student_quantile(certainty.tail, freedom);
     const double error = sure * std::sqrt(variance);
     out.bounds = Difference::Bounds{out.difference() - error, out.difference() + error};
-    out.smallest_seen =
-        error + student_quantile(1 - certainty.seen, freedom) * std::sqrt(variance);
+    out.smallest_seen = error + student_quantile(1 - certainty.seen, freedom) * std::sqrt(variance);
     const double wanted = wanted_of(certainty, std::abs(bound));
     if (!(wanted > 0) || out.smallest_seen <= wanted) return out;
   }

@@ -32,8 +32,8 @@ inline constexpr double kAssumedVariation = 0.04;
 
 // What it would take to see Certainty::worth_seeing.
 struct Enough {
-  std::int64_t steps = 0;  // in each run, of as many as given; 0: no number of steps suffices
-  std::int64_t runs = 0;   // of each side, with steps as given; 0: nor any number of runs
+  std::int64_t steps = 0;   // in each run, of as many as given; 0: no number of steps suffices
+  std::int64_t runs = 0;    // of each side, with steps as given; 0: nor any number of runs
   bool is_assumed = false;  // nothing says how much steps vary: by kAssumedVariation
 };
 

@@ -216,9 +216,10 @@ StepChoice choose_steps(std::span<const RunSamples> before, std::span<const RunS
   if (traced == runs.end()) return {};
   const std::string& name = (*traced)->name;
   if (const auto untraced = lacks(StepKind::kTraced); untraced != runs.end()) {
-    return {StepKind::kUntold,
-            "the steps of " + name + " were traced, those of " + (*untraced)->name +
-                " were not, and a profiler costs time: the difference may be its doing; compare steps of one kind"};
+    return {StepKind::kUntold, "the steps of " + name + " were traced, those of " +
+                                   (*untraced)->name +
+                                   " were not, and a profiler costs time: the difference may be "
+                                   "its doing; compare steps of one kind"};
   }
   if (is(StepKind::kUntraced) != runs.end()) {
     return {StepKind::kTraced, "of both sides the traced steps, since " + name + " has no others"};

@@ -62,6 +62,58 @@ TEST(Gate, FewOrNoisyStepsAreUnsureAndPass) {
   EXPECT_GT(judged.change.enough->steps, 7);
 }
 
+// Whatever makes an outcome unsure, it says how many steps or runs it takes; with as many it is
+// sure.
+TEST(Gate, WhatIsUnsureSaysWhatItTakes) {
+  const auto noisy = [](double length, int count) {
+    RunSamples out = steps_of(length, count);
+    auto& values = out.samples.begin()->second.values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] *= 1 + 0.05 * (static_cast<double>((4 * i + 5) % 11) - 5) / 5;
+    }
+    return out;
+  };
+  const auto judged = [](const GateLimit& limit, const RunSamples& before,
+                         const RunSamples& after) {
+    return judge({.limits = {limit}}, std::vector{before}, std::vector{after}).front();
+  };
+  GateLimit bounded = *named_limit(sample::kStepTime);
+  bounded.bound = 99;
+  GateLimit talk = *named_limit(sample::kExposedCommunication);
+  talk.worse_by = 0.02;
+  RunSamples quiet;
+  RunSamples loud;
+  quiet.samples[talk.name] = {.values = {0, 0, 0, 0}, .per_step = true};
+  loud.samples[talk.name] = {.values = {0, 0.1, 0, 0.08}, .per_step = true};
+  const std::vector<Judged> cases = {
+      judged(step_limit(0), noisy(100, 1), noisy(100, 1)),  // nobody knows how much steps vary
+      judged(step_limit(0), noisy(100, 1), noisy(100, 8)),  // the other side does
+      judged(step_limit(0), noisy(100, 40), noisy(100, 1)),
+      judged(step_limit(0), noisy(100, 6), noisy(100, 6)),
+      judged(step_limit(0.03), noisy(100, 6), noisy(100, 6)),
+      judge({.limits = {bounded}}, {}, std::vector{noisy(100, 1)}).front(),
+      judge({.limits = {bounded}}, {}, std::vector{noisy(100, 5)}).front(),
+      judged(talk, quiet, loud),
+  };
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_EQ(cases[i].outcome, Outcome::kUnsure);
+    ASSERT_TRUE(cases[i].change.enough);
+    EXPECT_GT(cases[i].change.enough->steps, 4);
+    EXPECT_GT(cases[i].change.enough->runs, 1);
+    EXPECT_EQ(cases[i].change.enough->is_assumed, i == 0 || i == 5);
+    if (i >= 5) continue;
+    const auto steps = static_cast<int>(cases[i].change.enough->steps);
+    const GateLimit& limit = cases[i].limit;
+    EXPECT_NE(outcome_of(limit, noisy(100, 2 * steps), noisy(100, 2 * steps)), Outcome::kUnsure);
+    if (i == 0) continue;  // they vary by more than is assumed
+    EXPECT_EQ(outcome_of(limit, noisy(100, steps / 4), noisy(100, steps / 4)), Outcome::kUnsure);
+  }
+  // A run on the good side of its bound is not held up.
+  EXPECT_EQ(judge({.limits = {bounded}}, {}, std::vector{noisy(90, 1)}).front().outcome,
+            Outcome::kPassed);
+}
+
 TEST(Gate, AFigureOfTheRunIsComparedAsItIs) {
   GateLimit limit = *named_limit(sample::kPeakMemory);
   limit.worse_share = 0.05;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <compare>
+#include <map>
 #include <string>
 #include <utility>
 
+#include "analysis/costs/call_costs.h"
 #include "analysis/operators/op_times.h"
 
 namespace stepscope::analysis {
@@ -15,6 +18,28 @@ bool names_convolution(std::string_view name) {
   std::ranges::transform(small, small.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return small.find("conv") != std::string::npos && !small.starts_with("autograd::engine");
+}
+
+// What two calls of one convolution have in common.
+struct CallLook {
+  std::int32_t device = -1;
+  std::string_view name;
+  std::string inputs;                   // sizes; empty: not recorded
+  std::vector<base::StringId> kernels;  // sorted, with all repetitions
+  auto operator<=>(const CallLook&) const = default;
+};
+
+std::string_view row_name(const trace::Trace& trace, trace::Row row) {
+  return trace.text(trace.name()[row]);
+}
+
+// What a search has found is kept for its shape. The same kernels for the same shape again are no
+// second search, but an algorithm of many kernels: by Fourier transforms, or piece by piece.
+void leave_out_repeated(std::vector<AlgorithmSearch>& list, const std::vector<CallLook>& looks) {
+  std::map<CallLook, int> seen;
+  for (const CallLook& look : looks) ++seen[look];
+  std::size_t place = 0;
+  std::erase_if(list, [&](const AlgorithmSearch&) { return seen.at(looks[place++]) > 1; });
 }
 
 }  // namespace
@@ -44,6 +69,7 @@ Searches searches_of(const WindowView& window, const SearchLimits& limits) {
   }
   std::ranges::sort(owned);
   Searches out;
+  std::vector<CallLook> looks;  // of those in the list
   for (std::size_t begin = 0, end = 0; begin < owned.size(); begin = end) {
     const trace::Row row = times.calls[owned[begin].first].row;
     AlgorithmSearch found{.window = &window, .row = row};
@@ -61,9 +87,17 @@ Searches searches_of(const WindowView& window, const SearchLimits& limits) {
     found.kernels = static_cast<std::int64_t>(names.size());
     found.span = last - first;
     std::ranges::sort(names);
+    CallLook look{window.streams[window.work[owned[begin].second].stream].device,
+                  row_name(trace, row),
+                  {},
+                  names};
     found.kinds = std::ranges::unique(names).begin() - names.begin();
-    if (found.kernels >= limits.kernels && found.kinds >= limits.kinds) out.list.push_back(found);
+    if (found.kernels < limits.kernels || found.kinds < limits.kinds) continue;
+    look.inputs = shape_text(inputs_of(trace, row));
+    out.list.push_back(found);
+    looks.push_back(std::move(look));
   }
+  leave_out_repeated(out.list, looks);
   return out;
 }
 

@@ -30,7 +30,7 @@ constexpr bool is_call(Stall stall) {
 // All marks of a window, ready to be asked about one gap after the other.
 class Marks {
  public:
-  Marks(const WindowView& window, const Intervals& collections)
+  Marks(const WindowView& window, const Intervals& collections, Nanos pause)
       : list_(host_marks(window, collections)) {
     std::array<Intervals, kStalls> sets;
     for (const HostMark& mark : list_) {
@@ -45,7 +45,7 @@ class Marks {
     }
     find_launches(window);
     find_loops();
-    find_recorded(*window.trace);
+    find_recorded(window, pause);
   }
 
   struct Launched {
@@ -67,6 +67,18 @@ class Marks {
   }
   // Of the gap, some thread of the host was in an operator or a call.
   Nanos recorded(Interval gap) { return recorded_.covered(gap); }
+  // Of the gap, the host stood still: nothing of the framework ran, for long.
+  Nanos paused(Interval gap) { return paused_.covered(gap); }
+  // How long the host stood still around this gap; each pause is told once.
+  Nanos take_pauses(Interval gap) {
+    Nanos sum = 0;
+    auto at = std::ranges::upper_bound(pauses_, gap.start, {}, &Interval::end);
+    for (; at != pauses_.end() && at->start < gap.end; ++at) {
+      sum += at->length();
+      at->end = at->start;  // empty from now on
+    }
+    return sum;
+  }
   bool in_loop(Interval gap) { return 2 * loops_.covered(gap) >= gap.length(); }
 
   // The call in which the host was when the device ran out of work.
@@ -128,8 +140,9 @@ class Marks {
     }
     loops_ = CoverageWalk(sorted_union(std::move(loops)));
   }
-  void find_recorded(const trace::Trace& trace) {
-    std::vector<Interval> spans;
+  void find_recorded(const WindowView& window, Nanos pause) {
+    const trace::Trace& trace = *window.trace;
+    Intervals spans;
     for (const trace::Track& track : trace.tracks()) {
       if (track.is_device) continue;
       Nanos reach = track.begin < track.end ? trace.start()[track.begin] : 0;
@@ -141,14 +154,33 @@ class Marks {
         reach = trace.end(row);
       }
     }
-    recorded_ = CoverageWalk(sorted_union(std::move(spans)));
+    spans = sorted_union(std::move(spans));
+    if (!window.measured.empty()) find_pauses(spans, window.measured, pause);
+    recorded_ = CoverageWalk(std::move(spans));
+  }
+  // Python's own cost between two operators is some ten microseconds, between two steps below 2 ms
+  // in every recording we have: what takes longer does something else than launching.
+  void find_pauses(const Intervals& recorded, const Intervals& measured, Nanos pause) {
+    Intervals pauses;
+    Nanos reach = measured.front().start;
+    const auto add = [&](Nanos until) {
+      if (until - reach >= pause) pauses.push_back({reach, until});
+    };
+    for (const Interval& span : recorded) {
+      add(std::min(span.start, measured.back().end));
+      reach = std::max(reach, span.end);
+    }
+    add(measured.back().end);
+    pauses_ = pauses;
+    paused_ = CoverageWalk(std::move(pauses));
   }
 
   std::vector<HostMark> list_;
   std::array<std::vector<std::uint32_t>, kStalls> of_;  // into list_, as below
   std::vector<std::uint32_t> calls_;
   std::array<CoverageWalk, kStalls> sets_;
-  CoverageWalk loops_, recorded_;
+  CoverageWalk loops_, recorded_, paused_;
+  Intervals pauses_;             // that no gap has taken yet; the others are empty
   std::vector<Nanos> launches_;  // when each piece of work was launched, ascending
   std::vector<Nanos> lengths_;   // of all pieces before it; one more
 };
@@ -159,8 +191,9 @@ struct Verdict {
 };
 
 // The first that applies; a call that fills half of a wait, or in which the host was when the wait
-// began, is to blame for all of it: what follows could only begin then.
-Verdict judge(Marks& marks, Interval gap, Nanos pause) {
+// began, is to blame for all of it: what follows could only begin then. `launched`: when the work
+// that ends the wait was; what the host did later did not hold it up.
+Verdict judge(Marks& marks, Interval gap, Nanos launched) {
   const auto of = [&](Stall stall) {
     const HostMark* mark = marks.in(stall, gap);
     return Verdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
@@ -179,7 +212,8 @@ Verdict judge(Marks& marks, Interval gap, Nanos pause) {
   if (4 * inside >= gap.length()) return of(most);
   if (marks.in_loop(gap)) return of(Stall::kSync);
   if (2 * marks.inside(Stall::kOptimizer, gap) >= gap.length()) return of(Stall::kOptimizer);
-  if (gap.length() >= pause && 2 * marks.recorded(gap) < gap.length()) return {Stall::kPause};
+  const Nanos paused = marks.paused({gap.start, std::min(gap.end, launched)});
+  if (2 * paused >= gap.length()) return {Stall::kPause};
   return {};
 }
 
@@ -192,7 +226,7 @@ class Summing {
   Summing(const WindowView& window, const StallRules& rules, const Intervals& collections)
       : window_(&window),
         rules_(rules),
-        marks_(window, collections),
+        marks_(window, collections, rules.pause),
         saved_(saved_pieces(window)),
         threads_(*window.trace),
         sites_(*window.trace) {
@@ -251,13 +285,14 @@ class Summing {
 
   void add_gap(const Gap& gap, Nanos length) {
     Verdict verdict;
+    const Nanos launched = launch_of(gap);
     const auto is_saved = [&](std::uint32_t piece) {
       return piece != Gap::kNobody && saved_[piece];
     };
     if (is_saved(gap.before) || is_saved(gap.after)) {
       verdict = {Stall::kSave, window_->work[is_saved(gap.before) ? gap.before : gap.after].launch};
     } else {
-      verdict = judge(marks_, gap.time, rules_.pause);
+      verdict = judge(marks_, gap.time, launched);
     }
     if (verdict.row == trace::kNoRow) verdict.row = host_part(*window_, threads_, gap).doing;
     const bool in_marks = verdict.stall != Stall::kLaunch && verdict.stall != Stall::kPause;
@@ -265,13 +300,25 @@ class Summing {
         length, in_marks ? marks_.inside(verdict.stall, gap.time) : marks_.recorded(gap.time));
     const std::int32_t step =
         step_during(std::max(gap.time.start, window_->measured.front().start));
+    const Nanos paused =
+        verdict.stall == Stall::kPause
+            ? marks_.take_pauses({gap.time.start, std::min(gap.time.end, launched)})
+            : 0;
     add(verdict.stall, step, [&](StallSum& sum) {
       ++sum.waits;
+      sum.count += paused > 0 ? 1 : 0;
+      sum.host += paused;
       sum.idle += length;
       sum.inside += inside;
       sum.longest = std::max(sum.longest, length);
     });
     add_place(verdict, step, length);
+  }
+
+  Nanos launch_of(const Gap& gap) const {
+    if (gap.after == Gap::kNobody) return gap.time.end;
+    const Row launch = window_->work[gap.after].launch;
+    return launch == trace::kNoRow ? gap.time.end : window_->trace->start()[launch];
   }
 
   void add_place(const Verdict& verdict, std::int32_t step, Nanos length) {

@@ -16,7 +16,7 @@ namespace stepscope::analysis {
 
 struct StallRules {
   base::Nanos delay = 30'000;     // as in idle-time: shorter gaps between queued work are nobody's
-  base::Nanos pause = 5'000'000;  // a wait of at least this with nothing recorded is a pause
+  base::Nanos pause = 2'000'000;  // so long with nothing recorded on the host is a pause
 };
 
 struct StallSum {

@@ -92,8 +92,8 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"delay", ParameterType::kDuration, "30us",
      "a shorter gap before work that was already queued is the device's own pause"},
-    {"pause", ParameterType::kDuration, "5ms",
-     "a wait of at least this, with nothing recorded for half of it, is a pause"},
+    {"pause", ParameterType::kDuration, "2ms",
+     "at least this with nothing recorded on the host is a pause, if it fills half of the wait"},
     {"top", ParameterType::kCount, "5", "places of each sort per rank. 0: all"},
 });
 

@@ -1,0 +1,62 @@
+// Copies to the GPU that hold up the step: when, how much of it goes, and what to change.
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+Answers uploads(std::int64_t copy_ns, const char* memory = "pageable", std::int64_t count = 1,
+                std::int64_t size = 1 << 30) {
+  Answers answers;
+  answers.steps().stall("upload", 0, {{"copy_ns", memory[1] == 'a' ? 4 * copy_ns : 0}});
+  answers.add("transfers", "classes",
+              {{"rank", 0},
+               {"kind", "HtoD"},
+               {"host_memory", memory},
+               {"count", 4 * count},
+               {"bytes", 4 * count * size},
+               {"median_bytes", size},
+               {"copy_ns", 4 * copy_ns},
+               {"bytes_per_second", 16'000'000'000}});
+  return answers;
+}
+
+TEST(SlowTransfers, PageableCopiesThatNothingHides) {
+  const Advice advice = uploads(5'000'000).advise();
+  const Finding* finding = finding_of(advice, "slow-transfers");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kCritical);
+  EXPECT_EQ(finding->gain->low, 2'500'000);  // pinned memory is at least twice as fast
+  EXPECT_GE(finding->gain->high, 5'000'000);
+}
+
+TEST(SlowTransfers, SampleBySampleTheWaitsBetweenCopiesGoToo) {
+  const auto copies = [](std::int64_t count) {
+    Answers answers = uploads(1'000'000, "pageable", count, 1 << 20);
+    return *finding_of(answers.stall("upload", 4'000'000, {{"copy_ns", 4'000'000}}).advise(),
+                       "slow-transfers");
+  };
+  EXPECT_EQ(copies(31).gain->low, 500'000);
+  EXPECT_EQ(copies(32).gain->low, 4'100'000);
+  EXPECT_NE(copies(32).changes.front().code.find("torch.stack(samples)"), std::string::npos);
+}
+
+TEST(SlowTransfers, ShortOnesAndPinnedOnesAreFine) {
+  EXPECT_EQ(finding_of(uploads(400'000).advise(), "slow-transfers"), nullptr);
+  EXPECT_EQ(finding_of(uploads(5'000'000, "pinned").advise(), "slow-transfers"), nullptr);
+}
+
+TEST(SlowTransfers, ManySmallOnesAreWorthANotice) {
+  const Advice advice = uploads(1'000, "pinned", 32, 1024).advise();
+  ASSERT_NE(finding_of(advice, "slow-transfers"), nullptr);
+  EXPECT_EQ(finding_of(advice, "slow-transfers")->level, Level::kNotice);
+  EXPECT_EQ(finding_of(uploads(1'000, "pinned", 31, 1024).advise(), "slow-transfers"), nullptr);
+  EXPECT_EQ(finding_of(uploads(1'000, "pinned", 32, 1 << 20).advise(), "slow-transfers"), nullptr);
+}
+
+}  // namespace
+}  // namespace stepscope::advice
