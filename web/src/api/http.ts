@@ -1,5 +1,6 @@
 // Asking the server. Addresses are relative, since tunnels and proxies change all that stands in
 // front; the version of the run lets the browser keep what does not change.
+import {signal} from '@preact/signals';
 import {type Decoder, object, text} from './json';
 
 export class ServerError extends Error {
@@ -56,12 +57,17 @@ async function explain(response: Response): Promise<ServerError> {
   }
 }
 
-async function ask(url: string, signal?: AbortSignal): Promise<Response> {
+// Whether there was an answer to the last question, whatever it was.
+export const isAnswered = signal(true);
+
+async function ask(url: string, abort?: AbortSignal): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(url, signal ? {signal} : {});
+    response = await fetch(url, abort ? {signal: abort} : {});
+    isAnswered.value = true;
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (abort?.aborted) throw error;
+    isAnswered.value = false;
     throw new ServerError(
       'unreachable',
       'The server does not answer. Is `stepscope serve` still running, and the tunnel open?',
@@ -69,6 +75,17 @@ async function ask(url: string, signal?: AbortSignal): Promise<Response> {
   }
   if (response.ok) return response;
   throw await explain(response);
+}
+
+// Asks the server itself, not what the browser has kept of it.
+export async function lookForServer(): Promise<'there' | 'lost' | 'replaced'> {
+  try {
+    const response = await fetch(address('api/run', {}, false), {cache: 'no-store'});
+    isAnswered.value = true;
+    return response.status === 401 ? 'replaced' : 'there';
+  } catch {
+    return 'lost';
+  }
 }
 
 export async function getJson<T>(

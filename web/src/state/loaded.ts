@@ -1,9 +1,11 @@
 // What is fetched is loading, failed or there; views say something sensible for each of the three.
 import {type Signal, signal} from '@preact/signals';
+import {ServerError} from '../api/http';
 
 export type Loaded<T> =
   | {readonly state: 'loading'}
-  | {readonly state: 'failed'; readonly message: string}
+  // Asking again may help, unless the question itself was wrong.
+  | {readonly state: 'failed'; readonly message: string; readonly again?: () => void}
   | {readonly state: 'ready'; readonly value: T};
 
 export const LOADING: Loaded<never> = {state: 'loading'};
@@ -12,13 +14,31 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function load<T>(fetching: Promise<T>, into: Signal<Loaded<T>> = signal(LOADING)) {
-  fetching.then(
+const unanswered = new Set<() => void>();
+
+// Once the server answers again: what it did not answer is asked again.
+export function askAgain(): void {
+  const all = [...unanswered];
+  unanswered.clear();
+  for (const again of all) again();
+}
+
+export function load<T>(fetch: () => Promise<T>, into: Signal<Loaded<T>> = signal(LOADING)) {
+  fetch().then(
     (value) => {
       into.value = {state: 'ready', value};
     },
     (error: unknown) => {
-      into.value = {state: 'failed', message: messageOf(error)};
+      const message = messageOf(error);
+      const again = () => {
+        unanswered.delete(again);
+        into.value = LOADING;
+        load(fetch, into);
+      };
+      const code = error instanceof ServerError ? error.code : '';
+      if (code === 'unreachable') unanswered.add(again);
+      const isWrong = code === 'bad_request' || code === 'not_found';
+      into.value = isWrong ? {state: 'failed', message} : {state: 'failed', message, again};
     },
   );
   return into;
@@ -35,17 +55,16 @@ export function settled<T>(of: Signal<Loaded<T>>): Promise<Loaded<T>> {
   });
 }
 
-// One promise per key: asking twice costs nothing, and a failure may be asked again.
+// One promise per key: asking twice costs nothing. What failed stays failed until somebody wants it
+// asked again: a view asks whenever it is drawn, and would go on for ever.
 export class Kept<T> {
   private readonly entries = new Map<string, Signal<Loaded<T>>>();
   constructor(private readonly most = 64) {}
 
   get(key: string, fetch: () => Promise<T>): Signal<Loaded<T>> {
     const known = this.entries.get(key);
-    if (known !== undefined && known.peek().state !== 'failed') return known;
-    const made = load(fetch(), known);
-    if (known !== undefined) known.value = LOADING;
-    this.entries.delete(key);
+    if (known !== undefined) return known;
+    const made = load(fetch);
     this.entries.set(key, made);
     if (this.entries.size > this.most) {
       const oldest = this.entries.keys().next().value;

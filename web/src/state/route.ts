@@ -7,10 +7,18 @@ export interface Route {
   readonly params: Readonly<Record<string, string>>;
 }
 
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // somebody typed a percent sign
+  }
+}
+
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
   return {
-    path: decodeURIComponent(path.replace(/\/+$/, '')),
+    path: decoded(path.replace(/\/+$/, '')),
     params: Object.fromEntries(new URLSearchParams(query)),
   };
 }

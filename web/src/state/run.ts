@@ -20,7 +20,7 @@ export const root = computed<string | null>(() =>
   run.value.state === 'ready' ? run.value.value.root : null,
 );
 
-async function fetchRun(): Promise<void> {
+export async function fetchRun(): Promise<void> {
   try {
     const found = await getJson(decodeRun, 'api/run');
     setVersion(found.state === 'ready' ? found.version : '');
@@ -58,7 +58,7 @@ function watch(): void {
 
 export async function start(): Promise<void> {
   await forgetToken();
-  load(getJson(analyses, 'api/analyses'), descriptors);
+  load(() => getJson(analyses, 'api/analyses'), descriptors);
   await fetchRun();
 }
 

@@ -10,6 +10,7 @@ export interface TileKey {
 }
 
 const MOST_BYTES = 192 * 1024 * 1024;
+const AGAIN_MS = 2000;
 const MOST_AT_ONCE = 4;
 const MOST_TRACKS = 64; // of one request, the server's limit
 
@@ -102,7 +103,8 @@ export class TileCache {
       });
     } catch {
       // Asked again in a while: the server may be busy.
-      for (const text of texts) this.failed.set(text, Date.now() + 2000);
+      for (const text of texts) this.failed.set(text, Date.now() + AGAIN_MS);
+      setTimeout(this.arrived, AGAIN_MS);
     }
     for (const text of texts) this.underWay.delete(text);
     --this.requests;

@@ -6,6 +6,7 @@ import {figureText} from '../render/cells';
 import {durationText, listText} from '../render/numbers';
 import {copy, tableCsv} from '../state/copying';
 import {findingsOf} from '../state/run';
+import {Code} from './code';
 import {eventHref, nameHref, stepHref} from './links';
 import {Prose} from './prose';
 import {When} from './states';
@@ -166,19 +167,7 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
               <p>
                 <Prose text={change.why} />
               </p>
-              {change.code !== '' && (
-                <pre>
-                  <code>{change.code}</code>
-                  <button
-                    type="button"
-                    class="button plain"
-                    aria-label="Copy this code"
-                    onClick={() => void copy(change.code, 'Code')}
-                  >
-                    Copy
-                  </button>
-                </pre>
-              )}
+              {change.code !== '' && <Code text={change.code} />}
             </div>
           ))}
           {finding.verify !== '' && (

@@ -4,6 +4,7 @@ import {useEffect} from 'preact/hooks';
 import {chosenRun, getJson} from '../api/http';
 import {type RunEntry, type RunList, runList} from '../api/runs';
 import {bytesText, counted, countText} from '../render/numbers';
+import {returns} from '../state/connection';
 import {LOADING, type Loaded, messageOf} from '../state/loaded';
 import {href, refine, route} from '../state/route';
 import {run} from '../state/run';
@@ -31,7 +32,7 @@ export function OpenPage() {
       },
     );
     return () => asked.abort();
-  }, [folder]);
+  }, [folder, returns.value]);
   return (
     <>
       <div class="head">

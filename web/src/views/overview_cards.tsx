@@ -7,6 +7,7 @@ import {go, href} from '../state/route';
 import {Bars, Legend} from './charts/bars';
 import {Columns} from './charts/columns';
 import {CopyButtons} from './copy_buttons';
+import {FactList} from './fact_list';
 import {DataTable} from './table';
 
 const RANKS_SHOWN = 8;
@@ -224,21 +225,21 @@ export function StepTimesCard({steps}: {steps: Answer}) {
           </p>
         </div>
         {times !== undefined && time !== undefined && (
-          <dl class="figures">
-            {(
+          <FactList
+            look="figures"
+            facts={(
               [
                 ['mean', 'mean_ns'],
                 ['median', 'median_ns'],
                 ['95th percentile', 'p95_ns'],
                 ['throughput', 'steps_per_second'],
               ] as const
-            ).map(([title, name]) => (
-              <div key={name} data-tip={columnOf(times, name)?.about}>
-                <dt>{title}</dt>
-                <dd>{cellText(columnOf(times, name)!, valueAt(times, time, name))}</dd>
-              </div>
-            ))}
-          </dl>
+            ).map(([title, name]) => ({
+              name: title,
+              value: cellText(columnOf(times, name)!, valueAt(times, time, name)),
+              about: columnOf(times, name)?.about,
+            }))}
+          />
         )}
       </div>
       <StepColumns table={each} rank={ranks[0] ?? null} names={names} colours={colours} />

@@ -2,23 +2,25 @@
 import type {Run} from '../api/run';
 import {bytesText, counted, countText, durationText} from '../render/numbers';
 import {titleOf} from '../state/run';
+import {type Fact, FactList} from './fact_list';
 
 export function Facts({run}: {run: Run}) {
   const info = run.info;
   if (info === null) return null;
   const devices = new Map<string, number>();
   for (const device of info.devices) devices.set(device.name, (devices.get(device.name) ?? 0) + 1);
-  const facts: [string, string, string][] = [];
+  const facts: Fact[] = [];
+  const say = (name: string, value: string, about: string) => facts.push({name, value, about});
   const steps = info.steps;
   if (steps !== null && steps.count > 0 && steps.mean_ns !== null) {
-    facts.push(['Mean step', durationText(steps.mean_ns), 'of the traced steps, on the host']);
-    facts.push(['Traced steps', countText(steps.count), 'on all ranks together']);
+    say('Mean step', durationText(steps.mean_ns), 'of the traced steps, on the host');
+    say('Traced steps', countText(steps.count), 'on all ranks together');
   }
-  facts.push(['Ranks', countText(info.run.ranks), 'training processes in these files']);
+  say('Ranks', countText(info.run.ranks), 'training processes in these files');
   if (run.time !== null && run.time.length_ns > 0) {
-    facts.push(['Length', durationText(run.time.length_ns), 'from the first to the last event']);
+    say('Length', durationText(run.time.length_ns), 'from the first to the last event');
   }
-  if (info.run.events > 0) facts.push(['Events', countText(info.run.events), 'of all kinds']);
+  if (info.run.events > 0) say('Events', countText(info.run.events), 'of all kinds');
   const device = info.devices[0];
   const about = [
     device?.name,
@@ -34,14 +36,7 @@ export function Facts({run}: {run: Run}) {
         <h1>{titleOf(run)}</h1>
         <p>{about.join(' · ')}</p>
       </div>
-      <dl class="figures">
-        {facts.map(([name, value, tip]) => (
-          <div key={name} data-tip={tip}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList look="figures" facts={facts} />
     </div>
   );
 }

@@ -6,6 +6,7 @@ import {answerOf, descriptors} from '../state/run';
 import {optionsOf, Settings} from './ask';
 import {Legend} from './charts/bars';
 import {BOUNDS, RooflineChart} from './charts/roofline';
+import {FactList} from './fact_list';
 import {Empty, Remarks, When} from './states';
 import {DataTable} from './table';
 
@@ -101,17 +102,21 @@ function Body({answer, by}: {answer: Answer; by: string}) {
           </section>
           <section class="card" aria-label="Devices">
             <h2>What the devices can do at best</h2>
-            <dl class="pairs">
-              {devices.shape.columns.map((column, i) => {
+            <FactList
+              look="pairs"
+              facts={devices.shape.columns.flatMap((column, i) => {
                 const value = devices.rows[0]?.[i] ?? null;
-                return value === null ? null : (
-                  <div key={column.name} data-tip={column.about}>
-                    <dt>{columnTitle(column)}</dt>
-                    <dd>{cellText(column, value)}</dd>
-                  </div>
-                );
+                return value === null
+                  ? []
+                  : [
+                      {
+                        name: columnTitle(column),
+                        value: cellText(column, value),
+                        about: column.about,
+                      },
+                    ];
               })}
-            </dl>
+            />
           </section>
         </>
       )}

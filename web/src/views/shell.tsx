@@ -4,6 +4,7 @@ import {signal} from '@preact/signals';
 import type {ComponentChildren} from 'preact';
 import {useEffect, useRef} from 'preact/hooks';
 import {bytesText, shareText} from '../render/numbers';
+import {connection} from '../state/connection';
 import {toast} from '../state/copying';
 import {messageOf} from '../state/loaded';
 import {href, route} from '../state/route';
@@ -88,6 +89,7 @@ export function Shell({children, whole}: {children: ComponentChildren; whole: bo
           ?
         </button>
       </header>
+      <Connection />
       <main id="content" class={whole ? 'whole' : ''} tabIndex={-1}>
         {children}
       </main>
@@ -105,6 +107,22 @@ export function Shell({children, whole}: {children: ComponentChildren; whole: bo
   );
 }
 
+// What is on the screen stays there; it may just not be all.
+function Connection() {
+  if (connection.value === 'there' || run.value.state === 'failed') return null;
+  return (
+    <p class="connection" role="alert">
+      <Prose
+        text={
+          connection.value === 'lost'
+            ? 'The server does not answer. Is `stepscope serve` still running, and the tunnel open? This page goes on by itself once it does.'
+            : 'The server was started again: open the address that it printed, with its new token.'
+        }
+      />
+    </p>
+  );
+}
+
 function ThemeIcon() {
   return (
     <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
@@ -118,7 +136,14 @@ function ThemeIcon() {
 export function LoadingPage() {
   const state = run.value;
   if (state.state === 'failed')
-    return <Trouble title="The server does not answer" text={state.message} />;
+    return (
+      <Trouble
+        title={
+          connection.value === 'there' ? 'The server refuses this' : 'The server does not answer'
+        }
+        text={state.message}
+      />
+    );
   if (state.state === 'ready' && state.value.state === 'failed') {
     return (
       <Trouble

@@ -12,13 +12,18 @@ export function Empty({title, children}: {title: string; children?: ComponentChi
   );
 }
 
-export function Failed({message}: {message: string}) {
+export function Failed({message, again}: {message: string; again?: (() => void) | undefined}) {
   return (
     <div class="state bad" role="alert">
       <h2>This could not be shown</h2>
       <p>
         <Prose text={message} />
       </p>
+      {again !== undefined && (
+        <button type="button" class="button" onClick={again}>
+          Try again
+        </button>
+      )}
     </div>
   );
 }
@@ -30,7 +35,7 @@ export function Waiting({label = 'Computing'}: {label?: string}) {
 export function When<T>(props: {of: Loaded<T>; children: (value: T) => ComponentChildren}) {
   const {of} = props;
   if (of.state === 'loading') return <Waiting />;
-  if (of.state === 'failed') return <Failed message={of.message} />;
+  if (of.state === 'failed') return <Failed message={of.message} again={of.again} />;
   return <>{props.children(of.value)}</>;
 }
 

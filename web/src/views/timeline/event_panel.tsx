@@ -4,6 +4,7 @@ import {KIND_TEXT} from '../../render/colours';
 import {countText, durationText} from '../../render/numbers';
 import {copy} from '../../state/copying';
 import {refine} from '../../state/route';
+import {type Fact, FactList} from '../fact_list';
 import {PanelPart, panelName} from './panel';
 
 interface Props {
@@ -13,30 +14,23 @@ interface Props {
 }
 
 export function EventPanel({details, goTo, close}: Props) {
-  const facts: [string, string, string?][] = [
-    ['Duration', durationText(details.duration_ns)],
-    [
-      'Starts at',
-      durationText(details.start_ns),
-      `${details.start_ns.toLocaleString('en')} ns since the start of the run`,
-    ],
-  ];
+  const facts: Fact[] = [];
+  const say = (name: string, value: string, about?: string) => facts.push({name, value, about});
+  say('Duration', durationText(details.duration_ns));
+  say(
+    'Starts at',
+    durationText(details.start_ns),
+    `${details.start_ns.toLocaleString('en')} ns since the start of the run`,
+  );
   if (details.self_ns !== null)
-    facts.push(['Self', durationText(details.self_ns), 'without what it called']);
-  facts.push(['Rank', String(details.rank)]);
-  if (details.step !== null) facts.push(['Step', String(details.step)]);
-  if (details.module !== null) facts.push(['Module', details.module]);
-  if (details.flags.length > 0) facts.push(['Odd', details.flags.join(', ').replaceAll('_', ' ')]);
+    say('Self', durationText(details.self_ns), 'without what it called');
+  say('Rank', String(details.rank));
+  if (details.step !== null) say('Step', String(details.step));
+  if (details.module !== null) say('Module', details.module);
+  if (details.flags.length > 0) say('Odd', details.flags.join(', ').replaceAll('_', ' '));
   return (
     <PanelPart title={details.name} kicker={KIND_TEXT[details.kind] ?? details.kind} close={close}>
-      <dl class="pairs">
-        {facts.map(([name, value, tip]) => (
-          <div key={name} data-tip={tip}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList look="pairs" facts={facts} />
       <div class="tools panel-tools">
         <button type="button" class="button" onClick={() => refine({q: details.name})}>
           Find all of this name
@@ -118,14 +112,10 @@ function Arguments({details}: {details: EventDetails}) {
   return (
     <>
       <h3>Arguments</h3>
-      <dl class="pairs arguments">
-        {entries.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{valueText(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList
+        look="pairs arguments"
+        facts={entries.map(([name, value]) => ({name, value: valueText(value)}))}
+      />
       {details.text !== null && <pre class="small">{details.text}</pre>}
     </>
   );

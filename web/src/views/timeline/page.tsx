@@ -13,6 +13,7 @@ import {
 import {RULER} from '../../render/frame';
 import {closedAtFirst, HEADING, type Layout} from '../../render/layout';
 import type {View} from '../../render/scale';
+import {returns} from '../../state/connection';
 import {copy, say, tableCsv, tableJson} from '../../state/copying';
 import {messageOf} from '../../state/loaded';
 import {refine, route} from '../../state/route';
@@ -144,7 +145,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
       },
     );
     return () => asked.abort();
-  }, [params.event]);
+  }, [params.event, returns.value]);
 
   // A stretch that a table or finding speaks of, with air around it.
   const showStretch = (found: View | null, air: number) => {

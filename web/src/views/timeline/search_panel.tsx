@@ -5,6 +5,7 @@ import {getJson} from '../../api/http';
 import {type EventRef, type SearchResult, searchResult} from '../../api/tracks';
 import {shortName} from '../../render/cells';
 import {counted, countText, durationText} from '../../render/numbers';
+import {returns} from '../../state/connection';
 import {LOADING, type Loaded, messageOf} from '../../state/loaded';
 import {CopyButtons} from '../copy_buttons';
 import {When} from '../states';
@@ -42,7 +43,7 @@ export function SearchPanel({query, rank, goTo, close}: Props) {
       clearTimeout(wait);
       asked.abort();
     };
-  }, [query, rank]);
+  }, [query, rank, returns.value]);
   useEffect(() => {
     const keys = (event: KeyboardEvent) => {
       const target = event.target;

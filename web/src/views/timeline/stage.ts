@@ -50,6 +50,7 @@ export class Stage {
   private chosen: EventRef | null = null;
   private arrows: Arrow[] = [];
   private asked = 0; // the frame that was asked for
+  private gone = false;
   private last = 0;
   private resting: ReturnType<typeof setTimeout> | undefined;
   private readonly controls: Controls;
@@ -74,6 +75,7 @@ export class Stage {
   }
 
   destroy(): void {
+    this.gone = true;
     this.controls.destroy();
     this.sizes.disconnect();
     cancelAnimationFrame(this.asked);
@@ -150,7 +152,8 @@ export class Stage {
   }
 
   redraw(): void {
-    if (this.asked === 0) this.asked = requestAnimationFrame((now) => this.frame(now));
+    if (this.asked === 0 && !this.gone)
+      this.asked = requestAnimationFrame((now) => this.frame(now));
   }
 
   private frame(now: number): void {

@@ -25,7 +25,7 @@ export function StretchPanel({
 }) {
   const asked = useMemo(
     () =>
-      load(
+      load(() =>
         getJson(selection, 'api/selection', {
           from_ns: Math.round(stretch.from),
           to_ns: Math.round(stretch.to),
