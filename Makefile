@@ -120,7 +120,8 @@ tsan: build-tsan/build.ninja ## unit tests with ThreadSanitizer
 	@$(FIXED_ADDRESSES) cmake --build build-tsan -j$(JOBS) --target all unit_tests
 	@$(FIXED_ADDRESSES) $(CTEST) --test-dir build-tsan
 
-serve-dev: dev ## the server under its tests, built with ASan and UBSan
+serve-dev: build-dev/build.ninja ## the server under its tests, built with ASan and UBSan
+	@cmake --build build-dev -j$(JOBS) --target stepscope
 	@STEPSCOPE_BIN=build-dev/stepscope $(PYTEST) $(wildcard tests/e2e/test_serve_*.py)
 
 serve-tsan: build-tsan/build.ninja ## the same with ThreadSanitizer

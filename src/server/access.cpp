@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "server/plain_page.h"
 
 namespace stepscope::server {
 namespace {
@@ -35,6 +36,12 @@ std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
+}
+
+// A person at a browser, not a script or the page.
+bool wants_page(const Request& request, const Target& target) {
+  return target.path.empty() &&
+         request.header("accept").find("text/html") != std::string_view::npos;
 }
 
 }  // namespace
@@ -93,6 +100,12 @@ std::optional<Response> Access::refusal(const Request& request, const Target& ta
     return error_response(400, "bad_request", "a request needs one Host header");
   }
   if (!is_known_host(request.header("host"))) {
+    if (wants_page(request, target)) {
+      return plain_page(403, "This server does not answer to that name",
+                        "<p>It answers to localhost, 127.0.0.1 and [::1]. Behind a proxy, start it "
+                        "with <code>--allow-host</code> and the name that stands in the "
+                        "address.</p>\n");
+    }
     return error_response(403, "forbidden",
                           "this server answers to localhost, 127.0.0.1 and [::1] only; "
                           "--allow-host NAME adds the name of a proxy");
@@ -102,9 +115,15 @@ std::optional<Response> Access::refusal(const Request& request, const Target& ta
     return error_response(403, "forbidden", "pages of other sites may not ask this server");
   }
   if (has_token(request, target)) return std::nullopt;
-  Response refused = error_response(401, "unauthorized",
-                                    "the token is missing or wrong: open the address that "
-                                    "`stepscope serve` has printed, with its token");
+  Response refused =
+      wants_page(request, target)
+          ? plain_page(401, "This address needs its token",
+                       "<p>Open the whole address that <code>stepscope serve</code> printed, with "
+                       "<code>?token=</code> in it. Each start of the server has a token of its "
+                       "own: one of before opens nothing.</p>\n")
+          : error_response(401, "unauthorized",
+                           "the token is missing or wrong: open the address that "
+                           "`stepscope serve` has printed, with its token");
   refused.headers.emplace_back("WWW-Authenticate", "Bearer");
   return refused;
 }

@@ -67,6 +67,20 @@ TEST(Access, WantsTheTokenInOneOfThreePlaces) {
   EXPECT_EQ(status(access, {{"host", "localhost"}, {"cookie", pair}}, {{"token", "old"}}), 401U);
 }
 
+TEST(Access, TellsPeopleOnAPage) {
+  const Access access(kToken, "", {});
+  const auto type = [&](const char* host, const char* accept, const char* path) {
+    Request request{.method = "GET", .target = "/", .headers = {{"host", host}}};
+    request.headers["accept"] = accept;
+    return access.refusal(request, {.path = path, .query = {}})->content->type;
+  };
+  for (const char* host : {"localhost", "evil.example"}) {
+    EXPECT_EQ(type(host, "text/html,*/*;q=0.8", ""), "text/html; charset=utf-8");
+    EXPECT_EQ(type(host, "*/*", ""), "application/json");
+    EXPECT_EQ(type(host, "text/html", "api/run"), "application/json");
+  }
+}
+
 TEST(Access, TokensDiffer) {
   const auto one = random_token();
   const auto two = random_token();

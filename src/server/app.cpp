@@ -308,7 +308,10 @@ Response App::answer(const Request& request) {
     }
     const auto target = parse_target(request.target, options_.base_path);
     if (!target) return failed(target.error());
-    if (auto refusal = access_.refusal(request, *target)) return *std::move(refusal);
+    if (auto refusal = access_.refusal(request, *target)) {
+      refusal->headers.emplace_back("Cache-Control", "no-store");
+      return *std::move(refusal);
+    }
     Response response = route(*target);
     if (target->query.contains("token")) {
       response.headers.emplace_back("Set-Cookie", access_.cookie());

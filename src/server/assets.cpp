@@ -7,20 +7,20 @@
 #include <system_error>
 #include <utility>
 
+#include "server/plain_page.h"
+
 namespace stepscope::server {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNotBuilt =
-    "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>stepscope</title>\n"
-    "<h1>The page is not built</h1>\n"
     "<p>This program came without its page. In a checkout <code>make web</code> builds it; then "
     "start <code>stepscope serve</code> again. <code>--assets FOLDER</code> names a page that lies "
     "elsewhere.</p>\n"
     "<p>The interface is there all the same: <a href=\"api/run\">api/run</a>, "
     "<a href=\"api/analyses\">api/analyses</a>, <a href=\"api/findings\">api/findings</a>, "
-    "<a href=\"openapi.json\">openapi.json</a>.</p>\n</html>\n";
+    "<a href=\"openapi.json\">openapi.json</a>.</p>\n";
 
 std::string_view type_of(std::string_view name) {
   struct Known {
@@ -82,9 +82,7 @@ std::optional<Response> Assets::file(std::string_view name) {
   if (name.empty()) name = "index.html";
   if (const auto found = files_.find(name); found != files_.end()) return found->second;
   if (name != "index.html") return std::nullopt;
-  Response missing = answer_of("text/html; charset=utf-8", std::string(kNotBuilt));
-  missing.status = 503;
-  return missing;
+  return plain_page(503, "The page is not built", kNotBuilt);
 }
 
 }  // namespace stepscope::server

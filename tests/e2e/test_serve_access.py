@@ -31,6 +31,14 @@ def test_nothing_is_given_without_the_token(served: Served) -> None:
         assert served.ask(path, {"Authorization": "Bearer wrong"}, token=False).status == 401
 
 
+def test_people_without_the_token_are_told_on_a_page(served: Served) -> None:
+    for path in ("", "?token=wrong"):
+        page = served.ask(path, {"Accept": "text/html,*/*;q=0.8"}, token=False)
+        assert page.status == 401 and page.headers["content-type"].startswith("text/html")
+        assert b"stepscope serve" in page.body and served.token.encode() not in page.body
+        assert "set-cookie" not in page.headers and page.headers["cache-control"] == "no-store"
+
+
 def test_the_token_in_the_address_becomes_a_cookie(served: Served) -> None:
     first = served.ask(f"?token={served.token}", token=False)
     assert first.status == 200
