@@ -166,6 +166,22 @@ void write_devices(JsonWriter& json, const session::Stretch& stretch) {
   json.end_list();
 }
 
+void write_lines(JsonWriter& json, const session::Stretch& stretch) {
+  json.key("lines");
+  json.begin_list();
+  for (std::size_t i = 0; i < std::min(kMostNames, stretch.lines.size()); ++i) {
+    const session::StretchLine& line = stretch.lines[i];
+    json.begin_object();
+    json.member("rank", line.rank);
+    json.member("time_ns", line.time);
+    json.member("level", line.level);
+    json.member("text", line.text);
+    json.end_object();
+  }
+  json.end_list();
+  json.member("lines_count", stretch.lines.size());
+}
+
 }  // namespace
 
 void write_time(JsonWriter& json, const Timeline& timeline) {
@@ -299,6 +315,7 @@ base::Result<Answered> selection_answer(Asked& asked) {
   json.member("events", stretch.events);
   write_names(json, stretch);
   write_devices(json, stretch);
+  write_lines(json, stretch);
   json.end_object();
   return Answered{.body = std::move(json).finish()};
 }

@@ -256,6 +256,25 @@ def test_the_whole_run_as_a_selection_is_the_analysis(trace: tuple[Served, Any])
     assert served.ask("api/selection?tracks=999").status == 400
 
 
+def test_a_stretch_has_the_lines_that_were_logged_in_it(run: tuple[Served, str]) -> None:
+    served, _ = run
+    levels = served.ask("api/analyses/log").json["tables"]["levels"]
+    time = served.ask("api/run").json["time"]
+    length = time["length_ns"] if time else 0
+    cuts = [0, length // 3, 2 * length // 3, length + 1]
+    parts = [
+        served.ask(f"api/selection?from_ns={a}&to_ns={b}").json
+        for a, b in zip(cuts, cuts[1:], strict=False)
+    ]
+    lines = [line for part in parts for line in part["lines"]]
+    assert sum(part["lines_count"] for part in parts) == sum(row["lines"] for row in levels)
+    assert [line["time_ns"] for line in lines] == sorted(line["time_ns"] for line in lines)
+    counted = Counter((line["rank"], line["level"] >= 40) for line in lines)
+    for rank in {row["rank"] for row in levels}:
+        errors = sum(r["lines"] for r in levels if r["rank"] == rank and r["level"] == "error")
+        assert counted[rank, True] == errors
+
+
 def test_gaps_of_a_device_are_its_idle_time(trace: tuple[Served, Any]) -> None:
     served, _ = trace
     about = tracks_of(served)

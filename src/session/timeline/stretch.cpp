@@ -123,6 +123,21 @@ void add_device(StretchDevice& sum, const TimelineTrack& idle, const Timeline& t
   }
 }
 
+void add_lines(std::vector<StretchLine>& lines, const TimelineTrack& log,
+               const StretchRequest& request) {
+  for (const TrackPart& part : log.parts) {
+    for (const Lane& lane : part.lanes) {
+      std::size_t position = lane.first_at(request.from - part.offset);
+      for (; position < lane.size(); ++position) {
+        const Nanos time = lane.start(position) + part.offset;
+        if (time >= request.to) break;
+        const std::uint32_t item = lane.item(position);
+        lines.push_back({log.rank, time, part.kind(item) * 10, std::string(part.name(item))});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Stretch stretch_of(const Timeline& timeline, const Study& study, const StretchRequest& request) {
@@ -135,6 +150,11 @@ Stretch stretch_of(const Timeline& timeline, const Study& study, const StretchRe
     for (const TrackPart& part : track.parts) sums.add(part);
   }
   Stretch out = sums.take();
+  for (const std::uint32_t t : request.tracks) {
+    const TimelineTrack& track = timeline.tracks[t];
+    if (track.kind == TrackKind::kLog) add_lines(out.lines, track, request);
+  }
+  std::ranges::stable_sort(out.lines, {}, &StretchLine::time);
   for (const TimelineTrack& track : timeline.tracks) {
     if (track.kind != TrackKind::kDeviceIdle || !devices.contains({track.rank, *track.device})) {
       continue;

@@ -39,12 +39,20 @@ struct StretchCounter {
   double last = 0;
 };
 
+struct StretchLine {
+  std::int32_t rank = 0;
+  base::Nanos time = 0;
+  int level = 0;  // in tens, as Python's logging counts
+  std::string text;
+};
+
 struct Stretch {
   std::uint64_t events = 0;
   std::vector<StretchName> names;  // those with most time of their own first; all
   std::vector<StretchName> kinds;  // so too, without names
   std::vector<StretchDevice> devices;
   std::vector<StretchCounter> counters;
+  std::vector<StretchLine> lines;  // of logs, by time
 };
 
 Stretch stretch_of(const Timeline& timeline, const Study& study, const StretchRequest& request);

@@ -177,6 +177,8 @@ export interface Selection {
     causes: Record<string, number>;
   }[];
   counters: {track: number; min: number | null; max: number | null; mean: number | null}[];
+  lines: {rank: number; time_ns: number; level: number; text: string}[];
+  lines_count: number;
 }
 
 const byCause: Decoder<Record<string, number>> = (json, where) =>
@@ -234,4 +236,9 @@ export const selection: Decoder<Selection> = object<Selection>({
     ),
     [],
   ),
+  lines: or(
+    list(object<Selection['lines'][number]>({rank: number, time_ns: number, level: number, text})),
+    [],
+  ),
+  lines_count: or(number, 0),
 });

@@ -101,3 +101,10 @@ const KINDS: Readonly<Record<string, string>> = {
 export function kindVariable(kind: string): string {
   return KINDS[kind] ?? '--s7';
 }
+
+const LEVELS = ['line', 'debug line', 'info', 'warning', 'error', 'critical'];
+
+// Of a log line, counted as Python's logging does.
+export function levelText(level: number): string {
+  return LEVELS[Math.floor(level / 10)] ?? 'log line';
+}

@@ -30,7 +30,7 @@ function Found({found}: {found: Findings}) {
             ? 'What to look at first'
             : found.healthy
               ? 'Nothing is wrong here'
-              : 'Nothing could be judged'}
+              : 'This run cannot be judged'}
         </h2>
         {found.findings.length > 0 && <CopyFindings found={found} />}
       </div>

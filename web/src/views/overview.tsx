@@ -12,7 +12,7 @@ import {Empty, When} from './states';
 export function OverviewPage() {
   const run = readyRun.value!;
   const info = run.info;
-  const hasTrace = (info?.run.windows ?? 0) > 0;
+  const hasTrace = (info?.run.windows ?? 0) > 0 && (info?.run.events ?? 0) > 0;
   const hasRecording = (info?.recordings.length ?? 0) > 0;
   return (
     <>
@@ -41,9 +41,12 @@ export function OverviewPage() {
                 </section>
               )}
               {!hasTrace && !hasRecording && (info?.snapshots ?? 0) === 0 && (
-                <Empty title="Nothing to draw">
-                  These files hold no trace, recording or memory snapshot.
-                </Empty>
+                <section class="card" aria-label="Nothing to draw">
+                  <Empty title="Nothing to draw">
+                    These files hold no events, recordings or memory snapshots. A trace gets its
+                    events when the profiler is stopped: was it?
+                  </Empty>
+                </section>
               )}
             </>
           )}

@@ -127,8 +127,8 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
         </>
       )}
       <div class="card-links small">
-        <a href={href('ask/idle-time')}>Why the GPU waits</a>
-        <a href={href('ask/stalls')}>What on the host keeps it waiting</a>
+        {hasGpu && <a href={href('ask/idle-time')}>Why the GPU waits</a>}
+        {hasGpu && <a href={href('ask/stalls')}>What on the host keeps it waiting</a>}
         <a href={href('ask/steps')}>All steps</a>
         <span class="room" />
         {parts !== undefined && <CopyButtons table={parts} of="the parts of the average step" />}

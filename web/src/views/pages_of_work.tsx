@@ -48,7 +48,7 @@ export function OperatorsPage() {
           id: 'stacks',
           table: 'stacks',
           title: 'By stack',
-          columns: ['rank', 'name', 'stack', ...OPERATOR.slice(0, 6)],
+          columns: ['rank', 'name', 'stack', ...OPERATOR.slice(0, 5)],
         },
         {id: 'tensor-cores', table: 'tensor_cores', title: 'Tensor cores'},
       ]}

@@ -203,6 +203,7 @@ const KEYS: readonly (readonly [string[], string])[] = [
   [['/'], 'search the timeline, or filter a table'],
   [['N', 'P'], 'next and previous hit of a search'],
   [['F'], 'show the chosen event or stretch in full width'],
+  [['M'], 'statistics of the chosen event, or of what is in view'],
   [['0'], 'show the whole run'],
   [['Esc'], 'close what is open, choose nothing'],
   [['1', '…', '8'], 'go to a page'],

@@ -4,7 +4,7 @@ import {numberAt, type Table, valueAt} from '../../api/tables';
 import {shortName} from '../../render/cells';
 import {durationText, numberText, shareText, shortNumberText} from '../../render/numbers';
 import {decades, logAxis, place, ridge, roofAt} from '../../render/roofline';
-import {href} from '../../state/route';
+import {evidenceLink, nameHref} from '../links';
 import {useWidth} from '../width';
 
 const HEIGHT = 430;
@@ -22,6 +22,7 @@ interface Point {
   time: number;
   bound: string;
   tip: string;
+  link: string;
 }
 
 function points(table: Table): Point[] {
@@ -40,6 +41,7 @@ function points(table: Table): Point[] {
         intensity,
         flops: speed * 1e12,
         time,
+        link: evidenceLink(table, row)?.href ?? nameHref(text, null),
         bound: String(valueAt(table, row, 'bound') ?? ''),
         tip: `${shortName(text)}\n${durationText(time)} · ${numberText(speed)} TFLOP/s · ${numberText(intensity)} FLOP per byte · ${
           peak === null ? '' : `${shareText(peak)} of the arithmetic`
@@ -146,15 +148,15 @@ export function RooflineChart({table, devices}: {table: Table; devices: Table}) 
         {shown.map((point, i) => (
           <a
             key={i}
-            href={href('timeline', {q: point.name.split(/[ (]/)[0]})}
+            href={point.link}
             aria-label={`${shortName(point.name)}: ${durationText(point.time)}`}
+            data-tip={point.tip}
           >
             <circle
               cx={place(point.intensity, xAxis)}
               cy={place(point.flops, yAxis)}
               r={4 + 12 * Math.sqrt(point.time / longest)}
               style={{fill: BOUND_COLOURS[point.bound] ?? 'var(--s7)'}}
-              data-tip={point.tip}
             />
           </a>
         ))}

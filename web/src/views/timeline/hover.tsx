@@ -2,12 +2,10 @@
 import type {Signal} from '@preact/signals';
 import type {Tracks} from '../../api/tracks';
 import {shortName} from '../../render/cells';
-import {CAUSE_TEXT, KIND_TEXT} from '../../render/colours';
+import {CAUSE_TEXT, KIND_TEXT, levelText} from '../../render/colours';
 import {counterText} from '../../render/frame';
 import {counted, durationText} from '../../render/numbers';
 import type {Under} from './stage';
-
-const LEVELS = ['line', 'debug line', 'info', 'warning', 'error', 'critical'];
 
 function words(under: Under, tracks: Tracks): [string, string] | null {
   const {track} = under.place;
@@ -20,7 +18,7 @@ function words(under: Under, tracks: Tracks): [string, string] | null {
     const cause = tracks.causes[hit.kind] ?? 'other';
     return [`Idle ${durationText(hit.duration)}`, `${cause}: ${CAUSE_TEXT[cause] ?? ''}`];
   }
-  if (track.kind === 'log') return [hit.name, LEVELS[hit.kind] ?? 'log line'];
+  if (track.kind === 'log') return [hit.name, levelText(10 * hit.kind)];
   const kind = tracks.kinds[hit.kind] ?? 'other';
   const about =
     track.kind === 'steps'

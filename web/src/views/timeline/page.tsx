@@ -194,9 +194,20 @@ function Timeline({tracks}: {tracks: Tracks}) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const now = route.peek().params;
       const there = stretchOf(now);
-      if (event.key === 'Escape') refine({event: null, sel: null, q: null});
-      else if (event.key === '0') stage.current?.show({from: 0, to: tracks.length_ns});
-      else if (event.key.toLowerCase() === 'f') {
+      if (event.key === 'Escape') {
+        refine({event: null, sel: null, q: null});
+        setLegend(false);
+      }
+      if (event.key === '0') stage.current?.show({from: 0, to: tracks.length_ns});
+      else if (event.key.toLowerCase() === 'm') {
+        // What dragging along the ruler does: the chosen event, or what is in view.
+        const {from, to} = stage.current!.inside(
+          chosen === null
+            ? stage.current!.motion.target
+            : {from: chosen.start_ns, to: chosen.start_ns + chosen.duration_ns},
+        );
+        refine({sel: `${Math.round(from)}-${Math.round(to)}`, event: null});
+      } else if (event.key.toLowerCase() === 'f') {
         if (there !== null) stage.current?.show(there);
         else if (chosen !== null) {
           const air = Math.max(chosen.duration_ns * 0.1, 100);
@@ -215,6 +226,15 @@ function Timeline({tracks}: {tracks: Tracks}) {
   const panel =
     query !== '' || chosen !== null || stretch !== null || legend ? (
       <aside class="panel" aria-label="Details">
+        {query !== '' && (
+          <SearchPanel
+            query={query}
+            rank={params.rank}
+            short={chosen !== null}
+            goTo={goTo}
+            close={() => refine({q: null, rank: null})}
+          />
+        )}
         {legend && <LegendPanel tracks={tracks} close={() => setLegend(false)} />}
         {chosen !== null && (
           <EventPanel details={chosen} goTo={goTo} close={() => refine({event: null})} />
@@ -225,14 +245,6 @@ function Timeline({tracks}: {tracks: Tracks}) {
             stretch={stretch}
             tracks={tracks}
             close={() => refine({sel: null})}
-          />
-        )}
-        {query !== '' && (
-          <SearchPanel
-            query={query}
-            rank={params.rank}
-            goTo={goTo}
-            close={() => refine({q: null, rank: null})}
           />
         )}
       </aside>

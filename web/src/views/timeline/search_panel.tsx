@@ -7,6 +7,7 @@ import {shortName} from '../../render/cells';
 import {counted, countText, durationText} from '../../render/numbers';
 import {returns} from '../../state/connection';
 import {LOADING, type Loaded, messageOf} from '../../state/loaded';
+import {refine} from '../../state/route';
 import {CopyButtons} from '../copy_buttons';
 import {When} from '../states';
 import {PanelPart, panelName} from './panel';
@@ -15,11 +16,12 @@ import {hitsTable} from './statistics_table';
 interface Props {
   query: string;
   rank: string | undefined;
+  short: boolean; // something else stands below it
   goTo: (ref: EventRef) => void;
   close: () => void;
 }
 
-export function SearchPanel({query, rank, goTo, close}: Props) {
+export function SearchPanel({query, rank, short, goTo, close}: Props) {
   const result = useSignal<Loaded<SearchResult>>(LOADING);
   const at = useSignal(-1);
   useEffect(() => {
@@ -78,14 +80,20 @@ export function SearchPanel({query, rank, goTo, close}: Props) {
               <p class="soft small numbers" role="status">
                 {counted(found.count, 'event')} · Enter or N for the next, P for the one before
               </p>
-              {found.names.length > 1 && (
+              {found.names.length > 1 && !short && (
                 <>
                   <h3>By name</h3>
                   <ul class="refs">
                     {found.names.slice(0, 6).map((each) => (
-                      <li key={each.name} class="plain-row">
-                        <span data-tip={each.name}>{panelName(each.name)}</span>
-                        <i class="numbers">{`${countText(each.count)} × · ${durationText(each.total_ns)}`}</i>
+                      <li key={each.name}>
+                        <button
+                          type="button"
+                          data-tip={each.name}
+                          onClick={() => refine({q: each.name})}
+                        >
+                          <span>{panelName(each.name)}</span>
+                          <i class="numbers">{`${countText(each.count)} × · ${durationText(each.total_ns)}`}</i>
+                        </button>
                       </li>
                     ))}
                   </ul>
@@ -97,7 +105,7 @@ export function SearchPanel({query, rank, goTo, close}: Props) {
                   <CopyButtons table={hitsTable(found)} />
                 </span>
               </div>
-              <ul class="refs hits">
+              <ul class={`refs hits${short ? ' short' : ''}`}>
                 {found.hits.map((hit, i) => (
                   <li key={`${hit.rank}.${hit.window}.${hit.ordinal}`}>
                     <button

@@ -2,7 +2,7 @@
 import {useMemo} from 'preact/hooks';
 import {getJson} from '../../api/http';
 import {type Selection, selection, type Tracks} from '../../api/tracks';
-import {CAUSE_TEXT, causeVariable} from '../../render/colours';
+import {CAUSE_TEXT, causeVariable, levelText} from '../../render/colours';
 import {counterText} from '../../render/frame';
 import {countText, durationText, shareText} from '../../render/numbers';
 import type {View} from '../../render/scale';
@@ -44,6 +44,36 @@ export function StretchPanel({
   );
 }
 
+const MOST_LINES = 20;
+
+function LogLines({found}: {found: Selection}) {
+  return (
+    <>
+      <h3>
+        Log lines
+        {found.lines_count > 1 && <span class="faint">{` ${countText(found.lines_count)}`}</span>}
+      </h3>
+      <ul class="log-lines">
+        {found.lines.slice(0, MOST_LINES).map((line, i) => (
+          <li key={i} class={line.level >= 40 ? 'bad-text' : undefined}>
+            {line.text}
+            <i class="numbers">{`${levelText(line.level)} · rank ${line.rank} · ${durationText(line.time_ns)}`}</i>
+          </li>
+        ))}
+      </ul>
+      {found.lines_count > MOST_LINES && (
+        <p class="faint small">{`and ${countText(found.lines_count - MOST_LINES)} more`}</p>
+      )}
+    </>
+  );
+}
+
+// Ranks have counters of the same names.
+function counterName(track: Tracks['tracks'][number] | undefined): string {
+  if (track === undefined) return '';
+  return track.rank === null ? track.label : `rank ${track.rank} · ${track.label}`;
+}
+
 function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
   const causes = [...new Set(found.devices.flatMap((device) => Object.keys(device.causes)))].filter(
     (cause) => found.devices.some((device) => (device.causes[cause] ?? 0) > 0),
@@ -51,6 +81,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
   return (
     <>
       <p class="soft small numbers">{`from ${durationText(found.from_ns)} · ${countText(found.events)} events`}</p>
+      {found.lines.length > 0 && <LogLines found={found} />}
       {found.devices.length > 0 && (
         <>
           <h3>How the GPUs spent it</h3>
@@ -120,7 +151,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
               const track = tracks.tracks[counter.track];
               return counter.mean === null ? null : (
                 <li key={counter.track} class="plain-row">
-                  <span>{track?.label ?? ''}</span>
+                  <span>{counterName(track)}</span>
                   <i class="numbers">{`${counterText(counter.mean, track?.unit ?? null)} on average`}</i>
                 </li>
               );
