@@ -1,6 +1,12 @@
 // Debian's Chromium, and what every test expects of a page: no error in the console, no request to
 // anywhere but the server.
-import {type Browser, type BrowserContext, chromium, type Page} from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 import {expect} from 'vitest';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -38,9 +44,10 @@ const drawn = () =>
 export async function visit(
   browser: Browser,
   url: string,
-  until = '.finding, .state, h1:not(.loading-title)',
+  options: BrowserContextOptions & {until?: string} = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({viewport: {width: 1280, height: 800}});
+  const {until = '.finding, .state, h1:not(.loading-title)', ...about} = options;
+  const context = await browser.newContext({viewport: {width: 1280, height: 800}, ...about});
   const page = await context.newPage();
   page.setDefaultTimeout(120_000); // machines that build meanwhile are slow
   const troubles: string[] = [];

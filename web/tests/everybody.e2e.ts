@@ -106,6 +106,13 @@ describe('runs that lack something', () => {
       expect(csv).toContain('level');
       await at.go('#/timeline');
       await at.page.waitForSelector('.group-name:has-text("recorded")');
+      const {lines} = (await at.page.evaluate(async () =>
+        (await fetch('api/selection')).json(),
+      )) as {lines: {time_ns: number; text: string}[]};
+      const {time_ns, text} = lines.find((line) => line.text.includes('not finite'))!;
+      await at.go(`#/timeline?sel=${time_ns}-${time_ns + 1}`);
+      await at.page.waitForSelector(`.log-lines li:has-text("${text}")`);
+      await at.page.waitForSelector('.log-lines:has-text("error · rank")');
       await at.go('#/kernels');
       await at.page.waitForSelector('.state, .remark');
       expect(at.troubles).toEqual([]);

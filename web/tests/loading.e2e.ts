@@ -27,7 +27,7 @@ describe('while a run loads', () => {
     execFileSync('mkfifo', [pipe]); // comes when the test wants it to
     const server = await serve(sample('ddp/rank0.json.gz'), pipe);
     try {
-      const at = await visit(browser, server.url, '[role=progressbar]');
+      const at = await visit(browser, server.url, {until: '[role=progressbar]'});
       const bar = at.page.locator('[role=progressbar]');
       await at.page.waitForSelector('text=1 of 2 files');
       await expect.poll(() => bar.getAttribute('aria-valuenow')).toBe('100');

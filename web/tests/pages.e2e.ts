@@ -57,6 +57,20 @@ describe('the overview', () => {
       expect(where).toContain(shareText(Number(part.share)));
     }
   });
+  it('a line of code that is too long goes on further in than it began', async () => {
+    await at.go('#/');
+    await at.page.setViewportSize({width: 480, height: 800});
+    const lines = () =>
+      at.page.$eval('.change code span', (line) => {
+        const range = document.createRange();
+        range.selectNodeContents(line);
+        return [...range.getClientRects()].map((box) => box.left);
+      });
+    await expect.poll(async () => (await lines()).length).toBeGreaterThan(1);
+    const [first, second] = await lines();
+    expect(second! - first!).toBeGreaterThan(20);
+    await at.page.setViewportSize({width: 1280, height: 800});
+  });
   it('a click on evidence leads to the event in the timeline', async () => {
     await at.go('#/');
     await at.page.click('text=Show rank 0, step 3 in the timeline >> nth=1');

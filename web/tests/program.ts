@@ -16,10 +16,14 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function serve(...paths: string[]): Promise<Server> {
+export function serve(...paths: string[]): Promise<Server> {
+  return serveAt('0', ...paths); // any port that is free
+}
+
+export async function serveAt(port: string, ...paths: string[]): Promise<Server> {
   const child: ChildProcess = spawn(
     PROGRAM,
-    ['serve', '--no-open', '--port', '0', '--assets', PAGE, ...paths],
+    ['serve', '--no-open', '--port', port, '--assets', PAGE, ...paths],
     {stdio: ['ignore', 'pipe', 'pipe']},
   );
   let said = '';

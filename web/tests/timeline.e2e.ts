@@ -217,6 +217,10 @@ describe('the timeline', () => {
     await at.page.keyboard.press('Enter');
     await at.page.waitForSelector('.panel-part h2:text-is("aten::addmm")');
     await at.page.waitForURL(/event=\d+\.0\.\d+/);
+    // The hits stay where they were, and what was found is in view.
+    expect(await at.page.locator('.panel-part h2').first().textContent()).toBe('“aten::addmm”');
+    const below = at.page.locator('.panel-part h2:text-is("aten::addmm")');
+    expect((await below.boundingBox())!.y).toBeLessThan(700);
     const shared = at.page.url();
     const other = await at.context.newPage();
     await other.goto(shared);
@@ -276,6 +280,19 @@ describe('the timeline', () => {
     await at.page.waitForSelector('h3:has-text("Who took the time")');
     await at.page.waitForSelector('.panel:has-text("How the GPUs spent it")');
     await at.page.waitForURL(/sel=\d+-\d+/);
+  });
+  it('M has the statistics of what is chosen, or in view, without a pointer', async () => {
+    await at.go('#/timeline?from=100000000&to=300000000');
+    await arrived();
+    await at.page.keyboard.press('m');
+    const title = 'section[aria-label="Selected stretch"] h2';
+    await at.page.waitForSelector(`${title}:text-is("200 ms")`);
+    const event = (await found('aten::addmm', 'backward'))!;
+    await at.go(`#/timeline?event=${event.rank}.${event.window}.${event.ordinal}`);
+    await at.page.waitForSelector('.panel-part h2:text-is("aten::addmm")');
+    await at.page.keyboard.press('m');
+    await at.page.waitForSelector(`${title}:text-is("${durationText(event.duration_ns)}")`);
+    await at.page.keyboard.press('Escape');
   });
   it('a step of a table is that step in the timeline', async () => {
     const step = analysed(RANKS, 'steps', 'steps').find((row) => row.rank === 1 && row.step === 3)!;

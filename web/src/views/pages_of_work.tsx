@@ -42,7 +42,7 @@ export function OperatorsPage() {
           id: 'shapes',
           table: 'shapes',
           title: 'By shape',
-          columns: ['rank', 'name', 'shapes', ...OPERATOR.slice(0, 6)],
+          columns: ['rank', 'name', 'shapes', ...OPERATOR.slice(0, 5)],
         },
         {
           id: 'stacks',

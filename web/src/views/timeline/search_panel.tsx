@@ -1,6 +1,6 @@
 // Hits of a search: what they add up to, and each of them a click away; N and P go through them.
 import {useSignal} from '@preact/signals';
-import {useEffect} from 'preact/hooks';
+import {useEffect, useRef} from 'preact/hooks';
 import {getJson} from '../../api/http';
 import {type EventRef, type SearchResult, searchResult} from '../../api/tracks';
 import {shortName} from '../../render/cells';
@@ -65,6 +65,8 @@ export function SearchPanel({query, rank, short, goTo, close}: Props) {
     addEventListener('keydown', keys);
     return () => removeEventListener('keydown', keys);
   }, [goTo]);
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.children[at.value]?.scrollIntoView({block: 'nearest'}), [at.value]);
   return (
     <PanelPart
       title={`“${shortName(query)}”`}
@@ -105,7 +107,7 @@ export function SearchPanel({query, rank, short, goTo, close}: Props) {
                   <CopyButtons table={hitsTable(found)} />
                 </span>
               </div>
-              <ul class={`refs hits${short ? ' short' : ''}`}>
+              <ul ref={list} class={`refs hits${short ? ' short' : ''}`}>
                 {found.hits.map((hit, i) => (
                   <li key={`${hit.rank}.${hit.window}.${hit.ordinal}`}>
                     <button
