@@ -74,6 +74,15 @@ describe.each(['light', 'dark'] as const)('in %s', (theme) => {
     expect(csv.split('\n').length).toBeGreaterThan(10);
     JSON.parse(await copied(at.page, 'button:has-text("Copy JSON") >> nth=0'));
   });
+  it('a part of the flame graph that fills the width does so for others, too', async () => {
+    await at.go('#/modules');
+    await at.page.click('.flame button:has-text("Block_2")');
+    await at.page.waitForSelector('text=Show all again');
+    const other = await at.context.newPage();
+    await other.goto(at.page.url());
+    await other.waitForSelector('text=Show all again');
+    await other.close();
+  });
   it('nothing went wrong', () => expect(at.troubles).toEqual([]));
 });
 

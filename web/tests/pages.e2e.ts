@@ -100,6 +100,10 @@ describe('tables', () => {
     await at.page.waitForSelector('th[aria-sort=descending] button:has-text("calls")');
     const calls = (await cells()).map((row) => Number(row[1]!.replaceAll(',', '')));
     expect(calls).toEqual([...calls].sort((a, b) => b - a));
+    const other = await at.context.newPage(); // who gets the address sees the same
+    await other.goto(at.page.url());
+    await other.waitForSelector('th[aria-sort=descending] button:has-text("calls")');
+    await other.close();
     await at.page.fill('input[type=search]', 'layer_norm');
     await at.page.waitForURL(/filter=layer_norm/);
     const names = (await cells()).map((row) => row[0]!);

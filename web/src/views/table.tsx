@@ -22,6 +22,8 @@ import {
   sinceFirst,
 } from '../render/cells';
 import {counted, durationText} from '../render/numbers';
+import {refine, route} from '../state/route';
+import {sortOf, withSort} from '../state/sorting';
 import {CopyButtons} from './copy_buttons';
 import {evidenceLink} from './links';
 import {layOut} from './table_columns';
@@ -37,8 +39,19 @@ function compare(a: Cell, b: Cell): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+// The order stands in the address; of a column that this table does not have it is none.
+function useSorting({shape}: Table): [SortingState, (next: SortingState) => void] {
+  const text = route.value.params.sort ?? '';
+  const sort = sortOf(text, shape.name);
+  const isKnown = sort !== null && shape.columns.some((column) => column.name === sort.id);
+  return [
+    isKnown ? [sort] : [],
+    (next) => refine({sort: withSort(text, shape.name, next[0] ?? null)}),
+  ];
+}
+
 function useModel(table: Table, columns: readonly number[], filter: string) {
-  const [sorting, setSorting] = useState<SortingState>([]);
+  const [sorting, setSorting] = useSorting(table);
   const definitions = useMemo<ColumnDef<Row, Cell>[]>(
     () =>
       table.shape.columns.map((column, i) => ({

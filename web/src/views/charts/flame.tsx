@@ -1,9 +1,10 @@
 // A flame graph: the outermost on top, as wide as its time; a click makes one fill the width.
-import {useMemo, useState} from 'preact/hooks';
+import {useMemo} from 'preact/hooks';
 import {columnIndex, numberAt, type Table, valueAt} from '../../api/tables';
 import {figureText, shortName} from '../../render/cells';
 import {flameBoxes, zoomedBoxes} from '../../render/flame';
 import {shareText} from '../../render/numbers';
+import {refine, route} from '../../state/route';
 
 const ROW = 24;
 
@@ -14,7 +15,6 @@ function tint(name: string): string {
 }
 
 export function Flame({table, value, label}: {table: Table; value: string; label: string}) {
-  const [to, setTo] = useState<number | null>(null);
   const name = table.shape.drawing?.x ?? '';
   const unit = table.shape.columns[columnIndex(table.shape, value)]?.unit ?? '';
   const rows = useMemo(
@@ -30,6 +30,11 @@ export function Flame({table, value, label}: {table: Table; value: string; label
     [rows, table, value],
   );
   if (boxes.length === 0) return <p class="soft small">Nothing here took any time.</p>;
+  // Which part fills the width stands in the address, by its table, rank and row.
+  const key = `${table.shape.name}.${numberAt(table, rows[0], 'rank') ?? ''}.`;
+  const inside = route.value.params.inside ?? '';
+  const to = inside.startsWith(key) ? Number(inside.slice(key.length)) : null;
+  const setTo = (row: number | null) => refine({inside: row === null ? null : `${key}${row}`});
   const target = to === null ? undefined : boxes.find((box) => box.row === to);
   const shown = target === undefined ? boxes : zoomedBoxes(boxes, target);
   const depth = Math.max(...shown.map((box) => box.depth)) + 1;
