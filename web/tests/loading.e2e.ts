@@ -51,6 +51,22 @@ describe('while a run loads', () => {
   });
 });
 
+describe('behind a proxy', () => {
+  it('the page stands below a path of the site', async () => {
+    const server = await serve('--base-path', '/node/n7/8250', sample('gpt_bf16.json.gz'));
+    try {
+      const at = await visit(browser, server.url);
+      await at.page.waitForSelector('section[aria-label="Findings"] h2');
+      expect(new URL(at.page.url()).pathname).toBe('/node/n7/8250/');
+      await at.go('#/timeline');
+      await at.page.waitForSelector('.group-name');
+      expect(at.troubles).toEqual([]);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
 describe('a served folder', () => {
   it('offers its runs, opens one, and another', async () => {
     const root = join(folder, 'runs');

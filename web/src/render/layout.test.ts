@@ -49,6 +49,24 @@ describe('the arrangement', () => {
   });
 });
 
+it('counters that people look for come first, machine by machine', () => {
+  const counter = (id: number, group: string, label: string, rank: number | null) => ({
+    ...track(id, group, 'counter'),
+    label,
+    rank,
+  });
+  const mixed = [
+    counter(0, 'rank 0 · GPU 0', 'GPU 0 copies DtoD', 0),
+    counter(1, 'rank 0 · GPU 0', 'GPU 0 memory allocated', 0),
+    counter(2, 'rank 0 · GPU 0', 'GPU 0 queue length, stream 7', 0),
+    counter(3, 'rank 0 · GPU 0', 'GPU 0 utilisation', 0),
+    counter(4, 'node a', 'disk reads', null),
+    counter(5, 'node a', 'GPU 0 power', null),
+    counter(6, 'node b', 'GPU 0 power', null),
+  ];
+  expect(arranged(mixed).map((each) => each.id)).toEqual([3, 1, 2, 0, 5, 4, 6]);
+});
+
 describe('the layout', () => {
   it('stacks tracks below the heading of their group without overlap', () => {
     const layout = layOutTracks(tracks, new Set());

@@ -51,6 +51,8 @@ const SECTIONS: Readonly<Record<Track['kind'], number>> = {
   counter: 4,
 };
 const FEW_EVENTS = 3;
+// What people look for comes before what is merely there.
+const COUNTERS = [/utilisation/, /power/, /memory (allocated|used)/, /queue/];
 
 function groupOf(track: Track, devices: ReadonlyMap<number | null, string>): string {
   const rank =
@@ -81,10 +83,20 @@ export function arranged(tracks: readonly Track[]): Track[] {
   const place = (track: Track) => ranks.get(track.rank)! * 10 + SECTIONS[track.kind];
   const isQuiet = (track: Track) =>
     Number(track.kind === 'host_thread' && track.events < FEW_EVENTS);
+  const groups = [...new Set(tracks.map((track) => track.group))];
+  const counterPlace = (track: Track) => {
+    if (track.kind !== 'counter') return 0;
+    const at = COUNTERS.findIndex((each) => each.test(track.label));
+    // Machines have groups of their own, which stay in one piece.
+    const group = track.rank === null ? groups.indexOf(track.group) : 0;
+    return group * 10 + (at < 0 ? COUNTERS.length : at);
+  };
   return tracks
     .filter((track) => track.events > 0 || track.kind === 'device_idle')
-    .map((track) => ({...track, group: groupOf(track, devices)}))
-    .sort((a, b) => place(a) - place(b) || isQuiet(a) - isQuiet(b));
+    .sort(
+      (a, b) => place(a) - place(b) || isQuiet(a) - isQuiet(b) || counterPlace(a) - counterPlace(b),
+    )
+    .map((track) => ({...track, group: groupOf(track, devices)}));
 }
 
 // Of several ranks the counters are closed at first, so that the ranks can be seen together.

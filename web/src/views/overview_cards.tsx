@@ -229,14 +229,17 @@ export function StepTimesCard({steps}: {steps: Answer}) {
             look="figures"
             facts={(
               [
-                ['mean', 'mean_ns'],
-                ['median', 'median_ns'],
-                ['95th percentile', 'p95_ns'],
-                ['throughput', 'steps_per_second'],
+                ['mean', 'mean_ns', ''],
+                ['median', 'median_ns', ''],
+                ['95th percentile', 'p95_ns', ''],
+                ['throughput', 'steps_per_second', 'steps'],
               ] as const
-            ).map(([title, name]) => ({
+            ).map(([title, name, of]) => ({
               name: title,
-              value: cellText(columnOf(times, name)!, valueAt(times, time, name)),
+              value: cellText(columnOf(times, name)!, valueAt(times, time, name)).replace(
+                ' /',
+                ` ${of}/`,
+              ),
               about: columnOf(times, name)?.about,
             }))}
           />
