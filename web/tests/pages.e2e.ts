@@ -135,6 +135,16 @@ describe('tables', () => {
     const [first] = analysed(TRACE, analysis, table, ...top);
     expect((await cells())[0]!.join(' | ')).toContain(durationText(Number(first![time])));
   });
+  it.each(['operators', 'kernels', 'modules'])('%s in every way they are grouped', async (page) => {
+    await at.go(`#/${page}`);
+    const ways = await at.page.locator('.segments button').allTextContents();
+    expect(ways.length).toBeGreaterThan(1);
+    for (const way of ways) {
+      await at.page.click(`.segments button:text-is("${way}")`);
+      await at.page.waitForSelector(`section[aria-label="${way}"]`);
+      expect(await at.page.locator('.state.bad').count(), way).toBe(0);
+    }
+  });
   it('a row of a step or a gap leads to its time', async () => {
     const [gap] = analysed(TRACE, 'idle-time', 'gaps');
     await at.go('#/ask/idle-time');

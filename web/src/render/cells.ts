@@ -66,6 +66,7 @@ const SPELLED: Readonly<Record<string, string>> = {
   gpu: 'GPU',
   cpu: 'CPU',
   mfu: 'MFU',
+  hfu: 'HFU',
   flops: 'FLOPs',
 };
 

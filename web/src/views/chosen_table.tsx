@@ -59,7 +59,12 @@ function Chosen({
   ...props
 }: ChosenProps & {analysis: Analysis; by: Choice}) {
   const settings = by.settings ?? props.settings;
-  const standard = by.standard ?? props.standard ?? {};
+  // Another analysis need not have the settings of the page's own.
+  const standard = Object.fromEntries(
+    Object.entries(by.standard ?? props.standard ?? {}).filter(([name]) =>
+      analysis.parameters.some((parameter) => parameter.name === name),
+    ),
+  );
   const answer = answerOf(analysis, {...standard, ...optionsOf(analysis)});
   return (
     <>
