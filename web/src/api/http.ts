@@ -21,12 +21,19 @@ export function setVersion(value: string): void {
   version = value;
 }
 
+// An answer that nobody reads to its end holds one of the browser's few connections.
+function answered(response: Response): Promise<unknown> {
+  return response.arrayBuffer();
+}
+
 // The token is in the address once; from then on the cookie says who asks, and a shared address
 // does not carry it.
 export async function forgetToken(): Promise<void> {
   const url = new URL(location.href);
   if (!url.searchParams.has('token')) return;
-  await fetch(`api/run?token=${encodeURIComponent(url.searchParams.get('token')!)}`);
+  await answered(
+    await fetch(`api/run?token=${encodeURIComponent(url.searchParams.get('token')!)}`),
+  );
   url.searchParams.delete('token');
   history.replaceState(null, '', url);
 }
@@ -82,6 +89,7 @@ export async function lookForServer(): Promise<'there' | 'lost' | 'replaced'> {
   try {
     const response = await fetch(address('api/run', {}, false), {cache: 'no-store'});
     isAnswered.value = true;
+    await answered(response);
     return response.status === 401 ? 'replaced' : 'there';
   } catch {
     return 'lost';

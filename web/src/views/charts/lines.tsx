@@ -24,6 +24,13 @@ export interface LinesProps {
   height?: number;
 }
 
+// There is no step 0.5.
+const WHOLE_STEPS = Array.from({length: 10}, (_, i) => 10 ** i).flatMap((one) => [
+  one,
+  2 * one,
+  5 * one,
+]);
+
 function resolved(colour: string): string {
   const name = /var\((--\w+)\)/.exec(colour)?.[1];
   return name === undefined
@@ -66,7 +73,12 @@ export function Lines({
             : {}),
         },
         axes: [
-          {...axis, size: 30, values: (_, ticks) => ticks.map((v) => figureText(v, xUnit, true))},
+          {
+            ...axis,
+            size: 30,
+            values: (_, ticks) => ticks.map((v) => figureText(v, xUnit, true)),
+            ...(xUnit === 'number' || xUnit === 'count' ? {incrs: [...WHOLE_STEPS]} : {}),
+          },
           {
             ...axis,
             size: 72,
