@@ -292,3 +292,8 @@ def test_gaps_of_a_device_are_its_idle_time(trace: tuple[Served, Any]) -> None:
     assert gaps[start] >= longest["length_ns"]
     cause = tile.arrays["gap_cause"][tile.arrays["gap_start"].index(start)]
     assert about["causes"][cause] == longest["cause"]
+    # From afar most gaps are shorter than a column, and the device is as idle as it is.
+    far = tiles_from(served.ask(f"api/tiles/{idle['id']}/{about['max_level']}/0").body)[0]
+    device = served.ask("api/analyses/idle-time").json["tables"]["devices"][0]
+    shown = sum(far.arrays["gap_duration"])
+    assert 0.95 < shown / device["idle_ns"] < 1.05

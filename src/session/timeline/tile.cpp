@@ -65,16 +65,43 @@ class TileMaker {
     }
   }
 
+  // Gaps too short to be seen stand in one of their column, as long as they are together: a device
+  // that waits often and briefly must not look busy from afar.
   void add_gaps(const GapLane& gaps) {
     if (!gaps.lane) return;
+    const Lane& lane = *gaps.lane;
     const Grid grid{tile_.start, tile_.column_ns};
-    std::size_t begin = gaps.lane->first_at(grid.start);
-    const std::size_t end = gaps.lane->first_at(grid.end(), begin);
-    if (begin > 0 && gaps.lane->end(begin - 1) > grid.start) --begin;
-    gaps.lane->at_least(grid.column, begin, end, [&](std::size_t position) {
-      tile_.gaps.push_back({gaps.lane->start(position), gaps.lane->duration(position),
-                            gaps.gaps->kinds[gaps.lane->item(position)]});
-    });
+    std::size_t begin = lane.first_at(grid.start);
+    const std::size_t end = lane.first_at(grid.end(), begin);
+    if (begin > 0 && lane.end(begin - 1) > grid.start && lane.duration(begin - 1) >= grid.column) {
+      add_gap(gaps, begin - 1, lane.start(begin - 1), lane.duration(begin - 1));
+    }
+    std::vector<std::size_t> wide;
+    lane.at_least(grid.column, begin, end, [&](std::size_t position) { wide.push_back(position); });
+    auto next_wide = wide.begin();
+    while (begin < end) {
+      const std::uint16_t column = grid.column_of(lane.start(begin));
+      const Nanos from = grid.start + Nanos{column} * grid.column;
+      const std::size_t stop = std::min(end, lane.first_at(from + grid.column, begin));
+      Nanos total = 0;
+      std::size_t longest = begin;
+      const auto add = [&](std::size_t first, std::size_t behind) {
+        if (first >= behind) return;
+        const std::size_t best = lane.longest(first, behind);
+        if (total == 0 || lane.duration(best) > lane.duration(longest)) longest = best;
+        total += lane.total(first, behind);
+      };
+      for (; next_wide != wide.end() && *next_wide < stop; ++next_wide) {
+        add(begin, *next_wide);
+        add_gap(gaps, *next_wide, lane.start(*next_wide), lane.duration(*next_wide));
+        begin = *next_wide + 1;
+      }
+      add(begin, stop);
+      // Shorter than its column, by which it is told from a single one.
+      if (total > 0) add_gap(gaps, longest, from, std::min(total, grid.column - 1));
+      begin = stop;
+    }
+    std::ranges::stable_sort(tile_.gaps, {}, &TileGap::start);
   }
 
   void add_line(const CounterLine& line) {
@@ -127,6 +154,10 @@ class TileMaker {
       total += lane.total(begin, end);
     }
   };
+
+  void add_gap(const GapLane& gaps, std::size_t position, Nanos start, Nanos duration) {
+    tile_.gaps.push_back({start, duration, gaps.gaps->kinds[gaps.lane->item(position)]});
+  }
 
   void add_slice(const TrackPart& part, const Lane& lane, std::size_t position,
                  std::uint16_t depth) {

@@ -182,7 +182,7 @@ TEST(Tile, OfALogNamesTheGravestLine) {
   EXPECT_EQ(tile.cells[0].covered, 0);
 }
 
-TEST(Tile, KeepsGapsThatCanBeSeen) {
+TEST(Tile, KeepsGapsThatCanBeSeenAndAddsUpTheOthers) {
   TimelineTrack track;
   track.last = 100000;
   track.gaps.gaps = std::make_unique<OwnEvents>();
@@ -191,12 +191,22 @@ TEST(Tile, KeepsGapsThatCanBeSeen) {
   track.gaps.gaps->add(60, 90000, "", 3);
   track.gaps.lane = track.gaps.gaps->lane();
   const Tile first = make_tile(track, {3, 0});
-  ASSERT_EQ(first.gaps.size(), 2U);
+  ASSERT_EQ(first.gaps.size(), 3U);
   EXPECT_EQ(first.gaps[0].cause, 1);
-  EXPECT_EQ(first.gaps[1].cause, 3);
+  EXPECT_EQ(first.gaps[1].start, 48);  // of its column
+  EXPECT_EQ(first.gaps[1].duration, 5);
+  EXPECT_EQ(first.gaps[1].cause, 2);
+  EXPECT_EQ(first.gaps[2].cause, 3);
   const Tile second = make_tile(track, {3, 1});
   ASSERT_EQ(second.gaps.size(), 1U);
   EXPECT_EQ(second.gaps[0].start, 60);
+  // From afar both short ones are one, for the cause of the longer.
+  const Tile far = make_tile(track, {7, 0});
+  ASSERT_EQ(far.gaps.size(), 2U);
+  EXPECT_EQ(far.gaps[0].start, 0);
+  EXPECT_EQ(far.gaps[0].duration, 45);
+  EXPECT_EQ(far.gaps[0].cause, 1);
+  EXPECT_EQ(far.gaps[1].start, 60);
 }
 
 TEST(Tile, OfACounterIsWhatACountOfEverySampleGives) {

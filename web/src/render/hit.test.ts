@@ -51,6 +51,17 @@ describe('what is under the pointer', () => {
     expect(hitSlices(tile, 9320, 0, 4)?.form).toBe('gap');
     expect(hitSlices(tile, 9400, 0, 4)).toBeNull();
   });
+  it('is all the short gaps of a column, unless a long one is there', () => {
+    const gaps = {
+      start: Float64Array.of(9192, 9195, 9600),
+      duration: Float64Array.of(6, 20, 3),
+      cause: Uint8Array.of(1, 2, 4),
+    };
+    const far = {...tile, slices: {...tile.slices, depth: Uint16Array.of(9, 9)}, gaps};
+    expect(hitSlices(far, 9197, 0, 4)).toMatchObject({kind: 2, duration: 20});
+    expect(hitSlices(far, 9193, 0, 4)).toMatchObject({kind: 1, duration: 6, within: 8});
+    expect(hitSlices(far, 9607, 0, 4)).toMatchObject({kind: 4, duration: 3, within: 8});
+  });
   it('a counter keeps its value until the next', () => {
     const line: CounterTile = {
       form: 'counter',

@@ -11,11 +11,12 @@ export interface Hit {
   window: number;
   depth: number;
   count: number; // events in a cell
+  within?: number; // of a gap that is the sum of short ones: the time in which they are
 }
 
 // `reach` is how many ns a pixel is off at most, so that thin slices can be met.
 export function hitSlices(tile: SliceTile, ns: number, depth: number, reach: number): Hit | null {
-  const {slices, cells, gaps} = tile;
+  const {slices, cells} = tile;
   let best: Hit | null = null;
   let distance = Number.POSITIVE_INFINITY;
   for (let i = 0; i < slices.start.length; ++i) {
@@ -57,11 +58,19 @@ export function hitSlices(tile: SliceTile, ns: number, depth: number, reach: num
     };
   }
   if (best !== null) return best;
+  return gapAt(tile, ns, depth);
+}
+
+// A single gap, or the short ones of a column together.
+function gapAt({gaps, nsPerColumn}: SliceTile, ns: number, depth: number): Hit | null {
+  let found: Hit | null = null;
   for (let i = 0; i < gaps.start.length; ++i) {
     const start = gaps.start[i]!;
     const duration = gaps.duration[i]!;
-    if (ns < start || ns > start + duration) continue;
-    return {
+    const isSum = duration < nsPerColumn;
+    if (ns < start || ns > start + Math.max(duration, nsPerColumn)) continue;
+    if (found !== null && isSum) continue;
+    found = {
       form: 'gap',
       name: '',
       kind: gaps.cause[i]!,
@@ -71,9 +80,10 @@ export function hitSlices(tile: SliceTile, ns: number, depth: number, reach: num
       window: 0,
       depth,
       count: 1,
+      ...(isSum ? {within: nsPerColumn} : {}),
     };
   }
-  return null;
+  return found;
 }
 
 export function valueAt(tile: CounterTile, ns: number): number | null {

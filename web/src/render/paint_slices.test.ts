@@ -22,7 +22,7 @@ function remembering(drawn: Map<number, Drawn[]>): Pixels {
   } as unknown as Pixels;
 }
 
-function tileOf(slices: number[][], cells: number[][]): SliceTile {
+function tileOf(slices: number[][], cells: number[][], gap = 100): SliceTile {
   const column = (rows: number[][], i: number) => rows.map((row) => row[i]!);
   return {
     form: 'slices',
@@ -53,7 +53,7 @@ function tileOf(slices: number[][], cells: number[][]): SliceTile {
       window: new Uint16Array(cells.length),
       kind: new Uint8Array(cells.length),
     },
-    gaps: {start: Float64Array.of(600), duration: Float64Array.of(100), cause: Uint8Array.of(1)},
+    gaps: {start: Float64Array.of(600), duration: Float64Array.of(gap), cause: Uint8Array.of(1)},
   };
 }
 
@@ -130,5 +130,9 @@ describe('gaps', () => {
     expect(colour).toBe(101);
     expect([gap!.x, gap!.width, gap!.height]).toEqual([300, 50, 4]);
     expect(gap!.y + gap!.height).toBeLessThanOrEqual(100 + 2 * 18);
+  });
+  it('that fill a part of a pixel are drawn as that part', () => {
+    const [[, [gap]]] = paint(tileOf([], [], 0.4), 0, 1024).gaps as [[number, Drawn[]]];
+    expect(gap!.width).toBeCloseTo(0.2, 6);
   });
 });

@@ -181,7 +181,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
       refine({event: `${track.rank}.${hit.window}.${hit.ordinal}`, sel: null});
     } else {
       refine({
-        sel: `${Math.round(hit.start)}-${Math.round(hit.start + hit.duration)}`,
+        sel: `${Math.round(hit.start)}-${Math.round(hit.start + (hit.within ?? hit.duration))}`,
         event: null,
       });
     }
