@@ -141,7 +141,8 @@ describe('the timeline', () => {
     const canvas = (await at.page.locator('canvas').boundingBox())!;
     const x = canvas.x + canvas.width * 0.3;
     const share = 0.3;
-    await at.page.mouse.move(x, canvas.y + 200);
+    await at.page.mouse.move(x, canvas.y + 65); // on the first step
+    await at.page.waitForSelector('.tip.hover:has-text("step 2")');
     for (let i = 0; i < 8; ++i) await at.page.mouse.wheel(0, -200);
     const size = async () => {
       const {from, to} = await view();
@@ -150,6 +151,8 @@ describe('the timeline', () => {
     // The wheel may come when the test has gone on: it is waited for, not for a view at rest.
     await expect.poll(size).toBeLessThan((before.to - before.from) / 4);
     await arrived();
+    // What was there before is not said of what is there now.
+    await at.page.waitForSelector('.tip.hover', {state: 'detached'});
     const after = await view();
     const under = (one: Moving['view']) => one.from + share * (one.to - one.from);
     // The pointer stands on whole pixels: two of them before zooming are the tolerance.

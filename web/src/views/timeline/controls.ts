@@ -56,6 +56,7 @@ export class Controls {
       if (pan !== 0) this.stage.motion.pan((pan * ms) / 700);
       if (rows !== 0) this.scroller.scrollTop += rows * ms * 0.9;
     }
+    if (this.held.size > 0) this.stage.events.hovered(null);
     return this.held.size > 0;
   }
 
@@ -91,6 +92,8 @@ export class Controls {
     const dx = (event.shiftKey ? event.deltaX + event.deltaY : event.deltaX) * lines;
     const dy = event.shiftKey ? 0 : event.deltaY * lines;
     const {motion, width} = this.stage;
+    // What was under the pointer moves away from it.
+    this.stage.events.hovered(null);
     if (Math.abs(dx) > Math.abs(dy)) motion.pan(dx / width);
     else motion.zoom(Math.exp(Math.max(-200, Math.min(200, dy)) / 300), event.offsetX / width);
     this.stage.redraw();
