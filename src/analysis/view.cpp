@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/no_gpu_work.h"
+#include "analysis/prepared.h"
 #include "trace/process_record.h"
 
 namespace stepscope::analysis {
@@ -40,8 +42,10 @@ void collect_work(WindowView& view) {
   const trace::Trace& trace = *view.trace;
   const trace::DeviceTable& device = trace.device();
   Classifier classify(trace);
-  std::map<Place, std::uint32_t> places;
-  std::vector<std::pair<Place, Work>> found;
+  std::map<Place, std::uint32_t> places;  // numbered as they come
+  Place last_place{};
+  std::uint32_t last = 0;
+  view.work.reserve(device.rows.size());
   device.rows.for_each([&](Row row, std::uint32_t entry) {
     if (!is_device_work(trace.kind()[row])) return;
     if ((trace.flags()[row] & trace::kFarTime) != 0) return;
@@ -55,20 +59,22 @@ void collect_work(WindowView& view) {
     const trace::Track& track = trace.tracks()[trace.track()[row]];
     const Place place{device.device[entry] < 0 ? track.device : device.device[entry],
                       device.stream[entry] < 0 ? track.stream : device.stream[entry]};
-    places.emplace(place, 0);
-    found.emplace_back(place, piece);
+    // Work of one stream stands together.
+    if (places.empty() || place != last_place) {
+      last = places.emplace(place, static_cast<std::uint32_t>(places.size())).first->second;
+      last_place = place;
+    }
+    piece.stream = last;
+    view.work.push_back(piece);
   });
 
-  for (auto& [place, index] : places) {
-    index = static_cast<std::uint32_t>(view.streams.size());
+  std::vector<std::uint32_t> by_place(places.size());
+  for (const auto& [place, number] : places) {
+    by_place[number] = static_cast<std::uint32_t>(view.streams.size());
     view.streams.push_back({place.device, place.stream, {}});
   }
-  view.work.reserve(found.size());
-  for (auto& [place, piece] : found) {
-    piece.stream = places.find(place)->second;
-    view.work.push_back(piece);
-  }
-  std::ranges::sort(view.work, [&](const Work& a, const Work& b) {
+  for (Work& piece : view.work) piece.stream = by_place[piece.stream];
+  sort_runs(view.work, [&](const Work& a, const Work& b) {
     const std::int32_t device_a = view.streams[a.stream].device;
     const std::int32_t device_b = view.streams[b.stream].device;
     return std::tie(device_a, a.start, a.row) < std::tie(device_b, b.start, b.row);
@@ -274,6 +280,8 @@ base::Status check(const trace::Run& run, const RunView& view, const Selection& 
 }
 
 }  // namespace
+
+std::shared_ptr<Prepared> make_prepared() { return std::make_shared<Prepared>(); }
 
 bool RunView::has_trace() const {
   return std::ranges::any_of(

@@ -13,7 +13,6 @@
 #include "analysis/costs/peaks.h"
 #include "analysis/device/classes.h"
 #include "analysis/memory/snapshot_view.h"
-#include "analysis/on_demand.h"
 #include "analysis/steps/step_times.h"
 #include "base/parallel.h"
 #include "base/result.h"
@@ -51,8 +50,9 @@ struct DeviceView {
   Intervals compute, communication, memory, busy;
 };
 
-struct OpTimes;
-struct CallCosts;
+// See prepared.h.
+struct Prepared;
+std::shared_ptr<Prepared> make_prepared();
 
 struct WindowView {
   const trace::Trace* trace = nullptr;
@@ -79,10 +79,8 @@ struct WindowView {
     return std::span(work).subspan(device.begin, device.end - device.begin);
   }
   bool chosen = false;  // the user chose steps
-  // Read it through op_times(window).
-  std::shared_ptr<OnDemand<OpTimes>> op_times = std::make_shared<OnDemand<OpTimes>>();
-  // Read it through call_costs(window).
-  std::shared_ptr<OnDemand<CallCosts>> call_costs = std::make_shared<OnDemand<CallCosts>>();
+  // What several analyses start from, each part made when it is first asked for.
+  std::shared_ptr<Prepared> prepared = make_prepared();
 };
 
 struct Selection {

@@ -1,5 +1,6 @@
 #include "base/table.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -22,6 +23,12 @@ Table::Values empty_values(Type type) {
       return IntLists{};
   }
   return std::vector<std::int64_t>{};
+}
+
+// Where looking back for a word ends.
+auto last_few(const std::vector<std::uint32_t>& codes) {
+  constexpr std::size_t kFew = 6;
+  return codes.crbegin() + static_cast<std::ptrdiff_t>(std::min(kFew, codes.size()));
 }
 
 template <class T>
@@ -81,9 +88,12 @@ void Table::put(Column& column, const ColumnShape& shape, const Cell& cell) {
       assert(null || text != nullptr);
       auto& words = std::get<Words>(column.values);
       const std::string_view word = text == nullptr ? std::string_view{} : *text;
-      // In most columns a word comes many times in a row.
-      if (!words.codes.empty() && words.words[words.codes.back()] == word) {
-        words.codes.push_back(words.codes.back());
+      // In most columns a word comes many times in a row, or soon again.
+      const auto recent = std::ranges::find(
+          words.codes.crbegin(), last_few(words.codes), word,
+          [&](std::uint32_t code) -> std::string_view { return words.words[code]; });
+      if (recent != last_few(words.codes)) {
+        words.codes.push_back(*recent);
         break;
       }
       const auto [entry, fresh] = column.codes.try_emplace(

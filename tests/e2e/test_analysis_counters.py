@@ -98,6 +98,99 @@ def test_samples_by_brute_force(program: Program, seed: int, tmp_path: Path) -> 
     assert {row["owner"]: row["flops"] for row in got["flops"]} == pytest.approx(flops)
 
 
+def random_ranges(seed: int) -> str:
+    """A process with nested operators whose kernels were counted one by one, more or less."""
+    dice = random.Random(seed)
+    has_kernels = dice.random() < 0.6
+    events: list[Row] = []
+    names = []
+    at = 0
+    for correlation in range(1, dice.randrange(2, 25)):
+        place = {"pid": 1, "tid": dice.choice((1, 2))}
+        nested = dice.sample(("aten::linear", "aten::mm", "aten::add"), dice.randrange(3))
+        for depth, op in enumerate(nested):
+            span = {"ts": at + depth, "dur": 20 - 2 * depth}
+            events.append({"ph": "X", "cat": "cpu_op", "name": op, **place, **span})
+        said = {"correlation": correlation}
+        sort, name = dice.choice(
+            (
+                ("cuda_runtime", "cudaLaunchKernel"),
+                ("cuda_driver", "cuLaunchKernelEx"),
+                ("cuda_runtime", "cudaMemcpyAsync"),
+            )
+        )
+        call = {"ph": "X", "cat": sort, "name": name, "args": said}
+        events.append(call | {"ts": at + 5, "dur": 1, **place})
+        if name != "cudaMemcpyAsync":
+            names.append(dice.choice(("gemm", "add", "copy")))
+            where = {"device": 0, "stream": 7, **said}
+            kernel = {"ph": "X", "cat": "kernel", "name": names[-1], "pid": 0, "tid": 7}
+            kernel |= {"ts": at + 8, "dur": dice.choice((0, 3, 9)), "args": where}
+            events += [kernel] * has_kernels
+        at += 30
+    if dice.random() < 0.5 and names:  # one was not counted: names are all there is to go by
+        names.pop(dice.randrange(len(names)))
+    for number, name in enumerate(names):
+        args = {metric: dice.randrange(100) for metric in METRICS[1 : dice.choice((2, 3))]}
+        measured = {"ph": "X", "cat": "cuda_profiler_range", "name": name, "pid": 0, "tid": 0}
+        events.append(measured | {"ts": number * 7, "dur": 7, "args": args})
+    dice.shuffle(events)
+    return json.dumps(events)
+
+
+def owner_of(target: Event, by: str) -> str | None:
+    """The operator whose kernel it is; a call of the runtime stands for its kernel."""
+    launch = target.launch if target.kind == "kernel" else target
+    if launch is None or launch.op is None:
+        return None
+    if by == "operator":
+        return launch.op.name
+    around = launch.op
+    while around.parent is not None:
+        around = around.parent
+    return around.name
+
+
+def paired_ranges(view: View) -> list[tuple[Event, Event | None]]:
+    """Every range with its kernel, or the call that would have launched it."""
+    events = sorted(view.trace.events, key=lambda e: e.start)
+    ranges = [e for e in events if e.kind == "profiler_range"]
+    kernels = [e for e in events if e.kind == "kernel"]
+    targets = kernels or [e for e in events if "Launch" in e.name and "Kernel" in e.name]
+    if len(ranges) == len(targets):
+        return list(zip(ranges, targets, strict=True))
+    pairs: list[tuple[Event, Event | None]] = []
+    for measured in ranges:
+        same = [e for e in ranges if e.name == measured.name]
+        alike = [e for e in kernels if e.name == measured.name]
+        fits = len(same) == len(alike)
+        pairs.append((measured, alike[same.index(measured)] if fits else None))
+    return pairs
+
+
+@pytest.mark.parametrize("by", ["operator", "outermost", "kernel"])
+@pytest.mark.parametrize("seed", range(15))
+def test_ranges_by_brute_force(program: Program, seed: int, by: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(random_ranges(seed))
+    wanted = defaultdict[tuple[str | None, str], list[float]](list)
+    flops = defaultdict[str | None, float](float)
+    pairs = paired_ranges(view_of(read_trace(path.read_bytes())))
+    for measured, target in pairs:
+        owner = measured.name if by == "kernel" else target and owner_of(target, by)
+        for counter, value in numbers(measured).items():
+            wanted[owner, counter].append(value)
+            flops[owner] += value * (2 if "ffma" in counter else 1)
+    said = answer(program, "counters", path, "--by", by)
+    got = {(row["owner"], row["counter"]): row for row in said["tables"]["counters"]}
+    assert {key: (row["kernels"], row["sum"]) for key, row in got.items()} == {
+        key: (len(values), sum(values)) for key, values in wanted.items()
+    }
+    assert {row["owner"]: row["flops"] for row in said["tables"]["flops"]} == flops
+    is_lost = any(target is None for _, target in pairs)
+    assert any("could not be given" in text for text in said["remarks"]) == is_lost
+
+
 # traceinsight 0.6.1: ranges by bottom_level_op, and the sum of their ffma counts.
 def test_ranges_are_paired_as_hta_does(program: Program, corpus: Path) -> None:
     path = corpus / "hta" / "cupti_counters.json.gz"

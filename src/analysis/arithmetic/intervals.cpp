@@ -20,15 +20,20 @@ base::Nanos total(std::span<const Interval> set) {
 }
 
 Intervals unite(std::span<const Interval> a, std::span<const Interval> b) {
-  Union out;
+  Intervals out;
+  out.reserve(a.size() + b.size());
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.size() || j < b.size()) {
     const bool first = j == b.size() || (i < a.size() && a[i].start <= b[j].start);
     const Interval& next = first ? a[i++] : b[j++];
-    out.add(next.start, next.end);
+    if (!out.empty() && next.start <= out.back().end) {
+      out.back().end = std::max(out.back().end, next.end);
+    } else {
+      out.push_back(next);
+    }
   }
-  return out.take();
+  return out;
 }
 
 Intervals intersect(std::span<const Interval> a, std::span<const Interval> b) {

@@ -1,33 +1,30 @@
 #include "analysis/arithmetic/share_out.h"
 
-#include <utility>
-
 namespace stepscope::analysis {
 
-std::vector<Intervals> without_earlier(std::vector<Intervals> by_priority) {
-  Intervals taken;
-  for (std::size_t i = 0; i < by_priority.size(); ++i) {
-    Intervals& set = by_priority[i];
-    if (set.empty()) continue;  // as many are
-    if (!taken.empty()) set = subtract(set, taken);
-    if (i + 1 < by_priority.size()) taken = taken.empty() ? set : unite(taken, set);
+std::vector<std::vector<base::Nanos>> share_out(
+    std::span<const std::span<const Interval>> by_priority, std::span<const Interval> stretches) {
+  std::vector<std::vector<base::Nanos>> out(stretches.size());
+  std::vector<base::Nanos> before(stretches.size());  // what the roles so far cover
+  Intervals own;
+  std::span<const Interval> taken;
+  for (const std::span<const Interval> role : by_priority) {
+    if (taken.empty()) {
+      taken = role;
+    } else if (!role.empty()) {  // as many are
+      own = unite(taken, role);
+      taken = own;
+    }
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      const base::Nanos covered_now = role.empty() ? before[i] : covered(taken, stretches[i]);
+      out[i].push_back(covered_now - before[i]);
+      before[i] = covered_now;
+    }
   }
-  return by_priority;
-}
-
-Sharer::Sharer(std::vector<Intervals> by_priority) {
-  for (const Intervals& set : without_earlier(std::move(by_priority))) roles_.emplace_back(set);
-}
-
-std::vector<base::Nanos> Sharer::parts(Interval within) const {
-  std::vector<base::Nanos> lengths;
-  base::Nanos rest = within.length();
-  for (const Coverage& role : roles_) {
-    lengths.push_back(role.covered(within));
-    rest -= lengths.back();
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    out[i].push_back(stretches[i].length() - before[i]);
   }
-  lengths.push_back(rest);
-  return lengths;
+  return out;
 }
 
 }  // namespace stepscope::analysis

@@ -2,24 +2,16 @@
 // on. Parts and the rest add up to the whole exactly.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "analysis/arithmetic/intervals.h"
 
 namespace stepscope::analysis {
 
-// The same sets, each without what those before it cover. One pass per set.
-std::vector<Intervals> without_earlier(std::vector<Intervals> by_priority);
-
-// Asks many stretches of time for their parts.
-class Sharer {
- public:
-  explicit Sharer(std::vector<Intervals> by_priority);
-  // One length per role, in the order of the roles, then the rest.
-  std::vector<base::Nanos> parts(Interval within) const;
-
- private:
-  std::vector<Coverage> roles_;
-};
+// For each stretch of time one length per role, in the order of the roles, then the rest. Stretches
+// do not overlap, so that all of it is one pass per role.
+std::vector<std::vector<base::Nanos>> share_out(
+    std::span<const std::span<const Interval>> by_priority, std::span<const Interval> stretches);
 
 }  // namespace stepscope::analysis

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/operators/op_times.h"
+#include "analysis/operators/op_calls.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -30,7 +30,7 @@ using Key = std::tuple<std::string_view, std::string_view, WorkClass>;  // opera
 using Sums = std::map<Key, Sum>;
 
 Sums sums_of(const WindowView& window) {
-  const OpTimes& times = op_times(window);
+  const OpCalls& ops = op_calls(window);
   const trace::Trace& trace = *window.trace;
   // By number first: names are compared once per pair, not once per event.
   std::map<std::tuple<base::StringId, base::StringId, WorkClass>, Sum> of_operators;
@@ -38,12 +38,12 @@ Sums sums_of(const WindowView& window) {
   for (std::size_t i = 0; i < window.work.size(); ++i) {
     const Work& piece = window.work[i];
     if (!window.counts(piece)) continue;
-    const std::uint32_t call = times.call_of_work[i];
+    const std::uint32_t call = ops.of_work[i];
     const base::StringId kernel = trace.name()[piece.row];
     Sum& sum =
         call == OpCall::kNone
             ? out[{name_of(why_no_operator(window, piece)), trace.text(kernel), piece.work_class}]
-            : of_operators[{trace.name()[times.calls[call].row], kernel, piece.work_class}];
+            : of_operators[{trace.name()[ops.calls[call].row], kernel, piece.work_class}];
     ++sum.count;
     sum.time += piece.length();
   }

@@ -4,6 +4,8 @@
 
 #include "analysis/arithmetic/pair_numbers.h"
 #include "analysis/costs/recomputed.h"
+#include "analysis/prepared.h"
+#include "base/column.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -38,11 +40,13 @@ constexpr std::uint32_t kProducts = [] {
 class Counting {
  public:
   explicit Counting(const WindowView& window)
-      : window_(window), trace_(*window.trace), times_(op_times(window)) {}
+      : window_(window),
+        trace_(*window.trace),
+        ops_(op_calls(window)),
+        recomputed_(trace_, ops_),
+        formulas_(trace_.strings().size()) {}
 
   CallCosts count() {
-    find_owners();
-    recomputed_ = recomputed_calls(trace_, times_);
     own_work();
     leave_out_what_parts_count();
     add_costs();
@@ -50,93 +54,100 @@ class Counting {
   }
 
  private:
+  Row row_of(std::uint32_t call) const { return ops_.calls[call].row; }
+
+  // Of an operator's name, looked up once; nullptr: there is none.
+  const Formula* formula(std::uint32_t call) {
+    const base::StringId name = trace_.name()[row_of(call)];
+    if (name >= formulas_.size()) return nullptr;
+    NameFormula& known = formulas_[name];
+    if (!known.asked) known = {find_formula(trace_.text(name)), true};
+    return known.formula;
+  }
+
   bool formula_tells(std::uint32_t call) {
-    if (formula_[call] == nullptr) return false;
-    const Row row = times_.calls[call].row;
+    if (formula(call) == nullptr) return false;
+    const Row row = row_of(call);
     const std::uint32_t inputs = inputs_.number(trace_.name()[row], signature_of(trace_, row));
     if (inputs == tells_.size()) tells_.push_back(formula_cost(call).flops.known());
     return tells_[inputs];
   }
 
-  // Of every call, in one pass because there are many: its formula, the profiler's count where the
-  // formula does not tell, and the innermost call from it outwards that has either. A product whose
-  // formula does not tell is left to the call around it that has a count.
-  void find_owners() {
-    const trace::FlopsTable& recorded = trace_.flops();
-    std::vector<const Formula*> by_name(trace_.strings().size());
-    std::vector<bool> asked(by_name.size());
-    formula_.resize(times_.calls.size());
-    counts_.resize(times_.calls.size());
-    owner_.resize(times_.calls.size());
-    for (std::uint32_t i = 0; i < times_.calls.size(); ++i) {
-      const OpCall& call = times_.calls[i];
-      const base::StringId name = trace_.name()[call.row];
-      if (name < by_name.size() && !asked[name]) {
-        asked[name] = true;
-        by_name[name] = find_formula(trace_.text(name));
-      }
-      formula_[i] = name < by_name.size() ? by_name[name] : nullptr;
-      const std::uint32_t entry = recorded.rows.find(call.row);
-      if (entry != base::RowSet::kNone && !formula_tells(i)) counts_[i] = recorded.flops[entry];
-      owner_[i] = owner_of(i);
-    }
+  // The profiler's count where the formula does not tell; 0: none, or not needed.
+  std::int64_t count_of(std::uint32_t call) {
+    const std::uint32_t entry = trace_.flops().rows.find(row_of(call));
+    return entry == base::RowSet::kNone || formula_tells(call) ? 0 : trace_.flops().flops[entry];
   }
 
-  std::uint32_t owner_of(std::uint32_t i) {
-    const std::uint32_t parent = times_.calls[i].parent;
-    if (parent >= i || counts_[i] > 0) return i;
-    const std::uint32_t around = owner_[parent];
-    const bool left_to_count = counts_[around] > 0 && formula_[i] != nullptr &&
-                               multiplies_matrices(formula_[i]->family) && !formula_tells(i);
-    const bool around_costs = formula_[around] != nullptr || counts_[around] > 0;
-    return left_to_count || (formula_[i] == nullptr && around_costs) ? around : i;
+  // The innermost call from this one outwards that has a formula or a count. A product whose
+  // formula does not tell is left to the call around it that has a count.
+  std::uint32_t owner_of(std::uint32_t call) {
+    chain_.clear();
+    for (; call != OpCall::kNone; call = ops_.calls[call].parent) chain_.push_back(call);
+    std::uint32_t owner = chain_.back();
+    for (std::size_t i = chain_.size() - 1; i-- > 0;) {
+      if (!is_left_to(owner, chain_[i])) owner = chain_[i];
+    }
+    return owner;
+  }
+  bool is_left_to(std::uint32_t around, std::uint32_t call) {
+    if (count_of(call) > 0) return false;
+    const Formula* const own = formula(call);
+    if (own == nullptr) return formula(around) != nullptr || count_of(around) > 0;
+    return multiplies_matrices(own->family) && count_of(around) > 0 && !formula_tells(call);
   }
 
   void own_work() {
     out_.of_work.assign(window_.work.size(), CallCosts::kNone);
+    entry_ = base::Column<std::uint32_t>(ops_.calls.size());
     KernelNames names(trace_);
-    std::vector<std::uint32_t> entry(times_.calls.size(), CallCosts::kNone);
+    std::uint32_t last = OpCall::kNone;  // kernels of one call follow each other
+    std::uint32_t owner = OpCall::kNone;
     for (std::size_t i = 0; i < window_.work.size(); ++i) {
       const Work& piece = window_.work[i];
-      if (piece.work_class != WorkClass::kCompute || times_.call_of_work[i] == OpCall::kNone) {
-        continue;
-      }
-      const std::uint32_t owner = owner_[times_.call_of_work[i]];
-      if (entry[owner] == CallCosts::kNone) {
-        entry[owner] = static_cast<std::uint32_t>(out_.calls.size());
-        CostedCall call;
-        call.call = owner;
-        call.step = piece.step;
-        call.counted = window_.counts(piece);
-        call.recomputed = recomputed_[owner];
-        if (formula_[owner] != nullptr) call.family = formula_[owner]->family;
-        out_.calls.push_back(call);
-      }
-      out_.of_work[i] = entry[owner];
-      CostedCall& call = out_.calls[entry[owner]];
+      const std::uint32_t launched_by = ops_.of_work[i];
+      if (piece.work_class != WorkClass::kCompute || launched_by == OpCall::kNone) continue;
+      if (launched_by != last) owner = owner_of(last = launched_by);
+      if (entry_[owner] == 0) add_call(owner, piece);
+      out_.of_work[i] = entry_[owner] - 1;
+      CostedCall& call = out_.calls[entry_[owner] - 1];
       call.compute_ns += piece.length();
       if (!names.helps(piece.row)) ++call.kernels;
       if (names.has_tensor_float(piece.row)) call.tensor_float = true;
     }
   }
 
+  void add_call(std::uint32_t owner, const Work& first) {
+    CostedCall call;
+    call.call = owner;
+    call.step = first.step;
+    call.counted = window_.counts(first);
+    call.recomputed = recomputed_[owner];
+    if (const Formula* const own = formula(owner)) call.family = own->family;
+    out_.calls.push_back(call);
+    entry_[owner] = static_cast<std::uint32_t>(out_.calls.size());
+  }
+
+  // Bits of what a call with kernels computes.
+  std::uint32_t families(const CostedCall& call) {
+    if (call.family != Family::kCount) return 1U << static_cast<unsigned>(call.family);
+    // Whichever it is that the profiler counted.
+    return count_of(call.call) > 0 ? kProducts : 0;
+  }
+
   // A call and one inside it, both with kernels and of one family: the inner one is the exact one.
   void leave_out_what_parts_count() {
-    std::vector<std::uint32_t> below(times_.calls.size());
-    std::vector<std::uint32_t> own(times_.calls.size());
-    for (const CostedCall& call : out_.calls) {
-      if (call.family != Family::kCount) {
-        own[call.call] = 1U << static_cast<unsigned>(call.family);
-      } else if (counts_[call.call] > 0) {
-        own[call.call] = kProducts;  // whichever it is that the profiler counted
+    std::vector<std::uint32_t> own;
+    own.reserve(out_.calls.size());
+    for (const CostedCall& call : out_.calls) own.push_back(families(call));
+    has_parts_.resize(out_.calls.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      std::uint32_t around = ops_.calls[out_.calls[i].call].parent;
+      for (; around != OpCall::kNone; around = ops_.calls[around].parent) {
+        const std::uint32_t entry = entry_[around];
+        if (entry != 0 && (own[entry - 1] & own[i]) != 0) has_parts_[entry - 1] = true;
       }
     }
-    for (std::size_t i = times_.calls.size(); i-- > 0;) {
-      const std::uint32_t parent = times_.calls[i].parent;
-      if (parent < i) below[parent] |= below[i] | own[i];
-    }
-    has_parts_.resize(times_.calls.size());
-    for (std::size_t i = 0; i < own.size(); ++i) has_parts_[i] = (below[i] & own[i]) != 0;
   }
 
   void add_costs() {
@@ -144,55 +155,66 @@ class Counting {
     PairNumbers inputs;
     PairNumbers differences;
     NumberMap counts;
-    for (CostedCall& costed : out_.calls) {
-      const std::uint32_t call = costed.call;
-      const Row row = times_.calls[call].row;
-      const auto fresh = static_cast<std::uint32_t>(counts.size());
+    for (std::size_t i = 0; i < out_.calls.size(); ++i) {
+      CostedCall& costed = out_.calls[i];
+      const Row row = row_of(costed.call);
+      const std::int64_t profiled = count_of(costed.call);
+      const auto fresh = static_cast<std::uint32_t>(counts.size() + 1);
       const std::uint32_t count =
-          counts.try_emplace(static_cast<std::uint64_t>(counts_[call]), fresh).number;
+          profiled == 0 ? 0
+                        : counts.try_emplace(static_cast<std::uint64_t>(profiled), fresh).number;
       const std::uint32_t named = inputs.number(trace_.name()[row], signature_of(trace_, row));
-      const std::uint32_t cost = differences.number(named, 2 * count + (has_parts_[call] ? 1 : 0));
-      if (cost == out_.costs.size()) out_.costs.push_back(cost_of_call(call));
+      const std::uint32_t cost = differences.number(named, 2 * count + (has_parts_[i] ? 1 : 0));
+      if (cost == out_.costs.size()) {
+        out_.costs.push_back(has_parts_[i] ? unknown(Missing::kParts)
+                                           : cost_of_call(costed.call, profiled));
+      }
       costed.cost = cost;
       costed.dtype = out_.costs[cost].dtype;
     }
   }
 
-  Cost formula_cost(std::uint32_t call) const {
-    if (formula_[call] == nullptr) return unknown(Missing::kFormula);
-    const Row row = times_.calls[call].row;
-    return analysis::cost_of(*formula_[call], trace_.name_text(row), inputs_of(trace_, row));
+  Cost formula_cost(std::uint32_t call) {
+    const Formula* const own = formula(call);
+    if (own == nullptr) return unknown(Missing::kFormula);
+    const Row row = row_of(call);
+    return analysis::cost_of(*own, trace_.name_text(row), inputs_of(trace_, row));
   }
 
-  Cost cost_of_call(std::uint32_t call) const {
-    if (has_parts_[call]) return unknown(Missing::kParts);
+  Cost cost_of_call(std::uint32_t call, std::int64_t profiled) {
     Cost cost = formula_cost(call);
-    if (counts_[call] > 0) {
-      cost.flops = counts_[call];
+    if (profiled > 0) {
+      cost.flops = profiled;
       cost.by_profiler = true;
       if (cost.dtype == Dtype::kUnknown) {
-        cost.dtype = only_float_type(inputs_of(trace_, times_.calls[call].row));
+        cost.dtype = only_float_type(inputs_of(trace_, row_of(call)));
       }
     }
     return cost;
   }
 
+  struct NameFormula {
+    const Formula* formula = nullptr;
+    bool asked = false;
+  };
+
   const WindowView& window_;
   const trace::Trace& trace_;
-  const OpTimes& times_;
-  std::vector<const Formula*> formula_;
-  std::vector<std::int64_t> counts_;  // 0: none, or not needed
-  PairNumbers inputs_;                // names with signatures
-  std::vector<bool> tells_;           // by inputs_
-  std::vector<std::uint32_t> owner_;
-  std::vector<bool> recomputed_, has_parts_;
+  const OpCalls& ops_;
+  RecomputedCalls recomputed_;
+  std::vector<NameFormula> formulas_;  // by name
+  PairNumbers inputs_;                 // names with signatures
+  std::vector<bool> tells_;            // by inputs_
+  std::vector<std::uint32_t> chain_;
+  base::Column<std::uint32_t> entry_;  // by call: 1 + its place in CallCosts::calls; 0: none
+  std::vector<bool> has_parts_;        // by CallCosts::calls
   CallCosts out_;
 };
 
 }  // namespace
 
 const CallCosts& call_costs(const WindowView& window) {
-  return window.call_costs->get([&] { return Counting(window).count(); });
+  return window.prepared->call_costs.get([&] { return Counting(window).count(); });
 }
 
 OpInputs inputs_of(const trace::Trace& trace, Row row) {

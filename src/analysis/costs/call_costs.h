@@ -9,14 +9,14 @@
 
 #include "analysis/costs/costs.h"
 #include "analysis/costs/peaks.h"
-#include "analysis/operators/op_times.h"
+#include "analysis/operators/op_calls.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {
 
 // A call that owns compute work.
 struct CostedCall {
-  std::uint32_t call = OpCall::kNone;  // into OpTimes::calls
+  std::uint32_t call = OpCall::kNone;  // into OpCalls::calls
   std::uint32_t cost = 0;              // into CallCosts::costs
   Family family = Family::kCount;      // kCount: no formula
   Dtype dtype = Dtype::kUnknown;
@@ -31,7 +31,7 @@ struct CostedCall {
 struct CallCosts {
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::vector<Cost> costs;             // one for each operator name with its inputs
-  std::vector<CostedCall> calls;       // by OpTimes::calls
+  std::vector<CostedCall> calls;       // by OpCalls::calls
   std::vector<std::uint32_t> of_work;  // by WindowView::work: into calls, or kNone
   const Cost& cost(const CostedCall& call) const { return costs[call.cost]; }
 };

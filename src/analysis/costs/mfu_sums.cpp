@@ -27,7 +27,7 @@ class Counting {
         window_(window),
         full_(full),
         costs_(call_costs(window)),
-        times_(op_times(window)) {}
+        ops_(op_calls(window)) {}
 
   MfuSums count() {
     steps_.resize(window_.steps.size());
@@ -86,7 +86,7 @@ class Counting {
       const bool none = call.family != Family::kCount && !multiplies_matrices(call.family);
       if (!none && !cost.flops.known()) {
         if (!in_chosen_step(call.step)) continue;
-        const auto row = times_.calls[call.call].row;
+        const auto row = ops_.calls[call.call].row;
         MfuUnknownSums& sums =
             out_.unknown[{cost.missing, std::string(window_.trace->name_text(row))}];
         ++sums.calls;
@@ -155,7 +155,7 @@ class Counting {
   const WindowView& window_;
   bool full_;
   const CallCosts& costs_;
-  const OpTimes& times_;
+  const OpCalls& ops_;
   std::vector<MfuStepSums> steps_;
   MfuSums out_;
 };

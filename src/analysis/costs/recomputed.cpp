@@ -45,40 +45,28 @@ bool names_announcement(std::string_view name) {
   return name.starts_with("autograd::engine::evaluate_function");
 }
 
-class SecondPass {
+}  // namespace
+
+class RecomputedCalls::Finding {
  public:
-  SecondPass(const trace::Trace& trace, const OpTimes& times)
+  Finding(const trace::Trace& trace, const OpCalls& ops, std::vector<Place>& places)
       : trace_(trace),
-        times_(times),
-        places_(times.calls.size()),
+        ops_(ops),
+        places_(places),
         announces_(trace, names_announcement),
         checkpoints_(trace, [](auto name) { return name == "CheckpointFunctionBackward"; }),
         never_recorded_(trace, is_never_recorded) {}
 
-  std::vector<bool> find() {
+  void find() {
+    places_.resize(ops_.calls.size());
     for (std::uint32_t i = 0; i < places_.size(); ++i) place(i);
-    const std::vector<bool> hooked = inside_hooks(trace_);
-    std::vector<bool> out(places_.size());
-    for (std::uint32_t i = 0; i < places_.size(); ++i) {
-      const Place& at = places_[i];
-      // With create_graph=True a node's own formula is recorded too: nothing is done twice then.
-      const bool again = at.recorded && places_[at.node].has_own;
-      out[i] = at.checkpointed || again || (!hooked.empty() && hooked[times_.calls[i].row]);
-    }
-    return out;
   }
 
  private:
   static constexpr std::uint32_t kNone = OpCall::kNone;
-  struct Place {
-    std::uint32_t node = kNone;  // the call with which the engine announces the node around it
-    bool checkpointed = false;   // inside reentrant checkpointing's own node
-    bool recorded = false;       // inside a call that autograd records, though it runs in a node
-    bool has_own = false;        // of a node: its formula is not recorded, as is usual
-  };
 
   void place(std::uint32_t i) {
-    const OpCall& call = times_.calls[i];
+    const OpCall& call = ops_.calls[i];
     const bool is_below = call.parent < i;
     Place& mine = places_[i];
     if (announces_.of(call.row)) {
@@ -105,7 +93,7 @@ class SecondPass {
   // The engine announces "…evaluate_function: MmBackward0" and calls "MmBackward0".
   bool is_node(const OpCall& call) const {
     return places_[call.parent].node == call.parent &&
-           trace_.name_text(times_.calls[call.parent].row).ends_with(trace_.name_text(call.row));
+           trace_.name_text(ops_.calls[call.parent].row).ends_with(trace_.name_text(call.row));
   }
 
   // Numbers are given to calls that autograd records; a node has that of its forward call.
@@ -117,15 +105,21 @@ class SecondPass {
   }
 
   const trace::Trace& trace_;
-  const OpTimes& times_;
-  std::vector<Place> places_;
+  const OpCalls& ops_;
+  std::vector<Place>& places_;
   NameSign announces_, checkpoints_, never_recorded_;
 };
 
-}  // namespace
+RecomputedCalls::RecomputedCalls(const trace::Trace& trace, const OpCalls& ops)
+    : ops_(&ops), hooked_(inside_hooks(trace)) {
+  Finding(trace, ops, places_).find();
+}
 
-std::vector<bool> recomputed_calls(const trace::Trace& trace, const OpTimes& times) {
-  return SecondPass(trace, times).find();
+bool RecomputedCalls::operator[](std::uint32_t call) const {
+  const Place& at = places_[call];
+  // With create_graph=True a node's own formula is recorded too: nothing is done twice then.
+  const bool again = at.recorded && places_[at.node].has_own;
+  return at.checkpointed || again || (!hooked_.empty() && hooked_[ops_->calls[call].row]);
 }
 
 }  // namespace stepscope::analysis

@@ -12,10 +12,7 @@ namespace {
 class Counting {
  public:
   Counting(const RunView& view, const WindowView& window)
-      : window_(window),
-        costs_(call_costs(window)),
-        times_(op_times(window)),
-        names_(*window.trace) {
+      : window_(window), costs_(call_costs(window)), ops_(op_calls(window)), names_(*window.trace) {
     for (const DeviceView& device : window.devices) {
       peaks_[device.device] = peaks_of(view, window, device.device).peaks.value_or(Peaks{});
     }
@@ -48,7 +45,7 @@ class Counting {
 
  private:
   std::string operator_of(const CostedCall& call) const {
-    return std::string(window_.trace->name_text(times_.calls[call.call].row));
+    return std::string(window_.trace->name_text(ops_.calls[call.call].row));
   }
 
   void add_operators(const std::vector<const Peaks*>& peaks) {
@@ -60,7 +57,7 @@ class Counting {
       const Cost& cost = costs_.cost(call);
       RoofSums*& sums = groups[2 * std::size_t{call.cost} + (call.tensor_float ? 1 : 0)];
       if (sums == nullptr) {
-        const auto row = times_.calls[call.call].row;
+        const auto row = ops_.calls[call.call].row;
         sums = &out_.operators[{operator_of(call), shape_text(inputs_of(*window_.trace, row)),
                                 number_of(call), call.family, cost.missing, cost.by_profiler}];
       }
@@ -74,7 +71,7 @@ class Counting {
     // A call's work is one kernel's only where no other could have done a part of it.
     const bool whole = call.kernels == 1 && !names_.helps(piece.row);
     const base::StringId name = window_.trace->name()[piece.row];
-    const base::StringId op = window_.trace->name()[times_.calls[call.call].row];
+    const base::StringId op = window_.trace->name()[ops_.calls[call.call].row];
     const std::uint32_t names = names_of_kernels_.number(name, op);
     const std::uint32_t cost = whole ? call.cost : static_cast<std::uint32_t>(costs_.costs.size());
     const std::uint32_t group =
@@ -97,7 +94,7 @@ class Counting {
 
   const WindowView& window_;
   const CallCosts& costs_;
-  const OpTimes& times_;
+  const OpCalls& ops_;
   KernelNames names_;
   PairNumbers names_of_kernels_;    // kernel, operator
   PairNumbers groups_of_kernels_;   // those, and cost with arithmetic

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/arithmetic/sorted_runs.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -17,27 +19,22 @@ using trace::Row;
 
 constexpr std::uint32_t kNone = 0xffffffff;
 
-// For every host event the number of the root it lies in.
+// The root that a host event lies in.
 class RootFinder {
  public:
   RootFinder(const trace::Trace& trace, const SequenceChoice& choice)
-      : trace_(trace), choice_(choice), asked_(trace.strings().size(), 0) {}
-
-  void find() {
-    const std::uint32_t depth = choice_.roots == Roots::kShallowest ? find_depths() : 0;
-    root_of.assign(trace_.size(), kNone);
-    for (Row row = 0; row < trace_.size(); ++row) {
-      const Row parent = trace_.parent()[row];
-      if (parent != trace::kNoRow) root_of[row] = root_of[parent];
-      if (root_of[row] != kNone || !matches(row)) continue;
-      if (choice_.roots == Roots::kShallowest && depths_[row] != depth) continue;
-      root_of[row] = static_cast<std::uint32_t>(roots.size());
-      roots.push_back(row);
-    }
+      : trace_(trace), choice_(choice), asked_(trace.strings().size(), 0) {
+    if (choice_.roots == Roots::kShallowest) depth_ = find_depths();
   }
 
-  std::vector<std::uint32_t> root_of;
-  std::vector<Row> roots;
+  // kNoRow: in none. Only launches are asked about, a small part of all events.
+  Row root_of(Row row) {
+    Row root = trace::kNoRow;
+    for (; row != trace::kNoRow; row = trace_.parent()[row]) {
+      if (matches(row) && (depths_.empty() || depths_[row] == depth_)) root = row;
+    }
+    return root;
+  }
 
  private:
   // Returns the smallest depth of a match.
@@ -66,8 +63,9 @@ class RootFinder {
 
   const trace::Trace& trace_;
   const SequenceChoice& choice_;
-  std::vector<std::uint8_t> asked_;  // by name: 0 not yet, 1 no, 2 yes
-  std::vector<std::uint32_t> depths_;
+  std::vector<std::uint8_t> asked_;    // by name: 0 not yet, 1 no, 2 yes
+  std::vector<std::uint32_t> depths_;  // by row; empty where any depth will do
+  std::uint32_t depth_ = 0;            // of roots
 };
 
 // The sequences of one window, by numbers of names.
@@ -75,9 +73,8 @@ class Sequences {
  public:
   Sequences(const WindowView& window, const SequenceChoice& choice)
       : window_(window), trace_(*window.trace), choice_(choice), finder_(trace_, choice) {
-    finder_.find();
     gather();
-    for (std::uint32_t root = 0; root < finder_.roots.size(); ++root) count(root);
+    for (std::size_t i = 0; i + 1 < first_.size(); ++i) count(i);
   }
 
   struct Group {
@@ -97,25 +94,27 @@ class Sequences {
     return trace_.name()[window_.work[work_[i]].row];
   }
 
-  // The work of every root, by start: a counting sort, as the work is in order already.
+  // The work of every root, by start.
   void gather() {
-    const auto root_of = [&](const Work& piece) {
-      return piece.launch == trace::kNoRow || !window_.counts(piece)
-                 ? kNone
-                 : finder_.root_of[piece.launch];
-    };
-    first_.assign(finder_.roots.size() + 1, 0);
-    for (const Work& piece : window_.work) {
-      if (const std::uint32_t root = root_of(piece); root != kNone) ++first_[root + 1];
-    }
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    work_.resize(first_.back());
-    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    std::vector<std::pair<Row, std::uint32_t>> found;
+    found.reserve(window_.work.size());
     for (std::uint32_t i = 0; i < window_.work.size(); ++i) {
-      if (const std::uint32_t root = root_of(window_.work[i]); root != kNone) {
-        work_[next[root]++] = i;
-      }
+      const Work& piece = window_.work[i];
+      if (piece.launch == trace::kNoRow || !window_.counts(piece)) continue;
+      const Row root = finder_.root_of(piece.launch);
+      if (root != trace::kNoRow) found.emplace_back(root, i);
     }
+    // Work is in order already, and so are nearly the roots.
+    sort_runs(found, [](const auto& a, const auto& b) { return a.first < b.first; });
+    work_.reserve(found.size());
+    for (const auto& [root, index] : found) {
+      if (roots_.empty() || roots_.back() != root) {
+        roots_.push_back(root);
+        first_.push_back(static_cast<std::uint32_t>(work_.size()));
+      }
+      work_.push_back(index);
+    }
+    first_.push_back(static_cast<std::uint32_t>(work_.size()));
     if (window_.devices.size() < 2) return;
     for (std::size_t root = 0; root + 1 < first_.size(); ++root) {
       std::sort(work_.begin() + first_[root], work_.begin() + first_[root + 1],
@@ -127,8 +126,8 @@ class Sequences {
     }
   }
 
-  void count(std::uint32_t root) {
-    const Row row = finder_.roots[root];
+  void count(std::size_t root) {
+    const Row row = roots_[root];
     const std::uint32_t length = first_[root + 1] - first_[root];
     if (length == 0 || length < choice_.min_length) return;
     Group& group = group_of({row, first_[root], length});
@@ -167,7 +166,8 @@ class Sequences {
   const trace::Trace& trace_;
   const SequenceChoice& choice_;
   RootFinder finder_;
-  std::vector<std::uint32_t> first_;  // of each root, into work_
+  std::vector<Row> roots_;            // that launched something, ascending
+  std::vector<std::uint32_t> first_;  // of each root, into work_; one more
   std::vector<std::uint32_t> work_;   // indices of WindowView::work
   std::vector<Group> groups_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_hash_;

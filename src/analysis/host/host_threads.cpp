@@ -50,6 +50,7 @@ const std::vector<Row>& HostThreads::spans(std::uint32_t track) {
   if (known_[track] != 0) return found;
   known_[track] = 1;
   const trace::Track& rows = trace_->tracks()[track];
+  found.reserve(rows.end - rows.begin);
   for (Row row = rows.begin; row < rows.end; ++row) {
     if (trace_->phase()[row] == trace::Phase::kSpan &&
         trace_->kind()[row] != trace::Kind::kOverhead &&

@@ -5,6 +5,7 @@
 
 #include "analysis/arithmetic/union_of_runs.h"
 #include "analysis/device/classes.h"
+#include "analysis/prepared.h"
 #include "trace/step_names.h"
 
 namespace stepscope::analysis {
@@ -16,6 +17,8 @@ using trace::Row;
 constexpr std::array<std::string_view, 2> kTensorboardBackends = {"nccl:", "gloo:"};
 constexpr std::array<std::string_view, 5> kTensorboardCollectives = {
     "broadcast", "reduce", "all_reduce", "all_gather", "reduce_scatter"};
+
+enum class HostRules : std::uint8_t { kOurs, kTensorboard };
 
 // Rows come by thread, each thread by start.
 struct Roles {
@@ -55,33 +58,7 @@ class RangeNames {
   std::vector<std::uint8_t> known_;  // by name
 };
 
-}  // namespace
-
-bool is_tensorboard_communication(std::string_view range) {
-  for (const std::string_view backend : kTensorboardBackends) {
-    if (!range.starts_with(backend)) continue;
-    return std::ranges::find(kTensorboardCollectives, range.substr(backend.size())) !=
-           kTensorboardCollectives.end();
-  }
-  return false;
-}
-
-StepMarks::StepMarks(const trace::Trace& trace) : trace_(&trace) {
-  for (const trace::Step& step : trace.steps().list) {
-    if (step.row == trace::kNoRow) continue;
-    rows_.push_back(step.row);
-    kinds_ |= std::uint64_t{1} << static_cast<unsigned>(trace.kind()[step.row]);
-  }
-  std::ranges::sort(rows_);
-  named_.resize(trace.strings().size());
-  for (std::size_t id = 0; id < named_.size(); ++id) {
-    named_[id] = trace::names_a_step(trace.text(static_cast<base::StringId>(id))) ? 1 : 0;
-  }
-}
-
-bool StepMarks::is_listed(Row row) const { return std::ranges::binary_search(rows_, row); }
-
-HostTime host_time(const WindowView& window, HostRules rules) {
+HostTime found_host_time(const WindowView& window, HostRules rules) {
   const trace::Trace& trace = *window.trace;
   const StepMarks marks(trace);
   RangeNames names(trace, rules);
@@ -113,6 +90,40 @@ HostTime host_time(const WindowView& window, HostRules rules) {
           .communication = roles.communication.take(),
           .loading = roles.loading.take(),
           .operators = roles.operators.take()};
+}
+
+}  // namespace
+
+bool is_tensorboard_communication(std::string_view range) {
+  for (const std::string_view backend : kTensorboardBackends) {
+    if (!range.starts_with(backend)) continue;
+    return std::ranges::find(kTensorboardCollectives, range.substr(backend.size())) !=
+           kTensorboardCollectives.end();
+  }
+  return false;
+}
+
+StepMarks::StepMarks(const trace::Trace& trace) : trace_(&trace) {
+  for (const trace::Step& step : trace.steps().list) {
+    if (step.row == trace::kNoRow) continue;
+    rows_.push_back(step.row);
+    kinds_ |= std::uint64_t{1} << static_cast<unsigned>(trace.kind()[step.row]);
+  }
+  std::ranges::sort(rows_);
+  named_.resize(trace.strings().size());
+  for (std::size_t id = 0; id < named_.size(); ++id) {
+    named_[id] = trace::names_a_step(trace.text(static_cast<base::StringId>(id))) ? 1 : 0;
+  }
+}
+
+bool StepMarks::is_listed(Row row) const { return std::ranges::binary_search(rows_, row); }
+
+const HostTime& host_time(const WindowView& window) {
+  return window.prepared->host_time.get([&] { return found_host_time(window, HostRules::kOurs); });
+}
+
+HostTime tensorboard_host_time(const WindowView& window) {
+  return found_host_time(window, HostRules::kTensorboard);
 }
 
 }  // namespace stepscope::analysis

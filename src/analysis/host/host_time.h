@@ -19,10 +19,11 @@ struct HostTime {
   Intervals operators;
 };
 
-// What TensorBoard's plugin takes for each of them.
-enum class HostRules : std::uint8_t { kOurs, kTensorboard };
+// Made once per window.
+const HostTime& host_time(const WindowView& window);
 
-HostTime host_time(const WindowView& window, HostRules rules = HostRules::kOurs);
+// What TensorBoard's plugin takes for each of them.
+HostTime tensorboard_host_time(const WindowView& window);
 
 // The few host ranges TensorBoard's plugin knows as communication, by exact name.
 bool is_tensorboard_communication(std::string_view range);

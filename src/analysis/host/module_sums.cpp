@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/operators/op_times.h"
+#include "analysis/operators/op_calls.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -49,8 +49,8 @@ class Grafting {
 };
 
 // Where device work belongs: to the place of its launch, else to that of its operator.
-Row placed_row(const ModuleTree& tree, const OpTimes& ops, const Work& piece, std::size_t index) {
-  const std::uint32_t call = ops.call_of_work[index];
+Row placed_row(const ModuleTree& tree, const OpCalls& ops, const Work& piece, std::size_t index) {
+  const std::uint32_t call = ops.of_work[index];
   if (piece.launch != trace::kNoRow) {
     const bool known = tree.node(piece.launch) != ModuleTree::kRoot ||
                        tree.pass(piece.launch) != ModulePass::kForward;
@@ -94,7 +94,7 @@ ModuleSums sum_modules(const WindowView& window, ModuleSource source) {
   const trace::Trace& trace = *window.trace;
   const OwnTime times(window);
   const ModuleTree tree(window, times, source);
-  const OpTimes& ops = op_times(window);
+  const OpCalls& ops = op_calls(window);
   ModuleSums sums;
   sums.nodes = tree.nodes();
   sums.self.resize(sums.nodes.size());
@@ -112,7 +112,7 @@ ModuleSums sum_modules(const WindowView& window, ModuleSource source) {
     if (tree.is_call(row) && window.counts_at(trace.start()[row])) ++self.calls;
   }
   for (const OpCall& call : ops.calls) {
-    if (call.parent != OpCall::kNone || !call.counted) continue;
+    if (call.parent != OpCall::kNone || !window.counts_at(trace.start()[call.row])) continue;
     if (tree.pass(call.row) == ModulePass::kForward) ++sums.self[tree.node(call.row)].operators;
   }
   for (std::size_t i = 0; i < window.work.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/arithmetic/sorted_runs.h"
 #include "trace/step_names.h"
 
 namespace stepscope::analysis {
@@ -75,11 +76,7 @@ ModuleTree::ModuleTree(const WindowView& window, const OwnTime& times, ModuleSou
       engine_(trace_.strings().size()),
       node_(trace_.size(), kRoot),
       pass_(trace_.size(), ModulePass::kForward),
-      is_call_(trace_.size()),
-      forward_(trace_.size(), trace::kNoRow) {
-  const trace::BackwardTable& backward = trace_.backward();
-  backward.rows.for_each(
-      [&](Row row, std::uint32_t entry) { forward_[row] = backward.forward[entry]; });
+      is_call_(trace_.size()) {
   // What the backward pass runs again has to find where it ran before, and backward operators where
   // their forward ones did: so those come after all others, by time over all threads.
   std::vector<bool> is_backward(trace_.size());
@@ -93,12 +90,18 @@ ModuleTree::ModuleTree(const WindowView& window, const OwnTime& times, ModuleSou
       place_forward(row);
     }
   }
-  std::ranges::stable_sort(later, {}, [&](Row row) { return trace_.start()[row]; });
+  sort_runs(later, [&](Row a, Row b) { return trace_.start()[a] < trace_.start()[b]; });
   for (const Row row : later) place_backward(row);
 }
 
+// The forward operator of a row that is its backward, or kNoRow.
+Row ModuleTree::forward_of(Row row) const {
+  const std::uint32_t entry = trace_.backward().rows.find(row);
+  return entry == base::RowSet::kNone ? trace::kNoRow : trace_.backward().forward[entry];
+}
+
 bool ModuleTree::is_backward_root(Row row) {
-  if (forward_[row] != trace::kNoRow) return true;
+  if (forward_of(row) != trace::kNoRow) return true;
   const base::StringId name = trace_.name()[row];
   if (trace_.kind()[row] != Kind::kCpuOp || name == base::kNoString) return false;
   if (engine_[name] == 0) {
@@ -172,7 +175,7 @@ void ModuleTree::place_forward(Row row) {
 
 void ModuleTree::place_backward(Row row) {
   const Row parent = times_.parent(row);
-  const Row forward = forward_[row];
+  const Row forward = forward_of(row);
   pass_[row] = ModulePass::kBackward;
   if (forward != trace::kNoRow) {
     node_[row] = node_[forward];

@@ -43,6 +43,7 @@ class ModuleTree {
   bool too_deep() const { return too_deep_; }
 
  private:
+  trace::Row forward_of(trace::Row row) const;
   bool is_backward_root(trace::Row row);
   const ModulePath& path_of(trace::Row row);
   std::uint32_t child(std::uint32_t parent, const ModuleName& name);
@@ -64,7 +65,6 @@ class ModuleTree {
   std::vector<std::uint32_t> node_;
   std::vector<ModulePass> pass_;
   std::vector<bool> is_call_;
-  std::vector<trace::Row> forward_;  // forward operator of a row that is its backward
   bool too_deep_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace stepscope::analysis {
 namespace {
@@ -43,7 +44,7 @@ class ChosenTime {
 // The open spans of a thread, the innermost last. Those that have ended stay until they are on top.
 class OpenSpans {
  public:
-  OpenSpans(const trace::Trace& trace, const ChosenTime& chosen, std::vector<Nanos>& own)
+  OpenSpans(const trace::Trace& trace, const ChosenTime& chosen, base::Column<Nanos>& own)
       : trace_(trace), chosen_(chosen), own_(own) {}
 
   // Shares out the time up to the start of the next span, then opens it. Returns what was covered.
@@ -73,30 +74,20 @@ class OpenSpans {
 
   const trace::Trace& trace_;
   const ChosenTime& chosen_;
-  std::vector<Nanos>& own_;
+  base::Column<Nanos>& own_;
   std::vector<Row> open_;
   Nanos now_ = std::numeric_limits<Nanos>::min();
 };
 
 }  // namespace
 
-bool OwnTime::is_span(const trace::Trace& trace, Row row) {
-  const trace::Kind kind = trace.kind()[row];
-  return trace.phase()[row] == trace::Phase::kSpan && kind != trace::Kind::kOverhead &&
-         kind != trace::Kind::kProfiler && (trace.flags()[row] & trace::kFarTime) == 0;
-}
-
-OwnTime::OwnTime(const WindowView& window)
-    : parent_(window.trace->size(), trace::kNoRow), own_(window.trace->size()) {
+OwnTime::OwnTime(const WindowView& window) : trace_(window.trace), own_(window.trace->size()) {
   const trace::Trace& trace = *window.trace;
   const ChosenTime chosen(window);
   for (const trace::Track& track : trace.tracks()) {
     if (track.is_device) continue;
     OpenSpans spans(trace, chosen, own_);
     for (Row row = track.begin; row < track.end; ++row) {
-      Row parent = trace.parent()[row];
-      while (parent != trace::kNoRow && !is_span(trace, parent)) parent = trace.parent()[parent];
-      parent_[row] = parent;
       if (is_span(trace, row)) covered_ += spans.open(row);
     }
     covered_ += spans.close();

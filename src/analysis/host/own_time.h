@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "analysis/view.h"
+#include "base/column.h"
 
 namespace stepscope::analysis {
 
@@ -18,16 +18,24 @@ class OwnTime {
   explicit OwnTime(const WindowView& window);
 
   // A call, an operator, a Python frame, a range: anything that can call or be called.
-  static bool is_span(const trace::Trace& trace, trace::Row row);
+  static bool is_span(const trace::Trace& trace, trace::Row row) {
+    const trace::Kind kind = trace.kind()[row];
+    return trace.phase()[row] == trace::Phase::kSpan && kind != trace::Kind::kOverhead &&
+           kind != trace::Kind::kProfiler && (trace.flags()[row] & trace::kFarTime) == 0;
+  }
 
   // The nearest span around a row, or kNoRow.
-  trace::Row parent(trace::Row row) const { return parent_[row]; }
+  trace::Row parent(trace::Row row) const {
+    do row = trace_->parent()[row];
+    while (row != trace::kNoRow && !is_span(*trace_, row));
+    return row;
+  }
   base::Nanos own(trace::Row row) const { return own_[row]; }  // 0 for what is no span
   base::Nanos covered() const { return covered_; }             // all own times together
 
  private:
-  std::vector<trace::Row> parent_;
-  std::vector<base::Nanos> own_;
+  const trace::Trace* trace_;
+  base::Column<base::Nanos> own_;  // by row
   base::Nanos covered_ = 0;
 };
 

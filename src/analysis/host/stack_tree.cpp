@@ -8,7 +8,7 @@
 
 #include "analysis/arithmetic/number_map.h"
 #include "analysis/host/host_time.h"
-#include "analysis/operators/op_times.h"
+#include "analysis/operators/op_calls.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -76,10 +76,10 @@ class Building {
         trace_(*window.trace),
         rules_(rules),
         times_(window),
-        ops_(op_times(window)),
+        ops_(op_calls(window)),
         marks_(trace_),
         labels_(trace_),
-        node_(trace_.size(), kNone) {
+        node_(trace_.size()) {
     has_python_ = std::ranges::find(trace_.kind(), Kind::kPython) != trace_.kind().end();
     only_ = rules.threads == Threads::kMain ? main_thread() : kNone;
   }
@@ -125,12 +125,20 @@ class Building {
     }
     const std::uint64_t key =
         std::uint64_t{parent} << 32 | std::uint64_t{label} << 3 | static_cast<std::uint64_t>(kind);
-    const auto next = static_cast<std::uint32_t>(tree_.nodes.size());
-    const auto [node, is_new] = children_.try_emplace(key, next);
-    if (is_new) {
-      const std::uint32_t depth = above.depth + 1;
-      tree_.nodes.push_back({parent, depth, kind, std::string(labels_[label])});
+    // A program does the same again and again: mostly the next frame is the one of the last time.
+    std::uint32_t node = order_[last_].next;
+    if (order_[node].key != key) {
+      const auto fresh = static_cast<std::uint32_t>(tree_.nodes.size());
+      const auto [number, is_new] = children_.try_emplace(key, fresh);
+      node = number;
+      if (is_new) {
+        const std::uint32_t depth = above.depth + 1;
+        tree_.nodes.push_back({parent, depth, kind, std::string(labels_[label])});
+        order_.push_back({key, kRoot});
+      }
+      order_[last_].next = node;
     }
+    last_ = node;
     return node;
   }
 
@@ -172,12 +180,12 @@ class Building {
       thread_ = child(kRoot, FrameKind::kThread, labels_.made(thread_label(track)));
     }
     const Row parent = times_.parent(row);
-    std::uint32_t node = parent == trace::kNoRow ? thread_ : node_[parent];
+    std::uint32_t node = parent == trace::kNoRow ? thread_ : node_[parent] - 1;
     const FrameKind kind = kind_of(trace_.kind()[row]);
     if (kind == FrameKind::kOperator) node = below_text(node, row);
     const std::uint32_t before = node;
     if (shows(kind)) node = child(node, kind, label_of(row));
-    node_[row] = node;
+    node_[row] = node + 1;
     const Nanos own = times_.own(row);
     if (node == thread_ && own > 0) {
       tree_.nodes[not_shown()].host += own;
@@ -190,12 +198,12 @@ class Building {
 
   // The frame below which a piece of work stands: its launch, else its operator.
   std::uint32_t starter_of(const Work& piece, std::size_t index) {
-    const std::uint32_t call = ops_.call_of_work[index];
+    const std::uint32_t call = ops_.of_work[index];
     Row row = piece.launch;
     if (call != OpCall::kNone && (row == trace::kNoRow || times_.parent(row) == trace::kNoRow)) {
       row = ops_.calls[call].row;
     }
-    if (row != trace::kNoRow && node_[row] != kNone) return node_[row];
+    if (row != trace::kNoRow && node_[row] != 0) return node_[row] - 1;
     if (only_ != kNone) return kNone;
     return child(kRoot, FrameKind::kOther, labels_.made("(launch not recorded)"));
   }
@@ -223,14 +231,20 @@ class Building {
   const trace::Trace& trace_;
   const StackRules& rules_;
   OwnTime times_;
-  const OpTimes& ops_;
+  const OpCalls& ops_;
   StepMarks marks_;
   Labels labels_;
   StackTree tree_;
   NumberMap children_;
-  std::vector<std::uint32_t> node_;  // by row; kNone: not a span that was asked for
-  std::uint32_t thread_ = kRoot;     // where the stacks of the current thread begin
-  std::uint32_t only_ = kNone;       // the only thread that was asked for
+  struct Visited {
+    std::uint64_t key;   // under which children_ has it
+    std::uint32_t next;  // the node that was asked for after it
+  };
+  std::vector<Visited> order_ = {{0xffffffffffffffff, kRoot}};  // by node
+  std::uint32_t last_ = kRoot;                                  // node that was asked for
+  base::Column<std::uint32_t> node_;  // by row, 1 more; 0: not a span that was asked for
+  std::uint32_t thread_ = kRoot;      // where the stacks of the current thread begin
+  std::uint32_t only_ = kNone;        // the only thread that was asked for
   bool has_python_ = false;
 };
 

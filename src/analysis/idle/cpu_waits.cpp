@@ -97,15 +97,17 @@ void add_device(HostWaits& out, const WindowView& window,
   Adder paths;
   Adder ends;
   PairNumbers pairs;
-  std::vector<std::uint32_t> last(trace.strings().size(), kNone);  // by name: its pair
+  struct LastPair {
+    std::uint32_t kind = kNone, number = kNone;
+  };
+  std::vector<LastPair> last(trace.strings().size());  // by name
   const auto pair_of = [&](Row row) {
     const base::StringId name = trace.name()[row];
     const auto kind = static_cast<std::uint32_t>(trace.kind()[row]);
     if (name >= last.size()) return pairs.number(name, kind);
-    std::uint32_t& known = last[name];
-    const bool same = known != kNone && pairs.members()[known].second == kind;
-    if (!same) known = pairs.number(name, kind);
-    return known;
+    LastPair& known = last[name];
+    if (known.kind != kind) known = {kind, pairs.number(name, kind)};
+    return known.number;
   };
   const HostPlaces places = host_moments(window, stretches, [&](const HostMoment& moment) {
     const Nanos length = moment.time.length();

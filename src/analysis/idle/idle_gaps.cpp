@@ -111,16 +111,30 @@ std::vector<Gap> GapFinder::gaps(std::span<const std::uint32_t> pieces, Interval
   return out;
 }
 
-HostPart host_part(const WindowView& window, HostThreads& threads, const Gap& gap) {
-  const trace::Trace& trace = *window.trace;
+namespace {
+
+// The call that launched the work next to a gap, or kNoRow.
+Row launch_beside(const WindowView& window, const Gap& gap) {
   const std::uint32_t neighbour = gap.after != Gap::kNobody ? gap.after : gap.before;
-  if (neighbour == Gap::kNobody) return {};
-  const Row launch = window.work[neighbour].launch;
-  if (launch == trace::kNoRow) return {};
+  return neighbour == Gap::kNobody ? trace::kNoRow : window.work[neighbour].launch;
+}
+
+}  // namespace
+
+Row host_doing(const WindowView& window, HostThreads& threads, const Gap& gap) {
+  const trace::Trace& trace = *window.trace;
+  const Row launch = launch_beside(window, gap);
+  if (launch == trace::kNoRow) return trace::kNoRow;
   Interval time = gap.time;
   if (gap.after != Gap::kNobody) time.end = std::min(time.end, trace.start()[launch]);
-  const std::uint32_t track = trace.track()[launch];
-  return {threads.doing(track, time), threads.waiting(track, gap.time.start)};
+  return threads.doing(trace.track()[launch], time);
+}
+
+HostPart host_part(const WindowView& window, HostThreads& threads, const Gap& gap) {
+  const Row launch = launch_beside(window, gap);
+  if (launch == trace::kNoRow) return {};
+  return {host_doing(window, threads, gap),
+          threads.waiting(window.trace->track()[launch], gap.time.start)};
 }
 
 }  // namespace stepscope::analysis

@@ -67,5 +67,7 @@ struct HostPart {
   trace::Row waiting = trace::kNoRow;  // the call in which it waited for the device at the start
 };
 HostPart host_part(const WindowView& window, HostThreads& threads, const Gap& gap);
+// The first of these alone.
+trace::Row host_doing(const WindowView& window, HostThreads& threads, const Gap& gap);
 
 }  // namespace stepscope::analysis

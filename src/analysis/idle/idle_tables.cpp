@@ -146,12 +146,14 @@ void HostShareCounter::add(const HostPart& host, Nanos idle) {
   };
   const bool in_any = host.doing != trace::kNoRow;
   const int kind = in_any ? static_cast<int>(trace_.kind()[host.doing]) : -1;
-  HostShares::Share*& share = known_[{name(host.doing), kind, name(host.waiting)}];
-  if (share == nullptr) {
-    share = &shares_.of({trace_.text(name(host.doing)),
-                         in_any ? name_of(trace_.kind()[host.doing]) : std::string_view{},
-                         trace_.text(name(host.waiting))});
+  const std::uint32_t doing = doing_.number(name(host.doing), static_cast<std::uint32_t>(kind + 1));
+  const std::uint32_t number = pairs_.number(doing, name(host.waiting));
+  if (number == known_.size()) {
+    known_.push_back(&shares_.of({trace_.text(name(host.doing)),
+                                  in_any ? name_of(trace_.kind()[host.doing]) : std::string_view{},
+                                  trace_.text(name(host.waiting))}));
   }
+  HostShares::Share* const share = known_[number];
   ++share->gaps;
   share->idle += idle;
   share->longest = std::max(share->longest, idle);

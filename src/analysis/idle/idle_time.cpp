@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "analysis/analysis.h"
+#include "analysis/arithmetic/coverage_walk.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -40,8 +41,8 @@ struct Settings {
 IdleParts parts_of(std::span<const Gap> gaps, std::span<const Interval> measured) {
   IdleParts parts;
   parts.measured = total(measured);
-  const Coverage coverage(measured);
-  for (const Gap& gap : gaps) parts.of(gap.cause) += coverage.covered(gap.time);
+  CoverageWalk walk(Intervals(measured.begin(), measured.end()));
+  for (const Gap& gap : gaps) parts.of(gap.cause) += walk.covered(gap.time);
   return parts;
 }
 
@@ -125,9 +126,9 @@ IdlePartial compute(const WindowView& window, const Settings& settings) {
         finder.gaps(pieces, {measured.front().start, measured.back().end});
     parts.merge(parts_of(gaps, measured));
     if (settings.within_steps && window.has_steps) add_steps(out, window, device.device, gaps);
-    const Coverage coverage(measured);
+    CoverageWalk walk(measured);
     for (const Gap& gap : gaps) {
-      DeviceGap idle{gap, coverage.covered(gap.time), device.device, {}};
+      DeviceGap idle{gap, walk.covered(gap.time), device.device, {}};
       if (idle.length == 0) continue;
       if (blames_host(gap.cause)) {
         idle.host = host_part(window, threads, gap);

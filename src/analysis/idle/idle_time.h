@@ -6,8 +6,10 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/arithmetic/pair_numbers.h"
 #include "analysis/idle/idle_gaps.h"
 
 namespace stepscope::analysis {
@@ -50,7 +52,9 @@ class HostShareCounter {
  private:
   const trace::Trace& trace_;
   HostShares& shares_;
-  std::map<std::tuple<base::StringId, int, base::StringId>, HostShares::Share*> known_;
+  PairNumbers doing_;                      // name and kind
+  PairNumbers pairs_;                      // those, and the name of what was waited in
+  std::vector<HostShares::Share*> known_;  // by pair
 };
 
 Answer idle_time(const RunView& view, const Options& options);

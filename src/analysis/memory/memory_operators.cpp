@@ -114,67 +114,68 @@ struct Partial {
 
 constexpr std::string_view kOutside = "(no operator)";
 
-// What the sums of all devices need of the calls.
-struct CallNames {
-  std::vector<std::uint32_t> key;   // by call: its name
-  std::vector<bool> outer;          // by call: none of its name is around it
-  std::vector<std::int64_t> calls;  // by name
-};
-
-CallNames names_of_calls(const trace::Trace& trace, const OpTimes& times) {
-  CallNames names;
-  names.key.reserve(times.calls.size());
-  names.calls.resize(trace.strings().size());
-  for (const OpCall& call : times.calls) {
-    names.key.push_back(trace.name()[call.row]);
-    names.calls[names.key.back()] += call.counted ? 1 : 0;
-  }
-  names.outer = outermost(times, names.key, trace.strings().size());
-  return names;
-}
-
-// By call first, from the innermost outwards, then by name. `total` has a place for every call; all
-// of them are nothing, before and afterwards.
-Lines lines_of(const trace::Trace& trace, const OpTimes& times, const CallNames& names,
-               const TraceMemory& memory, std::vector<Sum>& total) {
-  std::vector<Line> by_name(trace.strings().size());
-  Lines lines;
-  for (const MemoryEvent& event : memory.events) {
-    if (!event.counts) continue;
-    const Sum one = {event.bytes, std::max<Bytes>(event.bytes, 0), event.bytes > 0 ? 1 : 0};
-    if (event.call != OpCall::kNone) {
-      total[event.call].add(one);
-      by_name[names.key[event.call]].self.add(one);
-    } else {
-      lines[kOutside].self.add(one);
-      lines[kOutside].total.add(one);
+// By name. What an operator asks for is also that of all around it, of each name once.
+class NameSums {
+ public:
+  NameSums(const WindowView& window, const OpCalls& ops)
+      : trace_(*window.trace),
+        ops_(ops),
+        sums_(trace_.strings().size()),
+        counted_(sums_.size(), OpCall::kNone) {
+    calls_.resize(sums_.size());
+    for (std::uint32_t i = 0; i < ops.calls.size(); ++i) {
+      calls_[name_of(i)] += ops.counts(window, i) ? 1 : 0;
     }
   }
-  for (std::size_t i = times.calls.size(); i-- > 0;) {
-    if (total[i].is_nothing()) continue;  // most calls ask for no memory
-    if (times.calls[i].parent != OpCall::kNone) total[times.calls[i].parent].add(total[i]);
-    if (names.outer[i]) by_name[names.key[i]].total.add(total[i]);
-    total[i] = {};
+
+  Lines lines_of(const TraceMemory& memory) {
+    std::ranges::fill(sums_, Line{});
+    std::ranges::fill(counted_, OpCall::kNone);
+    Lines lines;
+    for (std::uint32_t i = 0; i < memory.events.size(); ++i) {
+      const MemoryEvent& event = memory.events[i];
+      if (!event.counts) continue;
+      const Sum one = {event.bytes, std::max<Bytes>(event.bytes, 0), event.bytes > 0 ? 1 : 0};
+      if (const std::uint32_t call = memory.call(event); call != OpCall::kNone) {
+        sums_[name_of(call)].self.add(one);
+        add_around(call, i, one);
+      } else {
+        lines[kOutside].self.add(one);
+        lines[kOutside].total.add(one);
+      }
+    }
+    for (std::size_t name = 0; name < sums_.size(); ++name) {
+      Line& line = sums_[name];
+      if (line.total.allocations == 0 && line.total.increase == 0) continue;
+      line.calls = calls_[name];
+      lines[trace_.text(static_cast<base::StringId>(name))] = line;
+    }
+    return lines;
   }
-  for (std::size_t name = 0; name < by_name.size(); ++name) {
-    Line& line = by_name[name];
-    if (line.total.allocations == 0 && line.total.increase == 0) continue;
-    line.calls = names.calls[name];
-    lines[trace.text(static_cast<base::StringId>(name))] = line;
+
+ private:
+  base::StringId name_of(std::uint32_t call) const { return trace_.name()[ops_.calls[call].row]; }
+
+  void add_around(std::uint32_t call, std::uint32_t event, const Sum& one) {
+    for (; call != OpCall::kNone; call = ops_.calls[call].parent) {
+      const base::StringId name = name_of(call);
+      if (std::exchange(counted_[name], event) != event) sums_[name].total.add(one);
+    }
   }
-  return lines;
-}
+
+  const trace::Trace& trace_;
+  const OpCalls& ops_;
+  std::vector<Line> sums_;
+  std::vector<std::uint32_t> counted_;  // the last event in whose totals the name is
+  std::vector<std::int64_t> calls_;
+};
 
 Partial compute(const WindowView& window) {
   Partial out;
   out.devices = trace_memory(window);
   if (out.devices.empty()) return out;
-  const OpTimes& times = op_times(window);
-  const CallNames names = names_of_calls(*window.trace, times);
-  std::vector<Sum> total(times.calls.size());
-  for (const TraceMemory& memory : out.devices) {
-    out.lines.push_back(lines_of(*window.trace, times, names, memory, total));
-  }
+  NameSums sums(window, op_calls(window));
+  for (const TraceMemory& memory : out.devices) out.lines.push_back(sums.lines_of(memory));
   return out;
 }
 
@@ -182,12 +183,12 @@ Partial compute(const WindowView& window) {
 class Askers {
  public:
   explicit Askers(const WindowView& window)
-      : trace_(*window.trace), calls_(op_times(window).calls) {}
+      : trace_(*window.trace), calls_(op_calls(window).calls) {}
 
   // aten::empty and its kin are how others allocate: "aten::zeros (aten::empty)".
-  std::string_view name_of(const MemoryEvent& event) {
-    if (event.call == OpCall::kNone) return kOutside;
-    const OpCall& call = calls_[event.call];
+  std::string_view name_of(std::uint32_t number) {
+    if (number == OpCall::kNone) return kOutside;
+    const OpCall& call = calls_[number];
     const std::string_view name = trace_.name_text(call.row);
     if (!name.starts_with("aten::empty") || call.parent == OpCall::kNone) return name;
     const Row parent = calls_[call.parent].row;
@@ -215,17 +216,17 @@ void add_peak(base::Table& table, const WindowView& window, const TraceMemory& m
   std::int64_t allocations = 0, frees = 0, never_freed = 0, older = 0;
   for (const MemoryEvent& event : memory.events) {
     if (!event.counts) continue;
-    if (peak == nullptr || event.total_allocated > peak->total_allocated) peak = &event;
+    if (peak == nullptr || memory.allocated(event) > memory.allocated(*peak)) peak = &event;
     last = &event;
-    reserved = std::max(reserved, event.total_reserved);
+    reserved = std::max(reserved, memory.reserved(event));
     const bool alone = event.partner == 0xffffffff;
     (event.bytes > 0 ? allocations : frees) += 1;
     if (alone) (event.bytes > 0 ? never_freed : older) += 1;
   }
   if (peak == nullptr) return;
-  table.add({window.rank, name_of(memory.device), given(peak->total_allocated), peak->time,
-             Askers(window).name_of(*peak), given(reserved), given(last->total_allocated),
-             allocations, frees, never_freed, older});
+  table.add({window.rank, name_of(memory.device), given(memory.allocated(*peak)), peak->time,
+             Askers(window).name_of(memory.call(*peak)), given(reserved),
+             given(memory.allocated(*last)), allocations, frees, never_freed, older});
 }
 
 // An allocation, or a free of which nothing else is known.
@@ -279,7 +280,7 @@ void add_events(base::Table& table, const WindowView& window, const TraceMemory&
                 .is_allocation = event.bytes > 0,
                 .is_freed = false};
     if (line.is_allocation) {
-      line.asker = askers.name_of(event);
+      line.asker = askers.name_of(memory.call(event));
       line.is_freed = event.partner != 0xffffffff;
       if (line.is_freed) line.freed = memory.events[event.partner].time;
     }
@@ -303,7 +304,7 @@ void add_curve(base::Table& table, const WindowView& window, const TraceMemory& 
                std::int64_t points) {
   std::vector<const MemoryEvent*> counted;
   for (const MemoryEvent& event : memory.events) {
-    if (event.counts && event.total_allocated >= 0) counted.push_back(&event);
+    if (event.counts && memory.allocated(event) >= 0) counted.push_back(&event);
   }
   if (counted.empty()) return;
   const std::string device = name_of(memory.device);
@@ -323,10 +324,10 @@ void add_curve(base::Table& table, const WindowView& window, const TraceMemory& 
     std::size_t j = i;
     for (; j < counted.size(); ++j) {
       if (j > i && counted[j]->time >= end) break;
-      if (counted[j]->total_allocated > most->total_allocated) most = counted[j];
-      reserved = std::max(reserved, counted[j]->total_reserved);
+      if (memory.allocated(*counted[j]) > memory.allocated(*most)) most = counted[j];
+      reserved = std::max(reserved, memory.reserved(*counted[j]));
     }
-    table.add({window.rank, device, most->time, most->total_allocated, given(reserved)});
+    table.add({window.rank, device, most->time, memory.allocated(*most), given(reserved)});
     i = j;
   }
 }

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "analysis/costs/call_costs.h"
-#include "analysis/operators/op_times.h"
+#include "analysis/name_sign.h"
+#include "analysis/operators/op_calls.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -46,32 +47,29 @@ void leave_out_repeated(std::vector<AlgorithmSearch>& list, const std::vector<Ca
 
 Searches searches_of(const WindowView& window, const SearchLimits& limits) {
   const trace::Trace& trace = *window.trace;
-  const OpTimes& times = op_times(window);
-  // Of every call the outermost convolution around it.
-  std::vector<std::uint32_t> root(times.calls.size(), OpCall::kNone);
-  std::vector<std::uint8_t> asked(trace.strings().size());  // by name: 1 no, 2 yes
-  for (std::uint32_t i = 0; i < root.size(); ++i) {
-    const OpCall& call = times.calls[i];
-    if (call.parent < i) root[i] = root[call.parent];
-    if (root[i] != OpCall::kNone) continue;
-    const base::StringId name = trace.name()[call.row];
-    if (name >= asked.size()) continue;
-    if (asked[name] == 0) asked[name] = names_convolution(trace.text(name)) ? 2 : 1;
-    if (asked[name] == 2) root[i] = i;
-  }
+  const OpCalls& ops = op_calls(window);
+  NameSign convolves(trace, names_convolution);
+  // The outermost convolution around a call, itself included.
+  const auto root_of = [&](std::uint32_t call) {
+    std::uint32_t root = OpCall::kNone;
+    for (; call != OpCall::kNone; call = ops.calls[call].parent) {
+      if (convolves.of(ops.calls[call].row)) root = call;
+    }
+    return root;
+  };
   // Compute kernels by the convolution that started them; those of one by their start.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> owned;
   for (std::uint32_t i = 0; i < window.work.size(); ++i) {
     const Work& piece = window.work[i];
-    const std::uint32_t call = times.call_of_work[i];
     if (piece.work_class != WorkClass::kCompute || !window.counts(piece)) continue;
-    if (call != OpCall::kNone && root[call] != OpCall::kNone) owned.emplace_back(root[call], i);
+    const std::uint32_t root = root_of(ops.of_work[i]);
+    if (root != OpCall::kNone) owned.emplace_back(root, i);
   }
   std::ranges::sort(owned);
   Searches out;
   std::vector<CallLook> looks;  // of those in the list
   for (std::size_t begin = 0, end = 0; begin < owned.size(); begin = end) {
-    const trace::Row row = times.calls[owned[begin].first].row;
+    const trace::Row row = ops.calls[owned[begin].first].row;
     AlgorithmSearch found{.window = &window, .row = row};
     std::vector<base::StringId> names;
     base::Nanos first = window.work[owned[begin].second].start;

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 
+#include "analysis/name_sign.h"
+#include "analysis/operators/op_marks.h"
+
 namespace stepscope::analysis {
+
+using base::Nanos;
 
 void OpSums::merge(const OpSums& other) {
   calls += other.calls;
@@ -19,15 +24,66 @@ void OpSums::merge(const OpSums& other) {
   eligible |= other.eligible;
 }
 
-namespace {
+OpCosts::OpCosts(const WindowView& window)
+    : window_(window),
+      calls_(op_calls(window)),
+      times_(op_host_times(*window.trace, calls_)),
+      outside_(kNoOperators) {
+  TensorCoreNames names(window);
+  work_.reserve(window.work.size());
+  for (std::size_t i = 0; i < window.work.size(); ++i) {
+    const Work& piece = window.work[i];
+    if (!window.counts(piece)) continue;
+    if (const std::uint32_t call = calls_.of_work[i]; call != OpCall::kNone) {
+      work_.push_back({call, names.of(piece), piece.length()});
+    } else {
+      add_outside(piece, names.of(piece));
+    }
+  }
+  find_eligible();
+  find_memory();
+  find_nested();
+}
 
-// By name, by what the devices have, and by the types of the inputs where they are recorded; or
-// because it did.
-void add_eligible(OpCosts& costs) {
-  const trace::Trace& trace = *costs.window->trace;
-  std::vector<std::uint8_t> product(trace.strings().size());  // 0 not asked yet, 1 no, 2 yes
+bool OpCosts::has_memory() const { return window_.trace->memory_events().rows.size() > 0; }
+
+void OpCosts::add_outside(const Work& piece, TensorCores use) {
+  OpSums& sums = outside_[static_cast<std::size_t>(why_no_operator(window_, piece))];
+  ++sums.work;
+  sums.device_self += piece.length();
+  sums.device_total += piece.length();
+  if (use == TensorCores::kUsed) sums.tensor_used += piece.length();
+  if (use == TensorCores::kUnknown) sums.tensor_unknown += piece.length();
+}
+
+void OpCosts::find_memory() {
+  if (!has_memory()) return;
+  const trace::Trace& trace = *window_.trace;
+  const trace::MemoryTable& marks = trace.memory_events();
+  const OpMarks& running = op_marks(window_);
+  OpSums& outside = outside_[static_cast<std::size_t>(NoOperator::kOutside)];
+  marks.rows.for_each([&](trace::Row row, std::uint32_t entry) {
+    if ((trace.flags()[row] & trace::kFarTime) != 0) return;
+    const base::Bytes bytes = marks.bytes[entry];
+    const bool on_host = marks.device_type[entry] == 0;
+    const NetBytes net{.host = on_host ? bytes : 0, .device = on_host ? 0 : bytes};
+    const std::uint32_t call = running.call[entry];
+    if (call == OpCall::kNone) {
+      if (window_.counts_at(trace.start()[row])) outside.memory_self.add(net);
+    } else if (!memory_.empty() && memory_.back().call == call) {
+      memory_.back().bytes.add(net);
+    } else {
+      memory_.push_back({call, net});
+    }
+  });
+  outside.memory_total = outside.memory_self;
+}
+
+// By name, by what the devices have, and by the types of the inputs where they are recorded.
+void OpCosts::find_eligible() {
+  const trace::Trace& trace = *window_.trace;
   MatrixUnits units = MatrixUnits::kUnknown;
-  for (const DeviceView& device : costs.window->devices) {
+  for (const DeviceView& device : window_.devices) {
     units = std::max(units, matrix_units(trace.header(), device.device));
   }
   std::vector<bool> takes;
@@ -35,83 +91,111 @@ void add_eligible(OpCosts& costs) {
     takes.push_back(multiplies(units, trace.text(signature.types)));
   }
   const bool takes_unsaid = multiplies(units, {});
-  costs.eligible.resize(costs.times->calls.size());
-  for (std::size_t i = 0; i < costs.eligible.size(); ++i) {
-    const trace::Row row = costs.times->calls[i].row;
-    std::uint8_t& known = product[trace.name()[row]];
-    if (known == 0) known = names_matrix_operator(trace.name_text(row)) ? 2 : 1;
-    if (known == 1) {
-      costs.eligible[i] = costs.tensor_used[i] > 0;
-      continue;
-    }
+  NameSign products(trace, names_matrix_operator);
+  product_.resize(trace.strings().size());
+  eligible_.resize(calls_.calls.size());
+  for (std::size_t i = 0; i < eligible_.size(); ++i) {
+    const trace::Row row = calls_.calls[i].row;
+    if (!products.of(row)) continue;
+    product_[trace.name()[row]] = true;
     const std::uint32_t entry = trace.ops().rows.find(row);
     const trace::SignatureId signature =
         entry == base::RowSet::kNone ? trace::kNoSignature : trace.ops().signature[entry];
-    costs.eligible[i] = signature == trace::kNoSignature ? takes_unsaid : takes[signature];
+    eligible_[i] = signature == trace::kNoSignature ? takes_unsaid : takes[signature];
   }
 }
 
-}  // namespace
+// Of a call and those around it the keys, each once, with its outermost call.
+class OpCosts::Around {
+ public:
+  Around(const OpCalls& calls, std::span<const std::uint32_t> key, std::size_t keys)
+      : calls_(calls), key_(key), seen_(keys) {}
 
-OpCosts op_costs(const WindowView& window) {
-  OpCosts costs;
-  costs.window = &window;
-  costs.times = &op_times(window);
-  costs.memory = op_memory(window, *costs.times);
-  const std::size_t calls = costs.times->calls.size();
-  costs.tensor_used.resize(calls);
-  costs.tensor_unknown.resize(calls);
-  costs.work.resize(calls);
-  costs.outside.resize(kNoOperators);
-  TensorCoreNames names(window);
-  for (std::size_t i = 0; i < window.work.size(); ++i) {
-    const Work& piece = window.work[i];
-    if (!window.counts(piece)) continue;
-    const TensorCores use = names.of(piece);
-    const base::Nanos used = use == TensorCores::kUsed ? piece.length() : 0;
-    const base::Nanos unknown = use == TensorCores::kUnknown ? piece.length() : 0;
-    if (const std::uint32_t call = costs.times->call_of_work[i]; call != OpCall::kNone) {
-      costs.tensor_used[call] += used;
-      costs.tensor_unknown[call] += unknown;
-      ++costs.work[call];
-      continue;
+  std::uint32_t key(std::uint32_t call) const { return key_[call]; }
+  template <class Visit>
+  void for_each(std::uint32_t call, Visit visit) {
+    chain_.clear();
+    for (; call != OpCall::kNone; call = calls_.calls[call].parent) chain_.push_back(call);
+    ++turn_;
+    for (std::size_t i = chain_.size(); i-- > 0;) {
+      const std::uint32_t key = key_[chain_[i]];
+      if (seen_[key] != turn_) visit(key, chain_[i]);
+      seen_[key] = turn_;
     }
-    OpSums& sums = costs.outside[static_cast<std::size_t>(why_no_operator(window, piece))];
-    ++sums.work;
-    sums.device_self += piece.length();
-    sums.device_total += piece.length();
-    sums.tensor_used += used;
-    sums.tensor_unknown += unknown;
   }
-  add_eligible(costs);
-  OpSums& outside = costs.outside[static_cast<std::size_t>(NoOperator::kOutside)];
-  outside.memory_self = outside.memory_total = costs.memory.outside;
-  return costs;
+
+ private:
+  const OpCalls& calls_;
+  std::span<const std::uint32_t> key_;
+  std::vector<std::uint64_t> seen_;  // by key: the last turn it came in
+  std::uint64_t turn_ = 0;
+  std::vector<std::uint32_t> chain_;
+};
+
+void OpCosts::find_nested() {
+  const trace::Trace& trace = *window_.trace;
+  std::vector<std::uint32_t> names;
+  names.reserve(calls_.calls.size());
+  for (const OpCall& call : calls_.calls) names.push_back(trace.name()[call.row]);
+  const std::vector<bool> first = outermost(calls_, names, trace.strings().size());
+  for (std::uint32_t i = 0; i < first.size(); ++i) {
+    if (!first[i]) nested_.push_back(i);
+  }
 }
 
-std::vector<OpSums> sums_by_key(const OpCosts& costs, std::span<const std::uint32_t> key,
-                                std::size_t keys) {
-  std::vector<OpSums> sums(keys);
-  const std::vector<bool> first = outermost(*costs.times, key, keys);
-  for (std::size_t i = 0; i < costs.times->calls.size(); ++i) {
-    const OpCall& call = costs.times->calls[i];
+void OpCosts::add_calls(std::span<const std::uint32_t> key, std::vector<OpSums>& sums) const {
+  const auto length = [&](std::uint32_t call) {
+    return window_.trace->duration()[calls_.calls[call].row];
+  };
+  for (std::uint32_t i = 0; i < calls_.calls.size(); ++i) {
+    if (!counts(i)) continue;
     OpSums& sum = sums[key[i]];
-    // Device time has its own rule of what counts: the step of its launch.
-    sum.work += costs.work[i];
-    sum.device_self += call.device_self;
-    if (first[i]) sum.device_total += call.device_total;
-    sum.tensor_used += costs.tensor_used[i];
-    sum.tensor_unknown += costs.tensor_unknown[i];
-    if (!call.counted) continue;
     ++sum.calls;
-    sum.eligible = sum.eligible || costs.eligible[i];
-    sum.host_self += call.host_self;
-    sum.runtime += call.runtime;
-    sum.memory_self.add(costs.memory.self[i]);
-    if (!first[i]) continue;
-    sum.host_total += call.host_total;
-    sum.memory_total.add(costs.memory.total[i]);
+    sum.host_self += times_.self[i];
+    sum.runtime += times_.runtime[i];
+    if (eligible_[i]) sum.eligible = true;
+    sum.host_total += length(i);
   }
+  for (const std::uint32_t i : nested_) {
+    std::uint32_t around = calls_.calls[i].parent;
+    while (around != OpCall::kNone && key[around] != key[i]) around = calls_.calls[around].parent;
+    if (around != OpCall::kNone && counts(i)) sums[key[i]].host_total -= length(i);
+  }
+}
+
+// Device time has its own rule of what counts: the step of its launch.
+void OpCosts::add_work(Around& around, std::vector<OpSums>& sums) const {
+  for (const auto& [call, use, length] : work_) {
+    OpSums& sum = sums[around.key(call)];
+    ++sum.work;
+    sum.device_self += length;
+    if (use == TensorCores::kUsed) sum.tensor_used += length;
+    if (use == TensorCores::kUnknown) sum.tensor_unknown += length;
+    // What uses them without being known as a product can.
+    if (use == TensorCores::kUsed && length > 0 && counts(call) &&
+        !product_[window_.trace->name()[calls_.calls[call].row]]) {
+      sum.eligible = true;
+    }
+    around.for_each(call,
+                    [&](std::uint32_t key, std::uint32_t) { sums[key].device_total += length; });
+  }
+}
+
+void OpCosts::add_memory(Around& around, std::vector<OpSums>& sums) const {
+  for (const auto& [call, bytes] : memory_) {
+    if (counts(call)) sums[around.key(call)].memory_self.add(bytes);
+    around.for_each(call, [&](std::uint32_t key, std::uint32_t outermost) {
+      if (counts(outermost)) sums[key].memory_total.add(bytes);
+    });
+  }
+}
+
+std::vector<OpSums> OpCosts::by_key(std::span<const std::uint32_t> key, std::size_t keys) const {
+  std::vector<OpSums> sums(keys);
+  add_calls(key, sums);
+  Around around(calls_, key, keys);
+  add_work(around, sums);
+  add_memory(around, sums);
   return sums;
 }
 

@@ -17,12 +17,12 @@ std::string inside_list(std::string_view list) {
 
 }  // namespace
 
-OpKeys keys_by_name(const WindowView& window, const OpTimes& times) {
+OpKeys keys_by_name(const WindowView& window, const OpCalls& ops) {
   const trace::Trace& trace = *window.trace;
   OpKeys keys;
-  keys.key.reserve(times.calls.size());
+  keys.key.reserve(ops.calls.size());
   std::vector<std::uint32_t> key_of(trace.strings().size(), kNone);
-  for (const OpCall& call : times.calls) {
+  for (const OpCall& call : ops.calls) {
     std::uint32_t& key = key_of[trace.name()[call.row]];
     if (key == kNone) {
       key = static_cast<std::uint32_t>(keys.labels.size());
@@ -33,9 +33,9 @@ OpKeys keys_by_name(const WindowView& window, const OpTimes& times) {
   return keys;
 }
 
-OpKeys keys_by_shape(const WindowView& window, const OpTimes& times) {
+OpKeys keys_by_shape(const WindowView& window, const OpCalls& ops) {
   const trace::Trace& trace = *window.trace;
-  const trace::OpTable& ops = trace.ops();
+  const trace::OpTable& inputs = trace.ops();
   // Signatures differ in strides and values too: one number for those with equal shapes and types.
   PairNumbers shapes;
   std::vector<std::uint32_t> shape_of;
@@ -46,14 +46,20 @@ OpKeys keys_by_shape(const WindowView& window, const OpTimes& times) {
   }
   OpKeys keys;
   keys.has_details = !shapes.members().empty();
-  keys.key.reserve(times.calls.size());
+  keys.key.reserve(ops.calls.size());
   PairNumbers pairs;
-  for (const OpCall& call : times.calls) {
-    const std::uint32_t entry = ops.rows.find(call.row);
+  struct Last {
+    std::uint32_t shape = kNone - 1, key = kNone;
+  };
+  std::vector<Last> last(trace.strings().size());  // by name: most calls are like the one before
+  for (const OpCall& call : ops.calls) {
+    const std::uint32_t entry = inputs.rows.find(call.row);
     const trace::SignatureId signature =
-        entry == base::RowSet::kNone ? trace::kNoSignature : ops.signature[entry];
+        entry == base::RowSet::kNone ? trace::kNoSignature : inputs.signature[entry];
     const std::uint32_t shape = signature == trace::kNoSignature ? kNone : shape_of[signature];
-    keys.key.push_back(pairs.number(trace.name()[call.row], shape));
+    const base::StringId name = trace.name()[call.row];
+    if (last[name].shape != shape) last[name] = {shape, pairs.number(name, shape)};
+    keys.key.push_back(last[name].key);
   }
   for (const auto& [name, shape] : pairs.members()) {
     OpLabel label{std::string(trace.text(name)), {}, {}};

@@ -59,6 +59,18 @@ Place place_of(const trace::Trace& trace, Row op) {
   return place;
 }
 
+// Whether nothing from a call up to one around it says where it was called from: then the outer one
+// says it for both.
+bool is_placed_as(const trace::Trace& trace, Row outer, Row call) {
+  for (; call != outer; call = trace.parent()[call]) {
+    if (trace.kind()[call] == trace::Kind::kPython || trace.stacks().rows.contains(call) ||
+        trace.backward().rows.contains(call)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool passes_on(std::string_view frame) {
   return frame.starts_with("<built-in") || frame.starts_with("nn.Module: ") ||
          frame.ends_with("_call_impl");
@@ -139,23 +151,32 @@ class Paths {
 
 }  // namespace
 
-OpKeys keys_by_stack(const WindowView& window, const OpTimes& times, std::size_t frames) {
+OpKeys keys_by_stack(const WindowView& window, const OpCalls& ops, std::size_t frames) {
   const trace::Trace& trace = *window.trace;
   OpKeys keys;
   if (!has_stacks(trace)) return keys;
-  keys.key.reserve(times.calls.size());
+  keys.key.reserve(ops.calls.size());
   Paths paths(trace, frames);
   PairNumbers pairs;
+  std::vector<std::uint32_t> path_of;  // by call
+  path_of.reserve(ops.calls.size());
   Place last;
   std::uint32_t last_path = kNone;
-  for (const OpCall& call : times.calls) {
-    // Operators of one place follow each other.
-    if (const Place place = place_of(trace, call.row); place != last) {
-      last = place;
-      last_path = paths.path(place);
+  for (const OpCall& call : ops.calls) {
+    std::uint32_t path = kNone;
+    if (call.parent != OpCall::kNone && is_placed_as(trace, ops.calls[call.parent].row, call.row)) {
+      path = path_of[call.parent];
+    } else {
+      // Operators of one place follow each other.
+      if (const Place place = place_of(trace, call.row); place != last) {
+        last = place;
+        last_path = paths.path(place);
+      }
+      path = last_path;
     }
-    keys.has_details |= last_path != kNone;
-    keys.key.push_back(pairs.number(trace.name()[call.row], last_path));
+    path_of.push_back(path);
+    keys.has_details |= path != kNone;
+    keys.key.push_back(pairs.number(trace.name()[call.row], path));
   }
   for (const auto& [name, path] : pairs.members()) {
     keys.labels.push_back({std::string(trace.text(name)), paths.text(path), {}});

@@ -36,24 +36,24 @@ struct Rank {
 };
 
 void add_groups(Groups& groups, const OpCosts& costs, const OpKeys& keys) {
-  const std::vector<OpSums> sums = sums_by_key(costs, keys.key, keys.labels.size());
+  const std::vector<OpSums> sums = costs.by_key(keys.key, keys.labels.size());
   for (std::size_t k = 0; k < sums.size(); ++k) {
     if (!sums[k].empty()) groups[keys.labels[k]].merge(sums[k]);
   }
 }
 
 Rank compute(const WindowView& window, std::size_t frames) {
-  const OpCosts costs = op_costs(window);
+  const OpCosts costs(window);
   Rank out;
-  add_groups(out.names, costs, keys_by_name(window, *costs.times));
-  if (const OpKeys keys = keys_by_shape(window, *costs.times); keys.has_details) {
+  add_groups(out.names, costs, keys_by_name(window, costs.calls()));
+  if (const OpKeys keys = keys_by_shape(window, costs.calls()); keys.has_details) {
     add_groups(out.shapes, costs, keys);
   }
-  if (const OpKeys keys = keys_by_stack(window, *costs.times, frames); keys.has_details) {
+  if (const OpKeys keys = keys_by_stack(window, costs.calls(), frames); keys.has_details) {
     add_groups(out.stacks, costs, keys);
   }
-  std::ranges::copy(costs.outside, out.outside.begin());
-  out.memory = costs.memory.recorded;
+  std::ranges::copy(costs.outside(), out.outside.begin());
+  out.memory = costs.has_memory();
   return out;
 }
 

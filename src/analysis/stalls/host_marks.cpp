@@ -56,32 +56,30 @@ void add_track(const trace::Trace& trace, const trace::Track& track, MarkNames& 
   for (Row row = track.begin; row < track.end; ++row) {
     if (trace.phase()[row] != trace::Phase::kSpan) continue;
     const Kind kind = trace.kind()[row];
-    const Interval time{trace.start()[row], trace.end(row)};
-    if (kind == Kind::kAnnotation && names.optimizer.of(row)) {
-      out.push_back({time, Stall::kOptimizer, row});
-    }
-    if (kind == Kind::kPython && names.collection.of(row)) {
-      out.push_back({time, Stall::kCollector, row});
-    }
+    const auto mark = [&](Stall stall) {
+      out.push_back({{trace.start()[row], trace.end(row)}, stall, row});
+    };
+    if (kind == Kind::kAnnotation && names.optimizer.of(row)) mark(Stall::kOptimizer);
+    if (kind == Kind::kPython && names.collection.of(row)) mark(Stall::kCollector);
     if ((kind == Kind::kAnnotation || kind == Kind::kCpuOp) && names.communication.of(row)) {
-      out.push_back({time, Stall::kTalk, row});
+      mark(Stall::kTalk);
     }
     if (!trace::is_api_call(kind)) continue;
     if (names.allocator.of(row)) {
-      out.push_back({time, Stall::kAllocator, row});
+      mark(Stall::kAllocator);
       continue;
     }
     if (const std::string_view direction = copied(trace, row); !direction.empty()) {
       copy_parent = trace.parent()[row];
       copy_up = direction == "HtoD";
       if (names.waiting.of(row) || awaits_its_copy(trace, row)) {
-        out.push_back({time, copy_up ? Stall::kUpload : Stall::kSync, row});
+        mark(copy_up ? Stall::kUpload : Stall::kSync);
       }
       continue;
     }
     if (!names.waiting.of(row)) continue;
     const bool of_copy = copy_up && copy_parent == trace.parent()[row];
-    out.push_back({time, of_copy ? Stall::kUpload : Stall::kSync, row});
+    mark(of_copy ? Stall::kUpload : Stall::kSync);
   }
 }
 
@@ -91,9 +89,11 @@ void add_fetches(const trace::Trace& trace, std::vector<HostMark>& out) {
   if (list.empty()) return;
   std::vector<HostMark> found;
   found.reserve(list.size());
+  NameSign loading(trace, names_data_loading);
   for (const Fetch& fetch : list) found.push_back({{fetch.start, fetch.end}, Stall::kInput});
   for (Row row = 0; row < trace.size(); ++row) {
     if (trace.kind()[row] != Kind::kAnnotation && trace.kind()[row] != Kind::kCpuOp) continue;
+    if (!loading.of(row)) continue;
     const auto at = std::ranges::lower_bound(found, trace.start()[row], {},
                                              [](const HostMark& mark) { return mark.time.start; });
     if (at == found.end() || at->row != trace::kNoRow) continue;

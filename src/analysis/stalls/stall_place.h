@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,7 +25,17 @@ struct StallSite {
   static constexpr std::uint32_t kNone = 0xffffffff;
   base::StringId call = base::kNoString, op = base::kNoString;
   std::array<std::uint32_t, 4> frames = {kNone, kNone, kNone, kNone};  // into the texts of Sites
-  auto operator<=>(const StallSite&) const = default;
+  bool operator==(const StallSite&) const = default;
+
+  struct Hash {
+    std::size_t operator()(const StallSite& site) const {
+      std::uint64_t hash = std::uint64_t{site.call} << 32 | site.op;
+      for (const std::uint32_t frame : site.frames) {
+        hash = (hash ^ hash >> 29 ^ frame) * 0x9e3779b97f4a7c15;
+      }
+      return hash ^ hash >> 32;
+    }
+  };
 };
 
 class StallSites {

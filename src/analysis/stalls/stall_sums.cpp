@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/arithmetic/coverage_walk.h"
@@ -294,7 +295,7 @@ class Summing {
     } else {
       verdict = judge(marks_, gap.time, launched);
     }
-    if (verdict.row == trace::kNoRow) verdict.row = host_part(*window_, threads_, gap).doing;
+    if (verdict.row == trace::kNoRow) verdict.row = host_doing(*window_, threads_, gap);
     const bool in_marks = verdict.stall != Stall::kLaunch && verdict.stall != Stall::kPause;
     const Nanos inside = std::min(
         length, in_marks ? marks_.inside(verdict.stall, gap.time) : marks_.recorded(gap.time));
@@ -336,7 +337,7 @@ class Summing {
   }
 
   StallPlace& place_of(Stall stall, const StallSite& site) {
-    StallPlace*& place = places_[{stall, site}];
+    StallPlace*& place = places_[static_cast<std::size_t>(stall)][site];  // into out_
     if (place == nullptr) {
       const PlaceText text = sites_.text(site);
       place = &out_.places[{stall, text.call, text.op, text.frames}];
@@ -370,7 +371,7 @@ class Summing {
   std::vector<bool> saved_;
   HostThreads threads_;
   StallSites sites_;
-  std::map<std::pair<Stall, StallSite>, StallPlace*> places_;  // into out_
+  std::array<std::unordered_map<StallSite, StallPlace*, StallSite::Hash>, kStalls> places_;
   WindowStalls out_;
 };
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <ranges>
 
+#include "analysis/name_sign.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -25,12 +27,13 @@ base::Nanos operators_within(const trace::Trace& trace, Row fetch, Row last) {
   return total(operators.set());
 }
 
-void add_fetches(const trace::Trace& trace, const trace::Track& track, Classifier& classify,
+void add_fetches(const trace::Trace& trace, const trace::Track& track, NameSign& loading,
                  std::vector<Fetch>& out) {
   bool open = false;
   base::Nanos open_until = 0;
   for (Row row = track.begin; row < track.end; ++row) {
-    if (!classify.is_data_loading(row) || !is_plausible_span(trace, row)) continue;
+    if (trace.kind()[row] != Kind::kCpuOp && trace.kind()[row] != Kind::kAnnotation) continue;
+    if (!loading.of(row) || !is_plausible_span(trace, row)) continue;
     if (open && trace.end(row) <= open_until) continue;
     open = true;
     open_until = trace.end(row);
@@ -64,9 +67,9 @@ std::vector<Fetch> fetches(const trace::Trace& trace) {
                            names_loading)) {
     return out;
   }
-  Classifier classify(trace);
+  NameSign loading(trace, names_data_loading);
   for (const trace::Track& track : trace.tracks()) {
-    if (!track.is_device) add_fetches(trace, track, classify, out);
+    if (!track.is_device) add_fetches(trace, track, loading, out);
   }
   std::ranges::stable_sort(out, {}, &Fetch::start);
   return out;

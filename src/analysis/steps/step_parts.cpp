@@ -1,6 +1,7 @@
 #include "analysis/steps/step_parts.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "analysis/arithmetic/union_of_runs.h"
 #include "analysis/host/host_time.h"
 #include "analysis/name_sign.h"
+#include "analysis/prepared.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -75,31 +77,36 @@ std::vector<StepTime> steps_of(const WindowView& window, Definition definition) 
   return steps;
 }
 
-}  // namespace
-
-WindowParts step_parts(const WindowView& window, Definition definition) {
-  DeviceTime device = device_time(window, definition);
-  HostTime host = host_time(
-      window, definition == Definition::kOurs ? HostRules::kOurs : HostRules::kTensorboard);
-  std::vector<Intervals> roles;
-  roles.push_back(std::move(device.kernel));
-  roles.push_back(std::move(device.copy));
-  roles.push_back(std::move(device.set));
-  roles.push_back(unite(device.communication, host.communication));
-  roles.push_back(std::move(host.runtime));
-  roles.push_back(std::move(host.loading));
-  roles.push_back(std::move(host.operators));
-  const Sharer sharer(std::move(roles));
-
-  const std::vector<StepTime> steps = steps_of(window, definition);
+WindowParts parts_of(const WindowView& window, Definition definition, const HostTime& host) {
+  const DeviceTime device = device_time(window, definition);
+  const Intervals communication = unite(device.communication, host.communication);
+  const std::array<std::span<const Interval>, kPartCount - 1> roles = {
+      device.kernel, device.copy,  device.set,    communication,
+      host.runtime,  host.loading, host.operators};
+  std::vector<StepTime> steps = steps_of(window, definition);
   WindowParts out{.steps = {}, .stretch = total(stretches(steps))};
-  for (const StepTime& step : steps) {
-    if (!step.selected) continue;
-    StepParts one{.step = step};
-    std::ranges::copy(sharer.parts(step.span), one.parts.begin());
+  std::erase_if(steps, [](const StepTime& step) { return !step.selected; });
+  std::vector<Interval> spans;
+  spans.reserve(steps.size());
+  for (const StepTime& step : steps) spans.push_back(step.span);
+  const std::vector<std::vector<base::Nanos>> parts = share_out(roles, spans);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    StepParts one{.step = steps[i]};
+    std::ranges::copy(parts[i], one.parts.begin());
     out.steps.push_back(one);
   }
   return out;
+}
+
+}  // namespace
+
+const WindowParts& step_parts(const WindowView& window) {
+  return window.prepared->step_parts.get(
+      [&] { return parts_of(window, Definition::kOurs, host_time(window)); });
+}
+
+WindowParts tensorboard_step_parts(const WindowView& window) {
+  return parts_of(window, Definition::kTensorboard, tensorboard_host_time(window));
 }
 
 }  // namespace stepscope::analysis

@@ -29,6 +29,9 @@ struct WindowParts {
   std::vector<StepParts> steps;  // the selected ones by start; the whole window where it has none
   base::Nanos stretch = 0;       // from the first to the last of them (see stretches)
 };
-WindowParts step_parts(const WindowView& window, Definition definition);
+// Made once per window.
+const WindowParts& step_parts(const WindowView& window);
+// As TensorBoard's plugin does it.
+WindowParts tensorboard_step_parts(const WindowView& window);
 
 }  // namespace stepscope::analysis

@@ -32,8 +32,9 @@ std::optional<double> RankSteps::per_second() const {
 }
 
 std::vector<RankSteps> steps_by_rank(const RunView& view, Definition definition) {
-  const auto partials = per_window<WindowParts>(
-      view, [&](const WindowView& window) { return step_parts(window, definition); });
+  const auto partials = per_window<WindowParts>(view, [&](const WindowView& window) {
+    return definition == Definition::kOurs ? step_parts(window) : tensorboard_step_parts(window);
+  });
   std::vector<RankSteps> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];

@@ -153,7 +153,7 @@ std::optional<Class> host_class(const trace::Trace& trace, Names& names, NameSig
 
 void add_host(const WindowView& window, Names& names, Sets& sets) {
   const trace::Trace& trace = *window.trace;
-  const HostTime host = host_time(window);
+  const HostTime& host = host_time(window);
   sets.add(kWaitForInput, host.loading);
   sets.add(kCollective, host.communication);
   sets.add(kHost, host.operators);
@@ -184,14 +184,18 @@ std::vector<TensorflowStep> tensorflow_parts(const WindowView& window) {
   Sets sets;
   add_device(window, names, sets);
   add_host(window, names, sets);
-  const Sharer sharer(sets.take());
   std::vector<TensorflowStep> out;
+  std::vector<Interval> spans;
   for (const StepTime& step : window.steps) {
     if (!step.selected) continue;
-    TensorflowStep one{.step = step};
-    const std::vector<base::Nanos> lengths = sharer.parts(step.span);
-    for (std::size_t i = 0; i < lengths.size(); ++i) one.parts[kPartOf[i]] += lengths[i];
-    out.push_back(one);
+    out.push_back({.step = step});
+    spans.push_back(step.span);
+  }
+  const std::vector<Intervals> roles = sets.take();
+  const std::vector<std::span<const Interval>> by_priority(roles.begin(), roles.end());
+  const std::vector<std::vector<base::Nanos>> lengths = share_out(by_priority, spans);
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    for (std::size_t i = 0; i < lengths[s].size(); ++i) out[s].parts[kPartOf[i]] += lengths[s][i];
   }
   return out;
 }
