@@ -79,10 +79,7 @@ bool names_data_loading(std::string_view range) {
 }
 
 Classifier::Classifier(const trace::Trace& trace)
-    : trace_(&trace),
-      kernel_(trace.strings().size()),
-      call_(trace.strings().size()),
-      loading_(trace.strings().size()) {}
+    : trace_(&trace), kernel_(trace.strings().size()), call_(trace.strings().size()) {}
 
 bool Classifier::remembered(std::vector<std::uint8_t>& memory, base::StringId name,
                             bool (*names)(std::string_view)) {
@@ -111,12 +108,6 @@ bool Classifier::is_communication_call(trace::Row row) {
   if (kind == Kind::kCollective) return true;
   if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return false;
   return remembered(call_, trace_->name()[row], names_communication_call);
-}
-
-bool Classifier::is_data_loading(trace::Row row) {
-  const Kind kind = trace_->kind()[row];
-  if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return false;
-  return remembered(loading_, trace_->name()[row], names_data_loading);
 }
 
 }  // namespace stepscope::analysis

@@ -27,14 +27,13 @@ class Classifier {
 
   WorkClass work(trace::Row row);              // of device work
   bool is_communication_call(trace::Row row);  // of host events
-  bool is_data_loading(trace::Row row);        // of host events
 
  private:
   bool remembered(std::vector<std::uint8_t>& memory, base::StringId name,
                   bool (*names)(std::string_view));
 
   const trace::Trace* trace_;
-  std::vector<std::uint8_t> kernel_, call_, loading_;  // by name: 0 not asked yet, 1 no, 2 yes
+  std::vector<std::uint8_t> kernel_, call_;  // by name: 0 not asked yet, 1 no, 2 yes
 };
 
 }  // namespace stepscope::analysis
