@@ -14,6 +14,7 @@ from oracle.system import (
     Series,
     Written,
     joules_until,
+    machine_load,
     machine_bytes,
     percentile,
     rates,
@@ -50,7 +51,9 @@ def made_series(chance: random.Random, count: int) -> list[Written]:
 
     gpu = {"device": "0", "uuid": "GPU-a", "model": "Fake"}
     return [
-        Written(about("cpu.count", "count"), [4] + [None] * (count - 1)),
+        # Two of four processors go, and one comes back; it is written when it changes.
+        Written(about("cpu.count", "count"),
+                [{0: 4, count // 2: 2, 3 * count // 4: 3}.get(i) for i in range(count)]),
         Written(about("cpu.busy", "ns", "counter"), counter(280_000)),
         Written(about("core.busy", "ns", "counter", core="0"), counter(70_000)),
         Written(about("memory.total", "bytes"), [1 << 36] + [None] * (count - 1)),
@@ -132,10 +135,10 @@ def test_the_whole_run(program: Program, run: Path) -> None:
     _, machine = parts(run)
     said = tables(program, "system", "--window", f"{WINDOW}ns", run)
     (row,) = said["machines"]
-    load = rates(found(machine, "cpu.busy"), WINDOW)
+    load = rates(machine_load(machine), WINDOW)
     assert load
     same(row, {"processors": 4, "memory_total_bytes": 1 << 36, "samples": 120, "node": "nowhere"})
-    same(row, spread([rate / 4 for rate in load[0]], "cpu_", "_share", load[1] / 4))
+    same(row, spread(load[0], "cpu_", "_share", load[1]))
     used = found(machine, "memory.used").values
     assert row["memory_mean_bytes"] == pytest.approx(fmean(used))
     assert row["memory_max_bytes"] == max(used)
@@ -280,6 +283,32 @@ def test_a_machine_that_was_sampled_by_two_processes(program: Program, tmp_path:
     assert any("ended without warning" in one["missing"] for one in said["missing"])
     (device,) = tables(program, "energy", tmp_path)["devices"]
     assert device["joules"] == pytest.approx(120.0)  # the counter went on meanwhile
+
+
+def test_processors_that_go_do_not_make_the_others_look_idle(
+    program: Program, tmp_path: Path
+) -> None:
+    """Every processor that is there is busy all the time, while two of four go."""
+    folder = tmp_path / "attempt-0" / "node-a"
+    folder.mkdir(parents=True)
+    counts: list[int | None] = [4, None, None, 2, None, None, None, 4, None, None]
+    there = [4, 4, 4, 2, 2, 2, 2, 4, 4, 4]
+    busy: list[int | None] = [SECOND]
+    for before, now in zip(there, there[1:], strict=False):
+        assert busy[-1] is not None
+        busy.append(busy[-1] + min(before, now) * SECOND)
+    series = [
+        Written(about("cpu.count", "count"), counts),
+        Written(about("cpu.busy", "ns", "counter"), busy),
+    ]
+    times = [i * SECOND for i in range(len(there))]
+    (folder / "system.scope").write_bytes(
+        machine_bytes({"host": "a", "interval_ns": str(SECOND)}, WALL, times, series)
+    )
+    said = tables(program, "system", tmp_path)
+    (row,) = said["machines"]
+    same(row, {"processors": 4, "cpu_mean_share": 1, "cpu_p95_share": 1, "cpu_max_share": 1})
+    assert {point["busy_share"] for point in said["load"]} == {1}
 
 
 def moved(data: bytes, by: int) -> bytes:

@@ -211,6 +211,24 @@ def rates(one: Series, window: int) -> tuple[list[float], float] | None:
     return (found, grown / covered) if covered else None
 
 
+def machine_load(machine: Machine) -> Series:
+    """Busy time of all processors, between two readings divided by those that were there at both."""
+    busy, counts = machine.find("cpu.busy"), machine.find("cpu.count")
+    assert busy
+    assert counts
+
+    def count(time: int) -> int:
+        known = [n for t, n in zip(counts.times, counts.values, strict=True) if t <= time]
+        return known[-1] if known else counts.values[0]
+
+    at = [count(time) for time in busy.times]
+    values = [0.0]
+    for i in range(1, len(at)):
+        grown = busy.values[i] - busy.values[i - 1]
+        values.append(values[-1] + grown / min(at[i - 1], at[i]))
+    return Series(busy.about, busy.times, [round(value) for value in values])
+
+
 def joules_until(one: Series, time: int, power: Series | None = None) -> float:
     """Of a counter of energy or a power, by straight lines; a little beyond its ends too.
 

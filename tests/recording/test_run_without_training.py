@@ -1,13 +1,14 @@
 """Programs without a training, or without Python: time, machine and energy are recorded anyhow."""
 
 import json
-import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from launched_program import TRAINING, Runner, said
+from program import Program
 from recorded_program import ranges_of, rank_facts, rank_folder
 
 import stepscope
@@ -154,11 +155,12 @@ def test_a_folder_that_cannot_be_written(trainer: Runner, tmp_path: Path) -> Non
     assert spent.startswith("the program ran for ")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_belongs_to_others(runner: Runner, tmp_path: Path) -> None:
-    (tmp_path / "theirs").mkdir(mode=0o555)
-    done = runner.run("--out", "theirs/run", "--", "true")
-    assert said(done)[0].startswith("theirs/run cannot be written (Permission denied)")
+def test_a_folder_that_belongs_to_others(program: Program, nobody: list[str]) -> None:
+    """The root of the file system: nobody but the administrator writes there."""
+    command = [*nobody, str(program.path), "run", "--out", "/theirs/run", "--", "sh", "-c"]
+    done = subprocess.run([*command, "echo done; exit 3"], capture_output=True, cwd="/")
+    assert (done.returncode, done.stdout) == (3, b"done\n")
+    assert said(done)[0].startswith("/theirs/run cannot be written (Permission denied)")
 
 
 def test_a_second_training_into_the_same_folder(trainer: Runner, tmp_path: Path) -> None:

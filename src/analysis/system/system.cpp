@@ -13,6 +13,7 @@
 #include "analysis/recording/recorded_steps.h"
 #include "analysis/registry.h"
 #include "analysis/system/curve_values.h"
+#include "analysis/system/machine_load.h"
 #include "analysis/system/system_tables.h"
 #include "analysis/system/time_buckets.h"
 
@@ -40,10 +41,8 @@ void add_curves(SystemTables& tables, const NodeCurves& node, bool several, std:
       table.add({node.host, before + of, start, is_share ? at_most_all(scaled) : scaled});
     });
   };
-  const auto processors = largest_of(node.find("cpu.count"));
-  if (processors && *processors > 0) {
-    add(tables.load, node.find("cpu.busy"), "CPU", 1.0 / static_cast<double>(*processors));
-  }
+  const std::optional<Curve> load = machine_load(node);
+  add(tables.load, load ? &*load : nullptr, "CPU", 1);
   add(tables.memory, node.find("memory.used"), "host", 1);
   for (const std::string& gpu : gpus_of_job(node)) {
     add(tables.load, node.find("gpu.busy", "device", gpu), "GPU " + gpu, 0.01);
@@ -54,13 +53,13 @@ void add_curves(SystemTables& tables, const NodeCurves& node, bool several, std:
 // What one rank's steps are read from.
 class RankReaders {
  public:
-  RankReaders(const NodeCurves& node, std::int32_t rank) : cpu_(node.find("cpu.busy")) {
+  // `load`: of the machine; null where it is not known.
+  RankReaders(const NodeCurves& node, std::int32_t rank, const Curve* load) : load_(load) {
     for (const std::string& gpu : gpus_of_rank(node, rank)) {
       busy_.emplace_back(node.find("gpu.busy", "device", gpu));
       memory_.emplace_back(node.find("gpu.memory", "device", gpu));
       power_.emplace_back(node.find("gpu.power", "device", gpu));
     }
-    processors_ = largest_of(node.find("cpu.count"));
     for (const Curve* curve : node.named("process.cpu")) take(curve, rank, process_, children_);
     for (const Curve* curve : node.named("process.read")) take(curve, rank, read_, read_);
     for (const Curve& curve : node.curves) {
@@ -132,14 +131,12 @@ class RankReaders {
   }
 
   Cell cpu_share(Interval within) const {
-    const auto busy = cpu_.growth(within);
-    if (!busy || within.length() <= 0 || !processors_ || *processors_ <= 0) return Null{};
-    return at_most_all(*busy / static_cast<double>(within.length()) /
-                       static_cast<double>(*processors_));
+    const auto busy = load_.growth(within);
+    if (!busy || within.length() <= 0) return Null{};
+    return at_most_all(*busy / static_cast<double>(within.length()));
   }
 
-  CurveReader cpu_;
-  std::optional<std::int64_t> processors_;
+  CurveReader load_;
   std::vector<CurveReader> busy_, memory_, power_, process_, children_, read_;
   std::vector<Nanos> most_;  // moments of the series that was read most often
 };
@@ -151,7 +148,8 @@ void add_steps(base::Table& table, const RunView& view, const std::vector<NodeCu
     if (host == hosts.end()) continue;
     const auto node = std::ranges::find(nodes, host->second, &NodeCurves::host);
     if (node == nodes.end()) continue;
-    const RankReaders readers(*node, rank);
+    const std::optional<Curve> load = machine_load(*node);
+    const RankReaders readers(*node, rank, load ? &*load : nullptr);
     for (const RecordedStep& step : steps) readers.add(table, rank, step);
   }
 }

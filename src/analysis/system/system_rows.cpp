@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/system/curve_values.h"
+#include "analysis/system/machine_load.h"
 #include "analysis/system/system_tables.h"
 #include "base/number_list.h"
 
@@ -119,8 +120,8 @@ std::map<std::string, double, std::less<>> usable_cores(const NodeCurves& node) 
 
 void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
   const auto processors = largest_of(node.find("cpu.count"));
-  const double share = processors && *processors > 0 ? 1.0 / static_cast<double>(*processors) : 0;
-  const auto cpu = processors ? shares_of(node.find("cpu.busy"), window, share) : std::nullopt;
+  const std::optional<Curve> load = machine_load(node);
+  const auto cpu = shares_of(load ? &*load : nullptr, window);
   std::optional<double> cores;
   for (const Curve* curve : node.named("process.cpu")) {
     if (const auto rates = rates_of(curve, window)) cores = cores.value_or(0) + rates->mean;

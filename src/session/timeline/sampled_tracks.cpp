@@ -2,6 +2,7 @@
 // memory, GPUs with their power, disks, network, and the processes of the job.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "analysis/recording/recorded_steps.h"
+#include "analysis/system/machine_load.h"
 #include "analysis/system/node_curves.h"
 #include "session/timeline/track_list.h"
 
@@ -24,7 +26,7 @@ struct SampledLine {
   std::string_view label;  // behind the name of the device
   std::string_view unit;
   double scale = 1;            // of values; of a running total: of its growth per nanosecond
-  bool per_processor = false;  // a share of all processors; ticks of the kernel are coarse, so that
+  bool of_processors = false;  // a share of all processors; ticks of the kernel are coarse, so that
                                // what was counted may seem a little more than there was time for
 };
 
@@ -38,7 +40,7 @@ constexpr std::array kSampledLines = std::to_array<SampledLine>({
      .label = "CPU utilisation",
      .unit = "%",
      .scale = 100,
-     .per_processor = true},
+     .of_processors = true},
     {.series = "memory.used", .label = "host memory in use", .unit = "bytes"},
     {.series = "process.rss", .label = "memory", .unit = "bytes"},
     {.series = "process.cpu", .label = "CPU", .unit = "cores"},
@@ -99,18 +101,15 @@ void TrackList::add_sampled(const analysis::RunView& view) {
   const Nanos offset = analysis::recording_start(view) - *timeline_->start_unix_ns;
   std::int64_t number = 0;
   for (const analysis::NodeCurves& node : analysis::node_curves(view)) {
-    const Curve* count = node.find("cpu.count");
+    const std::optional<Curve> load = analysis::machine_load(node);
     for (std::size_t i = 0; i < kSampledLines.size(); ++i) {
       const SampledLine& line = kSampledLines[i];
-      double scale = line.scale;
-      if (line.per_processor) {
-        if (count == nullptr || count->values.back() <= 0) continue;
-        scale /= static_cast<double>(count->values.back());
-      }
-      for (const Curve* curve : node.named(line.series)) {
-        std::vector<CounterLine::Sample> samples = samples_of(*curve, scale, offset);
+      if (line.of_processors && !load) continue;
+      for (const Curve* sampled : node.named(line.series)) {
+        const Curve* const curve = line.of_processors ? &*load : sampled;
+        std::vector<CounterLine::Sample> samples = samples_of(*curve, line.scale, offset);
         clip_samples(samples, timeline_->length);
-        if (line.per_processor) {
+        if (line.of_processors) {
           for (CounterLine::Sample& sample : samples) sample.value = std::min(sample.value, 100.0);
         }
         const bool traffic = line.unit == "bytes/s";
