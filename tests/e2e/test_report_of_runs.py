@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from answers import answer, tables
@@ -68,8 +69,8 @@ def recorded(folder: Path) -> Made:
     return Made(folder, steps, now)
 
 
-def traced(made: Made) -> None:
-    """A trace of the window, of the host alone."""
+def traced(made: Made, loads: int = 0) -> None:
+    """A trace of the window, of the host alone, which waits so long for data in each step."""
     events = []
     for number in WINDOW:
         start, length = made.steps[number]
@@ -80,6 +81,9 @@ def traced(made: Made) -> None:
             {**common, "name": "aten::mm", "cat": "cpu_op", "ts": (start + 5 * MS) / 1e3,
              "dur": 10_000},
         ]  # fmt: skip
+        name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+        wait = {**common, "name": name, "cat": "user_annotation"}
+        events += [{**wait, "ts": start / 1e3, "dur": loads / 1e3}] if loads else []
     trace = {
         "schemaVersion": 1,
         "baseTimeNanoseconds": WALL,
@@ -181,6 +185,30 @@ def test_waiting_for_data_is_explained_where_it_differs(program: Program, made: 
     assert "Data loading" not in said
     (speed,) = tables(program, "throughput", made.folder)["phases"]
     assert speed["wait_share"] == pytest.approx(WAIT / STEP)
+
+
+def input_bound(program: Program, folder: Path) -> dict[str, Any]:
+    found = json.loads(program.run("advise", "--json", str(folder)).stdout)["findings"]
+    (one,) = [finding for finding in found if finding["rule"] == "input-bound"]
+    return dict(one)
+
+
+def test_waiting_in_traced_steps_stands_beside_the_others(program: Program, made: Made) -> None:
+    """Tracing makes the work of a step longer and not the wait: 6 of 25 ms, and 2 of 10."""
+    traced(made, loads=6 * MS)
+    found = input_bound(program, made.folder)
+    assert found["measured"]["value"] == pytest.approx(0.24)
+    assert found["measured"]["name"].endswith(" (of the traced steps)")
+    others = "the 56 steps that were not traced wait 20.0 % of their time: 2.00 ms of 10.0 ms each"
+    assert others in flat(report(program, made.folder))
+
+
+def test_waiting_that_tracing_hides_is_found(program: Program, made: Made) -> None:
+    traced(made, loads=MS // 2)
+    found = input_bound(program, made.folder)
+    assert found["measured"]["value"] == pytest.approx(0.2)
+    assert found["measured"]["name"].endswith(" (of the steps that were not traced)")
+    assert found["gain_per_step"]["high_ns"] < 3 * MS  # of 10 ms, not of the 25 that a traced step takes
 
 
 def test_a_run_without_a_gpu_has_one_line_about_gpus(program: Program, made: Made) -> None:

@@ -1,6 +1,7 @@
 // The GPU has nothing to do while the training loop waits for its next batch.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "advice/host_stall.h"
 #include "advice/loader_cause.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "sorts"}});
-constexpr std::array<std::string_view, 2> kReads = {"loader", "system"};
+constexpr std::array<std::string_view, 3> kReads = {"loader", "system", "throughput"};
 // Of a run that was recorded without a trace.
 constexpr std::array kInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"loader", "loaders"}});
@@ -152,6 +153,36 @@ constexpr std::string_view kVerify =
 
 bool is_traced(const Facts& facts) { return facts.table("dataloader", "ranks") != nullptr; }
 
+// The steps that no profiler slowed, where the run has some beside those that were traced: tracing
+// makes the work of a step longer and not the wait, so that its share comes out too small.
+struct Untraced {
+  double steps = 0, step_ns = 0, wait_share = 0;
+};
+
+std::optional<Untraced> untraced_steps(const Facts& facts, std::int32_t rank) {
+  if (!is_traced(facts)) return std::nullopt;
+  for (const Line& line : facts.lines("throughput", "phases", rank)) {
+    const double rate = line.number("iterations_per_second");
+    if (line.text("phase") != "training" || line.whole("traced") == 0 || rate <= 0) continue;
+    if (!line.has("wait_share")) continue;
+    return Untraced{line.number("measured"), 1e9 / rate, line.number("wait_share")};
+  }
+  return std::nullopt;
+}
+
+// What was measured of which steps.
+void add_untraced(Finding& finding, const RankSteps& rank,
+                  const std::optional<Untraced>& untraced) {
+  if (!untraced) return;
+  finding.measured.name += rank.steps == 1 ? " (of the traced step)" : " (of the traced steps)";
+  finding.evidence.insert(
+      finding.evidence.begin(),
+      {.text = {"the {} steps that were not traced wait {} of their time: {} of {} each",
+                {count(untraced->steps), share(untraced->wait_share),
+                 nanos(untraced->wait_share * untraced->step_ns), nanos(untraced->step_ns)}},
+       .rank = rank.rank});
+}
+
 double wait_on_host(const Facts& facts, const RankSteps& rank) {
   double wait = 0;
   for (const Line& line : facts.lines("dataloader", "ranks", rank.rank)) {
@@ -188,11 +219,20 @@ void add_fetches(Finding& finding, const Facts& facts, std::int32_t rank, const 
 // need the cores that the model computes on, and a GPU that was not recorded may have been at work:
 // nothing of it is sure to be gained.
 std::vector<Finding> judge_host(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kInputBound.id,
-                                 [&](const RankSteps& rank) { return wait_on_host(facts, rank); });
+  auto ranks = worst_ranks(facts, kInputBound.id,
+                           [&](const RankSteps& rank) { return wait_on_host(facts, rank); });
+  const bool is_hidden = ranks.empty();  // by tracing, which makes the work longer
+  if (is_hidden) {
+    ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
+      const auto untraced = untraced_steps(facts, rank.rank);
+      return untraced ? untraced->wait_share * rank.step_ns : 0;
+    });
+  }
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const double wait = wait_on_host(facts, rank);
+  const auto untraced = untraced_steps(facts, rank.rank);
+  const double wait =
+      is_hidden ? untraced->wait_share * untraced->step_ns : wait_on_host(facts, rank);
   const Loader loader =
       is_traced(facts) ? loader_of(facts, rank.rank) : watched_loader_of(facts, rank.rank);
   Finding finding = begin_finding(facts, kInputBound, ranks, 0, wait);
@@ -213,6 +253,11 @@ std::vector<Finding> judge_host(const Facts& facts) {
           : " There is no trace, so what a GPU did meanwhile is not known: it may have been at "
             "work. A trace of a few steps tells.";
   add_fetches(finding, facts, rank.rank, loader);
+  if (is_hidden) {
+    finding.measured.name += " (of the steps that were not traced)";
+  } else {
+    add_untraced(finding, rank, untraced);
+  }
   finding.changes = changes_for(facts, loader, cause);
   finding.verify = kVerify;
   return {finding};
@@ -240,6 +285,7 @@ std::vector<Finding> judge(const Facts& facts) {
   const LoaderCause cause = loader_cause(facts, rank.rank);
   add_maker(finding, loader, cause);
   add_places(finding, facts, rank, "input");
+  add_untraced(finding, rank, untraced_steps(facts, rank.rank));
   finding.changes = changes_for(facts, loader, cause);
   finding.verify = kVerify;
   return {finding};
