@@ -80,6 +80,7 @@ class OneNodeSlurm:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._end_jobs()
         for daemon in reversed(self._daemons):
             daemon.terminate()
         for daemon in reversed(self._daemons):
@@ -89,6 +90,17 @@ class OneNodeSlurm:
                 daemon.kill()
                 daemon.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end_jobs(self) -> None:
+        """What a test left behind: a job outlives the daemon that started it."""
+        if len(self._daemons) < 3:
+            return
+        self.run("scancel", "--full", "--signal=KILL", "--state=RUNNING", cwd=self.folder)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if not self.run("squeue", "--noheader", cwd=self.folder).stdout.strip():
+                return
+            time.sleep(0.2)
 
     def run(self, *words: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
         """A command of Slurm's user, to its end."""
@@ -131,10 +143,10 @@ class OneNodeSlurm:
 
     def _daemon(self, name: str, *words: str) -> None:
         with (self.folder / f"{name}.out").open("wb") as out:
+            # A test that is killed cannot end them: the kernel does.
+            command = [_program("setpriv"), "--pdeathsig=TERM", _program(name), *words]
             self._daemons.append(
-                subprocess.Popen(
-                    [_program(name), *words], stdout=out, stderr=out, env=self.environment
-                )
+                subprocess.Popen(command, stdout=out, stderr=out, env=self.environment)
             )
 
     def _is_idle(self) -> bool:

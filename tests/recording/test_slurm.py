@@ -91,7 +91,7 @@ def test_before_srun(job: Job, tmp_path: Path) -> None:
 def test_names_in_paths(job: Job, tmp_path: Path) -> None:
     """Each rank into a folder of its own, if that is what was asked for."""
     words = ("stepscope", "run", "--no-report", "--out", "runs/%j/%h-%r", "--")
-    status, _, err = job.run("srun", "-n2", *words, "python", "train.py")
+    status, _, err = job.run("srun", "-n2", *words, "python", "-c", "")
     assert status == 0, err
     (number,) = (tmp_path / "runs").iterdir()
     host, ranks = set(), set()

@@ -58,6 +58,11 @@ double upper_tail(double t, double freedom) {
 
 }  // namespace
 
+double student_tail(double t, double freedom) {
+  const double beyond = upper_tail(std::abs(t), freedom);
+  return t < 0 ? 1 - beyond : beyond;
+}
+
 double student_quantile(double tail, double freedom) {
   freedom = std::max(1.0, freedom);
   double low = 0;

@@ -32,11 +32,29 @@ bool is_traced(const std::vector<RecordedStep>& steps, Nanos time) {
   return step.traced && time < step.start + step.length;
 }
 
-StepBlock block_of(const BatchWait& wait, const MadeBatch* made) {
+// What the loop did with a batch until it asked for the next: of that, what lies within steps. A
+// profiler that opens or closes its window between two steps is no part of them, nor is validation.
+Nanos worked_ns(const std::vector<RecordedStep>& steps, const BatchWait& wait) {
+  auto step = std::ranges::upper_bound(steps, wait.end, {}, &RecordedStep::start);
+  if (step != steps.begin()) --step;
+  Nanos worked = 0;
+  bool is_known = false;
+  for (; step != steps.end() && step->start < wait.until; ++step) {
+    const Nanos end = std::min(wait.until, step->start + step->length);
+    const Nanos within = end - std::max(wait.end, step->start);
+    if (within <= 0) continue;
+    is_known = true;
+    if (!step->traced) worked += within;
+  }
+  return is_known ? worked : std::max<Nanos>(0, wait.until - wait.end);
+}
+
+StepBlock block_of(const BatchWait& wait, const MadeBatch* made,
+                   const std::vector<RecordedStep>& steps) {
   const auto samples = made != nullptr && made->samples ? made->samples : wait.samples;
   return {.steps = 1,
           .loading_ns = wait.length(),
-          .training_ns = std::max<Nanos>(0, wait.until - wait.end),
+          .training_ns = worked_ns(steps, wait),
           .samples = samples};
 }
 
@@ -69,7 +87,7 @@ LoaderTrial trial_of(const RankLoading& loading, const std::string& loader,
       pass = kNoPass;
       continue;
     }
-    const StepBlock one = block_of(wait, loading.made_for(wait));
+    const StepBlock one = block_of(wait, loading.made_for(wait), steps);
     if (is_first) {
       pass = wait.iteration;
       given = 0;

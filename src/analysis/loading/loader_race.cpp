@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kTryAll = 12;  // combinations; of more, one setting is varied after another
 constexpr std::size_t kMostRounds = 4;
-constexpr double kSurelySlower = 0.01;  // a chance of being faster below this
-constexpr double kSureEnough = 0.95;
+constexpr double kSurelySlower = 0.01;           // a chance of being faster below this
+constexpr double kSureEnough = 0.975;            // it looks several times
 constexpr double kShortest = 0.3, kLongest = 3;  // seconds of a first trial
 constexpr double kFirstRound = 0.4;              // of the time for a stage
 constexpr double kHopeless = 2;                  // times the best
@@ -152,15 +152,19 @@ std::size_t LoaderRace::place_of(const LoaderSettings& settings) {
 std::vector<std::size_t> LoaderRace::contenders() const {
   const bool by_sample = counts_samples(tried_);
   std::vector<std::pair<LoaderScore, std::size_t>> scores;
+  std::vector<std::optional<LoaderScore>> all;
   for (const std::size_t i : stage_) {
     if (tried_[i].trouble != TrialTrouble::kNone) continue;
-    if (auto score = score_of(tried_[i], by_sample)) scores.emplace_back(*std::move(score), i);
+    all.push_back(score_of(tried_[i], by_sample));
+    if (all.back()) scores.emplace_back(*all.back(), i);
   }
+  const TrialSpread spread = trial_spread(all);
   std::ranges::stable_sort(scores, {}, [](const auto& pair) { return pair.first.per_ns; });
   std::vector<std::size_t> out;
   for (const auto& [score, i] : scores) {
     const bool lucky = round_ == 0 && out.size() < 2 && scores.size() > 1;
-    if (out.empty() || lucky || chance_of_faster(scores.front().first, score, 0) >= kSurelySlower) {
+    if (out.empty() || lucky ||
+        chance_of_faster(scores.front().first, score, 0, spread) >= kSurelySlower) {
       out.push_back(i);
     }
   }

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/compare/student.h"
+
 namespace stepscope::analysis {
 namespace {
 
 constexpr double kNs = 1e9;
 constexpr double kAlike = 0.05;    // of the time: further apart, the faster one is named
-constexpr double kFewTrials = 4;   // as many beyond the first show twice the variance
 constexpr double kUnsure = 0.025;  // a chance above this is one
 
 double length_of(const StepBlock& block) {
@@ -65,15 +66,6 @@ TrialScore trial_score(const LoaderTrial& trial, std::span<const StepBlock> bloc
   const double wait = out.sum.loading_ns / out.sum.steps;
   if (trial.length.value_or(0) > 0) {
     out.start_per_step = std::max(0.0, out.start_ns - wait) / static_cast<double>(*trial.length);
-  }
-  return out;
-}
-
-std::vector<Estimate> scaled(std::span<const Estimate> runs, double factor) {
-  std::vector<Estimate> out(runs.begin(), runs.end());
-  for (Estimate& run : out) {
-    run.value *= factor;
-    run.variance *= factor * factor;
   }
   return out;
 }
@@ -141,47 +133,52 @@ std::optional<LoaderScore> score_of(const TriedSetting& tried, bool by_sample) {
   return out;
 }
 
-double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double margin,
-                        double spread) {
-  const std::vector<Estimate> bar = scaled(one.runs, 1 - margin);
-  // The interval that just reaches zero says how much lies beyond it.
-  double low = 1e-7;
-  double high = 0.5;
-  constexpr int kHalvings = 14;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double tail = (low + high) / 2;
-    const Difference difference = compare(bar, other.runs, {.tail = tail, .spread = spread});
-    if (!difference.bounds) return 0.5;
-    const bool holds_zero = difference.bounds->low <= 0 && difference.bounds->high >= 0;
-    (holds_zero ? low : high) = tail;
-  }
-  const bool is_slower = other.per_ns > one.per_ns * (1 - margin);
-  return is_slower ? low : 1 - low;
-}
-
-namespace {
-
-// On a busy machine trials differ by more than runs usually do. What was tried once does not show
-// it, what was tried again does.
-double trial_spread(std::span<const std::optional<LoaderScore>> scores) {
+TrialSpread trial_spread(std::span<const std::optional<LoaderScore>> scores) {
+  TrialSpread out;
   double squares = 0;
-  double freedom = 0;
   for (const std::optional<LoaderScore>& score : scores) {
     if (!score || score->runs.size() < 2) continue;
     for (const Estimate& run : score->runs) {
       const double apart = run.value / score->per_ns - 1;
       squares += apart * apart;
     }
-    freedom += static_cast<double>(score->runs.size() - 1);
+    out.freedom += static_cast<double>(score->runs.size() - 1);
   }
-  if (freedom <= 0) return kMeanSpread;
-  // Few trials that happen to agree say little: what they show is doubled, and more where they are
-  // fewer than four.
-  const double variance = squares / freedom * (1 + kFewTrials / freedom);
-  return std::max(kMeanSpread, std::sqrt(variance));
+  if (out.freedom > 0) {
+    // Two that happen to agree do not make anybody certain: what is usual counts as two more.
+    squares += 2 * kMeanSpread * kMeanSpread;
+    out.variance = squares / out.freedom;
+  }
+  return out;
 }
 
-}  // namespace
+double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double margin,
+                        const TrialSpread& spread) {
+  // Where nobody tried again, it is assumed what is usual, and how far that is off nobody knows
+  // either: it counts as what two trials more would have shown.
+  constexpr double kAssumedFreedom = 2;
+  constexpr double kUsual = kMeanSpread * kMeanSpread;
+  double variance = 0;  // of the ratio's logarithm: times vary by a share of themselves
+  double doubt = 0;     // of that variance, as Welch adds it up
+  for (const LoaderScore* score : {&one, &other}) {
+    const auto trials = static_cast<double>(score->runs.size());
+    double within = 0;
+    double steps = 0;
+    for (const Estimate& run : score->runs) {
+      within += run.variance / (score->per_ns * score->per_ns) / trials;
+      steps += static_cast<double>(run.steps);
+    }
+    if (trials < 2 && steps < 2) return 0.5;
+    variance += std::max(within + kUsual, spread.variance) / trials;
+    if (steps > trials) doubt += within * within / (trials * trials * (steps - trials));
+    doubt += kUsual * kUsual / (trials * trials * kAssumedFreedom);
+  }
+  // Both sides are told by the same trials: together they are known no better than by those.
+  const double freedom =
+      spread.freedom > 0 ? spread.freedom + kAssumedFreedom : variance * variance / doubt;
+  const double ratio = std::log(other.per_ns / ((1 - margin) * one.per_ns));
+  return student_tail(ratio / std::sqrt(variance), freedom);
+}
 
 std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
   const bool by_sample = counts_samples(tried);
@@ -195,7 +192,7 @@ std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
     if (scores[i] && (!fastest || scores[i]->per_ns < scores[*fastest]->per_ns)) fastest = i;
   }
   if (!fastest) return std::nullopt;
-  const double spread = trial_spread(scores);
+  const TrialSpread spread = trial_spread(scores);
   BestSetting out{.place = *fastest, .fastest = *fastest};
   const LoaderScore& first = *scores[*fastest];
   std::vector<std::size_t> alike;
@@ -210,11 +207,16 @@ std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
       *std::ranges::min_element(alike, {}, [&](std::size_t i) { return tried[i].settings(); });
   double doubt = 0;
   std::vector<std::size_t> may_be_faster;
+  // Small chances of many add up: where they do to too much, somebody is named.
+  const auto measured =
+      std::ranges::count_if(scores, [](const auto& one) { return one != std::nullopt; });
+  const double small =
+      (1 - kToldApart) / static_cast<double>(std::max<std::ptrdiff_t>(1, measured - 1));
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (!scores[i] || i == out.place) continue;
     const double chance = chance_of_faster(*scores[out.place], *scores[i], kWorthChanging, spread);
     doubt += chance;
-    if (chance > kUnsure) may_be_faster.push_back(i);
+    if (chance > small) may_be_faster.push_back(i);
     if (std::ranges::find(alike, i) != alike.end()) {
       out.as_good.push_back(i);
     } else if (!out.next || scores[i]->per_ns < scores[*out.next]->per_ns) {

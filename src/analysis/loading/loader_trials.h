@@ -67,15 +67,22 @@ struct LoaderScore {
 // Nothing where nothing was measured.
 std::optional<LoaderScore> score_of(const TriedSetting& tried, bool by_sample);
 
+// By how much trials of one setting differ though nothing was changed: what settings that were
+// tried again show, all of them together.
+struct TrialSpread {
+  double variance = 0;  // of the square of the time
+  double freedom = 0;   // trials beyond the first of each setting; 0: nothing is known
+};
+TrialSpread trial_spread(std::span<const std::optional<LoaderScore>> scores);
+
 // How likely `other` takes less than (1 − margin) of the time of `one`: 0.5 where nobody knows.
-// `spread`: by how much trials of one setting differ, of the time; for those that were tried once.
 double chance_of_faster(const LoaderScore& one, const LoaderScore& other, double margin,
-                        double spread = kMeanSpread);
+                        const TrialSpread& spread = {});
 
 // What is less than this is no difference to anybody.
 inline constexpr double kWorthChanging = 0.02;
 // With less confidence than this no setting is called the best.
-inline constexpr double kToldApart = 0.9;
+inline constexpr double kToldApart = 0.95;
 
 struct BestSetting {
   std::size_t place = 0;                  // in what was tried
