@@ -208,7 +208,8 @@ def test_waiting_that_tracing_hides_is_found(program: Program, made: Made) -> No
     found = input_bound(program, made.folder)
     assert found["measured"]["value"] == pytest.approx(0.2)
     assert found["measured"]["name"].endswith(" (of the steps that were not traced)")
-    assert found["gain_per_step"]["high_ns"] < 3 * MS  # of 10 ms, not of the 25 that a traced step takes
+    # Of 10 ms, not of the 25 that a traced step takes.
+    assert found["gain_per_step"]["high_ns"] < 3 * MS
 
 
 def test_a_run_without_a_gpu_has_one_line_about_gpus(program: Program, made: Made) -> None:

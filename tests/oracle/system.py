@@ -212,7 +212,7 @@ def rates(one: Series, window: int) -> tuple[list[float], float] | None:
 
 
 def machine_load(machine: Machine) -> Series:
-    """Busy time of all processors, between two readings divided by those that were there at both."""
+    """Busy time of all processors: between two readings, divided by those there at both."""
     busy, counts = machine.find("cpu.busy"), machine.find("cpu.count")
     assert busy
     assert counts
