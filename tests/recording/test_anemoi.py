@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from framework_page import need, page_script
+from oracle.random_loading import MS, WALL, ScopeWriter
 from recorded_program import rank_facts, write_script
 
 import stepscope
@@ -166,3 +168,25 @@ def test_settings_become_options() -> None:
     assert str(options["snapshot"]) == "2 steps"
     off = profile_options({"memory": {"enabled": False}, "snapshot": False, "system": False})
     assert off == {"trace": False, "system": False}
+
+
+def test_traced_steps_do_not_make_the_speed(tmp_path: Path) -> None:
+    """Thirty steps of 10 ms, of which three are traced and take 40."""
+    rank = tmp_path / "run" / "attempt-0" / "rank00000"
+    rank.mkdir(parents=True)
+    main, now, events = ScopeWriter(100, 0), 100, []
+    main.step(0, now, begins=True)
+    for number in range(30):
+        length = 40 * MS if number in range(12, 15) else 10 * MS
+        if length > 10 * MS:
+            mark = {"name": f"ProfilerStep#{number}", "cat": "user_annotation", "ph": "X"}
+            times = {"ts": now / 1e3, "dur": length / 1e3, "pid": 100, "tid": 100}
+            events.append({**mark, **times})
+        now += length
+        main.step(number, now)
+    (rank / "events.scope").write_bytes(main.bytes())
+    trace = {"schemaVersion": 1, "baseTimeNanoseconds": WALL, "traceEvents": events}
+    (rank / "trace-0.json").write_text(json.dumps(trace))
+    write_reports(tmp_path / "run", tmp_path / "out")
+    speed = {row["metric"]: row["value"] for row in rows_of(tmp_path / "out/speed_profiler.csv")}
+    assert float(speed["training_avg_throughput"]) == pytest.approx(100, rel=1e-4)

@@ -117,7 +117,9 @@ class _Writing:
         self._save("time", "Time", time_frame(ranks, verbose), time_report(ranks, verbose))
 
     def _speed(self) -> None:
-        frame = speed_frame(self._run.recordings, self._traces, self._done.remarks)
+        # With the traces: only they tell which steps a profiler slowed, and those do not count.
+        whole = open_run(self._run.ranks) if self._run.traces else self._run.recordings
+        frame = speed_frame(whole, self._traces, self._done.remarks)
         self._save("speed", "Speed", frame)
 
     def _memory(self) -> None:
