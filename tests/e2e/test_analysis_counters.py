@@ -177,7 +177,9 @@ def test_ranges_by_brute_force(program: Program, seed: int, by: str, tmp_path: P
     flops = defaultdict[str | None, float](float)
     pairs = paired_ranges(view_of(read_trace(path.read_bytes())))
     for measured, target in pairs:
-        owner = measured.name if by == "kernel" else target and owner_of(target, by)
+        owner = owner_of(target, by) if target else None
+        if by == "kernel":
+            owner = measured.name
         for counter, value in numbers(measured).items():
             wanted[owner, counter].append(value)
             flops[owner] += value * (2 if "ffma" in counter else 1)
