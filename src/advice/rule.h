@@ -19,8 +19,8 @@ struct Need {
 
 // Why a rule could not judge what only stepscope's own recorder notes.
 inline constexpr std::string_view kNotByStepscope =
-    "The run was not recorded by stepscope, which notes the garbage collector and the processors "
-    "beside the trace";
+    "Nothing is noted of the garbage collector and the processors, as stepscope's recorder does "
+    "beside a trace";
 
 // A finding shows so much evidence and no more, in every form: the first is the worst.
 inline constexpr std::size_t kMostEvidence = 3;

@@ -154,11 +154,25 @@ bool RecordedProgram::is_still_alone() {
 void RecordedProgram::look_at_folder() {
   const std::string folder = expanded(folder_, launcher_);
   folder_problem_ = why_not_writable(folder);
-  if (folder_problem_.empty() || !launcher_.is_first()) return;
+  if (!launcher_.is_first()) return;
+  warn_of_others(folder);
+  if (folder_problem_.empty()) return;
   context_.console.error(
       fmt::format("{} cannot be written ({}): the program runs, and is not recorded; stop it and "
                   "choose another folder with --out to have a run",
                   from_here(folder), folder_problem_));
+}
+
+// Scripts alone are compared: what a launcher makes of other words is not known yet.
+void RecordedProgram::warn_of_others(const std::string& folder) const {
+  const std::string theirs = session::script_in(folder);
+  const std::string ours = facts().script;
+  if (ours.empty() || !theirs.ends_with(".py") || theirs == ours) return;
+  if (config_.given<std::string>("run_id")) return;
+  context_.console.error(
+      fmt::format("{} holds a run of {}: this one cannot be recorded there; stop it and choose "
+                  "another folder with --out to have a run",
+                  from_here(folder), from_here(theirs)));
 }
 
 void RecordedProgram::open_stage() {

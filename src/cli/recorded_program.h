@@ -34,6 +34,7 @@ class RecordedProgram {
   bool shows_report() const;
   bool is_still_alone();
   void look_at_folder();
+  void warn_of_others(const std::string& folder) const;
   void open_stage();
   void leave_stage();
   std::string why_not_recorded() const;

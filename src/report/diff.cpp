@@ -121,6 +121,13 @@ bool kinds_differ(const analysis::Answer& diff) {
          TableLine(*sides, 0).text("kind") != TableLine(*sides, 1).text("kind");
 }
 
+// "operators on the host +27.8 ms".
+std::string signed_part(const TableLine& line) {
+  const double change = line.number("change_ns");
+  return fmt::format("{} {}{}", part_words(line.text("part")), change < 0 ? "-" : "+",
+                     time_text(std::abs(change)));
+}
+
 // The parts that explain most of the change.
 std::string reasons_text(const analysis::Answer& diff, double change_ns) {
   constexpr double kWorthNaming = 0.2;  // of the change
@@ -131,14 +138,21 @@ std::string reasons_text(const analysis::Answer& diff, double change_ns) {
     all += TableLine(*parts, r).number("change_ns");
   }
   if (all * change_ns <= 0) return {};  // traced steps tell another story
-  std::vector<TableLine> named;
+  const auto size = [](const TableLine& line) { return std::abs(line.number("change_ns")); };
+  std::vector<TableLine> named, against;
   for (std::size_t r = 0; r < parts->rows(); ++r) {
     const TableLine line(*parts, r);
-    if (line.number("change_ns") / all >= kWorthNaming) named.push_back(line);
+    const double share = line.number("change_ns") / all;
+    if (share >= kWorthNaming) named.push_back(line);
+    if (share <= -kWorthNaming) against.push_back(line);
   }
-  std::ranges::stable_sort(named, std::ranges::greater{}, [](const TableLine& line) {
-    return std::abs(line.number("change_ns"));
-  });
+  std::ranges::stable_sort(named, std::ranges::greater{}, size);
+  // More than the whole is no part of it: then what made up for it is named, too.
+  if (!parts_are_of_others(diff) && !named.empty() && size(named.front()) > std::abs(change_ns)) {
+    std::string out = "; " + signed_part(named.front());
+    const auto most = std::ranges::max_element(against, {}, size);
+    return most == against.end() ? out : out + ", " + signed_part(*most);
+  }
   // A profiler changes steps: what they are made of is theirs, and need not add up to the others.
   const bool of_it = !parts_are_of_others(diff) ||
                      (std::abs(all) < 2 * std::abs(change_ns) && !named.empty() &&

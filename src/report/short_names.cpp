@@ -216,6 +216,15 @@ class Shortener {
 }  // namespace
 
 std::string plain_name(std::string_view given) {
+  // "f(int) and 2 more": of several, the first was named.
+  constexpr std::string_view kMore = " more";
+  const std::size_t others = given.rfind(" and ");
+  if (given.ends_with(kMore) && others != std::string_view::npos && others > 0) {
+    const std::string_view count =
+        given.substr(others + 5, given.size() - kMore.size() - others - 5);
+    const bool counts = !count.empty() && count.find_first_not_of("0123456789,") == count.npos;
+    if (counts) return plain_name(given.substr(0, others)) + std::string(given.substr(others));
+  }
   const std::string readable = demangled(given);
   const std::string_view name = readable;
   std::string text(name);

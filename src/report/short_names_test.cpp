@@ -117,5 +117,11 @@ TEST(ShortNames, AnyWidthGivesDifferentTextsThatFit) {
   }
 }
 
+TEST(ShortNames, TheFirstOfSeveralIsNamed) {
+  EXPECT_EQ(plain_name("void at::native::copy<float>(int, float*) and 2 more"),
+            "copy<float> and 2 more");
+  EXPECT_EQ(plain_name("nvjet_sm90 and 1,204 more"), "nvjet_sm90 and 1,204 more");
+}
+
 }  // namespace
 }  // namespace stepscope::report

@@ -203,6 +203,13 @@ base::Status add_program_end(const ProgramRun& run, const std::string& rank_fold
   return write_json(file, facts);
 }
 
+std::string script_in(const std::string& folder) {
+  const ordered_json identity = read_json(folder + "/run.json").value("identity", ordered_json());
+  if (!identity.is_object()) return {};
+  const ordered_json script = identity.value("script", ordered_json());
+  return script.is_string() ? script.get<std::string>() : std::string();
+}
+
 base::Result<std::string> keep_program_run(const ProgramRun& run, const std::string& recorded,
                                            const std::string& folder) {
   SCOPE_TRY(const std::string attempt, attempt_for(run, folder));

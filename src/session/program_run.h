@@ -32,6 +32,10 @@ struct ProgramRun {
 // process that is killed cannot tell. Where there is none, none is made.
 base::Status add_program_end(const ProgramRun& run, const std::string& rank_folder);
 
+// The script of the run that is in the folder already; empty where there is none, or none of a
+// script.
+std::string script_in(const std::string& folder);
+
 // Moves the folders in `recorded` (rank00000, node-HOST) into an attempt of the run in `folder`,
 // both made where they are not there. Returns the rank's folder. Fails where that cannot be written
 // or is another run's.

@@ -155,6 +155,22 @@ def test_a_folder_that_cannot_be_written(trainer: Runner, tmp_path: Path) -> Non
     assert spent.startswith("the program ran for ")
 
 
+def test_a_folder_of_another_script(trainer: Runner, tmp_path: Path) -> None:
+    """Said at once, not behind days of training; the same script makes a further attempt."""
+    trainer.script("import torch\n", "other.py")
+    trainer.script(TRAINING + "input()\nloop(1)\n")
+    for script, warns in (("train.py", False), ("other.py", True), ("train.py", False)):
+        process = trainer.start("--no-report", "--out", "run", "--", trainer.python, script)
+        done = trainer.end_of(process, b"\n")
+        assert done.returncode == 0
+        told = (
+            "run holds a run of train.py: this one cannot be recorded there; stop it and choose "
+            "another folder with --out to have a run"
+        )
+        assert (said(done)[0] == told) == warns, said(done)
+    assert (tmp_path / "run" / "attempt-1").exists()
+
+
 def test_a_folder_that_belongs_to_others(program: Program, nobody: list[str]) -> None:
     """The root of the file system: nobody but the administrator writes there."""
     command = [*nobody, str(program.path), "run", "--out", "/theirs/run", "--", "sh", "-c"]

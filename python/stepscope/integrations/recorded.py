@@ -69,6 +69,11 @@ class RecordedRun:
         return open_run(parts)
 
     @cached_property
+    def with_traces(self) -> Run:
+        """The ranks and their traces: only these tell which steps a profiler slowed."""
+        return open_run(self.ranks) if self.traces else self.recordings
+
+    @cached_property
     def traces(self) -> list[Path]:
         """Of all ranks."""
         found = (part for rank in self.ranks for part in sorted(rank.glob("trace-*.json*")))

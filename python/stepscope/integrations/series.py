@@ -34,7 +34,7 @@ def rates(run: RecordedRun) -> list[Point]:
     tables of trackers show the last.
     """
     points = list(_training(run))
-    answer = run.recordings.throughput(points=POINTS)
+    answer = run.with_traces.throughput(points=POINTS)
     lowest = min((row["rank"] for row in answer["phases"].rows()), default=0)
     last_step = max((point.step for point in points), default=0)
     end_ns = max((point.time_ns for point in points), default=run.start_ns)

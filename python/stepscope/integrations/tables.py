@@ -22,7 +22,8 @@ def tables_of(run: RecordedRun) -> dict[str, dict[str, list[Any]]]:
     found = {}
     for analysis, table, name in _TABLES:
         options = {"top": 0} if analysis == "time" else {}
-        rows = list(run.recordings.ask(analysis, **options)[table].rows())
+        source = run.with_traces if analysis == "throughput" else run.recordings
+        rows = list(source.ask(analysis, **options)[table].rows())
         if rows:
             found[name] = {key: [_plain(row[key]) for row in rows] for key in rows[0]}
     return found

@@ -61,9 +61,8 @@ std::vector<Finding> judge(const Facts& facts) {
        facts.by_framework("if step % 100 == 0: log(metrics)", "Trainer(..., log_every_n_steps=100)",
                           "TrainingArguments(..., logging_steps=100)")}};
   finding.verify =
-      "Record again over as many steps: in `stepscope analyze steps --table steps new.json` all of "
-      "them take "
-      "about the same time.";
+      "Record again over as many steps: `stepscope advise new.json` names no pause, and the steps "
+      "are shorter.";
   doubt_how_often(finding, rank);
   return {finding};
 }

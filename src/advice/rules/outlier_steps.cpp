@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -21,6 +23,17 @@ double excess_of(const Facts& facts, const RankSteps& rank) {
     sum -= facts.stall(rank, named).idle_ns;
   }
   return std::max(0.0, sum);
+}
+
+// One that is none of the slow ones: the last, since the first ones may still warm up.
+std::int64_t a_usual_step(const Facts& facts, std::int64_t rank, const std::vector<Line>& slow) {
+  std::int64_t usual = 0;
+  for (const Line& line : facts.lines("steps", "steps", rank)) {
+    const bool is_slow = std::ranges::any_of(
+        slow, [&](const Line& other) { return other.whole("step") == line.whole("step"); });
+    if (!is_slow) usual = line.whole("step");
+  }
+  return usual;
 }
 
 std::vector<Finding> judge(const Facts& facts) {
@@ -59,9 +72,9 @@ std::vector<Finding> judge(const Facts& facts) {
   }
   finding.changes = {
       {first ? "Record later steps." : "See what happens in the slow steps alone.",
-       first
-           ? "torch.profiler.schedule(wait=5, warmup=2, active=5)"
-           : "stepscope diff trace.json --step-a 3-5 --step-b 6  # usual steps, then a slow one"}};
+       first ? "torch.profiler.schedule(wait=5, warmup=2, active=5)"
+             : fmt::format("stepscope diff PATH --step-a {} --step-b {}  # a usual one, a slow one",
+                           a_usual_step(facts, rank.rank, slow), slow.front().whole("step"))}};
   finding.verify = "Record again: `stepscope analyze steps new.json` lists no outliers.";
   return {finding};
 }

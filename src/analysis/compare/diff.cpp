@@ -94,13 +94,15 @@ constexpr std::array kSideColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array<std::string_view, 2> kBothTimes = {"before_ns", "after_ns"};
-constexpr std::array<std::string_view, 1> kChange = {"change_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"times",
      "a length of a step, before and after",
      kTimeColumns,
      {base::Chart::kBars, "quantity", kBothTimes}},
-    {"parts", "one part of the typical step", kPartColumns, {base::Chart::kBars, "part", kChange}},
+    {"parts",
+     "one part of the typical step",
+     kPartColumns,
+     {base::Chart::kBars, "part", kBothTimes}},
     {"kernels", "one kernel, the largest change first", kKernelColumns},
     {"operators", "one operator, the largest change first", kOperatorColumns},
     {"memory", "the peak of one device", kMemoryColumns},

@@ -9,7 +9,8 @@
 
 namespace stepscope::analysis {
 
-// The first so many of the lengths. 0 where there are too few to tell, or where they never settle.
+// The first so many of the lengths. Where there are too few to tell, or where they never settle, at
+// most the very first, if it is far from all others.
 std::size_t warm_up(std::span<const base::Nanos> lengths);
 
 }  // namespace stepscope::analysis

@@ -13,7 +13,19 @@ TEST(WarmUp, NoneWhereAllAreAlike) { EXPECT_EQ(warm_up(Lengths(20, 100)), 0U); }
 
 TEST(WarmUp, NoneWhereThereAreTooFew) {
   EXPECT_EQ(warm_up(Lengths{}), 0U);
-  EXPECT_EQ(warm_up(Lengths{900, 100, 100, 100, 100, 100, 100}), 0U);
+  EXPECT_EQ(warm_up(Lengths{290, 100, 100, 100, 100, 100, 100}), 0U);
+  EXPECT_EQ(warm_up(Lengths{900, 100, 100}), 0U);
+}
+
+TEST(WarmUp, AFirstThatIsFarFromAllOthersIs) {
+  EXPECT_EQ(warm_up(Lengths{900, 100, 100, 100, 100, 100, 100}), 1U);
+  EXPECT_EQ(warm_up(Lengths{1, 300, 300, 300, 300, 300, 300}), 1U);
+  EXPECT_EQ(warm_up(Lengths{1, 300, 300, 300, 300, 300, 300, 300, 300}), 1U);
+  Lengths bursts(40, 7);  // of two workers: two batches at once, then a pause
+  for (std::size_t i = 0; i < bursts.size(); i += 2) bursts[i] = 75;
+  EXPECT_EQ(warm_up(bursts), 0U);
+  bursts[0] = 6460;
+  EXPECT_EQ(warm_up(bursts), 1U);
 }
 
 TEST(WarmUp, TheFirstIsSlow) {

@@ -117,9 +117,7 @@ class _Writing:
         self._save("time", "Time", time_frame(ranks, verbose), time_report(ranks, verbose))
 
     def _speed(self) -> None:
-        # With the traces: only they tell which steps a profiler slowed, and those do not count.
-        whole = open_run(self._run.ranks) if self._run.traces else self._run.recordings
-        frame = speed_frame(whole, self._traces, self._done.remarks)
+        frame = speed_frame(self._run.with_traces, self._traces, self._done.remarks)
         self._save("speed", "Speed", frame)
 
     def _memory(self) -> None:
