@@ -102,7 +102,7 @@ def test_the_system_is_left_alone_when_asked(machine: Machine) -> None:
 def test_an_unknown_part_is_wrong_usage(machine: Machine) -> None:
     done = machine.setup("everything")
     assert done.returncode == 2
-    assert "usage: tools/setup [fuzz | aarch64]" in done.stderr
+    assert "usage: tools/setup [fuzz | aarch64 | slurm]" in done.stderr
 
 
 def test_every_package_says_why_it_is_there() -> None:
