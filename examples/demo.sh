@@ -25,6 +25,7 @@ ls -l "$out/ddp.perfetto-trace" | awk '{print "wrote " $5 " bytes: both ranks in
 
 # The page answers for as long as somebody may want to look; nothing of it stays behind.
 seconds=${STEPSCOPE_DEMO_SECONDS:-1800}
+rm -f "$out/address"  # of an earlier tour
 timeout "$seconds" "$stepscope" serve --no-open examples/data/gpt_bf16.json.gz >"$out/address" 2>"$out/serve.log" </dev/null &
 for _ in $(seq 100); do
   [[ -s $out/address ]] && break
