@@ -26,7 +26,7 @@ double excess_of(const Facts& facts, const RankSteps& rank) {
 }
 
 // One that is none of the slow ones: the last, since the first ones may still warm up.
-std::int64_t a_usual_step(const Facts& facts, std::int64_t rank, const std::vector<Line>& slow) {
+std::int64_t a_usual_step(const Facts& facts, std::int32_t rank, const std::vector<Line>& slow) {
   std::int64_t usual = 0;
   for (const Line& line : facts.lines("steps", "steps", rank)) {
     const bool is_slow = std::ranges::any_of(
