@@ -1,6 +1,7 @@
 """Which setting of torch's memory history costs what on this GPU: one line of JSON per setting.
 
-    bench/memory_history_cost.py OUT.jsonl [--quick] [--models launch-bound,nested] [--frames 0]
+    bench/memory_history_cost.py OUT.jsonl [--models launch-bound,nested] [--frames 0]
+                                 [--rounds 40] [--only modules,default]
 
 All settings take turns in one process, in an order that changes from round to round. A block is a
 recording that is begun, two steps that are not counted, and eight that are, each with the device
@@ -33,7 +34,7 @@ from recording_overhead import MODELS, Training, run_folder
 
 import stepscope
 
-T_95 = {11: 2.201, 39: 2.023}  # by degrees of freedom
+T_95 = {11: 2.201, 39: 2.023, 159: 1.975}  # by degrees of freedom
 
 # What torch.cuda.memory._record_memory_history is given; None: it is left off.
 SETTINGS: dict[str, dict[str, Any] | None] = {
@@ -120,9 +121,10 @@ def known_settings() -> list[str]:
     return [name for name, asked in SETTINGS.items() if set(asked or {}) <= set(known)]
 
 
-def compare(training: Any, model: str, frames: int, rounds: int) -> list[dict[str, Any]]:
+def compare(training: Any, model: str, frames: int, rounds: int, only: str) -> list[dict[str, Any]]:
     """Every setting against the plain block of its round."""
-    names = [*known_settings(), *WINDOWS]
+    words = only.split(",")
+    names = [n for n in (*known_settings(), *WINDOWS) if n == "off" or any(w in n for w in words)]
     took: dict[str, list[float]] = {name: [] for name in names}
 
     def once(name: str) -> float:
@@ -162,7 +164,8 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--models", default=",".join(TRAININGS))
     parser.add_argument("--frames", default="0")
-    parser.add_argument("--quick", action="store_true", help="few rounds, to see that it runs")
+    parser.add_argument("--rounds", type=int, choices=[degrees + 1 for degrees in T_95], default=40)
+    parser.add_argument("--only", default="", help="settings with one of these words")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", stepscope.RecordingWarning)
     with arguments.out.open("w") as out:
@@ -182,7 +185,7 @@ def main() -> int:
                 training.step()
             write({"model": model, "entries": entries_per_step(training)})
             for frames in (int(number) for number in arguments.frames.split(",")):
-                for row in compare(training, model, frames, 12 if arguments.quick else 40):
+                for row in compare(training, model, frames, arguments.rounds, arguments.only):
                     write(row)
     return 0
 

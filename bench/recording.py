@@ -149,32 +149,37 @@ def overhead_lines(rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+def told_by(row: dict[str, Any]) -> tuple[str, int, int]:
+    """What rows of memory_history_cost.py have in common that were measured in turns."""
+    return row["model"], row["more_frames"], row["rounds"]
+
+
 def history_lines(rows: list[dict[str, Any]]) -> list[str]:
     """The tables of torch's memory history by setting, one for each model."""
     facts = next(row for row in rows if "device" in row)
     entries = {row["model"]: row["entries"] for row in rows if "entries" in row}
     measured = [row for row in rows if "setting" in row]
-    plain = {(row["model"], row["more_frames"]): row for row in measured if row["setting"] == "off"}
+    plain = {told_by(row): row["step_ms"] for row in measured if row["setting"] == "off"}
     lines = [
         "## Memory history, setting by setting",
         "",
-        f"{facts['device']}, torch {facts['torch']}. All settings take turns, block by block, in",
-        f"{measured[0]['rounds']} rounds; in per cent of the step, and what that is per",
+        f"{facts['device']}, torch {facts['torch']}. The settings with the same number of rounds",
+        "take turns, block by block; in per cent of the step, and what that is per",
         "allocation. *Nested* are small modules within modules, computed again in the backward",
         "pass: its stacks are deep. A median is that of all rounds.",
         "",
-        "| model | setting | step ms | slower by | 95 % interval | median | µs per allocation |",
-        "| --- | --- | ---: | ---: | --- | ---: | ---: |",
+        "| model | setting | rounds | step ms | slower by | 95 % interval | median "
+        "| µs per allocation |",
+        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: |",
     ]
     for row in measured:
         if row["setting"] == "off":
             continue
         model, frames = row["model"], row["more_frames"]
-        base = plain[model, frames]["step_ms"]
-        each = 1000 * base * row["median_percent"] / 100 / entries[model]["alloc"]
+        each = 10 * plain[told_by(row)] * row["median_percent"] / entries[model]["alloc"]
         deeper = f", {frames} frames deeper" if frames else ""
         lines.append(
-            f"| {model}{deeper} | {row['setting']} | {row['step_ms']:.2f} | "
+            f"| {model}{deeper} | {row['setting']} | {row['rounds']} | {row['step_ms']:.2f} | "
             f"{row['percent']:+.2f} % | {row['low']:+.2f} to {row['high']:+.2f} % | "
             f"{row['median_percent']:+.2f} % | {each:.1f} |"
         )
