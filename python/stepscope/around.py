@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 Begin = Callable[[], AbstractContextManager[Any]]
@@ -68,3 +69,29 @@ def around(
             return function(*args, **kwargs)
 
     return around_call
+
+
+def resumed_within(begin: Begin, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """The same generator, with `with begin():` around each time it runs."""
+    resume: Callable[[], Any] = partial(next, inner)
+    while True:
+        try:
+            with begin():
+                item = resume()
+        except StopIteration as end:
+            return end.value
+        try:
+            sent = yield item
+        except GeneratorExit:
+            inner.close()
+            raise
+        except BaseException as error:
+            resume = partial(inner.throw, error)
+        else:
+            resume = partial(inner.send, sent)
+
+
+async def awaited_within(begin: Begin, inner: Awaitable[Any]) -> Any:
+    """The same, with `with begin():` around the time until it is there."""
+    with begin():
+        return await inner

@@ -14,15 +14,17 @@ Without a recording a range costs about as much as an empty `with`.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from stepscope import _capture
 from stepscope._capture import counter, instant, range
-from stepscope.around import around
+from stepscope.around import around, awaited_within, resumed_within
 
 __all__ = ["LogHandler", "counter", "instant", "log", "range", "step"]
 
@@ -35,9 +37,30 @@ def step() -> None:
         recording.step()
 
 
-def log(text: object, level: int = logging.INFO, logger: str = "stepscope") -> None:
-    """A line of its own, beside what the trace shows of that moment."""
-    _capture.log(level, logger, str(text))
+def log(
+    text: object, *values: object, level: int | str = logging.INFO, logger: str = "stepscope"
+) -> None:
+    """A line of its own, beside what the trace shows of that moment.
+
+    Args:
+        text: the line; with values in it as in `logging`: `log("loss %.3f", loss)`.
+        values: that take the places of `%…`. Where they do not fit, they are added as they are.
+        level: a number or a name of `logging`.
+        logger: the name it is recorded under.
+    """
+    line = str(text)
+    if values:
+        try:
+            line %= values
+        except (TypeError, ValueError):
+            line = f"{line} {values!r}"
+    _capture.log(_level_number(level), str(logger), line)
+
+
+def _level_number(level: int | str) -> int:
+    """What `logging` calls so; INFO for anything else: a line must not stop a training."""
+    number = logging.getLevelName(level.upper()) if isinstance(level, str) else level
+    return number if isinstance(number, int) and abs(number) < 1 << 31 else logging.INFO
 
 
 class LogHandler(logging.Handler):
@@ -55,13 +78,20 @@ class LogHandler(logging.Handler):
             text = self.format(record)
         except Exception:  # logging tells of it where the line is printed
             text = f"{record.msg!s} {record.args!r}"
-        _capture.log(record.levelno, record.name, text)
+        _capture.log(_level_number(record.levelno), str(record.name), str(text))
 
 
 def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
-    """The function with a range around each call; generators and coroutines around their life."""
-    title = name or getattr(function, "__qualname__", None) or repr(function)
-    return around(function, partial(range, title))
+    """The function with a range around each call; a coroutine's lasts from its start to its end.
+
+    A generator has one each time it runs: what is done with its items is not its own.
+    """
+    begin = partial(range, name or getattr(function, "__qualname__", None) or repr(function))
+    if inspect.isgeneratorfunction(function):
+        return around(function, nullcontext, partial(resumed_within, begin))
+    if inspect.isasyncgenfunction(function):
+        return around(function, nullcontext, partial(awaited_within, begin))
+    return around(function, begin)
 
 
 _capture.set_decorate(_decorate)

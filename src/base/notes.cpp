@@ -49,8 +49,8 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"unknown_value", kInfo, "a part of the snapshot that we do not know was skipped"},
     {"records_dropped", kLoss, "the process recorded faster than it could be written"},
     {"not_finished", kInfo,
-     "the process did not finish its recording: killed, or still running; up to half a second may "
-     "be missing"},
+     "the process did not finish its recording: killed, or still running: up to half a second may "
+     "be missing; or its disk was full"},
     {"clock_was_set", kInfo, "somebody set the wall clock meanwhile; it was not followed"},
     {"rank_from_file_name", kInfo, "the file does not say its rank; taken from its name"},
     {"rank_from_order", kInfo,

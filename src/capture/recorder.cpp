@@ -53,6 +53,7 @@ struct State {
   std::vector<wire::LogLine> logs;
   std::size_t log_bytes = 0;
   std::uint64_t dropped_logs = 0;
+  std::uint64_t unsaid = 0;  // records that the disk refused; told as soon as it takes something
   wire::Cost cost;
   std::int64_t last_anchor_ns = 0;
   wire::NameId names_written = 0;
@@ -121,6 +122,7 @@ std::string collect(State& it, bool last) {
   // Names and threads first, since records speak of them; they are asked for last, since records
   // may have brought new ones.
   std::string out;
+  if (it.unsaid > 0) wire::put_dropped(out, 0, std::exchange(it.unsaid, 0));
   add_anchor(it, out, last || !records.empty() || it.rounds < 2);
   add_new_names(it, out);
   out += std::exchange(it.pending, {});
@@ -145,6 +147,7 @@ void write_until_stopped() {
                      [&] { return it.stopping || it.rounds_wanted > it.rounds || wake_wanted; });
     wake_wanted = false;
     const bool last = it.stopping || detail::end_wanted.load();
+    const std::uint64_t records_before = it.cost.records;
     std::string out = collect(it, last);
     it.cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     it.cost.bytes = it.file.written() + out.size();
@@ -152,17 +155,17 @@ void write_until_stopped() {
     if (last) wire::put_end(out, it.cost);
     // Nobody but this thread writes, and stop() waits for it: a slow disk must not hold the lock.
     lock.unlock();
-    it.file.write(out);
+    const bool is_kept = it.file.write(out);
     lock.lock();
+    if (last) it.file.close();  // what still waits is lost
+    if (!is_kept) it.unsaid += it.cost.records - records_before;
     it.cost.bytes = it.file.written();
     it.cost.lost_bytes = it.file.lost();
     ++it.rounds;
     it.written.notify_all();
     if (!last) continue;
-    if (!it.stopping) {  // nobody waits for this thread, but a handler looks at the generation
-      it.file.close();
-      detail::generation.store(0);
-    }
+    // Nobody waits for this thread, but a handler looks at the generation.
+    if (!it.stopping) detail::generation.store(0);
     return;
   }
 }
@@ -347,7 +350,7 @@ wire::Cost cost() {
 std::string write_error() {
   State& it = state();
   const std::lock_guard lock(it.mutex);
-  return it.file.first_error();
+  return it.file.lost() > 0 ? it.file.first_error() : std::string();
 }
 
 wire::NameId name_id(std::string_view name) {

@@ -24,8 +24,9 @@ using InterpreterFacts = std::multimap<std::string, std::string>;
 std::string interpreter_script();
 InterpreterFacts interpreter_facts(const std::string& printed);
 // `sees_gpu`: whether the machine has anything that torch could see.
+// `asked`: the interpreter that was named; empty: python3 on PATH.
 std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::string& complaint,
-                                      bool sees_gpu);
+                                      bool sees_gpu, const std::string& asked = {});
 
 // Pure judgements over figures, so that tests need no such machine.
 Check disk_check(const std::string& file_system, std::uint64_t free_bytes, std::uint64_t all_bytes);

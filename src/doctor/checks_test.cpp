@@ -255,6 +255,13 @@ TEST(Checks, RealMachineHasADisk) {
   EXPECT_NE(checks[0].value.find("free of"), std::string::npos);
 }
 
+TEST(DoctorInterpreter, NamesTheOneThatWasAskedFor) {
+  const Check check = found(interpreter_checks({}, "ended with status 127", true, "/no/python"),
+                            "python");
+  EXPECT_EQ(check.value, "/no/python cannot be run");
+  EXPECT_EQ(check.todo.find("on PATH"), std::string::npos);
+}
+
 struct SaidCase {
   std::string title, printed, complaint, name;
   State state;

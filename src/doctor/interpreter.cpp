@@ -14,14 +14,19 @@ std::string first_of(const InterpreterFacts& facts, const std::string& key) {
   return found == facts.end() ? std::string() : found->second;
 }
 
-Check python_check(const InterpreterFacts& facts, const std::string& complaint) {
+Check python_check(const InterpreterFacts& facts, const std::string& complaint,
+                   const std::string& asked) {
   Check check{.name = "python", .why = "the training's interpreter is the one that is recorded"};
   if (!facts.contains("version")) {
     const bool absent = complaint.empty() || complaint.ends_with("status 127");
     check.state = absent ? State::kMissing : State::kBad;
-    check.value = absent ? "no python3 on PATH" : "the interpreter " + complaint;
+    check.value = !absent         ? "the interpreter " + complaint
+                  : asked.empty() ? "no python3 on PATH"
+                                  : asked + " cannot be run";
     check.means = "nothing can be said about torch";
-    check.todo = "activate the training's environment, or name its interpreter with --python";
+    check.todo = asked.empty()
+                     ? "activate the training's environment, or name its interpreter with --python"
+                     : "name the program itself, such as --python ENVIRONMENT/bin/python";
     return check;
   }
   check.state = State::kGood;
@@ -163,8 +168,8 @@ InterpreterFacts interpreter_facts(const std::string& printed) {
 }
 
 std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::string& complaint,
-                                      bool sees_gpu) {
-  std::vector<Check> checks = {python_check(facts, complaint)};
+                                      bool sees_gpu, const std::string& asked) {
+  std::vector<Check> checks = {python_check(facts, complaint, asked)};
   if (!facts.contains("version")) return checks;
   checks.push_back(torch_check(facts, complaint));
   if (!facts.contains("torch")) return checks;

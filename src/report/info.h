@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,7 +98,8 @@ struct RecordingInfo {
   std::string encoding;
   std::uint64_t file_bytes = 0;
   bool is_worker = false;
-  std::uint64_t ranges = 0, names = 0, open_ranges = 0, instants = 0;
+  std::uint64_t ranges = 0, open_ranges = 0, instants = 0;
+  std::set<std::string> range_names = {};
   StepInfo steps = {};  // none: nothing marked them
   std::uint64_t log_lines = 0, warnings = 0, errors = 0;
   std::uint64_t counter_values = 0;

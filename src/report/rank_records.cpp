@@ -25,7 +25,7 @@ std::string ending_of(const trace::RankRecord& record) {
   } else if (record.finished == "exception") {
     text = "by an exception";
   } else if (record.finished.empty()) {
-    text = "not told: killed, or still running";
+    text = "not told: killed, or still running; or its disk was full";
   } else if (record.finished == "SIGKILL") {
     text = "killed by SIGKILL (often: out of memory)";
   } else if (record.finished.starts_with("status ")) {
@@ -34,8 +34,9 @@ std::string ending_of(const trace::RankRecord& record) {
     text = "by " + printable(record.finished);
   }
   if (record.error) {
-    text += fmt::format("{} {}: {} (step {})", record.finished == "exception" ? ":" : ", after",
-                        printable(record.error->type), printable(record.error->text),
+    text += fmt::format("{} {}{} (step {})", record.finished == "exception" ? ":" : ", after",
+                        printable(record.error->type),
+                        record.error->text.empty() ? "" : ": " + printable(record.error->text),
                         record.error->step);
   }
   return text;
@@ -88,8 +89,8 @@ std::string cost_parts(const trace::RecordedWindow& window) {
   // As they come about; others behind them.
   std::vector<std::pair<std::string, base::Nanos>> parts = window.cost;
   const auto place = [](const std::pair<std::string, base::Nanos>& part) {
-    constexpr std::array<std::string_view, 5> kOrder = {"start", "stop", "snapshot", "export",
-                                                        "write"};
+    constexpr std::array<std::string_view, 6> kOrder = {"start",  "stop",  "snapshot",
+                                                        "export", "write", "other"};
     return std::ranges::find(kOrder, part.first) - kOrder.begin();
   };
   std::ranges::stable_sort(parts, {}, place);

@@ -38,7 +38,7 @@ void add_names(const trace::Trace& trace, RecordingInfo& info) {
       ranges.insert(trace.name()[row]);
     }
   }
-  info.names = ranges.size();
+  for (const base::StringId id : ranges) info.range_names.emplace(trace.text(id));
   for (const base::StringId id : counters) info.counters.emplace_back(trace.text(id));
   std::ranges::sort(info.counters);
 }
@@ -49,7 +49,7 @@ RecordingInfo sum_of(const RunInfo& info) {
   std::set<std::string> counters;
   for (const RecordingInfo& one : info.recordings) {
     sum.ranges += one.ranges;
-    sum.names = std::max(sum.names, one.names);
+    sum.range_names.insert(one.range_names.begin(), one.range_names.end());
     sum.open_ranges += one.open_ranges;
     sum.instants += one.instants;
     if (!one.is_worker) sum.steps.add(one.steps);
@@ -84,7 +84,7 @@ std::string processes_text(const RunInfo& info) {
 
 std::string ranges_text(const RecordingInfo& sum) {
   std::string text = counted(sum.ranges, "range");
-  if (sum.ranges > 0) text += fmt::format(" of {}", counted(sum.names, "name"));
+  if (sum.ranges > 0) text += fmt::format(" of {}", counted(sum.range_names.size(), "name"));
   if (sum.open_ranges > 0) {
     append(text, fmt::format("{} still open at the end", count_text(sum.open_ranges)));
   }
@@ -167,8 +167,8 @@ std::string lost_text(const RunInfo& info, const RecordingInfo& sum) {
   const auto unfinished = static_cast<std::uint64_t>(
       std::ranges::count(info.recordings, false, &RecordingInfo::finished));
   if (unfinished > 0) {
-    append(text, fmt::format("{} not finished: killed, or still running; up to half a second "
-                             "may be missing",
+    append(text, fmt::format("{} not finished: killed, or still running: up to half a second may "
+                             "be missing; or its disk was full",
                              counted(unfinished, "recording")));
   }
   if (sum.clock_set_ns > 0) {
@@ -287,7 +287,7 @@ void write_recordings(JsonWriter& json, const RunInfo& info) {
     json.member("start_unix_ns", one.start_unix_ns);
     json.member("length_ns", one.length_ns);
     json.member("ranges", one.ranges);
-    json.member("range_names", one.names);
+    json.member("range_names", one.range_names.size());
     json.member("open_ranges", one.open_ranges);
     json.member("instants", one.instants);
     json.member("steps", one.steps.count);

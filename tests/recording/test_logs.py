@@ -41,7 +41,7 @@ with ss.profile(sys.argv[1], trace=False{settings}) as prof:
     except ValueError:
         logging.exception("caught")
     logging.info("%d", "no number")
-    ss.log("a line of ours", logging.ERROR)
+    ss.log("a line of ours", level=logging.ERROR)
 logging.info("after the end")
 """
 

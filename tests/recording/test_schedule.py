@@ -55,7 +55,8 @@ def test_turns(given: dict[str, Any], expected: str) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"epochs": 1}, "....w000...."),
+        ({"epochs": 1}, "....0000...."),
+        ({"epochs": 1, "warmup": 1}, "....w000...."),
         ({"epochs": [0, 2], "warmup": 0}, "0000....1111"),
         ({"epochs": [1], "active": 1, "wait": 1}, ".....w0....."),
         ({"batches": (1, 3)}, "w00.w11.w22."),
@@ -121,7 +122,7 @@ def test_broken_ones_are_refused_at_once(given: dict[str, Any], message: str) ->
         ({"warmup": 0, "active": 1}, "1 step"),
         ({"wait": 10, "active": 5, "repeat": 0}, "5 steps after 11 steps, again and again"),
         ({"active": 5, "repeat": 2}, "5 steps after 1 step, 2 times"),
-        ({"epochs": [3, 1]}, "all steps after 1 step of epochs 1, 3"),
+        ({"epochs": [3, 1]}, "all steps of epochs 1, 3"),
         ({"batches": (20, 25)}, "5 steps after 20 steps of every epoch"),
     ],
 )

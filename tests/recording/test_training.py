@@ -191,6 +191,7 @@ def test_windows_that_go_wrong(training: MakeScript, tmp_path: Path) -> None:
 import mmap, resource, tempfile, warnings
 from torch.profiler import profile as torch_profile, ProfilerActivity
 
+from stepscope.recording.profile import current as prof_now
 def record(name, steps=6, inside=lambda step: None, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -218,6 +219,16 @@ record("short", steps=3, schedule=plan)
 record("early", steps=3, schedule=ss.schedule(wait=9))
 with torch_profile(activities=[ProfilerActivity.CPU]):
     record("busy", schedule=plan)
+def intrude(step):  # a profiler of the program's own, within the window
+    if step == 3:
+        kept.append(torch_profile(activities=[ProfilerActivity.CPU]))
+        kept[-1].start()
+    if step == 4:
+        kept[-1].stop()
+        print("intruded |", len([e for e in kept[-1].events() if e.name == "aten::linear"]) > 0)
+record("intruder", schedule=plan, inside=intrude)
+record("epochs", schedule=ss.schedule(epochs=[0], batches=(2, 6)),
+       inside=lambda step: step == 3 and prof_now().epoch())
 record("two", schedule=ss.schedule(warmup=0, active=2, repeat=2))
 record("plain", schedule=plan, trace=False)
 record("gpu", schedule=plan, trace=["cpu", "xpu"])
@@ -260,6 +271,12 @@ print("thread |", caught[-1].message)
     assert said["busy"] == (
         "no trace was recorded: another torch profiler is active, and there can be only one"
     )
+    assert said["intruder"] == (
+        "another torch profiler was started within the trace window, and there can be only one: "
+        "the trace ends there, after 2 steps"
+    )
+    assert said.pop("intruded") == "True"  # and has its own events
+    assert said["epochs"] == "an epoch ended within the trace window: it holds 1 of 4 steps"
     assert said["two"] == said["plain"] == said["mapped"] == ""
     assert said["gpu"] == "torch cannot trace xpu here"
     assert "trace-0.json could not be written; is the disk full?" in said["full"]
@@ -280,6 +297,8 @@ print("thread |", caught[-1].message)
         "short": [(1, 2, "stop")],
         "early": [],
         "busy": [],
+        "intruder": [(1, 2, "another profiler")],
+        "epochs": [(2, 1, "epoch")],
         "two": [(0, 2, "complete"), (2, 2, "complete")],
         "plain": [],
         "gpu": [(1, 4, "complete")],

@@ -46,6 +46,6 @@ def say_failed(who: str, error: Exception) -> None:
         f"{who} of stepscope failed and is given up; the training goes on "
         f"({type(error).__name__}: {error})"
     )
-    log(text, 30)
+    log(text, level=30)
     with contextlib.suppress(RecordingWarning):  # where warnings are errors, this one is not
         warnings.warn(text, RecordingWarning, stacklevel=3)

@@ -65,6 +65,7 @@ def join() -> None:
         return
     _joined = file
     _finish_with_multiprocessing()
+    finish_in_forked_workers()  # a fork server joins first, and its children are forked
 
 
 def leave() -> None:

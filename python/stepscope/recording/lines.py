@@ -20,6 +20,7 @@ from types import CodeType, TracebackType
 from typing import Any, TypeVar, overload
 
 from stepscope.around import around
+from stepscope.errors import UsageError
 from stepscope.recording.lines_report import FunctionLines, LineSum, report_text
 from stepscope.recording.lines_watch import Driven, Watch, watch_code
 from stepscope.recording.process_memory import resident_bytes
@@ -63,6 +64,10 @@ def lines(
 def lines_report(*names: str) -> str:
     """What was measured so far, as text: a table for each function, or for these alone."""
     measured = measured_lines()
+    for name in names:
+        if name not in (known := [each.name for each in all_lines()]):
+            told = f"measured are {', '.join(known)}" if known else "none is decorated with lines"
+            raise UsageError(f"lines_report: no function {name!r} is measured; {told}")
     return report_text(each for each in measured if not names or each.name in names)
 
 

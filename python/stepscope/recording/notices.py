@@ -50,6 +50,12 @@ class Notices:
         self._facts["windows"].append(facts)
         self._write()
 
+    def complete_cost(self, spent_ns: int) -> None:
+        """All that the last window cost the training, beside what it could tell itself."""
+        costs = self._facts["windows"][-1].setdefault("cost_ns", {})
+        costs["other"] = max(0, spent_ns - sum(costs.values()))
+        self._write()
+
     def set(self, **facts: Any) -> None:
         """Other facts about this process."""
         self._facts.update(facts)

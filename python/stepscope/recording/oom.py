@@ -34,7 +34,7 @@ class OomWatch:
     def listen(self) -> None:
         """Once torch is there; costs nothing afterwards."""
         global _watch
-        if self._is_listening or "torch" not in sys.modules:
+        if self._is_listening or sys.modules.get("torch") is None:
             return
         self._is_listening = True
         _watch = self

@@ -62,7 +62,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             snapshot; or a schedule of its own, or `stepscope.snapshot(…)`. When left out, a
             snapshot is written when memory runs out; False: not even then.
         ranges: whether ranges, steps, counters and log lines are recorded.
-        logs: whether lines of `logging` are recorded; or the least level: `logging.INFO`.
+        logs: whether lines of `logging` are recorded; or the least level: `logging.INFO`, "info".
         system: whether the machine is measured (processors, memory, GPUs, energy), ten times a
             second; or how often. One process of each node does it.
         rank0_only: windows on rank 0 alone; ranges and logs on all.
@@ -97,7 +97,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         trace: Trace = None,
         snapshot: bool | Schedule | SnapshotOptions | None = None,
         ranges: bool = True,
-        logs: bool | int = True,
+        logs: bool | int | str = True,
         system: bool | float = True,
         rank0_only: bool = False,
         max_bytes: int = 1 << 30,
@@ -334,6 +334,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
                 self._settings,
                 self._windows,
                 self.steps,
+                self.epochs,
                 self._notices,
                 self.loaders.is_training,
                 by_command=self.gives_way,

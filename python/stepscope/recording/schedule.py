@@ -101,7 +101,7 @@ class Schedule:
 
 def schedule(
     wait: int = 0,
-    warmup: int = 1,
+    warmup: int | None = None,
     active: int | None = None,
     repeat: int = 1,
     skip_first: int = 0,
@@ -113,7 +113,7 @@ def schedule(
 
     Args:
         wait: steps of each turn that are left alone.
-        warmup: steps that are profiled and thrown away.
+        warmup: steps that are profiled and thrown away; when left out 1, and 0 for whole epochs.
         active: steps that are recorded; when left out 3, or the whole epoch with `epochs`.
         repeat: turns; 0 for again and again. (torch's default is 0; here it is one turn.)
         skip_first: steps before the first turn.
@@ -130,12 +130,15 @@ def schedule(
         Traceback (most recent call last):
         stepscope.errors.UsageError: schedule: active is 0, but at least 1 step must be recorded
     """
+    chosen = _epochs(epochs)
+    if warmup is None:
+        is_whole = chosen is not None and batches is None and active is None
+        warmup = 0 if is_whole and not wait and not skip_first else 1
     given = {"wait": wait, "warmup": warmup, "repeat": repeat, "skip_first": skip_first}
     for name, value in given.items():
         _whole_number(name, value, 0)
     if active is not None:
         _whole_number("active", active, 1)
-    chosen = _epochs(epochs)
     if batches is not None:
         if wait or skip_first or active is not None or repeat != 1:
             raise UsageError(
@@ -188,6 +191,6 @@ def _batches(batches: tuple[int, int] | range) -> tuple[int, int]:
     return first, stop
 
 
-def counted(count: int) -> str:
+def counted(count: int, what: str = "step") -> str:
     """Steps in words."""
-    return f"{count:,} step{'' if count == 1 else 's'}"
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -60,12 +60,14 @@ def window_trace(trace: Trace) -> TraceOptions | None:
     return trace_options([] if trace is None or trace is True else trace)
 
 
-def log_level(logs: bool | int) -> int | None:
+def log_level(logs: bool | int | str) -> int | None:
     """The least level that is recorded; None for none."""
     if logs is False:
         return None
     if logs is True:
         return logging.NOTSET
+    if isinstance(logs, str):
+        logs = logging.getLevelName(logs.upper())  # a number for a level it knows
     if not isinstance(logs, int) or logs < 0:
         raise UsageError(f"logs is True, False or a level such as logging.INFO, not {logs!r}")
     return logs

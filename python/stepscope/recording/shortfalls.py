@@ -70,8 +70,9 @@ def warn_of_too_few_steps(
     settings: Settings,
     windows: WindowList,
     steps: int,
+    epochs: int,
     notices: Notices,
-    has_loader: bool,
+    has_loader: bool | None,
     by_command: bool,
 ) -> None:
     """At the end: windows that never came, or were cut short by it; a training without steps.
@@ -80,22 +81,24 @@ def warn_of_too_few_steps(
         settings: of the recording.
         windows: of the recording.
         steps: that ended.
+        epochs: that ended.
         notices: who is told.
-        has_loader: whether a loader was watched.
+        has_loader: whether a training's loader was watched; None: no loader at all.
         by_command: `stepscope run` records; what its user can change are its options.
     """
     is_told = False
-    is_training = "torch" in sys.modules or settings.trace_wanted
+    is_training = sys.modules.get("torch") is not None or settings.trace_wanted
     for window in windows if is_training else ():
-        if window.opened == 0:
-            notices.warn(_never_came(window, steps, by_command))
+        if window.opened == 0 and not window.is_given_up:
+            notices.warn(_never_came(window, steps, epochs, by_command))
             is_told = True
         elif window.cut_by_the_end is not None and window.schedule.active is not None:
             notices.warn(
                 f"the run ended within the {window.kind} window: it holds "
                 f"{window.cut_by_the_end} of {window.schedule.active} steps"
             )
-    if steps == 0 and not is_told and (is_training or has_loader):
+    may_train = is_training or has_loader or (has_loader is None and not by_command)
+    if steps == 0 and not is_told and may_train:
         lack = "the recording has no steps: no rate, and no time or energy per step"
         notices.warn(
             f"no step of an optimizer ended, so {lack}"
@@ -104,15 +107,17 @@ def warn_of_too_few_steps(
         )
 
 
-def _never_came(window: ScheduledWindow, steps: int, by_command: bool) -> str:
+def _never_came(window: ScheduledWindow, steps: int, epochs: int, by_command: bool) -> str:
     planned = f"the {window.kind} window ({window.schedule}) was never opened"
     if by_command:
         return _never_came_to_command(window, steps, planned)
     if steps == 0:
         return f"{planned}: step() was never called; call it at the end of every training step"
     ended = f"{planned}: the run ended after {counted(steps)}"
-    if window.schedule.epochs is not None:
-        return f"{ended}; are epochs told by epoch()?"
+    if window.schedule.by_epoch and epochs == 0:
+        return f"{ended}, and no epoch did; are epochs told by epoch()?"
+    if window.schedule.by_epoch:
+        return f"{ended} and {counted(epochs, 'epoch')}; choose an earlier epoch, or fewer batches"
     return f"{ended}; choose an earlier one with schedule=stepscope.schedule(wait=…, active=…)"
 
 

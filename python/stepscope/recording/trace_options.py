@@ -52,6 +52,8 @@ def trace_options(trace: Collection[str] | Mapping[str, bool] | str) -> TraceOpt
     known = [*_ACTIVITIES, *_ARGUMENTS]
     for word in trace:
         if word not in known:
+            if word == "gpu":
+                raise UsageError("trace: 'gpu' is unknown; did you mean 'cuda'?")
             near = difflib.get_close_matches(str(word), known, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}"
             raise UsageError(f"trace: {word!r} is unknown; {hint}")

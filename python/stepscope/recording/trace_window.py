@@ -22,8 +22,10 @@ from typing import Any
 
 from stepscope.recording.handing_on import hand_ranges_on
 from stepscope.recording.notices import Notices
+from stepscope.recording.other_profilers import watch_for_profilers
 from stepscope.recording.placement import find_placement
 from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.schedule import counted
 from stepscope.recording.trace_options import TraceOptions
 from stepscope.recording.windows import Facts
 
@@ -46,12 +48,15 @@ class TraceWindow:
         self._abandoned: Any = None
         self._step: Any = None  # the record_function of the step under way
         self._number = 0  # of that step
+        self._first_step = 0  # of the window
         self._next_file = 0
         self._packing: list[threading.Thread] = []
         self._opened_ns = 0
         self._start_cost_ns = 0
         self._is_recording = False
         self._is_declined = False  # this window; the next may have more luck
+        self._watch: Any = None  # for profilers that somebody starts within the window
+        self._given_way: Facts = {}  # what was written when one came
 
     def begin_run(self, rank: RankFolder, notices: Notices) -> None:
         """Nothing is loaded yet: torch may be imported later than this."""
@@ -75,7 +80,9 @@ class TraceWindow:
         self._thread = threading.get_ident()
         self._start_cost_ns += time.perf_counter_ns() - begun
         self._opened_ns = time.time_ns()
+        self._first_step = step
         self._is_recording = True
+        self._watch = watch_for_profilers(self._give_way)
         hand_ranges_on(to_torch=True)
         self._begin_step(step)
 
@@ -86,6 +93,12 @@ class TraceWindow:
 
     def close(self, reason: str) -> Facts:
         """Writes the trace."""
+        if self._watch is not None:
+            self._watch.forget()
+            self._watch = None
+        if self._given_way:
+            facts, self._given_way = self._given_way, {}
+            return facts
         profiler, self._profiler = self._profiler, None
         was_recording, self._is_recording = self._is_recording, False
         self._is_declined = False
@@ -126,6 +139,23 @@ class TraceWindow:
                 "export": exported - stopped,
             },
         }
+
+    def _give_way(self) -> None:
+        """Somebody starts a profiler of their own, and torch has but one: theirs goes on."""
+        steps = self._number - self._first_step
+        if threading.get_ident() != self._thread:
+            self._notices.warn(
+                "another torch profiler was started within the trace window, by another thread, "
+                "and there can be only one: the trace lacks what came behind"
+            )
+            return
+        facts = self.close("another profiler")
+        self._notices.warn(
+            "another torch profiler was started within the trace window, and there can be only "
+            f"one: the trace ends there, after {counted(steps)}"
+        )
+        if facts:
+            self._given_way = {**facts, "closed": "another profiler", "steps": steps}
 
     def end_run(self, reason: str) -> None:
         """Waits for what is being packed."""

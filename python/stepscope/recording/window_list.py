@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 from stepscope.recording.memory_figures import write_memory
@@ -68,8 +69,11 @@ class WindowList:
     def _noting(
         self, window: ScheduledWindow, number: int, call: Callable[[ScheduledWindow], bool | None]
     ) -> bool:
-        before = window.completed
+        before, begun = window.completed, time.perf_counter_ns()
         did = call(window)
-        if window.completed > before:
+        is_over = window.completed > before
+        if is_over:
             write_memory(self._rank, f"{window.kind} {before}", number)
+        if did or is_over:
+            window.spend(time.perf_counter_ns() - begun, is_over)
         return bool(did)

@@ -90,6 +90,7 @@ class ScheduledWindow:
         self._given_up = False  # after an error of its own
         self._cut_short: tuple[int, int] | None = None  # the window that ended before its time
         self._notices: Notices | None = None
+        self._spent_ns = 0  # of the training's time, for the window that is open or was just closed
         self.opened = 0  # how often
         self.completed = 0  # how often something was recorded
         self.cut_by_the_end: int | None = None  # steps that the last one holds, if the end cut it
@@ -98,6 +99,11 @@ class ScheduledWindow:
     def kind(self) -> str:
         """Of the window: trace, snapshot."""
         return self._window.kind
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether an error of its own ended it, which was told."""
+        return self._given_up
 
     @property
     def is_open(self) -> bool:
@@ -155,8 +161,20 @@ class ScheduledWindow:
         self.completed += 1
         if reason in ("stop", "exit"):
             self.cut_by_the_end = self._steps
+        if reason == "epoch" and self._steps < (self.schedule.active or 0):
+            self._notices.warn(
+                f"an epoch ended within the {self.kind} window: it holds {self._steps} of "
+                f"{counted(self.schedule.active or 0)}"
+            )
         known = {"kind": self.kind, "first_step": self._first_step, "steps": self._steps}
         self._notices.add_window({**known, "closed": reason, **facts})
+
+    def spend(self, took_ns: int, is_over: bool) -> None:
+        """The training stood still for it; all of it is told when the window is over."""
+        self._spent_ns += took_ns
+        if is_over and self._notices is not None:
+            self._notices.complete_cost(self._spent_ns)
+            self._spent_ns = 0
 
     def end_run(self, reason: str) -> None:
         """Closes what is open and lets the window go."""

@@ -116,7 +116,7 @@ void show(const NodeFile& file, const Sampling& sampling) {
               .cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
               .moments = sampling.moments(),
               .values = sampling.values(),
-              .write_error = file.file().first_error()};
+              .write_error = file.file().lost() > 0 ? file.file().first_error() : ""};
 }
 
 void sample_until_stopped(ScopeFile made, const SystemOptions& options) {

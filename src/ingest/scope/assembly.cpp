@@ -81,6 +81,7 @@ void Assembly::take(const wire::BlockView& block) {
       if (const auto dropped = wire::read_dropped(block.payload)) {
         log_.add(Note::kRecordsDropped, block.offset, {}, dropped->count);
         about_->dropped += dropped->count;
+        last_step_.reset();  // where the next step began may be among them
         return;
       }
       break;

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -23,6 +25,25 @@ struct Hooks {
 };
 Hooks hooks;
 
+// What can be written of a text: a name of a file that is no UTF-8 (a lone surrogate), and a NUL, are
+// shown as Python shows them. A recorded program must not fail for what it logs. False with an
+// exception set: no memory.
+bool written_form(PyObject* text, std::string& form) {
+  PyObject* const bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+  if (bytes == nullptr) return false;
+  form.clear();
+  for (const char letter :
+       std::string_view(PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)))) {
+    if (letter == 0) {
+      form += "\\x00";
+    } else {
+      form += letter;
+    }
+  }
+  Py_DECREF(bytes);
+  return true;
+}
+
 // The number of a name, from a dictionary: text that Python interned finds it by identity. 0 with
 // an exception set: not a text.
 std::uint32_t id_of(PyObject* name) {
@@ -33,9 +54,9 @@ std::uint32_t id_of(PyObject* name) {
   }
   PyObject* const known = PyDict_GetItemWithError(hooks.name_ids, name);
   if (known != nullptr) return static_cast<std::uint32_t>(PyLong_AsUnsignedLong(known));
-  const char* const text = PyErr_Occurred() != nullptr ? nullptr : PyUnicode_AsUTF8(name);
-  if (text == nullptr) return 0;
-  const std::uint32_t id = stepscope_name(text);
+  std::string text;
+  if (PyErr_Occurred() != nullptr || !written_form(name, text)) return 0;
+  const std::uint32_t id = stepscope_name(text.c_str());
   PyObject* const number = PyLong_FromUnsignedLong(id);
   if (number == nullptr || PyDict_SetItem(hooks.name_ids, name, number) != 0) {
     Py_XDECREF(number);
@@ -297,16 +318,26 @@ PyObject* counter(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count)
   const std::uint32_t id = id_of(args[0]);
   if (id == 0) return nullptr;
   const double value = PyFloat_AsDouble(args[1]);
-  if (value == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  if (value == -1 && PyErr_Occurred() != nullptr) {  // found out in the middle of a training
+    PyErr_Clear();
+    if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "stepscope: no number for the counter %R: %.80R",
+                         args[0], args[1]) != 0) {
+      PyErr_Clear();  // where warnings are errors this one is not
+    }
+    Py_RETURN_NONE;
+  }
   stepscope_counter(id, value);
   Py_RETURN_NONE;
 }
 
 PyObject* log(PyObject* /*module*/, PyObject* args) {
   int level = 0;
-  const char *logger = nullptr, *text = nullptr;
-  if (PyArg_ParseTuple(args, "iss:log", &level, &logger, &text) == 0) return nullptr;
-  if (stepscope_is_recording() != 0) stepscope_log_on(level, logger, text, current_lane());
+  PyObject *logger = nullptr, *text = nullptr;
+  if (PyArg_ParseTuple(args, "iUU:log", &level, &logger, &text) == 0) return nullptr;
+  if (stepscope_is_recording() == 0) Py_RETURN_NONE;
+  std::string logger_form, text_form;
+  if (!written_form(logger, logger_form) || !written_form(text, text_form)) return nullptr;
+  stepscope_log_on(level, logger_form.c_str(), text_form.c_str(), current_lane());
   Py_RETURN_NONE;
 }
 

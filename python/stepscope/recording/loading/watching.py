@@ -57,12 +57,12 @@ class LoaderList:
         # Who has a name; a loader that is gone leaves it to the next.
         self._owners: dict[str, weakref.ref[Any] | None] = {}
         self._names: dict[str, Names] = {}
-        self.is_training = False  # whether one of them is a training's
+        self.is_training: bool | None = None  # whether one is a training's; unknown without any
 
     def watch(self, loader: Any, request: WatchRequest) -> Any:
         """The same loader, watched."""
         loader = plain(loader)
-        self.is_training |= request.phase in (None, "training")
+        self.is_training = bool(self.is_training) or request.phase in (None, "training")
         title = self._title_of(loader, request)
         names = self._names.setdefault(title, names_of(title))
 
