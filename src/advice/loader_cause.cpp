@@ -1,7 +1,6 @@
 #include "advice/loader_cause.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace stepscope::advice {
 namespace {
@@ -12,8 +11,7 @@ constexpr std::string_view kTransform = "transform";
 constexpr std::string_view kCollate = "collate";
 constexpr std::string_view kNoCore = "no free core";
 constexpr std::string_view kHandOver = "hand-over";
-// Nobody starts more.
-constexpr double kMostWorkers = 1024;
+constexpr std::string_view kStartUp = "start-up";
 
 void say(Sentence& into, std::string_view form, std::initializer_list<Figure> figures) {
   into.form += form;
@@ -22,26 +20,26 @@ void say(Sentence& into, std::string_view form, std::initializer_list<Figure> fi
 
 }  // namespace
 
-bool LoaderCause::workers_help() const {
-  if (!watched || cause == kNoCore || cause == kHandOver || workers >= workers_needed()) {
-    return false;
-  }
-  return !cpus || workers < cpus->workers();
+bool LoaderCause::has_too_few() const {
+  if (!watched || cause == kNoCore || cause == kHandOver || cause == kStartUp) return false;
+  return workers == 0 || needed == 0 || workers < needed;
 }
 
-std::int64_t LoaderCause::workers_needed() const {
-  if (between_ns <= 0) return static_cast<std::int64_t>(kMostWorkers);
-  return static_cast<std::int64_t>(std::clamp(std::ceil(make_ns / between_ns), 1.0, kMostWorkers));
+bool LoaderCause::workers_help() const {
+  return has_too_few() && (!cpus || workers < cpus->workers());
+}
+
+bool LoaderCause::processors_lack() const {
+  return has_too_few() && needed > 0 && cpus && cpus->workers() < needed;
 }
 
 std::string LoaderCause::workers_to_set() const {
-  const bool needed_known = watched && make_ns > 0 && between_ns > 0;
   if (cpus) {
     const std::int64_t most = std::max<std::int64_t>(1, cpus->workers());
-    return std::to_string(needed_known ? std::min(workers_needed(), most) : most);
+    return std::to_string(needed > 0 ? std::min(needed, most) : most);
   }
   const std::string cores = "len(os.sched_getaffinity(0)) - 1";
-  return needed_known ? "min(" + std::to_string(workers_needed()) + ", " + cores + ")" : cores;
+  return needed > 0 ? "min(" + std::to_string(needed) + ", " + cores + ")" : cores;
 }
 
 void LoaderCause::explain(Sentence& into) const {
@@ -82,21 +80,29 @@ void LoaderCause::explain(Sentence& into) const {
         "Batches are made in time, but taking one over (queue, unpickling, pinning) takes "
         "long.",
         {});
+  } else if (cause == kStartUp) {
+    say(into,
+        passes == 1 ? "Most of the waiting is for the first batch, {}: workers start, import and "
+                      "open the dataset."
+                    : "Most of the waiting is for the first batch of each pass, {} each time: "
+                      "workers start, import and open the dataset.",
+        {nanos(first_wait_ns)});
   } else if (!late) {
     say(into, "No single wait was long: it is what taking over a batch costs in every step.", {});
   }
-  if (late && cause != kNoCore && cause != kHandOver && workers < workers_needed()) {
-    const auto needed = static_cast<double>(workers_needed());
-    say(into, needed == 1 ? " {} worker would keep up" : " {} workers would keep up",
-        {count(needed)});
-    say(into, ", if each has a core", {});
-    if (cpus) {
-      const auto own = static_cast<double>(cpus->per_rank());
-      say(into, own == 1 ? "; the rank has {} processor" : "; the rank has {} processors",
-          {count(own)});
-    }
-    into.form += '.';
+  if (!late || needed == 0 || !has_too_few()) return;
+  say(into, needed == 1 ? " {} worker would keep up" : " {} workers would keep up",
+      {count(static_cast<double>(needed))});
+  say(into, needed == 1 ? ", if it has a core" : ", if each has a core", {});
+  if (processors_lack()) {
+    const std::int64_t own = cpus->per_rank();
+    say(into,
+        own == 1 ? "; the rank has {} processor, for the training loop"
+                 : "; the rank has {} processors, {} beside the training loop",
+        {count(static_cast<double>(own))});
+    if (own > 1) into.figures.push_back(count(static_cast<double>(cpus->workers())));
   }
+  into.form += '.';
 }
 
 std::optional<Change> LoaderCause::change() const {
@@ -154,6 +160,17 @@ std::optional<Change> LoaderCause::change() const {
         "# in the job script\n#SBATCH --cpus-per-task=" + std::to_string(workers + 1) +
             "\n# in worker_init_fn\ntorch.set_num_threads(1)"};
   }
+  if (cause == kStartUp && passes > 1) {
+    return Change{"Keep the workers from one pass to the next: they start once.",
+                  "loader = DataLoader(dataset, batch_size=..., num_workers=" +
+                      std::to_string(workers) + ",\n                    persistent_workers=True)"};
+  }
+  if (cause == kStartUp) {
+    return Change{
+        "Make the start of a worker cheaper: what the dataset imports, opens and reads in "
+        "__init__ is done by each. Workers start once: a longer training waits no longer for them.",
+        ""};
+  }
   if (cause == kHandOver) {
     return Change{on_gpu ? "Hand over less: smaller types (uint8, bf16) and fewer tensors per "
                            "batch, turned into floats on the GPU; pin_memory=True."
@@ -174,15 +191,17 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
     if (line.text("phase") != "training" || wait <= longest) continue;
     longest = wait;
     const double batches = std::max(1.0, line.number("batches"));
-    const double whole = line.number("wait_share") > 0 ? wait / line.number("wait_share") : 0;
+    const std::int64_t passes = std::max<std::int64_t>(1, line.whole("passes"));
     out = {.loader = std::string(line.text("loader")),
            .watched = line.has("make_ns") || line.whole("workers") > 0,
            .cause = std::string(line.text("cause")),
            .late = line.has("cause") || line.whole("waited") > 0,
            .workers = line.whole("workers"),
            .late_worker = line.has("late_worker") ? line.whole("late_worker") : -1,
+           .passes = passes,
+           .first_wait_ns = line.number("first_wait_ns") / static_cast<double>(passes),
            .make_ns = line.number("make_ns"),
-           .between_ns = std::max(0.0, whole - wait) / batches,
+           .needed = line.has("workers_needed") ? line.whole("workers_needed") : 0,
            .fetch_share = line.number("fetch_share"),
            .transform_share = line.number("transform_share"),
            .collate_share = line.number("collate_share"),

@@ -19,20 +19,24 @@ struct LoaderCause {
   bool late = false;         // some waits were long enough to count as such
   std::int64_t workers = 0;  // 0: the training loop itself
   std::int64_t late_worker = -1;
-  double make_ns = 0;     // one batch; 0: not known
-  double between_ns = 0;  // from one question for a batch to the next, without the waiting
+  std::int64_t passes = 1;   // over the loader
+  double first_wait_ns = 0;  // for the first batch of one
+  double make_ns = 0;        // one batch; 0: not known
+  std::int64_t needed = 0;   // workers that would keep up, as `loader` counts them; 0: not known
   double fetch_share = 0, transform_share = 0, collate_share = 0, starved_share = 0;
   double bytes_per_batch = 0;
   bool reads_files = true;  // false: all it needs is in memory already
   bool on_gpu = true;
   std::optional<JobProcessors> cpus = std::nullopt;
 
-  // Whether the same work by more processes would come in time, and there are processors for them.
+  // Whether the waiting is for want of workers: the same work by more processes would come in time.
+  bool has_too_few() const;
+  // And there are processors for more of them.
   bool workers_help() const;
-  // That would keep up, each on a core of its own; at least one.
-  std::int64_t workers_needed() const;
-  // To be written in the script: never more than the rank has processors for. Text, because where
-  // the processors are not known the program must count them itself.
+  // More would be needed than the rank has processors for.
+  bool processors_lack() const;
+  // To be written in the script: `needed`, and never more than the rank has processors for. Text,
+  // because where the processors are not known the program must count them itself.
   std::string workers_to_set() const;
   void explain(Sentence& into) const;
   std::optional<Change> change() const;

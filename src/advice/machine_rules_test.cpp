@@ -160,6 +160,7 @@ const Finding& loading(const Watched& watched, Advice& kept) {
                {"cause", *watched.cause == 0 ? base::Cell(base::Null{})
                                              : base::Cell(std::string_view(watched.cause))},
                {"make_ns", 16e6},
+               {"workers_needed", 8},
                {"fetch_share", 0.7},
                {"read_bytes", watched.read_bytes},
                {"storage_bytes", 0},

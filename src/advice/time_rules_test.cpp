@@ -99,6 +99,7 @@ Answers watched(const char* cause, std::int64_t workers, double make_ns) {
                {"wait_share", 0.8},
                {"cause", cause},
                {"make_ns", make_ns},
+               {"workers_needed", 8},
                {"fetch_share", 0.7},
                {"transform_share", 0.2},
                {"read_bytes", 48'000'000}});
@@ -116,6 +117,7 @@ TEST(InputBound, NamesWhatWorkersSpendTheirTimeOn) {
       {"collate", "putting samples together", "need no work"},
       {"no free core", "no core was free", "more cores"},
       {"hand-over", "taking one over", "Hand over less"},
+      {"start-up", "workers start, import", "Make the start of a worker cheaper"},
   };
   for (const auto& c : cases) {
     const Advice advice = watched(c.cause, 2, 16e6).advise();

@@ -310,7 +310,14 @@ Exit run_analyze(const Context& context) {
   auto answer = study->ask(request->about->name, request->parameters);
   if (!answer) return show_error(context, answer.error());
   const bool answered = analysis::why_not_answered(*request->about, study->view()).empty();
-  if (!answered && request->format == "text") answer->tables.clear();  // the sentence says it all
+  // Sensors that are not there are named, not shown as five tables without a row.
+  const bool measured = request->about->needs != analysis::Needs::kSystem ||
+                        std::ranges::any_of(answer->tables, [](const base::Table& table) {
+                          return table.rows() > 0;
+                        });
+  if ((!answered || !measured) && request->format == "text") {
+    answer->tables.clear();  // the sentences say it all
+  }
   if (const base::Status written = write_all(context, *request, *answer); !written) {
     return show_error(context, written.error());
   }

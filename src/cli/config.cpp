@@ -60,6 +60,10 @@ base::Result<std::string> text_for(const Context& context) {
 
 Exit run_config(const Context& context) {
   const auto text = text_for(context);
+  if (!text && text.error().code == base::Code::kFormat) {
+    context.console.errors(text.error().message);
+    return Exit::kNotReadable;
+  }
   if (!text) return show_error(context, text.error());
   const base::Status written = context.console.write(*text);
   return written ? Exit::kDone : show_error(context, written.error());

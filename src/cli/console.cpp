@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,14 @@ void Console::write_err(std::string_view text) {
 void Console::error(std::string_view message) {
   const std::string name = report::styled("stepscope:", report::Style::kBad, err_look());
   write_err(name + " " + report::printable(message) + "\n");
+}
+
+void Console::errors(std::string_view messages) {
+  while (!messages.empty()) {
+    const std::string_view line = messages.substr(0, messages.find('\n'));
+    messages.remove_prefix(std::min(line.size() + 1, messages.size()));
+    error(line);
+  }
 }
 
 void Console::hint(std::string_view message) {

@@ -24,9 +24,10 @@ class Console {
   base::Status write(std::string_view text);
   bool out_is_closed() const { return out_is_closed_; }
 
-  void error(std::string_view message);  // "stepscope: MESSAGE"
-  void hint(std::string_view message);   // "  hint: MESSAGE", under an error
-  void note(std::string_view message);   // like error(), but not when quiet
+  void error(std::string_view message);    // "stepscope: MESSAGE"
+  void errors(std::string_view messages);  // the same for each of the lines
+  void hint(std::string_view message);     // "  hint: MESSAGE", under an error
+  void note(std::string_view message);     // like error(), but not when quiet
 
   void draw_progress(std::string_view line);  // over the one before
   void erase_progress();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 
 #include "session/run_folder.h"
@@ -21,8 +22,12 @@ std::string why_not_writable(const std::string& folder) {
   }
   if (error) return error.message();
   if (!fs::is_directory(place, error)) return std::generic_category().message(ENOTDIR);
-  if (::access(place.c_str(), W_OK | X_OK) == 0) return {};
-  return std::generic_category().message(errno);
+  if (::access(place.c_str(), W_OK | X_OK) != 0) return std::generic_category().message(errno);
+  // The superuser may do everything, and still no folder can be made in /proc: only trying tells.
+  std::string trial = (place / ".stepscope-XXXXXX").string();
+  if (::mkdtemp(trial.data()) == nullptr) return std::generic_category().message(errno);
+  ::rmdir(trial.c_str());
+  return {};
 }
 
 std::optional<std::uint64_t> attempt_of_rank(const std::string& rank_folder) {

@@ -71,7 +71,7 @@ Exit run_program(const Context& context) {
   }
   const auto config = settings_of_run(context.arguments);
   if (!config) {
-    context.console.error(config.error().message);
+    context.console.errors(config.error().message);
     return Exit::kUsage;
   }
   ProgramEnd end;

@@ -1,10 +1,12 @@
 #include "report/sweep.h"
 
 #include <array>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/analysis_options.h"
 #include "cli/arguments.h"
@@ -17,6 +19,7 @@
 #include "cli/sweep_choices.h"
 #include "cli/sweep_target.h"
 #include "session/loader_sweep.h"
+#include "session/program_run.h"
 
 namespace stepscope::cli {
 namespace {
@@ -100,11 +103,35 @@ Exit show(const Context& context, const Swept& swept, const report::Look& look) 
   return written ? Exit::kDone : show_error(context, written.error());
 }
 
+// Which scripts the runs are of. Those of one name in several folders may be copies of one, as jobs
+// make them; under another name it is another training.
+struct Scripts {
+  std::vector<std::string> lines;  // "runs/a: train.py", of every run that says it
+  std::set<std::string> paths, names;
+
+  void add(const std::string& run) {
+    const std::string script = session::script_in(run);
+    if (script.empty()) return;
+    lines.push_back(fmt::format("{}: {}", run, script));
+    paths.insert(script);
+    names.insert(std::filesystem::path(script).filename().string());
+  }
+};
+
 Exit sweep_runs(const Context& context, const report::Look& look) {
   Swept swept;
   Exit status = Exit::kDone;
   bool knows_settings = true;
   const std::vector<std::string>& words = context.arguments.words();
+  Scripts scripts;
+  for (std::size_t i = 1; i < words.size(); ++i) scripts.add(words[i]);
+  if (scripts.names.size() > 1) {
+    context.console.error(
+        "these runs are of different programs, whose loaders cannot be compared; give the runs of "
+        "one:");
+    for (const std::string& line : scripts.lines) context.console.note(line);
+    return Exit::kUsage;
+  }
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto run = open_paths(context, status, {words[i]});
     if (!run) return status;
@@ -119,6 +146,12 @@ Exit sweep_runs(const Context& context, const report::Look& look) {
     swept.scene.said.emplace_back(
         "Some of these runs do not say how their loader was set: they were recorded by an older "
         "stepscope, or the loader is not torch's.");
+  }
+  if (scripts.paths.size() > 1) {
+    swept.scene.said.emplace_back(fmt::format(
+        "The script of these runs lies in {} folders: whether it is the same one is not "
+        "known ({}).",
+        scripts.paths.size(), fmt::join(scripts.lines, "; ")));
   }
   swept.scene.said.emplace_back(
       "Jobs differ in more than their loaders: another node, other data, a busier file system. A "

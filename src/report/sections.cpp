@@ -232,8 +232,9 @@ constexpr std::array kModules = std::to_array<Part>({
 
 constexpr Names<8> kRunStepColumns = {"rank",   "steps",  "mean_ns", "median_ns",
                                       "p95_ns", "min_ns", "max_ns",  "slowest_step"};
-constexpr Names<4> kTracedColumns = {"rank", "traced_steps", "traced_median_ns",
-                                     "untraced_median_ns"};
+constexpr Names<7> kTracedColumns = {
+    "rank",           "traced_steps",   "traced_median_ns", "untraced_median_ns", "tracing_cost_ns",
+    "tracing_low_ns", "tracing_high_ns"};
 constexpr Names<6> kSlowestColumns = {"rank",    "step",         "start_ns",
                                       "step_ns", "times_median", "traced"};
 constexpr std::array kRunSteps = std::to_array<Part>({
@@ -242,7 +243,7 @@ constexpr std::array kRunSteps = std::to_array<Part>({
     {.analysis = "time",
      .table = "times",
      .columns = kTracedColumns,
-     .caption = "What tracing cost the steps it ran in:",
+     .caption = "Traced steps beside the others, and what tracing cost each (95 % interval):",
      .needs = "traced_steps"},
     {.analysis = "time",
      .table = "slowest",

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -56,6 +57,41 @@ std::optional<LineAndColumn> tab_in_indent(std::string_view text, int last_line)
   return std::nullopt;
 }
 
+struct OpenBracket {
+  char sign = 0;
+  LineAndColumn at;
+};
+
+// The bracket that is never closed, of several the innermost: the one that was opened last.
+std::optional<OpenBracket> unclosed_bracket(std::string_view text) {
+  std::vector<OpenBracket> open;
+  LineAndColumn at;
+  char quote = 0;
+  char before = ' ';
+  bool in_comment = false;
+  for (const char sign : text) {
+    const bool begins_word = before == ' ' || before == '\n' || before == '\t' || before == ':' ||
+                             before == ',' || before == '[' || before == '{' || before == '-';
+    if (sign == '\n') {
+      in_comment = false;
+    } else if (in_comment) {
+    } else if (quote != 0) {
+      if (sign == quote && before != '\\') quote = 0;
+    } else if ((sign == '"' || sign == '\'') && begins_word) {
+      quote = sign;
+    } else if (sign == '#' && (before == ' ' || before == '\n' || before == '\t')) {
+      in_comment = true;
+    } else if ((sign == '{' || sign == '[') && begins_word) {
+      open.push_back({sign, at});
+    } else if ((sign == '}' || sign == ']') && !open.empty()) {
+      open.pop_back();
+    }
+    before = sign;
+    at = sign == '\n' ? LineAndColumn{at.line + 1, 0} : LineAndColumn{at.line, at.column + 1};
+  }
+  return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
 }  // namespace
 
 base::Failure yaml_failure(std::string_view text, std::string_view name,
@@ -64,6 +100,12 @@ base::Failure yaml_failure(std::string_view text, std::string_view name,
   if (const auto tab = tab_in_indent(text, has_place ? error.mark.line : 1 << 20)) {
     return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: a tab: YAML indents with spaces",
                                                        name, tab->line + 1, tab->column + 1));
+  }
+  if (const auto bracket = unclosed_bracket(text)) {
+    return base::fail(base::Code::kFormat,
+                      fmt::format("{}:{}:{}: this '{}' is never closed: a '{}' is missing", name,
+                                  bracket->at.line + 1, bracket->at.column + 1, bracket->sign,
+                                  bracket->sign == '{' ? '}' : ']'));
   }
   if (!has_place) return base::fail(base::Code::kFormat, fmt::format("{}: {}", name, error.msg));
   return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: {}", name, error.mark.line + 1,

@@ -123,21 +123,20 @@ def test_times_are_those_that_workers_measured(
         differences = off(name, tmp_path / str(again) / name)
     assert not differences
     workers = settings.get("num_workers", 0)
-    imports: Counter[int] = Counter()
     for load in loads:
         samples = load["samples"] or 1
         read, files = load["read_bytes"], load["files"]
         assert read is not None
         assert (files is None) == (workers == 0)
-        # Each sample reads one file; what it writes is not counted. The thread that sends a
-        # worker's first batch loads Python code meanwhile.
-        assert read >= samples * READ_BYTES
-        assert files is None or files >= samples
-        imports[load.pid] += read > 1.03 * samples * READ_BYTES or (files or 0) > samples
+        # Each sample reads one file; what it writes is not counted, nor is the code of modules
+        # that it imports first, and of those that the thread imports that sends a first batch.
+        assert samples * READ_BYTES <= read <= 1.03 * samples * READ_BYTES, load
+        # Files are counted for all threads together: one that another thread opens during an
+        # import may be taken for the import's.
+        assert files is None or abs(files - samples) <= 1
         assert load["cpu_ns"] is not None
         assert load["cpu_ns"] < load.length / 2  # it sleeps
         assert load.worker in ([None] if workers == 0 else range(workers))
-    assert all(count <= 1 for count in imports.values())
     if workers:
         assert {wait["worker"] for wait in given} == set(range(workers))
         # The loop is quick and the workers are slow: what is ready is soon taken.

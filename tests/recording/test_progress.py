@@ -7,10 +7,13 @@ import struct
 import subprocess
 import termios
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 from recorded_program import Script, environment
+
+from stepscope.recording.loading import live
 
 MakeScript = Callable[[str], Script]
 
@@ -59,6 +62,37 @@ def on_a_terminal(program: Script, *words: str) -> str:
     text = b"".join(pieces).decode()
     assert done.returncode == 0, text
     return text
+
+
+class Shown:
+    """A bar that nobody sees."""
+
+    def __init__(self) -> None:
+        self.rates: list[str] = []
+
+    def show(self, done: int, rate: str) -> None:
+        self.rates.append(rate)
+
+    def end(self) -> None:
+        pass
+
+
+def test_the_first_stretch_is_not_in_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers start for 5 s, the first step compiles for 8 s, then a step takes 10 ms."""
+    now = 100.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    bar = Shown()
+    rate = live.LiveRate(bar)
+    now += 5
+    rate.advance(32)
+    assert bar.rates == [""]  # nothing is known yet
+    now += 8
+    rate.advance(32)
+    for _ in range(100):
+        now += 0.01
+        rate.advance(32)
+    assert bar.rates[1] == "0.125 it/s, 4 samples/s"
+    assert set(bar.rates[2:]) == {"100 it/s, 3,200 samples/s"}
 
 
 def test_nothing_is_drawn_without_a_terminal(script: MakeScript) -> None:

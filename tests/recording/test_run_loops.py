@@ -1,6 +1,7 @@
 """`stepscope run` finds the training loop of programs that know nothing of it."""
 
 import json
+import re
 from pathlib import Path
 
 from launched_program import TRAINING, Runner, said, windows
@@ -156,42 +157,82 @@ for kind in (no_loader, two_optimizers, accumulating, workers, one_batch_at_a_ti
     assert list(rank_folder(tmp_path / "runs" / "workers").glob("worker-*.scope"))
 
 
-def test_lightning(trainer: Runner, tmp_path: Path) -> None:
-    """Its loop ends up in the same places; the sanity check before it is validation."""
+def test_lines_before_the_first_step(trainer: Runner, tmp_path: Path) -> None:
+    """Of `logging`, which the program sets up itself; what it prints stays as it is."""
     trainer.script(
         """
-import lightning, torch
+import logging
+logging.basicConfig(level=logging.INFO, format="%(name)s says %(message)s")
+logging.getLogger("app").info("reading %s", "settings")
+logging.getLogger("app").debug("not asked for")
+"""
+        + TRAINING
+        + """
+logging.getLogger("app").warning("little data")
+loop(1, after=lambda epoch: logging.getLogger("app").info("epoch %d", epoch))
+assert logging.Logger.callHandlers.__module__ != "_stepscope_waiting"
+"""
+    )
+    done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
+    assert done.returncode == 0, done.stderr
+    printed = done.stderr.decode().splitlines()[:3]
+    assert printed == ["app says reading settings", "app says little data", "app says epoch 0"]
+    lines = stepscope.open(tmp_path / "run").log(level="debug")["lines"].rows()
+    kept = [(row["level"], row["text"]) for row in lines if row["logger"] == "app"]
+    assert [level for level, _ in kept] == ["info", "warning", "info"]
+    assert re.fullmatch(r"reading settings \([0-9.]+ s before the recording began\)", kept[0][1])
+    assert re.fullmatch(r"little data \([0-9.]+ s before the recording began\)", kept[1][1])
+    assert kept[2][1] == "epoch 0"
+
+
+def test_batches_of_an_epoch_are_batches(trainer: Runner, tmp_path: Path) -> None:
+    """Twelve batches an epoch, three for a step: batches 4 to 7 are of steps 1 and 2 of it."""
+    trainer.script(
+        """
+import torch
 from torch.utils.data import DataLoader, TensorDataset
-
-class Small(lightning.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(8, 8)
-
-    def training_step(self, batch, _):
-        return self.layer(batch[0]).square().mean()
-
-    def validation_step(self, batch, _):
-        self.layer(batch[0])
-
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), lr=0.1)
-
-def batches(count):
-    return DataLoader(TensorDataset(torch.randn(4 * count, 8)), batch_size=4)
-
-trainer = lightning.Trainer(max_epochs=3, accelerator="cpu", logger=False,
-    enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
-trainer.fit(Small(), batches(10), batches(2))
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(TensorDataset(torch.randn(48, 8)), batch_size=4)
+for epoch in range(3):
+    for number, (batch,) in enumerate(loader):
+        model(batch).sum().backward()
+        if number % 3 == 2:
+            optimizer.step()
+            optimizer.zero_grad()
 """
     )
     done = trainer.run(
-        *("--steps", "12:15", "--no-report", "--out", "run", "--", trainer.python, "train.py")
+        *("--epoch", "1:4-7", "--no-report", "--out", "run", "--", trainer.python, "train.py")
     )
     assert done.returncode == 0, done.stderr
     facts = rank_facts(tmp_path / "run")
-    assert (facts["steps"], facts["epochs"], facts["finished"]) == (30, 3, "exit")
-    assert windows(tmp_path / "run") == [(12, 3, "complete")]
-    found = ranges_of(rank_folder(tmp_path / "run") / "events.scope")
-    assert (found["optimizer step"], found["backward"]) == (30, 30)
-    assert found["load batch#DataLoader (validation)"] == 8
+    assert (facts["steps"], facts["epochs"], facts["warnings"]) == (12, 3, [])
+    assert windows(tmp_path / "run") == [(5, 2, "complete")]
+
+
+def test_a_closure_is_no_part_of_the_optimizers_work(trainer: Runner, tmp_path: Path) -> None:
+    trainer.script(
+        """
+import time, torch
+model = torch.nn.Linear(8, 8)
+def closure():
+    time.sleep(0.02)
+    loss = model(torch.randn(4, 8)).square().mean()
+    loss.backward()
+    return loss
+for optimizer in (torch.optim.SGD(model.parameters(), lr=0.1),
+                  torch.optim.LBFGS(model.parameters(), max_iter=3)):
+    for number in range(4):
+        optimizer.step(closure) if number % 2 else optimizer.step(closure=closure)
+"""
+    )
+    done = trainer.run(
+        "--steps", "1:4", "--no-report", "--out", "run", "--", trainer.python, "train.py"
+    )
+    assert done.returncode == 0, done.stderr
+    run = stepscope.open(tmp_path / "run")
+    ranges = {row["range"]: row for row in run.time(top=0).tables["ranges"].rows()}
+    assert ranges["optimizer step"]["calls"] >= 8
+    assert ranges["optimizer step"]["total_ns"] < 20e6 * ranges["backward"]["calls"] / 2
+    assert "overlapping_spans" not in {note["id"] for note in run.notes}

@@ -155,6 +155,37 @@ def test_a_folder_that_cannot_be_written(trainer: Runner, tmp_path: Path) -> Non
     assert spent.startswith("the program ran for ")
 
 
+def test_a_folder_that_not_even_the_administrator_can_make(runner: Runner) -> None:
+    """The rights say yes, and the file system says no: told before the program, not behind it."""
+    runner.script("input()\nprint('ran')\n")
+    process = runner.start("--out", "/proc/run", "--", runner.python, "train.py")
+    assert process.stderr is not None
+    first = process.stderr.readline().decode()
+    assert first.startswith("stepscope: /proc/run cannot be written ("), first
+    done = runner.end_of(process, b"\n")
+    assert (done.returncode, done.stdout) == (0, b"ran\n")
+
+
+def test_a_program_that_records_itself(runner: Runner, tmp_path: Path) -> None:
+    """Without torch: its own run is the one that is shown."""
+    runner.script(
+        """
+import stepscope
+with stepscope.profile("its-own", trace=False) as prof:
+    for _ in range(4):
+        prof.step()
+"""
+    )
+    done = runner.run("--out", "run", "--", runner.python, "train.py")
+    assert done.returncode == 0, done.stderr
+    assert said(done) == [
+        "the run is in its-own; `stepscope report its-own` shows this again",
+    ]
+    assert done.stderr.decode().startswith("its-own\n")
+    assert rank_facts(tmp_path / "its-own")["program"]["status"] == 0
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_folder_of_another_script(trainer: Runner, tmp_path: Path) -> None:
     """Said at once, not behind days of training; the same script makes a further attempt."""
     trainer.script("import torch\n", "other.py")

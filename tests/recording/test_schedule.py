@@ -71,6 +71,35 @@ def test_epochs_and_batches(given: dict[str, Any], expected: str) -> None:
     assert letters(schedule(**given), epochs(4, 4, 4)) == expected
 
 
+def accumulating(steps: int, batches: int, epochs: int = 2) -> list[Position]:
+    """Each step takes so many batches."""
+    return [
+        Position(epoch * steps + step, step * batches, epoch, batches, step)
+        for epoch in range(epochs)
+        for step in range(steps)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        # Four batches a step: step 2 takes 8 to 11.
+        ({"batches": (8, 12), "epochs": [1]}, "......" + ".w0..."),
+        ({"batches": (8, 13), "epochs": [1]}, "......" + ".w00.."),
+        ({"batches": (10, 11), "epochs": [1]}, "......" + ".w0..."),
+        ({"batches": (0, 1)}, "0....." + "1....."),
+        ({"batches": (3, 5)}, "00...." + "11...."),
+        ({"batches": (16, 24), "warmup": 2}, "..ww00" + "..ww11"),
+        # Steps are counted as steps.
+        ({"epochs": [1], "wait": 1, "active": 2}, "......" + ".w00.."),
+    ],
+)
+def test_batches_are_counted_where_gradients_are_accumulated(
+    given: dict[str, Any], expected: str
+) -> None:
+    assert letters(schedule(**given), accumulating(6, 4)) == expected
+
+
 def test_epochs_are_those_of_the_training() -> None:
     made = schedule(epochs=[5], batches=(1, 2))
     assert letters(made, epochs(3, 3, first=4)) == "...w0."
@@ -123,7 +152,8 @@ def test_broken_ones_are_refused_at_once(given: dict[str, Any], message: str) ->
         ({"wait": 10, "active": 5, "repeat": 0}, "5 steps after 11 steps, again and again"),
         ({"active": 5, "repeat": 2}, "5 steps after 1 step, 2 times"),
         ({"epochs": [3, 1]}, "all steps of epochs 1, 3"),
-        ({"batches": (20, 25)}, "5 steps after 20 steps of every epoch"),
+        ({"batches": (20, 25)}, "batches 20 to 24 of every epoch"),
+        ({"batches": (3, 4), "epochs": [2]}, "batch 3 of epoch 2"),
     ],
 )
 def test_it_can_be_read(given: dict[str, Any], words: str) -> None:

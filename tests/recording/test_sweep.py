@@ -411,6 +411,33 @@ with stepscope.profile(sys.argv[1], trace=False, system=False) as prof:
 """
 
 
+def test_finished_jobs_of_different_scripts_are_not_compared(
+    sweeps: Sweeps, training: Callable[[str], Any]
+) -> None:
+    script = training(RECORDED)
+    other = script.file.with_name("other.py")
+    other.write_text(script.file.read_text())
+    copy = script.file.parent / "copy" / script.file.name
+    copy.parent.mkdir()
+    copy.write_text(script.file.read_text())
+    for run, file in (("a", script.file), ("b", other), ("c", copy)):
+        done = type(script)(script.python, file).run(str(script.file.parent / run), "0")
+        assert done.returncode == 0, done.stderr
+    done = sweeps.run("sweep", "dataloader", "--from", "a", "b")
+    assert done.exit_status == 2
+    assert done.stdout == b""
+    lines = done.stderr.decode().splitlines()
+    assert lines[0].startswith("stepscope: these runs are of different programs, whose loaders")
+    assert lines[1:] == [f"stepscope: a: {script.file}", f"stepscope: b: {other}"]
+    # The same name in another folder may be a copy: it is said.
+    done = sweeps.run("sweep", "dataloader", "--from", "a", "c", "--json")
+    assert done.exit_status == 0, done.stderr.decode()
+    remarks = " ".join(json.loads(done.stdout)["remarks"])
+    assert (
+        f"lies in 2 folders: whether it is the same one is not known (a: {script.file}" in remarks
+    )
+
+
 def test_finished_jobs_make_the_same_table(sweeps: Sweeps, training: Callable[[str], Any]) -> None:
     script = training(RECORDED)
     for workers, job in ((0, "17"), (4, "18")):

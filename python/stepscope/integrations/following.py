@@ -94,14 +94,28 @@ class Follower:
             self.prof, self._is_own = prof.start(), True
         else:
             return
+        self._follow(self.prof, phase_of)
+
+    def _follow(self, prof: profile, phase_of: PhaseOf) -> None:
+        self.prof = prof
         self.training, self.validation = Pace(), Pace()
-        self._passes = Passes(self.prof, phase_of)
+        self._passes = Passes(prof, phase_of)
         self._passes.begin()
+
+    def expect_batches(self, batches: int) -> None:
+        """A step takes so many."""
+        if self.is_running and self.prof is not None:
+            self.prof.expect_batches(batches)
 
     def begin_step(self) -> None:
         """What came since the last step is part of none."""
         if self.is_running and self.prof is not None:
             self.prof.begin_step()
+
+    def batch(self) -> None:
+        """A batch of training has ended; after it perhaps a step."""
+        if self.is_running and self.prof is not None:
+            self.prof.count_batches()
 
     def step(self) -> None:
         """A step of the optimizer has ended."""

@@ -18,6 +18,9 @@ from stepscope.integrations.harmless import harmless, say_failed
 from stepscope.integrations.recorded import RecordedRun
 from stepscope.recording.profile import current, profile
 
+# Of our own callback: a step ends within it, so that it would lie in two.
+_OF_STEP = "[Callback]Stepscope.on_train_batch_end"
+
 
 def phase_of(trainer: Any) -> str | None:
     """Of a pass over a loader that begins now; None for training."""
@@ -40,9 +43,12 @@ class StepCounter:
     def begin(self, trainer: Any) -> None:
         """Training begins, perhaps from a checkpoint."""
         self._last = trainer.global_step
+        batches = getattr(trainer, "accumulate_grad_batches", 1)
+        self._follower.expect_batches(batches if isinstance(batches, int) else 1)
 
     def batch_ended(self, trainer: Any) -> None:
         """A step ends with the batch after which an optimizer has stepped."""
+        self._follower.batch()
         if trainer.global_step != self._last:
             self._last = trainer.global_step
             self._follower.step()
@@ -67,7 +73,7 @@ class CallbackHooks:
 
     def __init__(
         self,
-        folder: str | os.PathLike[str],
+        folder: str | os.PathLike[str] | None,
         *,
         actions: bool = True,
         verbose: bool = False,
@@ -75,10 +81,16 @@ class CallbackHooks:
         **options: Any,
     ) -> None:
         super().__init__()
-        self.follower = Follower("lightning", folder, options)
+        self.follower = self.make_follower(folder, options)
         self._steps = StepCounter(self.follower)
         self._actions, self._verbose, self._progress = actions, verbose, progress
         self.has_failed = False
+
+    def make_follower(
+        self, folder: str | os.PathLike[str] | None, options: dict[str, Any]
+    ) -> Follower:
+        """Who records, with this folder and options."""
+        return Follower("lightning", folder, options)
 
     @property
     def state_key(self) -> str:
@@ -101,12 +113,15 @@ class CallbackHooks:
             return
         self.follower.begin(lambda loader: phase_of(trainer))
         if self.follower.prof is not None:
-            # As Lightning's own summary does: run only where the module says with what.
-            self.follower.prof.summarize(pl_module, getattr(pl_module, "example_input_array", None))
+            self.follower.prof.summarize(pl_module, self.batch_for_summary(pl_module))
         if self._actions and type(trainer.profiler) is self.pass_through:
             trainer.profiler = self.profiler_class(verbose=self._verbose)
             trainer.profiler.prints_times = self.prints_times
             trainer.profiler.setup(stage, trainer.local_rank if trainer.world_size > 1 else None)
+
+    def batch_for_summary(self, pl_module: Any) -> Any:
+        """As Lightning's own summary does: run only where the module says with what."""
+        return getattr(pl_module, "example_input_array", None)
 
     @harmless
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
@@ -260,6 +275,8 @@ class ProfilerActions:
         """An action begins."""
         if self._recording is None:
             self._recording = current()
+        if action_name == _OF_STEP:
+            return
         action = named_range(action_name)
         action.__enter__()
         self._open.append((action_name, action))

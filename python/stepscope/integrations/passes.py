@@ -13,7 +13,7 @@ from typing import Any
 
 from stepscope.launched.loop_iterator import LoopIterator
 from stepscope.recording.loading.watched import Watching
-from stepscope.recording.loading.watching import WatchRequest
+from stepscope.recording.loading.watching import WatchRequest, as_the_file_says, keeps_one_back
 from stepscope.recording.profile import current, profile
 
 # Of a loader: "validation", "test", …; None for training.
@@ -37,7 +37,7 @@ class Passes:
 
         @functools.wraps(before)
         def begin_pass(loader: Any) -> Any:
-            return self._iterate(loader, lambda: before(loader))
+            return self._iterate(loader, lambda: before(loader), keeps_one_back(1))
 
         self._ours = begin_pass
         self._kind.__iter__ = begin_pass
@@ -59,7 +59,9 @@ class Passes:
                 one._end()
         self._live = kept
 
-    def _iterate(self, loader: Any, make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    def _iterate(
+        self, loader: Any, make: Callable[[], Iterator[Any]], is_ahead: bool
+    ) -> Iterator[Any]:
         if self._kind is None or current() is not self._prof or isinstance(loader, Watching):
             return make()
         made: list[Iterator[Any]] = []
@@ -72,11 +74,12 @@ class Passes:
         try:
             phase = self._phase_of(loader)
             request = WatchRequest(phase, None, None, (), False)
+            request = as_the_file_says(request, self._prof.plan)
 
             def iterator(*args: Any, **kwargs: Any) -> LoopIterator:
                 return LoopIterator(_Nobody(), loader, phase is None, *args, **kwargs)
 
-            made_one = self._prof.loaders.iterate(loader, make_once, request, iterator)
+            made_one = self._prof.loaders.iterate(loader, make_once, request, iterator, is_ahead)
             self._live.append((phase is None, weakref.ref(made_one)))
             return made_one
         except Exception:
@@ -86,7 +89,7 @@ class Passes:
 class _Nobody:
     """Is told of batches and cares for none: a framework tells its steps itself."""
 
-    def batch_came(self, loader: Any) -> None:
+    def batch_came(self, loader: Any, number: int) -> None:
         """Of training."""
 
     def pass_ended(self, loader: Any, trains: bool, batches: int) -> None:

@@ -59,6 +59,7 @@ class Callback(TrainerCallback):  # type: ignore[misc]
         loader = kwargs.get("train_dataloader")
         self._training = weakref.ref(loader) if loader is not None else None
         self.follower.begin(self._phase_of, state.global_step, int(state.epoch or 0))
+        self.follower.expect_batches(int(getattr(args, "gradient_accumulation_steps", 1) or 1))
 
     @harmless
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -70,11 +71,13 @@ class Callback(TrainerCallback):  # type: ignore[misc]
     def on_substep_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """A batch whose gradients are kept for the next."""
         self.follower.training.batch_ended()
+        self.follower.batch()
 
     @harmless
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """A step of the optimizer."""
         self.follower.training.batch_ended()
+        self.follower.batch()
         self.follower.step()
 
     @harmless

@@ -15,7 +15,7 @@ from typing import Any
 from stepscope import _capture
 from stepscope.launched.loop_iterator import LoopIterator
 from stepscope.launched.plan import Plan, plan_from
-from stepscope.launched.waiting import note
+from stepscope.launched.waiting import note, take_early_logs
 from stepscope.recording.loading.watched import Watching
 from stepscope.recording.loading.watching import WatchRequest, as_the_file_says
 from stepscope.recording.profile import current, profile
@@ -58,6 +58,8 @@ class TrainingLoop:
         self._depth = 0  # optimizers that step within steps of others
         self._leader = Leader()
         self._range = _capture.range("optimizer step")
+        self._is_in_range = self._is_behind_closure = False
+        self._is_followed = False  # a framework tells steps and passes itself
         self._loader: weakref.ref[Any] | None = None  # that gave the last batch
         self._training: weakref.ref[Any] | None = None  # that gave the last one before a step
         self._steps_of_pass = 0
@@ -85,9 +87,7 @@ class TrainingLoop:
         self._guarded(self._tell_decided)
 
     def _begin(self) -> None:
-        if (own := current()) is not None:
-            note("own", "")
-            note("rank", str(own.rank.path))
+        if current() is not None:  # the program's own, which has told of itself
             return
         plan = plan_from()
         if plan is None or (why := plan.why_not()):
@@ -97,10 +97,12 @@ class TrainingLoop:
 
     def _start(self, plan: Plan) -> None:
         prof = profile(**plan.arguments())
+        early = take_early_logs()
         prof.recorded_by = "run"
         prof.gives_way, prof.tell = True, lambda text: note("warning", text)
         prof.plan, prof.stage = plan.content, plan.content.get("stage")
         prof.start()
+        prof.add_early_lines(early)
         self._prof, self.is_recording = prof, True
         note("run", str(prof.rank.run))
         note("rank", str(prof.rank.path))
@@ -111,28 +113,57 @@ class TrainingLoop:
 
     # Steps.
 
-    def step_begins(self) -> None:
-        """Of an optimizer."""
+    def step_begins(self, with_range: bool = True) -> None:
+        """Of an optimizer; its range begins later where a closure comes first."""
         if not self._is_decided:
             self.begin()
         self._depth += 1
+        if with_range and self.is_recording and self._depth == 1:
+            self._enter_range()
+
+    def closure_begins(self) -> None:
+        """What it does is no part of the optimizer's work."""
+        if self._depth == 1:
+            self._leave_range()
+
+    def closure_ends(self) -> None:
+        """The optimizer goes on."""
         if self.is_recording and self._depth == 1:
+            self._is_behind_closure = True
+            self._enter_range()
+
+    def step_with_closure_ends(self) -> None:
+        """The range that began in torch's own ends in it, too."""
+        if self._is_behind_closure and self._depth == 1:
+            self._leave_range()
+
+    def _enter_range(self) -> None:
+        if not self._is_in_range:
+            self._is_in_range = True
             self._range.__enter__()
+
+    def _leave_range(self) -> None:
+        if self._is_in_range:
+            self._is_in_range = self._is_behind_closure = False
+            self._range.__exit__(None, None, None)
 
     def step_ends(self, optimizer: Any) -> None:
         """The same, well or not."""
         self._depth -= 1
-        if not self.is_recording or self._depth != 0:
+        if self._depth == 0:
+            self._leave_range()
+        if not self.is_recording or self._depth != 0 or self._is_followed:
             return
         self._guarded(self._end_step, optimizer)
 
     def _end_step(self, optimizer: Any) -> None:
-        self._range.__exit__(None, None, None)
         prof = self._running()
         if prof is None or not self._leader.is_step(optimizer):
             return
         self._training = self._loader
         self._steps_of_pass += 1
+        if self._batches_of_step > 0:
+            prof.count_batches(self._batches_of_step)
         self._batches_of_step = 0
         prof.step()
         if self._is_pass_over:
@@ -151,10 +182,10 @@ class TrainingLoop:
             is_ahead: who asks keeps a batch back, as Accelerate does to know the last one: the pass
                 is over before its last batch is used.
         """
-        self._is_ahead = is_ahead
         self.begin()
-        if not self.is_recording or isinstance(loader, Watching):
+        if not self.is_recording or self._is_followed or isinstance(loader, Watching):
             return make()
+        self._is_ahead = is_ahead
         made: list[Iterator[Any]] = []
 
         def make_once() -> Iterator[Any]:
@@ -179,7 +210,7 @@ class TrainingLoop:
         def iterator(*args: Any, **kwargs: Any) -> LoopIterator:
             return LoopIterator(self, loader, trains, *args, **kwargs)
 
-        return prof.loaders.iterate(loader, make, request, iterator)
+        return prof.loaders.iterate(loader, make, request, iterator, self._is_ahead)
 
     def evaluation_begins(self) -> None:
         """Of a framework that switches gradients off later than its loader begins."""
@@ -192,10 +223,11 @@ class TrainingLoop:
     def _is_training_loader(self, loader: Any) -> bool:
         return self._training is not None and self._training() is loader
 
-    def batch_came(self, loader: weakref.ref[Any]) -> None:
-        """From a pass with gradients."""
+    def batch_came(self, loader: weakref.ref[Any], number: int) -> None:
+        """From a pass with gradients, as its batch of this number (from 0)."""
         self._loader = loader
-        self._batches_of_step += 1
+        if not (self._is_ahead and number == 0):  # which is kept back
+            self._batches_of_step += 1
 
     def pass_ended(self, loader: Any, trains: bool, batches: int) -> None:
         """Or was left."""
@@ -209,6 +241,7 @@ class TrainingLoop:
         elif batches > 1 and self._is_training_loader(loader):  # next(iter(loader)) is no epoch
             if self._is_ahead:
                 self._is_pass_over = True
+                self._batches_of_step += 1  # the one that was kept back
             else:
                 self._end_pass(prof)
 
@@ -217,6 +250,24 @@ class TrainingLoop:
         if self._steps_of_pass > 0:
             self._steps_of_pass = 0
             prof.epoch()
+
+    # Frameworks that tell more than torch does.
+
+    def follow(self) -> profile | None:
+        """From now on a framework's own events say what is a step; the recording, if there is one.
+
+        It begins now where it has not.
+        """
+        self._has_optimizer = True
+        self.begin()
+        prof = self._running()
+        self._is_followed = prof is not None
+        return prof
+
+    def unfollow(self) -> None:
+        """What comes now is a loop of the program's own."""
+        self._is_followed = False
+        self._steps_of_pass = self._batches_of_step = 0
 
     # Inside.
 

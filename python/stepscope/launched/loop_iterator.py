@@ -11,8 +11,8 @@ from stepscope.recording.loading.iteration import WatchedIterator
 class Told(Protocol):
     """Who hears of batches and of the end."""
 
-    def batch_came(self, loader: weakref.ref[Any]) -> None:
-        """From a pass with gradients."""
+    def batch_came(self, loader: weakref.ref[Any], number: int) -> None:
+        """From a pass with gradients, as its batch of this number (from 0)."""
 
     def pass_ended(self, loader: Any, trains: bool, batches: int) -> None:
         """Or was left."""
@@ -38,7 +38,7 @@ class LoopIterator(WatchedIterator):
         batch = super().__next__()
         self._batches += 1
         if self._trains:
-            self._loop.batch_came(self._reference)
+            self._loop.batch_came(self._reference, self._batches - 1)
         return batch
 
     def _end(self) -> None:

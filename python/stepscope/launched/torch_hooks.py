@@ -15,6 +15,7 @@ from typing import Any
 from stepscope._capture import range as named_range
 from stepscope.launched.loop import LOOP
 from stepscope.launched.waiting import note
+from stepscope.recording.loading.watching import keeps_one_back
 
 Step = Callable[..., Any]
 
@@ -32,13 +33,24 @@ def on_optimizer(module: ModuleType) -> None:
 
     def profile_hook_step(step: Step) -> Step:
         LOOP.optimizer_made()
-        inner, is_compiling = torchs_own(step), _is_compiling()
+        is_compiling = _is_compiling()
+
+        @functools.wraps(step)
+        def bare(*args: Any, **kwargs: Any) -> Any:
+            if is_compiling():
+                return step(*args, **kwargs)
+            try:
+                return step(*args, **kwargs)
+            finally:
+                LOOP.step_with_closure_ends()
+
+        inner = torchs_own(bare)
 
         @functools.wraps(inner)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if is_compiling():
                 return inner(*args, **kwargs)
-            LOOP.step_begins()
+            args, kwargs = _outside_of_closure(args, kwargs)
             try:
                 return inner(*args, **kwargs)
             finally:
@@ -49,6 +61,29 @@ def on_optimizer(module: ModuleType) -> None:
     kind.profile_hook_step = staticmethod(profile_hook_step)
     _begin_at_zero_grad(kind)
     note("torch", getattr(sys.modules.get("torch.version"), "__version__", "of unknown version"))
+
+
+def _outside_of_closure(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A step begins; where it is given a closure, that is forward and backward, and no step."""
+    closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+    if not callable(closure):
+        LOOP.step_begins()
+        return args, kwargs
+    LOOP.step_begins(with_range=False)
+
+    @functools.wraps(closure)
+    def outside(*inner_args: Any, **inner_kwargs: Any) -> Any:
+        LOOP.closure_begins()
+        try:
+            return closure(*inner_args, **inner_kwargs)
+        finally:
+            LOOP.closure_ends()
+
+    if "closure" in kwargs:
+        return args, {**kwargs, "closure": outside}
+    return (args[0], outside, *args[2:]), kwargs
 
 
 def _begin_at_zero_grad(kind: Any) -> None:
@@ -76,8 +111,7 @@ def on_dataloader(module: ModuleType) -> None:
 
     @functools.wraps(torchs_own)
     def begin_pass(self: Any) -> Any:
-        caller = str(sys._getframe(1).f_globals.get("__name__"))
-        return LOOP.iterate(self, lambda: torchs_own(self), caller.startswith("accelerate."))
+        return LOOP.iterate(self, lambda: torchs_own(self), keeps_one_back(1))
 
     kind.__iter__ = begin_pass
 

@@ -21,12 +21,18 @@ NOTES = "STEPSCOPE_RUN_NOTES"  # a folder; a file for each process
 _MOST_ERROR = 300  # of an error's text
 
 # By the module that was imported: the function of `stepscope.launched` that is told.
-_AWAITED = {
+_AWAITED: dict[str, tuple[str, str]] = {
     "torch.optim.optimizer": ("stepscope.launched.torch_hooks", "on_optimizer"),
     "torch.utils.data.dataloader": ("stepscope.launched.torch_hooks", "on_dataloader"),
     "torch.autograd": ("stepscope.launched.torch_hooks", "on_autograd"),
     "transformers.trainer": ("stepscope.launched.transformers_hooks", "on_trainer"),
+    "lightning.pytorch.trainer.trainer": ("stepscope.launched.lightning_trainer", "on_trainer"),
+    "pytorch_lightning.trainer.trainer": ("stepscope.launched.lightning_trainer", "on_trainer"),
+    "logging": ("", "keep_early_logs"),  # a function of this file: nothing else is loaded for it
 }
+
+_EARLY = "_stepscope_early"  # on the function that stands in logging's place
+_MOST_EARLY = 1000  # lines, the first ones
 
 
 def note(kind: str, text: str) -> None:
@@ -96,10 +102,55 @@ class ToldLoader:
         _tell(self._told, module)
 
 
+class EarlyLogs:
+    """Lines of `logging` between the beginning of the process and that of its recording."""
+
+    def __init__(self, logging: Any) -> None:
+        # When it was logged, level, logger and text.
+        self._lines: list[tuple[int, int, str, str]] = []
+        self._is_on = True
+        self._kind = logging.Logger
+        before: Callable[..., Any] = logging.Logger.callHandlers
+        self._before = before
+
+        def call_handlers(logger: Any, record: Any) -> None:
+            before(logger, record)
+            if self._is_on and len(self._lines) < _MOST_EARLY:
+                with contextlib.suppress(Exception):  # somebody's arguments: logging tells of it
+                    line = (record.levelno, record.name, record.getMessage())
+                    self._lines.append((time.time_ns(), *line))
+
+        setattr(call_handlers, _EARLY, self)
+        self._mine = call_handlers
+        self._kind.callHandlers = call_handlers
+
+    def take(self) -> list[tuple[int, int, str, str]]:
+        """All of them; from now on none is kept."""
+        if self._kind.callHandlers is self._mine:
+            self._kind.callHandlers = self._before
+        self._is_on = False
+        taken, self._lines = self._lines, []
+        return taken
+
+
+def keep_early_logs(logging: Any) -> None:
+    """Called when `logging` is there."""
+    EarlyLogs(logging)
+
+
+def take_early_logs() -> list[tuple[int, int, str, str]]:
+    """When, level, logger and text of each line so far; this file may be loaded twice."""
+    kind = getattr(sys.modules.get("logging"), "Logger", None)
+    early = getattr(getattr(kind, "callHandlers", None), _EARLY, None)
+    return early.take() if early is not None else []
+
+
 def _tell(told: tuple[str, str], module: ModuleType) -> None:
     where, name = told
     try:
-        act: Callable[[ModuleType], None] = getattr(importlib.import_module(where), name)
+        act: Callable[[ModuleType], None] = (
+            getattr(importlib.import_module(where), name) if where else globals()[name]
+        )
         act(module)
     except Exception as error:
         note("failed", f"{_explain(error, module.__name__)} ({sys.executable})")
@@ -140,3 +191,5 @@ def begin(package: str) -> None:
     note("python", "{}.{}.{} {}".format(*sys.version_info[:3], sys.executable))
     sys.meta_path.append(PackageFinder(package))
     sys.meta_path.insert(0, ImportWatch())
+    if (logging := sys.modules.get("logging")) is not None:
+        keep_early_logs(logging)

@@ -8,9 +8,11 @@ what is printed stay as they are.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from stepscope import _capture
 from stepscope.ranges import LogHandler
 from stepscope.recording.settings import Settings
 
@@ -38,6 +40,14 @@ class LogListener:
 
         self._mine = call_handlers
         logging.Logger.callHandlers = call_handlers  # type: ignore[method-assign,assignment]
+
+    def add_earlier(self, lines: Iterable[tuple[int, int, str, str]]) -> None:
+        """Lines from before it listened: when, at which level, by whom, what."""
+        now = time.time_ns()
+        for when, level, logger, text in lines:
+            if level >= self._handler.level:
+                early = f"{max(0, now - when) / 1e9:.1f} s before the recording began"
+                _capture.log(level, logger, f"{text} ({early})")
 
     def stop(self) -> None:
         """Takes itself away; where somebody has come on top since, it only falls silent."""

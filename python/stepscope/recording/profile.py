@@ -23,6 +23,7 @@ from stepscope.recording.handing_on import hand_ranges_on, stop_handing_on
 from stepscope.recording.leaving import Leaving, status_of
 from stepscope.recording.lines_report import lines_so_far, write_measured_lines
 from stepscope.recording.loading.samples import Samples
+from stepscope.recording.loading.step_batches import StepBatches
 from stepscope.recording.loading.watching import LoaderList, WatchRequest, as_the_file_says
 from stepscope.recording.logs import listen_to_logs
 from stepscope.recording.memory_figures import count_memory, write_memory
@@ -40,7 +41,7 @@ from stepscope.recording.shortfalls import (
     warn_of_too_few_steps,
 )
 from stepscope.recording.snapshot_options import SnapshotOptions, window_snapshot
-from stepscope.recording.starting import begin, rank_facts
+from stepscope.recording.starting import begin, note_own_run, rank_facts
 from stepscope.recording.system import samples_a_second, start_system, stop_system
 from stepscope.recording.window_list import WindowList
 
@@ -130,7 +131,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         )
         self.steps = 0  # that ended
         self.epochs = 0  # that ended
-        self._batch = 0  # of the epoch
+        self._batches = StepBatches()  # of the epoch
         self.rank: RankFolder  # known from start() on
         self._is_running = False
         self._windows: WindowList  # likewise
@@ -169,15 +170,22 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self._leaving = Leaving(self._finish, self._save, self._failed)
         self._leaving.watch()
         self._windows = WindowList(self._settings, self.rank, self._notices)
-        self.loaders = LoaderList(self.rank, lambda: self._is_running)
+        self.loaders = LoaderList(self.rank, lambda: self._is_running, self._batches.came)
         self._oom = watch_for_oom(self._settings, self.rank, self._notices, lambda: self._number)
         warn_of_little_disk(self.rank, self._notices)
         warn_of_other_profilers(self._windows, self._notices)
         count_memory()
         hand_ranges_on(to_torch=False)
+        if not self.gives_way:  # `stepscope run`, where it is there, is told whose run to show
+            note_own_run(self.rank)
         self._advance(None)
         _capture.begin_step(self._number)
         return self
+
+    def add_early_lines(self, lines: Iterable[tuple[int, int, str, str]]) -> None:
+        """Lines that were logged before: when, at which level, by whom, what."""
+        if self._logs is not None:
+            self._logs.add_earlier(lines)
 
     def stop(self) -> None:
         """Ends: windows are closed, files are complete. Again: nothing."""
@@ -214,8 +222,18 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if self.steps == 0:
             warn_of_another_rank(self.rank, self._notices)
         self.steps += 1
-        self._batch += 1
+        self._batches.step_ended()
         self._advance(number)
+
+    def expect_batches(self, batches: int) -> None:
+        """A step will take so many, until one takes another number."""
+        self._batches.expect(batches)
+        if self._is_running:
+            self._advance(None)  # the step under way may hold batches that are asked for
+
+    def count_batches(self, batches: int = 1) -> None:
+        """So many of the step under way, by somebody who knows better than watched loaders."""
+        self._batches.told(batches)
 
     def epoch(self) -> None:
         """An epoch ends now."""
@@ -227,7 +245,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             ended = self._settings.first_epoch + self.epochs
             write_memory(self.rank, "epoch", self._number, epoch=ended)
             self.epochs += 1
-            self._batch = 0
+            self._batches.epoch_ended()
         self._advance(None)
         self.begin_step()
 
@@ -295,7 +313,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         """Windows are told of the step that ended and of the one that begins."""
         if not self._windows:
             return  # the usual case must cost nothing
-        at = Position(self.steps, self._batch, self._settings.first_epoch + self.epochs)
+        epoch, batches = self._settings.first_epoch + self.epochs, self._batches
+        at = Position(self.steps, batches.batch, epoch, batches.of_step, batches.steps)
         with self._leaving.held():
             took_time = self._windows.advance(ended, at, self._number)
         if took_time:  # opening and closing are ours, no part of a step

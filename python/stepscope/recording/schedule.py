@@ -31,13 +31,18 @@ class Position:
 
     Attributes:
         step: steps since the recording began, from 0.
-        batch: steps since the epoch began, from 0.
+        batch: batches that came since the epoch began, from 0; steps where nobody tells batches.
         epoch: the number of the epoch; the first one where nobody tells epochs.
+        batches: how many this step will take: as many as the last one, which is more than one
+            where gradients are accumulated.
+        steps: since the epoch began, from 0; None: as many as batches.
     """
 
     step: int
     batch: int
     epoch: int
+    batches: int = 1
+    steps: int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class Schedule:
     skip_first: int
     epochs: frozenset[int] | None
     by_epoch: bool  # counts from the beginning of each epoch
+    by_batch: bool = False  # its numbers are of batches, not of steps
 
     @property
     def steps_needed(self) -> int:
@@ -72,7 +78,10 @@ class Schedule:
         """What is done during the step at this position."""
         if self.epochs is not None and at.epoch not in self.epochs:
             return _WAIT
-        counted = (at.batch if self.by_epoch else at.step) - self.skip_first
+        if self.by_batch:
+            return self._phase_of_batches(at)
+        of_epoch = at.batch if at.steps is None else at.steps
+        counted = (of_epoch if self.by_epoch else at.step) - self.skip_first
         if counted < 0:
             return _WAIT
         if self.active is None:
@@ -86,8 +95,21 @@ class Schedule:
         action = Action.WARM_UP if place < self.wait + self.warmup else Action.RECORD
         return Phase(action, (at.epoch if self.by_epoch else 0, turn))
 
+    def _phase_of_batches(self, at: Position) -> Phase:
+        """Every step that takes one of the batches is recorded."""
+        first = self.wait + self.warmup
+        stop = first + (self.active or 1)
+        window = (at.epoch, 0)
+        if at.batch < stop and at.batch + at.batches > first:
+            return Phase(Action.RECORD, window)
+        if at.batch < first and (first - at.batch) // max(1, at.batches) <= self.warmup:
+            return Phase(Action.WARM_UP, window)
+        return _WAIT
+
     def __str__(self) -> str:
         """In words, for messages: "5 steps after 2 others, in epochs 1, 3"."""
+        if self.by_batch and self.active is not None:
+            return self._batches_text(self.wait + self.warmup, self.active)
         first = self.skip_first + self.wait + self.warmup
         what = "all steps" if self.active is None else counted(self.active)
         after = f" after {counted(first)}" if first else ""
@@ -97,6 +119,13 @@ class Schedule:
             numbers = ", ".join(map(str, sorted(self.epochs)))
             return f"{what}{after} of epoch{'s' if len(self.epochs) > 1 else ''} {numbers}"
         return f"{what}{after} of every epoch" if self.by_epoch else f"{what}{after}"
+
+    def _batches_text(self, first: int, count: int) -> str:
+        what = f"batch {first}" if count == 1 else f"batches {first} to {first + count - 1}"
+        if self.epochs is None:
+            return f"{what} of every epoch"
+        numbers = ", ".join(map(str, sorted(self.epochs)))
+        return f"{what} of epoch{'s' if len(self.epochs) > 1 else ''} {numbers}"
 
 
 def schedule(
@@ -118,14 +147,15 @@ def schedule(
         repeat: turns; 0 for again and again. (torch's default is 0; here it is one turn.)
         skip_first: steps before the first turn.
         epochs: only in these epochs, by number; counting begins anew in each. Needs `epoch()`.
-        batches: only these batches of an epoch, `(first, stop)` as in `range(first, stop)`; takes
-            the place of `wait`, `active`, `skip_first` and `repeat`.
+        batches: only these batches of an epoch, `(first, stop)` as in `range(first, stop)`: every
+            step that takes one of them, also where gradients of several batches are accumulated.
+            Takes the place of `wait`, `active`, `skip_first` and `repeat`.
 
     Example:
         >>> print(schedule(wait=10, warmup=2, active=5))
         5 steps after 12 steps
         >>> print(schedule(epochs=[1, 3], batches=(20, 25)))
-        5 steps after 20 steps of epochs 1, 3
+        batches 20 to 24 of epochs 1, 3
         >>> schedule(active=0)
         Traceback (most recent call last):
         stepscope.errors.UsageError: schedule: active is 0, but at least 1 step must be recorded
@@ -146,7 +176,7 @@ def schedule(
             )
         first, stop = _batches(batches)
         warmup = min(warmup, first)  # an epoch has no steps before its first
-        return Schedule(first - warmup, warmup, stop - first, 1, 0, chosen, True)
+        return Schedule(first - warmup, warmup, stop - first, 1, 0, chosen, True, True)
     if active is None and chosen is None:
         active = 3
     return Schedule(wait, warmup, active, repeat, skip_first, chosen, chosen is not None)

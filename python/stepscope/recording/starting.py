@@ -48,6 +48,15 @@ def begin(
     return rank
 
 
+def note_own_run(rank: RankFolder) -> None:
+    """For `stepscope run`, whose program records itself: which run that is."""
+    from stepscope.launched.waiting import note
+
+    note("own", "")
+    note("run", str(rank.run))
+    note("rank", str(rank.path))
+
+
 def rank_facts(rank: RankFolder) -> dict[str, Any]:
     """What rank.json begins with."""
     return {

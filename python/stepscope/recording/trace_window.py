@@ -9,14 +9,17 @@ is whole.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gzip
 import importlib
 import json
+import os
 import shutil
 import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,7 @@ from stepscope.recording.windows import Facts
 
 # Below this much free disk no trace is begun: the training's checkpoints need it more.
 _LEAST_FREE_BYTES = 256 << 20
+_KINETO = "KINETO_LOG_LEVEL"
 # Why windows are closed there; any other reason comes within a step.
 _AT_THE_END_OF_A_STEP = ("complete", "max_bytes", "max_seconds")
 
@@ -192,12 +196,12 @@ class TraceWindow:
             self._decline(f"only {free >> 20} MiB are free on the disk of {self._rank.path}")
             return
         begun = time.perf_counter_ns()
-        profiler = torch_profiler.profile(
-            activities=self._activities(torch_profiler),
-            **self._options.arguments(),
-            **self._trace_only(torch),
-        )
-        with warnings.catch_warnings():
+        with _quiet_kineto(), warnings.catch_warnings():
+            profiler = torch_profiler.profile(
+                activities=self._activities(torch_profiler),
+                **self._options.arguments(),
+                **self._trace_only(torch),
+            )
             # Some versions say so at the first window, where nothing is cleared.
             warnings.filterwarnings("ignore", message="Warning: Profiler clears events")
             profiler.prepare_trace()
@@ -266,6 +270,22 @@ class TraceWindow:
             return
         thread.start()
         self._packing.append(thread)
+
+
+@contextlib.contextmanager
+def _quiet_kineto() -> Iterator[None]:
+    """The tracer of torch writes to the program's standard error, by a level that it reads once.
+
+    Where the user has set one it stays.
+    """
+    if _KINETO in os.environ:
+        yield
+        return
+    os.environ[_KINETO] = "99"
+    try:
+        yield
+    finally:
+        os.environ.pop(_KINETO, None)
 
 
 def _is_whole(file: Path) -> bool:

@@ -68,15 +68,22 @@ std::string code_for_workers(const Facts& facts, const LoaderCause& cause) {
           "\n                  dataloader_persistent_workers=True, dataloader_prefetch_factor=4)");
 }
 
-// The rank has no processor for another worker.
+// The rank has fewer processors than workers would keep up.
 Change more_processors(const LoaderCause& cause) {
-  constexpr std::int64_t kManyWorkers = 16;
-  const std::int64_t needed =
-      std::clamp<std::int64_t>(cause.workers_needed(), cause.workers + 1, kManyWorkers);
   return {
-      "More workers would need more processors than the rank has: ask for one for each worker, "
-      "and one for the training loop.",
-      "#SBATCH --cpus-per-task=" + std::to_string(needed + 1)};
+      "For all of the workers that would keep up, ask for more processors: one for each, and one "
+      "for the training loop.",
+      "#SBATCH --cpus-per-task=" + std::to_string(cause.needed + 1)};
+}
+
+// What to write in the script, in the words of the sentence about how many would keep up.
+std::string why_workers(const LoaderCause& cause, const std::string& begin) {
+  const std::string limit =
+      cause.processors_lack() ? ", as many as the rank has processors for beside the training loop"
+                              : "";
+  if (cause.workers == 0) return begin + limit + ".";
+  return limit.empty() ? "Give the loader more workers, and let them work further ahead."
+                       : "Give the loader more workers" + limit + ".";
 }
 
 std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
@@ -87,13 +94,12 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
   std::vector<Change> out;
   if (cause.watched) {
     if (auto change = cause.change()) out.push_back(*std::move(change));
+    // No node has more: then a batch must become cheaper.
+    constexpr std::int64_t kManyWorkers = 64;
     if (cause.workers_help()) {
-      out.push_back({cause.workers == 0
-                         ? begin + "."
-                         : "Give the loader more workers, and let them work further ahead.",
-                     code_for_workers(facts, cause)});
-    } else if (cause.cpus && cause.late && cause.workers < cause.workers_needed() &&
-               cause.workers >= cause.cpus->workers()) {
+      out.push_back({why_workers(cause, begin), code_for_workers(facts, cause)});
+    }
+    if (cause.late && cause.processors_lack() && cause.needed <= kManyWorkers) {
       out.push_back(more_processors(cause));
     }
     if (out.empty()) {
@@ -157,6 +163,7 @@ bool is_traced(const Facts& facts) { return facts.table("dataloader", "ranks") !
 // makes the work of a step longer and not the wait, so that its share comes out too small.
 struct Untraced {
   double steps = 0, step_ns = 0, wait_share = 0;
+  double wait_ns() const { return wait_share * step_ns; }
 };
 
 std::optional<Untraced> untraced_steps(const Facts& facts, std::int32_t rank) {
@@ -170,6 +177,15 @@ std::optional<Untraced> untraced_steps(const Facts& facts, std::int32_t rank) {
   return std::nullopt;
 }
 
+// Batches that come in bursts: the traced steps wait far more, or less, than the others.
+constexpr double kAlike = 1.5;
+bool wait_more(const Untraced& untraced, double traced_ns) {
+  return untraced.wait_ns() > kAlike * traced_ns;
+}
+bool is_bursty(const Untraced& untraced, double traced_ns) {
+  return wait_more(untraced, traced_ns) || traced_ns > kAlike * untraced.wait_ns();
+}
+
 // What was measured of which steps.
 void add_untraced(Finding& finding, const RankSteps& rank,
                   const std::optional<Untraced>& untraced) {
@@ -178,8 +194,20 @@ void add_untraced(Finding& finding, const RankSteps& rank,
   finding.evidence.insert(
       finding.evidence.begin(),
       {.text = {"the {} steps that were not traced wait {} of their time: {} of {} each",
-                {count(untraced->steps), share(untraced->wait_share),
-                 nanos(untraced->wait_share * untraced->step_ns), nanos(untraced->step_ns)}},
+                {count(untraced->steps), share(untraced->wait_share), nanos(untraced->wait_ns()),
+                 nanos(untraced->step_ns)}},
+       .rank = rank.rank});
+}
+
+// The traced steps beside all others, which a finding is about where there are some.
+void add_traced(Finding& finding, const RankSteps& rank, double wait_ns) {
+  finding.measured.name += " (of the steps that were not traced)";
+  finding.evidence.insert(
+      finding.evidence.begin(),
+      {.text = {rank.steps == 1 ? "the {} traced step waits {} of its time: {} of {}"
+                                : "the {} traced steps wait {} of their time: {} of {} each",
+                {count(static_cast<double>(rank.steps)), share(wait_ns / rank.step_ns),
+                 nanos(wait_ns), nanos(rank.step_ns)}},
        .rank = rank.rank});
 }
 
@@ -219,22 +247,20 @@ void add_fetches(Finding& finding, const Facts& facts, std::int32_t rank, const 
 // need the cores that the model computes on, and a GPU that was not recorded may have been at work:
 // nothing of it is sure to be gained.
 std::vector<Finding> judge_host(const Facts& facts) {
-  auto ranks = worst_ranks(facts, kInputBound.id,
-                           [&](const RankSteps& rank) { return wait_on_host(facts, rank); });
-  const bool is_hidden = ranks.empty();  // by tracing, which makes the work longer
-  if (is_hidden) {
-    ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
-      const auto untraced = untraced_steps(facts, rank.rank);
-      return untraced ? untraced->wait_share * rank.step_ns : 0;
-    });
-  }
+  const bool on_gpu = is_traced(facts) && facts.no_device_work().empty();
+  const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
+    const auto untraced = untraced_steps(facts, rank.rank);
+    const double traced = wait_on_host(facts, rank);
+    // A GPU that was seen at work while the loop waited loses nothing by it.
+    if (on_gpu && (!untraced || !wait_more(*untraced, traced))) return 0.0;
+    return untraced ? untraced->wait_share * rank.step_ns : traced;
+  });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const auto untraced = untraced_steps(facts, rank.rank);
-  const double wait =
-      is_hidden ? untraced->wait_share * untraced->step_ns : wait_on_host(facts, rank);
-  const Loader loader =
-      is_traced(facts) ? loader_of(facts, rank.rank) : watched_loader_of(facts, rank.rank);
+  const double wait = untraced ? untraced->wait_ns() : wait_on_host(facts, rank);
+  Loader loader = is_traced(facts) ? loader_of(facts, rank.rank) : Loader();
+  if (loader.name.empty()) loader = watched_loader_of(facts, rank.rank);
   Finding finding = begin_finding(facts, kInputBound, ranks, 0, wait);
   finding.level = std::min(finding.level, Level::kWarning);
   finding.measured.threshold = facts.threshold_of(kInputBound.id, finding.level);
@@ -242,22 +268,23 @@ std::vector<Finding> judge_host(const Facts& facts) {
   finding.title = {"The training loop waits for data: {} of each step",
                    {share(ranks.front().share)}};
   finding.measured.name = "the loop waits for data, of the step; time on the CPU";
-  finding.detail = {"Every step waits {} for its batch ({}). ",
+  finding.detail = {untraced ? "A step waits {} for its batch ({}), the mean of {} steps. "
+                             : "Every step waits {} for its batch ({}). ",
                     {nanos(wait), std::string_view(loader.name)}};
+  if (untraced) finding.detail.figures.push_back(count(untraced->steps));
   const LoaderCause cause = loader_cause(facts, rank.rank);
   add_maker(finding, loader, cause);
   finding.detail.form +=
-      is_traced(facts)
+      on_gpu
+          ? " In the traced steps the GPU did not wait for data; what it did in the others is not "
+            "known."
+      : is_traced(facts)
           ? " No GPU work was recorded. If the model runs on the CPU, the wait is lost time; a GPU "
             "may have been at work meanwhile."
           : " There is no trace, so what a GPU did meanwhile is not known: it may have been at "
             "work. A trace of a few steps tells.";
   add_fetches(finding, facts, rank.rank, loader);
-  if (is_hidden) {
-    finding.measured.name += " (of the steps that were not traced)";
-  } else {
-    add_untraced(finding, rank, untraced);
-  }
+  if (untraced) add_traced(finding, rank, wait_on_host(facts, rank));
   finding.changes = changes_for(facts, loader, cause);
   finding.verify = kVerify;
   return {finding};
@@ -268,8 +295,9 @@ std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
     return facts.stall(rank, "input").idle_ns;
   });
-  if (ranks.empty()) return {};
+  if (ranks.empty()) return judge_host(facts);  // steps that were not traced may wait
   const RankSteps& rank = *ranks.front().rank;
+  const auto untraced = untraced_steps(facts, rank.rank);
   const StallPerStep input = facts.stall(rank, "input");
   const Loader loader = loader_of(facts, rank.rank);
   // Workers share the CPU with the loop: the rest of the step may take longer beside them.
@@ -282,10 +310,19 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.detail = {
       "Every step waits {} for its batch ({}) and the GPU has nothing to do for {} of it. ",
       {nanos(input.host_ns), std::string_view(loader.name), nanos(input.inside_ns)}};
+  if (untraced && is_bursty(*untraced, input.host_ns)) {
+    finding.title = {"The training loop waits for data: {} of each step",
+                     {share(untraced->wait_share)}};
+    finding.detail = {
+        "A step waits {} for its batch ({}), the mean of the {} steps that were not traced. The "
+        "traced ones wait {}, and the GPU has nothing to do for {} of it. ",
+        {nanos(untraced->wait_ns()), std::string_view(loader.name), count(untraced->steps),
+         nanos(input.host_ns), nanos(input.inside_ns)}};
+  }
   const LoaderCause cause = loader_cause(facts, rank.rank);
   add_maker(finding, loader, cause);
   add_places(finding, facts, rank, "input");
-  add_untraced(finding, rank, untraced_steps(facts, rank.rank));
+  add_untraced(finding, rank, untraced);
   finding.changes = changes_for(facts, loader, cause);
   finding.verify = kVerify;
   return {finding};

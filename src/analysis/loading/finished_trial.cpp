@@ -7,6 +7,7 @@
 
 #include "analysis/loading/iterations.h"
 #include "analysis/loading/loader_records.h"
+#include "analysis/loading/loop_work.h"
 #include "analysis/recording/recorded_steps.h"
 
 namespace stepscope::analysis {
@@ -32,29 +33,12 @@ bool is_traced(const std::vector<RecordedStep>& steps, Nanos time) {
   return step.traced && time < step.start + step.length;
 }
 
-// What the loop did with a batch until it asked for the next: of that, what lies within steps. A
-// profiler that opens or closes its window between two steps is no part of them, nor is validation.
-Nanos worked_ns(const std::vector<RecordedStep>& steps, const BatchWait& wait) {
-  auto step = std::ranges::upper_bound(steps, wait.end, {}, &RecordedStep::start);
-  if (step != steps.begin()) --step;
-  Nanos worked = 0;
-  bool is_known = false;
-  for (; step != steps.end() && step->start < wait.until; ++step) {
-    const Nanos end = std::min(wait.until, step->start + step->length);
-    const Nanos within = end - std::max(wait.end, step->start);
-    if (within <= 0) continue;
-    is_known = true;
-    if (!step->traced) worked += within;
-  }
-  return is_known ? worked : std::max<Nanos>(0, wait.until - wait.end);
-}
-
 StepBlock block_of(const BatchWait& wait, const MadeBatch* made,
                    const std::vector<RecordedStep>& steps) {
   const auto samples = made != nullptr && made->samples ? made->samples : wait.samples;
   return {.steps = 1,
           .loading_ns = wait.length(),
-          .training_ns = worked_ns(steps, wait),
+          .training_ns = loop_work(steps, wait).ns,
           .samples = samples};
 }
 

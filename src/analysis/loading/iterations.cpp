@@ -1,6 +1,7 @@
 #include "analysis/loading/iterations.h"
 
 #include <algorithm>
+#include <span>
 
 namespace stepscope::analysis {
 namespace {
@@ -12,34 +13,50 @@ std::optional<std::int64_t> samples_of(const RankLoading& loading, const BatchWa
   return made != nullptr && made->samples ? made->samples : wait.samples;
 }
 
+// The waits of the training, by `time`.
+std::vector<const BatchWait*> training_waits(const RankLoading* loading, Nanos BatchWait::* time) {
+  std::vector<const BatchWait*> waits;
+  if (loading == nullptr) return waits;
+  for (const BatchWait& wait : loading->waits) {
+    if (wait.phase == kTraining) waits.push_back(&wait);
+  }
+  std::ranges::stable_sort(waits, {}, time);
+  return waits;
+}
+
+// Those whose `time` lies within the step.
+std::span<const BatchWait* const> within(const std::vector<const BatchWait*>& waits,
+                                         Nanos BatchWait::* time, const RecordedStep& step) {
+  const auto first = std::ranges::upper_bound(waits, step.start, {}, time);
+  const auto last =
+      std::ranges::upper_bound(first, waits.end(), step.start + step.length, {}, time);
+  return {first, last};
+}
+
 // A step may take several batches; its samples are known if those of all are.
 std::vector<Iteration> of_steps(const RankLoading* loading,
                                 const std::vector<RecordedStep>& steps) {
-  std::vector<const BatchWait*> waits;  // by end
-  if (loading != nullptr) {
-    for (const BatchWait& wait : loading->waits) {
-      if (wait.phase == kTraining) waits.push_back(&wait);
-    }
-    std::ranges::stable_sort(waits, {}, &BatchWait::end);
-  }
+  const auto by_end = training_waits(loading, &BatchWait::end);
+  const auto by_use = training_waits(loading, &BatchWait::used);
   std::vector<Iteration> out;
   for (const RecordedStep& step : steps) {
     Iteration& one = out.emplace_back(
         Iteration{.start = step.start, .length = step.length, .traced = step.traced});
     Nanos waited = 0;
+    for (const BatchWait* wait : within(by_end, &BatchWait::end, step)) {
+      waited += std::min(wait->length(), wait->end - step.start);
+    }
     std::int64_t samples = 0;
     std::size_t batches = 0;
     bool known = true;
-    auto wait = std::ranges::upper_bound(waits, step.start, {}, &BatchWait::end);
-    for (; wait != waits.end() && (*wait)->end <= step.start + step.length; ++wait) {
-      waited += std::min((*wait)->length(), (*wait)->end - step.start);
-      if (!(*wait)->gave()) continue;
+    for (const BatchWait* wait : within(by_use, &BatchWait::used, step)) {
+      if (!wait->gave()) continue;
       ++batches;
-      const auto count = samples_of(*loading, **wait);
+      const auto count = samples_of(*loading, *wait);
       known &= count.has_value();
       samples += count.value_or(0);
     }
-    if (!waits.empty()) one.wait_ns = waited;
+    if (!by_end.empty()) one.wait_ns = waited;
     if (known && batches > 0) one.samples = samples;
   }
   return out;

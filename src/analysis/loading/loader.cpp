@@ -79,6 +79,10 @@ constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
     {"late_worker", Type::kInt, Unit::kId, "the worker that was waited for longest"},
     {"cause", Type::kText, Unit::kNone, "what most of the waiting was for"},
     {"make_ns", Type::kReal, Unit::kNanos, "mean time to make one of these batches"},
+    {"between_ns", Type::kReal, Unit::kNanos,
+     "mean time the loop works on a batch before it asks for the next; traced steps left out"},
+    {"workers_needed", Type::kInt, Unit::kCount,
+     "workers that would keep up, each on a core of its own; empty: not known"},
     kFetchShare,
     kTransformShare,
     kCollateShare,
@@ -100,7 +104,8 @@ constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
     {"processes", Type::kInt, Unit::kCount, "it ran as: a new one per pass unless persistent"},
     {"batches", Type::kInt, Unit::kCount, "that it made"},
     {"busy_ns", Type::kInt, Unit::kNanos, "making them"},
-    {"busy_share", Type::kReal, Unit::kShare, "of the time from its first batch to its last"},
+    {"busy_share", Type::kReal, Unit::kShare,
+     "of the time from its first batch of a pass to its last, over all passes"},
     {"mean_ns", Type::kReal, Unit::kNanos, "per batch"},
     {"median_ns", Type::kInt, Unit::kNanos, "half of its batches did not take longer"},
     {"p95_ns", Type::kInt, Unit::kNanos, "19 of 20 did not take longer"},
@@ -196,6 +201,8 @@ void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, Loa
              Cell(sums.late_worker()),
              cause ? Cell(name_of(*cause)) : Cell(Null{}),
              known ? Cell(made.lengths.mean()) : Cell(Null{}),
+             sums.between.count() > 0 ? Cell(sums.between.mean()) : Cell(Null{}),
+             Cell(sums.workers_needed()),
              made.share_of(made.fetch_ns),
              made.share_of(made.transform_ns.value()),
              made.share_of(made.collate_ns.value()),
@@ -277,7 +284,8 @@ Answer run(const RunView& view, const Options& options) {
     const auto found = marked.find(rank);
     const auto by_step =
         found == marked.end() ? std::vector<LoaderStep>() : loader_steps(loading, found->second);
-    for (auto& [key, sums] : loader_sums(loading, least)) {
+    const auto steps_of_rank = found == marked.end() ? std::vector<RecordedStep>() : found->second;
+    for (auto& [key, sums] : loader_sums(loading, steps_of_rank, least)) {
       add_loader(loaders, rank, key, sums);
       for (auto& [number, worker] : sums.workers) add_worker(workers, rank, key, number, worker);
       remarks.add(rank, key, sums, gpu.idle_share(loading, key));

@@ -37,6 +37,7 @@ enum class Sign : std::uint8_t {
   kReadBytes,
   kStorageBytes,
   kFiles,
+  kAhead,
   kSetting,  // of the loader
 };
 
@@ -62,6 +63,7 @@ constexpr std::array kSigns = std::to_array<SignName>({
     {"loader read_bytes", Sign::kReadBytes},
     {"loader storage_bytes", Sign::kStorageBytes},
     {"loader files", Sign::kFiles},
+    {"loader ahead", Sign::kAhead},
 });
 
 struct Meaning {
@@ -94,6 +96,8 @@ struct Pass {
   std::int64_t iteration = 0;
   std::optional<std::int64_t> worker;
   bool begins = true;                            // the next wait is the first
+  bool ahead = false;                            // a batch is used when the next was asked for
+  std::size_t held = kNoBatch;                   // the wait whose batch is kept back
   std::size_t wait = kNoBatch, made = kNoBatch;  // the last ones
 };
 
@@ -123,6 +127,7 @@ class Reading {
     for (BatchWait& one : out_.waits) {
       shift(one.start, one.end);
       one.until = std::max(one.until + shift_, one.end);
+      one.used = std::max(one.used + shift_, one.end);
     }
     return std::move(out_);
   }
@@ -170,6 +175,8 @@ class Reading {
         if (meaning.sign == Sign::kStarts) {
           pass.pids.clear();
           pass.begins = true;
+          pass.ahead = false;
+          pass.held = kNoBatch;
         }
         if (meaning.sign == Sign::kEnds) end_wait(pass, time);
         return;
@@ -201,11 +208,16 @@ class Reading {
   void begin_wait(Pass& pass, Row row, const std::string& loader) {
     end_wait(pass, trace_.start()[row]);
     pass.wait = out_.waits.size();
+    if (pass.ahead) {
+      if (pass.held != kNoBatch) out_.waits[pass.held].used = trace_.end(row);
+      pass.held = pass.wait;
+    }
     out_.waits.push_back({.loader = loader,
                           .phase = phase_of(row, loader),
                           .start = trace_.start()[row],
                           .end = trace_.end(row),
                           .until = trace_.end(row),
+                          .used = trace_.end(row),
                           .iteration = pass.iteration,
                           .counts = view_.counts_at(trace_.start()[row]),
                           .first = std::exchange(pass.begins, false)});
@@ -246,6 +258,8 @@ class Reading {
       pass.pids.push_back(value);
     } else if (sign == Sign::kIteration) {
       pass.iteration = value;
+    } else if (sign == Sign::kAhead) {
+      pass.ahead = value != 0;
     } else if (pass.wait != kNoBatch && time >= out_.waits[pass.wait].end) {
       take_of_wait(pass, out_.waits[pass.wait], sign, value);
     } else if (pass.made != kNoBatch && time >= out_.made[pass.made].end) {
@@ -385,6 +399,8 @@ std::string_view name_of(LateCause cause) {
       return "collate";
     case LateCause::kNoCore:
       return "no free core";
+    case LateCause::kStartUp:
+      return "start-up";
     case LateCause::kHandOver:
       return "hand-over";
   }
@@ -394,6 +410,10 @@ std::string_view name_of(LateCause cause) {
 LateCause why_late(const BatchWait& wait, const MadeBatch* made) {
   if (made == nullptr) return LateCause::kUnknown;
   if (made->end <= wait.start) return LateCause::kHandOver;
+  // Processes start, import and open the dataset before they make anything.
+  if (wait.first && made->worker && made->start - wait.start > wait.length() / 2) {
+    return LateCause::kStartUp;
+  }
   const Nanos length = made->length();
   const Nanos starved = made->starved_ns.value_or(0);
   if (starved > length / 2) return LateCause::kNoCore;

@@ -41,6 +41,8 @@ struct BatchWait {
   std::string loader = {}, phase = {};
   base::Nanos start = 0, end = 0;
   base::Nanos until = 0;  // the loop asked again, or the pass ended; `end` where neither is known
+  base::Nanos used = 0;   // when the loop began to use the batch: later than `end` where who asks
+                          // keeps one back, as Accelerate does to know the last
   std::int64_t iteration = 0;
   std::optional<std::int64_t> number = {};  // nothing: no batch came, the loader had no more
   std::optional<std::int64_t> ready = {}, samples = {}, worker = {}, pid = {};
@@ -73,6 +75,7 @@ enum class LateCause : std::uint8_t {
   kTransform,
   kCollate,
   kNoCore,    // ready to run, and no core was free
+  kStartUp,   // its worker had not begun yet: the first batch of a pass
   kHandOver,  // it was made in time: queue, copy, pinning
 };
 std::string_view name_of(LateCause cause);

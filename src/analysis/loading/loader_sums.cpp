@@ -1,6 +1,9 @@
 #include "analysis/loading/loader_sums.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "analysis/loading/loop_work.h"
 
 namespace stepscope::analysis {
 
@@ -26,7 +29,9 @@ std::optional<double> MadeSums::share_of(const std::optional<std::int64_t>& part
 
 Nanos WorkerSums::alive_ns() const {
   Nanos sum = 0;
-  for (const auto& [pid, alive] : processes) sum += alive.last - alive.first;
+  for (const auto& [pid, passes] : processes) {
+    for (const auto& [pass, alive] : passes) sum += alive.last - alive.first;
+  }
   return sum;
 }
 
@@ -75,11 +80,31 @@ std::optional<double> LoaderSums::capacity() const {
   return sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
+std::optional<std::int64_t> LoaderSums::workers_needed() const {
+  constexpr double kHeadroom = 1.1;  // nobody keeps up who is busy all the time
+  constexpr double kMost = 1e6;
+  const bool has_later = later_made.count() > 0;
+  const Durations& lengths = has_later ? later_made : made.lengths;
+  const Nanos starved = has_later ? later_starved_ns : made.starved_ns.sum;
+  if (lengths.count() == 0 || between.count() == 0 || between.sum() <= 0) return std::nullopt;
+  const double make = static_cast<double>(std::max<Nanos>(0, lengths.sum() - starved)) /
+                      static_cast<double>(lengths.count());
+  return static_cast<std::int64_t>(
+      std::clamp(std::ceil(kHeadroom * make / between.mean()), 1.0, kMost));
+}
+
 namespace {
 
-void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made, Nanos least) {
+// Imports, opens files, fills caches.
+bool is_first_of_process(const MadeBatch& one) { return one.iteration == 0 && one.number == 0; }
+
+void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made,
+              const std::vector<RecordedStep>& steps, Nanos least) {
   sums.whole += wait.until - wait.start;
   if (!wait.gave()) return;
+  if (const LoopWork work = loop_work(steps, wait); !work.traced && wait.until > wait.end) {
+    sums.between.add(work.ns);
+  }
   sums.waits.add(wait.length());
   if (wait.first) {
     ++sums.passes;
@@ -91,11 +116,15 @@ void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made, Na
     ++sums.ready_known;
   }
   if (made != nullptr) sums.made.add(*made);
+  if (made != nullptr && !is_first_of_process(*made)) {
+    sums.later_made.add(made->length());
+    sums.later_starved_ns += made->starved_ns.value_or(0);
+  }
   if (wait.length() < least) return;
   ++sums.waited;
   const LateCause cause = why_late(wait, made);
   sums.causes[cause] += wait.length();
-  if (wait.worker && cause != LateCause::kHandOver) {
+  if (wait.worker && cause != LateCause::kHandOver && cause != LateCause::kStartUp) {
     WorkerSums& worker = sums.workers[*wait.worker];
     ++worker.late;
     worker.late_ns += wait.length();
@@ -104,7 +133,8 @@ void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made, Na
 
 }  // namespace
 
-std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank, Nanos least) {
+std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank,
+                                            const std::vector<RecordedStep>& steps, Nanos least) {
   std::map<LoaderKey, LoaderSums> loaders;
   std::map<std::string, std::string> phases;  // of a loader, for batches nobody received
   std::vector<const LoaderKey*> key_of(rank.made.size(), nullptr);
@@ -113,7 +143,7 @@ std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank, Nanos least
     const auto [found, is_new] = loaders.try_emplace({wait.loader, wait.phase});
     phases.try_emplace(wait.loader, wait.phase);
     if (wait.made != kNoBatch) key_of[wait.made] = &found->first;
-    add_wait(found->second, wait, rank.made_for(wait), least);
+    add_wait(found->second, wait, rank.made_for(wait), steps, least);
   }
   for (std::size_t i = 0; i < rank.made.size(); ++i) {
     const MadeBatch& one = rank.made[i];
@@ -123,7 +153,8 @@ std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank, Nanos least
     const LoaderKey key = key_of[i] != nullptr ? *key_of[i] : LoaderKey{one.loader, phase->second};
     WorkerSums& worker = loaders[key].workers[*one.worker];
     worker.made.add(one);
-    const auto [alive, is_new] = worker.processes.try_emplace(one.pid, one.start, one.end);
+    const auto [alive, is_new] =
+        worker.processes[one.pid].try_emplace(one.iteration, one.start, one.end);
     alive->second.first = std::min(alive->second.first, one.start);
     alive->second.last = std::max(alive->second.last, one.end);
   }

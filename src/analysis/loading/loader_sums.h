@@ -11,6 +11,7 @@
 
 #include "analysis/arithmetic/durations.h"
 #include "analysis/loading/loader_records.h"
+#include "analysis/recording/recorded_steps.h"
 
 namespace stepscope::analysis {
 
@@ -45,7 +46,8 @@ struct WorkerSums {
   struct Alive {
     base::Nanos first = 0, last = 0;  // from its first batch to the end of its last
   };
-  std::map<std::int64_t, Alive> processes = {};
+  // Of each process, for each pass: between two passes nobody asks for a batch.
+  std::map<std::int64_t, std::map<std::int64_t, Alive>> processes = {};
   std::int64_t late = 0;  // waits that were for a batch of its making
   base::Nanos late_ns = 0;
 
@@ -67,6 +69,10 @@ struct LoaderSums {
   KnownSum samples = {};
   std::int64_t ready = 0, ready_known = 0;
   MadeSums made = {};  // the batches that came
+  // Of them, without the first of each process, which imports and opens files.
+  Durations later_made = {};
+  base::Nanos later_starved_ns = 0;
+  Durations between = {};  // what the loop does with a batch until it asks for the next
   std::map<std::int64_t, WorkerSums> workers = {};
   std::map<LateCause, base::Nanos> causes = {};  // what the waits were for, by their length
 
@@ -76,9 +82,14 @@ struct LoaderSums {
   std::optional<std::int64_t> late_worker() const;  // that was waited for longest
   // Batches a second that can be made: by all workers side by side, or by the loop itself.
   std::optional<double> capacity() const;
+  // That would keep up, each on a core of its own; at least 1. Nothing: not known.
+  std::optional<std::int64_t> workers_needed() const;
 };
 
-// A wait shorter than `least` is none: asking for a batch that is there takes a moment too.
-std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank, base::Nanos least);
+// A wait shorter than `least` is none: asking for a batch that is there takes a moment too. Steps
+// are the rank's, by start; none: not recorded.
+std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank,
+                                            const std::vector<RecordedStep>& steps,
+                                            base::Nanos least);
 
 }  // namespace stepscope::analysis

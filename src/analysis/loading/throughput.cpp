@@ -155,7 +155,7 @@ Measured measure(const std::vector<Iteration>& list) {
 std::map<std::string, double> capacities(const RankLoading* loading) {
   std::map<std::string, double> out;
   if (loading == nullptr) return out;
-  for (const auto& [key, sums] : loader_sums(*loading, 0)) {
+  for (const auto& [key, sums] : loader_sums(*loading, {}, 0)) {
     if (const auto one = sums.capacity()) out[key.phase] += *one;
   }
   return out;

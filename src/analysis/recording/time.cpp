@@ -15,6 +15,7 @@
 #include "analysis/recording/range_listing.h"
 #include "analysis/recording/range_tree.h"
 #include "analysis/recording/recorded_steps.h"
+#include "analysis/recording/tracing_cost.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -86,6 +87,11 @@ constexpr std::array kTimesColumns = std::to_array<base::ColumnShape>({
     {"traced_steps", Type::kInt, Unit::kCount, "during which a profiler traced"},
     {"traced_median_ns", Type::kInt, Unit::kNanos, "median of those"},
     {"untraced_median_ns", Type::kInt, Unit::kNanos, "median of the others"},
+    {"tracing_cost_ns", Type::kReal, Unit::kNanos,
+     "mean of traced steps less the mean of the others after warm-up; empty: not measurable, since "
+     "the interval reaches down to 0"},
+    {"tracing_low_ns", Type::kReal, Unit::kNanos, "where its 95 % interval begins"},
+    {"tracing_high_ns", Type::kReal, Unit::kNanos, "where it ends"},
 });
 
 constexpr base::ColumnShape kStart{"start_ns", Type::kInt, Unit::kInstant,
@@ -209,9 +215,13 @@ void add_steps(Tables& tables, std::int32_t rank, const std::vector<RecordedStep
     return of.count() == 0 ? base::Cell(base::Null{}) : base::Cell(of.percentile(0.5));
   };
   const Nanos median = all.percentile(0.5);
+  const auto cost = tracing_cost(steps);
   tables.times.add({rank, all.count(), first, last, all.mean(), median, all.percentile(0.95),
                     all.min(), all.max(), all.standard_deviation(), order.front()->number,
-                    traced.count(), median_of(traced), median_of(untraced)});
+                    traced.count(), median_of(traced), median_of(untraced),
+                    cost && cost->is_measurable() ? base::Cell(cost->ns) : base::Cell(base::Null{}),
+                    cost ? base::Cell(cost->low_ns) : base::Cell(base::Null{}),
+                    cost ? base::Cell(cost->high_ns) : base::Cell(base::Null{})});
   const std::size_t shown = slowest == 0 ? order.size() : std::min(slowest, order.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RecordedStep& step = *order[i];
@@ -239,6 +249,11 @@ Answer run(const RunView& view, const Options& options) {
   const auto steps = recorded_steps(view);
   for (const auto& [rank, list] : steps) {
     add_steps(tables, rank, list, static_cast<std::size_t>(options.count("slowest")));
+  }
+  if (!steps.empty()) {
+    if (const auto cost = tracing_cost(steps.begin()->second)) {
+      answer.remarks.push_back(Remark::on_table("times", tracing_cost_text(*cost)));
+    }
   }
   if (tables.ranges.rows() == 0) {
     answer.remarks.push_back(Remark::on_table(

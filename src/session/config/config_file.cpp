@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "base/size_text.h"
 #include "session/config/config_keys.h"
 #include "session/config/step_window.h"
@@ -55,9 +57,13 @@ class ConfigReader {
   Result<Config> file(const YAML::Node& root) {
     Config config;
     if (!root.IsDefined() || root.IsNull()) return config;
-    SCOPE_TRY(group("", root, config));
-    SCOPE_TRY(conflicts());
-    return config;
+    group("", root, config);
+    conflicts();
+    if (wrongs_.empty()) return config;
+    std::ranges::stable_sort(wrongs_, {}, &Wrong::place);
+    std::vector<std::string> texts;
+    for (Wrong& one : wrongs_) texts.push_back(std::move(one.text));
+    return base::fail(base::Code::kFormat, fmt::format("{}", fmt::join(texts, "\n")));
   }
 
   Result<ConfigValue> value(const ConfigKey& key, const YAML::Node& node) const {
@@ -78,31 +84,44 @@ class ConfigReader {
     return wrong_at(name_, node, what);
   }
 
-  base::Status group(const std::string& prefix, const YAML::Node& node, Config& config) {
+  // All that is wrong is told at once: who mistypes one key mistypes two.
+  void keep(const YAML::Node& node, const base::Error& error) {
+    const YAML::Mark mark = node.Mark();
+    wrongs_.push_back({{mark.line, mark.column}, error.message});
+  }
+
+  void group(const std::string& prefix, const YAML::Node& node, Config& config) {
     if (!node.IsMap()) {
-      return wrong(node, prefix.empty() ? "expected keys with values, such as 'folder: runs/%j'"
-                                        : fmt::format("'{}' takes keys of its own, such as '{}'",
-                                                      last_name(prefix), names_in(prefix).front()));
+      const std::string what = prefix.empty()
+                                   ? "expected keys with values, such as 'folder: runs/%j'"
+                                   : fmt::format("'{}' takes keys of its own, such as '{}'",
+                                                 last_name(prefix), names_in(prefix).front());
+      keep(node, wrong(node, what).error);
+      return;
     }
-    for (const auto& entry : node) {
-      SCOPE_TRY(const ConfigKey* key, key_of(prefix, entry.first));
-      const std::string path(key->path);
-      if (const auto before = seen_.find(path); before != seen_.end()) {
-        return wrong(entry.first, fmt::format("'{}' is said twice, first in line {}",
-                                              last_name(path), before->second.Mark().line + 1));
-      }
-      seen_.emplace(path, entry.first);
-      if (entry.second.IsNull()) continue;  // as if it were not there
-      if (key->kind == kGroup) {
-        config.set(path, true);
-        SCOPE_TRY(group(path, entry.second, config));
-      } else {
-        SCOPE_TRY(ConfigValue found, value(*key, entry.second));
-        config.set(path, std::move(found));
-        said_.insert(path);
-      }
+    for (const auto& entry : node) entry_of(prefix, entry.first, entry.second, config);
+  }
+
+  void entry_of(const std::string& prefix, const YAML::Node& name, const YAML::Node& content,
+                Config& config) {
+    const Result<const ConfigKey*> key = key_of(prefix, name);
+    if (!key) return keep(name, key.error());
+    const std::string path((*key)->path);
+    if (const auto before = seen_.find(path); before != seen_.end()) {
+      return keep(name, wrong(name, fmt::format("'{}' is said twice, first in line {}",
+                                                last_name(path), before->second.Mark().line + 1))
+                            .error);
     }
-    return base::Done{};
+    seen_.emplace(path, name);
+    if (content.IsNull()) return;  // as if it were not there
+    if ((*key)->kind == kGroup) {
+      config.set(path, true);
+      return group(path, content, config);
+    }
+    Result<ConfigValue> found = value(**key, content);
+    if (!found) return keep(content, found.error());
+    config.set(path, *std::move(found));
+    said_.insert(path);
   }
 
   static std::vector<std::string_view> names_in(std::string_view group) {
@@ -219,7 +238,7 @@ class ConfigReader {
     return ConfigValue(std::move(out));
   }
 
-  base::Status conflicts() const {
+  void conflicts() {
     for (const std::string& path : said_) {
       const std::string group = path.substr(0, path.rfind('.') + 1);
       std::string_view rest = find_config_key(path)->instead_of;
@@ -227,17 +246,24 @@ class ConfigReader {
         const std::string_view name = rest.substr(0, rest.find(' '));
         rest.remove_prefix(std::min(name.size() + 1, rest.size()));
         if (said_.contains(group + std::string(name))) {
-          return wrong(seen_.at(path),
-                       fmt::format("'{}' and '{}' exclude each other", last_name(path), name));
+          const YAML::Node& node = seen_.at(path);
+          keep(node,
+               wrong(node, fmt::format("'{}' and '{}' exclude each other", last_name(path), name))
+                   .error);
         }
       }
     }
-    return base::Done{};
   }
+
+  struct Wrong {
+    std::pair<int, int> place;  // line and column
+    std::string text;
+  };
 
   std::string_view name_;
   std::map<std::string, YAML::Node> seen_;  // the keys, by path
   std::set<std::string> said_;              // those with values
+  std::vector<Wrong> wrongs_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from stepscope._capture import counter, instant
@@ -28,6 +28,7 @@ class WatchedIterator:
         "_samples",
         "_source",
         "_wait",
+        "came",
     )
 
     def __init__(
@@ -40,7 +41,9 @@ class WatchedIterator:
         most: int | None,
         live: LiveRate | None,
         settings: Mapping[str, int],
+        is_ahead: bool = False,
     ) -> None:
+        self.came: Callable[[], None] | None = None  # told of each batch
         self._inner, self._names, self._source = inner, names, source
         self._samples, self._most, self._live = samples, most, live
         self._wait = named_range(names.wait)
@@ -53,6 +56,8 @@ class WatchedIterator:
             counter(names.pid, pid)
         for name, value in settings.items():
             counter(getattr(names, name), value)
+        if is_ahead:
+            counter(names.ahead, 1)
 
     def __iter__(self) -> WatchedIterator:
         return self
@@ -75,12 +80,24 @@ class WatchedIterator:
         else:
             counter(names.batch, self._given)
         self._given += 1
+        if self.came is not None:
+            self.came()
         samples = self._count(batch)
         if samples is not None:
             counter(names.samples, samples)
         if self._live is not None:
             self._live.advance(samples)
         return batch
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the pass has ended, or was left."""
+        return self._is_over
+
+    def pause(self) -> None:
+        """The loop turns to something else, and may come back for more."""
+        if not self._is_over:
+            instant(self._names.ends)
 
     def __len__(self) -> int:
         return len(self._inner)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 _BETWEEN_S = 0.2  # a terminal is read by a person
 _WEIGHT = 0.3  # of the newest stretch in the rate that is shown
+_WARM_UP = 3  # stretches that leave nothing in the next: compiling, first allocations
 
 
 class Bar(Protocol):
@@ -33,6 +34,7 @@ class LiveRate:
         self._knows_samples = True
         self._shown_at = time.perf_counter()
         self._shown_done = self._shown_samples = 0
+        self._stretches = 0
         self._rate = self._sample_rate = 0.0
 
     def advance(self, samples: int | None) -> None:
@@ -44,15 +46,26 @@ class LiveRate:
             self._samples += samples
         now = time.perf_counter()
         passed = now - self._shown_at
+        if self._done == 1:  # until now workers started: the loop begins here
+            self._begin_stretch(now)
+            self._show()
+            return
         if passed < _BETWEEN_S:
             return
-        self._rate = _smooth(self._rate, (self._done - self._shown_done) / passed)
-        self._sample_rate = _smooth(
+        self._stretches += 1
+        self._rate = self._smooth(self._rate, (self._done - self._shown_done) / passed)
+        self._sample_rate = self._smooth(
             self._sample_rate, (self._samples - self._shown_samples) / passed
         )
+        self._begin_stretch(now)
+        self._show()
+
+    def _begin_stretch(self, now: float) -> None:
         self._shown_at, self._shown_done = now, self._done
         self._shown_samples = self._samples
-        self._show()
+
+    def _smooth(self, before: float, now: float) -> float:
+        return now if self._stretches <= _WARM_UP else (1 - _WEIGHT) * before + _WEIGHT * now
 
     def _show(self) -> None:
         try:
@@ -61,7 +74,9 @@ class LiveRate:
             self._bar = NoBar()
 
     def text(self) -> str:
-        """Such as 12.3 it/s, 394 samples/s."""
+        """Such as 12.3 it/s, 394 samples/s; nothing while it is not known."""
+        if self._stretches == 0:
+            return ""
         text = f"{self._rate:.3g} it/s"
         if self._knows_samples:
             text += f", {self._sample_rate:,.0f} samples/s"
@@ -74,10 +89,6 @@ class LiveRate:
             self._bar.end()
         except Exception:
             self._bar = NoBar()
-
-
-def _smooth(before: float, now: float) -> float:
-    return now if before == 0.0 else (1 - _WEIGHT) * before + _WEIGHT * now
 
 
 class NoBar:
@@ -144,7 +155,7 @@ class PlainBar:
     def show(self, done: int, rate: str) -> None:
         """Blanks cover what was longer before."""
         of = "" if self._total is None else f"/{self._total}"
-        line = f"{self._title}: {done}{of} [{rate}]"
+        line = f"{self._title}: {done}{of}" + (f" [{rate}]" if rate else "")
         sys.stderr.write("\r" + line.ljust(self._length))
         sys.stderr.flush()
         self._length = len(line)

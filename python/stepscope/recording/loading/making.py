@@ -10,6 +10,7 @@ from typing import Any
 from stepscope import _capture
 from stepscope._capture import counter
 from stepscope._capture import range as named_range
+from stepscope.recording.loading.imports import COUNTER, ImportReads
 from stepscope.recording.loading.names import Names
 from stepscope.recording.loading.transforms import Exchange, Stopwatch, TimedCall, exchanges
 from stepscope.recording.loading.usage import Usage, UsageReader
@@ -64,7 +65,11 @@ class BatchMaker:
         exchanged = self._exchanges
         if not self._in_worker:  # the dataset is the user's: it is changed for this moment alone
             exchanged = [one for one in exchanged if one.put_in()]
+            COUNTER.put_in(counts_files=False)
+        else:
+            COUNTER.put_in(counts_files=True)  # stays: the process is ours
         files = _capture.opened_files() if self._in_worker else None
+        imports = COUNTER.now()
         before = self._usage.now()
         try:
             with self._load:
@@ -73,19 +78,22 @@ class BatchMaker:
                 whole = time.perf_counter_ns() - start
         finally:
             if not self._in_worker:
+                COUNTER.take_out()
                 for one in exchanged:
                     one.take_out()
         usage = self._usage.since(before)
-        self._record(number, whole, usage)
+        imported = COUNTER.now().since(imports)
+        self._record(number, whole, usage, imported)
         if exchanged:
             # Threads of a dataset may transform side by side: parts never exceed the whole.
             transform = min(self._transform.ns, whole - min(self._collate.ns, whole))
             counter(self._names.transform_ns, transform)
         if files is not None:
-            counter(self._names.files, (_capture.opened_files() or files) - files)
+            opened = (_capture.opened_files() or files) - files
+            counter(self._names.files, max(0, opened - imported.files))
         return batch
 
-    def _record(self, number: int, whole: int, usage: Usage) -> None:
+    def _record(self, number: int, whole: int, usage: Usage, imported: ImportReads) -> None:
         names = self._names
         counter(names.batch, number)
         if self._samples is not None:
@@ -93,7 +101,8 @@ class BatchMaker:
         counter(names.collate_ns, min(self._collate.ns, whole))
         counter(names.cpu_ns, usage.cpu_ns)
         if usage.read_bytes is not None and usage.storage_bytes is not None:
-            counter(names.read_bytes, usage.read_bytes)
-            counter(names.storage_bytes, usage.storage_bytes)
+            # Code of modules is no data.
+            counter(names.read_bytes, max(0, usage.read_bytes - imported.read_bytes))
+            counter(names.storage_bytes, max(0, usage.storage_bytes - imported.storage_bytes))
         if usage.starved_ns is not None:
             counter(names.starved_ns, usage.starved_ns)

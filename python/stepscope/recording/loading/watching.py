@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -48,16 +49,30 @@ def as_the_file_says(request: WatchRequest, plan: Mapping[str, Any]) -> WatchReq
     )
 
 
+def keeps_one_back(above: int) -> bool:
+    """Whether who asks for a pass is Accelerate, which looks ahead to know the last batch.
+
+    Args:
+        above: frames between the one that calls this and the one that asks.
+    """
+    caller = str(sys._getframe(1 + above).f_globals.get("__name__"))
+    return caller.startswith("accelerate.")
+
+
 class LoaderList:
     """All loaders that a recording watches."""
 
-    def __init__(self, rank: RankFolder, is_running: Callable[[], bool]) -> None:
+    def __init__(
+        self, rank: RankFolder, is_running: Callable[[], bool], came: Callable[[str], None]
+    ) -> None:
         self._rank = rank
         self._is_running = is_running
+        self._came = came  # told of each batch of a training loader that was given to `watch`
         # Who has a name; a loader that is gone leaves it to the next.
         self._owners: dict[str, weakref.ref[Any] | None] = {}
         self._names: dict[str, Names] = {}
         self.is_training: bool | None = None  # whether one is a training's; unknown without any
+        self._training_passes: list[weakref.ref[WatchedIterator]] = []  # those under way
 
     def watch(self, loader: Any, request: WatchRequest) -> Any:
         """The same loader, watched."""
@@ -69,7 +84,10 @@ class LoaderList:
         def begin(one: Any, make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
             if not self._is_running():
                 return make()
-            return self._begin(one, make, names, title, request)
+            iterator = self._begin(one, make, names, title, request)
+            if request.phase in (None, "training"):
+                iterator.came = lambda: self._came(title)
+            return iterator
 
         return watched(loader, begin)
 
@@ -79,11 +97,20 @@ class LoaderList:
         make: Callable[[], Iterator[Any]],
         request: WatchRequest,
         kind: Callable[..., WatchedIterator],
-    ) -> Iterator[Any]:
-        """One pass over a loader that nobody gave to `watch`; `kind` is what the loop gets."""
+        is_ahead: bool = False,
+    ) -> WatchedIterator:
+        """One pass over a loader that nobody gave to `watch`; `kind` is what the loop gets.
+
+        Args:
+            loader: which one.
+            make: gives its own iterator.
+            request: what is to be watched.
+            kind: makes the iterator.
+            is_ahead: who asks keeps a batch back: it is used when the next one has come.
+        """
         title = self._title_of(loader, request)
         names = self._names.setdefault(title, names_of(title))
-        return self._begin(loader, make, names, title, request, kind)
+        return self._begin(loader, make, names, title, request, kind, is_ahead)
 
     def _begin(
         self,
@@ -93,7 +120,8 @@ class LoaderList:
         title: str,
         request: WatchRequest,
         kind: Callable[..., WatchedIterator] = WatchedIterator,
-    ) -> Iterator[Any]:
+        is_ahead: bool = False,
+    ) -> WatchedIterator:
         source = BatchSource()
         if is_torch_loader(loader):
             transforms = (*USUAL, *request.transforms)
@@ -103,7 +131,10 @@ class LoaderList:
             source = source_of(inner, names, transforms)
         else:
             inner = make()
-        return kind(
+        trains = request.phase in (None, "training")
+        if not trains:  # what the loop does now is nothing that it does with its last batch
+            self._pause_training()
+        made = kind(
             inner,
             names,
             source,
@@ -111,7 +142,17 @@ class LoaderList:
             most=_most_samples(loader),
             live=self._live(loader, title, request),
             settings=settings_of(loader) if is_torch_loader(loader) else {},
+            is_ahead=is_ahead,
         )
+        if trains:
+            self._training_passes = [one for one in self._training_passes if _is_live(one)]
+            self._training_passes.append(weakref.ref(made))
+        return made
+
+    def _pause_training(self) -> None:
+        for reference in self._training_passes:
+            if (one := reference()) is not None:
+                one.pause()
 
     def _live(self, loader: Any, title: str, request: WatchRequest) -> LiveRate | None:
         if not request.progress or self._rank.placement.rank != 0:
@@ -138,6 +179,11 @@ class LoaderList:
         except TypeError:  # of a kind nobody can refer to weakly: a list, a generator
             self._owners[title] = None
         return title
+
+
+def _is_live(reference: weakref.ref[WatchedIterator]) -> bool:
+    one = reference()
+    return one is not None and not one.is_over
 
 
 def _samples_of(loader: Any, request: WatchRequest) -> Samples | None:

@@ -1,0 +1,162 @@
+// How many workers input-bound speaks of, and of which steps: one number in every sentence.
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string codes_of(const Finding& finding) {
+  std::string all;
+  for (const Change& change : finding.changes) all += change.why + "\n" + change.code + "\n";
+  return all;
+}
+
+struct Case {
+  std::int64_t workers = 0, needed = 0;
+  double processors = 0;  // 0: not sampled
+  const char* cause = "transform";
+};
+
+Answers waits_for(const Case& c) {
+  Answers answers;
+  answers.steps().stall("input", 2'000'000);
+  answers.add("dataloader", "loaders",
+              {{"rank", 0}, {"loader", "DataLoader"}, {"fetches", 4}, {"sum_ns", 8'000'000}});
+  answers.add("dataloader", "ranks", {{"rank", 0}, {"steps", 4}, {"wait_ns", 8'000'000}});
+  answers.add("loader", "loaders",
+              {{"rank", 0},
+               {"loader", "DataLoader"},
+               {"phase", "training"},
+               {"workers", c.workers},
+               {"batches", 40},
+               {"waited", 40},
+               {"passes", 4},
+               {"first_wait_ns", 400'000'000},
+               {"wait_ns", 80'000'000},
+               {"wait_share", 0.2},
+               {"cause", c.cause},
+               {"make_ns", 20e6},
+               {"workers_needed", c.needed},
+               {"transform_share", 0.9}});
+  if (c.processors > 0) {
+    answers.add("system", "machines",
+                {{"node", "a"}, {"processors", static_cast<std::int64_t>(c.processors)}});
+    answers.add("system", "processes", {{"rank", 0}, {"node", "a"}, {"processes", "training"}});
+  }
+  return answers;
+}
+
+TEST(InputBoundWorkers, EverySentenceNamesTheSameNumber) {
+  const struct {
+    Case given;
+    std::string_view detail, code, not_code;
+  } cases[] = {
+      // As many as keep up fit beside the loop.
+      {{.workers = 2, .needed = 5, .processors = 8},
+       "{} workers would keep up, if each has a core.",
+       "num_workers=5,",
+       "cpus-per-task"},
+      {{.workers = 0, .needed = 1, .processors = 4},
+       "{} worker would keep up, if it has a core.",
+       "num_workers=1,",
+       "cpus-per-task"},
+      // They do not: what fits is said, and what would have to be asked for.
+      {{.workers = 0, .needed = 2, .processors = 2},
+       "; the rank has {} processors, {} beside",
+       "num_workers=1,",
+       "num_workers=2"},
+      {{.workers = 0, .needed = 2, .processors = 2},
+       "{} workers would keep up",
+       "--cpus-per-task=3",
+       "cpus-per-task=2"},
+      {{.workers = 15, .needed = 27, .processors = 16},
+       "{} workers would keep up",
+       "--cpus-per-task=28",
+       "num_workers="},
+      // No node has so many: a batch must become cheaper.
+      {{.workers = 4, .needed = 300, .processors = 16},
+       "{} workers would keep up",
+       "num_workers=15,",
+       "cpus-per-task"},
+  };
+  for (const auto& c : cases) {
+    const Advice advice = waits_for(c.given).advise();
+    const Finding* finding = finding_of(advice, "input-bound");
+    ASSERT_NE(finding, nullptr);
+    EXPECT_TRUE(has(finding->detail.form, c.detail)) << finding->detail.form;
+    const std::string codes = codes_of(*finding);
+    EXPECT_TRUE(has(codes, c.code)) << codes;
+    EXPECT_FALSE(has(codes, c.not_code)) << codes;
+    const auto places = std::ranges::count(finding->detail.form, '{');
+    EXPECT_EQ(static_cast<std::size_t>(places), finding->detail.figures.size());
+  }
+}
+
+TEST(InputBoundWorkers, ThatOnlyStartAreKeptNotMultiplied) {
+  const Advice advice =
+      waits_for({.workers = 2, .needed = 8, .processors = 16, .cause = "start-up"}).advise();
+  const Finding* finding = finding_of(advice, "input-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_TRUE(has(finding->detail.form, "first batch of each pass")) << finding->detail.form;
+  EXPECT_FALSE(has(finding->detail.form, "keep up"));
+  const std::string codes = codes_of(*finding);
+  EXPECT_TRUE(has(codes, "num_workers=2,\n                    persistent_workers=True")) << codes;
+  EXPECT_FALSE(has(codes, "num_workers=8"));
+}
+
+// 4 traced steps of 10 ms in which the loop waits so long, and 50 others that wait this share.
+Advice bursty(std::int64_t traced_wait_ns, double untraced_share, bool gpu) {
+  Answers answers;
+  answers.steps().stall("input", gpu ? traced_wait_ns : 0, {{"host_ns", 4 * traced_wait_ns}});
+  answers.add(
+      "dataloader", "loaders",
+      {{"rank", 0}, {"loader", "DataLoader"}, {"fetches", 4}, {"sum_ns", 1 + 4 * traced_wait_ns}});
+  answers.add("dataloader", "ranks", {{"rank", 0}, {"steps", 4}, {"wait_ns", 4 * traced_wait_ns}});
+  answers.add("throughput", "phases",
+              {{"rank", 0},
+               {"phase", "training"},
+               {"measured", 50},
+               {"traced", 4},
+               {"iterations_per_second", 100.0},
+               {"median_per_second", 100.0},
+               {"wait_share", untraced_share}});
+  if (!gpu) answers.no_device_work();
+  return answers.advise();
+}
+
+TEST(InputBoundSteps, AllStepsOpenTheFindingWhereTracedOnesWaitOtherwise) {
+  // The traced steps met one wait in four: 1 ms of 10 ms. All others wait 40 % of their time.
+  for (const bool gpu : {true, false}) {
+    const Advice advice = bursty(1'000'000, 0.4, gpu);
+    const Finding* finding = finding_of(advice, "input-bound");
+    ASSERT_NE(finding, nullptr) << gpu;
+    EXPECT_EQ(finding->title.form, "The training loop waits for data: {} of each step") << gpu;
+    EXPECT_EQ(finding->title.figures.front().value, 0.4) << gpu;
+    EXPECT_EQ(finding->detail.figures.front().value, 4e6) << gpu;
+  }
+  // Alike: the trace says what the GPU did.
+  const Advice alike = bursty(4'000'000, 0.4, true);
+  EXPECT_EQ(finding_of(alike, "input-bound")->title.form,
+            "The GPU waits for data: {} of each step");
+}
+
+TEST(InputBoundSteps, WaitsOutsideOfTheTraceAreFound) {
+  const Advice advice = bursty(0, 0.4, true);
+  const Finding* finding = finding_of(advice, "input-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_TRUE(has(finding->detail.form, "In the traced steps the GPU did not wait"));
+  EXPECT_EQ(finding->gain->low, 0);
+}
+
+}  // namespace
+}  // namespace stepscope::advice

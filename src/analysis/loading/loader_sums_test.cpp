@@ -1,0 +1,137 @@
+// Waits and batches whose sums are known by construction.
+#include "analysis/loading/loader_sums.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/loading/iterations.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using base::Nanos;
+
+constexpr Nanos kMs = 1'000'000;
+
+// One pass: the loop works so long on each batch, a worker makes each in so long, side by side.
+struct Loop {
+  RankLoading loading = {};
+  std::vector<RecordedStep> steps = {};
+  Nanos now = 0;
+
+  void batch(Nanos wait, Nanos work, Nanos make, std::int64_t pass, std::int64_t number,
+             bool traced = false) {
+    BatchWait one{.loader = "DataLoader", .phase = "training", .start = now, .end = now + wait};
+    one.until = one.end + work;
+    one.used = one.end;
+    one.iteration = pass;
+    one.number = number;
+    one.worker = 0;
+    one.first = number == 0;
+    one.made = loading.made.size();
+    loading.made.push_back({.loader = "DataLoader",
+                            .start = one.end - make,
+                            .end = one.end,
+                            .pid = 7,
+                            .worker = 0,
+                            .iteration = pass,
+                            .number = number});
+    steps.push_back({.number = static_cast<std::int64_t>(steps.size()),
+                     .start = now,
+                     .length = wait + work,
+                     .traced = traced});
+    now = one.until;
+    loading.waits.push_back(one);
+  }
+
+  LoaderSums sums() const { return loader_sums(loading, steps, kMs).begin()->second; }
+};
+
+TEST(LoaderSums, WorkersNeededIsMakingOverWorkingAndATenth) {
+  const struct {
+    Nanos make, work;
+    std::int64_t needed;
+  } cases[] = {
+      {20 * kMs, 40 * kMs, 1}, {20 * kMs, 22 * kMs, 1}, {20 * kMs, 21 * kMs, 2},
+      {20 * kMs, 5 * kMs, 5},  {20 * kMs, 1 * kMs, 22}, {1 * kMs, 100 * kMs, 1},
+  };
+  for (const auto& c : cases) {
+    Loop loop;
+    for (std::int64_t i = 0; i < 20; ++i) loop.batch(c.make, c.work, c.make, 0, i);
+    EXPECT_EQ(loop.sums().workers_needed(), c.needed) << c.make << " " << c.work;
+  }
+}
+
+TEST(LoaderSums, WorkersNeededLeavesOutTracedStepsValidationAndTheFirstBatch) {
+  Loop loop;
+  for (std::int64_t pass = 0; pass < 2; ++pass) {
+    for (std::int64_t i = 0; i < 20; ++i) {
+      const bool traced = i >= 10 && i < 13;
+      const bool first = pass == 0 && i == 0;
+      loop.batch(20 * kMs, traced ? 200 * kMs : 10 * kMs, first ? 500 * kMs : 20 * kMs, pass, i,
+                 traced);
+    }
+    loop.loading.waits.back().until += 3000 * kMs;  // validation, between two steps
+    loop.now += 3000 * kMs;
+  }
+  const LoaderSums sums = loop.sums();
+  EXPECT_EQ(sums.between.mean(), 10.0 * kMs);
+  EXPECT_EQ(sums.workers_needed(), 3);  // 2 and a tenth
+}
+
+TEST(LoaderSums, WaitingForACoreIsNoMaking) {
+  Loop loop;
+  for (std::int64_t i = 0; i < 20; ++i) loop.batch(20 * kMs, 10 * kMs, 20 * kMs, 0, i);
+  for (MadeBatch& one : loop.loading.made) one.starved_ns = 12 * kMs;
+  EXPECT_EQ(loop.sums().workers_needed(), 1);  // 8 ms of its own, every 10 ms
+}
+
+TEST(LoaderSums, AWorkerThatStaysIsNotIdleBetweenPasses) {
+  Loop loop;
+  for (std::int64_t pass = 0; pass < 3; ++pass) {
+    for (std::int64_t i = 0; i < 10; ++i) loop.batch(20 * kMs, 0, 20 * kMs, pass, i);
+    loop.now += 5000 * kMs;  // nobody asks
+  }
+  const WorkerSums worker = loop.sums().workers.at(0);
+  EXPECT_EQ(worker.processes.size(), 1U);
+  EXPECT_EQ(worker.made.lengths.sum(), 600 * kMs);
+  EXPECT_EQ(worker.alive_ns(), 600 * kMs);  // busy all the time
+}
+
+TEST(LoaderSums, AWaitForWorkersThatStartIsOfThat) {
+  Loop loop;
+  loop.batch(1000 * kMs, 5 * kMs, 20 * kMs, 0, 0);
+  for (std::int64_t i = 1; i < 10; ++i) loop.batch(20 * kMs, 5 * kMs, 20 * kMs, 0, i);
+  const LoaderSums sums = loop.sums();
+  EXPECT_EQ(sums.cause(), LateCause::kStartUp);
+  EXPECT_EQ(name_of(LateCause::kStartUp), "start-up");
+  EXPECT_EQ(sums.causes.at(LateCause::kStartUp), 1000 * kMs);
+  EXPECT_EQ(sums.workers.at(0).late, 9);  // the first was not late: it had not begun
+  // A first batch that takes as long to make as it was waited for is no start.
+  Loop slow;
+  for (std::int64_t i = 0; i < 10; ++i) slow.batch(20 * kMs, 5 * kMs, 20 * kMs, 0, i);
+  EXPECT_FALSE(slow.sums().causes.contains(LateCause::kStartUp));
+}
+
+TEST(Iterations, ABatchThatIsKeptBackCountsWhereItIsUsed) {
+  // Who asks is one batch ahead: each is used in the step in which the next one came.
+  Loop loop;
+  for (std::int64_t i = 0; i < 11; ++i) loop.batch(5 * kMs, 10 * kMs, 5 * kMs, 0, i);
+  std::vector<BatchWait>& waits = loop.loading.waits;
+  waits.back().number.reset();  // the loader had no more
+  waits.back().made = kNoBatch;
+  for (std::size_t i = 0; i + 1 < waits.size(); ++i) {
+    waits[i].samples = 8;
+    waits[i].used = waits[i + 1].end;
+  }
+  // The first step took the first two batches; the last one asked in vain.
+  std::vector<RecordedStep> steps(loop.steps.begin() + 1, loop.steps.end());
+  steps.front().start -= 15 * kMs;
+  steps.front().length += 15 * kMs;
+  const auto phases = iterations_of(&loop.loading, steps);
+  const auto& training = phases.at("training");
+  ASSERT_EQ(training.size(), 10U);
+  for (const Iteration& one : training) EXPECT_EQ(one.samples, 8);
+}
+
+}  // namespace
+}  // namespace stepscope::analysis
