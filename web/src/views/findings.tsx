@@ -3,6 +3,7 @@ import {useState} from 'preact/hooks';
 import type {Evidence, Finding, Findings} from '../api/findings';
 import type {Column} from '../api/tables';
 import {figureText} from '../render/cells';
+import {gainText} from '../render/gain';
 import {durationText, listText} from '../render/numbers';
 import {copy, tableCsv} from '../state/copying';
 import {findingsOf} from '../state/run';
@@ -140,6 +141,11 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
           <p>
             <Prose text={finding.detail} />
           </p>
+          {gain !== null && gain.high_ns > 0 && step !== null && (
+            <p class="soft small numbers what-it-brings">
+              Gain: <b>{gainText(gain, finding.remaining_gain_per_step, step)}</b>
+            </p>
+          )}
           {measured !== null && (
             <p class="soft small numbers">
               {measured.name}: <b>{figureText(measured.value, unit)}</b>

@@ -295,24 +295,34 @@ function Timeline({tracks}: {tracks: Tracks}) {
         <div class="stage">
           <div class="stage-scroll" ref={scroller} aria-label="Rows of the timeline" role="group">
             <div class="stage-names" style={{height: `${(layout?.height ?? 0) + RULER}px`}}>
-              {layout?.groups.map((group) => (
-                <button
-                  type="button"
-                  key={group.name}
-                  class="group-name"
-                  style={{top: `${group.y + RULER}px`, height: `${HEADING}px`}}
-                  aria-expanded={group.open}
-                  onClick={() => {
-                    const next = new Set(closed);
-                    if (!next.delete(group.name)) next.add(group.name);
-                    setClosed(next);
-                  }}
-                >
-                  <i aria-hidden="true">{group.open ? '▾' : '▸'}</i>
-                  {group.name}
-                  {!group.open && <span class="faint">{` · ${group.tracks} rows`}</span>}
-                </button>
-              ))}
+              <div class="stage-corner" style={{height: `${RULER}px`}} />
+              {layout?.groups.map((group, i) => {
+                const end = layout.groups[i + 1]?.y ?? layout.height;
+                return (
+                  // While any row of the group is in view its name is, below the ruler.
+                  <div
+                    key={group.name}
+                    class="group-place"
+                    style={{top: `${group.y + RULER}px`, height: `${end - group.y}px`}}
+                  >
+                    <button
+                      type="button"
+                      class="group-name"
+                      style={{top: `${RULER}px`, height: `${HEADING}px`}}
+                      aria-expanded={group.open}
+                      onClick={() => {
+                        const next = new Set(closed);
+                        if (!next.delete(group.name)) next.add(group.name);
+                        setClosed(next);
+                      }}
+                    >
+                      <i aria-hidden="true">{group.open ? '▾' : '▸'}</i>
+                      {group.name}
+                      {!group.open && <span class="faint">{` · ${group.tracks} rows`}</span>}
+                    </button>
+                  </div>
+                );
+              })}
               {layout?.tracks.map((place) => (
                 <div
                   key={place.track.id}
