@@ -41,6 +41,7 @@ std::string summary_json(const Answers& answers) {
   }
   text_member(json, "recorded_steps", recorded_step_count(answers));
   const bool is_traced = info.events > 0 && !info.stood_in;
+  json.member("traced", is_traced);
   text_member(json, "traced_steps", is_traced ? step_count_text(info) : std::string());
   text_member(json, "traced_mark", traced_mark(answers));
   json.member("length_ns", recorded_length(info));

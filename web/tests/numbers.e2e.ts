@@ -109,6 +109,11 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
     expect(gains.length).toBe((said.match(/^ {3}gain /gm) ?? []).length);
     if (name === 'ddp') expect(gains.join()).toContain('once those above are mended');
     for (const gain of gains) expect(said).toContain(gain);
+    const measured = await at.page.$$eval('.finding .measured', (all) =>
+      all.map((each) => (each.textContent ?? '').split(' · ')[0]!),
+    );
+    expect(measured.length).toBeGreaterThan(0);
+    for (const text of measured) expect(said).toContain(text);
   });
 
   it('every cell of every question is that of the command line', async () => {

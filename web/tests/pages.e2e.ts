@@ -206,6 +206,13 @@ describe('other pages', () => {
       expect(await at.page.locator('.state.bad').count(), analysis.name).toBe(0);
     }
   });
+  it('a table of zeros has no chart', async () => {
+    const all = ['devices', 'steps'].flatMap((name) => analysed(TRACE, 'overlap', name));
+    expect(all.every((row) => row.hidden_ns === 0 && row.exposed_ns === 0)).toBe(true);
+    await at.go('#/ask/overlap');
+    await at.page.waitForSelector('section[aria-label="steps"] .data');
+    expect(await at.page.locator('main figure').count()).toBe(0);
+  });
   it('an unknown address says so and leads on', async () => {
     await at.go('#/ask/nonsense');
     expect(await at.page.textContent('main')).toContain('There is no such question');

@@ -167,8 +167,9 @@ export function GpuCard({overview}: {overview: Answer}) {
       <section class="card w4">
         <h2>GPU</h2>
         <p>
-          {said ??
-            'The trace has no GPU work: it was recorded on the CPU alone, or without CUDA activities.'}
+          {said === undefined
+            ? 'The trace has no GPU work: it was recorded on the CPU alone, or without CUDA activities.'
+            : `${said.charAt(0).toUpperCase()}${said.slice(1)}.`}
         </p>
       </section>
     );
@@ -342,6 +343,24 @@ export function RanksCard({overview}: {overview: Answer}) {
         </p>
       )}
       <DataTable table={ranks} chosen={RANK_COLUMNS} />
+    </section>
+  );
+}
+
+// How busy machines and their GPUs were, by what was sampled of them.
+export function MachineCard({system}: {system: Answer}) {
+  const shown = ['machines', 'gpus'].flatMap((name) => tableOf(system, name) ?? []);
+  const full = shown.filter((table) => table.rows.length > 0);
+  if (full.length === 0) return null;
+  return (
+    <section class="card" aria-label="Machines">
+      <h2>Machines</h2>
+      <p>
+        What was sampled of them. <a href={href('system')}>Over time</a>
+      </p>
+      {full.map((table) => (
+        <DataTable key={table.shape.name} table={table} />
+      ))}
     </section>
   );
 }

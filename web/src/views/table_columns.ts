@@ -42,7 +42,7 @@ export function layOut(table: Table, chosen?: readonly string[]): Layout {
 }
 
 const LONG_NAME = 44; // letters
-const LETTER = 0.0055; // of the width of a table that fills a window
+const LETTER = 0.0065; // of the width of a table that fills a window
 const LOOKED_AT = 100; // rows
 
 // Columns of long names share the room that figures leave, by how long most of their names are; a
