@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from inputs import Input, Inputs
-from measure import ROOT, commit, machine
+from measure import ROOT, commit, go_first, machine
 
 PAGE = ROOT / "docs" / "bench" / "page.md"
 TEMPLATE = "gpt_bf16"
@@ -52,16 +52,6 @@ ROWS: list[tuple[str, tuple[str, ...], str]] = [
     ("painting, quickest of three, median", ("alone_median_ms",), "ms"),
     ("painting, quickest of three, 95th percentile", ("alone_p95_ms",), "ms"),
 ]
-
-
-def go_first(process: int) -> bool:
-    """Lets a process that leads a session go before others; whether the system allows it."""
-    try:
-        os.setpriority(os.PRIO_PROCESS, process, -15)
-        Path(f"/proc/{process}/autogroup").write_text("-20")
-    except OSError:
-        return False
-    return True
 
 
 def wait_until_ready(url: str) -> None:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -117,19 +118,9 @@ std::vector<DeviceInfo> alike_merged(const std::vector<DeviceInfo>& devices) {
 
 std::string steps_text(const RunInfo& info) {
   const StepInfo& steps = info.steps;
-  if (steps.source == trace::StepSource::kWhole) {
+  std::string text = step_count_text(info);
+  if (text.empty()) {
     return "none marked: the whole recording counts as one (--steps PATTERN names them)";
-  }
-  std::string text = count_text(steps.count);
-  const std::uint64_t per_window = info.windows.front().steps.count;
-  const bool same = std::ranges::all_of(info.windows, [&](const WindowInfo& window) {
-    return window.steps.count == per_window && window.steps.source == steps.source;
-  });
-  if (info.windows.size() > 1) {
-    const bool one_each = info.windows.size() == info.ranks;
-    text = !same      ? text + " in all"
-           : one_each ? fmt::format("{} on each rank", per_window)
-                      : fmt::format("{} in each window", per_window);
   }
   switch (steps.source) {
     case trace::StepSource::kProfilerStep:
@@ -158,21 +149,22 @@ std::string steps_text(const RunInfo& info) {
   return text;
 }
 
-std::string recorded_text(const RunInfo& info) {
-  if (info.events == 0 && info.recordings.empty()) return "nothing: there are no events";
+// From the first moment of any file to the last, by the clock of the wall.
+std::pair<std::int64_t, std::int64_t> recorded_between(const RunInfo& info) {
   std::int64_t start = info.start_unix_ns;
   std::int64_t end = info.end_unix_ns;
   for (const RecordingInfo& recording : info.recordings) {
     start = std::min(start, recording.start_unix_ns);
     end = std::max(end, recording.start_unix_ns + recording.length_ns);
   }
+  return {start, end};
+}
+
+std::string recorded_text(const RunInfo& info) {
+  if (info.events == 0 && info.recordings.empty()) return "nothing: there are no events";
+  const auto [start, end] = recorded_between(info);
   std::string text = info.start_known ? unix_time_text(start) : std::string();
-  base::Nanos length = end - start;
-  if (!info.start_known) {
-    length = 0;
-    for (const WindowInfo& window : info.windows) length = std::max(length, window.span_ns);
-  }
-  append(text, duration_text(length));
+  append(text, duration_text(recorded_length(info)));
   if (!info.recorded_with.empty()) append(text, fmt::format("with {}", listed(info.recorded_with)));
   return text;
 }
@@ -211,6 +203,29 @@ std::string load_text(const RunInfo& info, double seconds) {
 }
 
 }  // namespace
+
+std::string step_count_text(const RunInfo& info) {
+  const StepInfo& steps = info.steps;
+  if (info.windows.empty() || steps.source == trace::StepSource::kWhole) return {};
+  const std::uint64_t per_window = info.windows.front().steps.count;
+  const bool same = std::ranges::all_of(info.windows, [&](const WindowInfo& window) {
+    return window.steps.count == per_window && window.steps.source == steps.source;
+  });
+  if (info.windows.size() == 1) return count_text(steps.count);
+  if (!same) return fmt::format("{} in all", count_text(steps.count));
+  return fmt::format("{} {}", per_window,
+                     info.windows.size() == info.ranks ? "on each rank" : "in each window");
+}
+
+base::Nanos recorded_length(const RunInfo& info) {
+  if (info.start_known) {
+    const auto [start, end] = recorded_between(info);
+    return end - start;
+  }
+  base::Nanos length = 0;
+  for (const WindowInfo& window : info.windows) length = std::max(length, window.span_ns);
+  return length;
+}
 
 std::string common_folder(const RunInfo& info) {
   const std::vector<std::string_view> paths = paths_of(info);

@@ -26,31 +26,6 @@ struct RunKind {
   std::string traced = {};  // what to say of traced steps; empty: they are all there are
 };
 
-// What `info` says about the run, less what only matters for reading files.
-std::vector<NamedText> page_facts(const Answers& answers, const RunKind& kind) {
-  const RunInfo& info = answers.info;
-  std::vector<NamedText> facts;
-  for (NamedText& fact : run_facts(info, std::nullopt)) {
-    if (fact.name == "Size" || fact.name == "Software") continue;
-    if (fact.name == "Traced steps") {
-      if (const std::string cost = tracing_cost_fact(answers); !cost.empty()) {
-        fact.text += " · " + cost;
-      }
-    }
-    const bool is_recorded = fact.name == "Recorded";
-    facts.push_back(std::move(fact));
-    if (!is_recorded) continue;
-    if (std::string steps = recorded_steps_fact(answers); !steps.empty()) {
-      facts.push_back({"Steps", std::move(steps)});
-    }
-  }
-  if (kind.no_gpu) facts.push_back({"GPU", no_gpu_fact(answers)});
-  for (NamedText& fact : content_facts(info)) {
-    if (fact.name == "Memory") facts.push_back(std::move(fact));
-  }
-  return facts;
-}
-
 std::vector<base::Table> split_by_rank(const base::Table& table) {
   const auto rank = table.find("rank");
   if (!rank) return {};
@@ -249,6 +224,31 @@ const base::Table* Answers::table(std::string_view analysis, std::string_view ta
   return found == answered->answer.tables.end() ? nullptr : &*found;
 }
 
+// What `info` says about the run, less what only matters for reading files.
+std::vector<NamedText> first_facts(const Answers& answers) {
+  const RunInfo& info = answers.info;
+  std::vector<NamedText> facts;
+  for (NamedText& fact : run_facts(info, std::nullopt)) {
+    if (fact.name == "Size" || fact.name == "Software") continue;
+    if (fact.name == "Traced steps") {
+      if (const std::string cost = tracing_cost_fact(answers); !cost.empty()) {
+        fact.text += " · " + cost;
+      }
+    }
+    const bool is_recorded = fact.name == "Recorded";
+    facts.push_back(std::move(fact));
+    if (!is_recorded) continue;
+    if (std::string steps = recorded_steps_fact(answers); !steps.empty()) {
+      facts.push_back({"Steps", std::move(steps)});
+    }
+  }
+  if (worked_without_gpu(answers)) facts.push_back({"GPU", no_gpu_fact(answers)});
+  for (NamedText& fact : content_facts(info)) {
+    if (fact.name == "Memory") facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
 void add_sections(std::span<const Section> sections, const Answers& answers, Page& page) {
   add_sections(sections, answers, {}, page);
 }
@@ -259,7 +259,7 @@ Page make_page(const Answers& answers, const std::string& run) {
   const RunKind kind{.no_gpu = worked_without_gpu(answers),
                      .recorded = !answers.info.recordings.empty(),
                      .traced = traced_mark(answers)};
-  page.facts = page_facts(answers, kind);
+  page.facts = first_facts(answers);
   page.advice = answers.advice ? &*answers.advice : nullptr;
   add_sections(kRunPage.sections, answers, kind, page);
   add_oddities(answers.info, page);

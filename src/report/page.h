@@ -2,6 +2,7 @@
 // draw each in their way. Whatever they show was decided here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -90,6 +91,11 @@ std::string typed_again(std::span<const std::string> paths);
 // Parts that have no rows are left out; remarks come once on the page. What is shown must outlive
 // it.
 void add_sections(std::span<const Section> sections, const Answers& answers, Page& page);
+
+// The first lines of the page: what the run is, when it was recorded, how many steps and how long.
+inline constexpr std::array<std::string_view, 4> kFirstAnalyses = {"steps", "time", "throughput",
+                                                                   "system"};
+std::vector<NamedText> first_facts(const Answers& answers);
 
 // The answers must outlive the page. `run`: the folder of the run, as its user named it, where it
 // is one; files and the folders inside of it then go by that name.

@@ -31,9 +31,11 @@ std::vector<TableLine> training(const Answers& answers, std::string_view table) 
   return lines;
 }
 
-std::string step_text(double per_second) {
-  return duration_text(static_cast<base::Nanos>(std::llround(1e9 / per_second)));
+base::Nanos step_of(double per_second) {
+  return static_cast<base::Nanos>(std::llround(1e9 / per_second));
 }
+
+std::string step_text(double per_second) { return duration_text(step_of(per_second)); }
 
 // Steps that were recorded, and of them traced, on the rank that has most.
 struct Recorded {
@@ -78,26 +80,50 @@ std::string rates_text(double steps, const TableLine& samples) {
 
 }  // namespace
 
-std::string recorded_steps_fact(const Answers& answers) {
+std::optional<FirstStep> first_step(const Answers& answers) {
+  if (!recorded_step_count(answers).empty()) {
+    const auto of_all =
+        training(answers, training(answers, "phases").size() == 1 ? "phases" : "job");
+    return FirstStep{.mean_ns = step_of(of_all.front().number("iterations_per_second")),
+                     .is_recorded = true};
+  }
+  double longest = 0;
+  for (const TableLine& line : lines_of(answers, "steps", "times")) {
+    longest = std::max(longest, line.number("mean_ns"));
+  }
+  if (!(longest > 0)) return std::nullopt;
+  return FirstStep{.mean_ns = static_cast<base::Nanos>(longest), .is_recorded = false};
+}
+
+std::string recorded_step_count(const Answers& answers) {
   const std::vector<TableLine> ranks = training(answers, "phases");
   const Recorded all = recorded(answers);
   if (ranks.empty() || all.steps == 0) return {};
+  const std::string text = count_text(static_cast<std::uint64_t>(all.steps));
+  if (ranks.size() == 1) return text;
+  if (training(answers, "job").empty()) return {};
+  return fmt::format("{} on each of {} ranks", text, ranks.size());
+}
+
+std::string recorded_steps_fact(const Answers& answers) {
+  std::string text = recorded_step_count(answers);
+  if (text.empty()) return {};
+  const std::vector<TableLine> ranks = training(answers, "phases");
+  const Recorded all = recorded(answers);
   std::int64_t warm_up = 0;
   std::int64_t traced = 0;
   for (const TableLine& line : ranks) {
     warm_up = std::max(warm_up, line.whole("warm_up"));
     traced = std::max(traced, line.whole("traced"));
   }
-  std::string text = count_text(static_cast<std::uint64_t>(all.steps));
   const double rate = ranks.front().number("iterations_per_second");
   if (ranks.size() == 1) {
     text += fmt::format(" · {} each ({})", step_text(rate), rates_text(rate, ranks.front()));
   } else {
     const std::vector<TableLine> job = training(answers, "job");
-    if (job.empty()) return {};
     const double mean = job.front().number("iterations_per_second");
-    text += fmt::format(" on each of {} ranks · {} each ({} of all ranks; {} on the slowest, {})",
-                        ranks.size(), step_text(mean), rates_text(mean, job.front()),
+    text += fmt::format(" · {} each ({} of all ranks; {} on the slowest, {})", step_text(mean),
+                        rates_text(mean, job.front()),
                         step_text(job.front().number("slowest_per_second")),
                         job.front().whole("slowest_rank"));
   }

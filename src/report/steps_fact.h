@@ -2,11 +2,24 @@
 // it did, and not by the few that were traced, which are slower for it.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/units.h"
 #include "report/page.h"
 
 namespace stepscope::report {
+
+// The one number to show first: how long a step takes, warm-up left out.
+struct FirstStep {
+  base::Nanos mean_ns =
+      0;  // of all ranks; of traced steps: of the slowest rank, as findings say it
+  bool is_recorded = false;  // of all steps and not of those that were traced
+};
+std::optional<FirstStep> first_step(const Answers& answers);
+
+// "500", or of several ranks "500 on each of 2 ranks"; empty: no steps were recorded.
+std::string recorded_step_count(const Answers& answers);
 
 // "500 · 41.2 ms each (24.3 /s, 778 samples/s), without 17 of warm-up and 3 that were traced";
 // empty: no steps were recorded.

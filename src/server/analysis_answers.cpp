@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/advice.h"
+#include "report/summary.h"
 #include "report/tables.h"
 #include "server/answers.h"
 
@@ -74,6 +75,13 @@ base::Result<Answered> findings_answer(Asked& asked) {
   SCOPE_TRY(const report::Answers answers,
             session::full_report(asked.run->recording, selection, request, asked.run->threads));
   return Answered{.body = report::advice_json(*answers.advice)};
+}
+
+base::Result<Answered> summary_answer(Asked& asked) {
+  SCOPE_TRY(asked.query.finish());
+  SCOPE_TRY(const report::Answers answers,
+            session::first_answers(asked.run->recording, *asked.run->study));
+  return Answered{.body = report::summary_json(answers)};
 }
 
 }  // namespace stepscope::server

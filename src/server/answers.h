@@ -31,6 +31,7 @@ struct Answered {
 
 base::Result<Answered> analysis_answer(Asked& asked);
 base::Result<Answered> findings_answer(Asked& asked);
+base::Result<Answered> summary_answer(Asked& asked);
 base::Result<Answered> tracks_answer(Asked& asked);
 base::Result<Answered> tiles_answer(Asked& asked);
 base::Result<Answered> event_answer(Asked& asked);

@@ -28,6 +28,7 @@ struct Door {
 constexpr std::array kDoors = std::to_array<Door>({
     {"analyses", analysis_answer, true, true},
     {"findings", findings_answer, false, true},
+    {"summary", summary_answer, false, true},
     {"tracks", tracks_answer, false, false},
     {"tiles", tiles_answer, true, false},
     {"events", event_answer, true, false},

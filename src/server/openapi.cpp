@@ -124,6 +124,7 @@ constexpr std::array kPaths = std::to_array<ApiPath>({
     {"/api/analyses", "every analysis: question, parameters, tables"},
     {"/api/findings", "what is wrong, what to change and what it would bring", "application/json",
      kFindings},
+    {"/api/summary", "the first lines of the report", "application/json", kRunOnly},
     {"/api/tracks", "every track of the timeline", "application/json", kRunOnly},
     {"/api/tiles/{track}/{level}/{index}", "a part of a track, reduced to 1024 columns",
      "application/octet-stream", kTile},

@@ -47,17 +47,27 @@ bool is_shown(const Analysis& about, const report::PageKind& page, std::size_t s
   });
 }
 
+// Where nothing was traced, what the processes recorded has a page of its own, and the questions
+// about a trace would say the same again, or that there is no GPU work.
+bool is_asked(const Analysis& about, const analysis::RunView& view) {
+  return analysis::why_not_answered(about, view).empty() &&
+         (about.needs != analysis::Needs::kTrace || view.has_trace());
+}
+
+report::RunInfo info_of(const Recording& recording) {
+  return report::summarize(recording.run,
+                           {recording.snapshots, recording.timelines, recording.stats},
+                           recording.rank_records);
+}
+
 std::vector<const Analysis*> asked(const ReportRequest& request, const analysis::RunView& view) {
   std::vector<const Analysis*> list;
   const std::vector<std::string_view> advised =
       request.advice ? advice::asked_analyses() : std::vector<std::string_view>();
   for (const Analysis* about : analysis::analyses()) {
     if (request.page->of_memory && !analysis::is_of_memory(about->needs)) continue;
-    if (!analysis::why_not_answered(*about, view).empty()) continue;
-    // Where nothing was traced, what the processes recorded has a page of its own, and the
-    // questions about a trace would say the same again, or that there is no GPU work.
-    const bool of_trace = about->needs == analysis::Needs::kTrace;
-    if (!request.everything && of_trace && !view.has_trace()) continue;
+    const bool can_be = analysis::why_not_answered(*about, view).empty();
+    if (request.everything ? !can_be : !is_asked(*about, view)) continue;
     const bool shown = request.sections && (request.everything ||
                                             is_shown(*about, *request.page, view.snapshots.size()));
     if (shown || std::ranges::find(advised, about->name) != advised.end()) list.push_back(about);
@@ -144,15 +154,27 @@ base::Status check_setting(const std::string& name, const std::string& value) {
   return base::Done{};
 }
 
+base::Result<report::Answers> first_answers(const Recording& recording, const Study& study) {
+  report::Answers answers;
+  answers.info = info_of(recording);
+  for (const Analysis* about : analysis::analyses()) {
+    if (std::ranges::find(report::kFirstAnalyses, about->name) == report::kFirstAnalyses.end() ||
+        !is_asked(*about, study.view())) {
+      continue;
+    }
+    SCOPE_TRY(analysis::Answer answer, study.ask(about->name));
+    answers.answers.push_back({about, std::move(answer)});
+  }
+  return answers;
+}
+
 base::Result<report::Answers> full_report(const Recording& recording,
                                           const analysis::Selection& selection,
                                           const ReportRequest& request, unsigned threads) {
   threads = std::max(1u, threads);
   SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));
   report::Answers answers;
-  answers.info =
-      report::summarize(recording.run, {recording.snapshots, recording.timelines, recording.stats},
-                        recording.rank_records);
+  answers.info = info_of(recording);
   answers.snapshots = study.view().snapshots.size();
 
   const std::vector<const Analysis*> list = asked(request, study.view());

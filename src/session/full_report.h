@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "report/page.h"
 #include "report/sections.h"
+#include "session/analyze.h"
 #include "session/session.h"
 
 namespace stepscope::session {
@@ -32,5 +33,8 @@ base::Status check_setting(const std::string& name, const std::string& value);
 base::Result<report::Answers> full_report(const Recording& recording,
                                           const analysis::Selection& selection,
                                           const ReportRequest& request, unsigned threads);
+
+// Only what the first lines of a page are made of (report::kFirstAnalyses).
+base::Result<report::Answers> first_answers(const Recording& recording, const Study& study);
 
 }  // namespace stepscope::session

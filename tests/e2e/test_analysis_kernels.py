@@ -53,6 +53,14 @@ def row(view: View, name: str, sort: str, group: list[Work], everything: int) ->
     }
 
 
+def tells_occupancy(work: Work) -> bool:
+    """Kineto's 0 beside a warp or more on each multiprocessor means that it could not tell."""
+    columns = kernel_columns(work.event)
+    warps = columns["warps_per_sm"]
+    is_warm = isinstance(warps, int | float) and warps >= 1
+    return not (columns["occupancy_percent"] == 0 and is_warm)
+
+
 def expected(view: View, with_memory: bool) -> list[Row]:
     groups = defaultdict[tuple[str, str], list[Work]](list)
     for work in view.work:
@@ -62,7 +70,7 @@ def expected(view: View, with_memory: bool) -> list[Row]:
     rows = []
     for (name, sort), group in groups.items():
         rows.append(row(view, name, sort, group, everything))
-        percent = mean_of(group, "occupancy_percent", True)
+        percent = mean_of([w for w in group if tells_occupancy(w)], "occupancy_percent", True)
         rows[-1]["occupancy_share"] = None if percent is None else percent / 100
     order = ["compute", "communication", *MEMORY]
     return sorted(rows, key=lambda r: (-r["sum_ns"], r["name"].encode(), order.index(r["class"])))

@@ -42,6 +42,35 @@ def test_analyses_and_findings_are_those_of_the_command_line(
     assert served.ask("api/run").json["info"] == info
 
 
+def test_the_summary_is_the_first_lines_of_the_report(
+    run: tuple[Served, str], program: Program
+) -> None:
+    served, path = run
+    summary = served.ask("api/summary").json
+    facts = {fact["name"]: fact["text"] for fact in summary["facts"]}
+    if path.endswith(".pickle.gz"):  # the report needs a trace
+        assert summary["step"] is None and summary["length_ns"] == 0 and not summary["traced"]
+        return
+    report = " ".join(program.run("report", path).stdout.decode().split())
+    for name, text in facts.items():
+        assert f" {name} {' '.join(text.split())} " in report
+    assert facts["Recorded"].split(" · ")[1] == duration(summary["length_ns"])
+    steps = facts.get("Steps", "") + facts.get("Traced steps", "")
+    for counted in (summary["recorded_steps"], summary["traced_steps"]):
+        assert counted is None or counted in steps
+    advice = served.ask("api/findings").json
+    if summary["step"]["of"] == "traced":
+        assert summary["step"]["mean_ns"] == advice["step_ns"]
+    else:
+        assert f"{duration(summary['step']['mean_ns'])} each" in facts["Steps"]
+    assert (summary["traced_mark"] is not None) == path.endswith("run")
+
+
+def duration(ns: int) -> str:
+    """As it is printed, of what lasts between a millisecond and a second."""
+    return f"{ns / 1e6:.{1 if ns < 99_950_000 else 0}f} ms"
+
+
 def test_parameters_ranks_and_steps(run: tuple[Served, str], program: Program) -> None:
     served, path = run
     asked = served.ask("api/analyses/kernels?top=2&rank=0&format=csv")

@@ -34,7 +34,7 @@ def test_every_analysis_is_described(served: Served) -> None:
             "table",
             "run",
         ]
-    assert len(described["paths"]) == len(analyses) + 11
+    assert len(described["paths"]) == len(analyses) + 12
 
 
 def test_requests_made_up_from_the_description(served: Served) -> None:

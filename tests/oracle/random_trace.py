@@ -50,7 +50,9 @@ class Writer:
             self.collective(at, length, on)
         else:
             shape: dict[str, Any] = {"grid": [dice.randrange(1, 99), 1, 1], "block": [128, 1, 1]}
-            shape["est. achieved occupancy %"] = dice.randrange(101)
+            percent = dice.randrange(101)
+            shape["est. achieved occupancy %"] = percent if percent % 3 else 0
+            shape["warps per SM"] = (0.0303, 0.999, 1, 12.5)[percent % 4]
             self.span("kernel", dice.choice(COMPUTE), at, length, **on, **shape)
 
     def collective(self, at: int, length: int, on: dict[str, int]) -> None:

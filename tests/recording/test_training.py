@@ -276,7 +276,10 @@ print("thread |", caught[-1].message)
         "the trace ends there, after 2 steps"
     )
     assert said.pop("intruded") == "True"  # and has its own events
-    assert said["epochs"] == "an epoch ended within the trace window: it holds 1 of 4 steps"
+    assert said["epochs"] == (
+        "an epoch ended within the trace window: it holds 1 step, and batches 2 to 5 of epoch 0 "
+        "were asked for"
+    )
     assert said["two"] == said["plain"] == said["mapped"] == ""
     assert said["gpu"] == "torch cannot trace xpu here"
     assert "trace-0.json could not be written; is the disk full?" in said["full"]

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import type {Browser} from 'playwright-core';
 import {afterAll, beforeAll, expect, it} from 'vitest';
-import {numberText} from '../src/render/numbers';
+import {numberText, shareText} from '../src/render/numbers';
 import {launch, type Visit, visit} from './browser';
 import {analysed, ROOT, type Server, serve} from './program';
 
@@ -49,6 +49,22 @@ it('the system page shows load, memory, power and energy over time', async () =>
   expect(await at.page.textContent('section[aria-label="Energy"]')).toContain(
     numberText(Number(run.joules)),
   );
+});
+
+it('the overview of a run that was not traced has what was sampled, and no word of a trace', async () => {
+  await at.go('#/');
+  const card = (await at.page.textContent('section[aria-label="Machines"]')) ?? '';
+  const [gpu] = analysed(join(folder, 'run'), 'system', 'gpus');
+  expect(card).toContain(String(gpu!.model));
+  expect(card).toContain(shareText(Number(gpu!.busy_mean_share)));
+  expect(await at.page.textContent('main')).not.toContain('trace has no GPU work');
+  expect(await at.page.locator('section[aria-label="Step times"]').count()).toBe(0);
+});
+
+it('a bar that has none beside it is not drawn', async () => {
+  await at.go('#/system');
+  await at.page.waitForSelector('section[aria-label="Throughput"] .data');
+  expect(await at.page.locator('section[aria-label="Throughput"] .bars').count()).toBe(0);
 });
 
 it('the timeline has the power of the GPU on the axis of the ranges', async () => {

@@ -57,18 +57,24 @@ describe('the overview', () => {
       expect(where).toContain(shareText(Number(part.share)));
     }
   });
-  it('a line of code that is too long goes on further in than it began', async () => {
+  it('a line of code stays one line, and its block scrolls', async () => {
     await at.go('#/');
     await at.page.setViewportSize({width: 480, height: 800});
-    const lines = () =>
-      at.page.$eval('.change code span', (line) => {
-        const range = document.createRange();
-        range.selectNodeContents(line);
-        return [...range.getClientRects()].map((box) => box.left);
-      });
-    await expect.poll(async () => (await lines()).length).toBeGreaterThan(1);
-    const [first, second] = await lines();
-    expect(second! - first!).toBeGreaterThan(20);
+    const blocks = () =>
+      at.page.$$eval('.finding[open] .change pre', (all) =>
+        all.map((block) => {
+          const range = document.createRange();
+          range.selectNodeContents(block.querySelector('code')!);
+          const tops = [...range.getClientRects()].map((box) => Math.round(box.top));
+          return {
+            lines: new Set(tops).size,
+            typed: block.querySelector('code')!.textContent!.split('\n').length,
+            scrolls: block.scrollWidth > block.clientWidth,
+          };
+        }),
+      );
+    await expect.poll(async () => (await blocks()).some((block) => block.scrolls)).toBe(true);
+    for (const block of await blocks()) expect(block.lines).toBe(block.typed);
     await at.page.setViewportSize({width: 1280, height: 800});
   });
   it('a click on evidence leads to the event in the timeline', async () => {
@@ -199,6 +205,13 @@ describe('other pages', () => {
       expect(await at.page.textContent('h1')).toBe(analysis.title);
       expect(await at.page.locator('.state.bad').count(), analysis.name).toBe(0);
     }
+  });
+  it('a table of zeros has no chart', async () => {
+    const all = ['devices', 'steps'].flatMap((name) => analysed(TRACE, 'overlap', name));
+    expect(all.every((row) => row.hidden_ns === 0 && row.exposed_ns === 0)).toBe(true);
+    await at.go('#/ask/overlap');
+    await at.page.waitForSelector('section[aria-label="steps"] .data');
+    expect(await at.page.locator('main figure').count()).toBe(0);
   });
   it('an unknown address says so and leads on', async () => {
     await at.go('#/ask/nonsense');

@@ -92,13 +92,8 @@ def warn_of_too_few_steps(
         if window.opened == 0 and not window.is_given_up:
             notices.warn(_never_came(window, steps, epochs, by_command))
             is_told = True
-        elif window.cut_by_the_end is not None and window.schedule.active is not None:
-            held = counted(window.cut_by_the_end)
-            if window.schedule.by_batch:
-                held += f", and {window.schedule} were asked for"
-            else:
-                held = f"{window.cut_by_the_end} of {window.schedule.active} steps"
-            notices.warn(f"the run ended within the {window.kind} window: it holds {held}")
+        elif window.is_cut_by_the_end and window.schedule.active is not None:
+            notices.warn(f"the run ended within the {window.kind} window: it holds {window.held}")
     may_train = is_training or has_loader or (has_loader is None and not by_command)
     if steps == 0 and not is_told and may_train:
         lack = "the recording has no steps: no rate, and no time or energy per step"

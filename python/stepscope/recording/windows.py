@@ -93,7 +93,7 @@ class ScheduledWindow:
         self._spent_ns = 0  # of the training's time, for the window that is open or was just closed
         self.opened = 0  # how often
         self.completed = 0  # how often something was recorded
-        self.cut_by_the_end: int | None = None  # steps that the last one holds, if the end cut it
+        self.is_cut_by_the_end = False
 
     @property
     def kind(self) -> str:
@@ -104,6 +104,13 @@ class ScheduledWindow:
     def is_given_up(self) -> bool:
         """Whether an error of its own ended it, which was told."""
         return self._given_up
+
+    @property
+    def held(self) -> str:
+        """How much of what was asked for the last one holds."""
+        if self.schedule.by_batch:
+            return f"{counted(self._steps)}, and {self.schedule} were asked for"
+        return f"{self._steps} of {counted(self.schedule.active or 0)}"
 
     @property
     def is_open(self) -> bool:
@@ -160,12 +167,9 @@ class ScheduledWindow:
             return
         self.completed += 1
         if reason in ("stop", "exit"):
-            self.cut_by_the_end = self._steps
+            self.is_cut_by_the_end = True
         if reason == "epoch" and self._steps < (self.schedule.active or 0):
-            self._notices.warn(
-                f"an epoch ended within the {self.kind} window: it holds {self._steps} of "
-                f"{counted(self.schedule.active or 0)}"
-            )
+            self._notices.warn(f"an epoch ended within the {self.kind} window: it holds {self.held}")
         known = {"kind": self.kind, "first_step": self._first_step, "steps": self._steps}
         self._notices.add_window({**known, "closed": reason, **facts})
 

@@ -9,6 +9,7 @@
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/durations.h"
 #include "analysis/key_columns.h"
+#include "analysis/known_occupancy.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -44,7 +45,8 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"blocks_per_sm", Type::kReal, Unit::kNone,
      "blocks for each multiprocessor, mean over its time; below 1 some have nothing to do"},
     {"occupancy_share", Type::kReal, Unit::kShare,
-     "of the warps a multiprocessor can hold, as the profiler estimates it; mean over its time"},
+     "of the warps a multiprocessor can hold, as the profiler estimates it; mean over its time; "
+     "null: it does not tell"},
 });
 constexpr std::array<std::string_view, 1> kBar = {"sum_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
@@ -96,7 +98,7 @@ Partial compute(const WindowView& window, bool with_memory) {
     group.durations.add(piece.length());
     if (const std::uint32_t entry = kernels.rows.find(piece.row); entry != base::RowSet::kNone) {
       group.blocks_per_sm.add(kernels.blocks_per_sm[entry], piece.length());
-      group.occupancy_percent.add(kernels.occupancy_percent[entry], piece.length());
+      group.occupancy_percent.add(known_occupancy(kernels, entry), piece.length());
     }
   }
   Partial out;

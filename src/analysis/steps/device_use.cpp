@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/arithmetic/sorted_runs.h"
+#include "analysis/known_occupancy.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -50,8 +51,7 @@ struct Kernels {
       ends.push_back({ran.end, -*blocks});
       use.filled_for += ran.length();
     }
-    const float percent = kernels.occupancy_percent[entry];
-    if (percent >= 0) {
+    if (const float percent = known_occupancy(kernels, entry); percent >= 0) {
       use.occupancy += static_cast<double>(percent) / 100 * static_cast<double>(ran.length());
       use.occupancy_for += ran.length();
     }

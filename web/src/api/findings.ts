@@ -21,6 +21,7 @@ export interface Finding {
   detail: string;
   measured: {name: string; value: number; threshold: number | null; unit: string} | null;
   gain_per_step: Gain | null;
+  remaining_gain_per_step: Gain | null; // once the findings above are mended
   confidence: string;
   ranks: number[];
   evidence: Evidence[];
@@ -50,6 +51,7 @@ const finding = object<Finding>({
     }),
   ),
   gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
+  remaining_gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
   confidence: or(text, ''),
   ranks: or(list(number), []),
   evidence: or(

@@ -8,6 +8,7 @@ import {
   middleCuts,
   shortName,
   sinceFirst,
+  tableTitle,
 } from './cells';
 
 const column = (name: string, unit: Column['unit'], type = 'integer', about = ''): Column => ({
@@ -88,4 +89,12 @@ describe('names too long for their place', () => {
     expect(cuts[3]).toBe('aten::mm');
     expect(middleCuts([names[0]!, names[0]!], 34)[0]).toBe(middleCut(names[0]!, 34));
   });
+});
+
+it('titles of tables are words', () => {
+  expect(['gpus', 'host_ops', 'tensor_cores'].map(tableTitle)).toEqual([
+    'GPUs',
+    'Host ops',
+    'Tensor cores',
+  ]);
 });

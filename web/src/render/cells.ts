@@ -64,6 +64,7 @@ const ENDINGS: readonly (readonly [Column['unit'], string])[] = [
 const SPELLED: Readonly<Record<string, string>> = {
   sm: 'SM',
   gpu: 'GPU',
+  gpus: 'GPUs',
   cpu: 'CPU',
   mfu: 'MFU',
   hfu: 'HFU',
@@ -82,6 +83,13 @@ export function columnTitle(column: Column): string {
     .map((word) => SPELLED[word] ?? word)
     .join(' ')
     .replace('tflop per second', 'TFLOP/s');
+}
+
+// "host_ops" → "Host ops", "gpus" → "GPUs"
+export function tableTitle(name: string): string {
+  const words = name.split(/[_-]/).map((word) => SPELLED[word] ?? word);
+  const text = words.join(' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function isNumber(column: Column): boolean {

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Track} from '../api/tracks';
-import {arranged, layOutTracks, visibleTracks} from './layout';
+import {arranged, groupInView, layOutTracks, visibleTracks} from './layout';
 
 const track = (
   id: number,
@@ -95,5 +95,17 @@ describe('the layout', () => {
     expect(seen[0]).toBeLessThanOrEqual(100);
     expect(seen).toContain(102);
     expect(seen.length).toBeLessThan(8);
+  });
+  it('knows the group of the first rows in view once its heading is scrolled away', () => {
+    const layout = layOutTracks(
+      Array.from({length: 40}, (_, i) => track(i, i < 20 ? 'one' : 'two')),
+      new Set(),
+    );
+    const second = layout.groups[1]!.y;
+    expect(groupInView(layout, 0)).toBe('');
+    expect(groupInView(layout, 30)).toBe('one');
+    expect(groupInView(layout, second - 10)).toBe('');
+    expect(groupInView(layout, second)).toBe('');
+    expect(groupInView(layout, second + 30)).toBe('two');
   });
 });

@@ -147,3 +147,11 @@ export function visibleTracks(layout: Layout, top: number, height: number): Trac
   for (let i = low; i < tracks.length && tracks[i]!.y < top + height; ++i) found.push(tracks[i]!);
   return found;
 }
+
+// The group whose rows come first below this scroll position, where its heading is above; empty where
+// a heading is there to read, or comes so soon that two would stand on each other.
+export function groupInView(layout: Layout, scroll: number): string {
+  const at = layout.groups.findLastIndex((group) => group.y < scroll);
+  const next = layout.groups[at + 1]?.y ?? layout.height;
+  return at < 0 || next - scroll < HEADING ? '' : layout.groups[at]!.name;
+}

@@ -3,6 +3,7 @@ import {computed, signal} from '@preact/signals';
 import {type Findings, findings} from '../api/findings';
 import {address, forgetToken, getJson, setVersion} from '../api/http';
 import {progress as decodeProgress, run as decodeRun, type Progress, type Run} from '../api/run';
+import {type Summary, summary} from '../api/summary';
 import {type Analysis, type Answer, analyses, answer} from '../api/tables';
 import {type Tracks, tracks} from '../api/tracks';
 import {Kept, LOADING, type Loaded, load, messageOf} from './loaded';
@@ -74,6 +75,11 @@ export function answerOf(analysis: Analysis, options: Readonly<Record<string, st
 const found = new Kept<Findings>(1);
 export function findingsOf() {
   return found.get('', () => getJson(findings, 'api/findings'));
+}
+
+const first = new Kept<Summary>(1);
+export function summaryOf() {
+  return first.get('', () => getJson(summary, 'api/summary'));
 }
 
 const drawn = new Kept<Tracks>(1);

@@ -1,6 +1,7 @@
 // Any analysis, drawn from its descriptor alone: its question, settings, remarks, charts and tables.
 // What the command line can show is reachable here.
 import {type Analysis, type Answer, columnIndex, type Table} from '../api/tables';
+import {tableTitle} from '../render/cells';
 import {href, refine, route} from '../state/route';
 import {answerOf, descriptors, readyRun} from '../state/run';
 import {Drawn} from './charts/drawn';
@@ -131,7 +132,7 @@ export function Answered({answer}: {answer: Answer}) {
       <Remarks texts={answer.remarks} />
       {full.map((table) => (
         <section class="card" key={table.shape.name} aria-label={table.shape.name}>
-          <h2 class="table-title">{table.shape.name.replaceAll(/[_-]/g, ' ')}</h2>
+          <h2 class="table-title">{tableTitle(table.shape.name)}</h2>
           <p>{`A row is ${table.shape.about}.`}</p>
           <Drawn table={table} causes={isOfCauses(answer, table.shape.name)} />
           <DataTable table={table} />

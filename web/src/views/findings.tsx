@@ -3,7 +3,8 @@ import {useState} from 'preact/hooks';
 import type {Evidence, Finding, Findings} from '../api/findings';
 import type {Column} from '../api/tables';
 import {figureText} from '../render/cells';
-import {durationText, listText} from '../render/numbers';
+import {gainText} from '../render/gain';
+import {counted, durationText, listText} from '../render/numbers';
 import {copy, tableCsv} from '../state/copying';
 import {findingsOf} from '../state/run';
 import {Code} from './code';
@@ -54,7 +55,7 @@ function Found({found}: {found: Findings}) {
       )}
       {found.not_judged.length > 0 && (
         <details class="not-judged">
-          <summary>{`${found.not_judged.length} rules could not be judged`}</summary>
+          <summary>{`${counted(found.not_judged.length, 'rule')} could not be judged`}</summary>
           <ul>
             {found.not_judged.map((rule) => (
               <li key={rule.rule}>
@@ -140,13 +141,19 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
           <p>
             <Prose text={finding.detail} />
           </p>
+          {gain !== null && gain.high_ns > 0 && step !== null && (
+            <p class="soft small numbers what-it-brings">
+              Gain: <b>{gainText(gain, finding.remaining_gain_per_step, step)}</b>
+            </p>
+          )}
           {measured !== null && (
-            <p class="soft small numbers">
+            <p class="soft small numbers measured">
               {measured.name}: <b>{figureText(measured.value, unit)}</b>
               {measured.threshold !== null &&
+                measured.threshold > 0 &&
                 ` (threshold ${figureText(measured.threshold, unit)})`}
               {finding.confidence !== '' && ` · confidence ${finding.confidence}`}
-              {finding.ranks.length > 0 && ` · rank ${listText(finding.ranks)}`}
+              {finding.ranks.length > 0 && ` · rank\u00a0${listText(finding.ranks)}`}
             </p>
           )}
           {finding.evidence.length > 0 && (
@@ -178,6 +185,9 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
               </p>
             </>
           )}
+          <p class="soft small">
+            <Prose text={`More about this: \`stepscope advise --explain ${finding.rule}\``} />
+          </p>
         </div>
       </div>
     </details>

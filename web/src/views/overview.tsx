@@ -2,10 +2,17 @@
 // are, how the ranks compare, and what was odd about the data.
 import type {Analysis, Answer} from '../api/tables';
 import {href} from '../state/route';
-import {answerOf, descriptors, readyRun} from '../state/run';
+import {answerOf, descriptors, readyRun, summaryOf} from '../state/run';
 import {FindingsCard} from './findings';
 import {NotesCard} from './notes';
-import {GpuCard, RanksCard, RecordedCard, StepTimesCard, WhereCard} from './overview_cards';
+import {
+  GpuCard,
+  MachineCard,
+  RanksCard,
+  RecordedCard,
+  StepTimesCard,
+  WhereCard,
+} from './overview_cards';
 import {Facts} from './overview_facts';
 import {Empty, When} from './states';
 
@@ -22,7 +29,13 @@ export function OverviewPage() {
         <When of={descriptors.value}>
           {(all) => (
             <>
-              {hasTrace && <TraceCards all={all} />}
+              {hasTrace && (
+                <When of={summaryOf().value}>
+                  {(first) =>
+                    first.traced ? <TraceCards all={all} /> : <MachineCards all={all} />
+                  }
+                </When>
+              )}
               {hasRecording && (
                 <Ask all={all} name="time">
                   {(answer) => <RecordedCard answer={answer} />}
@@ -79,6 +92,15 @@ function TraceCards({all}: {all: readonly Analysis[]}) {
         {(steps) => <StepTimesCard steps={steps} />}
       </Ask>
     </div>
+  );
+}
+
+// Where no profiler ran, what is known of GPUs was sampled.
+function MachineCards({all}: {all: readonly Analysis[]}) {
+  return (
+    <Ask all={all} name="system">
+      {(system) => <MachineCard system={system} />}
+    </Ask>
   );
 }
 

@@ -1,9 +1,11 @@
 // The cards of the overview, each drawn from one answer.
+import type {Summary} from '../api/summary';
 import {type Answer, columnIndex, numberAt, type Table, tableOf, valueAt} from '../api/tables';
 import {cellText} from '../render/cells';
 import {seriesColours} from '../render/colours';
 import {bytesText, durationText, numberText, shareText} from '../render/numbers';
 import {go, href} from '../state/route';
+import {summaryOf} from '../state/run';
 import {Bars, Legend} from './charts/bars';
 import {Columns} from './charts/columns';
 import {CopyButtons} from './copy_buttons';
@@ -45,6 +47,13 @@ function stackedLines(
   });
 }
 
+// What the report says behind titles that are about traced steps alone.
+function OfTraced() {
+  const first = summaryOf().value;
+  if (first.state !== 'ready' || first.value.traced_mark === null) return null;
+  return <span class="of-traced">{first.value.traced_mark}</span>;
+}
+
 // GPU time by what it does, and the average step with every moment counted once.
 export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
   const gpu = tableOf(devices, 'devices');
@@ -69,7 +78,10 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
   };
   return (
     <section class="card w8" aria-label="Where the step time goes">
-      <h2>Where the step time goes</h2>
+      <h2>
+        Where the step time goes
+        <OfTraced />
+      </h2>
       {gpu !== undefined && hasGpu && (
         <>
           <p>The wall time of the steps as each GPU spends it. Idle: it has nothing to do.</p>
@@ -145,12 +157,19 @@ function ratio(table: Table, name: string, of: readonly string[]): number {
 
 export function GpuCard({overview}: {overview: Answer}) {
   const devices = tableOf(overview, 'devices');
+  const first = summaryOf().value;
+  const said =
+    first.state === 'ready'
+      ? first.value.facts.find((fact) => fact.name === 'GPU')?.text
+      : undefined;
   if (devices === undefined || devices.rows.length === 0) {
     return (
       <section class="card w4">
         <h2>GPU</h2>
         <p>
-          The trace has no GPU work: it was recorded on the CPU alone, or without CUDA activities.
+          {said === undefined
+            ? 'The trace has no GPU work: it was recorded on the CPU alone, or without CUDA activities.'
+            : `${said.charAt(0).toUpperCase()}${said.slice(1)}.`}
         </p>
       </section>
     );
@@ -217,7 +236,10 @@ export function StepTimesCard({steps}: {steps: Answer}) {
     <section class="card w12" aria-label="Step times">
       <div class="card-head">
         <div>
-          <h2>Step times</h2>
+          <h2>
+            Step times
+            <OfTraced />
+          </h2>
           <p>
             {ranks.length > 1 ? `Rank ${ranks[0]} of ${ranks.length}. ` : ''}
             How long each step took, until the GPU work it started had ended. Click one to see it in
@@ -325,8 +347,34 @@ export function RanksCard({overview}: {overview: Answer}) {
   );
 }
 
+// How busy machines and their GPUs were, by what was sampled of them.
+export function MachineCard({system}: {system: Answer}) {
+  const shown = ['machines', 'gpus'].flatMap((name) => tableOf(system, name) ?? []);
+  const full = shown.filter((table) => table.rows.length > 0);
+  if (full.length === 0) return null;
+  return (
+    <section class="card" aria-label="Machines">
+      <h2>Machines</h2>
+      <p>
+        What was sampled of them. <a href={href('system')}>Over time</a>
+      </p>
+      {full.map((table) => (
+        <DataTable key={table.shape.name} table={table} />
+      ))}
+    </section>
+  );
+}
+
+function recordedLine({facts}: Summary): string {
+  const steps = facts.find((fact) => fact.name === 'Steps')?.text;
+  return steps === undefined
+    ? 'What the processes recorded of themselves, traced or not. '
+    : `${steps}. `;
+}
+
 // What every process recorded of itself, also where nothing was traced.
 export function RecordedCard({answer}: {answer: Answer}) {
+  const first = summaryOf().value;
   const times = tableOf(answer, 'times');
   const steps = tableOf(answer, 'steps');
   if (times === undefined || times.rows.length === 0) return null;
@@ -336,7 +384,8 @@ export function RecordedCard({answer}: {answer: Answer}) {
     <section class="card" aria-label="Recorded steps">
       <h2>All recorded steps</h2>
       <p>
-        What the processes recorded of themselves, traced or not.{' '}
+        {first.state === 'ready' && recordedLine(first.value)}
+        {times.rows.length > 1 && `Drawn: rank ${rank}. `}
         <a href={href('ask/time')}>Time by range</a>
       </p>
       {steps !== undefined && rows.length > 0 && (

@@ -1,26 +1,14 @@
-// What was opened, in a few figures.
+// What was opened, in a few figures: those of the first lines of the report.
 import type {Run} from '../api/run';
+import type {Summary} from '../api/summary';
 import {bytesText, counted, countText, durationText} from '../render/numbers';
-import {titleOf} from '../state/run';
+import {summaryOf, titleOf} from '../state/run';
 import {type Fact, FactList} from './fact_list';
+import {When} from './states';
 
 export function Facts({run}: {run: Run}) {
   const info = run.info;
   if (info === null) return null;
-  const devices = new Map<string, number>();
-  for (const device of info.devices) devices.set(device.name, (devices.get(device.name) ?? 0) + 1);
-  const facts: Fact[] = [];
-  const say = (name: string, value: string, about: string) => facts.push({name, value, about});
-  const steps = info.steps;
-  if (steps !== null && steps.count > 0 && steps.mean_ns !== null) {
-    say('Mean step', durationText(steps.mean_ns), 'of the traced steps, on the host');
-    say('Traced steps', countText(steps.count), 'on all ranks together');
-  }
-  say('Ranks', countText(info.run.ranks), 'training processes in these files');
-  if (run.time !== null && run.time.length_ns > 0) {
-    say('Length', durationText(run.time.length_ns), 'from the first to the last event');
-  }
-  if (info.run.events > 0) say('Events', countText(info.run.events), 'of all kinds');
   const device = info.devices[0];
   const about = [
     device?.name,
@@ -36,7 +24,33 @@ export function Facts({run}: {run: Run}) {
         <h1>{titleOf(run)}</h1>
         <p>{about.join(' · ')}</p>
       </div>
-      <FactList look="figures" facts={facts} />
+      <When of={summaryOf().value}>
+        {(first) => <FactList look="figures" facts={figures(run, first)} />}
+      </When>
     </div>
   );
+}
+
+function figures(run: Run, first: Summary): Fact[] {
+  const facts: Fact[] = [];
+  const line = (name: string) => first.facts.find((fact) => fact.name === name)?.text;
+  const say = (name: string, value: string, about?: string) => facts.push({name, value, about});
+  if (first.step !== null) {
+    say(
+      'Mean step',
+      durationText(first.step.mean_ns),
+      first.step.of === 'recorded'
+        ? line('Steps')
+        : 'of the traced steps, until their GPU work has ended; of several ranks, the slowest',
+    );
+  }
+  if (first.recorded_steps !== null) say('Steps', first.recorded_steps, line('Steps'));
+  if (first.traced_steps !== null)
+    say('Traced steps', first.traced_steps, line('Traced steps') ?? line('Steps'));
+  if (run.info!.run.ranks > 0)
+    say('Ranks', countText(run.info!.run.ranks), 'training processes in these files');
+  if (first.length_ns > 0)
+    say('Length', durationText(first.length_ns), `Recorded ${line('Recorded') ?? ''}`);
+  if (run.info!.run.events > 0) say('Events', countText(run.info!.run.events), 'of all kinds');
+  return facts;
 }

@@ -2,6 +2,7 @@
 // then energy, steps, ranges and log lines, by the analyses that answer it; those that this program
 // does not have are not there.
 import {type Analysis, type Answer, type Table, tableOf} from '../api/tables';
+import {tableTitle} from '../render/cells';
 import {seriesColours} from '../render/colours';
 import {isOverTime, timeCurves} from '../render/over_time';
 import {LOADING, type Loaded} from '../state/loaded';
@@ -163,7 +164,7 @@ function OneAnalysis({analysis}: {analysis: Analysis}) {
               <Remarks texts={answer.remarks} />
               {drawn.slice(0, wanted?.length ?? 2).map((table) => (
                 <div key={table.shape.name} class="one-table">
-                  <h3 class="table-title">{table.shape.name.replaceAll(/[_-]/g, ' ')}</h3>
+                  <h3 class="table-title">{tableTitle(table.shape.name)}</h3>
                   <Drawn table={table} />
                   <DataTable table={table} most={10} />
                 </div>

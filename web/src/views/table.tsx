@@ -17,7 +17,6 @@ import {
   columnTitle,
   firstInstant,
   isNumber,
-  middleCut,
   shortName,
   sinceFirst,
 } from '../render/cells';
@@ -25,11 +24,11 @@ import {counted, durationText} from '../render/numbers';
 import {refine, route} from '../state/route';
 import {sortOf, withSort} from '../state/sorting';
 import {CopyButtons} from './copy_buttons';
+import {Cut} from './cut';
 import {evidenceLink} from './links';
-import {layOut} from './table_columns';
+import {layOut, roomsForNames} from './table_columns';
 
 const FIRST_ROWS = 100;
-const LONGEST_NAME = 50; // letters of a cell; the whole is in its tip
 
 function compare(a: Cell, b: Cell): number {
   if (typeof a === 'string' && typeof b === 'string')
@@ -114,6 +113,7 @@ export function DataTable({
   const {rows, heads} = useModel(table, columns, typed);
   const first = useMemo(() => firstInstant(table), [table]);
   const hasText = table.shape.columns.some((column) => column.type === 'text');
+  const rooms = useMemo(() => roomsForNames(table, columns), [table, columns]);
   const name = caption ?? table.shape.about;
   return (
     <div class="data">
@@ -194,6 +194,7 @@ export function DataTable({
                     depth={layout.depth}
                     leads={i === layout.lead}
                     linked={i === layout.linked}
+                    room={rooms.get(i)}
                   />
                 ))}
               </tr>
@@ -223,9 +224,10 @@ interface DataCellProps {
   depth: number;
   leads: boolean;
   linked: boolean; // leads to the timeline
+  room: number | undefined; // for long names, as a share of the table
 }
 
-function DataCell({table, row, at, first, depth, leads, linked}: DataCellProps) {
+function DataCell({table, row, at, first, depth, leads, linked, room}: DataCellProps) {
   const column = table.shape.columns[at]!;
   const value = sinceFirst(column, row[at] ?? null, first);
   const text = cellText(column, value);
@@ -257,16 +259,20 @@ function DataCell({table, row, at, first, depth, leads, linked}: DataCellProps) 
   if (isNumber(column)) {
     return <td class={`n${value === 0 || value === null ? ' zero' : ''}`}>{text}</td>;
   }
-  const short = typeof value === 'string' ? middleCut(shortName(text), LONGEST_NAME) : text;
+  const name = typeof value === 'string' ? <Cut text={shortName(text)} /> : text;
   const indent = leads && depth >= 0 ? Number(row[depth] ?? 0) : 0;
-  const style = indent > 0 ? {paddingLeft: `${10 + indent * 16}px`} : undefined;
+  const style = {
+    ...(indent > 0 ? {paddingLeft: `${10 + indent * 16}px`} : {}),
+    ...(room !== undefined ? {width: `${(100 * room).toFixed(1)}%`} : {}),
+  };
+  const look = `t${leads ? ' lead' : ''}${room !== undefined ? ' long' : ''}`;
   return (
-    <td class={`t${leads ? ' lead' : ''}${value === null ? ' zero' : ''}`} style={style}>
+    <td class={`${look}${value === null ? ' zero' : ''}`} style={style}>
       {link === null ? (
-        <span data-tip={text.length > 40 ? text : undefined}>{short}</span>
+        <span data-tip={text.length > 40 ? text : undefined}>{name}</span>
       ) : (
         <a href={link.href} data-tip={`${text}\n${link.about}`}>
-          {short}
+          {name}
         </a>
       )}
     </td>

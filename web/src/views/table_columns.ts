@@ -1,6 +1,7 @@
 // Which columns of a table are shown, as the command line chooses them: numbers that name something
 // and never change are said once, columns without any value are left out, the first text leads.
 import type {Table} from '../api/tables';
+import {shortName} from '../render/cells';
 
 const FIRST = 9;
 
@@ -38,4 +39,27 @@ export function layOut(table: Table, chosen?: readonly string[]): Layout {
   const first = wanted ? wanted.filter((i) => all.includes(i)) : all.slice(0, FIRST);
   const linked = lead >= 0 ? lead : columns.findIndex((column) => column.name === 'step');
   return {lifted, first, all, lead, linked, depth: isTree ? depth : -1};
+}
+
+const LONG_NAME = 44; // letters
+const LETTER = 0.0065; // of the width of a table that fills a window
+const LOOKED_AT = 100; // rows
+
+// Columns of long names share the room that figures leave, by how long most of their names are; a
+// few that are longer still lose their middle.
+export function roomsForNames(table: Table, columns: readonly number[]): Map<number, number> {
+  const lengths = new Map<number, number>();
+  for (const i of columns) {
+    if (table.shape.columns[i]!.type !== 'text') continue;
+    const letters = table.rows
+      .slice(0, LOOKED_AT)
+      .map((row) => (typeof row[i] === 'string' ? shortName(row[i]).length : 0))
+      .sort((a, b) => a - b);
+    const most = letters[Math.floor((letters.length - 1) * 0.9)] ?? 0;
+    if (most > LONG_NAME) lengths.set(i, most);
+  }
+  const sum = [...lengths.values()].reduce((total, length) => total + length, 0);
+  return new Map(
+    [...lengths].map(([i, length]) => [i, Math.min(length * LETTER, length / Math.max(sum, 1))]),
+  );
 }

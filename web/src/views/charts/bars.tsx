@@ -2,8 +2,9 @@
 // and named in a legend.
 import {middleCuts} from '../../render/cells';
 import {shareText} from '../../render/numbers';
+import {useWidth} from '../width';
 
-const LONGEST_LABEL = 34; // letters that the column of names has room for
+const LETTER = 6.9; // pixels of a letter, on average
 
 export interface BarPart {
   name: string;
@@ -49,18 +50,23 @@ export function Bars({
   const sums = lines.map((line) =>
     line.parts.reduce((sum, part) => sum + Math.max(part.value, 0), 0),
   );
+  const [list, width] = useWidth<HTMLUListElement>();
+  // The column of names is as wide as the longest wants to be, but at most a part of the whole.
+  const longest = Math.max(...lines.map((line) => line.label.length), 0) * LETTER;
+  const room = Math.max(90, Math.min(longest + 8, width * 0.42));
+  const letters = Math.max(12, Math.floor(room / LETTER));
   const names = middleCuts(
     lines.map((line) => line.label),
-    LONGEST_LABEL,
+    letters,
   );
   const most = whole ?? Math.max(...sums, 1e-30);
   return (
-    <ul class="bars" aria-label={label}>
+    <ul ref={list} class="bars" aria-label={label} style={{'--names': `${Math.round(room)}px`}}>
       {lines.map((line, i) => (
         <li key={i}>
           <span
             class="bar-name"
-            data-tip={line.tip ?? (line.label.length > LONGEST_LABEL ? line.label : undefined)}
+            data-tip={line.tip ?? (line.label.length > letters ? line.label : undefined)}
           >
             {line.href === undefined ? names[i] : <a href={line.href}>{names[i]}</a>}
           </span>

@@ -44,7 +44,13 @@ interface DrawnProps {
 export function Drawn({table, causes = false, value}: DrawnProps) {
   const drawing = table.shape.drawing;
   const found = useMemo(() => (drawing === null ? [] : groups(table, drawing)), [table, drawing]);
-  if (drawing === null || table.rows.length === 0 || drawing.parts !== '') return null;
+  if (drawing === null || drawing.parts !== '') return null;
+  // Nothing but zeros is an empty frame; the table says it in less room.
+  // Nor does a bar say anything that has none beside it.
+  const isLone = (group: Group) => group.table.rows.length === 1;
+  if (drawing.chart === 'bars' && drawing.y.length === 1 && found.every(isLone)) return null;
+  const isThere = (row: Row) => drawing.y.some((name) => (numberAt(table, row, name) ?? 0) !== 0);
+  if (!table.rows.some(isThere)) return null;
   return (
     <>
       {found.slice(0, MOST_GROUPS).map((group) => (

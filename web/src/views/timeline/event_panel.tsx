@@ -5,7 +5,7 @@ import {countText, durationText} from '../../render/numbers';
 import {copy} from '../../state/copying';
 import {refine} from '../../state/route';
 import {type Fact, FactList} from '../fact_list';
-import {PanelPart, panelName} from './panel';
+import {PanelName, PanelPart} from './panel';
 
 interface Props {
   details: EventDetails;
@@ -89,7 +89,7 @@ function Links(props: {
               onClick={() => props.goTo(ref)}
               data-tip={ref.name.length > 36 ? ref.name : undefined}
             >
-              <span>{panelName(ref.name)}</span>
+              <PanelName name={ref.name} />
               <i class="numbers">{durationText(ref.duration_ns)}</i>
             </button>
           </li>

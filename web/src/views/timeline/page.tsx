@@ -1,6 +1,6 @@
 // The timeline: names of the rows on the left, the canvas, and on the right what was chosen: an
 // event, a stretch of time, or the hits of a search.
-import {useSignal, useSignalEffect} from '@preact/signals';
+import {type Signal, useSignal, useSignalEffect} from '@preact/signals';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {getJson} from '../../api/http';
 import {
@@ -11,7 +11,7 @@ import {
   type Tracks,
 } from '../../api/tracks';
 import {RULER} from '../../render/frame';
-import {closedAtFirst, HEADING, type Layout} from '../../render/layout';
+import {closedAtFirst, groupInView, HEADING, type Layout} from '../../render/layout';
 import type {View} from '../../render/scale';
 import {returns} from '../../state/connection';
 import {copy, say, tableCsv, tableJson} from '../../state/copying';
@@ -63,6 +63,15 @@ async function copyView(form: 'CSV' | 'JSON', view: View): Promise<void> {
   }
 }
 
+function GroupInView({name}: {name: Signal<string>}) {
+  if (name.value === '') return null;
+  return (
+    <div class="group-pin" aria-hidden="true" style={{top: `${RULER}px`, height: `${HEADING}px`}}>
+      {name.value}
+    </div>
+  );
+}
+
 function Timeline({tracks}: {tracks: Tracks}) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -72,6 +81,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
   const [chosen, setChosen] = useState<EventDetails | null>(null);
   const [legend, setLegend] = useState(false);
   const under = useSignal<Under | null>(null);
+  const pinned = useSignal('');
   const {params} = route.value;
   const stretch = stretchOf(params);
   const query = params.q ?? '';
@@ -96,6 +106,17 @@ function Timeline({tracks}: {tracks: Tracks}) {
     if (view !== null) made.show(view, true);
     return () => made.destroy();
   }, [tracks]);
+
+  // The group of the first rows in view, where its heading is scrolled away.
+  useEffect(() => {
+    const rows = scroller.current!;
+    const look = () => {
+      pinned.value = layout === null ? '' : groupInView(layout, rows.scrollTop);
+    };
+    look();
+    rows.addEventListener('scroll', look, {passive: true});
+    return () => rows.removeEventListener('scroll', look);
+  }, [layout]);
 
   // Moving changes the address without an event; one that comes from elsewhere, a link or the
   // browser's back button, moves the view.
@@ -325,6 +346,8 @@ function Timeline({tracks}: {tracks: Tracks}) {
               ))}
             </div>
           </div>
+          <div class="stage-corner" style={{height: `${RULER}px`}} />
+          <GroupInView name={pinned} />
           <canvas
             ref={canvas}
             class="stage-canvas"

@@ -1,11 +1,10 @@
 // A part of the panel on the right: a title, a way to close it, what is inside.
 import type {ComponentChildren} from 'preact';
-import {middleCut, shortName} from '../../render/cells';
+import {shortName} from '../../render/cells';
+import {Cut} from '../cut';
 
-const LONGEST = 36; // letters that stand beside a figure
-
-export function panelName(name: string): string {
-  return middleCut(shortName(name), LONGEST);
+export function PanelName({name}: {name: string}) {
+  return <Cut text={shortName(name)} />;
 }
 
 export function PanelPart(props: {

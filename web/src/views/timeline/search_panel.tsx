@@ -10,7 +10,7 @@ import {LOADING, type Loaded, messageOf} from '../../state/loaded';
 import {refine} from '../../state/route';
 import {CopyButtons} from '../copy_buttons';
 import {When} from '../states';
-import {PanelPart, panelName} from './panel';
+import {PanelName, PanelPart} from './panel';
 import {hitsTable} from './statistics_table';
 
 interface Props {
@@ -93,7 +93,7 @@ export function SearchPanel({query, rank, short, goTo, close}: Props) {
                           data-tip={each.name}
                           onClick={() => refine({q: each.name})}
                         >
-                          <span>{panelName(each.name)}</span>
+                          <PanelName name={each.name} />
                           <i class="numbers">{`${countText(each.count)} × · ${durationText(each.total_ns)}`}</i>
                         </button>
                       </li>
@@ -118,7 +118,7 @@ export function SearchPanel({query, rank, short, goTo, close}: Props) {
                         goTo(hit);
                       }}
                     >
-                      <span>{panelName(hit.name)}</span>
+                      <PanelName name={hit.name} />
                       <i class="numbers">{`rank ${hit.rank} · ${durationText(hit.start_ns)} · ${durationText(hit.duration_ns)}`}</i>
                     </button>
                   </li>

@@ -8,6 +8,7 @@ import {type Hit, hitSlices, valueAt} from '../../render/hit';
 import {
   arranged,
   closedAtFirst,
+  HEADING,
   type Layout,
   layOutTracks,
   type TrackPlace,
@@ -146,7 +147,7 @@ export class Stage {
     if (place === undefined) return;
     const y = place.y + ref.depth * place.row;
     const room = this.height - RULER;
-    if (y < this.scroller.scrollTop + 20 || y > this.scroller.scrollTop + room - 60) {
+    if (y < this.scroller.scrollTop + HEADING || y > this.scroller.scrollTop + room - 60) {
       this.scroller.scrollTop = Math.max(0, y - room / 2);
     }
   }

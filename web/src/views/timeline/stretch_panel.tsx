@@ -11,7 +11,7 @@ import {refine} from '../../state/route';
 import {Bars, Legend} from '../charts/bars';
 import {CopyButtons} from '../copy_buttons';
 import {When} from '../states';
-import {PanelPart, panelName} from './panel';
+import {PanelName, PanelPart} from './panel';
 import {namesTable} from './statistics_table';
 
 export function StretchPanel({
@@ -133,7 +133,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
               onClick={() => refine({q: each.name})}
               data-tip={`${each.name}\n${each.kind.replaceAll('_', ' ')} · in all ${durationText(each.total_ns)} · the longest ${durationText(each.longest_ns)}`}
             >
-              <span>{panelName(each.name)}</span>
+              <PanelName name={each.name} />
               <i class="numbers">{`${countText(each.count)} × · ${durationText(each.self_ns)}`}</i>
             </button>
           </li>
