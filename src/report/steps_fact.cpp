@@ -91,12 +91,12 @@ std::string recorded_steps_fact(const Answers& answers) {
   std::string text = count_text(static_cast<std::uint64_t>(all.steps));
   const double rate = ranks.front().number("iterations_per_second");
   if (ranks.size() == 1) {
-    text += fmt::format(" · {} each ({})", step_text(rate), rates_text(rate, ranks.front()));
+    text += fmt::format(" · mean {} ({})", step_text(rate), rates_text(rate, ranks.front()));
   } else {
     const std::vector<TableLine> job = training(answers, "job");
     if (job.empty()) return {};
     const double mean = job.front().number("iterations_per_second");
-    text += fmt::format(" on each of {} ranks · {} each ({} of all ranks; {} on the slowest, {})",
+    text += fmt::format(" on each of {} ranks · mean {} ({} of all ranks; {} on the slowest, {})",
                         ranks.size(), step_text(mean), rates_text(mean, job.front()),
                         step_text(job.front().number("slowest_per_second")),
                         job.front().whole("slowest_rank"));
