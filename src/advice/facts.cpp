@@ -46,6 +46,20 @@ void Facts::add_spread(RankSteps& rank) const {
   rank.long_ns = lengths[lengths.size() - 1 - left_out];
 }
 
+std::optional<UntracedSteps> Facts::untraced(const RankSteps& rank) const {
+  if (table("steps", "times") == nullptr) return std::nullopt;  // its steps are those of all
+  for (const Line& line : lines("throughput", "phases", rank.rank)) {
+    const double rate = line.number("iterations_per_second");
+    // Traced steps may all be warm-up, and are not told as traced then.
+    const bool has_traced = line.whole("traced") > 0 || line.whole("iterations") > rank.steps;
+    if (line.text("phase") != "training" || !has_traced || rate <= 0) continue;
+    UntracedSteps out{line.number("measured"), 1e9 / rate};
+    if (line.has("wait_share")) out.wait_share = line.number("wait_share");
+    return out;
+  }
+  return std::nullopt;
+}
+
 bool Facts::on_gpu() const {
   const bool traced = table("stalls", "sorts") != nullptr;
   if (traced && no_device_work().empty()) return true;

@@ -32,6 +32,12 @@ struct RankSteps {
   double short_ns = 0, long_ns = 0;
 };
 
+// The steps of a rank that no profiler slowed, in a run of which only some were traced.
+struct UntracedSteps {
+  double steps = 0, step_ns = 0;                    // mean, without warm-up
+  std::optional<double> wait_share = std::nullopt;  // of them, the loop waited for data
+};
+
 // One sort of stall on one rank, per step and device.
 struct StallPerStep {
   double count = 0;
@@ -62,6 +68,8 @@ class Facts {
   bool on_gpu() const;
 
   const std::vector<RankSteps>& ranks() const { return ranks_; }
+  // Nothing where the steps of this rank are all there is to know about.
+  std::optional<UntracedSteps> untraced(const RankSteps& rank) const;
   StallPerStep stall(const RankSteps& rank, std::string_view sort) const;
   // Idle time of launching that other stalls may bring about: a device that ran dry has lost the
   // lead of the host.

@@ -29,7 +29,13 @@ struct Figure {
   double value = 0;
   base::Unit unit = base::Unit::kNone;
   std::string text = {};
+  bool is_kernel = false;  // a C++ name: people are shown what tells it apart, programs all of it
 };
+inline Figure kernel(std::string_view name) {
+  Figure out(name);
+  out.is_kernel = true;
+  return out;
+}
 inline Figure share(double value) { return {value, base::Unit::kShare}; }
 inline Figure nanos(double value) { return {value, base::Unit::kNanos}; }
 inline Figure bytes(double value) { return {value, base::Unit::kBytes}; }
@@ -47,6 +53,7 @@ struct Measure {
   double value = 0;
   double threshold = 0;
   base::Unit unit = base::Unit::kShare;
+  double whole_ns = 0;  // what a share is a part of; 0: of no length of time
 };
 
 // Something to look at or to jump to.
@@ -86,6 +93,7 @@ struct Finding {
   std::optional<Gain> remaining =
       std::nullopt;  // of the gain, once the findings before it are mended
   Confidence confidence = Confidence::kMedium;
+  bool after_others = false;  // others of its level are to be mended first, since they may cause it
   std::vector<Change> changes = {};  // the first is the one to try first
   std::string verify = {};
   std::string page() const { return "docs/advice/" + std::string(rule) + ".md"; }

@@ -28,8 +28,10 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
   finding.level = facts.level(rule.id, worst.share).value_or(Level::kInfo);
   // One step, or a recording without marks of steps, may be warm-up.
   if (worst.rank->steps < 2) finding.level = std::min(finding.level, Level::kWarning);
-  finding.measured = {
-      .name = {}, .value = worst.share, .threshold = facts.threshold_of(rule.id, finding.level)};
+  finding.measured = {.name = {},
+                      .value = worst.share,
+                      .threshold = facts.threshold_of(rule.id, finding.level),
+                      .whole_ns = worst.rank->step_ns};
   for (const Weighed& one : ranks) finding.ranks.push_back(one.rank->rank);
   const double low = std::clamp(low_ns, 0.0, worst.rank->step_ns);
   const double noise = high_ns > 0 ? kNoise * worst.rank->median_ns : 0;

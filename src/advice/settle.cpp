@@ -1,7 +1,9 @@
 #include "advice/settle.h"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
@@ -56,6 +58,7 @@ void share_launching(const Facts& facts, Advice& advice) {
                facts.level(kLaunchBound.id, left / rank->step_ns).value_or(Level::kInfo));
   launch->measured.threshold = facts.threshold_of(kLaunchBound.id, launch->level);
   launch->confidence = std::min(launch->confidence, Confidence::kMedium);
+  launch->after_others = true;
   launch->detail.form +=
       " Some or all of it may be the lead that the CPU loses to other findings: mend those "
       "first.";
@@ -79,10 +82,10 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
 // Memory that fails stops the job: nothing is worth more. The rest of what has no gain comes last.
 // Of what has one, the level goes before the gain: a critical finding is where the time surely
 // goes, while the bounds of a lesser one may be wide.
-std::tuple<int, int, base::Nanos> weight(const Finding& finding) {
+std::tuple<int, int, bool, base::Nanos> weight(const Finding& finding) {
   const int level = static_cast<int>(finding.level);
-  if (finding.gain) return {1, level, finding.gain->middle()};
-  return {finding.level == Level::kCritical ? 2 : 0, level, 0};
+  if (finding.gain) return {1, level, !finding.after_others, finding.gain->middle()};
+  return {finding.level == Level::kCritical ? 2 : 0, level, true, 0};
 }
 
 // What a finding still brings when all before it are mended: together they cannot save more than
@@ -100,6 +103,29 @@ void add_remaining(Advice& advice) {
   }
 }
 
+// Of a run of several ranks: whose finding it is, and whose figures are told.
+void name_ranks(const Facts& facts, Advice& advice) {
+  constexpr std::size_t kNamed = 3;
+  if (facts.ranks().size() < 2) return;
+  for (Finding& finding : advice.findings) {
+    if (finding.ranks.empty()) continue;
+    if (finding.ranks.size() > 1 && finding.measured.whole_ns > 0) {
+      finding.measured.name +=
+          " (of rank " + std::to_string(finding.ranks.front()) + ", the worst)";
+    }
+    if (finding.ranks.size() >= facts.ranks().size()) continue;
+    std::vector<std::int32_t> ranks = finding.ranks;
+    std::ranges::sort(ranks);
+    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+    for (std::size_t i = 0; i < std::min(kNamed, ranks.size()); ++i) {
+      const bool is_last = i + 1 == ranks.size();
+      text += (i == 0 ? "" : is_last ? " and " : ", ") + std::to_string(ranks[i]);
+    }
+    if (ranks.size() > kNamed) text += " and " + std::to_string(ranks.size() - kNamed) + " more";
+    finding.title.form += " (" + text + ")";
+  }
+}
+
 }  // namespace
 
 void settle(const Facts& facts, Advice& advice) {
@@ -108,6 +134,7 @@ void settle(const Facts& facts, Advice& advice) {
   std::ranges::stable_sort(
       advice.findings, [](const Finding& a, const Finding& b) { return weight(a) > weight(b); });
   add_remaining(advice);
+  name_ranks(facts, advice);
 }
 
 }  // namespace stepscope::advice

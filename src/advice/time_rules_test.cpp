@@ -237,6 +237,15 @@ TEST(LaunchBound, GivesWayToWhatLetsTheDeviceRunDry) {
   EXPECT_EQ(launch->gain->low, 0);
 }
 
+// The text says that the others are to be mended first, and so does the order.
+TEST(LaunchBound, OfOneLevelComesBehindWhatMayCauseIt) {
+  const Advice advice = launching(3'400'000).stall("sync", 700'000).advise();
+  ASSERT_EQ(advice.findings.size(), 2U);
+  EXPECT_EQ(advice.findings[0].rule, "host-sync");
+  EXPECT_EQ(advice.findings[0].level, advice.findings[1].level);
+  EXPECT_GT(advice.findings[1].gain->middle(), advice.findings[0].gain->middle());
+}
+
 TEST(LaunchBound, StaysWhereTheOtherCauseIsSmall) {
   const Advice advice = launching(8'000'000).stall("sync", 400'000).advise();
   ASSERT_EQ(advice.findings.front().rule, "launch-bound");

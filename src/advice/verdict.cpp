@@ -1,6 +1,7 @@
 #include "advice/verdict.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace stepscope::advice {
 namespace {
@@ -13,7 +14,14 @@ double after(const Advice& advice, base::Nanos gain) {
 Sentence step_text(const Facts& facts, const Advice& advice) {
   Sentence out{"A step takes {}", {nanos(static_cast<double>(advice.step_ns))}};
   const auto slowest = std::ranges::max_element(facts.ranks(), {}, &RankSteps::step_ns);
-  if (slowest == facts.ranks().end() || slowest->steps < 2 || slowest->long_ns <= 0) return out;
+  if (slowest == facts.ranks().end()) return out;
+  if (facts.untraced(*slowest)) out.form = "A traced step takes {}";
+  if (slowest->steps > 1) out.form += " on average";
+  if (facts.ranks().size() > 1) {
+    out.form += " on rank {}, the slowest";
+    out.figures.push_back({static_cast<double>(slowest->rank), base::Unit::kId});
+  }
+  if (slowest->steps < 2 || slowest->long_ns <= 0) return out;
   constexpr double kAlike = 0.01;  // such steps need no range
   if (slowest->short_ns > 0 && slowest->long_ns - slowest->short_ns < kAlike * slowest->median_ns) {
     return out;
@@ -24,8 +32,11 @@ Sentence step_text(const Facts& facts, const Advice& advice) {
   if (slowest->short_ns <= 0) {
     out.form += " (median {}; 19 of 20 take at most {})";
   } else {
-    out.form += many ? " (median {}; 9 of 10 take {} to {})" : " (median {}; all {} take {} to {})";
-    if (!many) out.figures.push_back(count(static_cast<double>(slowest->steps)));
+    const bool both = slowest->steps == 2;
+    out.form += many   ? " (median {}; 9 of 10 take {} to {})"
+                : both ? " (median {}; both take {} to {})"
+                       : " (median {}; all {} take {} to {})";
+    if (!many && !both) out.figures.push_back(count(static_cast<double>(slowest->steps)));
     out.figures.push_back(nanos(slowest->short_ns));
   }
   out.figures.push_back(nanos(slowest->long_ns));
@@ -118,24 +129,42 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
                  {why.empty() ? std::string_view(shapes) : std::string_view(why)}});
 }
 
-// What steps take that no profiler slowed, where a run recorded those too.
 void add_untraced(const Facts& facts, const Advice& advice, std::vector<Sentence>& out) {
   if (advice.findings.empty()) return;  // no figures
-  if (facts.lines("steps", "times").empty() || facts.ranks().empty()) return;
-  const RankSteps& traced = facts.ranks().front();
-  for (const Line& line : facts.lines("throughput", "phases", traced.rank)) {
-    const double rate = line.number("iterations_per_second");
-    if (line.text("phase") != "training" || line.whole("traced") == 0 || rate <= 0) continue;
-    out.push_back(
-        {traced.steps == 1
-             ? "These figures are of {} traced step, which tracing may slow: the {} others take {} "
-               "each."
-             : "These figures are of {} traced steps, which tracing may slow: the {} others take "
-               "{} each.",
-         {count(static_cast<double>(traced.steps)), count(line.number("measured")),
-          nanos(1e9 / rate)}});
-    return;
+  const auto slowest = std::ranges::max_element(facts.ranks(), {}, &RankSteps::step_ns);
+  if (slowest == facts.ranks().end()) return;
+  const auto others = facts.untraced(*slowest);
+  if (!others) return;
+  out.push_back(
+      {slowest->steps == 1
+           ? "These figures are of {} traced step, which tracing may slow: {} others, without "
+             "warm-up, take {} on average."
+           : "These figures are of {} traced steps, which tracing may slow: {} others, "
+             "without warm-up, take {} on average.",
+       {count(static_cast<double>(slowest->steps)), count(others->steps), nanos(others->step_ns)}});
+}
+
+// Whether it says that time could be saved, if only a little.
+bool offers_time(const Finding& finding) {
+  return finding.level >= Level::kNotice && finding.gain && finding.gain->high > 0;
+}
+
+// "Healthy" is for runs that nothing can be gained of: others have no grave fault.
+Sentence health_of(const Advice& advice) {
+  const Figure judged = count(static_cast<double>(advice.judged));
+  const auto offers = std::ranges::count_if(advice.findings, offers_time);
+  if (offers > 0) {
+    return {offers == 1 ? "No grave fault: none of {} rules gives a warning. {} finding below may "
+                          "still save time, unless the run is meant to be so."
+                        : "No grave fault: none of {} rules gives a warning. {} findings below may "
+                          "still save time, unless the run is meant to be so.",
+            {judged, count(static_cast<double>(offers))}};
   }
+  return {advice.findings.empty()
+              ? "Healthy: none of {} rules found anything to mend."
+              : "Healthy: none of {} rules found a fault. What is below is good "
+                "to know and costs no time that could be saved.",
+          {judged}};
 }
 
 }  // namespace
@@ -154,12 +183,7 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
     return out;
   }
   if (advice.healthy) {
-    out.push_back(
-        {advice.findings.empty()
-             ? "Healthy: none of {} rules found anything to mend."
-             : "Healthy: none of {} rules found a fault. What is below costs time, but may be "
-               "meant: a choice.",
-         {count(static_cast<double>(advice.judged))}});
+    out.push_back(health_of(advice));
     add_ceiling(facts, out);
   }
   const Figure judged = count(static_cast<double>(advice.judged));

@@ -122,8 +122,8 @@ void add_run(base::Table& table, const RunView& view, const std::vector<RankStep
 
 void add_rank(base::Table& table, const RankSteps& rank) {
   Durations d = rank.durations();
-  std::vector<Cell> row = {rank.rank,         d.count(),          d.mean(),
-                           d.percentile(0.5), d.percentile(0.95), d.standard_deviation(),
+  std::vector<Cell> row = {rank.rank,        d.count(),          d.mean(),
+                           d.median(),       d.percentile(0.95), d.standard_deviation(),
                            rank.per_second()};
   const auto all = static_cast<double>(d.sum());
   for (const base::Nanos part : rank.sum()) row.emplace_back(static_cast<double>(part) / all);

@@ -256,8 +256,8 @@ TEST(Checks, RealMachineHasADisk) {
 }
 
 TEST(DoctorInterpreter, NamesTheOneThatWasAskedFor) {
-  const Check check = found(interpreter_checks({}, "ended with status 127", true, "/no/python"),
-                            "python");
+  const Check check =
+      found(interpreter_checks({}, "ended with status 127", true, "/no/python"), "python");
   EXPECT_EQ(check.value, "/no/python cannot be run");
   EXPECT_EQ(check.todo.find("on PATH"), std::string::npos);
 }

@@ -96,9 +96,8 @@ std::vector<Check> examine(const Examination& asked) {
     append(checks, checks_of(returned[i], errands[i], kFirst[i].name));
     if (i == 0) append(checks, checks_of(cupti.front(), later.front(), kCupti.name));
   }
-  append(checks,
-         interpreter_checks(facts, complaint(returned[chosen], errands[chosen]), sees_gpu(checks),
-                            examination.place.python));
+  append(checks, interpreter_checks(facts, complaint(returned[chosen], errands[chosen]),
+                                    sees_gpu(checks), examination.place.python));
   if (!examination.bench) return checks;
 
   // One after the other: they would slow each other down.

@@ -29,9 +29,10 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, upper);
+  if (values.size() % 2 == 1) return *upper;
+  return (*std::ranges::max_element(values.begin(), upper) + *upper) / 2;
 }
 
 }  // namespace stepscope::doctor

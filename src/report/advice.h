@@ -21,6 +21,8 @@ std::string measure_text(const advice::Measure& measure);
 // What shows the first event of a finding's evidence, to be typed: "stepscope serve a.json --event
 // 0.0.12"; empty where there is no event, or nobody typed a path.
 std::string open_command(const advice::Advice& advice, const advice::Finding& finding);
+// What to type for a change, with the path of this run in a command.
+std::string code_text(const advice::Advice& advice, const advice::Change& change);
 // What shows the page of its rule, wherever the program was installed: "stepscope advise --explain
 // host-sync".
 std::string explain_command(const advice::Finding& finding);

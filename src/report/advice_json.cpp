@@ -60,6 +60,12 @@ void write_finding(JsonWriter& json, const advice::Finding& finding) {
     optional_member(json, "window", evidence.window);
     optional_member(json, "step", evidence.step);
     optional_member(json, "event", evidence.event);
+    json.key("kernels");  // by their whole names, which the text shortens
+    json.begin_list();
+    for (const advice::Figure& figure : evidence.text.figures) {
+      if (figure.is_kernel) json.value(figure.text);
+    }
+    json.end_list();
     json.end_object();
   }
   json.end_list();

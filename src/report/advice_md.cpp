@@ -33,7 +33,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
     }
     for (const advice::Change& change : finding.changes) {
       out += fmt::format("\n{}\n", markdown_text(change.why));
-      if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", change.code);
+      if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", code_text(advice, change));
     }
     out += fmt::format("\nTo check: {} More: `{}`.\n\n", finding.verify, explain_command(finding));
   }

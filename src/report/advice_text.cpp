@@ -82,21 +82,21 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
   }
   for (const advice::Change& change : finding.changes) {
     out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
-    out += code_lines(change.code, look);
+    out += code_lines(code_text(advice, change), look);
   }
   out += labelled("check", finding.verify, look);
   return out + labelled("read", explain_command(finding), look);
 }
 
 // A finding that is not the first, where there is little room.
-std::string finding_line(const advice::Finding& finding, std::size_t number, base::Nanos step_ns,
-                         const Look& look) {
-  const std::string gain = gain_text(finding, step_ns);
+std::string finding_line(const advice::Finding& finding, std::size_t number,
+                         const advice::Advice& advice, const Look& look) {
+  const std::string gain = gain_text(finding, advice.step_ns);
   std::string out = heading(finding, number, look);
   if (!gain.empty()) out += labelled("gain", gain, look);
   if (!finding.changes.empty()) {
     const advice::Change& first = finding.changes.front();
-    out += labelled("change", first.why, look) + code_lines(first.code, look);
+    out += labelled("change", first.why, look) + code_lines(code_text(advice, first), look);
   }
   return out;
 }
@@ -124,11 +124,12 @@ std::string not_judged_whole(const advice::Advice& advice, const Look& look) {
 // A line for each thing to record: as many rules as have room.
 std::string not_judged_brief(const advice::Advice& advice, const Look& look) {
   std::string out = fmt::format(
-      "\n{}\n", styled(fmt::format("{} could not judge; what to record for them (--all: why, and "
-                                   "how)",
-                                   advice.not_judged.size() == 1
-                                       ? std::string("1 rule")
-                                       : fmt::format("{} rules", advice.not_judged.size())),
+      "\n{}\n", styled(advice.not_judged.size() == 1
+                           ? std::string("1 rule could not judge; what to record for it (--all: "
+                                         "why, and how)")
+                           : fmt::format("{} rules could not judge; what to record for them "
+                                         "(--all: why, and how)",
+                                         advice.not_judged.size()),
                        Style::kFaint, look));
   const std::size_t room = look.width > 40 ? look.width - 2 : 98;
   for (const auto& [wanted, rules] : rules_by_wanted(advice)) {
@@ -161,7 +162,7 @@ std::string advice_text(const advice::Advice& advice, const Look& look, AdviceLe
     ++number;
     const bool whole = length != AdviceLength::kFirst || number == 1;
     out += whole ? finding_text(finding, number, advice, look)
-                 : finding_line(finding, number, advice.step_ns, look);
+                 : finding_line(finding, number, advice, look);
   }
   if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
   return out + (length == AdviceLength::kWithReasons ? not_judged_whole(advice, look)

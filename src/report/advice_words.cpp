@@ -7,9 +7,33 @@
 #include "report/advice.h"
 #include "report/cell_text.h"
 #include "report/numbers.h"
+#include "report/short_names.h"
 #include "report/text_width.h"
 
 namespace stepscope::report {
+
+namespace {
+
+// Averages over steps: more digits than these tell nobody more.
+std::string counted_text(double count) {
+  constexpr double kFew = 9.95;
+  const double tenths = std::round(10 * count) / 10;
+  if (tenths == 0) return figure_text(count, base::Unit::kNone);
+  if (std::abs(count) >= kFew) return figure_text(std::round(count), base::Unit::kCount);
+  if (tenths == std::round(tenths)) return figure_text(tenths, base::Unit::kCount);
+  return fmt::format("{:.1f}", tenths);
+}
+
+// Kernels by the part of their name that people read.
+std::string written(const advice::Figure& figure) {
+  if (figure.text.empty()) {
+    return figure.unit == base::Unit::kCount ? counted_text(figure.value)
+                                             : figure_text(figure.value, figure.unit);
+  }
+  return printable(figure.is_kernel ? plain_name(figure.text) : figure.text);
+}
+
+}  // namespace
 
 std::string sentence_text(const advice::Sentence& sentence) {
   std::string out;
@@ -19,8 +43,7 @@ std::string sentence_text(const advice::Sentence& sentence) {
     out += left.substr(0, at);
     left.remove_prefix(at + 2);
     if (used == sentence.figures.size()) continue;
-    const advice::Figure& figure = sentence.figures[used++];
-    out += figure.text.empty() ? figure_text(figure.value, figure.unit) : printable(figure.text);
+    out += written(sentence.figures[used++]);
   }
   return out + std::string(left);
 }
@@ -28,8 +51,10 @@ std::string sentence_text(const advice::Sentence& sentence) {
 std::string gain_text(const advice::Finding& finding, base::Nanos step_ns) {
   if (!finding.gain || finding.gain->high == 0) return {};
   const auto [low, high] = *finding.gain;
+  const double whole =
+      finding.measured.whole_ns > 0 ? finding.measured.whole_ns : static_cast<double>(step_ns);
   const auto share = [&](base::Nanos part) {
-    return share_text(static_cast<double>(part) / static_cast<double>(step_ns));
+    return share_text(static_cast<double>(part) / whole);
   };
   std::string out = low == 0
                         ? fmt::format("at most {} per step ({})", duration_text(high), share(high))
@@ -68,6 +93,13 @@ std::string open_command(const advice::Advice& advice, const advice::Finding& fi
   return {};
 }
 
+std::string code_text(const advice::Advice& advice, const advice::Change& change) {
+  constexpr std::string_view kPath = "stepscope diff PATH ";
+  std::string code = change.code;
+  if (advice.path.empty() || !code.starts_with(kPath)) return code;
+  return fmt::format("stepscope diff {} {}", advice.path, code.substr(kPath.size()));
+}
+
 std::string missing_text(const advice::NotJudged& missing) {
   std::string out = fmt::format("{}.", printable(missing.why));
   if (!missing.record.empty()) out += fmt::format(" Record: {}.", missing.record);
@@ -86,6 +118,10 @@ std::vector<RulesByWanted> rules_by_wanted(const advice::Advice& advice) {
 
 std::string measure_text(const advice::Measure& measure) {
   std::string out = fmt::format("{}: {}", measure.name, figure_text(measure.value, measure.unit));
+  if (measure.unit == base::Unit::kShare && measure.whole_ns > 0) {
+    out += fmt::format(", {} of {}", duration_text(std::llround(measure.value * measure.whole_ns)),
+                       duration_text(std::llround(measure.whole_ns)));
+  }
   if (measure.threshold > 0) {
     out += fmt::format(" (threshold {})", figure_text(measure.threshold, measure.unit));
   }

@@ -21,6 +21,14 @@ std::string signed_hundredths(double value, double error) {
   return fmt::format("{}{}", percent < 0 && !is_zero ? "−" : "+", text);
 }
 
+// The error that says how many digits are shown. A change that is surely one must not look like
+// none: "−2.3 % ± 1.9 %", not "−2 % ± 2 %".
+double shown_error(double low, double high) {
+  const double error = (high - low) / 2;
+  const double nearest = std::min(std::abs(low), std::abs(high));
+  return low * high > 0 ? std::min(error, nearest) : error;
+}
+
 }  // namespace
 
 std::string times_as_much(double share) {
@@ -43,19 +51,19 @@ std::string amount_of_change_text(double share) {
 
 std::string bounded_share_text(double share, double low, double high) {
   constexpr double kLopsided = 0.1;
-  const double error = (high - low) / 2;
+  const double error = shown_error(low, high);
   if (high > kMostAsShare) {
     std::string least = signed_share_text(low, error);
     if (low > kMostAsShare) least.resize(least.find(' '));  // the unit once
     return fmt::format("{}, between {} and {}", signed_share_text(share, error), least,
                        signed_share_text(high, error));
   }
-  if (std::abs(low + error - share) > kLopsided * error) {
+  if (std::abs((low + high) / 2 - share) > kLopsided * (high - low) / 2) {
     return fmt::format("{}, between {} and {}", signed_share_text(share, error),
                        signed_share_text(low, error), signed_share_text(high, error));
   }
   return fmt::format("{} ± {}", signed_share_text(share, error),
-                     signed_share_text(error, error).substr(1));
+                     signed_share_text((high - low) / 2, error).substr(1));
 }
 
 std::string points_text(double change) {

@@ -85,15 +85,20 @@ std::string_view part_words(std::string_view part) {
   return found == kWords.end() ? part : found->second;
 }
 
-std::string time_text(double ns) { return duration_text(std::llround(ns)); }
+// A sentence has one unit: that of the longer of the two steps it is about.
+class OneUnit {
+ public:
+  explicit OneUnit(const TableLine& step)
+      : like_(std::llround(std::max(step.number("before_ns"), step.number("after_ns")))) {}
+  std::string text(double ns) const { return duration_text_like(std::llround(ns), like_); }
 
-// "41.5 → 52.0 ms": the unit once, where both have the same.
+ private:
+  base::Nanos like_;
+};
+
 std::string times_text(const TableLine& line) {
-  const std::string before = time_text(line.number("before_ns"));
-  const std::string after = time_text(line.number("after_ns"));
-  const std::size_t unit = before.rfind(' ');
-  const bool same = unit != std::string::npos && after.ends_with(before.substr(unit));
-  return fmt::format("{} → {}", same ? before.substr(0, unit) : before, after);
+  return durations_text(std::llround(line.number("before_ns")),
+                        std::llround(line.number("after_ns")));
 }
 
 std::string change_text(const TableLine& line) {
@@ -122,14 +127,14 @@ bool kinds_differ(const analysis::Answer& diff) {
 }
 
 // "operators on the host +27.8 ms".
-std::string signed_part(const TableLine& line) {
+std::string signed_part(const TableLine& line, const OneUnit& unit) {
   const double change = line.number("change_ns");
-  return fmt::format("{} {}{}", part_words(line.text("part")), change < 0 ? "-" : "+",
-                     time_text(std::abs(change)));
+  return fmt::format("{} {}{}", part_words(line.text("part")), change < 0 ? "−" : "+",
+                     unit.text(std::abs(change)));
 }
 
 // The parts that explain most of the change.
-std::string reasons_text(const analysis::Answer& diff, double change_ns) {
+std::string reasons_text(const analysis::Answer& diff, double change_ns, const OneUnit& unit) {
   constexpr double kWorthNaming = 0.2;  // of the change
   constexpr std::size_t kMost = 2;
   const base::Table* parts = table_of(diff, "parts");
@@ -149,9 +154,9 @@ std::string reasons_text(const analysis::Answer& diff, double change_ns) {
   std::ranges::stable_sort(named, std::ranges::greater{}, size);
   // More than the whole is no part of it: then what made up for it is named, too.
   if (!parts_are_of_others(diff) && !named.empty() && size(named.front()) > std::abs(change_ns)) {
-    std::string out = "; " + signed_part(named.front());
+    std::string out = "; " + signed_part(named.front(), unit);
     const auto most = std::ranges::max_element(against, {}, size);
-    return most == against.end() ? out : out + ", " + signed_part(*most);
+    return most == against.end() ? out : out + ", " + signed_part(*most, unit);
   }
   // A profiler changes steps: what they are made of is theirs, and need not add up to the others.
   const bool of_it = !parts_are_of_others(diff) ||
@@ -160,7 +165,7 @@ std::string reasons_text(const analysis::Answer& diff, double change_ns) {
   std::string out;
   for (std::size_t i = 0; i < std::min(kMost, named.size()); ++i) {
     const std::string_view before = i > 0 ? ", " : of_it ? "; " : "; in traced steps ";
-    out += fmt::format("{}{}{}: {}", before, time_text(std::abs(named[i].number("change_ns"))),
+    out += fmt::format("{}{}{}: {}", before, unit.text(std::abs(named[i].number("change_ns"))),
                        i == 0 && of_it ? " of it" : "", part_words(named[i].text("part")));
   }
   return out;
@@ -186,22 +191,25 @@ std::string side_text(const TableLine& line, bool several_ranks) {
 std::string diff_sentence(const analysis::Answer& diff) {
   const auto typical = line_of(diff, "typical");
   if (!typical) return "nothing to compare: one side has no steps";
+  const OneUnit unit(*typical);
   const std::string head = fmt::format("step {}{}", times_text(*typical), change_text(*typical));
   if (kinds_differ(diff)) {
     return head + "; unsure: one side was traced, the other was not, and a profiler costs time";
   }
   if (!typical->has("significant")) {
-    return head + reasons_text(diff, typical->number("change_ns")) +
+    return head + reasons_text(diff, typical->number("change_ns"), unit) +
            "; too few steps to say how sure that is";
   }
   if (typical->whole("significant") != 0) {
-    return head + reasons_text(diff, typical->number("change_ns"));
+    return head + reasons_text(diff, typical->number("change_ns"), unit);
   }
   const auto mean = line_of(diff, "mean");
   if (mean && mean->whole("significant") != 0) {
     return fmt::format(
-        "{}: no difference that can be told from noise in most steps, but in some: mean {}{}", head,
-        times_text(*mean), change_text(*mean));
+        "{}: of the typical step, which leaves the longest and the shortest out, that may be "
+        "noise; "
+        "of the mean of all steps it is not: {}{}",
+        head, times_text(*mean), change_text(*mean));
   }
   return head + ": no difference that can be told from noise";
 }

@@ -22,6 +22,9 @@ using analysis::Outcome;
 std::string from_to(const Judged& judged) {
   std::string after = figure_text(judged.change.after, judged.limit.unit);
   if (!judged.has_before) return after;
+  if (judged.limit.unit == base::Unit::kNanos) {
+    return durations_text(std::llround(judged.change.before), std::llround(judged.change.after));
+  }
   const std::string before = figure_text(judged.change.before, judged.limit.unit);
   const std::size_t unit = before.rfind(' ');
   const bool same = unit != std::string::npos && after.ends_with(before.substr(unit));
@@ -56,6 +59,7 @@ std::string allowed_text(const GateLimit& limit) {
   std::string out;
   const std::string_view direction = limit.less_is_worse ? "less" : "more";
   if (limit.worse_share) out = fmt::format("{} {}", share_text(*limit.worse_share), direction);
+  if (limit.worse_share && *limit.worse_share == 0) out += " beyond noise";
   if (limit.worse_by) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", amount_text(*limit.worse_by, limit.unit),
                        direction);
@@ -104,6 +108,21 @@ std::string needed_text(const Judged& judged) {
   return out;
 }
 
+// Why it failed: what of the change is sure is more than is allowed.
+std::string failed_text(const Judged& judged) {
+  const Difference& change = judged.change;
+  const GateLimit& limit = judged.limit;
+  const std::string_view direction = limit.less_is_worse ? "less" : "more";
+  if (judged.beyond_bound) return "; surely beyond the bound";
+  if (!change.bounds || !judged.has_before) return {};
+  const double sure = limit.less_is_worse ? -change.bounds->high : change.bounds->low;
+  const bool in_unit = limit.unit == base::Unit::kShare || !(change.before > 0);
+  const std::string amount =
+      in_unit ? amount_text(sure, limit.unit) : amount_of_change_text(sure / change.before);
+  return fmt::format("; surely at least {} {}", amount,
+                     amount.ends_with(" times") ? "as much" : direction);
+}
+
 }  // namespace
 
 std::size_t GateReport::count(Outcome outcome) const {
@@ -142,6 +161,7 @@ std::string judged_text(const Judged& judged) {
   std::string out = fmt::format("{} {}{}; allowed: {}", name, from_to(judged), change_text(judged),
                                 allowed_text(judged.limit));
   if (judged.outcome == Outcome::kUnsure) out += "; " + needed_text(judged);
+  if (judged.outcome == Outcome::kFailed) out += failed_text(judged);
   if (!judged.remark.empty()) out += "; " + judged.remark;
   return out;
 }

@@ -1,6 +1,8 @@
 #include "report/numbers.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -37,7 +39,7 @@ std::string three_digits(double value) {
 
 // The largest unit the value reaches once it is rounded: 999.6 µs is 1.00 ms.
 template <std::size_t N>
-std::string with_unit(double value, const std::array<Unit, N>& units) {
+std::size_t unit_of(double value, const std::array<Unit, N>& units) {
   std::size_t chosen = 0;
   while (chosen + 1 < N) {
     const double step = units[chosen + 1].size / units[chosen].size;
@@ -45,6 +47,12 @@ std::string with_unit(double value, const std::array<Unit, N>& units) {
     if (value / units[chosen].size < least) break;
     ++chosen;
   }
+  return chosen;
+}
+
+template <std::size_t N>
+std::string with_unit(double value, const std::array<Unit, N>& units) {
+  const std::size_t chosen = unit_of(value, units);
   const double scaled = value / units[chosen].size;
   const std::string digits = chosen == 0 ? fmt::format("{:.0f}", scaled) : three_digits(scaled);
   return fmt::format("{} {}", digits, units[chosen].name);
@@ -75,6 +83,29 @@ Date date_of(std::int64_t days) {
 }
 
 }  // namespace
+
+std::string duration_text_like(base::Nanos ns, base::Nanos like) {
+  const auto size = [](base::Nanos one) { return std::abs(static_cast<double>(one)); };
+  const std::size_t chosen = unit_of(size(like), kTimes);
+  const double scaled = size(ns) / kTimes[chosen].size;
+  const std::string_view sign = ns < 0 ? "-" : "";
+  if (chosen == 0 || scaled == 0)
+    return fmt::format("{}{:.0f} {}", sign, scaled, kTimes[chosen].name);
+  if (scaled < 0.005) return fmt::format("{}<0.01 {}", sign, kTimes[chosen].name);
+  return fmt::format("{}{} {}", sign, three_digits(scaled), kTimes[chosen].name);
+}
+
+std::string durations_text(base::Nanos before, base::Nanos after) {
+  constexpr base::Nanos kLost = 100;
+  const base::Nanos longer = std::max(std::abs(before), std::abs(after));
+  const base::Nanos shorter = std::min(std::abs(before), std::abs(after));
+  if (shorter != 0 && longer / kLost > shorter) {
+    return fmt::format("{} → {}", duration_text(before), duration_text(after));
+  }
+  const std::string first = duration_text_like(before, longer);
+  return fmt::format("{} → {}", first.substr(0, first.rfind(' ')),
+                     duration_text_like(after, longer));
+}
 
 std::string duration_text(base::Nanos ns) {
   if (ns >= 0) return with_unit(static_cast<double>(ns), kTimes);

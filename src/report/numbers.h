@@ -9,7 +9,11 @@
 
 namespace stepscope::report {
 
-std::string duration_text(base::Nanos ns);       // "241 ms", "1.20 s", "-3.00 µs", "2.50 h"
+std::string duration_text(base::Nanos ns);  // "241 ms", "1.20 s", "-3.00 µs", "2.50 h"
+// In the unit that `like` has, so that lengths beside each other can be compared: "0.64 ms".
+std::string duration_text_like(base::Nanos ns, base::Nanos like);
+// "0.94 → 1.20 ms": the unit once, unless one of them would be lost in it.
+std::string durations_text(base::Nanos before, base::Nanos after);
 std::string bytes_text(std::uint64_t bytes);     // "140 GiB"
 std::string count_text(std::uint64_t count);     // "12,345"
 std::string rate_text(double bytes_per_second);  // "1.25 GB/s": decimal, as disks are sold

@@ -44,6 +44,19 @@ TEST(Numbers, BytesAreBinaryAndRatesDecimal) {
   EXPECT_EQ(rate_text(1.2545e9), "1.25 GB/s");
 }
 
+TEST(Numbers, LengthsBesideEachOtherHaveOneUnit) {
+  EXPECT_EQ(duration_text_like(940'000, 1'200'000), "0.94 ms");
+  EXPECT_EQ(duration_text_like(1'200'000, 1'200'000), "1.20 ms");
+  EXPECT_EQ(duration_text_like(-6'370'000, 41'500'000), "-6.37 ms");
+  EXPECT_EQ(duration_text_like(97, 41'500'000), "<0.01 ms");
+  EXPECT_EQ(duration_text_like(0, 41'500'000), "0 ms");
+  EXPECT_EQ(duration_text_like(2'500'000'000, 41'500'000), "2500 ms");
+  EXPECT_EQ(duration_text_like(12, 97), "12 ns");
+  EXPECT_EQ(durations_text(940'000, 1'200'000), "0.94 → 1.20 ms");
+  EXPECT_EQ(durations_text(0, 2'000'000), "0 → 2.00 ms");
+  EXPECT_EQ(durations_text(10'000, 190'000'000), "10.0 µs → 190 ms");
+}
+
 TEST(Numbers, CountsHaveSeparators) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(999), "999");

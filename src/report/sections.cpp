@@ -281,8 +281,8 @@ constexpr std::array kLogLines = std::to_array<Part>({
 
 constexpr std::array kSections = std::to_array<Section>({
     {.title = "All steps of the run",
-     .about = "As the training process recorded them, traced or not: from one call of step() to "
-              "the next.",
+     .about = "As the training process recorded them, traced or not, warm-up too: from one call of "
+              "step() to the next.",
      .parts = kRunSteps,
      .next = "time --table steps"},
     {.title = "Speed",

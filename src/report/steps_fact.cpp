@@ -118,11 +118,11 @@ std::string recorded_steps_fact(const Answers& answers) {
   }
   const double rate = ranks.front().number("iterations_per_second");
   if (ranks.size() == 1) {
-    text += fmt::format(" · {} each ({})", step_text(rate), rates_text(rate, ranks.front()));
+    text += fmt::format(" · mean {} ({})", step_text(rate), rates_text(rate, ranks.front()));
   } else {
     const std::vector<TableLine> job = training(answers, "job");
     const double mean = job.front().number("iterations_per_second");
-    text += fmt::format(" · {} each ({} of all ranks; {} on the slowest, {})", step_text(mean),
+    text += fmt::format(" · mean {} ({} of all ranks; {} on the slowest, {})", step_text(mean),
                         rates_text(mean, job.front()),
                         step_text(job.front().number("slowest_per_second")),
                         job.front().whole("slowest_rank"));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/compare/series.h"
 #include "analysis/compare/step_samples.h"
 #include "base/nearest_word.h"
 #include "base/table_line.h"
@@ -30,19 +31,25 @@ const base::Table* table_of(const Answer& answer, std::string_view name) {
   return found == answer.tables.end() ? nullptr : &*found;
 }
 
-// Of the slowest rank, step by step.
+// Step by step, of the rank that has most: a rank that is late has little of it, and those that
+// wait for it have much.
 void add_exposed(RunSamples& out, const Answer& steps) {
-  const auto rank = analysis::slowest_rank(steps);
   const base::Table* table = table_of(steps, "steps");
-  if (!rank || table == nullptr) return;
-  Sample exposed{.values = {}, .per_step = true};
-  for (std::size_t r = 0; r < table->rows(); ++r) {
+  std::map<std::int64_t, Sample> ranks;
+  for (std::size_t r = 0; table != nullptr && r < table->rows(); ++r) {
     const TableLine line(*table, r);
-    if (line.whole("rank") != *rank) continue;
     const double step = line.number("step_ns");
+    Sample& exposed = ranks[line.whole("rank")];
+    exposed.per_step = true;
     exposed.values.push_back(step > 0 ? line.number("communication_ns") / step : 0);
   }
-  out.samples[std::string(analysis::sample::kExposedCommunication)] = std::move(exposed);
+  if (ranks.empty()) return;
+  const auto typical = [](const auto& rank) {
+    return analysis::estimate(rank.second.values, analysis::Average::kTypical).value;
+  };
+  const auto most = std::ranges::max_element(ranks, {}, typical);
+  if (ranks.size() > 1 && typical(*most) > 0) most->second.rank = most->first;
+  out.samples[std::string(analysis::sample::kExposedCommunication)] = std::move(most->second);
 }
 
 void add_memory(RunSamples& out, const Answer& overview) {

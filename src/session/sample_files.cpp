@@ -99,6 +99,12 @@ StepKind kind_in(const json& sample) {
   return StepKind::kUntold;
 }
 
+std::optional<std::int64_t> rank_in(const json& sample) {
+  const auto found = sample.find("rank");
+  if (found == sample.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
 base::Result<std::vector<RunSamples>> read_baseline(const std::string& path, const json& root) {
   const auto wrong = [&](std::string_view what) {
     return fail(Code::kFormat,
@@ -123,7 +129,8 @@ base::Result<std::vector<RunSamples>> read_baseline(const std::string& path, con
       if (!good) return wrong(fmt::format("'{}' has no 'values'", name));
       out.samples[name] = {.values = sample["values"].get<std::vector<double>>(),
                            .per_step = sample["per_step"].get<bool>(),
-                           .kind = kind_in(sample)};
+                           .kind = kind_in(sample),
+                           .rank = rank_in(sample)};
     }
     runs.push_back(std::move(out));
   }
@@ -141,9 +148,10 @@ std::string baseline_json(std::span<const RunSamples> runs) {
         json(runs[i].name).dump(-1, ' ', true, json::error_handler_t::replace), runs[i].warmup);
     bool first = true;
     for (const auto& [name, sample] : runs[i].samples) {
-      const std::string kind = sample.kind == StepKind::kUntold
-                                   ? std::string()
-                                   : fmt::format(", \"steps\": \"{}\"", name_of(sample.kind));
+      std::string kind = sample.kind == StepKind::kUntold
+                             ? std::string()
+                             : fmt::format(", \"steps\": \"{}\"", name_of(sample.kind));
+      if (sample.rank) kind += fmt::format(", \"rank\": {}", *sample.rank);
       out += fmt::format("{}\n   {}: {{\"per_step\": {}{}, \"values\": [{}]}}", first ? "" : ",",
                          json(name).dump(-1, ' ', true, json::error_handler_t::replace),
                          sample.per_step, kind, fmt::join(sample.values, ", "));

@@ -21,6 +21,12 @@ def percentile(lengths: list[int], percent: int) -> int:
     return sorted(lengths)[max(math.ceil(len(lengths) * percent / 100), 1) - 1]
 
 
+def median(values: list[int]) -> int:
+    """Of an even number the middle between the two, rounded down."""
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) // 2
+
+
 def mean_of(group: list[Work], key: str, weigh: bool) -> float | None:
     """Mean of a kernel argument over the runs that say it."""
     said = [(kernel_columns(w.event)[key], w.length if weigh else 1) for w in group]
@@ -42,7 +48,7 @@ def row(view: View, name: str, sort: str, group: list[Work], everything: int) ->
         "min_ns": min(lengths),
         "p5_ns": percentile(lengths, 5),
         "p25_ns": percentile(lengths, 25),
-        "median_ns": percentile(lengths, 50),
+        "median_ns": median(lengths),
         "p75_ns": percentile(lengths, 75),
         "p95_ns": percentile(lengths, 95),
         "p99_ns": percentile(lengths, 99),

@@ -20,6 +20,12 @@ def nth(values: list[int], share: float) -> int:
     return next(v for i, v in enumerate(ordered) if (i + 1) / len(ordered) >= share - 1e-12)
 
 
+def median(values: list[int]) -> int:
+    """Of an even number the middle between the two, rounded down."""
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) // 2
+
+
 def cause_of(wait: Wait) -> str | None:
     load = wait.load
     if load is None:
@@ -131,7 +137,7 @@ def check_loader_row(
     assert row["later_wait_share"] == pytest.approx(later)
     assert row["waited"] == sum(length >= LEAST for length in lengths)
     assert row["mean_wait_ns"] == pytest.approx(fmean(lengths))
-    assert row["median_wait_ns"] == nth(lengths, 0.5)
+    assert row["median_wait_ns"] == median(lengths)
     assert row["p95_wait_ns"] == nth(lengths, 0.95)
     assert row["max_wait_ns"] == max(lengths)
     samples = [s for w in given if (s := samples_of(w)) is not None]
@@ -175,7 +181,7 @@ def check_worker_row(row: Row, loads: list[Load], late: list[int]) -> None:
         sum(lengths),
         max(lengths),
     )
-    assert (row["median_ns"], row["p95_ns"]) == (nth(lengths, 0.5), nth(lengths, 0.95))
+    assert (row["median_ns"], row["p95_ns"]) == (median(lengths), nth(lengths, 0.95))
     pids = {load.pid for load in loads}
     assert row["processes"] == len(pids)
     alive = sum(
@@ -230,7 +236,7 @@ def warm_up(lengths: list[int]) -> int:
     count = len(lengths)
     if count < 8:
         return 0
-    usual = nth(lengths[count // 2 :], 0.5)
+    usual = median(lengths[count // 2 :])
     slow = [length > usual + usual // 4 for length in lengths]
     starts = (i for i in range(count // 2 + 1) if not slow[i] and sum(slow[i + 1 : i + 5]) <= 1)
     return next(starts, 0)
@@ -277,7 +283,7 @@ def check_throughput(program: Program, folder: Path, found: Loading) -> None:
             len(rest),
         )
         assert row["iterations_per_second"] == pytest.approx(1e9 * len(rest) / total)
-        assert row["median_per_second"] == pytest.approx(1e9 / nth(lengths, 0.5))
+        assert row["median_per_second"] == pytest.approx(1e9 / median(lengths))
         assert row["low_per_second"] == pytest.approx(1e9 / nth(lengths, 0.95))
         spread = stdev(lengths) / fmean(lengths) if len(lengths) > 1 else 0
         assert row["spread"] == pytest.approx(spread)

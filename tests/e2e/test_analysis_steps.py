@@ -62,8 +62,8 @@ def expected_steps(view: View) -> list[Row]:
 
 
 def median(values: list[int]) -> int:
-    """Of two in the middle the lower: a value that occurred."""
-    return statistics.median_low(values)
+    """Of an even number the middle between the two, rounded down."""
+    return (statistics.median_low(values) + statistics.median_high(values)) // 2
 
 
 def expected_outliers(rows: list[Row]) -> list[dict[str, Any]]:

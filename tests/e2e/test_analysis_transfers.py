@@ -23,6 +23,12 @@ def percentile(values: list[int], share: float) -> int | None:
     return sorted(values)[max(1, ceil(share * len(values))) - 1] if values else None
 
 
+def median(values: list[int]) -> int:
+    """Of an even number the middle between the two, rounded down."""
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) // 2
+
+
 class Oracle:
     """Which copies block the host and which are hidden."""
 
@@ -74,7 +80,7 @@ class Oracle:
             "count": len(own),
             "bytes": moved,
             "min_bytes": min(sizes, default=None),
-            "median_bytes": percentile(sizes, 0.5),
+            "median_bytes": median(sizes) if sizes else None,
             "p95_bytes": percentile(sizes, 0.95),
             "max_bytes": max(sizes, default=None),
             "copy_ns": sum(w.length for w in own),

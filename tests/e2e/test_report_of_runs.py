@@ -147,7 +147,7 @@ def test_the_first_lines_are_of_all_settled_steps(program: Program, made: Made) 
     said = flat(report(program, made.folder))
     head = said.split("Findings")[0]
     # 60 steps, of which the first is warm-up and three were traced: the rest take 10 ms.
-    assert "Steps 60 · 10.0 ms each (100 /s, 800 samples/s), without 1 of warm-up" in head
+    assert "Steps 60 · mean 10.0 ms (100 /s, 800 samples/s), without 1 of warm-up" in head
     assert "and 3 that were traced" in head
     assert "Traced steps 3 · ProfilerStep#40 to #42 · mean 25.0 ms" in head
     assert "tracing slows them: the median is 25.0 ms traced, 10.0 ms not" in head
@@ -199,7 +199,7 @@ def test_waiting_in_traced_steps_stands_beside_the_others(program: Program, made
     found = input_bound(program, made.folder)
     assert found["measured"]["value"] == pytest.approx(0.24)
     assert found["measured"]["name"].endswith(" (of the traced steps)")
-    others = "the 56 steps that were not traced wait 20.0 % of their time: 2.00 ms of 10.0 ms each"
+    others = "wait 20.0 % of their time: 2.00 ms of 10.0 ms on average"
     assert others in flat(report(program, made.folder))
 
 

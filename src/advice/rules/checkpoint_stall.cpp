@@ -37,8 +37,8 @@ std::vector<Finding> judge(const Facts& facts) {
        nanos(save.longest_ns)}};
   // How often a training saves decides what it gains, and a recording of a few steps is no measure.
   constexpr double kUsual = 1000;
-  const double once =
-      save.idle_ns * static_cast<double>(rank.steps) / static_cast<double>(save.steps);
+  const double once = (save.idle_ns + save.copy_ns) * static_cast<double>(rank.steps) /
+                      static_cast<double>(save.steps);
   finding.detail.form +=
       " The gain holds for a training that saves as often as this recording, in {} of {} steps. "
       "One save costs {}: with one in {} steps that is {} per step.";

@@ -48,8 +48,13 @@ std::vector<Finding> judge(const Facts& facts) {
     Finding finding{.rule = kFewSteps.id, .cause = kFewSteps.cause};
     finding.ranks = {rank.rank};
     finding.confidence = Confidence::kHigh;
+    const auto steps = count(static_cast<double>(rank.steps));
     finding.title = {"Too few or too different steps: {} steps tell the time of one only to ± {}",
-                     {count(static_cast<double>(rank.steps)), share(*error)}};
+                     {steps, share(*error)}};
+    if (*error >= 1) {
+      finding.title = {
+          "Too few or too different steps: {} steps say hardly anything about the next", {steps}};
+    }
     finding.measured = {"95 % confidence interval of the typical step, to each side", *error, most,
                         base::Unit::kShare};
     finding.detail = {

@@ -11,16 +11,32 @@ namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
 
-constexpr std::string_view kTalk = "the CPU waits inside the process group";
 struct Reason {
   std::string_view column, text;
+  std::string_view title;  // "The GPU is idle {} of each step, …"
+  std::string_view detail;
 };
 constexpr std::array kReasons = std::to_array<Reason>({
-    {"communication_ns", "waiting for communication on another stream"},
-    {"dependency_ns", "waiting for work on another stream"},
-    {"kernel_ns", "short pauses between kernels that were already queued"},
-    {"other_ns", "queued work that did not begin; the trace does not say why"},
+    {"communication_ns", "waiting for communication on another stream",
+     "most of it while it waits for communication",
+     "Work was queued, but had to wait until the GPU had exchanged data with other ranks."},
+    {"dependency_ns", "waiting for work on another stream",
+     "most of it while one stream waits for another",
+     "Work was queued, but had to wait for work on another CUDA stream (an event, wait_stream)."},
+    {"kernel_ns", "short pauses between kernels that were already queued",
+     "most of it in short pauses between kernels",
+     "The CPU is far enough ahead, but each kernel is so short that the GPU spends much of its "
+     "time "
+     "on going from one to the next: about a microsecond each time."},
+    {"other_ns", "queued work that did not begin; the trace does not say why",
+     "most of it although work was queued",
+     "Work was queued and did not begin. What it waited for, this trace does not say: another "
+     "stream, another process on the same GPU, or the driver."},
 });
+constexpr Reason kTalk{
+    "", "the CPU waits inside the process group", "most of it while the CPU waits in communication",
+    "The CPU waits inside the process group, for other ranks or for the network, "
+    "and gives the GPU no work meanwhile."};
 
 double idle_of(const Facts& facts, const RankSteps& rank, std::string_view column) {
   double sum = 0;
@@ -60,13 +76,11 @@ std::vector<Finding> judge(const Facts& facts) {
   const double talk = facts.stall(rank, "communication").idle_ns;
   const bool talks = talk > idle_of(facts, rank, worst->column);
   Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank));
-  finding.title = {
-      talks ? "The GPU is idle {} of each step, most of it while the CPU waits in "
-              "communication"
-            : "The GPU is idle {} of each step for a reason that no other rule looks for",
-      {share(ranks.front().share)}};
+  const Reason& reason_of_most = talks ? kTalk : *worst;
+  finding.title = {"The GPU is idle {} of each step, " + std::string(reason_of_most.title),
+                   {share(ranks.front().share)}};
   finding.measured.name = "GPU idle for reasons no other rule looks for, of the step";
-  finding.detail = {"Most of it: {}.", {talks ? kTalk : worst->text}};
+  finding.detail = {std::string(reason_of_most.detail)};
   add_places(finding, facts, rank, "communication", 2);
   for (const Reason& reason : kReasons) {
     const double idle = idle_of(facts, rank, reason.column);
@@ -78,6 +92,12 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.changes = {
         {std::string(who_is_late(facts)) + " Then let communication run beside the backward pass.",
          "DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True)"}};
+  } else if (worst->column == "other_ns") {
+    finding.changes = {
+        {"Record again with what streams wait for, and see with nvidia-smi whether another process "
+         "uses the same GPU.",
+         "from torch._C._profiler import _ExperimentalConfig\n"
+         "profile(..., experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True))"}};
   } else {
     finding.changes = {{"Fewer, longer kernels: let the compiler fuse them.",
                         facts.by_framework("model = torch.compile(model)",

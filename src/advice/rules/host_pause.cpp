@@ -2,6 +2,8 @@
 // garbage collector. What it is, nothing in the recording says.
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
@@ -17,6 +19,17 @@ StallPerStep pauses(const Facts& facts, const RankSteps& rank) {
   const double least = facts.threshold(kHostPause.id, "pause") * rank.median_ns;
   const bool often = rank.steps >= 2 && 2 * pause.steps >= rank.steps;
   return pause.longest_ns >= least || often ? pause : StallPerStep{};
+}
+
+// What the program calls the worst of its pauses: a range of its own, or the functions of a stack.
+std::string name_of_worst(const Facts& facts, std::int32_t rank) {
+  for (const Line& line : facts.lines("stalls", "places", rank)) {
+    if (line.text("stall") != "pause") continue;
+    if (line.has("op")) return std::string(line.text("op"));
+    const std::string_view frames = line.text("frames");
+    return std::string(frames.substr(0, frames.find("; ")));
+  }
+  return {};
 }
 
 std::vector<Finding> judge(const Facts& facts) {
@@ -38,11 +51,18 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.measured.name = "GPU idle while nothing of the framework runs, of the time of all steps";
   finding.detail = {
       "In {} of {} steps the program does something outside the framework, and the GPU "
-      "waits up to {} at a time. What it is, the recording does not say. Python's garbage "
-      "collector, writing files, logging, validation and waiting for another process look like "
-      "this.",
+      "waits up to {} at a time. ",
       {count(static_cast<double>(pause.steps)), count(static_cast<double>(rank.steps)),
        nanos(pause.longest_ns)}};
+  if (const std::string name = name_of_worst(facts, rank.rank); !name.empty()) {
+    finding.detail.form += "The longest of it is in {}. ";
+    finding.detail.figures.emplace_back(std::string_view(name));
+  } else {
+    finding.detail.form += "What it is, the recording does not say. ";
+  }
+  finding.detail.form +=
+      "Python's garbage collector, writing files, logging, validation and waiting for another "
+      "process look like this.";
   add_places(finding, facts, rank, "pause");
   finding.changes = {
       {"Find out what it is: record once with stepscope, which notes each run of the garbage "

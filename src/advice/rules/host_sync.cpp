@@ -2,6 +2,7 @@
 // the host in turn.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
@@ -26,6 +27,20 @@ std::vector<Change> value_changes(const Facts& facts) {
        "norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])  # one tensor"}};
 }
 
+// Operators whose result has a size that only the GPU knows.
+bool selects_by_mask(std::string_view op) {
+  constexpr std::array<std::string_view, 6> kOps = {"aten::nonzero",       "aten::index",
+                                                    "aten::masked_select", "aten::where",
+                                                    "aten::unique",        "aten::_unique2"};
+  return std::ranges::find(kOps, op) != kOps.end();
+}
+
+const Change kMask = {
+    "Selecting by a mask (x[mask], nonzero, masked_select) waits until the GPU has counted what is "
+    "left. Weigh by the mask instead, or select on the CPU before the copy.",
+    "loss = (each * mask).sum() / mask.sum()  # instead of each[mask].mean()\n"
+    "x = torch.where(mask, new, x)            # instead of x[mask] = new[mask]"};
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kHostSync.id, [&](const RankSteps& rank) {
     return facts.stall(rank, "sync").idle_ns;
@@ -38,12 +53,16 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.title = {sync.count >= 1.5 ? "The CPU stops {} times per step to wait for the GPU"
                                      : "The CPU stops to wait for the GPU",
                    {count(sync.count)}};
+  if (sync.count < 1.5) finding.title.figures.clear();
   finding.measured.name = "GPU idle because the CPU waited for it, of the step";
   bool barrier = false;
   bool others = false;
+  bool masks = false;  // the worst of them
+  bool first = true;
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
     if (line.text("stall") != "sync") continue;
     (line.text("op").starts_with("c10d::barrier") ? barrier : others) = true;
+    if (std::exchange(first, false)) masks = selects_by_mask(line.text("op"));
   }
   if (barrier && !others) {
     finding.detail = {
@@ -54,12 +73,14 @@ std::vector<Finding> judge(const Facts& facts) {
   } else {
     finding.detail = {
         "A value that Python needs at once (.item(), .cpu(), float(loss), print, an if on a "
-        "tensor) makes the CPU wait until the GPU has done everything before it. Then the queue "
+        "tensor, x[mask]) makes the CPU wait until the GPU has done everything before it. Then the "
+        "queue "
         "is empty and the GPU waits: {} per step directly after these calls.",
         {nanos(sync.idle_ns)}};
     finding.changes = value_changes(facts);
   }
   add_places(finding, facts, rank, "sync");
+  if (masks) finding.changes.insert(finding.changes.begin(), kMask);
   if (barrier) {
     finding.changes.insert(finding.changes.begin(),
                            {"Take barriers out of the training loop: collectives wait by "

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "sorts"}});
-constexpr std::array<std::string_view, 3> kReads = {"loader", "system", "throughput"};
+constexpr std::array<std::string_view, 4> kReads = {"loader", "system", "throughput", "time"};
 // Of a run that was recorded without a trace.
 constexpr std::array kInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"loader", "loaders"}});
@@ -21,9 +21,28 @@ constexpr std::array kInstead =
 struct Loader {
   std::string name;
   double sum_ns = 0, fetches = 0, operators_share = 0;
+  // What worker processes of the rank recorded of themselves, and the longest of it.
+  std::string worker_range = {};
+  double worker_calls = 0, worker_mean_ns = 0;
+
   bool in_loop() const { return name.find("SingleProcess") != std::string::npos; }
-  bool has_workers() const { return name.find("MultiProcess") != std::string::npos; }
+  bool has_workers() const {
+    return name.find("MultiProcess") != std::string::npos || !worker_range.empty();
+  }
 };
+
+// The name of a watched loader does not say whether it has workers, but they have recordings.
+void add_workers(Loader& loader, const Facts& facts, std::int32_t rank) {
+  if (loader.in_loop()) return;
+  double longest = 0;
+  for (const Line& line : facts.lines("time", "ranges", rank)) {
+    if (line.text("where") != "worker processes" || line.number("total_ns") <= longest) continue;
+    longest = line.number("total_ns");
+    loader.worker_range = line.text("range");
+    loader.worker_calls = line.number("calls");
+    loader.worker_mean_ns = line.number("mean_ns");
+  }
+}
 
 Loader loader_of(const Facts& facts, std::int32_t rank) {
   Loader out;
@@ -32,6 +51,7 @@ Loader loader_of(const Facts& facts, std::int32_t rank) {
     out = {std::string(line.text("loader")), line.number("sum_ns"), line.number("fetches"),
            line.number("operators_share")};
   }
+  add_workers(out, facts, rank);
   return out;
 }
 
@@ -131,16 +151,23 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
   return out;
 }
 
-std::string_view who_makes_it(const Loader& loader) {
+void say_who_makes_it(Sentence& into, const Loader& loader) {
   if (loader.in_loop()) {
-    return "The loader has no workers (num_workers=0): the training loop itself makes the batch, "
-           "and nothing is prepared while the model computes.";
+    into.form +=
+        "The loader has no workers (num_workers=0): the training loop itself makes the batch, and "
+        "nothing is prepared while the model computes.";
+  } else if (loader.has_workers()) {
+    into.form +=
+        "The loader has workers; they are too few, or what they do for one batch takes too long "
+        "(reading files, decoding, augmenting).";
+    if (loader.worker_range.empty()) return;
+    into.form += " They recorded {} calls of '{}', {} on average.";
+    into.figures.push_back(count(loader.worker_calls));
+    into.figures.emplace_back(std::string_view(loader.worker_range));
+    into.figures.push_back(nanos(loader.worker_mean_ns));
+  } else {
+    into.form += "Who makes the batch is not recorded.";
   }
-  if (loader.has_workers()) {
-    return "The loader has workers; they are too few, or what they do for one batch takes too "
-           "long (reading files, decoding, augmenting).";
-  }
-  return "Who makes the batch is not recorded.";
 }
 
 // What the workers recorded of themselves says more than the name of the loader's class.
@@ -148,7 +175,7 @@ void add_maker(Finding& finding, const Loader& loader, const LoaderCause& cause)
   if (cause.watched) {
     cause.explain(finding.detail);
   } else {
-    finding.detail.form += who_makes_it(loader);
+    say_who_makes_it(finding.detail, loader);
   }
 }
 
@@ -166,15 +193,10 @@ struct Untraced {
   double wait_ns() const { return wait_share * step_ns; }
 };
 
-std::optional<Untraced> untraced_steps(const Facts& facts, std::int32_t rank) {
-  if (!is_traced(facts)) return std::nullopt;
-  for (const Line& line : facts.lines("throughput", "phases", rank)) {
-    const double rate = line.number("iterations_per_second");
-    if (line.text("phase") != "training" || line.whole("traced") == 0 || rate <= 0) continue;
-    if (!line.has("wait_share")) continue;
-    return Untraced{line.number("measured"), 1e9 / rate, line.number("wait_share")};
-  }
-  return std::nullopt;
+std::optional<Untraced> untraced_steps(const Facts& facts, const RankSteps& rank) {
+  const auto found = is_traced(facts) ? facts.untraced(rank) : std::nullopt;
+  if (!found || !found->wait_share) return std::nullopt;
+  return Untraced{found->steps, found->step_ns, *found->wait_share};
 }
 
 // Batches that come in bursts: the traced steps wait far more, or less, than the others.
@@ -193,7 +215,7 @@ void add_untraced(Finding& finding, const RankSteps& rank,
   finding.measured.name += rank.steps == 1 ? " (of the traced step)" : " (of the traced steps)";
   finding.evidence.insert(
       finding.evidence.begin(),
-      {.text = {"the {} steps that were not traced wait {} of their time: {} of {} each",
+      {.text = {"{} steps that were not traced wait {} of their time: {} of {} on average",
                 {count(untraced->steps), share(untraced->wait_share), nanos(untraced->wait_ns()),
                  nanos(untraced->step_ns)}},
        .rank = rank.rank});
@@ -249,7 +271,7 @@ void add_fetches(Finding& finding, const Facts& facts, std::int32_t rank, const 
 std::vector<Finding> judge_host(const Facts& facts) {
   const bool on_gpu = is_traced(facts) && facts.no_device_work().empty();
   const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
-    const auto untraced = untraced_steps(facts, rank.rank);
+    const auto untraced = untraced_steps(facts, rank);
     const double traced = wait_on_host(facts, rank);
     // A GPU that was seen at work while the loop waited loses nothing by it.
     if (on_gpu && (!untraced || !wait_more(*untraced, traced))) return 0.0;
@@ -257,7 +279,7 @@ std::vector<Finding> judge_host(const Facts& facts) {
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const auto untraced = untraced_steps(facts, rank.rank);
+  const auto untraced = untraced_steps(facts, rank);
   const double wait = untraced ? untraced->wait_ns() : wait_on_host(facts, rank);
   Loader loader = is_traced(facts) ? loader_of(facts, rank.rank) : Loader();
   if (loader.name.empty()) loader = watched_loader_of(facts, rank.rank);
@@ -284,10 +306,29 @@ std::vector<Finding> judge_host(const Facts& facts) {
           : " There is no trace, so what a GPU did meanwhile is not known: it may have been at "
             "work. A trace of a few steps tells.";
   add_fetches(finding, facts, rank.rank, loader);
-  if (untraced) add_traced(finding, rank, wait_on_host(facts, rank));
+  if (untraced) {
+    add_traced(finding, rank, wait_on_host(facts, rank));
+    finding.measured.whole_ns = untraced->step_ns;
+  }
   finding.changes = changes_for(facts, loader, cause);
   finding.verify = kVerify;
   return {finding};
+}
+
+// The wait, and what passes until the GPU has work of the batch.
+void add_idle(Sentence& detail, const StallPerStep& input) {
+  constexpr double kWorthSaying = 0.02;
+  const double after = input.idle_ns - input.inside_ns;
+  detail.figures.push_back(nanos(input.idle_ns));
+  if (after < kWorthSaying * input.idle_ns) {
+    detail.form += "The GPU has nothing to do for {} of each step, all of it during that wait. ";
+    return;
+  }
+  detail.form +=
+      "The GPU has nothing to do for {} of each step: {} during that wait, and {} around it, until "
+      "the first work of the batch has come. ";
+  detail.figures.push_back(nanos(input.inside_ns));
+  detail.figures.push_back(nanos(after));
 }
 
 std::vector<Finding> judge(const Facts& facts) {
@@ -297,7 +338,7 @@ std::vector<Finding> judge(const Facts& facts) {
   });
   if (ranks.empty()) return judge_host(facts);  // steps that were not traced may wait
   const RankSteps& rank = *ranks.front().rank;
-  const auto untraced = untraced_steps(facts, rank.rank);
+  const auto untraced = untraced_steps(facts, rank);
   const StallPerStep input = facts.stall(rank, "input");
   const Loader loader = loader_of(facts, rank.rank);
   // Workers share the CPU with the loop: the rest of the step may take longer beside them.
@@ -307,10 +348,11 @@ std::vector<Finding> judge(const Facts& facts) {
                                   input.idle_ns + lost_lead(facts, rank, input.idle_ns));
   finding.title = {"The GPU waits for data: {} of each step", {share(ranks.front().share)}};
   finding.measured.name = "GPU idle while the loop waits for data, of the step";
-  finding.detail = {
-      "Every step waits {} for its batch ({}) and the GPU has nothing to do for {} of it. ",
-      {nanos(input.host_ns), std::string_view(loader.name), nanos(input.inside_ns)}};
-  if (untraced && is_bursty(*untraced, input.host_ns)) {
+  finding.detail = {"Every step waits {} for its batch ({}). ",
+                    {nanos(input.host_ns), std::string_view(loader.name)}};
+  if (!untraced || !is_bursty(*untraced, input.host_ns)) {
+    add_idle(finding.detail, input);
+  } else {
     finding.title = {"The training loop waits for data: {} of each step",
                      {share(untraced->wait_share)}};
     finding.detail = {

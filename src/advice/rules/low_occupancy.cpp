@@ -67,7 +67,7 @@ std::vector<Finding> judge(const Facts& facts) {
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
     if (!leaves_empty(facts, line) || shown++ == 3) continue;
     finding.evidence.push_back({.text = {"{}: {} per step, {} blocks for each multiprocessor",
-                                         {line.text("name"),
+                                         {kernel(line.text("name")),
                                           nanos(line.number("sum_ns") * per_step(facts, rank)),
                                           {line.number("blocks_per_sm"), base::Unit::kNone}}},
                                 .rank = rank.rank});

@@ -51,10 +51,12 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.detail = {
       worst.of_own_limit
           ? "PyTorch held {} of the {} at most that the process's own limit allows; the device has "
-            "more. A longer sequence or a larger batch fails, and near the limit the allocator "
-            "stops to return memory and ask again."
-          : "PyTorch held {} of {}. A longer sequence or a larger batch fails, and near the "
-            "limit the allocator stops to return memory and ask again.",
+            "more. A longer sequence or a larger batch may not fit. Near the limit PyTorch "
+            "has to give cached memory back and ask the driver again, and the GPU waits meanwhile."
+          : "PyTorch held {} of {}. A longer sequence or a larger batch may not fit. Near the "
+            "limit "
+            "PyTorch has to give cached memory back and ask the driver again, and the GPU waits "
+            "meanwhile.",
       {bytes(worst.held), bytes(worst.memory)}};
   for (const Peak& peak : peaks) {
     if (!facts.level(kMemoryPressure.id, peak.share())) continue;

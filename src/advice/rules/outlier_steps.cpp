@@ -1,6 +1,8 @@
 // A few steps take much longer than the others, for a reason that no other rule names.
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,6 +38,24 @@ std::int64_t a_usual_step(const Facts& facts, std::int32_t rank, const std::vect
   return usual;
 }
 
+// Parts of a step, as people say them.
+std::string_view words_of(std::string_view part) {
+  static constexpr std::array kWords =
+      std::to_array<std::pair<std::string_view, std::string_view>>({
+          {"kernel", "kernels on the GPU"},
+          {"memcpy", "copies"},
+          {"memset", "memsets"},
+          {"communication", "communication"},
+          {"runtime", "the CPU's calls to the GPU"},
+          {"dataloader", "waiting for data"},
+          {"cpu_exec", "operators on the CPU"},
+          {"other", "Python and what nobody recorded"},
+      });
+  const auto* const found =
+      std::ranges::find(kWords, part, [](const auto& pair) { return pair.first; });
+  return found == kWords.end() ? part : found->second;
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto fewest = static_cast<std::int64_t>(facts.threshold(kOutlierSteps.id, "steps"));
   const auto ranks = worst_ranks(facts, kOutlierSteps.id, [&](const RankSteps& rank) {
@@ -58,13 +78,14 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.detail = {
       first ? "Compiling, autotuning and the first allocations belong to the first step. It makes "
               "averages of this recording longer than those of the training."
-            : "A typical step takes {}; these take up to {}.",
+            : "Half of the steps take at most {}; these take up to {}. Validation, checkpoints and "
+              "compiling look like this when they fall into a step.",
       {nanos(rank.median_ns), nanos(slow.front().number("step_ns"))}};
   if (first) finding.detail.figures.clear();
   for (std::size_t i = 0; i < std::min<std::size_t>(3, slow.size()); ++i) {
     finding.evidence.push_back(
         {.text = {"{} longer than usual; most of it: {}, {} more than usual",
-                  {nanos(slow[i].number("excess_ns")), slow[i].text("grown_part"),
+                  {nanos(slow[i].number("excess_ns")), words_of(slow[i].text("grown_part")),
                    nanos(slow[i].number("grown_ns"))}},
          .rank = rank.rank,
          .window = slow[i].whole("window"),

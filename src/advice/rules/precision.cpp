@@ -102,12 +102,15 @@ std::vector<Finding> judge(const Facts& facts) {
   const double low = slow * (1 - 1 / facts.threshold(kPrecision.id, "tf32_speedup"));
   const double high = slow * (1 - 1 / facts.threshold(kPrecision.id, "half_speedup")) + rest / 2;
   Finding finding = begin_finding(facts, kPrecision, ranks, low, high);
-  finding.title = {"Matrix products do not use the tensor cores: {} of each step",
+  const Slow slow_by_kind = slow_of(facts, rank);
+  const std::string_view products_word =
+      slow_by_kind.convolutions_ns > slow_by_kind.others_ns ? "Convolutions" : "Matrix products";
+  finding.title = {std::string(products_word) + " do not use the tensor cores: {} of each step",
                    {share(ranks.front().share)}};
-  finding.measured.name = "matrix products without tensor cores, of the step";
+  finding.measured.name = "matrix products and convolutions without tensor cores, of the step";
   finding.detail = {
-      "{} of {} of matrix products per step run in full 32-bit precision, without the GPU's "
-      "tensor cores. Its tensor cores do the same products several times as fast, in ",
+      "{} of {} of matrix products and convolutions per step run in full 32-bit precision, "
+      "without the GPU's tensor cores, which do the same several times as fast, in ",
       {nanos(products.not_used_ns), nanos(products.device_ns)}};
   finding.detail.form +=
       has_half_only(facts) ? "fp16." : "TF32 (32-bit values, slightly rounded) or in bf16.";

@@ -89,14 +89,17 @@ std::vector<Finding> pageable(const Facts& facts) {
                     own(rank) + lost_lead(facts, rank, own(rank)));
   finding.title = {"Copying data to the GPU holds up {} of each step",
                    {share(ranks.front().share)}};
-  finding.measured.name = "copies from pageable memory while nothing computes, of the step";
+  finding.measured.name =
+      "nothing computes while data is copied from pageable memory, or waits for it, of the step";
   finding.detail = {
       "Each step copies {} to the GPU from ordinary (pageable) memory at {}. The driver has to "
-      "copy "
-      "such memory twice, the CPU waits for it, and for {} per step nothing computes.",
+      "copy such memory twice, and the CPU waits for it. Nothing computes for {} of each step: "
+      "copies run for {}, and for {} the GPU waits before, between and after them.",
       {bytes(copies.bytes),
        {copies.bytes_per_second, base::Unit::kBytesPerSecond},
-       nanos(upload.copy_ns)}};
+       nanos(own(rank)),
+       nanos(upload.copy_ns),
+       nanos(upload.idle_ns)}};
   for (const Line& line : facts.lines("transfers", "ops", rank.rank)) {
     if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
     finding.evidence.push_back(

@@ -24,7 +24,10 @@ double unnamed_of(const Facts& facts, const RankSteps& rank) {
   std::ranges::sort(others);
   const auto process = process_of(facts, rank.rank, true);
   const double waited = process ? process->number("waited_share") * rank.median_ns : 0;
-  return std::max(0.0, others[(others.size() - 1) / 2] - waited);
+  const std::size_t half = others.size() / 2;
+  const double usual =
+      others.size() % 2 == 1 ? others[half] : (others[half - 1] + others[half]) / 2;
+  return std::max(0.0, usual - waited);
 }
 
 // The steps with the most of it, to look at.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace stepscope::analysis {
 
@@ -36,6 +37,15 @@ double Durations::standard_deviation() const {
   const auto n = static_cast<Wide>(values_.size());
   const auto spread = static_cast<double>(n * squares - sum * sum);
   return std::sqrt(spread / (static_cast<double>(n) * static_cast<double>(n - 1)));
+}
+
+base::Nanos Durations::median() {
+  if (values_.empty()) return 0;
+  const auto upper = values_.begin() + static_cast<std::ptrdiff_t>(values_.size() / 2);
+  if (!sorted_) std::ranges::nth_element(values_, upper);
+  if (values_.size() % 2 == 1) return *upper;
+  const base::Nanos lower = *std::ranges::max_element(values_.begin(), upper);
+  return std::midpoint(lower, *upper);
 }
 
 base::Nanos Durations::percentile(double share) {

@@ -24,6 +24,8 @@ class Durations {
   double standard_deviation() const;  // of the sample (n - 1); 0 for fewer than two
   // The smallest value that at least this share of the values do not exceed: a value that occurred.
   base::Nanos percentile(double share);
+  // The value in the middle; of an even number the middle between the two, rounded down.
+  base::Nanos median();
 
  private:
   std::vector<base::Nanos> values_;

@@ -1,6 +1,7 @@
 #include "analysis/arithmetic/durations.h"
 
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +58,17 @@ TEST(Durations, PercentilesAreValuesThatOccurred) {
                         {1, 100}}) {
     EXPECT_EQ(hundred.percentile(c.share), c.value) << c.share;
   }
+}
+
+TEST(Durations, AMedianOfAnEvenNumberLiesBetweenTheTwoInTheMiddle) {
+  EXPECT_EQ(Durations().median(), 0);
+  EXPECT_EQ(of({7}).median(), 7);
+  EXPECT_EQ(of({20, 10}).median(), 15);
+  EXPECT_EQ(of({9, 1, 4}).median(), 4);
+  EXPECT_EQ(of({9, 1, 4, 5}).median(), 4);  // whole nanoseconds, rounded down
+  EXPECT_EQ(of({-4, -1}).median(), -3);
+  const base::Nanos huge = std::numeric_limits<base::Nanos>::max();
+  EXPECT_EQ(of({huge, huge - 2}).median(), huge - 1);
 }
 
 TEST(Durations, MergedInAnyOrderAreTheSame) {

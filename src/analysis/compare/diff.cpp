@@ -201,8 +201,9 @@ void add_times(base::Table& table, const Compared& before, const Compared& after
         std::max(1.0, std::ceil(share * static_cast<double>(values.size()))));
     return values[place - 1];
   };
-  for (const auto& [name, share] : {std::pair("median", 0.5), std::pair("95th percentile", 0.95),
-                                    std::pair("shortest", 0.0), std::pair("longest", 1.0)}) {
+  add_time(table, "median", Difference{.before = median_of(a), .after = median_of(b)});
+  for (const auto& [name, share] : {std::pair("95th percentile", 0.95), std::pair("shortest", 0.0),
+                                    std::pair("longest", 1.0)}) {
     add_time(table, name, Difference{.before = at(a, share), .after = at(b, share)});
   }
 }

@@ -113,6 +113,23 @@ void hold_against_bound(Judged& judged, const Estimates& after, const Certainty&
   }
 }
 
+// Which rank a figure is of: "of rank 1, where it is largest", and which it was.
+std::string rank_remark(const GateLimit& limit, std::span<const RunSamples> before,
+                        std::span<const RunSamples> after) {
+  const auto rank_in = [&](std::span<const RunSamples> runs) -> std::optional<std::int64_t> {
+    if (runs.size() != 1) return std::nullopt;
+    const Sample* found = sample_of(runs.front(), limit.sample);
+    return found == nullptr ? std::nullopt : found->rank;
+  };
+  const auto is = rank_in(after);
+  if (!is) return {};
+  std::string out = "of rank " + std::to_string(*is) + ", where it is largest";
+  if (const auto was = rank_in(before); was && *was != *is) {
+    out += "; it was of rank " + std::to_string(*was);
+  }
+  return out;
+}
+
 Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const RunSamples> before,
                  std::span<const RunSamples> after) {
   Judged out{.limit = limit, .change = {}, .why = {}};
@@ -154,6 +171,9 @@ Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const
     }
   }
   if (limit.bound) hold_against_bound(out, is, certainty);
+  if (out.remark.empty()) {
+    out.remark = rank_remark(limit, out.has_before ? before : std::span<const RunSamples>(), after);
+  }
   return out;
 }
 

@@ -22,6 +22,8 @@ struct Sample {
   std::vector<double> values;  // of settled steps in order, or one for the whole run
   bool per_step = false;
   StepKind kind = StepKind::kUntold;  // of step times
+  // Whose figures they are, where a run has several ranks and another might have been meant.
+  std::optional<std::int64_t> rank = std::nullopt;
 };
 // What one run says, by the names of quantities. Small: it is what a baseline file holds.
 struct RunSamples {

@@ -35,6 +35,23 @@ TEST(Gate, FailsWhatIsSurelyWorseThanAllowed) {
   EXPECT_EQ(outcome_of(step_limit(0), steps_of(100), steps_of(101.5)), Outcome::kPassed);
 }
 
+TEST(Gate, SaysWhoseFigureItIs) {
+  GateLimit limit = *named_limit(sample::kExposedCommunication);
+  limit.worse_by = 0.02;
+  const auto run = [](std::optional<std::int64_t> rank) {
+    RunSamples out = steps_of(100);
+    out.samples[std::string(sample::kExposedCommunication)] = {
+        .values = {0.9, 0.92, 0.91, 0.93}, .per_step = true, .rank = rank};
+    return out;
+  };
+  const auto remark = [&](std::optional<std::int64_t> was, std::optional<std::int64_t> is) {
+    return judge({.limits = {limit}}, std::vector{run(was)}, std::vector{run(is)}).front().remark;
+  };
+  EXPECT_EQ(remark(0, 0), "of rank 0, where it is largest");
+  EXPECT_EQ(remark(1, 0), "of rank 0, where it is largest; it was of rank 1");
+  EXPECT_EQ(remark(std::nullopt, std::nullopt), "");  // there is no other rank
+}
+
 TEST(Gate, SaysWhatIsBetter) {
   EXPECT_EQ(outcome_of(step_limit(0), steps_of(104), steps_of(100)), Outcome::kBetter);
 }

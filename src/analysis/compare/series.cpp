@@ -7,12 +7,6 @@
 namespace stepscope::analysis {
 namespace {
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 // Of the values, which come back in another order.
 double average_of(std::span<double> values, Average average) {
   const std::size_t trimmed = average == Average::kTypical ? values.size() / 4 : 0;
@@ -43,6 +37,13 @@ class Draws {
 };
 
 }  // namespace
+
+double median_of(std::vector<double> values) {
+  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, upper);
+  if (values.size() % 2 == 1) return *upper;
+  return (*std::ranges::max_element(values.begin(), upper) + *upper) / 2;
+}
 
 std::size_t warmup_steps(std::span<const double> steps) {
   constexpr std::size_t kFewest = 6;    // of fewer nobody can say which are unlike the others

@@ -16,6 +16,9 @@ std::size_t warmup_steps(std::span<const double> steps);
 // Which steps make the typical one: their places, those of the middle half by value.
 std::vector<std::size_t> middle_half(std::span<const double> steps);
 
+// Of an even number the middle between the two in the middle. Not of none.
+double median_of(std::vector<double> values);
+
 enum class Average : std::uint8_t {
   kTypical,  // the mean of the middle half: stragglers do not move it
   kMean,     // of all of them: what throughput is made of

@@ -121,7 +121,7 @@ void add_line(base::Table& table, std::int32_t rank, base::Cell name, base::Cell
   const Nanos sum = d.sum();
   table.add({rank, name, work_class, d.count(), sum,
              static_cast<double>(sum) / static_cast<double>(all), d.mean(), d.min(),
-             d.percentile(0.05), d.percentile(0.25), d.percentile(0.5), d.percentile(0.75),
+             d.percentile(0.05), d.percentile(0.25), d.median(), d.percentile(0.75),
              d.percentile(0.95), d.percentile(0.99), d.max(), d.standard_deviation(),
              group.blocks_per_sm.mean(), group.occupancy_percent.mean() / 100});
 }

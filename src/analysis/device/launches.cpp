@@ -116,7 +116,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 void add_sums(base::Table& table, std::vector<Cell> cells, LaunchSums& sums) {
   for (const Cell& cell :
        {Cell(sums.calls), Cell(sums.work), Cell(sums.cost), Cell(sums.mean_cost()),
-        Cell(sums.delay.percentile(0.5)), Cell(sums.delay.percentile(0.95)), Cell(sums.delay.max()),
+        Cell(sums.delay.median()), Cell(sums.delay.percentile(0.95)), Cell(sums.delay.max()),
         Cell(sums.short_kernels), Cell(sums.short_ns), Cell(sums.outlasting), Cell(sums.graphs),
         Cell(sums.graph_work), Cell(sums.without_call)}) {
     cells.push_back(cell);
@@ -150,8 +150,8 @@ void add_rank(std::span<base::Table> tables, std::int32_t rank, LaunchPartial& s
               std::size_t top) {
   add_sums(tables[0], {rank}, sums.all);
   for (const auto& [call, s] : costliest(sums.calls)) {
-    tables[1].add({rank, call, s->calls, s->work, s->cost, s->mean_cost(), s->costs.percentile(0.5),
-                   s->costs.percentile(0.95), s->costs.max(), s->delay.percentile(0.5),
+    tables[1].add({rank, call, s->calls, s->work, s->cost, s->mean_cost(), s->costs.median(),
+                   s->costs.percentile(0.95), s->costs.max(), s->delay.median(),
                    s->delay.percentile(0.95), s->delay.max(), s->outlasting, s->graphs,
                    s->graph_work});
   }
@@ -160,7 +160,7 @@ void add_rank(std::span<base::Table> tables, std::int32_t rank, LaunchPartial& s
   for (const auto& [key, s] : kernels) {
     const Cell mean = s->calls > 0 ? Cell(s->mean_cost()) : Cell(base::Null{});
     tables[2].add({rank, key.first, name_of(key.second), s->work, s->cost, mean,
-                   s->lengths.percentile(0.5), s->delay.percentile(0.5), s->delay.percentile(0.95),
+                   s->lengths.median(), s->delay.median(), s->delay.percentile(0.95),
                    s->short_kernels, s->outlasting, s->graph_work});
   }
 }

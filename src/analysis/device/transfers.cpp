@@ -160,8 +160,8 @@ void add_rank(std::span<base::Table> tables, std::int32_t rank, Partial& found, 
     const bool sized = s.sizes.count() > 0;
     const auto size = [&](base::Bytes bytes) { return sized ? Cell(bytes) : Cell(base::Null{}); };
     tables[0].add({rank, device, kind, text_or_null(memory), s.count, s.bytes, size(s.sizes.min()),
-                   size(s.sizes.percentile(0.5)), size(s.sizes.percentile(0.95)),
-                   size(s.sizes.max()), s.time, rate_of(s), s.blocking, s.blocked, s.hidden,
+                   size(s.sizes.median()), size(s.sizes.percentile(0.95)), size(s.sizes.max()),
+                   s.time, rate_of(s), s.blocking, s.blocked, s.hidden,
                    static_cast<double>(s.hidden) / static_cast<double>(s.time), s.without_bytes});
   }
   for (const auto& [key, s] : found.sizes) {

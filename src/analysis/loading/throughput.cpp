@@ -202,7 +202,7 @@ void add_phase(base::Table& table, std::int32_t rank, const std::string& phase,
   Durations& lengths = sums.lengths;
   const double mean = lengths.mean();
   table.add({rank, phase, iterations, measured.warm_up, measured.traced, lengths.count(),
-             sums.iterations_per_second(), one_over(lengths.percentile(0.5)),
+             sums.iterations_per_second(), one_over(lengths.median()),
              one_over(lengths.percentile(0.95)),
              mean > 0 ? Cell(lengths.standard_deviation() / mean) : Cell(Null{}),
              sums.samples_per_second(), sums.samples_known ? Cell(sums.samples) : Cell(Null{}),

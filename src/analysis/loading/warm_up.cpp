@@ -26,7 +26,7 @@ std::size_t unsettled(std::span<const base::Nanos> lengths) {
   if (lengths.size() < kLeast) return 0;
   Durations later;
   for (const base::Nanos length : lengths.subspan(lengths.size() / 2)) later.add(length);
-  const base::Nanos usual = later.percentile(0.5);
+  const base::Nanos usual = later.median();
   // At most five quarters of what is usual later.
   const auto settled = [&](base::Nanos length) { return length <= usual + usual / 4; };
   for (std::size_t first = 0; first <= lengths.size() / 2; ++first) {

@@ -2,6 +2,7 @@
 // Definitions: docs/metrics/memory-timeline.md.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -89,9 +90,9 @@ base::Cell median_change(const TimelineDevice& of, PassKind kind) {
     changes.push_back(of.curve.after[pass.end - 1] - start);
   }
   if (changes.empty()) return Null{};
-  const auto middle = changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) / 2);
-  std::ranges::nth_element(changes, middle);
-  return *middle;
+  std::ranges::sort(changes);
+  const std::size_t half = changes.size() / 2;
+  return changes.size() % 2 == 1 ? changes[half] : std::midpoint(changes[half - 1], changes[half]);
 }
 
 // The event of the least from the end of the first step on.

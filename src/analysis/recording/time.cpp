@@ -172,7 +172,7 @@ void add_ranges(base::Table& table, std::int32_t rank, RangeTree& tree,
                    ? base::Cell(static_cast<double>(node.total) / static_cast<double>(recorded))
                    : none,
                node.self, ended ? base::Cell(node.ended.mean()) : none,
-               ended ? base::Cell(node.ended.percentile(0.5)) : none,
+               ended ? base::Cell(node.ended.median()) : none,
                ended ? base::Cell(node.ended.min()) : none,
                ended ? base::Cell(node.ended.max()) : none, node.open, node.depth - 1, one.path});
   }
@@ -212,9 +212,9 @@ void add_steps(Tables& tables, std::int32_t rank, const std::vector<RecordedStep
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const RecordedStep* step) { return step->length; });
   const auto median_of = [](Durations& of) {
-    return of.count() == 0 ? base::Cell(base::Null{}) : base::Cell(of.percentile(0.5));
+    return of.count() == 0 ? base::Cell(base::Null{}) : base::Cell(of.median());
   };
-  const Nanos median = all.percentile(0.5);
+  const Nanos median = all.median();
   const auto cost = tracing_cost(steps);
   tables.times.add({rank, all.count(), first, last, all.mean(), median, all.percentile(0.95),
                     all.min(), all.max(), all.standard_deviation(), order.front()->number,

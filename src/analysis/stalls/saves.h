@@ -8,8 +8,8 @@
 
 namespace stepscope::analysis {
 
-// By work of the window: whether the piece belongs to a run of 8 or more copies that move 64 MiB or
-// more together.
+// By work of the window: whether the piece belongs to a run of copies that is large enough to be a
+// checkpoint, has as many different sizes as a model's weights, or is made by code that saves.
 std::vector<bool> saved_pieces(const WindowView& window);
 
 }  // namespace stepscope::analysis

@@ -11,6 +11,7 @@
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
 #include "analysis/idle/idle_gaps.h"
+#include "analysis/stalls/quiet_ranges.h"
 #include "analysis/stalls/saves.h"
 #include "analysis/stalls/stall_place.h"
 
@@ -21,7 +22,8 @@ using base::Nanos;
 using trace::Kind;
 using trace::Row;
 
-constexpr Nanos kJustBefore = 5'000;  // a call that ended so shortly before let the device go dry
+constexpr Nanos kJustBefore = 5'000;    // a call that ended so shortly before let the device go dry
+constexpr Nanos kShortPause = 300'000;  // where the program says that it does something else
 constexpr std::int64_t kFewLaunches = 8;  // between two waits: the host feeds the device by hand
 
 constexpr bool is_call(Stall stall) {
@@ -93,6 +95,13 @@ class Marks {
     }
     return nullptr;
   }
+  // The first call that waits for the device from this time on.
+  const HostMark* next_sync(Nanos time) const {
+    const auto& of = of_[static_cast<std::size_t>(Stall::kSync)];
+    const auto at = std::ranges::lower_bound(of, time, {},
+                                             [&](std::uint32_t i) { return list_[i].time.start; });
+    return at == of.end() ? nullptr : &list_[*at];
+  }
   // The longest mark of this sort in the gap, of the first few.
   const HostMark* in(Stall stall, Interval gap) const {
     const auto& of = of_[static_cast<std::size_t>(stall)];
@@ -156,16 +165,25 @@ class Marks {
       }
     }
     spans = sorted_union(std::move(spans));
-    if (!window.measured.empty()) find_pauses(spans, window.measured, pause);
+    if (!window.measured.empty()) {
+      const QuietRanges quiet = quiet_ranges(trace, spans);
+      own_ = CoverageWalk(quiet.own);
+      framework_ = CoverageWalk(quiet.framework);
+      find_pauses(spans, window.measured, pause);
+    }
     recorded_ = CoverageWalk(std::move(spans));
   }
   // Python's own cost between two operators is some ten microseconds, between two steps below 2 ms
-  // in every recording we have: what takes longer does something else than launching.
+  // in every recording we have: what takes longer does something else than launching. So does what
+  // is shorter, where it has a name of the program's own.
   void find_pauses(const Intervals& recorded, const Intervals& measured, Nanos pause) {
     Intervals pauses;
     Nanos reach = measured.front().start;
     const auto add = [&](Nanos until) {
-      if (until - reach >= pause) pauses.push_back({reach, until});
+      const Nanos length = until - reach;
+      if (length >= pause || (length >= std::min(pause, kShortPause) && is_own({reach, until}))) {
+        pauses.push_back({reach, until});
+      }
     };
     for (const Interval& span : recorded) {
       add(std::min(span.start, measured.back().end));
@@ -176,11 +194,16 @@ class Marks {
     paused_ = CoverageWalk(std::move(pauses));
   }
 
+  // Half of it the program itself does something, and says so.
+  bool is_own(Interval time) {
+    return 2 * (own_.covered(time) - framework_.covered(time)) >= time.length();
+  }
+
   std::vector<HostMark> list_;
   std::array<std::vector<std::uint32_t>, kStalls> of_;  // into list_, as below
   std::vector<std::uint32_t> calls_;
   std::array<CoverageWalk, kStalls> sets_;
-  CoverageWalk loops_, recorded_, paused_;
+  CoverageWalk loops_, recorded_, paused_, own_, framework_;
   Intervals pauses_;             // that no gap has taken yet; the others are empty
   std::vector<Nanos> launches_;  // when each piece of work was launched, ascending
   std::vector<Nanos> lengths_;   // of all pieces before it; one more
@@ -193,8 +216,9 @@ struct Verdict {
 
 // The first that applies; a call that fills half of a wait, or in which the host was when the wait
 // began, is to blame for all of it: what follows could only begin then. `launched`: when the work
-// that ends the wait was; what the host did later did not hold it up.
-Verdict judge(Marks& marks, Interval gap, Nanos launched) {
+// that ends the wait was; what the host did later did not hold it up. `fetched`: the call that
+// waits for the value whose copy is the last work before the wait.
+Verdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) {
   const auto of = [&](Stall stall) {
     const HostMark* mark = marks.in(stall, gap);
     return Verdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
@@ -212,6 +236,7 @@ Verdict judge(Marks& marks, Interval gap, Nanos launched) {
   if (const HostMark* mark = marks.waited(gap.start)) return {mark->stall, mark->row};
   if (4 * inside >= gap.length()) return of(most);
   if (marks.in_loop(gap)) return of(Stall::kSync);
+  if (fetched != trace::kNoRow) return {Stall::kSync, fetched};
   if (2 * marks.inside(Stall::kOptimizer, gap) >= gap.length()) return of(Stall::kOptimizer);
   const Nanos paused = marks.paused({gap.start, std::min(gap.end, launched)});
   if (2 * paused >= gap.length()) return {Stall::kPause};
@@ -293,7 +318,7 @@ class Summing {
     if (is_saved(gap.before) || is_saved(gap.after)) {
       verdict = {Stall::kSave, window_->work[is_saved(gap.before) ? gap.before : gap.after].launch};
     } else {
-      verdict = judge(marks_, gap.time, launched);
+      verdict = judge(marks_, gap.time, launched, fetched_by(gap));
     }
     if (verdict.row == trace::kNoRow) verdict.row = host_doing(*window_, threads_, gap);
     const bool in_marks = verdict.stall != Stall::kLaunch && verdict.stall != Stall::kPause;
@@ -316,6 +341,23 @@ class Summing {
     add_place(verdict, step, length);
   }
 
+  // A small copy to the host may be done before the host begins to wait for it, in the same
+  // operator (x[mask] asks how many values are left): the queue is empty all the same.
+  Row fetched_by(const Gap& gap) const {
+    if (gap.before == Gap::kNobody) return trace::kNoRow;
+    const trace::Trace& trace = *window_->trace;
+    const Work& copy = window_->work[gap.before];
+    const bool down = copy.work_class == WorkClass::kCopy && copy.launch != trace::kNoRow &&
+                      copy_name(trace.name_text(copy.row)).kind == "DtoH";
+    if (!down || trace.parent()[copy.launch] == trace::kNoRow) return trace::kNoRow;
+    const HostMark* wait = marks_.next_sync(trace.start()[copy.launch]);
+    const bool same = wait != nullptr && wait->time.start < gap.time.end &&
+                      wait->row != trace::kNoRow &&
+                      trace.parent()[wait->row] == trace.parent()[copy.launch] &&
+                      trace.kind()[trace.parent()[wait->row]] == Kind::kCpuOp;
+    return same ? wait->row : trace::kNoRow;
+  }
+
   Nanos launch_of(const Gap& gap) const {
     if (gap.after == Gap::kNobody) return gap.time.end;
     const Row launch = window_->work[gap.after].launch;
@@ -329,11 +371,15 @@ class Summing {
     if (length <= place.longest) return;
     place.longest = length;
     place.window = window_->window;
-    place.step = step >= 0 && window_->has_steps
-                     ? window_->steps[static_cast<std::size_t>(step)].number
-                     : -1;
     place.has_event = verdict.row != trace::kNoRow;
     place.event = place.has_event ? window_->trace->ordinal()[verdict.row] : 0;
+    // Who looks for the event finds it in the host's step: a wait may begin in the one before.
+    const std::int32_t own =
+        place.has_event ? step_at(window_->steps, window_->trace->start()[verdict.row]) : step;
+    const std::int32_t shown = own >= 0 ? own : step;
+    place.step = shown >= 0 && window_->has_steps
+                     ? window_->steps[static_cast<std::size_t>(shown)].number
+                     : -1;
   }
 
   StallPlace& place_of(Stall stall, const StallSite& site) {

@@ -75,8 +75,8 @@ constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
     kIdle,
     {"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"},
     {"window", Type::kInt, Unit::kId, "of the longest wait"},
-    {"step", Type::kInt, Unit::kId, "of the longest wait"},
-    {"event", Type::kInt, Unit::kId, "place in the file of what kept the host then"},
+    {"step", Type::kInt, Unit::kId, "in which the event began; without one, that of the wait"},
+    {"event", Type::kInt, Unit::kId, "place in the file of what kept the host in the longest wait"},
 });
 
 constexpr std::array<std::string_view, 1> kY = {"idle_ns"};

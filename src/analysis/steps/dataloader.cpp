@@ -236,7 +236,7 @@ Answer run(const RunView& view, const Options&) {
                  rank.has_work ? Cell(share(rank.wait - rank.busy, rank.whole)) : Cell(Null{})});
     for (auto& [name, loader] : rank.loaders) {
       Durations& d = loader.fetches;
-      loaders.add({number, name, d.count(), d.sum(), d.percentile(0.5), d.percentile(0.95), d.max(),
+      loaders.add({number, name, d.count(), d.sum(), d.median(), d.percentile(0.95), d.max(),
                    share(loader.operators, d.sum())});
     }
   }

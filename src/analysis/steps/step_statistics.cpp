@@ -52,18 +52,18 @@ std::vector<Outlier> outliers(const RankSteps& rank, const OutlierRule& rule) {
   std::vector<Outlier> out;
   if (rank.steps.size() < 3) return out;
   Durations lengths = rank.durations();
-  const Nanos median = lengths.percentile(0.5);
+  const Nanos median = lengths.median();
   Durations distances;
   for (const RankSteps::One& one : rank.steps) distances.add(std::abs(length(one) - median));
   const Nanos enough =
-      std::max(rule.deviations * distances.percentile(0.5),
+      std::max(rule.deviations * distances.median(),
                static_cast<Nanos>(std::ceil(rule.share * static_cast<double>(median))));
 
   Parts usual{};
   for (std::size_t part = 0; part < kPartCount; ++part) {
     Durations values;
     for (const RankSteps::One& one : rank.steps) values.add(one.step.parts[part]);
-    usual[part] = values.percentile(0.5);
+    usual[part] = values.median();
   }
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
     if (length(rank.steps[i]) - median <= enough) continue;

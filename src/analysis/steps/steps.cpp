@@ -129,8 +129,8 @@ void add_parts(base::Table& table, const RankSteps& rank) {
 
 void add_times(base::Table& table, const RankSteps& rank) {
   Durations d = rank.durations();
-  table.add({rank.rank, d.count(), d.mean(), d.percentile(0.5), d.percentile(0.95), d.min(),
-             d.max(), d.standard_deviation(), rank.per_second()});
+  table.add({rank.rank, d.count(), d.mean(), d.median(), d.percentile(0.95), d.min(), d.max(),
+             d.standard_deviation(), rank.per_second()});
 }
 
 void add_outliers(base::Table& table, const RankSteps& rank, const OutlierRule& rule) {

@@ -15,11 +15,16 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[std::max<std::size_t>(needed, 1) - 1];
 }
 
+double median(const std::vector<double>& sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
 std::optional<SampleSpread> spread(std::vector<double> values, double mean) {
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values);
   return SampleSpread{.mean = mean,
-                      .median = percentile(values, 0.5),
+                      .median = median(values),
                       .p95 = percentile(values, 0.95),
                       .max = values.back(),
                       .count = values.size()};

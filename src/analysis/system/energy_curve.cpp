@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/arithmetic/durations.h"
 #include "analysis/system/curve_values.h"
 
 namespace stepscope::analysis {
@@ -20,11 +21,11 @@ constexpr Nanos kUsageMean = 1'000'000'000;
 // Known GPUs update their counters every 20 to 100 ms. One that is read seldom does not show it.
 constexpr Nanos kLongestUpdate = 100'000'000;
 
-Nanos median_of(std::vector<Nanos> lengths) {
+Nanos median_of(const std::vector<Nanos>& lengths) {
   if (lengths.empty()) return 0;
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
-  std::ranges::nth_element(lengths, middle);
-  return *middle;
+  Durations all;
+  for (const Nanos length : lengths) all.add(length);
+  return all.median();
 }
 
 // The median time between two changes of a counter: how often the device updates it, as far as the

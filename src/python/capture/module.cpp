@@ -25,15 +25,15 @@ struct Hooks {
 };
 Hooks hooks;
 
-// What can be written of a text: a name of a file that is no UTF-8 (a lone surrogate), and a NUL, are
-// shown as Python shows them. A recorded program must not fail for what it logs. False with an
+// What can be written of a text: a name of a file that is no UTF-8 (a lone surrogate), and a NUL,
+// are shown as Python shows them. A recorded program must not fail for what it logs. False with an
 // exception set: no memory.
 bool written_form(PyObject* text, std::string& form) {
   PyObject* const bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
   if (bytes == nullptr) return false;
   form.clear();
-  for (const char letter :
-       std::string_view(PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)))) {
+  for (const char letter : std::string_view(PyBytes_AS_STRING(bytes),
+                                            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)))) {
     if (letter == 0) {
       form += "\\x00";
     } else {
