@@ -169,7 +169,9 @@ class ScheduledWindow:
         if reason in ("stop", "exit"):
             self.is_cut_by_the_end = True
         if reason == "epoch" and self._steps < (self.schedule.active or 0):
-            self._notices.warn(f"an epoch ended within the {self.kind} window: it holds {self.held}")
+            self._notices.warn(
+                f"an epoch ended within the {self.kind} window: it holds {self.held}"
+            )
         known = {"kind": self.kind, "first_step": self._first_step, "steps": self._steps}
         self._notices.add_window({**known, "closed": reason, **facts})
 
