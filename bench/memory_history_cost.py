@@ -15,6 +15,7 @@ model are: its stacks are deep on both sides. `--frames`: so many more Python fr
 
 import argparse
 import contextlib
+import datetime
 import gc
 import inspect
 import json
@@ -148,6 +149,7 @@ def compare(training: Any, model: str, frames: int, rounds: int, only: str) -> l
                 "model": model,
                 "more_frames": frames,
                 "rounds": rounds,
+                "on": str(datetime.date.today()),
                 "step_ms": round(1000 * statistics.median(took[name]), 3),
                 "percent": round(100 * (math.exp(mean) - 1), 2),
                 "low": round(100 * (math.exp(mean - half) - 1), 2),

@@ -123,12 +123,12 @@ def overhead_lines(rows: list[dict[str, Any]]) -> list[str]:
         "interval of the mean over pairs of neighbours. *plain twice* compares it with itself.",
         "A window's start, stop and export are not counted here, and told below.",
         "",
-        "| what | model | step ms | pairs | slower by | 95 % interval |",
-        "| --- | --- | ---: | ---: | ---: | --- |",
+        "| what | model | step ms | pairs | slower by | 95 % interval | measured |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- |",
     ]
     lines += [
         f"| {row['what']} | {row['model']} | {row['step_ms']:.2f} | {row['blocks']} "
-        f"| {row['percent']:+.2f} % | {row['low']:+.2f} to {row['high']:+.2f} % |"
+        f"| {row['percent']:+.2f} % | {row['low']:+.2f} to {row['high']:+.2f} % | {row['on']} |"
         for row in rows[1:]
         if "blocks" in row
     ]
@@ -169,8 +169,8 @@ def history_lines(rows: list[dict[str, Any]]) -> list[str]:
         "pass: its stacks are deep. A median is that of all rounds.",
         "",
         "| model | setting | rounds | step ms | slower by | 95 % interval | median "
-        "| µs per allocation |",
-        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: |",
+        "| µs per allocation | measured |",
+        "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | --- |",
     ]
     for row in measured:
         if row["setting"] == "off":
@@ -181,7 +181,7 @@ def history_lines(rows: list[dict[str, Any]]) -> list[str]:
         lines.append(
             f"| {model}{deeper} | {row['setting']} | {row['rounds']} | {row['step_ms']:.2f} | "
             f"{row['percent']:+.2f} % | {row['low']:+.2f} to {row['high']:+.2f} % | "
-            f"{row['median_percent']:+.2f} % | {each:.1f} |"
+            f"{row['median_percent']:+.2f} % | {each:.1f} | {row['on']} |"
         )
     made = ", ".join(f"{model} {count['alloc']:,}" for model, count in entries.items())
     return [

@@ -11,6 +11,7 @@ built for this interpreter.
 
 import argparse
 import contextlib
+import datetime
 import json
 import math
 import shutil
@@ -166,6 +167,7 @@ def compare(training: Training, way: Way, base: Way, steps: int, blocks: int) ->
     return {
         "blocks": blocks,
         "steps_per_block": steps,
+        "on": str(datetime.date.today()),
         "step_ms": 1000 * statistics.median(b for _, b in pairs) / steps,
         "percent": 100 * (math.exp(mean) - 1),
         "low": 100 * (math.exp(mean - half) - 1),

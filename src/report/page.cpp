@@ -13,6 +13,7 @@
 #include "report/no_gpu.h"
 #include "report/notes.h"
 #include "report/numbers.h"
+#include "report/rank_records.h"
 #include "report/steps_fact.h"
 #include "report/text_width.h"
 
@@ -238,6 +239,7 @@ std::vector<NamedText> first_facts(const Answers& answers) {
     const bool is_recorded = fact.name == "Recorded";
     facts.push_back(std::move(fact));
     if (!is_recorded) continue;
+    if (ended_oddly(info)) facts.push_back({"Ended", endings_text(info)});
     if (std::string steps = recorded_steps_fact(answers); !steps.empty()) {
       facts.push_back({"Steps", std::move(steps)});
     }

@@ -130,6 +130,12 @@ void write_recorded_window(JsonWriter& json, const trace::RecordedWindow& window
 
 }  // namespace
 
+bool ended_oddly(const RunInfo& info) {
+  return std::ranges::any_of(info.rank_records, [](const trace::RankRecord& record) {
+    return record.error || (record.finished != "stop" && record.finished != "exit");
+  });
+}
+
 std::string endings_text(const RunInfo& info) {
   ByText endings;
   for (const trace::RankRecord& record : info.rank_records) {

@@ -1,0 +1,119 @@
+"""What a program may give to a recording, and a disk that fails for a while: nothing stops."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from recorded_program import Script, ranges_of, rank_facts, rank_folder
+
+import stepscope
+
+MakeScript = Callable[[str], Script]
+
+
+def test_a_disk_that_is_full_for_a_while_costs_nothing(script: MakeScript, tmp_path: Path) -> None:
+    """What the system refused is written when it takes it again; no step is made longer."""
+    program = script(
+        """
+        import resource, sys, time
+        import stepscope as ss
+        with ss.profile(sys.argv[1], trace=False, system=False) as prof:
+            for step in range(60):
+                size = 1500 if 10 <= step < 40 else resource.RLIM_INFINITY
+                resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+                for part in range(20):
+                    with ss.range(f"forward {part}"):
+                        pass
+                time.sleep(0.02)
+                prof.step()
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stderr) == (0, "")
+    run = stepscope.open(rank_folder(tmp_path / "run") / "events.scope")
+    assert (run.step_numbers, run.notes) == (list(range(60)), [])
+    assert rank_facts(tmp_path / "run")["cost"]["lost_bytes"] == 0
+
+
+def test_texts_that_cannot_be_written_as_they_are(script: MakeScript, tmp_path: Path) -> None:
+    """A name of a file that is no UTF-8, a NUL, a counter without a number: nothing stops."""
+    program = script(
+        r"""
+        import logging, os, sys, warnings
+        import stepscope as ss
+        warnings.simplefilter("error")
+        odd = os.fsdecode(b"/data/caf\xe9.png")
+        logging.basicConfig(level=logging.INFO, stream=open(os.devnull, "w", errors="replace"))
+        with ss.profile(sys.argv[1], trace=False) as prof:
+            for name in (odd, "a\0b"):
+                logging.info("reading %s", name)
+                logging.getLogger(name).info("by a logger of that name")
+                ss.log(name)
+                with ss.range(name):
+                    ss.counter(name, 1)
+                ss.instant(name)
+            ss.counter("loss", None)
+            ss.counter("loss", 10**400)
+            ss.log("loss %.1f of %s", 0.25, "epoch 1")
+            ss.log("loss %d", "none", level="warning")
+            ss.log("loss", 0.7, level=10**30)
+            prof.step()
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stderr) == (0, "")
+    file = rank_folder(tmp_path / "run") / "events.scope"
+    assert {r"/data/caf\udce9.png", r"a\x00b"} <= set(ranges_of(file))
+    lines = list(stepscope.open(file).log(level="debug")["lines"].rows())
+    texts = {line["text"]: line["level"] for line in lines}
+    assert r"reading /data/caf\udce9.png" in texts
+    assert r"reading a\x00b" in texts
+    assert texts["loss 0.2 of epoch 1"] == "info"
+    assert texts["loss %d ('none',)"] == "warning"
+    assert texts["loss (0.7,)"] == "info"
+
+
+def test_a_generators_time_is_its_own(script: MakeScript, tmp_path: Path) -> None:
+    """What is done with its items, and the ranges of that, are not within it."""
+    program = script(
+        """
+        import asyncio, sys, time
+        import stepscope as ss
+        @ss.range
+        def items(count):
+            for number in range(count):
+                time.sleep(0.01)
+                answer = yield number
+            return answer
+        @ss.range
+        async def later(count):
+            for number in range(count):
+                await asyncio.sleep(0.01)
+                yield number
+        async def loop():
+            async for number in later(3):
+                await asyncio.sleep(0.05)
+        with ss.profile(sys.argv[1], trace=False) as prof:
+            for number in items(3):
+                with ss.range("body"):
+                    time.sleep(0.05)
+            asyncio.run(loop())
+            made = items(2)
+            print(next(made), made.send("a"))
+            try:
+                made.send("b")
+            except StopIteration as end:
+                print(end.value)
+            begun = items(1)
+            next(begun)
+            begun.close()
+            prof.step()
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stdout) == (0, "0 1\nb\n"), done.stderr
+    rows = stepscope.open(tmp_path / "run").time()["ranges"].rows()
+    found = {row["range"]: row for row in rows}
+    assert found["items"]["calls"] == 4 + 3 + 1
+    assert found["items"]["total_ns"] < 0.1e9 < found["body"]["total_ns"]
+    assert found["later"]["total_ns"] < 0.1e9
+    assert found["body"]["depth"] == found["items"]["depth"]
