@@ -127,7 +127,7 @@ std::string unit_name(Unit unit) {
     case Unit::kNanos:
       return "ns";
     case Unit::kInstant:
-      return "ns since the recording began";
+      return "ns on the recording's own clock";
     case Unit::kBytes:
       return "bytes";
     case Unit::kShare:
@@ -230,8 +230,9 @@ std::string instants_note(const base::Table& table, std::span<const std::size_t>
                           std::int64_t first) {
   const auto counts = [&](std::size_t c) { return is_instant(table.shape().columns[c]); };
   if (first == 0 || std::ranges::none_of(columns, counts)) return {};
-  return fmt::format("instants count from the first in this table, {} of the recording's clock",
-                     duration_text(first));
+  return fmt::format(
+      "instants count from the first in this table ({} on the recording's own clock, as -f json)",
+      duration_text(first));
 }
 
 }  // namespace stepscope::report

@@ -58,9 +58,11 @@ TEST(TableText, InstantsOfAnOldClockCountFromTheFirst) {
     old.add({step, kWeeks + step * 1'000'000});
     young.add({step, step * 1'000'000});
   }
-  EXPECT_EQ(table_text(old, {}),
-            "  step    start\n     1     0 ns\n     2  1.00 ms\n"
-            "  instants count from the first in this table, 44.0 d of the recording's clock\n");
+  EXPECT_EQ(
+      table_text(old, {}),
+      "  step    start\n     1     0 ns\n     2  1.00 ms\n"
+      "  instants count from the first in this table (44.0 d on the recording's own clock, as -f "
+      "json)\n");
   EXPECT_EQ(table_text(young, {}), "  step    start\n     1  1.00 ms\n     2  2.00 ms\n");
 }
 

@@ -17,6 +17,29 @@ bool takes_part(Kind kind, Phase phase) {
   return phase == Phase::kSpan && kind != Kind::kOverhead && kind != Kind::kProfiler;
 }
 
+Row stack_top(std::span<const Open> stack) { return stack.empty() ? kNoRow : stack.back().row; }
+
+// The caller by time is the top of the stack. Python's ids decide only where the times leave it
+// open: the frame at the top has the very times of the called one, ends before it (by clock noise),
+// or overlaps the caller the ids name. What is not a Python frame is never skipped: the ids say
+// nothing of an operator between two frames, and files exist whose ids skip frames and operators
+// that plainly lie around the call.
+Row caller_by_ids(const TreeColumns& columns, std::span<const Open> stack, Row called, Row named) {
+  const base::Nanos start = columns.start[called];
+  const base::Nanos stop = start + columns.duration[called];
+  const base::Nanos named_stop = columns.start[named] + columns.duration[named];
+  if (named_stop <= start || stop > named_stop + kCalleeTolerance) return stack_top(stack);
+  for (std::size_t at = stack.size(); at > 0; --at) {
+    const Open& open = stack[at - 1];
+    if (open.row <= named) break;
+    const bool is_frame = open.python == open.row;
+    const bool same_times = columns.start[open.row] == start && open.end == stop;
+    const bool in_doubt = same_times || open.end < stop || open.end > named_stop + kCalleeTolerance;
+    if (!is_frame || !in_doubt) return open.row;
+  }
+  return named;
+}
+
 }  // namespace
 
 TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, const PythonIds& python,
@@ -33,12 +56,8 @@ TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, const Pyth
       if (counts.overlapping++ == 0) counts.first_overlapping = row;
       stack.pop_back();
     }
-    Row parent = kNoRow;
-    Row nearest_python = kNoRow;
-    if (!stack.empty()) {
-      parent = stack.back().row;
-      nearest_python = stack.back().python;
-    }
+    Row parent = stack_top(stack);
+    Row nearest_python = stack.empty() ? kNoRow : stack.back().python;
     if (has_python) {
       const std::uint32_t entry = python.rows.find(row);
       if (entry != base::RowSet::kNone) {
@@ -47,9 +66,11 @@ TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, const Pyth
             nearest_python == kNoRow ? base::RowSet::kNone : python.rows.find(nearest_python);
         const bool agrees = nearest != base::RowSet::kNone && python.id[nearest] == parent_id;
         if (parent_id >= 0 && !agrees) {
+          Row named = kNoRow;
           for (const Row caller : row_of_python_id.find(parent_id)) {
-            if (caller >= begin && caller < row) parent = caller;
+            if (caller >= begin && caller < row) named = caller;
           }
+          if (named != kNoRow) parent = caller_by_ids(columns, stack, row, named);
         }
         nearest_python = row;
       }

@@ -51,5 +51,73 @@ TEST(LinkCalls, NestsByTime) {
   }
 }
 
+struct Frame {
+  base::Nanos start, duration;
+  std::int64_t id = -1, parent_id = -1;  // an operator without an id
+};
+
+struct PythonCase {
+  const char* name;
+  std::vector<Frame> frames;
+  std::vector<Row> parents;
+};
+
+const PythonCase kPythonCases[] = {
+    {"a frame that lies around is the caller whatever the ids say",
+     {{0, 9000, 1}, {1000, 5000, 2, 1}, {2000, 1000, 3, 1}},
+     {kNoRow, 0, 1}},
+    {"so is an operator, and a frame in it",
+     {{0, 9000, 1}, {1000, 7000}, {2000, 5000, 2, 1}, {3000, 1000, 3, 1}},
+     {kNoRow, 0, 1, 2}},
+    {"of twins the ids choose",
+     {{0, 9000, 1}, {1000, 2000, 2, 1}, {1000, 2000, 3, 1}},
+     {kNoRow, 0, 0}},
+    {"but not past an operator",
+     {{0, 9000, 1}, {1000, 2000}, {1000, 2000, 2, 1}, {1000, 2000, 3, 1}},
+     {kNoRow, 0, 1, 1}},
+    {"a call that ends after the frame by clock noise is of whom the ids name",
+     {{0, 9000, 1}, {1000, 2000, 2, 1}, {2000, 1500, 3, 1}},
+     {kNoRow, 0, 0}},
+    {"of frames that overlap the ids choose",
+     {{0, 9000, 1}, {1000, 4000, 2, 1}, {3000, 5000, 3, 1}, {4000, 500, 4, 2}},
+     {kNoRow, 0, 0, 1}},
+    {"a frame that has ended calls nothing",
+     {{0, 9000, 1}, {1000, 2000, 2, 1}, {4000, 500, 3, 2}},
+     {kNoRow, 0, 0}},
+};
+
+TEST(LinkCalls, AsksPythonsIdsOnlyWhereTimesLeaveItOpen) {
+  for (const PythonCase& c : kPythonCases) {
+    SCOPED_TRACE(c.name);
+    std::vector<base::Nanos> start;
+    std::vector<base::Nanos> duration;
+    std::vector<Kind> kind;
+    std::vector<Row> rows;
+    std::vector<KeyIndex::Item> items;
+    for (const Frame& frame : c.frames) {
+      const Row row = static_cast<Row>(start.size());
+      start.push_back(frame.start);
+      duration.push_back(frame.duration);
+      kind.push_back(frame.id < 0 ? Kind::kCpuOp : Kind::kPython);
+      if (frame.id < 0) continue;
+      rows.push_back(row);
+      items.push_back({frame.id, row});
+    }
+    PythonIds python{base::RowSet(start.size()), {rows.size(), {0, 9}}, {rows.size(), {-1, 9}}};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      python.rows.add(rows[i]);
+      python.id.set(i, c.frames[rows[i]].id);
+      python.parent_id.set(i, c.frames[rows[i]].parent_id);
+    }
+    python.rows.seal();
+    const std::vector<Phase> phase(start.size(), Phase::kSpan);
+    std::vector<std::uint8_t> flags(start.size());
+    std::vector<Row> parent(start.size(), kNoRow);
+    link_calls({start, duration, kind, phase, flags, parent}, 0, static_cast<Row>(start.size()),
+               python, KeyIndex(std::move(items)));
+    EXPECT_EQ(parent, c.parents);
+  }
+}
+
 }  // namespace
 }  // namespace stepscope::trace

@@ -157,9 +157,20 @@ def python(ts: float, dur: float, own: int, parent: int | None) -> str:
 
 
 def test_python_ids_say_who_called() -> None:
-    # By time 2 is below 1; the file says it is below 0. An operator in between stays in between.
-    assert parents(python(0, 10, 1, None), python(1, 8, 2, 1), python(2, 1, 3, 1)) == [None, 0, 0]
-    assert parents(python(0, 10, 1, None), op(1, 8), python(2, 1, 3, 1)) == [None, 0, 1]
+    main = python(0, 10, 1, None)
+    # A frame or an operator that lies around the call stays in between, whatever the ids say.
+    assert parents(main, python(1, 8, 2, 1), python(2, 1, 3, 1)) == [None, 0, 1]
+    assert parents(main, op(1, 8), python(2, 1, 3, 1)) == [None, 0, 1]
+    assert parents(main, op(1, 8), python(1, 7, 2, 1), python(2, 1, 3, 1)) == [None, 0, 1, 2]
+    # The ids decide: between twins, where the call ends later by clock noise, where frames overlap.
+    assert parents(main, python(1, 2, 2, 1), python(1, 2, 3, 1)) == [None, 0, 0]
+    assert parents(main, python(1, 2, 2, 1), python(2, 1.5, 3, 1)) == [None, 0, 0]
+    assert parents(main, op(1, 2), python(1, 2, 2, 1), python(1, 2, 3, 1)) == [None, 0, 1, 1]
+    frames = [python(1, 4, 2, 1), python(3, 5, 3, 1), python(4, 0.5, 4, 2)]
+    assert parents(main, *frames) == [None, 0, 0, 1]
+    assert parents(main, frames[0], op(3, 5), frames[2]) == [None, 0, 0, 2]
+    # A frame that has ended calls nothing more.
+    assert parents(main, python(1, 2, 2, 1), python(4, 1, 3, 2)) == [None, 0, 0]
     assert parents(python(0, 10, 1, None), python(2, 1, 3, 99)) == [None, 0]
 
 

@@ -18,9 +18,10 @@ def set_parents(rows: list[Event], notes: Counter[str]) -> None:
     for spans in threads.values():
         open_now: list[Event] = []
         python: dict[int, Event] = {}
+        order = {span: i for i, span in enumerate(spans)}
         for span in spans:
             place(span, open_now, notes)
-            follow_python_ids(span, python)
+            follow_python_ids(span, open_now, python, order)
             if span.parent is not None and span.end > span.parent.end:
                 span.flags.add("outlives_parent")
                 notes["callee_outlives_caller"] += 1
@@ -41,19 +42,32 @@ def place(span: Event, open_now: list[Event], notes: Counter[str]) -> None:
             open_now.pop()
 
 
-def follow_python_ids(span: Event, python: dict[int, Event]) -> None:
-    """Where the file says which Python call called this one, that holds."""
+def follow_python_ids(
+    span: Event, open_now: list[Event], python: dict[int, Event], order: dict[Event, int]
+) -> None:
+    """Where times leave it open which Python frame called this one, the file's ids say it."""
     own = python_id(span)
     if own is None:
         return
     said = span.id("Python parent id")
-    if said is not None and said >= 0 and said in python:
-        above = span.parent
-        while above is not None and python_id(above) is None:
-            above = above.parent
-        if above is None or python_id(above) != said:
-            span.parent = python[said]
+    named = python.get(said) if said is not None and said >= 0 else None
     python[own] = span
+    above = span.parent
+    while above is not None and python_id(above) is None:
+        above = above.parent
+    if named is None or (above is not None and python_id(above) == said):
+        return
+    if not (named.start <= span.start < named.end and span.end <= named.end + CLOCK_NOISE):
+        return  # The named frame was not running.
+    later = [e for e in open_now if order[e] > order[named]]
+    callers = [e for e in later if python_id(e) is None or surely_holds(e, span, named)]
+    span.parent = callers[-1] if callers else named
+
+
+def surely_holds(frame: Event, span: Event, named: Event) -> bool:
+    """Whether a frame lies around a span, without being its twin or overlapping the named one."""
+    twin = (frame.start, frame.end) == (span.start, span.end)
+    return not twin and span.end <= frame.end <= named.end + CLOCK_NOISE
 
 
 def python_id(span: Event) -> int | None:

@@ -217,6 +217,23 @@ const CallCosts& call_costs(const WindowView& window) {
   return window.prepared->call_costs.get([&] { return Counting(window).count(); });
 }
 
+std::string why_no_flops(const RunView& view) {
+  bool operators = false, shapes = false;
+  for (const WindowView& window : view.windows) {
+    operators = operators || !op_calls(window).calls.empty();
+    shapes = shapes || !window.trace->signatures().empty();
+  }
+  if (!operators) {
+    return "No FLOPs are known: the trace has no operators. Record it with the CPU activity and "
+           "record_shapes=True.";
+  }
+  if (!shapes) {
+    return "No FLOPs are known: profile with record_shapes=True to have the inputs of operators.";
+  }
+  return "No FLOPs are known: no operator that launched kernels has a formula whose inputs were "
+         "recorded.";
+}
+
 OpInputs inputs_of(const trace::Trace& trace, Row row) {
   const trace::SignatureId id = signature_of(trace, row);
   if (id == trace::kNoSignature) return {};

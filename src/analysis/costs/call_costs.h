@@ -71,6 +71,14 @@ class KernelNames {
 
 // "768, 2 of 1024×256": the tensors of a call, those of no dimension left out.
 std::string shape_text(const OpInputs& inputs);
+// What work without an operator lacks.
+constexpr Missing missing_of(NoOperator why) {
+  return why == NoOperator::kNotRecorded ? Missing::kLaunch : Missing::kOperator;
+}
+
+// Where no call's FLOPs are known: why, as a remark.
+std::string why_no_flops(const RunView& view);
+
 OpInputs inputs_of(const trace::Trace& trace, trace::Row row);
 
 }  // namespace stepscope::analysis

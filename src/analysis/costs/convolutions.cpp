@@ -141,9 +141,10 @@ Cost backward(const Call& call) {
   Cost cost;
   cost.dtype = x->dtype;
   cost.flops = once * ((*mask)[0] ? 1 : 0) + once * ((*mask)[1] ? 1 : 0);
-  cost.bytes = 0;
-  if ((*mask)[0]) cost.bytes += bytes(*grad) + bytes(*w) + bytes(elements(*x), x->dtype);
-  if ((*mask)[1]) cost.bytes += bytes(*grad) + bytes(*x) + bytes(elements(*w), w->dtype);
+  // Both gradients read that of the output: once, if what is near can be used again.
+  cost.bytes = bytes(*grad);
+  if ((*mask)[0]) cost.bytes += bytes(*w) + bytes(elements(*x), x->dtype);
+  if ((*mask)[1]) cost.bytes += bytes(*x) + bytes(elements(*w), w->dtype);
   return cost;
 }
 

@@ -73,7 +73,8 @@ std::string_view name_of(Missing missing) {
       "lengths that only the data knows",
       "numbers too large",
       "its parts, which are counted themselves",
-      "launched outside any operator"};
+      "launched outside any operator",
+      "its launch, which was not recorded"};
   return kNames[static_cast<std::size_t>(missing)];
 }
 

@@ -46,6 +46,7 @@ enum class Missing : std::uint8_t {
   kTooLarge,
   kParts,     // calls inside this one are counted themselves
   kOperator,  // launched outside any operator
+  kLaunch,    // the launch is not in the trace, so what launched it is not known
   kCount
 };
 std::string_view name_of(Missing missing);  // a phrase: "no formula for the operator"

@@ -4,8 +4,43 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/costs/own_peaks.h"
 
 namespace stepscope::analysis {
+namespace {
+
+void say_once(std::vector<std::string>& said, std::string sentence) {
+  if (std::ranges::find(said, sentence) == said.end()) said.push_back(std::move(sentence));
+}
+
+std::string quoted(std::string_view name) { return fmt::format("\"{}\"", name); }
+
+std::string name_of(const DeviceView& device) {
+  return device.name.empty() ? fmt::format("device {}", device.device) : quoted(device.name);
+}
+
+// Names of all devices the traces describe, each once.
+std::vector<std::string> device_names(const RunView& view) {
+  std::vector<std::string> names;
+  for (const WindowView& window : view.windows) {
+    for (const trace::DeviceProperties& device : window.trace->header().devices) {
+      if (!device.name.empty()) say_once(names, quoted(device.name));
+    }
+  }
+  return names;
+}
+
+bool fits_any(const OwnPeaks& entry, const RunView& view) {
+  return std::ranges::any_of(view.windows, [&](const WindowView& window) {
+    return std::ranges::any_of(
+        window.trace->header().devices,
+        [&](const trace::DeviceProperties& device) { return fits(entry, device); });
+  });
+}
+
+}  // namespace
 
 FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t device) {
   for (const trace::DeviceProperties& properties : window.trace->header().devices) {
@@ -20,11 +55,36 @@ std::vector<std::string> why_no_peaks(const RunView& view) {
     for (const DeviceView& device : window.devices) {
       const FoundPeaks found = peaks_of(view, window, device.device);
       if (found.peaks) continue;
-      const std::string name = device.name.empty() ? fmt::format("device {}", device.device)
-                                                   : fmt::format("\"{}\"", device.name);
-      std::string sentence = fmt::format(
-          "What {} can do at best is not known: it {}. --peaks FILE tells.", name, found.why_not);
-      if (std::ranges::find(said, sentence) == said.end()) said.push_back(std::move(sentence));
+      say_once(said, fmt::format("What {} can do at best is not known: it {}. --peaks FILE tells.",
+                                 name_of(device), found.why_not));
+    }
+  }
+  const std::vector<std::string> names = device_names(view);
+  for (const OwnPeaks& entry : view.own_peaks) {
+    if (fits_any(entry, view)) continue;
+    say_once(said, names.empty()
+                       ? fmt::format("The peaks given for \"{}\" are not used: the trace names no "
+                                     "device.",
+                                     entry.match)
+                       : fmt::format("The peaks given for \"{}\" are not used: it is in the name "
+                                     "of no device of the trace ({}).",
+                                     entry.match, fmt::join(names, ", ")));
+  }
+  return said;
+}
+
+std::vector<std::string> why_no_peak_in(const RunView& view, Arithmetic arithmetic) {
+  std::vector<std::string> said;
+  for (const WindowView& window : view.windows) {
+    for (const DeviceView& device : window.devices) {
+      if (device.compute.empty()) continue;
+      const FoundPeaks found = peaks_of(view, window, device.device);
+      if (!found.peaks || found.peaks->matrix_flops(arithmetic) > 0) continue;
+      say_once(said,
+               fmt::format("What {} can do at best in {} is not known, so shares of that peak "
+                           "are empty: the peaks of \"{}\" have no {}. --peaks FILE tells.",
+                           name_of(device), name_of(arithmetic), found.peaks->name,
+                           name_of(arithmetic)));
     }
   }
   return said;

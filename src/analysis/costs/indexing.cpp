@@ -1,4 +1,6 @@
 // Rows taken from and added to tables: what is moved is what was asked for, not the whole table.
+// A table that is made first is zeroed or copied by an operator inside, which counts for itself.
+#include <algorithm>
 #include <array>
 
 #include "analysis/costs/costs.h"
@@ -25,7 +27,8 @@ Cost embedding(const Call& call) {
   return taken(*weight, *index, elements(*index) * weight->dims[1]);
 }
 
-// grad_output, indices, num_weights: the gradient of the whole table is written
+// grad_output, indices, num_weights: rows of the table are written, as many as there are indices at
+// most. Which are equal is data.
 Cost embedding_backward(const Call& call) {
   const Tensor* grad = call.tensor(0);
   const Tensor* index = call.tensor(1);
@@ -34,8 +37,10 @@ Cost embedding_backward(const Call& call) {
   Cost cost;
   cost.dtype = grad->dtype;
   cost.flops = elements(*grad);
-  cost.bytes = bytes(*grad) + bytes(*index) +
-               (rows ? bytes(Amount(*rows) * grad->dims.back(), grad->dtype) : Amount::unknown());
+  if (const auto asked = elements(*index).value(); asked && rows) {
+    cost.bytes = bytes(*grad) + bytes(*index) +
+                 bytes(Amount(std::min(*asked, *rows)) * grad->dims.back(), grad->dtype);
+  }
   if (!rows) cost.missing = Missing::kValues;
   return cost;
 }
@@ -81,7 +86,6 @@ Cost scatter(const Call& call) {
   cost.flops = adds ? count : 0;
   cost.bytes = bytes(*index) + (source != nullptr ? bytes(count, source->dtype) : Amount(0)) +
                bytes(count, self->dtype) * (adds ? 2 : 1);
-  if (!call.in_place) cost.bytes += bytes(*self) + bytes(elements(*self), self->dtype);
   return cost;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,8 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"peak_tflop_per_second", Type::kReal, Unit::kNone, "of all devices in use, without sparsity"},
     {"tflop_per_second", Type::kReal, Unit::kNone, "model_flops per step_ns"},
     {"model_flops", Type::kInt, Unit::kCount,
-     "of matrix products, convolutions and attention, without what was computed twice"},
+     "of matrix products, convolutions and attention, without what was computed twice; null: none "
+     "of them is known"},
     {"recomputed_flops", Type::kInt, Unit::kCount,
      "what attention's backward and checkpointing computed twice"},
     {"profiler_flops", Type::kInt, Unit::kCount,
@@ -86,7 +88,9 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      {base::Chart::kBars, "step", kBars, "rank"}},
     {"types", "one sort of arithmetic on one rank", kTypeColumns},
     {"unknown", "operators whose model FLOPs are not known, the longest first", kUnknownColumns},
-    {"profiler", "the profiler's own counts beside ours", kProfilerColumns},
+    {"profiler",
+     "an operator the profiler counted, beside our count; torch writes no counts into its files",
+     kProfilerColumns},
 });
 
 double real(const Amount& amount) { return static_cast<double>(*amount.value()); }
@@ -95,20 +99,29 @@ base::Cell ratio(double part, double whole) {
   return whole > 0 ? base::Cell(part / whole) : base::Null{};
 }
 
-void add_step(base::Table& table, std::int32_t rank, base::Cell number, const MfuStepSums& sums,
-              const std::vector<Peaks>& devices, bool all_known) {
+// The arithmetic of most FLOPs, or kNoPeak.
+std::size_t most_used(const MfuStepSums& sums) {
   std::size_t most = kNoPeak;
   for (std::size_t i = 0; i < kArithmetics; ++i) {
     const auto flops = sums.by_type[i].value().value_or(0);
     if (flops > 0 && (most == kNoPeak || flops > *sums.by_type[most].value())) most = i;
   }
+  return most;
+}
+
+void add_step(base::Table& table, std::int32_t rank, base::Cell number, const MfuStepSums& sums,
+              const std::vector<Peaks>& devices, bool all_known) {
+  const std::size_t most = most_used(sums);
   double peak = 0;
   if (most != kNoPeak && all_known) {
     for (const Peaks& device : devices) peak += device.matrix_flops(static_cast<Arithmetic>(most));
   }
   const base::Cell none = base::Null{};
   const auto seconds = static_cast<double>(sums.step_ns) / 1e9;
-  const bool known = sums.model.known() && sums.recomputed.known();
+  const bool known = sums.tells() && sums.model.known() && sums.recomputed.known();
+  const auto count = [&](const Amount& amount) {
+    return sums.tells() ? base::Cell(amount.value()) : base::Null{};
+  };
   const double model = known ? real(sums.model) : 0;
   const double hardware = known ? model + real(sums.recomputed) : 0;
   table.add({rank, number, sums.step_ns, known && peak > 0 ? ratio(model, seconds * peak) : none,
@@ -116,7 +129,7 @@ void add_step(base::Table& table, std::int32_t rank, base::Cell number, const Mf
              ratio(static_cast<double>(sums.known_ns), static_cast<double>(sums.compute_ns)),
              most == kNoPeak ? none : base::Cell(name_of(static_cast<Arithmetic>(most))),
              peak > 0 ? base::Cell(peak / 1e12) : none, known ? ratio(model / 1e12, seconds) : none,
-             sums.model.value(), sums.recomputed.value(), sums.by_profiler.value(), sums.compute_ns,
+             count(sums.model), count(sums.recomputed), count(sums.by_profiler), sums.compute_ns,
              sums.recomputed_ns});
 }
 
@@ -181,8 +194,9 @@ std::vector<Remark> remarks_on_counts(const std::map<std::int32_t, MfuSums>& ran
   }
   std::vector<Remark> remarks;
   if (used > 0) {
-    remarks.emplace_back(fmt::format(
-        "FLOPs of {} calls are the profiler's own counts: no formula tells them.", used));
+    remarks.emplace_back(
+        fmt::format("FLOPs of {} {} the profiler's own counts: no formula tells them.", used,
+                    used == 1 ? "call are" : "calls are"));
   }
   if (differing > 0) {
     remarks.push_back(Remark::on_table(
@@ -204,21 +218,28 @@ Answer run(const RunView& view, const Options& options) {
   Answer answer;
   for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
   Nanos compute = 0, known = 0;
-  bool any_flops = false;
+  bool products = false;
+  std::set<std::size_t> in_use;  // arithmetics that peaks are needed of
   for (const auto& [rank, sums] : ranks) {
     add_rank(answer.tables, rank, sums);
     for (const auto& [number, step] : sums.steps) {
       compute += step.compute_ns;
       known += step.known_ns;
-      any_flops = any_flops || step.model.value().value_or(1) > 0;
+      products = products || step.products;
+      in_use.insert(most_used(step));
     }
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   if (std::string why = why_no_steps(view); !why.empty()) answer.remarks.push_back(std::move(why));
   for (std::string& why : why_no_peaks(view)) answer.remarks.emplace_back(std::move(why));
-  if (compute > 0 && !any_flops) {
-    answer.remarks.emplace_back(
-        "No FLOPs are known: profile with record_shapes=True to have the inputs of operators.");
+  in_use.erase(kNoPeak);
+  for (const std::size_t type : in_use) {
+    for (std::string& why : why_no_peak_in(view, static_cast<Arithmetic>(type))) {
+      answer.remarks.emplace_back(std::move(why));
+    }
+  }
+  if (!products && known < compute) {
+    answer.remarks.emplace_back(why_no_flops(view));
   } else if (compute > 0 && known * 10 < compute * 9) {
     answer.remarks.push_back(
         fmt::format("Model FLOPs are known for {:.1f} % of the time of compute kernels: what the "

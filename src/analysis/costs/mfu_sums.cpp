@@ -70,8 +70,8 @@ class Counting {
       if (piece.work_class != WorkClass::kCompute) continue;
       if (MfuStepSums* step = step_of(piece.step)) step->compute_ns += piece.length();
       if (costs_.of_work[i] != CallCosts::kNone || !in_chosen_step(piece.step)) continue;
-      const std::string why(name_of(why_no_operator(window_, piece)));
-      MfuUnknownSums& sums = out_.unknown[{Missing::kOperator, why}];
+      const NoOperator why = why_no_operator(window_, piece);
+      MfuUnknownSums& sums = out_.unknown[{missing_of(why), std::string(name_of(why))}];
       ++sums.calls;
       sums.device_ns += piece.length();
     }
@@ -102,6 +102,7 @@ class Counting {
           call.recomputed ? Amount(0) : cost.flops + cost.recomputed_flops * -1 + masked;
       const Amount again = call.recomputed ? cost.flops + masked : cost.recomputed_flops;
       if (step != nullptr) {
+        step->products = true;
         step->model += once;
         step->recomputed += again;
         step->by_type[type] += once;

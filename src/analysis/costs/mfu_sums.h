@@ -29,10 +29,14 @@ struct MfuStepSums {
   base::Nanos recomputed_ns = 0;  // of compute_ns: of forward calls that ran again
   Amount model = 0, recomputed = 0;
   Amount by_profiler = 0;  // of model
+  bool products = false;   // some call's model FLOPs are known
   std::array<Amount, kArithmetics + 1> by_type = [] {
     std::array<Amount, kArithmetics + 1> zeros = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     return zeros;
   }();
+
+  // Some product's FLOPs are known, or there is no kernel that could have been one.
+  bool tells() const { return products || known_ns == compute_ns; }
 
   void merge(const MfuStepSums& other) {
     step_ns += other.step_ns;
@@ -42,6 +46,7 @@ struct MfuStepSums {
     model += other.model;
     recomputed += other.recomputed;
     by_profiler += other.by_profiler;
+    products = products || other.products;
     for (std::size_t i = 0; i < by_type.size(); ++i) by_type[i] += other.by_type[i];
   }
 };

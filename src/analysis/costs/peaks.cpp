@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/costs/own_peaks.h"
 #include "analysis/costs/peak_table.h"
 
 namespace stepscope::analysis {
@@ -133,9 +134,7 @@ double Peaks::matrix_flops(Arithmetic arithmetic) const {
 FoundPeaks find_peaks(const trace::DeviceProperties& device, std::span<const OwnPeaks> own) {
   FoundPeaks table = find_in_table(device);
   for (const OwnPeaks& entry : own) {
-    if (device.name.find(entry.match) != std::string::npos) {
-      return {merged(entry.peaks, table.peaks), {}};
-    }
+    if (fits(entry, device)) return {merged(entry.peaks, table.peaks), {}};
   }
   return table;
 }

@@ -204,16 +204,16 @@ Answer run(const RunView& view, const Options& options) {
   add_devices(devices, view);
   for (std::string& why : why_no_peaks(view)) answer.remarks.emplace_back(std::move(why));
   if (compute > 0 && known == 0) {
-    answer.remarks.emplace_back(
-        "No FLOPs are known: profile with record_shapes=True to have the inputs of operators.");
+    answer.remarks.emplace_back(why_no_flops(view));
   } else if (compute > 0) {
     answer.remarks.push_back(
         fmt::format("FLOPs are known for {:.1f} % of the time of compute kernels.",
                     100.0 * static_cast<double>(known) / static_cast<double>(compute)));
   }
   if (by_profiler > 0) {
-    answer.remarks.emplace_back(fmt::format(
-        "FLOPs of {} calls are the profiler's own counts: no formula tells them.", by_profiler));
+    answer.remarks.emplace_back(
+        fmt::format("FLOPs of {} {} the profiler's own counts: no formula tells them.", by_profiler,
+                    by_profiler == 1 ? "call are" : "calls are"));
   }
   if (left_out > 0) {
     answer.remarks.push_back(Remark::on_limit(

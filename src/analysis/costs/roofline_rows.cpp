@@ -27,9 +27,10 @@ class Counting {
       out_.compute_ns += piece.length();
       const std::uint32_t owner = costs_.of_work[i];
       if (owner == CallCosts::kNone) {
-        const std::string why(name_of(why_no_operator(window_, piece)));
+        const NoOperator no_operator = why_no_operator(window_, piece);
+        const std::string why(name_of(no_operator));
         const RoofKey key{why, std::string(), RoofKey::kNoArithmetic, Family::kCount,
-                          Missing::kOperator};
+                          missing_of(no_operator)};
         out_.operators[key].add_unknown(piece.length());
         const std::string kernel(window_.trace->name_text(piece.row));
         out_.kernels[{kernel, why}].add_unknown(piece.length());

@@ -67,6 +67,19 @@ Cost nll_loss_forward(const Call& call) {
   return cost;
 }
 
+// grad_output, self (n × classes), target: one element of a row is written; an operator inside
+// zeroes the others before.
+Cost nll_loss_backward(const Call& call) {
+  const Tensor* x = call.tensor(1);
+  const Tensor* target = call.tensor(2);
+  if (x == nullptr || target == nullptr) return unknown(Missing::kInputs);
+  Cost cost;
+  cost.dtype = x->dtype;
+  cost.flops = 0;
+  cost.bytes = bytes(*target) + bytes(elements(*target), x->dtype);
+  return cost;
+}
+
 // input, p, train: the mask is written as one byte an element
 Cost dropout(const Call& call) {
   const Tensor* x = call.tensor(0);
@@ -113,7 +126,7 @@ constexpr std::array kFormulas = std::to_array<Formula>({
     {"_softmax_backward_data", kSoftmax, streamed, 4, "01", "0"},
     {"_log_softmax_backward_data", kSoftmax, streamed, 4, "01", "0"},
     {"nll_loss_forward", kSoftmax, nll_loss_forward},
-    {"nll_loss_backward", kSoftmax, streamed, 0, "2", "1"},
+    {"nll_loss_backward", kSoftmax, nll_loss_backward},
     {"native_dropout", kElementwise, dropout},
     {"native_dropout_backward", kElementwise, streamed, 2, "01", "0"},
     {"max_pool2d_with_indices_backward", kPooling, streamed, 1, "07", "1"},

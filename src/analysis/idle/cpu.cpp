@@ -125,6 +125,27 @@ void write(base::Table& table, std::int32_t rank, const HostParts& parts, Nanos 
   add(Null{}, Null{}, rest);
 }
 
+// Where no Python frame of a launching thread is seen while a GPU waited.
+std::string why_no_frames(const RunView& view) {
+  bool python = false, launches = false;
+  for (const WindowView& window : view.windows) {
+    const auto kinds = window.trace->kind();
+    python = python || std::ranges::find(kinds, trace::Kind::kPython) != kinds.end();
+    launches = launches || std::ranges::any_of(window.work, [](const Work& piece) {
+                 return piece.launch != trace::kNoRow;
+               });
+  }
+  if (!python) {
+    return "No Python frames were recorded while a GPU waited: profile with with_stack=True to see "
+           "them.";
+  }
+  if (!launches) {
+    return "The calls that launched the GPU's work were not recorded, so it is not known which "
+           "thread fed it: the Python frames of the trace are not assigned.";
+  }
+  return "The trace has Python frames, but none on a launching thread while a GPU waited.";
+}
+
 Answer run(const RunView& view, const Options& options) {
   const Within within = within_of(options);
   const auto top = static_cast<std::size_t>(options.count("top"));
@@ -151,9 +172,7 @@ Answer run(const RunView& view, const Options& options) {
   if (!view.has_device_work()) {
     answer.remarks.push_back(why_no_device_work(view));
   } else if (!frames) {
-    answer.remarks.emplace_back(
-        "No Python frames were recorded while a GPU waited: profile with with_stack=True to see "
-        "them.");
+    answer.remarks.emplace_back(why_no_frames(view));
   }
   return answer;
 }

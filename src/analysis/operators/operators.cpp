@@ -156,7 +156,7 @@ class Writer {
     OpSums rest;
     for (const Line& line : lines) rest.merge(*line.sums);
     std::vector<Cell> cells = first_cells(Null{});
-    if (sort_ != Sort::kNames) cells.emplace_back(Null{});
+    if (sort_ != Sort::kNames) cells.emplace_back("");  // of many, which is not "not recorded"
     const Cell costs[] = {rest.calls,
                           rest.device_self,
                           share(rest.device_self, device_),
@@ -243,7 +243,12 @@ Answer run(const RunView& view, const Options& options) {
   }
   const bool empty = std::ranges::all_of(
       view.windows, [](const WindowView& window) { return window.trace->size() == 0; });
-  if (!operators && !empty) {
+  const bool elsewhere = std::ranges::any_of(
+      view.windows, [](const WindowView& window) { return !op_calls(window).calls.empty(); });
+  if (!operators && elsewhere) {
+    answer.remarks.emplace_back(
+        "No operator began in the chosen steps; the trace has some in others.");
+  } else if (!operators && !empty) {
     answer.remarks.emplace_back("The trace has no operators: record it with the CPU activity.");
   } else if (operators) {
     if (answer.tables[1].rows() == 0) {

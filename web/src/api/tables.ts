@@ -71,7 +71,7 @@ const UNITS: Readonly<Record<string, Unit>> = {
   number: 'number',
   count: 'count',
   ns: 'ns',
-  'ns since the recording began': 'instant',
+  "ns on the recording's own clock": 'instant',
   bytes: 'bytes',
   'share, 0 to 1': 'share',
   'bytes per second': 'bytes_per_second',

@@ -130,7 +130,7 @@ export function DataTable({
             ? counted(rows.length, 'row')
             : `${rows.length} of ${counted(table.rows.length, 'row')}`}
           {first !== 0n &&
-            ` · instants count from the first, ${durationText(Number(first))} of the recording's clock`}
+            ` · instants count from the first (${durationText(Number(first))} on the recording's own clock)`}
         </span>
         {hasText && table.rows.length > 8 && (
           <input
