@@ -26,6 +26,7 @@ class Evidence:
     window: int | None
     step: int | None
     event: int | None  # its place in traceEvents
+    kernels: tuple[str, ...] = ()  # their whole names, where the text has short ones
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,10 @@ def _finding(told: dict[str, Any]) -> Finding:
         remaining_ns=_bounds(told["remaining_gain_per_step"]),
         confidence=told["confidence"],
         ranks=tuple(told["ranks"]),
-        evidence=tuple(Evidence(**one) for one in told["evidence"]),
+        evidence=tuple(
+            Evidence(**{**one, "kernels": tuple(one.get("kernels", ()))})
+            for one in told["evidence"]
+        ),
         changes=tuple(Change(**one) for one in told["changes"]),
         verify=told["verify"],
         page=told["page"],

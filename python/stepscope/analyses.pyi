@@ -542,7 +542,7 @@ class Analyses:
             steps: one step of one rank, then all of them.
             types: one sort of arithmetic on one rank.
             unknown: operators whose model FLOPs are not known, the longest first.
-            profiler: the profiler's own counts beside ours.
+            profiler: an operator the profiler counted, beside our count; torch writes no counts into its files.
 
         Example:
             >>> list(run.mfu().tables)

@@ -32,6 +32,8 @@ def cause_of(wait: Wait) -> str | None:
         return None
     if load.end <= wait.start:
         return "hand-over"
+    if wait.first and load.worker is not None and load.start - wait.start > wait.length // 2:
+        return "start-up"
     starved = load["starved_ns"] or 0
     if starved > load.length // 2:
         return "no free core"
@@ -103,7 +105,7 @@ def check_loader(program: Program, folder: Path, found: Loading) -> None:
         for wait in waits:
             if wait.gave and wait.length >= LEAST and wait["worker"] is not None:
                 late[*key, wait["worker"]]  # known as a worker, late or not
-                if cause_of(wait) != "hand-over":
+                if cause_of(wait) not in ("hand-over", "start-up"):
                     late[*key, wait["worker"]].append(wait.length)
     late = {k: v for k, v in late.items() if v or k in made_by}
     workers = sorted({*made_by, *late})
@@ -184,10 +186,10 @@ def check_worker_row(row: Row, loads: list[Load], late: list[int]) -> None:
     assert (row["median_ns"], row["p95_ns"]) == (median(lengths), nth(lengths, 0.95))
     pids = {load.pid for load in loads}
     assert row["processes"] == len(pids)
-    alive = sum(
-        max(x.end for x in loads if x.pid == pid) - min(x.start for x in loads if x.pid == pid)
-        for pid in pids
-    )
+    passes: dict[tuple[int, int], list[Load]] = defaultdict(list)
+    for load in loads:
+        passes[load.pid, load.iteration].append(load)
+    alive = sum(max(x.end for x in one) - min(x.start for x in one) for one in passes.values())
     assert row["busy_share"] == pytest.approx(sum(lengths) / alive)
 
 

@@ -136,7 +136,8 @@ def test_python_has_the_same_defaults(program: Program) -> None:
     for name in ("stacks", "frees", "max_entries", "rank0_only", "on_oom"):
         assert defaults[f"snapshot.{name}"] == options[name].default, name
     turns = inspect.signature(stepscope.schedule).parameters
-    for name in ("warmup", "repeat", "skip_first"):
+    assert stepscope.schedule(active=1).warmup == defaults["window.warmup"]
+    for name in ("repeat", "skip_first"):
         assert defaults[f"window.{name}"] == turns[name].default, name
     from stepscope.recording.settings import window_schedule
     from stepscope.recording.system import DEFAULT_HZ

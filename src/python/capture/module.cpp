@@ -342,6 +342,7 @@ PyObject* log(PyObject* /*module*/, PyObject* args) {
 }
 
 std::atomic<long long> opened = 0;
+thread_local bool importing = false;  // files of code are no files of data
 
 // Of "open" (path, mode, flags): whether it may be read from.
 bool is_for_reading(PyObject* args) {
@@ -355,10 +356,15 @@ bool is_for_reading(PyObject* args) {
 
 // Called by Python at every event it has a name for; it must be quick and never fail.
 int on_audit(const char* event, PyObject* args, void* /*unused*/) {
-  if (std::strcmp(event, "open") == 0 && is_for_reading(args)) {
+  if (!importing && std::strcmp(event, "open") == 0 && is_for_reading(args)) {
     opened.fetch_add(1, std::memory_order_relaxed);
   }
   return 0;
+}
+
+PyObject* set_importing(PyObject* /*module*/, PyObject* now) {
+  importing = now == Py_True;
+  Py_RETURN_NONE;
 }
 
 PyObject* opened_files(PyObject* /*module*/, PyObject* /*unused*/) {
@@ -429,7 +435,8 @@ PyMethodDef methods[] = {
      "counter(name, value)\n--\n\nA number over time, such as the loss; drawn as a curve."},
     {"log", log, METH_VARARGS, "log(level, logger, text)"},
     {"opened_files", opened_files, METH_NOARGS,
-     "opened_files(): for reading, by this process since the first call"},
+     "opened_files(): for reading, by this process since the first call, but for imports"},
+    {"set_importing", set_importing, METH_O, "set_importing(now): what this thread opens is code"},
     {"start_system", start_system, METH_VARARGS,
      "start_system(folder, hz, rank, local_rank, proc=None, sys=None, nvml=None)"},
     {"stop_system", stop_system, METH_NOARGS, nullptr},

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope import _capture
-from stepscope.recording.loading.usage import io_of_thread
+from stepscope.recording.loading.usage import ThreadIo, io_of_thread
 
 # Only imports of modules that are not there yet come here.
 _MACHINERY: Any = importlib._bootstrap
@@ -24,18 +24,15 @@ _NAME = "_find_and_load"
 
 @dataclass
 class ImportReads:
-    """Sums over all threads, since the counting began."""
+    """Since the counting began."""
 
     read_bytes: int = 0
     storage_bytes: int = 0
-    files: int = 0
 
     def since(self, before: ImportReads) -> ImportReads:
         """What came since then."""
         return ImportReads(
-            self.read_bytes - before.read_bytes,
-            self.storage_bytes - before.storage_bytes,
-            self.files - before.files,
+            self.read_bytes - before.read_bytes, self.storage_bytes - before.storage_bytes
         )
 
 
@@ -47,35 +44,45 @@ class ImportCounter:
 
     def forget(self) -> None:
         """Begins anew, as in a child that was forked."""
-        self._sums = ImportReads()
-        self._counts_files = False
+        self._ended: dict[int, ImportReads] = {}  # by thread: the imports that are over
+        self._begun: dict[int, ThreadIo] = {}  # by thread: the one under way
         self._lock = threading.Lock()
         self._depth = threading.local()
         self._before: Callable[..., Any] | None = None
         self._mine: Callable[..., Any] | None = None
 
-    def now(self) -> ImportReads:
-        """As it stands."""
-        with self._lock:
-            return ImportReads(self._sums.read_bytes, self._sums.storage_bytes, self._sums.files)
+    def now(self, *, whole_process: bool) -> ImportReads:
+        """As it stands: of all threads, or of this one. Imports under way count as far as they are.
 
-    def put_in(self, *, counts_files: bool) -> None:
-        """From now on; not where the interpreter has no such place.
-
-        Args:
-            counts_files: whether files are counted in this process at all.
+        A thread may have begun to import before a batch and end within it.
         """
-        self._counts_files = counts_files
+        sums = ImportReads()
+        with self._lock:
+            own = threading.get_native_id()
+            for thread, reads in self._ended.items():
+                if whole_process or thread == own:
+                    sums.read_bytes += reads.read_bytes
+                    sums.storage_bytes += reads.storage_bytes
+            _capture.set_importing(True)  # the files that we open ourselves are no data
+            for thread, begun in self._begun.items():
+                if (whole_process or thread == own) and (io := io_of_thread(thread)) is not None:
+                    sums.read_bytes += max(0, io.read_bytes - begun.read_bytes)
+                    sums.storage_bytes += max(0, io.storage_bytes - begun.storage_bytes)
+            _capture.set_importing(False)
+        return sums
+
+    def put_in(self) -> None:
+        """From now on; not where the interpreter has no such place."""
         before = getattr(_MACHINERY, _NAME, None)
         if before is None or self._mine is not None:
             return
 
         def find_and_load(*args: Any, **kwargs: Any) -> Any:
-            begun = self._begin()
+            is_outermost = self._begin()
             try:
                 return before(*args, **kwargs)
             finally:
-                self._end(begun)
+                self._end(is_outermost)
 
         # Python takes frames of its own machinery out of tracebacks: nobody is to see ours.
         code = find_and_load.__code__
@@ -89,31 +96,32 @@ class ImportCounter:
             setattr(_MACHINERY, _NAME, self._before)
         self._mine = None
 
-    def _begin(self) -> tuple[int, int, int] | None:
-        """Of the outermost import of a thread; None for those inside."""
+    def _begin(self) -> bool:
+        """Whether it is the outermost import of its thread."""
         depth = getattr(self._depth, "value", 0)
         self._depth.value = depth + 1
         if depth > 0:
-            return None
-        files = self._files()  # before the one that we open
-        io = io_of_thread()
-        return None if io is None else (io.read_bytes, io.storage_bytes, files)
+            return False
+        _capture.set_importing(True)
+        if (io := io_of_thread()) is not None:
+            with self._lock:
+                self._begun[threading.get_native_id()] = io
+        return True
 
-    def _end(self, begun: tuple[int, int, int] | None) -> None:
+    def _end(self, is_outermost: bool) -> None:
         self._depth.value -= 1
-        if begun is None:
+        if not is_outermost:
             return
+        thread = threading.get_native_id()
         io = io_of_thread()
-        if io is None:
-            return
-        files = self._files()
         with self._lock:
-            self._sums.read_bytes += max(0, io.read_bytes + io.own_bytes - begun[0])
-            self._sums.storage_bytes += max(0, io.storage_bytes - begun[1])
-            self._sums.files += max(0, files - begun[2])
-
-    def _files(self) -> int:
-        return (_capture.opened_files() or 0) if self._counts_files else 0
+            begun = self._begun.pop(thread, None)
+            if begun is not None and io is not None:
+                sums = self._ended.setdefault(thread, ImportReads())
+                # With what both looks read themselves.
+                sums.read_bytes += max(0, io.read_bytes + io.own_bytes - begun.read_bytes)
+                sums.storage_bytes += max(0, io.storage_bytes - begun.storage_bytes)
+        _capture.set_importing(False)
 
 
 COUNTER = ImportCounter()  # one per process: there is one importing machinery

@@ -65,11 +65,9 @@ class BatchMaker:
         exchanged = self._exchanges
         if not self._in_worker:  # the dataset is the user's: it is changed for this moment alone
             exchanged = [one for one in exchanged if one.put_in()]
-            COUNTER.put_in(counts_files=False)
-        else:
-            COUNTER.put_in(counts_files=True)  # stays: the process is ours
+        COUNTER.put_in()  # in a worker it stays: the process is ours
         files = _capture.opened_files() if self._in_worker else None
-        imports = COUNTER.now()
+        imports = COUNTER.now(whole_process=self._in_worker)
         before = self._usage.now()
         try:
             with self._load:
@@ -82,7 +80,7 @@ class BatchMaker:
                 for one in exchanged:
                     one.take_out()
         usage = self._usage.since(before)
-        imported = COUNTER.now().since(imports)
+        imported = COUNTER.now(whole_process=self._in_worker).since(imports)
         self._record(number, whole, usage, imported)
         if exchanged:
             # Threads of a dataset may transform side by side: parts never exceed the whole.
@@ -90,7 +88,7 @@ class BatchMaker:
             counter(self._names.transform_ns, transform)
         if files is not None:
             opened = (_capture.opened_files() or files) - files
-            counter(self._names.files, max(0, opened - imported.files))
+            counter(self._names.files, opened)
         return batch
 
     def _record(self, number: int, whole: int, usage: Usage, imported: ImportReads) -> None:

@@ -78,17 +78,18 @@ class UsageReader:
 
 @dataclass
 class ThreadIo:
-    """What this thread has read so far."""
+    """What a thread has read so far."""
 
     read_bytes: int  # before this very look
     storage_bytes: int
     own_bytes: int  # that the look itself read
 
 
-def io_of_thread() -> ThreadIo | None:
-    """None where the system does not tell."""
+def io_of_thread(thread: int | None = None) -> ThreadIo | None:
+    """Of this thread, or of one of this process by its number; None where nobody tells."""
+    place = "thread-self" if thread is None else f"self/task/{thread}"
     try:
-        file = os.open("/proc/thread-self/io", os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(f"/proc/{place}/io", os.O_RDONLY | os.O_CLOEXEC)
         try:
             text = os.read(file, _ENOUGH)
         finally:
