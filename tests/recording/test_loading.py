@@ -131,7 +131,8 @@ def test_times_are_those_that_workers_measured(
         # Each sample reads one file; what it writes is not counted, nor is the code of modules
         # that it imports first, and of those that the thread imports that sends a first batch.
         assert samples * READ_BYTES <= read <= 1.03 * samples * READ_BYTES, load
-        assert files in (None, samples)
+        # The thread that sends a worker's first batch may open a file of its own.
+        assert files is None or samples <= files <= samples + 1
         assert load["cpu_ns"] is not None
         assert load["cpu_ns"] < load.length / 2  # it sleeps
         assert load.worker in ([None] if workers == 0 else range(workers))
