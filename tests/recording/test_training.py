@@ -99,6 +99,20 @@ def test_steps_of_trace_and_recording_are_the_same(recorded: Path) -> None:
     assert by_number[56] < 300e6  # the first after an epoch, without what came between
 
 
+def test_windows_cost_what_lies_between_the_steps(recorded: Path) -> None:
+    """All that the training stood still for a window is in its cost."""
+    scope = stepscope.open(rank_folder(recorded) / "events.scope")
+    steps = {row["step"]: row for row in scope.ask("steps")["steps"].rows()}
+    for window in rank_facts(recorded)["windows"]:
+        first, after = window["first_step"], window["first_step"] + window["steps"]
+        # Before the step of warm-up, before the first that is kept, and behind the last.
+        gaps = sum(
+            steps[number]["start_ns"] - steps[number - 1]["start_ns"] - steps[number - 1]["host_ns"]
+            for number in (first - 1, first, after)
+        )
+        assert sum(window["cost_ns"].values()) == pytest.approx(gaps, rel=0.1, abs=2e6)
+
+
 def test_ranges_reach_the_trace(recorded: Path) -> None:
     everywhere = ranges_of(rank_folder(recorded) / "events.scope")
     assert (everywhere["forward"], everywhere["backward"], everywhere["update"]) == (18, 18, 18)

@@ -53,8 +53,8 @@ class Notices:
     def complete_cost(self, spent_ns: int) -> None:
         """All that the last window cost the training, beside what it could tell itself."""
         costs = self._facts["windows"][-1].setdefault("cost_ns", {})
+        # Written with whatever comes next: writing would be a cost again.
         costs["other"] = max(0, spent_ns - sum(costs.values()))
-        self._write()
 
     def set(self, **facts: Any) -> None:
         """Other facts about this process."""
