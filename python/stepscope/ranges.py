@@ -48,13 +48,21 @@ def log(
         level: a number or a name of `logging`.
         logger: the name it is recorded under.
     """
-    line = str(text)
-    if values:
-        try:
-            line %= values
-        except (TypeError, ValueError):
-            line = f"{line} {values!r}"
-    _capture.log(_level_number(level), str(logger), line)
+    line = _shown(lambda: str(text) % values if values else str(text))
+    if line is None:
+        line = _shown(lambda: f"{text!s} {values!r}") or _UNSHOWN
+    _capture.log(_level_number(level), _shown(lambda: str(logger)) or _UNSHOWN, line)
+
+
+_UNSHOWN = "(a line whose values cannot be shown)"
+
+
+def _shown(make: Callable[[], str]) -> str | None:
+    """None where a value fails to show itself, as it may in any way: nothing is to be raised."""
+    try:
+        return make()
+    except Exception:
+        return None
 
 
 def _level_number(level: int | str) -> int:
@@ -74,11 +82,11 @@ class LogHandler(logging.Handler):
         """Called by logging; an error in the line must not become one of the program."""
         if record.__dict__.setdefault("stepscope_recorded_by", id(self)) != id(self):
             return
-        try:
-            text = self.format(record)
-        except Exception:  # logging tells of it where the line is printed
-            text = f"{record.msg!s} {record.args!r}"
-        _capture.log(_level_number(record.levelno), str(record.name), str(text))
+        text = _shown(lambda: str(self.format(record)))
+        if text is None:  # logging tells of it where the line is printed
+            text = _shown(lambda: f"{record.msg!s} {record.args!r}") or _UNSHOWN
+        name = _shown(lambda: str(record.name)) or _UNSHOWN
+        _capture.log(_level_number(record.levelno), name, text)
 
 
 def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:

@@ -56,6 +56,8 @@ def test_texts_that_cannot_be_written_as_they_are(script: MakeScript, tmp_path: 
             ss.log("loss %.1f of %s", 0.25, "epoch 1")
             ss.log("loss %d", "none", level="warning")
             ss.log("loss", 0.7, level=10**30)
+            ss.log("%d", float("inf"))
+            ss.log("%s", type("Odd", (), {"__repr__": lambda self: 1 // 0})())
             prof.step()
         """
     )
@@ -69,7 +71,8 @@ def test_texts_that_cannot_be_written_as_they_are(script: MakeScript, tmp_path: 
     assert r"reading a\x00b" in texts
     assert texts["loss 0.2 of epoch 1"] == "info"
     assert texts["loss %d ('none',)"] == "warning"
-    assert texts["loss (0.7,)"] == "info"
+    assert texts["loss (0.7,)"] == texts["%d (inf,)"] == "info"
+    assert "(a line whose values cannot be shown)" in texts
 
 
 def test_a_generators_time_is_its_own(script: MakeScript, tmp_path: Path) -> None:

@@ -241,6 +241,12 @@ def intrude(step):  # a profiler of the program's own, within the window
         kept[-1].stop()
         print("intruded |", len([e for e in kept[-1].events() if e.name == "aten::linear"]) > 0)
 record("intruder", schedule=plan, inside=intrude)
+def meet(step):  # the same while ours warms up: both would crash
+    if step == 0:
+        with torch_profile(activities=[ProfilerActivity.CPU]) as theirs:
+            train(batches(1)[0])
+        print("met |", len([e for e in theirs.events() if e.name == "aten::linear"]) > 0)
+record("warming", schedule=plan, inside=meet)
 record("epochs", schedule=ss.schedule(epochs=[0], batches=(2, 6)),
        inside=lambda step: step == 3 and prof_now().epoch())
 record("two", schedule=ss.schedule(warmup=0, active=2, repeat=2))
@@ -289,7 +295,11 @@ print("thread |", caught[-1].message)
         "another torch profiler was started within the trace window, and there can be only one: "
         "the trace ends there, after 2 steps"
     )
-    assert said.pop("intruded") == "True"  # and has its own events
+    assert said.pop("intruded") == said.pop("met") == "True"  # and have their own events
+    assert said["warming"] == (
+        "no trace was recorded: another torch profiler was started within the trace window, and "
+        "there can be only one"
+    )
     assert said["epochs"] == (
         "an epoch ended within the trace window: it holds 1 step, and batches 2 to 5 of epoch 0 "
         "were asked for"
@@ -315,6 +325,7 @@ print("thread |", caught[-1].message)
         "early": [],
         "busy": [],
         "intruder": [(1, 2, "another profiler")],
+        "warming": [],
         "epochs": [(2, 1, "epoch")],
         "two": [(0, 2, "complete"), (2, 2, "complete")],
         "plain": [],

@@ -7,6 +7,7 @@ both end up with nothing. So the first must know before.
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -49,3 +50,18 @@ def watch_for_profilers(before: Callable[[], None]) -> ProfilerWatch:
     import torch.autograd.profiler as module
 
     return ProfilerWatch(module, before)
+
+
+def is_profiler_ready() -> bool:
+    """Whether a profiler of this process is warming up or at work: starting ours would end it.
+
+    torch tells only of those at work in this thread.
+    """
+    import torch.autograd.profiler as module
+
+    return any(
+        issubclass(type(one), module.profile)
+        and getattr(one, "entered", False)
+        and getattr(one, "kineto_results", None) is None
+        for one in gc.get_objects()
+    )

@@ -25,7 +25,7 @@ from typing import Any
 
 from stepscope.recording.handing_on import hand_ranges_on
 from stepscope.recording.notices import Notices
-from stepscope.recording.other_profilers import watch_for_profilers
+from stepscope.recording.other_profilers import is_profiler_ready, watch_for_profilers
 from stepscope.recording.placement import find_placement
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import counted
@@ -37,6 +37,9 @@ _LEAST_FREE_BYTES = 256 << 20
 _KINETO = "KINETO_LOG_LEVEL"
 # Why windows are closed there; any other reason comes within a step.
 _AT_THE_END_OF_A_STEP = ("complete", "max_bytes", "max_seconds")
+
+
+_INTRUDER = "another torch profiler was started within the trace window"
 
 
 class TraceWindow:
@@ -80,6 +83,7 @@ class TraceWindow:
         if self._profiler is None:
             return
         begun = time.perf_counter_ns()
+        self._forget_others()  # it is we who begin
         self._profiler.start_trace()
         self._thread = threading.get_ident()
         self._start_cost_ns += time.perf_counter_ns() - begun
@@ -97,9 +101,7 @@ class TraceWindow:
 
     def close(self, reason: str) -> Facts:
         """Writes the trace."""
-        if self._watch is not None:
-            self._watch.forget()
-            self._watch = None
+        self._forget_others()
         if self._given_way:
             facts, self._given_way = self._given_way, {}
             return facts
@@ -147,19 +149,29 @@ class TraceWindow:
     def _give_way(self) -> None:
         """Somebody starts a profiler of their own, and torch has but one: theirs goes on."""
         steps = self._number - self._first_step
+        was_recording = self._is_recording
         if threading.get_ident() != self._thread:
-            self._notices.warn(
-                "another torch profiler was started within the trace window, by another thread, "
-                "and there can be only one: the trace lacks what came behind"
-            )
+            # Both would crash if ours were stopped now, from here or later from its own thread.
+            self._abandoned, self._profiler = self._profiler, None
+            self._is_recording = False
+            hand_ranges_on(to_torch=False)
+            self._decline(f"{_INTRUDER}, by another thread, and there can be only one")
             return
         facts = self.close("another profiler")
+        if not was_recording:
+            self._decline(f"{_INTRUDER}, and there can be only one")
+            return
+        self._is_declined = True
         self._notices.warn(
-            "another torch profiler was started within the trace window, and there can be only "
-            f"one: the trace ends there, after {counted(steps)}"
+            f"{_INTRUDER}, and there can be only one: the trace ends there, after {counted(steps)}"
         )
         if facts:
             self._given_way = {**facts, "closed": "another profiler", "steps": steps}
+
+    def _forget_others(self) -> None:
+        if self._watch is not None:
+            self._watch.forget()
+            self._watch = None
 
     def end_run(self, reason: str) -> None:
         """Waits for what is being packed."""
@@ -188,7 +200,7 @@ class TraceWindow:
             return
         import torch.profiler as torch_profiler
 
-        if torch.autograd._profiler_enabled():
+        if torch.autograd._profiler_enabled() or is_profiler_ready():
             self._decline("another torch profiler is active, and there can be only one")
             return
         free = shutil.disk_usage(self._rank.path).free
@@ -206,6 +218,8 @@ class TraceWindow:
             warnings.filterwarnings("ignore", message="Warning: Profiler clears events")
             profiler.prepare_trace()
         self._profiler = profiler
+        self._thread = threading.get_ident()
+        self._watch = watch_for_profilers(self._give_way)
         self._start_cost_ns = time.perf_counter_ns() - begun
 
     def _torch(self) -> Any:
