@@ -41,6 +41,7 @@ void write_finding(JsonWriter& json, const advice::Finding& finding) {
   json.begin_object();
   json.member("name", finding.measured.name);
   json.member("value", finding.measured.value);
+  json.member("whole_ns", finding.measured.whole_ns);
   json.member("threshold", finding.measured.threshold);
   json.member("unit", unit_name(finding.measured.unit));
   json.end_object();

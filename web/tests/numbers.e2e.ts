@@ -78,7 +78,7 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
     expect(lines.get('Recorded')).toContain(` · ${shown.Length}`);
     const steps = lines.get('Steps')!;
     if (shown.Steps !== undefined) {
-      expect(steps.startsWith(`${shown.Steps} · ${shown['Mean step']} each`)).toBe(true);
+      expect(steps.startsWith(`${shown.Steps} · mean ${shown['Mean step']} `)).toBe(true);
     } else {
       const {step_ns} = JSON.parse(printed('advise', '--json', path)) as {step_ns: number};
       const [longest] = analysed(path, 'steps', 'times').sort(

@@ -19,7 +19,13 @@ export interface Finding {
   level: string; // critical, warning, notice
   title: string;
   detail: string;
-  measured: {name: string; value: number; threshold: number | null; unit: string} | null;
+  measured: {
+    name: string;
+    value: number;
+    whole_ns: number; // what a share is a part of; 0: of no length of time
+    threshold: number | null;
+    unit: string;
+  } | null;
   gain_per_step: Gain | null;
   remaining_gain_per_step: Gain | null; // once the findings above are mended
   confidence: string;
@@ -46,6 +52,7 @@ const finding = object<Finding>({
     object<NonNullable<Finding['measured']>>({
       name: text,
       value: number,
+      whole_ns: or(number, 0),
       threshold: orNull(number),
       unit: or(text, ''),
     }),

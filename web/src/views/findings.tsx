@@ -119,6 +119,7 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
   const gain = finding.gain_per_step;
   const measured = finding.measured;
   const unit = UNITS[measured?.unit ?? ''] ?? '';
+  const whole = measured?.whole_ns ?? 0;
   return (
     <details class={`finding ${finding.level}`} open={open}>
       <summary>
@@ -143,12 +144,16 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
           </p>
           {gain !== null && gain.high_ns > 0 && step !== null && (
             <p class="soft small numbers what-it-brings">
-              Gain: <b>{gainText(gain, finding.remaining_gain_per_step, step)}</b>
+              Gain:{' '}
+              <b>{gainText(gain, finding.remaining_gain_per_step, whole > 0 ? whole : step)}</b>
             </p>
           )}
           {measured !== null && (
             <p class="soft small numbers measured">
               {measured.name}: <b>{figureText(measured.value, unit)}</b>
+              {unit === 'share' &&
+                whole > 0 &&
+                `, ${durationText(measured.value * whole)} of ${durationText(whole)}`}
               {measured.threshold !== null &&
                 measured.threshold > 0 &&
                 ` (threshold ${figureText(measured.threshold, unit)})`}
