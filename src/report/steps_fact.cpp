@@ -99,7 +99,7 @@ std::string recorded_step_count(const Answers& answers) {
   const std::vector<TableLine> ranks = training(answers, "phases");
   const Recorded all = recorded(answers);
   if (ranks.empty() || all.steps == 0) return {};
-  const std::string text = count_text(static_cast<std::uint64_t>(all.steps));
+  std::string text = count_text(static_cast<std::uint64_t>(all.steps));
   if (ranks.size() == 1) return text;
   if (training(answers, "job").empty()) return {};
   return fmt::format("{} on each of {} ranks", text, ranks.size());

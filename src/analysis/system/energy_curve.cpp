@@ -38,7 +38,7 @@ Nanos time_between_changes(const Curve& counter) {
     if (last > 0) lengths.push_back(counter.times[i] - counter.times[last]);
     last = i;
   }
-  return median_of(std::move(lengths));
+  return median_of(lengths);
 }
 
 // What power can tell apart.
@@ -47,8 +47,7 @@ Nanos resolution_of(const Curve& power) {
   for (std::size_t i = 1; i < power.times.size(); ++i) {
     lengths.push_back(power.times[i] - power.times[i - 1]);
   }
-  return std::max(median_of(std::move(lengths)),
-                  power.field("reading") == "usage" ? kUsageMean : 0);
+  return std::max(median_of(lengths), power.field("reading") == "usage" ? kUsageMean : 0);
 }
 
 // Microjoules of a counter since its first value. One that fell began anew: what was in between is

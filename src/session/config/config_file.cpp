@@ -62,6 +62,7 @@ class ConfigReader {
     if (wrongs_.empty()) return config;
     std::ranges::stable_sort(wrongs_, {}, &Wrong::place);
     std::vector<std::string> texts;
+    texts.reserve(wrongs_.size());
     for (Wrong& one : wrongs_) texts.push_back(std::move(one.text));
     return base::fail(base::Code::kFormat, fmt::format("{}", fmt::join(texts, "\n")));
   }
