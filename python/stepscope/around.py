@@ -9,7 +9,6 @@ import functools
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import Any
 
 Begin = Callable[[], AbstractContextManager[Any]]
@@ -73,7 +72,7 @@ def around(
 
 def resumed_within(begin: Begin, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     """The same generator, with `with begin():` around each time it runs."""
-    resume: Callable[[], Any] = partial(next, inner)
+    resume: Callable[[], Any] = functools.partial(next, inner)
     while True:
         try:
             with begin():
@@ -86,9 +85,9 @@ def resumed_within(begin: Begin, inner: Generator[Any, Any, Any]) -> Generator[A
             inner.close()
             raise
         except BaseException as error:
-            resume = partial(inner.throw, error)
+            resume = functools.partial(inner.throw, error)
         else:
-            resume = partial(inner.send, sent)
+            resume = functools.partial(inner.send, sent)
 
 
 async def awaited_within(begin: Begin, inner: Awaitable[Any]) -> Any:

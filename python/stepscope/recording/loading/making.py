@@ -87,8 +87,7 @@ class BatchMaker:
             transform = min(self._transform.ns, whole - min(self._collate.ns, whole))
             counter(self._names.transform_ns, transform)
         if files is not None:
-            opened = (_capture.opened_files() or files) - files
-            counter(self._names.files, opened)
+            counter(self._names.files, (_capture.opened_files() or files) - files)
         return batch
 
     def _record(self, number: int, whole: int, usage: Usage, imported: ImportReads) -> None:
