@@ -179,3 +179,57 @@ def test_workers_that_stay_are_finished_when_their_parent_ends(
     found = read_loading(tmp_path / "run")
     assert len(found.loads[0]) == 8
     assert len({load.pid for load in found.loads[0]}) == 2
+
+
+IMPORTING = """
+import importlib, sys, threading, time, torch
+from pathlib import Path
+import stepscope as ss
+from torch.utils.data import DataLoader, Dataset
+
+BYTES, MODULES = 40_000, 400
+
+def import_all():
+    for number in range(MODULES):
+        importlib.import_module(f"plain_{number}")
+        time.sleep(0.0005)
+
+class Reading(Dataset):
+    importing = None
+    def __init__(self, file):
+        self.file = file
+    def __len__(self):
+        return 200
+    def __getitem__(self, index):
+        if Reading.importing is None:
+            Reading.importing = threading.Thread(target=import_all, daemon=True)
+            Reading.importing.start()
+        with open(self.file, "rb", buffering=0) as file:
+            assert len(file.read(BYTES)) == BYTES
+        return torch.ones(3)
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    modules = folder / "modules"
+    modules.mkdir()
+    for number in range(MODULES):
+        (modules / f"plain_{number}.py").write_text("#" * 100_000)
+    sys.path.insert(0, str(modules))
+    sys.dont_write_bytecode = True
+    (folder / "data").write_bytes(b"x" * BYTES)
+    with ss.profile(folder / "run", trace=False) as prof:
+        for batch in prof.watch(DataLoader(Reading(folder / "data"), num_workers=1)):
+            prof.step()
+"""
+
+
+def test_what_a_thread_imports_meanwhile_is_no_data(
+    training: Callable[[str], Script], tmp_path: Path
+) -> None:
+    """Between two looks at the system's figures a thread of the worker may read code."""
+    done = training(IMPORTING).run(str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    read = sorted(load["read_bytes"] or 0 for load in read_loading(tmp_path / "run").loads[0])
+    assert len(read) == 200
+    # The looks themselves read the few lines that the system says of a thread.
+    assert all(40_000 <= one <= 42_000 for one in read), read

@@ -46,7 +46,7 @@ class ImportCounter:
         """Begins anew, as in a child that was forked."""
         self._ended: dict[int, ImportReads] = {}  # by thread: the imports that are over
         self._begun: dict[int, ThreadIo] = {}  # by thread: the one under way
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a handler of signals may import while we look
         self._depth = threading.local()
         self._before: Callable[..., Any] | None = None
         self._mine: Callable[..., Any] | None = None
@@ -59,12 +59,12 @@ class ImportCounter:
         sums = ImportReads()
         with self._lock:
             own = threading.get_native_id()
-            for thread, reads in self._ended.items():
+            for thread, reads in list(self._ended.items()):
                 if whole_process or thread == own:
                     sums.read_bytes += reads.read_bytes
                     sums.storage_bytes += reads.storage_bytes
             _capture.set_importing(True)  # the files that we open ourselves are no data
-            for thread, begun in self._begun.items():
+            for thread, begun in list(self._begun.items()):
                 if (whole_process or thread == own) and (io := io_of_thread(thread)) is not None:
                     sums.read_bytes += max(0, io.read_bytes - begun.read_bytes)
                     sums.storage_bytes += max(0, io.storage_bytes - begun.storage_bytes)
@@ -103,8 +103,8 @@ class ImportCounter:
         if depth > 0:
             return False
         _capture.set_importing(True)
-        if (io := io_of_thread()) is not None:
-            with self._lock:
+        with self._lock:  # what the look itself reads is never seen without being known
+            if (io := io_of_thread()) is not None:
                 self._begun[threading.get_native_id()] = io
         return True
 
@@ -113,8 +113,8 @@ class ImportCounter:
         if not is_outermost:
             return
         thread = threading.get_native_id()
-        io = io_of_thread()
         with self._lock:
+            io = io_of_thread()
             begun = self._begun.pop(thread, None)
             if begun is not None and io is not None:
                 sums = self._ended.setdefault(thread, ImportReads())

@@ -15,6 +15,8 @@ from stepscope.recording.loading.names import Names
 from stepscope.recording.loading.transforms import Exchange, Stopwatch, TimedCall, exchanges
 from stepscope.recording.loading.usage import Usage, UsageReader
 
+_LOOKS = 8  # at most: a thread may import all the time
+
 
 class BatchMaker:
     """Stands around the fetcher that torch makes for one iteration."""
@@ -67,8 +69,7 @@ class BatchMaker:
             exchanged = [one for one in exchanged if one.put_in()]
         COUNTER.put_in()  # in a worker it stays: the process is ours
         files = _capture.opened_files() if self._in_worker else None
-        imports = COUNTER.now(whole_process=self._in_worker)
-        before = self._usage.now()
+        before, imports = self._look()
         try:
             with self._load:
                 start = time.perf_counter_ns()
@@ -79,9 +80,8 @@ class BatchMaker:
                 COUNTER.take_out()
                 for one in exchanged:
                     one.take_out()
-        usage = self._usage.since(before)
-        imported = COUNTER.now(whole_process=self._in_worker).since(imports)
-        self._record(number, whole, usage, imported)
+        usage, imported = self._look()
+        self._record(number, whole, usage.since(before), imported.since(imports))
         if exchanged:
             # Threads of a dataset may transform side by side: parts never exceed the whole.
             transform = min(self._transform.ns, whole - min(self._collate.ns, whole))
@@ -89,6 +89,20 @@ class BatchMaker:
         if files is not None:
             counter(self._names.files, (_capture.opened_files() or files) - files)
         return batch
+
+    def _look(self) -> tuple[Usage, ImportReads]:
+        """What was read, and how much of it was code, at one moment.
+
+        A thread that sends a batch may import between the two looks: what only one of them saw
+        would be taken for data, or data for code.
+        """
+        imports = COUNTER.now(whole_process=self._in_worker)
+        for _ in range(_LOOKS):
+            usage = self._usage.now()
+            seen, imports = imports, COUNTER.now(whole_process=self._in_worker)
+            if seen == imports:
+                break
+        return usage, imports
 
     def _record(self, number: int, whole: int, usage: Usage, imported: ImportReads) -> None:
         names = self._names

@@ -22,6 +22,15 @@ class Usage:
     storage_bytes: int | None = None
     starved_ns: int | None = None
 
+    def since(self, before: Usage) -> Usage:
+        """What came since then."""
+        return Usage(
+            self.cpu_ns - before.cpu_ns,
+            _less(self.read_bytes, before.read_bytes),
+            _less(self.storage_bytes, before.storage_bytes),
+            _less(self.starved_ns, before.starved_ns),
+        )
+
 
 class UsageReader:
     """Of this process, or of the thread that makes it where the process does other things too."""
@@ -64,16 +73,6 @@ class UsageReader:
             usage.storage_bytes = int(words[9])
             own += len(text)
         self._own_bytes += own
-
-    def since(self, before: Usage) -> Usage:
-        """What came since then."""
-        now = self.now()
-        return Usage(
-            now.cpu_ns - before.cpu_ns,
-            _less(now.read_bytes, before.read_bytes),
-            _less(now.storage_bytes, before.storage_bytes),
-            _less(now.starved_ns, before.starved_ns),
-        )
 
 
 @dataclass
