@@ -50,7 +50,7 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"records_dropped", kLoss, "the process recorded faster than it could be written"},
     {"not_finished", kInfo,
      "the process did not finish its recording: killed, or still running: up to half a second may "
-     "be missing; or its disk was full"},
+     "be missing; or its disk was full: all since then is"},
     {"clock_was_set", kInfo, "somebody set the wall clock meanwhile; it was not followed"},
     {"rank_from_file_name", kInfo, "the file does not say its rank; taken from its name"},
     {"rank_from_order", kInfo,

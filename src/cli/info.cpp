@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/open_run.h"
 #include "report/info_text.h"
+#include "session/summary.h"
 
 namespace stepscope::cli {
 namespace {
@@ -27,18 +28,17 @@ Exit run_info(const Context& context) {
   std::optional<double> seconds;
   if (!context.arguments.has("no-timing")) seconds = opened->seconds;
 
-  const report::RecordedMemory memory{opened->snapshots, opened->timelines, opened->stats};
+  const report::RecordedMemory memory = session::memory_of(*opened);
   std::string text;
   if (context.arguments.has("json")) {
-    text = report::info_json(report::summarize(opened->run, memory, opened->rank_records), memory,
-                             seconds);
+    text = report::info_json(session::summary_of(*opened), memory, seconds);
   } else {
     report::InfoTextOptions options;
     options.look = context.console.out_look();
     options.all = context.arguments.has("all");
     options.load_seconds = seconds;
     // Each memory file says itself what was odd in it.
-    const report::RunInfo info = report::summarize(opened->run, {}, opened->rank_records);
+    const report::RunInfo info = session::summary_without_memory(*opened);
     const bool has_trace = !opened->run.ranks.empty();
     if (has_trace) text = report::info_text(info, options);
     const std::string rest = report::memory_text(memory, options);

@@ -62,7 +62,7 @@ void note_useless_pattern(const Context& context, const trace::Run& run) {
       if (window.trace.steps().source == trace::StepSource::kPattern) return;
     }
   }
-  context.console.note(fmt::format("no annotation matches {} '{}'",
+  context.console.note(fmt::format("no annotation matches {} '{}': the steps are those that are found without it",
                                    context.arguments.origin("steps"),
                                    context.arguments.text("steps")));
   const std::string text = context.arguments.text("steps");

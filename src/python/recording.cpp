@@ -12,6 +12,7 @@
 #include "session/compare.h"
 #include "session/full_report.h"
 #include "session/run_folder.h"
+#include "session/summary.h"
 #include "session/thresholds_file.h"
 
 namespace stepscope::python {
@@ -82,9 +83,8 @@ Answered OpenRun::ask(const std::string& analysis,
 }
 
 std::string OpenRun::info_json() const {
-  const report::RecordedMemory memory{recording_.snapshots, recording_.timelines, recording_.stats};
-  return report::info_json(report::summarize(recording_.run, memory, recording_.rank_records),
-                           memory, std::nullopt);
+  return report::info_json(session::summary_of(recording_), session::memory_of(recording_),
+                           std::nullopt);
 }
 
 std::string OpenRun::report_text(const PageChoice& choice, std::size_t width, bool colour) const {

@@ -111,6 +111,7 @@ std::string column_title(const base::ColumnShape& column) {
       name.remove_suffix(ending.size());
     }
   }
+  if (column.name == "step_ns") return "step time";  // "step" is its number
   std::string title(name);
   std::ranges::replace(title, '_', ' ');
   return title;

@@ -129,7 +129,8 @@ void MemoryInfo::add(const MemoryInfo& other) {
 RunInfo summarize(const trace::Run& run) { return summarize(run, RecordedMemory{}); }
 
 RunInfo summarize(const trace::Run& run, const RecordedMemory& memory,
-                  std::span<const trace::RankRecord> rank_records) {
+                  std::span<const trace::RankRecord> rank_records,
+                  std::span<const NotedFile> others) {
   RunInfo info;
   info.rank_records.assign(rank_records.begin(), rank_records.end());
   info.ranks = run.ranks.size();
@@ -182,6 +183,7 @@ RunInfo summarize(const trace::Run& run, const RecordedMemory& memory,
   add_files(memory.snapshots);
   add_files(memory.timelines);
   add_files(memory.stats);
+  for (const NotedFile& file : others) add_notes(*file.log, std::string(file.path), notes);
   for (auto& [note, row] : notes) info.notes.push_back(std::move(row));
   info.failures = run.failures;
   info.skipped = run.skipped;

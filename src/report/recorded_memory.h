@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
+#include "base/notes.h"
 #include "memory/snapshot.h"
 #include "memory/stats.h"
 #include "memory/timeline.h"
@@ -16,8 +18,15 @@ struct RecordedMemory {
   std::span<const memory::Stats> stats;
 };
 
-// Of the run, with what was odd in the memory files too, and with what ranks wrote down.
+// Some other file of the run, such as a machine's samples, for what was odd in it.
+struct NotedFile {
+  std::string_view path;
+  const base::ImportLog* log = nullptr;
+};
+
+// Of the run, with what was odd in the memory files and others too, and with what ranks wrote down.
 RunInfo summarize(const trace::Run& run, const RecordedMemory& memory,
-                  std::span<const trace::RankRecord> rank_records = {});
+                  std::span<const trace::RankRecord> rank_records = {},
+                  std::span<const NotedFile> others = {});
 
 }  // namespace stepscope::report

@@ -168,7 +168,7 @@ std::string lost_text(const RunInfo& info, const RecordingInfo& sum) {
       std::ranges::count(info.recordings, false, &RecordingInfo::finished));
   if (unfinished > 0) {
     append(text, fmt::format("{} not finished: killed, or still running: up to half a second may "
-                             "be missing; or its disk was full",
+                             "be missing; or its disk was full: all since then is",
                              counted(unfinished, "recording")));
   }
   if (sum.clock_set_ns > 0) {

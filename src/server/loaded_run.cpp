@@ -9,6 +9,7 @@
 #include "report/info.h"
 #include "report/info_text.h"
 #include "session/open_within.h"
+#include "session/summary.h"
 
 namespace stepscope::server {
 namespace {
@@ -22,11 +23,8 @@ base::Result<std::shared_ptr<const LoadedRun>> load_run(const RunPlace& place,
   SCOPE_TRY(run->recording, session::open_within(place.within, place.paths, options));
   SCOPE_TRY(run->study, session::Study::prepare(run->recording, {}, options.threads));
   SCOPE_TRY(run->timeline, session::make_timeline(run->recording, *run->study, options.threads));
-  const report::RecordedMemory memory{run->recording.snapshots, run->recording.timelines,
-                                      run->recording.stats};
-  run->info =
-      report::info_json(report::summarize(run->recording.run, memory, run->recording.rank_records),
-                        memory, std::nullopt);
+  run->info = report::info_json(session::summary_of(run->recording),
+                                session::memory_of(run->recording), std::nullopt);
   return std::shared_ptr<const LoadedRun>(std::move(run));
 }
 

@@ -10,9 +10,9 @@
 
 #include "advice/advise.h"
 #include "base/parallel.h"
-#include "report/recorded_memory.h"
 #include "session/analyze.h"
 #include "session/framework.h"
+#include "session/summary.h"
 
 namespace stepscope::session {
 namespace {
@@ -52,12 +52,6 @@ bool is_shown(const Analysis& about, const report::PageKind& page, std::size_t s
 bool is_asked(const Analysis& about, const analysis::RunView& view) {
   return analysis::why_not_answered(about, view).empty() &&
          (about.needs != analysis::Needs::kTrace || view.has_trace());
-}
-
-report::RunInfo info_of(const Recording& recording) {
-  return report::summarize(recording.run,
-                           {recording.snapshots, recording.timelines, recording.stats},
-                           recording.rank_records);
 }
 
 std::vector<const Analysis*> asked(const ReportRequest& request, const analysis::RunView& view) {
@@ -156,7 +150,7 @@ base::Status check_setting(const std::string& name, const std::string& value) {
 
 base::Result<report::Answers> first_answers(const Recording& recording, const Study& study) {
   report::Answers answers;
-  answers.info = info_of(recording);
+  answers.info = summary_of(recording);
   for (const Analysis* about : analysis::analyses()) {
     if (std::ranges::find(report::kFirstAnalyses, about->name) == report::kFirstAnalyses.end() ||
         !is_asked(*about, study.view())) {
@@ -174,7 +168,7 @@ base::Result<report::Answers> full_report(const Recording& recording,
   threads = std::max(1u, threads);
   SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));
   report::Answers answers;
-  answers.info = info_of(recording);
+  answers.info = summary_of(recording);
   answers.snapshots = study.view().snapshots.size();
 
   const std::vector<const Analysis*> list = asked(request, study.view());

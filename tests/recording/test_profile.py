@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import shutil
 import stat
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from program import Program
 from recorded_program import Script, ranges_of, rank_facts, rank_folder
 
 import stepscope
@@ -265,9 +267,11 @@ def test_little_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         profile(tmp_path / "run", trace=False).start().stop()
 
 
-def test_a_full_disk_costs_the_recording_only(script: MakeScript, tmp_path: Path) -> None:
+def test_a_full_disk_costs_the_recording_only(
+    script: MakeScript, program: Program, tmp_path: Path
+) -> None:
     """A limit on the size of files fails writes as a full disk does."""
-    program = script(
+    trainer = script(
         """
         import resource, sys
         import stepscope as ss
@@ -281,10 +285,16 @@ def test_a_full_disk_costs_the_recording_only(script: MakeScript, tmp_path: Path
         print("trained")
         """
     )
-    done = program.run(str(tmp_path / "run"))
+    done = trainer.run(str(tmp_path / "run"))
     assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
     assert "could not be written" in done.stderr
     assert stepscope.open(rank_folder(tmp_path / "run") / "events.scope").notes != []
+    assert list(tmp_path.rglob("*.partial")) == []
+    # What is lost of the machine's samples is told with the rest.
+    info = program.run("info", "--json", tmp_path / "run")
+    losses = {note["id"]: note["count"] for note in json.loads(info.stdout)["notes"]}
+    told = re.findall(r"(\w+) \((\d+)\)", info.stderr.decode())
+    assert told and all(losses[kind] == int(count) for kind, count in told)
 
 
 def test_ranks_of_one_launch(script: MakeScript, tmp_path: Path) -> None:

@@ -67,7 +67,11 @@ class RankFolder:
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
         """Whole or not at all."""
-        self.partial(name).write_text(_json(content), encoding="utf-8")
+        try:
+            self.partial(name).write_text(_json(content), encoding="utf-8")
+        except OSError:  # a full disk: what it holds already is better than a piece
+            self.partial(name).unlink(missing_ok=True)
+            raise
         self.complete(name)
 
 

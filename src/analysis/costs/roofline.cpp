@@ -105,12 +105,18 @@ constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
     {"name", Type::kText, Unit::kNone, "as the trace names it"},
     {"peaks_of", Type::kText, Unit::kNone, "the row of the table of peaks; null: not known"},
     {"bandwidth_bytes_per_second", Type::kReal, Unit::kBytesPerSecond, "of its memory at best"},
+    {"fp64_tflop_per_second", Type::kReal, Unit::kNone, "at best, without tensor cores"},
+    {"fp64_tensor_tflop_per_second", Type::kReal, Unit::kNone, "at best, of products"},
     {"fp32_tflop_per_second", Type::kReal, Unit::kNone, "at best, without tensor cores"},
+    {"fp32_tensor_tflop_per_second", Type::kReal, Unit::kNone, "at best, of products"},
     {"tf32_tflop_per_second", Type::kReal, Unit::kNone, "at best"},
     {"fp16_tflop_per_second", Type::kReal, Unit::kNone, "at best"},
     {"bf16_tflop_per_second", Type::kReal, Unit::kNone, "at best"},
     {"fp8_tflop_per_second", Type::kReal, Unit::kNone, "at best"},
+    {"int8_tflop_per_second", Type::kReal, Unit::kNone, "at best, operations on integers"},
+    {"fp4_tflop_per_second", Type::kReal, Unit::kNone, "at best"},
 });
+static_assert(kDeviceColumns.size() == 5 + kArithmetics);  // one for each, in their order
 constexpr std::array<std::string_view, 2> kBars = {"roof_ns", "lost_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"operators",
@@ -169,11 +175,12 @@ void add_devices(base::Table& table, const RunView& view) {
       const FoundPeaks found = peaks_of(view, window, device.device);
       const Peaks p = found.peaks.value_or(Peaks{});
       const base::Cell none = base::Null{};
-      table.add({window.rank, device.device, device.name.empty() ? none : base::Cell(device.name),
-                 found.peaks ? base::Cell(p.name) : none,
-                 p.bytes_per_second > 0 ? base::Cell(p.bytes_per_second) : none,
-                 tera(p[Arithmetic::kFp32]), tera(p[Arithmetic::kTf32]), tera(p[Arithmetic::kFp16]),
-                 tera(p[Arithmetic::kBf16]), tera(p[Arithmetic::kFp8])});
+      std::vector<base::Cell> cells = {
+          window.rank, device.device, device.name.empty() ? none : base::Cell(device.name),
+          found.peaks ? base::Cell(p.name) : none,
+          p.bytes_per_second > 0 ? base::Cell(p.bytes_per_second) : none};
+      for (const double flops : p.flops) cells.push_back(tera(flops));
+      table.add(cells);
     }
   }
 }

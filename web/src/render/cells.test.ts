@@ -36,6 +36,7 @@ describe('cells', () => {
   it('titles leave the unit to the values', () => {
     expect(columnTitle(column('device_self_ns', 'ns'))).toBe('device self');
     expect(columnTitle(column('moved_bytes_per_second', 'bytes_per_second'))).toBe('moved');
+    expect(columnTitle(column('step_ns', 'ns'))).toBe('step time');
     expect(columnTitle(column('sm_efficiency', 'share'))).toBe('SM efficiency');
     expect(columnTitle(column('fp32_tflop_per_second', ''))).toBe('fp32 TFLOP/s');
   });

@@ -72,6 +72,9 @@ const SPELLED: Readonly<Record<string, string>> = {
 };
 
 export function columnTitle(column: Column): string {
+  if (column.name === 'step_ns') {
+    return 'step time'; // "step" is its number
+  }
   let name = column.name;
   for (const [unit, ending] of ENDINGS) {
     if (column.unit === unit && name.length > ending.length && name.endsWith(ending)) {

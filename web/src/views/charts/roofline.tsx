@@ -13,7 +13,18 @@ const BOUND_COLOURS: Readonly<Record<string, string>> = {
   memory: 'var(--s1)',
   latency: 'var(--s7)',
 };
-const ARITHMETICS = ['fp64', 'fp32', 'tf32', 'fp16', 'bf16', 'fp8'];
+const ARITHMETICS = [
+  'fp64',
+  'fp64_tensor',
+  'fp32',
+  'fp32_tensor',
+  'tf32',
+  'fp16',
+  'bf16',
+  'fp8',
+  'int8',
+  'fp4',
+];
 
 interface Point {
   name: string;
