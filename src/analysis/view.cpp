@@ -322,7 +322,14 @@ base::Result<RunView> make_view(const trace::Run& run, const MemoryFiles& memory
 std::string why_no_steps(const RunView& view) {
   const auto without =
       static_cast<std::size_t>(std::ranges::count(view.windows, false, &WindowView::has_steps));
-  if (without == 0) return {};
+  const bool guessed = std::ranges::any_of(view.windows, [](const WindowView& window) {
+    return window.has_steps && window.trace->steps().source == trace::StepSource::kRepetition;
+  });
+  if (without == 0) {
+    return guessed ? "Nothing marks steps in this trace: what repeats on the device was taken for "
+                     "them (mark them with profiler.step(), or name them with --steps)."
+                   : std::string();
+  }
   if (without == view.windows.size()) {
     return "Nothing marks steps in this trace, so all of it counts as one step, number 0 (mark "
            "them with profiler.step(), or name them with --steps).";

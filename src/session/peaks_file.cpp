@@ -1,6 +1,7 @@
 #include "session/peaks_file.h"
 
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -61,12 +62,17 @@ class Parser {
     if (!node.IsMap()) return wrong(node, fmt::format("expected {}", kForm));
     OwnPeaks out;
     bool any = false;
+    std::set<std::string> seen;
     for (const auto& entry : node) {
       const std::string key = word(entry.first);
+      if (!seen.insert(key).second) {
+        return wrong(entry.first, fmt::format("'{}' is there twice", key));
+      }
       if (key == "match") {
         out.match = word(entry.second);
         if (out.match.empty()) {
-          return wrong(entry.second, "'match' takes a part of the device's name");
+          return wrong(entry.second,
+                       "'match' takes a part of the device's name, or \"*\" for all devices");
         }
       } else if (key == "gb_per_second") {
         SCOPE_TRY(const double gigabytes, rate(entry.second, key));
@@ -81,7 +87,7 @@ class Parser {
             fmt::format("'{}' is not known; a device has match, tflops, gb_per_second", key));
       }
     }
-    if (out.match.empty()) return wrong(node, "a device needs 'match', a part of its name");
+    if (out.match.empty()) return wrong(node, "a device needs 'match', a part of its name, or \"*\" for all");
     if (!any) return wrong(node, "a device needs 'tflops' or 'gb_per_second'");
     out.peaks.name = out.match;
     return out;

@@ -40,6 +40,8 @@ TEST(PeaksFile, ErrorsNameThePlace) {
        "p.yaml:3:20: 'gb_per_second' takes a number above 0"},
       {"devices:\n  - match: X\n    speed: 1\n", "p.yaml:3:5: 'speed' is not known; a device has"},
       {"devices:\n  - match: [\n", "p.yaml:2:12: this '[' is never closed"},
+      {"devices:\n  - match: X\n    gb_per_second: 1\n    match: Y\n",
+       "p.yaml:4:5: 'match' is there twice"},
       {"devices: []\n", "p.yaml:1:1: no devices in it"},
   };
   for (const auto& [text, expected] : cases) {

@@ -8,17 +8,13 @@
 #include <regex>
 #include <string_view>
 
+#include "trace/repeating_steps.h"
 #include "trace/step_names.h"
 
 namespace stepscope::trace {
 namespace {
 
 constexpr std::string_view kLightningBatch = "run_training_batch";
-
-// Three rounds are the fewest that show a rhythm; nearly every kernel must agree, because a stack
-// of equal layers repeats almost as well as a step does.
-constexpr std::size_t kFewestRepeats = 3;
-constexpr double kAgreement = 0.98;
 
 bool can_be_step(Kind kind) {
   return kind == Kind::kAnnotation || kind == Kind::kCpuOp || kind == Kind::kPython ||
@@ -82,52 +78,6 @@ std::optional<std::int64_t> cut_step(const Header& header) {
   return std::nullopt;
 }
 
-std::vector<Row> busiest_stream(const Trace& trace) {
-  std::vector<Row> best;
-  for (const Track& track : trace.tracks()) {
-    if (!track.is_device || track.end - track.begin <= best.size()) continue;
-    std::vector<Row> work;
-    for (Row row = track.begin; row < track.end; ++row) {
-      if (is_device_work(trace.kind()[row])) work.push_back(row);
-    }
-    if (work.size() > best.size()) best = std::move(work);
-  }
-  return best;
-}
-
-std::vector<Step> repetition(const Trace& trace) {
-  const std::vector<Row> work = busiest_stream(trace);
-  std::map<base::StringId, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < work.size(); ++i) places[trace.name()[work[i]]].push_back(i);
-
-  // The rarest kernel that comes back marks the longest rhythm.
-  const std::vector<std::size_t>* anchor = nullptr;
-  for (const auto& [name, at] : places) {
-    if (at.size() < kFewestRepeats) continue;
-    if (anchor == nullptr || at.size() < anchor->size()) anchor = &at;
-  }
-  if (anchor == nullptr) return {};
-  const std::size_t period = (*anchor)[1] - (*anchor)[0];
-  const std::size_t from = anchor->front();
-  std::size_t agreeing = 0;
-  std::size_t compared = 0;
-  for (std::size_t i = from; i + period < work.size(); ++i) {
-    ++compared;
-    agreeing += trace.name()[work[i]] == trace.name()[work[i + period]] ? 1 : 0;
-  }
-  if (compared < period ||
-      static_cast<double>(agreeing) < kAgreement * static_cast<double>(compared)) {
-    return {};
-  }
-  std::vector<Step> steps;
-  for (std::size_t i = 0; i + 1 < anchor->size(); ++i) {
-    steps.push_back(
-        {0, kNoRow, trace.start()[work[(*anchor)[i]]], trace.start()[work[(*anchor)[i + 1]]]});
-  }
-  number_in_order(steps);
-  return steps;
-}
-
 }  // namespace
 
 std::string_view name_of(StepSource source) {
@@ -169,7 +119,7 @@ Steps find_steps(const Trace& trace, const std::string& pattern) {
   number_in_order(list);
   if (!list.empty()) return {StepSource::kLightning, std::move(list)};
 
-  list = repetition(trace);
+  list = repeating_steps(trace);
   if (!list.empty()) return {StepSource::kRepetition, std::move(list)};
 
   if (trace.size() == 0) return {};

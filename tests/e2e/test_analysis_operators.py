@@ -42,7 +42,7 @@ def add(rows: dict[Any, Row], key: Any, **numbers: int) -> None:
 
 
 def expected(calls: list[Call], key_of: Any) -> dict[Any, Row]:
-    rows = defaultdict[Any, Row](lambda: dict.fromkeys(COSTS, 0))
+    rows = defaultdict[Any, Row](lambda: dict.fromkeys((*COSTS, "outermost"), 0))
     for call in calls:
         key = key_of(call)
         add(
@@ -60,6 +60,7 @@ def expected(calls: list[Call], key_of: Any) -> dict[Any, Row]:
             add(
                 rows,
                 key,
+                outermost=1,
                 device_total_ns=call.device_total,
                 host_total_ns=call.event.duration,
                 host_memory_bytes=call.bytes(0),
@@ -124,7 +125,11 @@ def check_rows(got: list[Row], wanted: dict[Any, Row], keys: tuple[str, ...], me
         for column in COSTS:
             seen = memory or "memory" not in column
             assert inside[key][column] == (right[column] if seen else None), (key, column)
-        assert inside[key]["host_mean_ns"] == pytest.approx(right["host_total_ns"] / right["calls"])
+        for mean, total in (
+            ("host_mean_ns", "host_total_ns"),
+            ("device_mean_ns", "device_total_ns"),
+        ):
+            assert inside[key][mean] == pytest.approx(right[total] / right["outermost"])
     order = [(-r["device_self_ns"], -(r["host_self_ns"] or 0)) for r in got]
     assert order == sorted(order)
     for share, whole in (

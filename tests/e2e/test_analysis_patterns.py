@@ -179,7 +179,7 @@ def expected_fusions(
         row: Row = {"rank": view.rank, "kernels": repeat.length, "count": len(repeat.places)}
         row |= {"in_a_row": repeat.in_a_row, "saves_ns": 0, "launches": 0}
         row |= {"device_ns": 0, "gap_ns": 0, "saves_most_ns": 0}
-        within = Counter[str | None]()
+        within, in_steps = Counter[str | None](), 0
         for at, count in repeat.places:
             works = [w for w in text.works[at : at + count] if w is not None]
             assert len(works) == count
@@ -190,7 +190,9 @@ def expected_fusions(
             row["gap_ns"] += gap
             most = gap + sum(lengths) - max(lengths)
             row["saves_most_ns"] += most
-            row["saves_ns"] += min(sum(text.joining[at + 1 : at + count]), most)
+            saves = min(sum(text.joining[at + 1 : at + count]), most)
+            row["saves_ns"] += saves
+            in_steps += saves if works[0].step is not None else 0
             within[around(works[0])] += 1
         at, count = repeat.places[0]
         first = [w for w in text.works[at : at + count] if w is not None]
@@ -201,7 +203,7 @@ def expected_fusions(
         row["sequence"] = joined([w.event.name for w in first[: repeat.length]])
         row["within"] = next((n for n, _ in within.most_common() if n is not None), None)
         row["first_ns"] = first[0].event.start
-        row["saves_share"] = pytest.approx(row["saves_ns"] / measured) if measured else None
+        row["saves_share"] = pytest.approx(in_steps / measured) if measured else None
         rows.append(row)
     return sorted(rows, key=lambda r: -r["saves_ns"])
 

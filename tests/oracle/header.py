@@ -233,22 +233,30 @@ def outermost(spans: list[Event]) -> list[Event]:
 
 
 def repetition(rows: list[Event], tracks: list[Track]) -> list[tuple[int, int]]:
-    """Rounds of the busiest stream, from one call of its rarest repeated kernel to the next."""
+    """Rounds of the busiest stream: from one launch of a kernel of each round to the next."""
     work: dict[Track, list[Event]] = {track: [] for track in tracks}
     for event in rows:
         if event.kind in DEVICE_WORK:
             work[event.track].append(event)
     stream = max(work.values(), key=len, default=[])
     names = [e.name for e in stream]
-    in_file_order = Counter(e.name for e in sorted(stream, key=lambda e: e.ordinal))
-    repeated = [name for name, count in in_file_order.items() if count >= 3]
-    if not repeated:
-        return []
-    anchor = min(repeated, key=lambda name: in_file_order[name])  # the first of equals
-    places = [i for i, name in enumerate(names) if name == anchor]
-    period = places[1] - places[0]
-    pairs = list(zip(names[places[0] :], names[places[0] + period :], strict=False))
-    if len(pairs) < period or sum(a == b for a, b in pairs) < 0.98 * len(pairs):
-        return []
-    starts = [stream[i].start for i in places]
-    return list(zip(starts, starts[1:], strict=False))
+    counts = Counter(names)  # in the order of their first call
+    repeated = sorted((name for name in counts if counts[name] >= 3), key=lambda n: counts[n])
+    for anchor in repeated[:16]:
+        places = [i for i, name in enumerate(names) if name == anchor]
+        if places[-1] - places[0] < len(names) / 2:
+            continue
+        period = places[1] - places[0]
+        pairs = list(zip(names[places[0] :], names[places[0] + period :], strict=False))
+        if len(pairs) < period or sum(a == b for a, b in pairs) < 0.98 * len(pairs):
+            continue
+        starts = [stream[i].start for i in places]
+        calls = [stream[i].launch for i in places]
+        while calls and calls[0] is None:  # launched before the recording began
+            calls.pop(0)
+        launches = [call.start for call in calls if call is not None]
+        if len(launches) == len(calls) >= 3:
+            starts = launches
+        if all(a < b for a, b in zip(starts, starts[1:], strict=False)):
+            return list(zip(starts, starts[1:], strict=False))
+    return []

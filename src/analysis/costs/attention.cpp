@@ -169,7 +169,8 @@ Cost attention(const Call& call) {
   const auto sizes = sizes_of(*q, *k, *v, places.layout);
   if (!sizes || q->dtype != k->dtype) return unknown(Missing::kInputs);
   const auto mask = mask_of(call, places);
-  if (!mask || has_window(call, places)) return unknown(Missing::kValues);
+  if (!mask) return unknown(Missing::kValues);
+  if (has_window(call, places)) return unknown(Missing::kInputs);
 
   const Amount all = Amount(sizes->queries) * sizes->keys;
   const Amount seen = pairs(*sizes, *mask);

@@ -38,6 +38,13 @@ Places places_of(std::string_view name) {
   return {4, 5, 6};  // the depthwise ones: kernel size and bias stand before
 }
 
+Place bias_of(std::string_view name) {
+  if (name == "cudnn_convolution" || name == "cudnn_convolution_transpose") return kNowhere;
+  if (name.ends_with("_add_relu")) return 4;
+  // Of the depthwise and the slow ones the kernel's size stands before it.
+  return name == "_slow_conv2d_forward" || name.find("conv_depthwise") != name.npos ? 3 : 2;
+}
+
 // A list of one number per dimension; one number stands for all of them.
 std::optional<Dims> per_dimension(std::string_view value, std::size_t count) {
   std::optional<Dims> numbers = whole_numbers(value);
@@ -108,6 +115,7 @@ Cost forward(const Call& call) {
   cost.flops =
       per_weight(x->dtype) * batch * (*transposed ? product(in) : product(*out)) * elements(*w);
   cost.bytes = bytes(*x) + bytes(*w);
+  if (const Tensor* bias = call.tensor(bias_of(call.formula.name))) cost.bytes += bytes(*bias);
   if (*transposed) {
     // The number of groups is not needed for FLOPs, but for the channels of the output.
     const Place groups =

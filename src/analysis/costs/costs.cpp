@@ -47,6 +47,13 @@ bool any_backwards(const OpInputs& inputs) {
   });
 }
 
+bool any_sparse(const OpInputs& inputs) {
+  const auto is_sparse = [](const Tensor& tensor) { return !tensor.is_strided; };
+  return std::ranges::any_of(inputs.inputs, [&](const Input& input) {
+    return is_sparse(input.tensor) || std::ranges::any_of(input.list, is_sparse);
+  });
+}
+
 bool names_in_place(std::string_view name) {
   return name.size() > 1 && name.ends_with('_') && !name.ends_with("__");
 }
@@ -69,6 +76,7 @@ std::string_view name_of(Missing missing) {
       "a value that was not recorded",
       "a type of unknown size",
       "strides that run backwards",
+      "how much a sparse tensor holds",
       "tensors of a list, which were not recorded",
       "lengths that only the data knows",
       "numbers too large",
@@ -92,6 +100,7 @@ const Formula* find_formula(std::string_view operator_name) {
 
 Cost cost_of(const Formula& formula, std::string_view operator_name, const OpInputs& inputs) {
   if (!inputs.readable) return unknown(Missing::kShapes);
+  if (any_sparse(inputs)) return unknown(Missing::kLayout);
   const bool in_place = names_in_place(without_namespace(operator_name));
   Cost cost = formula.cost({formula, inputs, in_place});
   if (cost.missing == Missing::kNothing && !cost.flops.known()) cost.missing = Missing::kTooLarge;

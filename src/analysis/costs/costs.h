@@ -41,6 +41,7 @@ enum class Missing : std::uint8_t {
   kValues,   // a value it depends on was not recorded: padding, whether causal
   kTypes,    // a type of unknown size
   kStrides,  // a tensor that is walked backwards
+  kLayout,   // a sparse tensor: the sizes do not say how much there is to do
   kLists,    // shapes or types of the tensors of a list were not recorded
   kLengths,  // the work depends on data: lengths of packed sequences
   kTooLarge,

@@ -33,7 +33,7 @@ std::vector<std::string> device_names(const RunView& view) {
 }
 
 bool fits_any(const OwnPeaks& entry, const RunView& view) {
-  return std::ranges::any_of(view.windows, [&](const WindowView& window) {
+  return is_for_all(entry) || std::ranges::any_of(view.windows, [&](const WindowView& window) {
     return std::ranges::any_of(
         window.trace->header().devices,
         [&](const trace::DeviceProperties& device) { return fits(entry, device); });
@@ -46,6 +46,8 @@ FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t 
   for (const trace::DeviceProperties& properties : window.trace->header().devices) {
     if (properties.id == device) return find_peaks(properties, view.own_peaks);
   }
+  const auto own = std::ranges::find_if(view.own_peaks, is_for_all);
+  if (own != view.own_peaks.end()) return {own->peaks, {}};
   return {std::nullopt, "is not described in the trace"};
 }
 
@@ -55,8 +57,9 @@ std::vector<std::string> why_no_peaks(const RunView& view) {
     for (const DeviceView& device : window.devices) {
       const FoundPeaks found = peaks_of(view, window, device.device);
       if (found.peaks) continue;
-      say_once(said, fmt::format("What {} can do at best is not known: it {}. --peaks FILE tells.",
-                                 name_of(device), found.why_not));
+      say_once(said, fmt::format("What {} can do at best is not known: it {}. --peaks FILE{} tells.",
+                                 name_of(device), found.why_not,
+                                 device.name.empty() ? " with 'match: \"*\"'" : ""));
     }
   }
   const std::vector<std::string> names = device_names(view);
@@ -64,7 +67,7 @@ std::vector<std::string> why_no_peaks(const RunView& view) {
     if (fits_any(entry, view)) continue;
     say_once(said, names.empty()
                        ? fmt::format("The peaks given for \"{}\" are not used: the trace names no "
-                                     "device.",
+                                     "device; 'match: \"*\"' is for all.",
                                      entry.match)
                        : fmt::format("The peaks given for \"{}\" are not used: it is in the name "
                                      "of no device of the trace ({}).",

@@ -89,12 +89,24 @@ Cost scatter(const Call& call) {
   return cost;
 }
 
+// self, a list of indices: what they pick is not recorded
+Cost index(const Call& call) {
+  const Tensor* self = call.tensor(0);
+  if (self == nullptr) return unknown(Missing::kInputs);
+  Cost cost;
+  cost.dtype = self->dtype;
+  cost.flops = 0;
+  cost.missing = Missing::kLists;
+  return cost;
+}
+
 constexpr auto kFamily = Family::kIndexing;
 constexpr std::array kFormulas = std::to_array<Formula>({
     {"embedding", kFamily, embedding},
     {"embedding_dense_backward", kFamily, embedding_backward},
     {"index_select", kFamily, index_select},
     {"gather", kFamily, gather},
+    {"index", kFamily, index},
     {"scatter", kFamily, scatter},
     {"scatter_add", kFamily, scatter},
     {"index_add", kFamily, scatter},

@@ -72,6 +72,7 @@ Cost addmm(const Call& call) {
   if (added == nullptr || added->rank() > 2) return unknown(Missing::kInputs);
   // beta, alpha, and for the fused activation whether it is gelu
   const std::size_t inputs = call.formula.name == "addmm" ? 5 : 6;
+  if (call.value(3) == "0") added = nullptr;  // not even read
   return two_matrices(call, 1, inputs, added);
 }
 
@@ -171,7 +172,11 @@ Cost scaled_mm(const Call& call) {
   const auto code = whole_number(call.value(6));
   const Dtype out = code ? dtype_of_code(*code) : call.none(6) ? a->dtype : Dtype::kUnknown;
   const std::int64_t m = a->dims[0], n = b->dims[1];
-  return cost_of_product({a, b, call.tensor(4), 1, m, n, a->dims[1], Amount(m) * n, out});
+  Cost cost = cost_of_product({a, b, call.tensor(4), 1, m, n, a->dims[1], Amount(m) * n, out});
+  for (const std::size_t scale : {2, 3}) {
+    if (const Tensor* factors = call.tensor(scale)) cost.bytes += bytes(*factors);
+  }
+  return cost;
 }
 
 // Groups along m, n or k: every row, column or slice belongs to one group, so no dimension of a

@@ -43,7 +43,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"tflop_per_second", Type::kReal, Unit::kNone, "model_flops per step_ns"},
     {"model_flops", Type::kInt, Unit::kCount,
      "of matrix products, convolutions and attention, without what was computed twice; null: none "
-     "of them is known"},
+     "of them is known, or no GPU worked"},
     {"recomputed_flops", Type::kInt, Unit::kCount,
      "what attention's backward and checkpointing computed twice"},
     {"profiler_flops", Type::kInt, Unit::kCount,
@@ -110,17 +110,19 @@ std::size_t most_used(const MfuStepSums& sums) {
 }
 
 void add_step(base::Table& table, std::int32_t rank, base::Cell number, const MfuStepSums& sums,
-              const std::vector<Peaks>& devices, bool all_known) {
+              const MfuSums& of) {
   const std::size_t most = most_used(sums);
   double peak = 0;
-  if (most != kNoPeak && all_known) {
-    for (const Peaks& device : devices) peak += device.matrix_flops(static_cast<Arithmetic>(most));
+  if (most != kNoPeak && of.all_known) {
+    for (const Peaks& device : of.devices) peak += device.matrix_flops(static_cast<Arithmetic>(most));
   }
   const base::Cell none = base::Null{};
   const auto seconds = static_cast<double>(sums.step_ns) / 1e9;
-  const bool known = sums.tells() && sums.model.known() && sums.recomputed.known();
+  // What the host computes is not counted.
+  const bool tells = of.on_device && sums.tells();
+  const bool known = tells && sums.model.known() && sums.recomputed.known();
   const auto count = [&](const Amount& amount) {
-    return sums.tells() ? base::Cell(amount.value()) : base::Null{};
+    return tells ? base::Cell(amount.value()) : base::Null{};
   };
   const double model = known ? real(sums.model) : 0;
   const double hardware = known ? model + real(sums.recomputed) : 0;
@@ -165,11 +167,11 @@ void add_unknown(base::Table& table, std::int32_t rank, const MfuSums& sums, Nan
 void add_rank(std::vector<base::Table>& tables, std::int32_t rank, const MfuSums& sums) {
   MfuStepSums all;
   for (const auto& [number, step] : sums.steps) {
-    add_step(tables[0], rank, number, step, sums.devices, sums.all_known);
+    add_step(tables[0], rank, number, step, sums);
     all.merge(step);
   }
   if (sums.steps.size() > 1) {
-    add_step(tables[0], rank, base::Null{}, all, sums.devices, sums.all_known);
+    add_step(tables[0], rank, base::Null{}, all, sums);
   }
   add_types(tables[1], rank, sums);
   add_unknown(tables[2], rank, sums, all.compute_ns);

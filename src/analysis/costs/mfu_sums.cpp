@@ -50,6 +50,7 @@ class Counting {
   void find_peaks_in_use() {
     for (const DeviceView& device : window_.devices) {
       if (device.compute.empty()) continue;
+      out_.on_device = true;
       const FoundPeaks found = peaks_of(view_, window_, device.device);
       out_.all_known = out_.all_known && found.peaks.has_value();
       if (found.peaks) out_.devices.push_back(*found.peaks);
@@ -114,7 +115,9 @@ class Counting {
       out_.types[type].device_ns += call.compute_ns;
       if (arithmetic && !out_.devices.empty()) {
         const double peak = out_.devices.front().matrix_flops(*arithmetic);
-        out_.types[type].roof_ns += static_cast<double>(*cost.flops.value()) / peak * 1e9;
+        if (peak > 0) {
+          out_.types[type].roof_ns += static_cast<double>(*cost.flops.value()) / peak * 1e9;
+        }
       }
     }
   }
@@ -189,6 +192,7 @@ void MfuSums::merge(const MfuSums& other) {
   }
   if (devices.empty()) devices = other.devices;
   all_known = all_known && other.all_known;
+  on_device = on_device || other.on_device;
   calls_by_profiler += other.calls_by_profiler;
 }
 

@@ -69,6 +69,7 @@ struct MfuSums {
   std::map<std::string, MfuProfilerSums> profiler;
   std::vector<Peaks> devices;  // in use, with what they can do
   bool all_known = true;       // the peaks of all of them
+  bool on_device = false;      // something ran on one
   std::uint64_t calls_by_profiler = 0;
 
   void merge(const MfuSums& other);

@@ -60,6 +60,8 @@ Peaks peaks_of(const KnownDevice& row) {
 }
 
 const KnownDevice* by_name(const trace::DeviceProperties& device) {
+  // Another chip under the name of the desktop's.
+  if (has_words(device.name, "Laptop")) return nullptr;
   const auto devices = known_devices();
   const auto found = std::ranges::find_if(devices, [&](const KnownDevice& row) {
     const bool without = row.without.empty() || !has_words(device.name, row.without);
@@ -97,13 +99,14 @@ FoundPeaks find_in_table(const trace::DeviceProperties& device) {
   const KnownDevice* row = by_name(device);
   if (row == nullptr) row = by_properties(device);
   if (row == nullptr) return {std::nullopt, "is not in the table of peaks"};
-  const bool part = device.name.find(" MIG ") != std::string::npos ||
-                    (row->multiprocessors > 0 && device.multiprocessors > 0 &&
-                     device.multiprocessors != row->multiprocessors);
-  if (part) {
+  const bool differs = row->multiprocessors > 0 && device.multiprocessors > 0 &&
+                       device.multiprocessors != row->multiprocessors;
+  if (differs || device.name.find(" MIG ") != std::string::npos) {
     return {std::nullopt,
-            fmt::format("has {} multiprocessors where a whole {} has {}: it is a part of one",
-                        device.multiprocessors, row->name, row->multiprocessors)};
+            fmt::format("has {} multiprocessors where a whole {} has {}: it is {}",
+                        device.multiprocessors, row->name, row->multiprocessors,
+                        device.multiprocessors > row->multiprocessors ? "another device"
+                                                                      : "a part of one")};
   }
   return {peaks_of(*row), {}};
 }

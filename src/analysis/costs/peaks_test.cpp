@@ -45,6 +45,8 @@ TEST(Peaks, NamesAsTracesWriteThem) {
       {device("NVIDIA L40S", 48, 142), "L40S", 362.05e12},
       {device("NVIDIA GeForce RTX 4090", 25, 128), "RTX 4090", 165.2e12},
       {device("NVIDIA GeForce RTX 4090 D", 25, 114), "", 0},
+      {device("NVIDIA GeForce RTX 4090 Laptop GPU", 17, 76), "", 0},
+      {device("NVIDIA A100-SXM-64GB", 68, 124), "", 0},
       {device("AMD Instinct MI300X", 206, 304, 9, 4), "MI300X", 1307.4e12},
       {device("AMD Instinct MI300X VF", 205, 304, 9, 4), "MI300X", 1307.4e12},
       {device("AMD Instinct MI250X", 68, 110, 9, 0), "MI250X (one die)", 191.5e12},

@@ -80,6 +80,31 @@ Cost nll_loss_backward(const Call& call) {
   return cost;
 }
 
+// self, target, reduction: 0 keeps the squares, 1 and 2 sum them
+Cost mse_loss(const Call& call) {
+  const Tensor* x = call.tensor(0);
+  const Tensor* target = call.tensor(1);
+  if (x == nullptr || target == nullptr || x->dims != target->dims) {
+    return unknown(Missing::kInputs);
+  }
+  const auto reduction = whole_number(call.value(2));
+  if (!reduction) return unknown(Missing::kValues);
+  Cost cost;
+  cost.dtype = x->dtype;
+  cost.flops = elements(*x) * (*reduction == 0 ? 2 : 3);
+  cost.bytes =
+      bytes(*x) + bytes(*target) + bytes(*reduction == 0 ? elements(*x) : Amount(1), x->dtype);
+  return cost;
+}
+
+// Numbers in a row; how many is not recorded.
+Cost arange(const Call& /*call*/) {
+  Cost cost;
+  cost.flops = 0;
+  cost.missing = Missing::kValues;
+  return cost;
+}
+
 // input, p, train: the mask is written as one byte an element
 Cost dropout(const Call& call) {
   const Tensor* x = call.tensor(0);
@@ -127,12 +152,14 @@ constexpr std::array kFormulas = std::to_array<Formula>({
     {"_log_softmax_backward_data", kSoftmax, streamed, 4, "01", "0"},
     {"nll_loss_forward", kSoftmax, nll_loss_forward},
     {"nll_loss_backward", kSoftmax, nll_loss_backward},
+    {"mse_loss", kElementwise, mse_loss},
     {"native_dropout", kElementwise, dropout},
     {"native_dropout_backward", kElementwise, streamed, 2, "01", "0"},
     {"max_pool2d_with_indices_backward", kPooling, streamed, 1, "07", "1"},
     {"copy", kCopy, copy},
     {"fill", kFill, streamed, 0, "", "0"},
     {"zero", kFill, streamed, 0, "", "0"},
+    {"arange", kFill, arange},
     {"uniform", kFill, streamed, 0, "", "0"},
     {"normal", kFill, streamed, 0, "", "0"},
     {"random", kFill, streamed, 0, "", "0"},

@@ -65,7 +65,7 @@ constexpr std::array kFusionColumns = std::to_array<base::ColumnShape>({
      "estimate of what one kernel for each sequence would save: the gaps, and the fixed cost of "
      "all "
      "kernels but the first"},
-    {"saves_share", Type::kReal, Unit::kShare, "saves_ns of the measured time of the rank"},
+    {"saves_share", Type::kReal, Unit::kShare, "what of saves_ns lies in steps, of the measured time of the rank"},
     {"device_ns", Type::kInt, Unit::kNanos, "lengths of those kernels, added"},
     {"sequence", Type::kText, Unit::kNone, "names in the order they ran"},
     {"within", Type::kText, Unit::kNone,
@@ -132,7 +132,7 @@ struct Fusion {
   Repeat repeat;
   std::string sequence;
   std::optional<std::string> within, operators;
-  Nanos device = 0, gap = 0, saves = 0, most = 0, first = 0;
+  Nanos device = 0, gap = 0, saves = 0, saves_in_steps = 0, most = 0, first = 0;
   std::uint64_t launches = 0;
 };
 
@@ -166,7 +166,9 @@ Fusion fusion_of(const FusibleText& text, std::span<const WindowView> windows, R
       most += text.gap[i];
     }
     out.most += most - longest;
-    out.saves += std::min(saves, most - longest);
+    const Nanos saved = std::min(saves, most - longest);
+    out.saves += saved;
+    if (work_at(first).step >= 0) out.saves_in_steps += saved;
     out.launches += count;
   }
   const Repeat::Place first = repeat.places.front();
@@ -219,7 +221,7 @@ void add_rank(const RankPatterns& rank, std::size_t top, base::Table& sequences,
   }
   for (const Fusion& f : rank.fusions) {
     fusions.add({rank.rank, f.operators, f.repeat.length, f.repeat.places.size(), f.saves,
-                 static_cast<double>(f.saves) / static_cast<double>(rank.measured), f.device,
+                 static_cast<double>(f.saves_in_steps) / static_cast<double>(rank.measured), f.device,
                  f.sequence, f.within, f.gap, f.most, f.launches, f.repeat.in_a_row, f.first});
   }
 }

@@ -10,6 +10,7 @@ namespace stepscope::analysis {
 using base::Nanos;
 
 void OpSums::merge(const OpSums& other) {
+  outermost += other.outermost;
   calls += other.calls;
   work += other.work;
   host_self += other.host_self;
@@ -151,6 +152,7 @@ void OpCosts::add_calls(std::span<const std::uint32_t> key, std::vector<OpSums>&
     if (!counts(i)) continue;
     OpSums& sum = sums[key[i]];
     ++sum.calls;
+    ++sum.outermost;
     sum.host_self += times_.self[i];
     sum.runtime += times_.runtime[i];
     if (eligible_[i]) sum.eligible = true;
@@ -159,7 +161,9 @@ void OpCosts::add_calls(std::span<const std::uint32_t> key, std::vector<OpSums>&
   for (const std::uint32_t i : nested_) {
     std::uint32_t around = calls_.calls[i].parent;
     while (around != OpCall::kNone && key[around] != key[i]) around = calls_.calls[around].parent;
-    if (around != OpCall::kNone && counts(i)) sums[key[i]].host_total -= length(i);
+    if (around == OpCall::kNone || !counts(i)) continue;
+    sums[key[i]].host_total -= length(i);
+    --sums[key[i]].outermost;
   }
 }
 

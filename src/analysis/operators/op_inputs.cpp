@@ -188,24 +188,25 @@ InputKind kind_of(std::string_view type, const Numbers& dims) {
   return dims.nested.empty() ? InputKind::kTensor : InputKind::kUnknown;
 }
 
+// torch writes strides of every tensor that has them, where it writes any.
+void add_strides(Tensor& tensor, const std::vector<std::int64_t>& strides) {
+  if (strides.size() == tensor.dims.size()) tensor.strides = strides;
+  tensor.is_strided = !strides.empty() || tensor.dims.empty();
+}
+
 Input make_input(std::string_view type, const Numbers& dims, const Numbers* strides) {
   Input input;
   input.kind = kind_of(type, dims);
   if (input.kind == InputKind::kTensor) {
     input.tensor = {dims.own, {}, dtype_of(type)};
     if (!all_plausible(dims.own)) input.kind = InputKind::kUnknown;
-    if (strides != nullptr && strides->own.size() == dims.own.size()) {
-      input.tensor.strides = strides->own;
-    }
+    if (strides != nullptr) add_strides(input.tensor, strides->own);
   }
   if (input.kind != InputKind::kTensorList) return input;
   for (std::size_t i = 0; i < dims.nested.size(); ++i) {
     Tensor tensor{dims.nested[i], {}, Dtype::kUnknown};
     if (!all_plausible(tensor.dims)) input.kind = InputKind::kUnknown;
-    if (strides != nullptr && i < strides->nested.size() &&
-        strides->nested[i].size() == tensor.dims.size()) {
-      tensor.strides = strides->nested[i];
-    }
+    if (strides != nullptr && i < strides->nested.size()) add_strides(tensor, strides->nested[i]);
     input.list.push_back(std::move(tensor));
   }
   return input;

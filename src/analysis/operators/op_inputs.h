@@ -40,6 +40,7 @@ struct Tensor {
   std::vector<std::int64_t> dims;
   std::vector<std::int64_t> strides;  // empty where none were recorded
   Dtype dtype = Dtype::kUnknown;
+  bool is_strided = true;  // false: a sparse one, whose sizes do not say how much it holds
 
   std::size_t rank() const { return dims.size(); }
 };

@@ -130,7 +130,7 @@ class Writer {
     const OpSums& sums = *line.sums;
     std::vector<Cell> cells = first_cells(line.label->name);
     if (sort_ != Sort::kNames) cells.push_back(text(line.label->detail));
-    const auto calls = static_cast<double>(sums.calls);
+    const auto calls = static_cast<double>(sums.outermost);
     const auto host = [&](auto value) { return line.is_operator ? Cell(value) : Cell(Null{}); };
     const Cell costs[] = {host(sums.calls),
                           sums.device_self,

@@ -39,6 +39,12 @@ MatrixUnits matrix_units(const trace::Header& header, std::int32_t device) {
 
 bool multiplies(MatrixUnits units, std::string_view types) {
   if (units == MatrixUnits::kNone) return false;
+  // Of integers only those of 8 bits; beside others they are lengths and places.
+  const auto any = [&](auto... words) { return (contains(types, words) || ...); };
+  const bool wide_integers = any("int\"", "long\"", "short\"", "bool\"");
+  if (wide_integers && !any("float", "double", "Float", "Half", "char", "quint8", "qint8")) {
+    return false;
+  }
   return units != MatrixUnits::kNoDouble || !contains(types, "double");
 }
 

@@ -176,6 +176,11 @@ TEST(MatrixUnits, MultiplySomeTypesOnly) {
   EXPECT_FALSE(multiplies(MatrixUnits::kNoDouble, "double,double"));
   EXPECT_TRUE(multiplies(MatrixUnits::kAll, "double,double"));
   EXPECT_TRUE(multiplies(MatrixUnits::kUnknown, "double,double"));
+  EXPECT_FALSE(multiplies(MatrixUnits::kAll, R"(["long int","long int"])"));
+  EXPECT_FALSE(multiplies(MatrixUnits::kAll, R"(["int","int"])"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kAll, R"(["signed char","signed char"])"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kAll, R"(["c10::Half","c10::Half","int","Scalar"])"));
+  EXPECT_TRUE(multiplies(MatrixUnits::kAll, R"(["c10::complex<float>","c10::complex<float>"])"));
 }
 
 }  // namespace
