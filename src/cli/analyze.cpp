@@ -215,6 +215,9 @@ void arrange(const Request& request, analysis::Answer& answer) {
     tables.push_back(cut ? report::first_rows(table, *request.top) : std::move(table));
   }
   answer.tables = std::move(tables);
+  std::erase_if(answer.remarks, [&](const analysis::Remark& remark) {
+    return !request.table.empty() && !remark.table.empty() && remark.table != request.table;
+  });
 }
 
 std::string rendered(const Request& request, const analysis::Answer& answer, bool terminal) {

@@ -28,8 +28,10 @@ bool launches_kernels(std::string_view call) {
          call.find("Kernel") != std::string_view::npos;
 }
 
-// "GPU 3 Counters" is about device 3.
-std::optional<std::int32_t> device_of(std::string_view process) {
+// "GPU 3 Counters" is about device 3; a process that is a number may have that for its name.
+std::optional<std::int32_t> device_of(const trace::Track& track) {
+  const std::string_view process =
+      track.process_name.starts_with("GPU ") ? track.process_name : track.process;
   const std::size_t at = process.find_first_of("0123456789");
   std::int32_t device = 0;
   if (at == std::string_view::npos) return std::nullopt;
@@ -166,7 +168,7 @@ class Counting {
   // A sample holds until the next one; the last one as long as the one before it.
   void spread(const std::vector<Row>& rows) {
     const std::optional<std::int32_t> device =
-        device_of(trace_.tracks()[trace_.track()[rows.front()]].process);
+        device_of(trace_.tracks()[trace_.track()[rows.front()]]);
     std::vector<const Work*> work;
     for (const Work& piece : window_.work) {
       if (trace_.kind()[piece.row] != Kind::kKernel || !window_.counts(piece)) continue;
