@@ -239,8 +239,10 @@ void add_chains(const RankPatterns& rank, std::size_t top, base::Table& chains) 
   }
 }
 
+// Time grows with the length of what is looked for.
+constexpr std::int64_t kMostKernels = 256;
+
 Settings settings_of(const Options& options) {
-  // Time grows with the length of what is looked for.
   const auto small = [&](std::string_view name, std::int64_t least, std::int64_t most) {
     return static_cast<std::uint32_t>(std::clamp(options.count(name), least, most));
   };
@@ -250,7 +252,7 @@ Settings settings_of(const Options& options) {
            static_cast<std::size_t>(options.count("min-length"))},
           {options.duration("shorter-than"), options.duration("most-gap"),
            options.duration("kernel-cost")},
-          {small("longest", 2, 256), small("min-count", 1, 1 << 30), top},
+          {small("longest", 2, kMostKernels), small("min-count", 1, 1 << 30), top},
           static_cast<std::uint64_t>(options.count("min-count"))};
 }
 
@@ -284,6 +286,10 @@ Answer run(const RunView& view, const Options& options) {
                           "kernels at least {} times.",
                           settings.sequences.name_holds, settings.sequences.min_length,
                           settings.min_count));
+  }
+  if (options.count("longest") > kMostKernels) {
+    answer.remarks.push_back(Remark::on_table(
+        "fusions", fmt::format("Sequences are looked for up to {} kernels long.", kMostKernels)));
   }
   answer.tables.push_back(std::move(sequences));
   answer.tables.push_back(std::move(fusions));
