@@ -19,8 +19,12 @@ struct SideSum {
   double squares = 0;  // of the runs' distances from their mean
   double runs = 0;
   double steps = 0;  // per run
+  double worth = 0;  // Estimate::worth, all runs together
   std::size_t all_steps = 0;
 };
+
+// A variance that is known from so few steps is hardly known.
+constexpr double kLeastFreedom = 0.01;
 
 SideSum sum_of(std::span<const Estimate> runs) {
   SideSum out{.runs = static_cast<double>(runs.size())};
@@ -28,6 +32,7 @@ SideSum sum_of(std::span<const Estimate> runs) {
     out.value += run.value / out.runs;
     out.within += run.variance / out.runs;
     out.all_steps += run.steps;
+    out.worth += run.worth_steps();
   }
   for (const Estimate& run : runs) {
     out.squares += (run.value - out.value) * (run.value - out.value);
@@ -54,8 +59,8 @@ double freedom_of(const SideSum& before, const SideSum& after, double variance) 
   double sum = 0;
   for (const SideSum* side : {&before, &after}) {
     const double own = side->within / side->runs;
-    const double freedom = static_cast<double>(side->all_steps) - side->runs;
-    if (own > 0 && freedom > 0) sum += own * own / freedom;
+    const double freedom = std::max(kLeastFreedom, side->worth - side->runs);
+    if (own > 0) sum += own * own / freedom;
   }
   return sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
 }
@@ -72,6 +77,7 @@ struct Planned {
   double between = 0;  // of runs
   double steps = 0;    // in each run
   double runs = 0;
+  double worth = 1;  // Estimate::worth of a step
 };
 
 // The smallest change that would be seen as often as is wanted.
@@ -81,8 +87,9 @@ double seen_with(const Planned& a, const Planned& b, const Certainty& certainty)
   for (const Planned* side : {&a, &b}) {
     const double own = side->one / side->steps / side->runs;
     variance += own + side->between / side->runs;
-    const double freedom = side->runs * (side->steps - 1);
-    if (own > 0 && freedom > 0) sum += own * own / freedom;
+    const double freedom =
+        std::max(kLeastFreedom, side->runs * (side->steps * side->worth - 1));
+    if (own > 0) sum += own * own / freedom;
   }
   const double freedom =
       sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
@@ -116,14 +123,20 @@ Enough needed_by(const SideSum& before, const SideSum& after, double between, bo
   const auto one_of = [&](const SideSum& side, const SideSum& other) {
     return of_one_step(side).value_or(of_one_step(other).value_or(assumed));
   };
+  const auto worth_of = [&](const SideSum& side, const SideSum& other) {
+    const SideSum& known = of_one_step(side) ? side : other;
+    return of_one_step(known) ? known.worth / static_cast<double>(known.all_steps) : 1;
+  };
   Planned a{.one = is_exact ? 0 : one_of(before, after),
             .between = is_exact ? 0 : between,
             .steps = std::max(1.0, before.steps),
-            .runs = before.runs};
+            .runs = before.runs,
+            .worth = worth_of(before, after)};
   Planned b{.one = one_of(after, before),
             .between = between,
             .steps = std::max(1.0, after.steps),
-            .runs = after.runs};
+            .runs = after.runs,
+            .worth = worth_of(after, before)};
   const double wanted = wanted_of(certainty, before.value);
   constexpr std::int64_t kFewest = 2;  // of one nobody knows anything
   constexpr std::int64_t kForAnInterval = 5;
