@@ -38,8 +38,8 @@ struct Estimate {
 // in common beyond a block. Of one step it is 0.
 Estimate estimate(std::span<const double> settled, Average average);
 
-// How much of its distance from the average a step hands on to the next one, 0 to 1. Of fewer than
-// ten steps nobody can tell: 0.
+// How much of its distance from the average a step hands on to the next one, 0 to 1, and not less
+// than it may well be. Of fewer than ten steps nobody can tell: what recorded runs show.
 double handed_on(std::span<const double> settled, Average average);
 
 }  // namespace stepscope::analysis
