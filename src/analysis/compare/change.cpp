@@ -23,8 +23,12 @@ struct SideSum {
   std::size_t all_steps = 0;
 };
 
-// A variance that is known from so few steps is hardly known.
-constexpr double kLeastFreedom = 0.01;
+// Degrees of freedom of a variance that steps worth so many show in so many runs: the runs
+// themselves show it, too. Of steps that are all one step it is hardly known.
+double freedom_in(double worth, double runs) {
+  constexpr double kLeast = 0.01;
+  return std::max({kLeast, worth - runs, runs - 1});
+}
 
 SideSum sum_of(std::span<const Estimate> runs) {
   SideSum out{.runs = static_cast<double>(runs.size())};
@@ -59,7 +63,7 @@ double freedom_of(const SideSum& before, const SideSum& after, double variance) 
   double sum = 0;
   for (const SideSum* side : {&before, &after}) {
     const double own = side->within / side->runs;
-    const double freedom = std::max(kLeastFreedom, side->worth - side->runs);
+    const double freedom = freedom_in(side->worth, side->runs);
     if (own > 0) sum += own * own / freedom;
   }
   return sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
@@ -87,8 +91,7 @@ double seen_with(const Planned& a, const Planned& b, const Certainty& certainty)
   for (const Planned* side : {&a, &b}) {
     const double own = side->one / side->steps / side->runs;
     variance += own + side->between / side->runs;
-    const double freedom =
-        std::max(kLeastFreedom, side->runs * (side->steps * side->worth - 1));
+    const double freedom = freedom_in(side->runs * side->steps * side->worth, side->runs);
     if (own > 0) sum += own * own / freedom;
   }
   const double freedom =
