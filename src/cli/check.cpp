@@ -153,8 +153,8 @@ base::Status write_report(const Context& context, const report::GateReport& repo
 
 // A limit that somebody wrote down must be judged; a regression tells more than one that was not.
 Exit judged_exit(const Context& context, const report::GateReport& report, Exit status) {
-  const bool regressed = std::ranges::any_of(
-      report.judged, [&](const auto& one) { return fails(one, report.rules); });
+  const bool regressed =
+      std::ranges::any_of(report.judged, [&](const auto& one) { return fails(one, report.rules); });
   if (regressed) return Exit::kCheckFailed;
   if (report.nothing_judged()) status = Exit::kCheckFailed;
   for (const analysis::Judged& one : report.judged) {

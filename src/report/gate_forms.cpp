@@ -221,7 +221,8 @@ std::string gate_github(const GateReport& report) {
   std::string out;
   for (const Judged& one : report.judged) {
     const bool failed = fails(one, report.rules) || is_overlooked(one);
-    if (!failed && (one.outcome == Outcome::kPassed || one.outcome == Outcome::kNotJudged)) continue;
+    if (!failed && (one.outcome == Outcome::kPassed || one.outcome == Outcome::kNotJudged))
+      continue;
     const std::string_view level = failed                            ? "error"
                                    : one.outcome == Outcome::kUnsure ? "warning"
                                                                      : "notice";

@@ -135,8 +135,7 @@ std::size_t GateReport::count(Outcome outcome) const {
 }
 
 bool GateReport::failed() const {
-  return nothing_judged() ||
-         std::ranges::any_of(judged, [&](const Judged& one) {
+  return nothing_judged() || std::ranges::any_of(judged, [&](const Judged& one) {
            return fails(one, rules) || is_overlooked(one);
          });
 }

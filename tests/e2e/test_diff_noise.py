@@ -49,7 +49,9 @@ def write_run(path: Path, steps: int, noise: float, seed: int, gemm_us: float = 
     path.write_text(json.dumps(trace))
 
 
-def verdicts(program: Program, folder: Path, steps: int, noise: float, seed: int, **after: float) -> dict[str, str]:
+def verdicts(
+    program: Program, folder: Path, steps: int, noise: float, seed: int, **after: float
+) -> dict[str, str]:
     write_run(folder / "a.json", steps, noise, 2 * seed)
     write_run(folder / "b.json", steps, noise, 2 * seed + 1, **after)
     done = program.run("diff", "--json", folder / "a.json", folder / "b.json")

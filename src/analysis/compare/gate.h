@@ -40,8 +40,8 @@ struct ColumnSource {
   std::string analysis, table, column;
   std::map<std::string, std::string> where = {};  // rows whose columns hold these
   Aggregate aggregate = Aggregate::kOnly;         // where several rows remain; kOnly: none may
-  bool has_steps = false;  // the table has rows of single steps
-  bool per_step = false;   // the figure of every step alone, whatever the table has
+  bool has_steps = false;                         // the table has rows of single steps
+  bool per_step = false;  // the figure of every step alone, whatever the table has
 
   // Whether there is a figure per step, so that steps show how much it differs by itself.
   bool tells_noise() const { return has_steps || per_step; }

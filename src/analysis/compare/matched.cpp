@@ -297,9 +297,8 @@ void add_kernels(base::Table& table, const SideRank& before, const SideRank& aft
   add_alone(rows, now, old, gone, false);
   sort_by_change(rows);
   const double step_ns = std::max(before.step_ns, after.step_ns);
-  const auto judged = std::ranges::count_if(rows, [&](const Row& row) {
-    return row.verdict.empty() && matters(row.times, step_ns);
-  });
+  const auto judged = std::ranges::count_if(
+      rows, [&](const Row& row) { return row.verdict.empty() && matters(row.times, step_ns); });
   const Verdicts verdicts(step_ns, static_cast<std::size_t>(judged), one_run);
   for (Row& row : rows) {
     if (!row.verdict.empty()) continue;

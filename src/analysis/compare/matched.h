@@ -34,7 +34,7 @@ struct RowTimes {
   RowSteps steps = {};
 };
 struct RowVerdict {
-  std::string_view verdict;                     // slower, faster, same or unsure
+  std::string_view verdict;                       // slower, faster, same or unsure
   std::optional<double> error_ns = std::nullopt;  // of the change; nothing: too few steps
 };
 // How rows of one table are judged: all of them together are wrong by chance as often as one figure
@@ -55,7 +55,6 @@ class Verdicts {
 std::string operator_family(std::string_view name);
 
 void add_kernels(base::Table& table, const SideRank& before, const SideRank& after, bool one_run);
-void add_operators(base::Table& table, const SideRank& before, const SideRank& after,
-                   bool one_run);
+void add_operators(base::Table& table, const SideRank& before, const SideRank& after, bool one_run);
 
 }  // namespace stepscope::analysis

@@ -163,7 +163,8 @@ Estimate estimate(std::span<const double> settled, Average average) {
   const double unseen = excess / excess_of(alike, block);
   const auto steps = static_cast<double>(n);
   out.variance = std::max(0.0, spread) * unseen * steps / std::max(kLeastWorth, steps - excess);
-  out.worth = static_cast<double>(n - 2 * trimmed_of(n, average)) / (n < kFewestToTell ? 1 : excess);
+  out.worth =
+      static_cast<double>(n - 2 * trimmed_of(n, average)) / (n < kFewestToTell ? 1 : excess);
   return out;
 }
 
