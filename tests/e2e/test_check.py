@@ -76,7 +76,7 @@ def test_a_column_per_step_knows_its_noise(program: Program, tmp_path: Path) -> 
     done = program.run("check", DDP, "--baseline", DDP, "--rules", rules, "--json")
     limit = json.loads(done.stdout)["limits"][0]
     assert limit["change_low"] < 0 < limit["change_high"]
-    steps = json.loads(program.run("analyze", "steps", "--json", DDP).stdout)
+    steps = json.loads(program.run("analyze", "steps", "--format", "json", DDP).stdout)
     count = sum(row["rank"] == 0 for row in steps["tables"]["steps"])
     baseline = tmp_path / "baseline.json"
     program.run("check", DDP, "--rules", rules, "--write-baseline", baseline)
@@ -84,7 +84,9 @@ def test_a_column_per_step_knows_its_noise(program: Program, tmp_path: Path) -> 
     figures = samples["kernels.kernels.sum_ns rank=0 sum per_step"]
     assert figures["per_step"] and len(figures["values"]) == count
     # They are those of the steps: together the whole.
-    kernels = json.loads(program.run("analyze", "kernels", "--top", "0", "--json", DDP).stdout)
+    kernels = json.loads(
+        program.run("analyze", "kernels", "--top", "0", "--format", "json", DDP).stdout
+    )
     whole = sum(row["sum_ns"] for row in kernels["tables"]["kernels"] if row["rank"] == 0)
     assert 0 < sum(figures["values"]) <= whole
 
