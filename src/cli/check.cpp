@@ -151,12 +151,14 @@ base::Status write_report(const Context& context, const report::GateReport& repo
   return context.console.write(report::gate_github(report));
 }
 
-// A limit that somebody wrote down must be judged: a gate that looks away is none.
+// A limit that somebody wrote down must be judged; a regression tells more than one that was not.
 Exit judged_exit(const Context& context, const report::GateReport& report, Exit status) {
-  if (report.failed() && !report.nothing_judged()) return Exit::kCheckFailed;
+  const bool regressed =
+      std::ranges::any_of(report.judged, [&](const auto& one) { return fails(one, report.rules); });
+  if (regressed) return Exit::kCheckFailed;
   if (report.nothing_judged()) status = Exit::kCheckFailed;
   for (const analysis::Judged& one : report.judged) {
-    if (one.outcome != analysis::Outcome::kNotJudged || !one.limit.asked) continue;
+    if (!is_overlooked(one)) continue;
     context.console.error(
         fmt::format("the limit '{}' could not be judged: {}", one.limit.name, one.why));
     status = Exit::kUsage;

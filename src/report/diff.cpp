@@ -28,8 +28,9 @@ constexpr std::array kTimes = std::to_array<Part>({
 constexpr std::array kParts = std::to_array<Part>({
     {.analysis = "diff", .table = "parts", .shown = Shown::kBoth, .bars = false},
 });
-constexpr std::array<std::string_view, 7> kKernelColumns = {
-    "verdict", "kernel", "before_ns", "after_ns", "change_ns", "after_count", "was"};
+// `was` stands beside the name it had: columns on the right give way first.
+constexpr std::array<std::string_view, 8> kKernelColumns = {
+    "verdict", "kernel", "was", "before_ns", "after_ns", "change_ns", "error_ns", "after_count"};
 constexpr std::array kKernels = std::to_array<Part>({
     {.analysis = "diff", .table = "kernels", .columns = kKernelColumns, .rows = 12},
 });
@@ -51,8 +52,11 @@ constexpr std::array kSections = std::to_array<Section>({
      "the typical step, every moment counted once, for the first part that applies; changes add up "
      "to that of the step",
      kParts, ""},
-    {"Kernels", "per step, the largest changes first", kKernels, ""},
-    {"Operators", "per step, the largest changes first", kOperators, ""},
+    {"Kernels",
+     "per step, the largest changes first; error: how far off a change may be; unsure: it may be "
+     "noise",
+     kKernels, ""},
+    {"Operators", "per step, the largest changes first; unsure: it may be noise", kOperators, ""},
     {"Memory", "peaks", kMemory, ""},
 });
 
@@ -136,6 +140,7 @@ std::string signed_part(const TableLine& line, const OneUnit& unit) {
 // The parts that explain most of the change.
 std::string reasons_text(const analysis::Answer& diff, double change_ns, const OneUnit& unit) {
   constexpr double kWorthNaming = 0.2;  // of the change
+  constexpr double kAllOfIt = 1.1;      // of the change: the others make up for the little more
   constexpr std::size_t kMost = 2;
   const base::Table* parts = table_of(diff, "parts");
   double all = 0;
@@ -154,8 +159,11 @@ std::string reasons_text(const analysis::Answer& diff, double change_ns, const O
   std::ranges::stable_sort(named, std::ranges::greater{}, size);
   // More than the whole is no part of it: then what made up for it is named, too.
   if (!parts_are_of_others(diff) && !named.empty() && size(named.front()) > std::abs(change_ns)) {
-    std::string out = "; " + signed_part(named.front(), unit);
     const auto most = std::ranges::max_element(against, {}, size);
+    if (most == against.end() && size(named.front()) <= kAllOfIt * std::abs(change_ns)) {
+      return fmt::format("; all of it: {}", part_words(named.front().text("part")));
+    }
+    const std::string out = "; " + signed_part(named.front(), unit);
     return most == against.end() ? out : out + ", " + signed_part(*most, unit);
   }
   // A profiler changes steps: what they are made of is theirs, and need not add up to the others.

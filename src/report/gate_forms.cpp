@@ -157,7 +157,7 @@ std::string gate_md(const GateReport& report) {
   out += fmt::format("- run: {}\n\n| outcome | limit |\n|---|---|\n",
                      markdown_text(runs_text(report.after, report)));
   for (const Judged& one : report.judged) {
-    const bool failed = fails(one, report.rules);
+    const bool failed = fails(one, report.rules) || is_overlooked(one);
     out += fmt::format("| {}{}{} | {} |\n", failed ? "**" : "", name_of(one.outcome),
                        failed ? "**" : "", markdown_text(judged_text(one)));
   }
@@ -189,20 +189,24 @@ std::string gate_json(const GateReport& report) {
 }
 
 std::string gate_junit(const GateReport& report) {
+  const auto overlooked =
+      static_cast<std::size_t>(std::ranges::count_if(report.judged, analysis::is_overlooked));
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-      "<testsuite name=\"stepscope check\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+      "<testsuite name=\"stepscope check\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n",
       report.judged.size(),
       std::ranges::count_if(report.judged,
                             [&](const Judged& one) { return fails(one, report.rules); }),
-      report.count(Outcome::kNotJudged));
+      overlooked, report.count(Outcome::kNotJudged) - overlooked);
   for (const Judged& one : report.judged) {
     const std::string text = html_text(printable(judged_text(one)));
     out += fmt::format("<testcase classname=\"stepscope.check\" name=\"{}\">",
                        html_text(printable(one.limit.name)));
     if (fails(one, report.rules)) {
       out += fmt::format("<failure message=\"{0}\">{0}</failure>", text);
+    } else if (is_overlooked(one)) {
+      out += fmt::format("<error message=\"{0}\">{0}</error>", text);
     } else if (one.outcome == Outcome::kNotJudged) {
       out += fmt::format("<skipped message=\"{}\"/>", text);
     } else {
@@ -216,8 +220,10 @@ std::string gate_junit(const GateReport& report) {
 std::string gate_github(const GateReport& report) {
   std::string out;
   for (const Judged& one : report.judged) {
-    if (one.outcome == Outcome::kPassed || one.outcome == Outcome::kNotJudged) continue;
-    const std::string_view level = fails(one, report.rules)          ? "error"
+    const bool failed = fails(one, report.rules) || is_overlooked(one);
+    if (!failed && (one.outcome == Outcome::kPassed || one.outcome == Outcome::kNotJudged))
+      continue;
+    const std::string_view level = failed                            ? "error"
                                    : one.outcome == Outcome::kUnsure ? "warning"
                                                                      : "notice";
     out += fmt::format("::{} title=stepscope check {}::{}\n", level, name_of(one.outcome),

@@ -55,11 +55,12 @@ std::string amount_text(double amount, base::Unit unit) {
   return fmt::format("{:.3g} percentage points", 100 * amount);
 }
 
-std::string allowed_text(const GateLimit& limit) {
+std::string allowed_text(const Judged& judged) {
+  const GateLimit& limit = judged.limit;
   std::string out;
   const std::string_view direction = limit.less_is_worse ? "less" : "more";
   if (limit.worse_share) out = fmt::format("{} {}", share_text(*limit.worse_share), direction);
-  if (limit.worse_share && *limit.worse_share == 0) out += " beyond noise";
+  if (limit.worse_share && *limit.worse_share == 0 && !judged.as_it_is) out += " beyond noise";
   if (limit.worse_by) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", amount_text(*limit.worse_by, limit.unit),
                        direction);
@@ -68,6 +69,9 @@ std::string allowed_text(const GateLimit& limit) {
     out +=
         fmt::format("{}at {} {}", out.empty() ? "" : ", ", limit.less_is_worse ? "least" : "most",
                     figure_text(*limit.bound, limit.unit));
+  }
+  if (judged.as_it_is && analysis::is_measured(limit.unit)) {
+    out += "; compared as it is: of one figure nobody knows the noise";
   }
   return out;
 }
@@ -131,20 +135,22 @@ std::size_t GateReport::count(Outcome outcome) const {
 }
 
 bool GateReport::failed() const {
-  return nothing_judged() ||
-         std::ranges::any_of(judged, [&](const Judged& one) { return fails(one, rules); });
+  return nothing_judged() || std::ranges::any_of(judged, [&](const Judged& one) {
+           return fails(one, rules) || is_overlooked(one);
+         });
 }
 
 std::string gate_verdict(const GateReport& report) {
   std::vector<std::string> failed;
   for (const Judged& one : report.judged) {
-    if (!fails(one, report.rules)) continue;
-    const bool unsure = one.outcome == Outcome::kUnsure;
-    std::string words = unsure ? one.limit.name + " is unsure" : one.limit.name;
+    if (!fails(one, report.rules) && !is_overlooked(one)) continue;
+    std::string words = one.limit.name;
+    if (one.outcome == Outcome::kUnsure) words += " is unsure";
+    if (one.outcome == Outcome::kNotJudged) words += " could not be judged";
     if (failed.empty() || failed.back() != words) failed.push_back(std::move(words));
   }
-  if (!failed.empty()) return fmt::format("failed: {}", fmt::join(failed, ", "));
   if (report.nothing_judged()) return "failed: nothing could be judged";
+  if (!failed.empty()) return fmt::format("failed: {}", fmt::join(failed, ", "));
   const std::size_t judged = report.judged.size() - report.count(Outcome::kNotJudged);
   std::string out = "passed: " + counted(judged, "limit");
   if (const std::size_t unsure = report.count(Outcome::kUnsure); unsure > 0) {
@@ -159,7 +165,7 @@ std::string judged_text(const Judged& judged) {
     return fmt::format("{}: {}", name, judged.why);
   }
   std::string out = fmt::format("{} {}{}; allowed: {}", name, from_to(judged), change_text(judged),
-                                allowed_text(judged.limit));
+                                allowed_text(judged));
   if (judged.outcome == Outcome::kUnsure) out += "; " + needed_text(judged);
   if (judged.outcome == Outcome::kFailed) out += failed_text(judged);
   if (!judged.remark.empty()) out += "; " + judged.remark;

@@ -41,6 +41,7 @@ base::Result<analysis::Side> side_of(const ComparedSide& asked, SettledStudy set
                         .operators = std::move(operators),
                         .overview = std::move(overview),
                         .launched = analysis::launched_work(study.view()),
+                        .by_step = analysis::sums_by_step(study.view()),
                         .warmup = settled.warmup,
                         .untraced = std::move(settled.untraced),
                         .is_traced = settled.is_traced};

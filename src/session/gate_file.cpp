@@ -21,9 +21,9 @@ using base::Unit;
 
 constexpr std::array<std::string_view, 6> kTop = {"limits",     "false_alarms", "worth_seeing",
                                                   "run_to_run", "strict",       "allow_unfinished"};
-constexpr std::array<std::string_view, 9> kKeys = {"max_increase", "max_decrease",     "max",
-                                                   "min",          "samples_per_step", "column",
-                                                   "where",        "aggregate",        "average"};
+constexpr std::array<std::string_view, 10> kKeys = {
+    "max_increase", "max_decrease", "max",       "min",     "samples_per_step",
+    "column",       "where",        "aggregate", "average", "per_step"};
 constexpr std::array<std::string_view, 4> kNames = {
     analysis::sample::kStepTime, analysis::sample::kThroughput, analysis::sample::kPeakMemory,
     analysis::sample::kExposedCommunication};
@@ -203,6 +203,10 @@ class Parser {
       return wrong(place, fmt::format("'{}' holds no numbers", source.column));
     }
     limit.unit = shape->unit;
+    source.has_steps = std::ranges::find(words, "step") != words.end();
+    if (const YAML::Node alone = keys["per_step"]) {
+      SCOPE_TRY(source.per_step, yes_or_no(alone, "per_step"));
+    }
     if (keys["aggregate"]) {
       const std::string how = scalar_of(keys["aggregate"]);
       const auto* const found = std::ranges::find(kAggregates, how);
@@ -218,6 +222,7 @@ class Parser {
     for (const auto& [name, value] : source.where)
       limit.sample += fmt::format(" {}={}", name, value);
     if (keys["aggregate"]) limit.sample += " " + scalar_of(keys["aggregate"]);
+    if (source.per_step) limit.sample += " per_step";
     limit.column = std::move(source);
     return base::Done{};
   }
@@ -258,6 +263,14 @@ class Parser {
         return wrong(change, fmt::format("expected a part of what it was, such as 3%, or {}",
                                          amount_words(limit.unit)));
       }
+      const bool allows_nothing = limit.worse_share.value_or(1) == 0 || limit.worse_by == 0.0;
+      if (allows_nothing && limit.column && !limit.column->tells_noise() &&
+          analysis::is_measured(limit.unit)) {
+        return wrong(change,
+                     fmt::format("'{}' is one figure of the run, and nobody knows its noise: say "
+                                 "'per_step: true' to judge it step by step, or allow more than 0",
+                                 limit.name));
+      }
     }
     if (const YAML::Node bound = keys[falls ? "min" : "max"]) {
       limit.bound = amount_from(scalar_of(bound), limit.unit);
@@ -281,7 +294,7 @@ class Parser {
       }
       limit.average = how == "mean" ? analysis::Average::kMean : analysis::Average::kTypical;
     }
-    for (const std::string_view key : {"where", "aggregate"}) {
+    for (const std::string_view key : {"where", "aggregate", "per_step"}) {
       if (keys[std::string(key)] && !limit.column) {
         return wrong(keys[std::string(key)], fmt::format("'{}' goes with 'column'", key));
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -125,6 +126,44 @@ base::Result<Sample> column_sample(const Answer& answer, const ColumnSource& sou
   return out;
 }
 
+// The chosen steps by number, those without windows where the analysis is about such.
+std::vector<std::int64_t> numbers_of(const SettledStudy& settled, bool of_recording) {
+  if (of_recording) return settled.untraced.numbers;
+  std::set<std::int64_t> numbers;
+  for (const analysis::WindowView& window : settled.study.view().windows) {
+    for (const analysis::StepTime& step : window.steps) {
+      if (step.selected) numbers.insert(step.number);
+    }
+  }
+  return {numbers.begin(), numbers.end()};
+}
+
+// Every question is asked anew for each step: of many steps so many, evenly spread.
+std::vector<std::int64_t> spread_evenly(const std::vector<std::int64_t>& numbers) {
+  constexpr std::size_t kMost = 60;
+  if (numbers.size() <= kMost) return numbers;
+  std::vector<std::int64_t> out;
+  out.reserve(kMost);
+  for (std::size_t i = 0; i < kMost; ++i) out.push_back(numbers[i * numbers.size() / kMost]);
+  return out;
+}
+
+// The figure of each step alone. In a step without such rows a sum is 0, and nothing else is known.
+base::Result<Sample> sample_by_step(const std::vector<Answer>& steps, const ColumnSource& source) {
+  Sample out{.values = {}, .per_step = true};
+  for (const Answer& step : steps) {
+    SCOPE_TRY(const Sample one, column_sample(step, source));
+    if (!one.values.empty()) {
+      out.values.push_back(one.values.front());
+    } else if (source.aggregate == Aggregate::kSum) {
+      out.values.push_back(0);
+    }
+  }
+  const bool nowhere = std::ranges::all_of(out.values, [](double value) { return value == 0; });
+  if (nowhere) out.values.clear();
+  return out;
+}
+
 // All names, where the analysis lists only some by default.
 std::map<std::string, std::string> all_rows(const analysis::Analysis& about) {
   const bool has_top = std::ranges::find(about.parameters, "top", &analysis::Parameter::name) !=
@@ -163,13 +202,30 @@ base::Result<RunSamples> samples_of(const Recording& recording, std::string_view
   add_memory(out, overview);
   out.bad_end = bad_end_of(recording, selection);
   std::map<std::string, Answer> answers;
+  std::map<std::string, std::vector<Answer>> by_step;
   std::optional<Study> untraced;
   for (const analysis::GateLimit& limit : rules.limits) {
     if (!limit.column) continue;
     const std::string& asked = limit.column->analysis;
+    const analysis::Analysis& about = *analysis::find_analysis(asked);
+    const bool of_recording = is_of_recording(about) && !settled.untraced.numbers.empty();
+    if (limit.column->per_step && !limit.column->has_steps) {
+      if (!settled.marks_steps) continue;
+      if (!by_step.contains(asked)) {
+        std::vector<Answer>& list = by_step[asked];
+        for (const std::int64_t number : spread_evenly(numbers_of(settled, of_recording))) {
+          analysis::Selection one = selection;
+          one.steps = {number};
+          SCOPE_TRY(const Study study, Study::prepare(recording, one, threads));
+          SCOPE_TRY(Answer answer, study.ask(asked, all_rows(about)));
+          list.push_back(std::move(answer));
+        }
+      }
+      SCOPE_TRY(Sample sample, sample_by_step(by_step.at(asked), *limit.column));
+      if (!sample.values.empty()) out.samples[limit.sample] = std::move(sample);
+      continue;
+    }
     if (!answers.contains(asked)) {
-      const analysis::Analysis& about = *analysis::find_analysis(asked);
-      const bool of_recording = is_of_recording(about) && !settled.untraced.numbers.empty();
       if (of_recording && !untraced) {
         analysis::Selection steps_without_windows = selection;
         steps_without_windows.steps = settled.untraced.numbers;

@@ -52,9 +52,22 @@ bool is_step_line(const json& value) {
   return value.is_number() || is_numbers(value) || (value.is_object() && time_in(value, 1));
 }
 
+// NaN and Infinity, which Python writes and JSON does not know, made numbers.
+std::string with_numbers(std::string line) {
+  for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+    for (std::size_t at = line.find(word); at != std::string::npos; at = line.find(word, at)) {
+      line.replace(at, word.size(), "0");
+    }
+  }
+  return line;
+}
+
 base::Status check_time(const std::string& where, double time) {
-  if (std::isfinite(time) && time > 0) return base::Done{};
-  return fail(Code::kFormat, fmt::format("{}: a step takes longer than 0", where));
+  constexpr double kLongest = 1e18;  // ns, thirty years: what is more is no step
+  if (!(time > 0)) return fail(Code::kFormat, fmt::format("{}: a step takes longer than 0", where));
+  if (time <= kLongest) return base::Done{};
+  return fail(Code::kFormat,
+              fmt::format("{}: a step of more than thirty years; is --unit right?", where));
 }
 
 // A line is a run (a list) or a step (a number, or an object that names its time).
@@ -67,6 +80,9 @@ base::Result<std::vector<RunSamples>> read_steps(const std::string& path, std::i
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const std::string where = fmt::format("{}:{}", path, number);
     const json value = json::parse(line, nullptr, false);
+    if (value.is_discarded() && is_step_line(json::parse(with_numbers(line), nullptr, false))) {
+      return fail(Code::kFormat, where + ": a step time that is no number: NaN or Infinity");
+    }
     if (value.is_discarded()) return fail(Code::kFormat, where + ": this is not JSON");
     if (!is_step_line(value)) {
       return fail(Code::kFormat, where +
@@ -190,7 +206,7 @@ base::Result<std::optional<std::vector<RunSamples>>> read_samples(const std::str
   if (at == std::string::npos) return Found();
   std::string first = head.substr(0, head.find('\n', at));
   if (head[at] != '{' && std::getline(file >> std::ws, first)) file.seekg(0);
-  if (!is_step_line(json::parse(first, nullptr, false))) return Found();
+  if (!is_step_line(json::parse(with_numbers(first), nullptr, false))) return Found();
   SCOPE_TRY(auto runs, read_steps(path, file, unit_ns));
   return Found(std::move(runs));
 }

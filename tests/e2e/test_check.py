@@ -48,6 +48,73 @@ def test_the_files_for_ci_systems(program: Program, tmp_path: Path) -> None:
     assert "::warning title=stepscope check unsure::step_time" in done.stdout.decode()
 
 
+def test_a_limit_that_could_not_be_judged_fails_everywhere(
+    program: Program, tmp_path: Path
+) -> None:
+    rules, junit, summary = (tmp_path / name for name in ("ci.yaml", "check.xml", "summary.md"))
+    rules.write_text("limits: {step_time: {max_increase: 300%}, peak_memory: {max_increase: 5%}}\n")
+    arguments = ("check", DDP, "--baseline", DDP, "--rules", rules)
+    done = program.run(*arguments, "--junit", junit, "--summary", summary, "--github")
+    told = "failed: peak_memory could not be judged"
+    assert done.exit_status == 2
+    assert done.stdout.decode().startswith(told)
+    assert "::error title=stepscope check not judged::peak_memory" in done.stdout.decode()
+    suite = ElementTree.parse(junit).getroot()[0]
+    assert (suite.attrib["errors"], suite.attrib["skipped"]) == ("1", "0")
+    assert [case.attrib["name"] for case in suite if case.find("error") is not None] == [
+        "peak_memory"
+    ]
+    assert told.replace("_", "\\_") in summary.read_text()
+    answer = json.loads(program.run(*arguments, "--json").stdout)
+    assert answer["failed"] and answer["verdict"] == told
+
+
+def test_a_column_per_step_knows_its_noise(program: Program, tmp_path: Path) -> None:
+    rules = tmp_path / "ci.yaml"
+    column = "column: kernels.kernels.sum_ns, where: {rank: 0}, aggregate: sum"
+    rules.write_text(f"limits: {{all: {{{column}, per_step: true, max_increase: 0%}}}}\n")
+    done = program.run("check", DDP, "--baseline", DDP, "--rules", rules, "--json")
+    limit = json.loads(done.stdout)["limits"][0]
+    assert limit["change_low"] < 0 < limit["change_high"]
+    steps = json.loads(program.run("analyze", "steps", "--format", "json", DDP).stdout)
+    count = sum(row["rank"] == 0 for row in steps["tables"]["steps"])
+    baseline = tmp_path / "baseline.json"
+    program.run("check", DDP, "--rules", rules, "--write-baseline", baseline)
+    samples = json.loads(baseline.read_text())["runs"][0]["samples"]
+    figures = samples["kernels.kernels.sum_ns rank=0 sum per_step"]
+    assert figures["per_step"] and len(figures["values"]) == count
+    # They are those of the steps: together the whole.
+    kernels = json.loads(
+        program.run("analyze", "kernels", "--top", "0", "--format", "json", DDP).stdout
+    )
+    whole = sum(row["sum_ns"] for row in kernels["tables"]["kernels"] if row["rank"] == 0)
+    assert 0 < sum(figures["values"]) <= whole
+
+
+def test_a_time_without_noise_may_not_be_held_to_nothing(program: Program, tmp_path: Path) -> None:
+    rules = tmp_path / "ci.yaml"
+    column = "column: kernels.kernels.sum_ns, aggregate: sum, max_increase:"
+    for amount, status in (("0%", 3), ("0ms", 3), ("1%", 0)):
+        rules.write_text(f"limits: {{all: {{{column} {amount}}}}}\n")
+        done = program.run("check", DDP, "--baseline", DDP, "--rules", rules)
+        assert done.exit_status == status, amount
+        assert (b"per_step: true" in done.stderr) == (status == 3)
+    assert b"compared as it is" in done.stdout
+
+
+def test_step_times_that_are_none_are_named(program: Program, tmp_path: Path) -> None:
+    steps = tmp_path / "steps.jsonl"
+    for line, told in (
+        ("[0.02, NaN, 0.02]", b"a step time that is no number: NaN or Infinity"),
+        ("[1e308, 1e308]", b"a step of more than thirty years"),
+        ("[0.02, 0]", b"a step takes longer than 0"),
+    ):
+        steps.write_text(line + "\n")
+        done = program.run("check", steps, "--baseline", steps)
+        assert done.exit_status == 3
+        assert told in done.stderr, done.stderr
+
+
 def test_several_traces_are_several_runs(program: Program) -> None:
     told = json.loads(program.run("check", GPT, GPT, "--baseline", GPT, "--json").stdout)
     assert len(told["runs"]) == 2

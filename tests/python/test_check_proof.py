@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from math import comb
 
 import numpy as np
+import pytest
 from program import ROOT
 
 import stepscope
@@ -142,6 +143,46 @@ def test_as_many_runs_as_it_says_are_enough() -> None:
         stepscope.check_steps(runs(count, SLOWDOWN), runs(count, 1)).failed for _ in range(40)
     )
     assert seen >= 36, (seen, count)
+
+
+def related(random: np.random.Generator, steps: int, handed_on: float, noise: float) -> Run:
+    """Each step keeps so much of the distance of the one before it, as clocks and caches do."""
+    distances = random.normal(0, noise, steps)
+    for i in range(1, steps):
+        fresh = distances[i] * np.sqrt(1 - handed_on**2)
+        distances[i] = handed_on * distances[i - 1] + fresh
+    return 1 + distances
+
+
+def alarms_of(pairs: int, steps: int, handed_on: float, noise: float, seed: int) -> int:
+    random = np.random.default_rng(seed)
+    return sum(
+        stepscope.check_steps(
+            [related(random, steps, handed_on, noise)], [related(random, steps, handed_on, noise)]
+        ).failed
+        for _ in range(pairs)
+    )
+
+
+@pytest.mark.parametrize("handed_on", [0.5, 0.7, 0.9, 0.97])
+def test_steps_that_are_like_their_neighbours_raise_no_alarms(handed_on: float) -> None:
+    alarms = alarms_of(250, 70, handed_on, 0.03, 12)
+    assert alarms <= 5, alarms
+
+
+@pytest.mark.parametrize("steps", [2, 3, 4, 5, 6, 7, 10, 12])
+def test_short_runs_raise_no_alarms(steps: int) -> None:
+    alarms = alarms_of(250, steps, 0, 0.05, 13)
+    assert alarms <= 5, alarms
+
+
+def test_a_short_run_says_how_many_steps_it_takes() -> None:
+    random = np.random.default_rng(14)
+    limit = stepscope.check_steps([random.normal(1, 0.05, 4)], [random.normal(1, 0.05, 4)]).limits[
+        0
+    ]
+    assert limit["outcome"] == "unsure"
+    assert limit["enough"]["steps"] > 20
 
 
 def test_a_stall_in_every_tenth_step_is_caught() -> None:

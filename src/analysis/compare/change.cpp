@@ -19,8 +19,16 @@ struct SideSum {
   double squares = 0;  // of the runs' distances from their mean
   double runs = 0;
   double steps = 0;  // per run
+  double worth = 0;  // Estimate::worth, all runs together
   std::size_t all_steps = 0;
 };
+
+// Degrees of freedom of a variance that steps worth so many show in so many runs: the runs
+// themselves show it, too. Of steps that are all one step it is hardly known.
+double freedom_in(double worth, double runs) {
+  constexpr double kLeast = 0.01;
+  return std::max({kLeast, worth - runs, runs - 1});
+}
 
 SideSum sum_of(std::span<const Estimate> runs) {
   SideSum out{.runs = static_cast<double>(runs.size())};
@@ -28,6 +36,7 @@ SideSum sum_of(std::span<const Estimate> runs) {
     out.value += run.value / out.runs;
     out.within += run.variance / out.runs;
     out.all_steps += run.steps;
+    out.worth += run.worth_steps();
   }
   for (const Estimate& run : runs) {
     out.squares += (run.value - out.value) * (run.value - out.value);
@@ -54,8 +63,8 @@ double freedom_of(const SideSum& before, const SideSum& after, double variance) 
   double sum = 0;
   for (const SideSum* side : {&before, &after}) {
     const double own = side->within / side->runs;
-    const double freedom = static_cast<double>(side->all_steps) - side->runs;
-    if (own > 0 && freedom > 0) sum += own * own / freedom;
+    const double freedom = freedom_in(side->worth, side->runs);
+    if (own > 0) sum += own * own / freedom;
   }
   return sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
 }
@@ -72,6 +81,7 @@ struct Planned {
   double between = 0;  // of runs
   double steps = 0;    // in each run
   double runs = 0;
+  double worth = 1;  // Estimate::worth of a step
 };
 
 // The smallest change that would be seen as often as is wanted.
@@ -81,8 +91,8 @@ double seen_with(const Planned& a, const Planned& b, const Certainty& certainty)
   for (const Planned* side : {&a, &b}) {
     const double own = side->one / side->steps / side->runs;
     variance += own + side->between / side->runs;
-    const double freedom = side->runs * (side->steps - 1);
-    if (own > 0 && freedom > 0) sum += own * own / freedom;
+    const double freedom = freedom_in(side->runs * side->steps * side->worth, side->runs);
+    if (own > 0) sum += own * own / freedom;
   }
   const double freedom =
       sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
@@ -116,14 +126,20 @@ Enough needed_by(const SideSum& before, const SideSum& after, double between, bo
   const auto one_of = [&](const SideSum& side, const SideSum& other) {
     return of_one_step(side).value_or(of_one_step(other).value_or(assumed));
   };
+  const auto worth_of = [&](const SideSum& side, const SideSum& other) {
+    const SideSum& known = of_one_step(side) ? side : other;
+    return of_one_step(known) ? known.worth / static_cast<double>(known.all_steps) : 1;
+  };
   Planned a{.one = is_exact ? 0 : one_of(before, after),
             .between = is_exact ? 0 : between,
             .steps = std::max(1.0, before.steps),
-            .runs = before.runs};
+            .runs = before.runs,
+            .worth = worth_of(before, after)};
   Planned b{.one = one_of(after, before),
             .between = between,
             .steps = std::max(1.0, after.steps),
-            .runs = after.runs};
+            .runs = after.runs,
+            .worth = worth_of(after, before)};
   const double wanted = wanted_of(certainty, before.value);
   constexpr std::int64_t kFewest = 2;  // of one nobody knows anything
   constexpr std::int64_t kForAnInterval = 5;

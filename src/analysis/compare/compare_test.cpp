@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -82,6 +83,33 @@ TEST(Estimate, StepsThatFollowEachOtherCountForLess) {
             2 * estimate(mixed, Average::kMean).variance);
 }
 
+// Each of them a mixture of the one before and of something new.
+std::vector<double> related_steps(double handed_on, int count) {
+  std::vector<double> out;
+  double distance = 0;
+  std::minstd_rand draw(7);
+  for (int i = 0; i < count; ++i) {
+    distance = handed_on * distance + static_cast<double>(draw() % 101) - 50;
+    out.push_back(1000 + distance);
+  }
+  return out;
+}
+
+TEST(HandedOn, IsWhatStepsHaveInCommon) {
+  EXPECT_LT(handed_on(related_steps(0, 300), Average::kMean), 0.15);
+  EXPECT_GT(handed_on(related_steps(0.9, 300), Average::kMean), 0.75);
+  EXPECT_GT(handed_on(related_steps(0.9, 300), Average::kTypical), 0.6);
+  EXPECT_EQ(handed_on(related_steps(0.9, 9), Average::kMean),
+            handed_on(related_steps(0, 9), Average::kMean));  // too few to tell
+}
+
+TEST(Estimate, StepsThatHandOnMuchAreWorthFew) {
+  const Estimate related = estimate(related_steps(0.9, 100), Average::kMean);
+  EXPECT_LT(related.worth_steps(), 25);
+  EXPECT_GT(estimate(related_steps(0, 100), Average::kMean).worth_steps(), 70);
+  EXPECT_DOUBLE_EQ(estimate(related_steps(0, 8), Average::kTypical).worth_steps(), 4);
+}
+
 Estimate run_of(double value, double error) {
   return {.value = value, .variance = error * error, .steps = 50};
 }
@@ -157,11 +185,38 @@ TEST(OperatorFamily, LeavesOutTheLibrary) {
   EXPECT_EQ(operator_family("aten::mm"), "aten::mm");
 }
 
+// Steps of a row that lie so far from their mean: two above it, two below.
+std::vector<double> row_steps(double mean, double error, int count = 8) {
+  std::vector<double> out;
+  for (int i = 0; i < count; ++i) out.push_back(mean + (i % 4 < 2 ? error : -error));
+  return out;
+}
+
+std::string_view verdict_of(double before, double after, double error, int count = 8,
+                            std::size_t rows = 1) {
+  return Verdicts(100'000, rows, false)
+      .of({before, after, {row_steps(before, error, count), row_steps(after, error, count)}})
+      .verdict;
+}
+
 TEST(Verdict, LittleOfItselfOrOfTheStepIsTheSame) {
-  EXPECT_EQ(verdict_of(1000, 1040, 100'000), "same");
-  EXPECT_EQ(verdict_of(10, 60, 100'000), "same");
-  EXPECT_EQ(verdict_of(1000, 1200, 100'000), "slower");
-  EXPECT_EQ(verdict_of(1200, 1000, 100'000), "faster");
+  EXPECT_EQ(verdict_of(1000, 1040, 1), "same");
+  EXPECT_EQ(verdict_of(10, 60, 1), "same");
+  EXPECT_EQ(verdict_of(1000, 1200, 1), "slower");
+  EXPECT_EQ(verdict_of(1200, 1000, 1), "faster");
+}
+
+TEST(Verdict, WhatMayBeNoiseIsUnsure) {
+  EXPECT_EQ(verdict_of(1000, 1200, 300), "unsure");
+  EXPECT_EQ(verdict_of(1200, 1000, 300), "unsure");
+  EXPECT_EQ(verdict_of(1000, 1200, 300, 200), "slower");  // many steps tell
+  EXPECT_EQ(verdict_of(1000, 1200, 0, 1), "unsure");      // of one step nobody knows
+  EXPECT_EQ(Verdicts(100'000, 1, false).of({1000, 1200, {}}).verdict, "unsure");
+}
+
+TEST(Verdict, OfManyRowsSomeLookLargeByChance) {
+  EXPECT_EQ(verdict_of(1000, 1200, 120, 8, 1), "slower");
+  EXPECT_EQ(verdict_of(1000, 1200, 120, 8, 500), "unsure");
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ using base::Unit;
 
 constexpr base::ColumnShape kChangeShare{"change_share", Type::kReal, Unit::kShare,
                                          "change, of what it was before"};
+// Of rows of which there are many: noise makes the largest of them look large.
+constexpr base::ColumnShape kErrorNs{
+    "error_ns", Type::kReal, Unit::kNanos,
+    "± of the change that decides; in 95 of 100 comparisons that of every row lies within; null: "
+    "too few steps, or on one side alone"};
 
 constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
     {"quantity", Type::kText, Unit::kNone,
@@ -46,7 +51,7 @@ constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
     kChangeShare,
 });
 constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
-    {"verdict", Type::kText, Unit::kNone, "added, removed, slower, faster or same"},
+    {"verdict", Type::kText, Unit::kNone, "added, removed, slower, faster, same or unsure"},
     {"kernel", Type::kText, Unit::kNone, "name of the kernel, copy or memset"},
     {"was", Type::kText, Unit::kNone,
      "name before, where the same operators launch another kernel now"},
@@ -55,13 +60,14 @@ constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
     {"after_ns", Type::kReal, Unit::kNanos, "per step"},
     {"change_ns", Type::kReal, Unit::kNanos, "after less before"},
     kChangeShare,
+    kErrorNs,
     {"before_count", Type::kReal, Unit::kCount, "per step"},
     {"after_count", Type::kReal, Unit::kCount, "per step"},
     {"class", Type::kText, Unit::kNone, "compute, communication, memcpy or memset"},
 });
 constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"verdict", Type::kText, Unit::kNone,
-     "added, removed, slower, faster or same, by device or host, whichever changed more"},
+     "added, removed, slower, faster, same or unsure, by device or host, whichever changed more"},
     {"operator", Type::kText, Unit::kNone, "its name; in parentheses: work of no operator"},
     {"before_device_ns", Type::kReal, Unit::kNanos, "device work it launched itself, per step"},
     {"after_device_ns", Type::kReal, Unit::kNanos, "the same"},
@@ -69,6 +75,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"before_host_ns", Type::kReal, Unit::kNanos, "host time of its own, per step"},
     {"after_host_ns", Type::kReal, Unit::kNanos, "the same"},
     {"change_host_ns", Type::kReal, Unit::kNanos, "after less before"},
+    kErrorNs,
     {"before_calls", Type::kReal, Unit::kCount, "per step"},
     {"after_calls", Type::kReal, Unit::kCount, "per step"},
 });
@@ -326,8 +333,8 @@ Answer diff(const Side& before, const Side& after, bool one_run) {
   if (answer.tables[0].rows() > 0) {
     if (why_not.empty()) {
       add_parts(answer.tables[1], a.inside, b.inside);
-      add_kernels(answer.tables[2], a.inside, b.inside);
-      add_operators(answer.tables[3], a.inside, b.inside);
+      add_kernels(answer.tables[2], a.inside, b.inside, one_run);
+      add_operators(answer.tables[3], a.inside, b.inside, one_run);
     } else {
       answer.remarks.push_back(Remark::on_table("parts", why_not));
     }

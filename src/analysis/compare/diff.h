@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/compare/change.h"
+#include "analysis/compare/step_sums.h"
 #include "analysis/compare/untraced.h"
 #include "base/table.h"
 
@@ -20,8 +21,9 @@ namespace stepscope::analysis {
 struct Side {
   std::string name;  // as the user calls it
   Answer steps, operators, overview;
-  base::Table launched;         // see launched_work
-  std::size_t warmup = 0;       // steps that were left out of these answers
+  base::Table launched;                           // see launched_work
+  std::map<std::int64_t, StepSums> by_step = {};  // see sums_by_step
+  std::size_t warmup = 0;                         // steps that were left out of these answers
   UntracedSteps untraced = {};  // compared instead of the others where both sides have them
   bool is_traced = true;        // a profiler ran during the steps of these answers
 };

@@ -74,7 +74,9 @@ Outcome outcome_of_change(Judged& judged, bool per_step) {
   const double allowed = judged.allowed = allowed_of(limit, change.before);
   if (!per_step) {  // a figure of the whole run is compared as it is
     const double by = worse(limit, change.difference());
-    return by > allowed ? Outcome::kFailed : by < 0 ? Outcome::kBetter : Outcome::kPassed;
+    // What is allowed is what it may differ by itself, in either direction.
+    const double surely = is_measured(limit.unit) ? allowed : 0;
+    return by > allowed ? Outcome::kFailed : by < -surely ? Outcome::kBetter : Outcome::kPassed;
   }
   if (!change.bounds) {
     judged.why = few_steps(change);
@@ -147,6 +149,7 @@ Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const
     return out;
   }
   const bool per_step = is.per_step;
+  out.as_it_is = !per_step;
   Certainty certainty{.tail = rules.tail,
                       .spread = rules.spread.value_or(spread_of(limit.average)),
                       .worth_seeing = rules.worth_seeing.value_or(
@@ -253,6 +256,16 @@ StepChoice choose_steps(std::span<const RunSamples> before, std::span<const RunS
 
 bool fails(const Judged& judged, const GateRules& rules) {
   return judged.outcome == Outcome::kFailed || (rules.strict && judged.outcome == Outcome::kUnsure);
+}
+
+bool is_overlooked(const Judged& judged) {
+  return judged.outcome == Outcome::kNotJudged && judged.limit.asked;
+}
+
+bool is_measured(base::Unit unit) {
+  using base::Unit;
+  return unit == Unit::kNanos || unit == Unit::kShare || unit == Unit::kPerSecond ||
+         unit == Unit::kBytesPerSecond;
 }
 
 std::string_view name_of(Outcome outcome) {

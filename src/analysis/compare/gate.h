@@ -40,7 +40,15 @@ struct ColumnSource {
   std::string analysis, table, column;
   std::map<std::string, std::string> where = {};  // rows whose columns hold these
   Aggregate aggregate = Aggregate::kOnly;         // where several rows remain; kOnly: none may
+  bool has_steps = false;                         // the table has rows of single steps
+  bool per_step = false;  // the figure of every step alone, whatever the table has
+
+  // Whether there is a figure per step, so that steps show how much it differs by itself.
+  bool tells_noise() const { return has_steps || per_step; }
 };
+
+// Whether it is measured, so that it never comes out the same twice; others are counted.
+bool is_measured(base::Unit unit);
 
 struct GateLimit {
   std::string name;    // as the report calls it: "step_time"
@@ -110,11 +118,14 @@ struct Judged {
   double allowed = 0;         // to be worse by, in the unit of the limit
   std::string why;            // not judged, or unsure: a sentence
   std::string remark = {};    // about the figures, whatever the outcome
+  bool as_it_is = false;      // one figure of the whole run: nobody knows its noise
   bool about_run = false;     // no limit: how it ended, that it has no steps; `why` says all
 };
 
 // Whether it makes the gate fail.
 bool fails(const Judged& judged, const GateRules& rules);
+// A limit that somebody wrote down and that could not be judged: a gate that looks away is none.
+bool is_overlooked(const Judged& judged);
 
 // Runs before may be missing where limits are bounds only. What makes all limits worthless comes
 // first: a run that did not end by itself, or has no steps.

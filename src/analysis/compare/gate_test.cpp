@@ -144,6 +144,37 @@ TEST(Gate, AFigureOfTheRunIsComparedAsItIs) {
   EXPECT_EQ(outcome_of(limit, holding(1000), holding(900)), Outcome::kBetter);
 }
 
+// A time that is one figure of the run: what is allowed is what it may differ by itself.
+TEST(Gate, ATimeOfTheRunIsBetterOnlyByMoreThanIsAllowed) {
+  GateLimit limit{.name = "gemm", .sample = "gemm", .unit = base::Unit::kNanos};
+  limit.worse_share = 0.05;
+  const auto taking = [](double ns) {
+    RunSamples run;
+    run.samples["gemm"] = {.values = {ns}};
+    return run;
+  };
+  EXPECT_EQ(outcome_of(limit, taking(1000), taking(999)), Outcome::kPassed);
+  EXPECT_EQ(outcome_of(limit, taking(1000), taking(940)), Outcome::kBetter);
+  EXPECT_EQ(outcome_of(limit, taking(1000), taking(1051)), Outcome::kFailed);
+  const Judged judged =
+      judge({.limits = {limit}}, std::vector{taking(1000)}, std::vector{taking(999)}).front();
+  EXPECT_TRUE(judged.as_it_is);
+  EXPECT_FALSE(
+      judge({.limits = {step_limit(0)}}, std::vector{steps_of(9)}, std::vector{steps_of(9)})
+          .front()
+          .as_it_is);
+}
+
+TEST(Gate, WhatSomebodyWroteDownIsNotOverlooked) {
+  GateLimit limit = *named_limit(sample::kPeakMemory);
+  limit.worse_share = 0.05;
+  const std::vector runs = {steps_of(100)};
+  EXPECT_TRUE(is_overlooked(judge({.limits = {limit}}, runs, runs).front()));
+  limit.asked = false;
+  EXPECT_FALSE(is_overlooked(judge({.limits = {limit}}, runs, runs).front()));
+  EXPECT_FALSE(is_overlooked(judge({.limits = {step_limit(0)}}, runs, runs).front()));
+}
+
 TEST(Gate, ABoundHoldsWithoutABaseline) {
   GateLimit limit = *named_limit(sample::kStepTime);
   limit.bound = 90;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "base/table_line.h"
@@ -15,11 +16,27 @@ using base::Cell;
 using base::Null;
 using base::TableLine;
 
+// What a name took in each step of a side; nothing where nobody knows.
+std::vector<double> steps_of(const SideRank& of, SumsByStep StepSums::* sums,
+                             std::string_view name) {
+  const auto rank = of.side->by_step.find(of.rank);
+  if (rank == of.side->by_step.end()) return {};
+  const SumsByStep& all = rank->second.*sums;
+  const auto found = all.find(name);
+  return found == all.end() ? std::vector<double>(rank->second.steps) : found->second;
+}
+
+void add_steps(std::vector<double>& into, std::span<const double> own) {
+  into.resize(std::max(into.size(), own.size()));
+  for (std::size_t i = 0; i < own.size(); ++i) into[i] += own[i];
+}
+
 struct Kernel {
   double count = 0, time_ns = 0;  // per step
   std::string_view work_class;
   std::string op;         // the operator that launches most of it
   double op_time_ns = 0;  //
+  std::vector<double> steps = {};
 };
 using Kernels = std::map<std::string, Kernel, std::less<>>;
 
@@ -39,6 +56,7 @@ Kernels kernels_of(const SideRank& of) {
       kernel.op_time_ns = time;
     }
   }
+  for (auto& [name, kernel] : out) kernel.steps = steps_of(of, &StepSums::kernels, name);
   return out;
 }
 
@@ -48,9 +66,11 @@ struct Group {
   std::string longest, op;
   std::string_view work_class;
   std::size_t names = 0;
+  std::vector<double> steps = {};
   void add(const std::string& name, const Kernel& kernel) {
     count += kernel.count;
     time_ns += kernel.time_ns;
+    add_steps(steps, kernel.steps);
     ++names;
     if (kernel.time_ns <= longest_ns) return;
     longest_ns = kernel.time_ns;
@@ -63,15 +83,26 @@ struct Group {
   }
 };
 
+Cell cell_of(std::optional<double> value) { return value ? Cell(*value) : Cell(Null{}); }
+
+// Whether it is long enough to be judged at all.
+bool matters(const RowTimes& times, double step_ns) {
+  return std::max(times.before_ns, times.after_ns) > kLeastOfStep * step_ns;
+}
+
 struct Row {
   std::string kernel, was, op;
-  std::string_view work_class, verdict;
-  double before_ns = 0, after_ns = 0, before_count = 0, after_count = 0;
+  std::string_view work_class, verdict;  // the latter: empty before it is judged
+  RowTimes times = {};
+  double before_count = 0, after_count = 0;
+  std::optional<double> error_ns = {};
+
+  double change_ns() const { return times.after_ns - times.before_ns; }
 };
 
 void sort_by_change(std::vector<Row>& rows) {
   std::ranges::stable_sort(rows, std::ranges::greater{},
-                           [](const Row& row) { return std::abs(row.after_ns - row.before_ns); });
+                           [](const Row& row) { return std::abs(row.change_ns()); });
 }
 
 // What has a partner of another name under the same operators.
@@ -87,7 +118,7 @@ Groups groups_of(const Kernels& own, const Kernels& other) {
 
 bool is_operator(std::string_view name) { return !name.empty() && name.front() != '('; }
 
-Row row_of(const Group* before, const Group* after, double step_ns) {
+Row row_of(const Group* before, const Group* after) {
   const Group& shown = after != nullptr ? *after : *before;
   Row row{.kernel = shown.name(),
           .was = {},
@@ -95,35 +126,46 @@ Row row_of(const Group* before, const Group* after, double step_ns) {
           .work_class = shown.work_class,
           .verdict = {}};
   if (before != nullptr) {
-    row.before_ns = before->time_ns;
+    row.times.before_ns = before->time_ns;
+    row.times.steps.before = before->steps;
     row.before_count = before->count;
     if (after != nullptr) row.was = before->name();
   }
   if (after != nullptr) {
-    row.after_ns = after->time_ns;
+    row.times.after_ns = after->time_ns;
+    row.times.steps.after = after->steps;
     row.after_count = after->count;
   }
-  row.verdict = before == nullptr  ? "added"
-                : after == nullptr ? "removed"
-                                   : verdict_of(row.before_ns, row.after_ns, step_ns);
+  if (before == nullptr) row.verdict = "added";
+  if (after == nullptr) row.verdict = "removed";
   return row;
 }
 
 // Kernels of the one side alone: a row for each.
 void add_alone(std::vector<Row>& rows, const Kernels& own, const Kernels& other,
-               const Groups& partners, bool is_before, double step_ns) {
+               const Groups& partners, bool is_before) {
   for (const auto& [name, kernel] : own) {
     if (other.contains(name)) continue;
     const std::pair key(operator_family(kernel.op), kernel.work_class);
     if (is_operator(kernel.op) && partners.contains(key)) continue;
     Group one;
     one.add(name, kernel);
-    rows.push_back(is_before ? row_of(&one, nullptr, step_ns) : row_of(nullptr, &one, step_ns));
+    rows.push_back(is_before ? row_of(&one, nullptr) : row_of(nullptr, &one));
   }
 }
 
 struct Operator {
   double calls = 0, device_ns = 0, host_ns = 0;  // per step
+  std::vector<double> device_steps = {}, host_steps = {};
+
+  void add(const Operator& other) {
+    calls += other.calls;
+    device_ns += other.device_ns;
+    host_ns += other.host_ns;
+    add_steps(device_steps, other.device_steps);
+    add_steps(host_steps, other.host_steps);
+  }
+  bool is_nothing() const { return calls == 0 && device_ns == 0 && host_ns == 0; }
 };
 using Operators = std::map<std::string, Operator, std::less<>>;
 
@@ -140,8 +182,33 @@ Operators operators_of(const SideRank& of) {
       op.host_ns += line.number("host_self_ns") / of.steps;
     }
   }
+  for (auto& [name, op] : out) {
+    op.device_steps = steps_of(of, &StepSums::operators_device, name);
+    op.host_steps = steps_of(of, &StepSums::operators_host, name);
+  }
   return out;
 }
+
+// One operator, on either side or on both.
+struct OperatorRow {
+  const std::string* name;
+  const Operator *before, *after;
+
+  double change(double Operator::* figure) const {
+    return std::abs((after != nullptr ? after->*figure : 0) -
+                    (before != nullptr ? before->*figure : 0));
+  }
+  bool is_nothing() const {
+    return (before == nullptr || before->is_nothing()) && (after == nullptr || after->is_nothing());
+  }
+  // Of one that is on both: whichever of device and host changed more decides.
+  RowTimes times() const {
+    if (change(&Operator::device_ns) >= change(&Operator::host_ns)) {
+      return {before->device_ns, after->device_ns, {before->device_steps, after->device_steps}};
+    }
+    return {before->host_ns, after->host_ns, {before->host_steps, after->host_steps}};
+  }
+};
 
 // Names that only one side has take those of their family, where the other side has one of it and
 // lacks this one.
@@ -153,22 +220,36 @@ void rename_alike(Operators& before, const Operators& after) {
   Operators out;
   for (auto& [name, op] : before) {
     const auto found = after.contains(name) ? wanted.end() : wanted.find(operator_family(name));
-    Operator& into = out[found == wanted.end() ? name : found->second];
-    into.calls += op.calls;
-    into.device_ns += op.device_ns;
-    into.host_ns += op.host_ns;
+    out[found == wanted.end() ? name : found->second].add(op);
   }
   before = std::move(out);
 }
 
 }  // namespace
 
-std::string_view verdict_of(double before_ns, double after_ns, double step_ns) {
-  const double change = after_ns - before_ns;
+Verdicts::Verdicts(double step_ns, std::size_t rows, bool one_run) : step_ns_(step_ns) {
+  certainty_.tail /= std::max(1.0, static_cast<double>(rows));
+  certainty_.spread = one_run ? 0 : kMeanSpread;
+}
+
+RowVerdict Verdicts::of(const RowTimes& row) const {
+  const double change = row.after_ns - row.before_ns;
   const double least =
-      std::max(kLeastOfStep * step_ns, kLeastOfItself * std::max(before_ns, after_ns));
-  if (std::abs(change) <= least) return "same";
-  return change > 0 ? "slower" : "faster";
+      std::max(kLeastOfStep * step_ns_, kLeastOfItself * std::max(row.before_ns, row.after_ns));
+  RowVerdict out{.verdict = std::abs(change) <= least ? "same" : "unsure"};
+  const auto& [before, after] = row.steps;
+  if (before.empty() || after.empty()) return out;
+  const std::array<Estimate, 1> was = {estimate(before, Average::kMean)};
+  const std::array<Estimate, 1> is = {estimate(after, Average::kMean)};
+  const Difference found = compare(was, is, certainty_);
+  if (!found.bounds) return out;
+  const double above = found.bounds->high - found.difference();
+  const double below = found.difference() - found.bounds->low;
+  out.error_ns = std::max(above, below);
+  if (std::abs(change) <= least) return out;
+  if (change > below) out.verdict = "slower";
+  if (-change > above) out.verdict = "faster";
+  return out;
 }
 
 std::string operator_family(std::string_view name) {
@@ -187,10 +268,9 @@ std::string operator_family(std::string_view name) {
   return out;
 }
 
-void add_kernels(base::Table& table, const SideRank& before, const SideRank& after) {
+void add_kernels(base::Table& table, const SideRank& before, const SideRank& after, bool one_run) {
   const Kernels old = kernels_of(before);
   const Kernels now = kernels_of(after);
-  const double step_ns = std::max(before.step_ns, after.step_ns);
   std::vector<Row> rows;
   for (const auto& [name, kernel] : old) {
     const auto partner = now.find(name);
@@ -199,9 +279,10 @@ void add_kernels(base::Table& table, const SideRank& before, const SideRank& aft
                     .was = {},
                     .op = partner->second.op,
                     .work_class = kernel.work_class,
-                    .verdict = verdict_of(kernel.time_ns, partner->second.time_ns, step_ns),
-                    .before_ns = kernel.time_ns,
-                    .after_ns = partner->second.time_ns,
+                    .verdict = {},
+                    .times = {.before_ns = kernel.time_ns,
+                              .after_ns = partner->second.time_ns,
+                              .steps = {kernel.steps, partner->second.steps}},
                     .before_count = kernel.count,
                     .after_count = partner->second.count});
   }
@@ -210,49 +291,60 @@ void add_kernels(base::Table& table, const SideRank& before, const SideRank& aft
   for (const auto& [key, group] : gone) {
     const auto partner = come.find(key);
     if (partner == come.end() || !is_operator(group.op)) continue;
-    rows.push_back(row_of(&group, &partner->second, step_ns));
+    rows.push_back(row_of(&group, &partner->second));
   }
-  add_alone(rows, old, now, come, true, step_ns);
-  add_alone(rows, now, old, gone, false, step_ns);
+  add_alone(rows, old, now, come, true);
+  add_alone(rows, now, old, gone, false);
   sort_by_change(rows);
+  const double step_ns = std::max(before.step_ns, after.step_ns);
+  const auto judged = std::ranges::count_if(
+      rows, [&](const Row& row) { return row.verdict.empty() && matters(row.times, step_ns); });
+  const Verdicts verdicts(step_ns, static_cast<std::size_t>(judged), one_run);
+  for (Row& row : rows) {
+    if (!row.verdict.empty()) continue;
+    const RowVerdict found = verdicts.of(row.times);
+    row.verdict = found.verdict;
+    row.error_ns = found.error_ns;
+  }
   for (const Row& row : rows) {
     table.add({row.verdict, row.kernel, row.was.empty() ? Cell(Null{}) : Cell(row.was), row.op,
-               row.before_ns, row.after_ns, row.after_ns - row.before_ns,
-               (row.after_ns - row.before_ns) / row.before_ns, row.before_count, row.after_count,
-               row.work_class});
+               row.times.before_ns, row.times.after_ns, row.change_ns(),
+               row.change_ns() / row.times.before_ns, cell_of(row.error_ns), row.before_count,
+               row.after_count, row.work_class});
   }
 }
 
-void add_operators(base::Table& table, const SideRank& before, const SideRank& after) {
+void add_operators(base::Table& table, const SideRank& before, const SideRank& after,
+                   bool one_run) {
   Operators old = operators_of(before);
   const Operators now = operators_of(after);
   rename_alike(old, now);
-  std::vector<std::string> names;
-  for (const auto& [name, op] : old) names.push_back(name);
-  for (const auto& [name, op] : now) {
-    if (!old.contains(name)) names.push_back(name);
+  std::vector<OperatorRow> rows;
+  for (const auto& [name, op] : old) {
+    const auto partner = now.find(name);
+    rows.push_back({&name, &op, partner == now.end() ? nullptr : &partner->second});
   }
-  const auto of = [](const Operators& side, const std::string& name) {
-    const auto found = side.find(name);
-    return found == side.end() ? Operator{} : found->second;
-  };
-  std::ranges::stable_sort(names, std::ranges::greater{}, [&](const std::string& name) {
-    const Operator a = of(old, name);
-    const Operator b = of(now, name);
-    return std::max(std::abs(b.device_ns - a.device_ns), std::abs(b.host_ns - a.host_ns));
+  for (const auto& [name, op] : now) {
+    if (!old.contains(name)) rows.push_back({&name, nullptr, &op});
+  }
+  std::erase_if(rows, [](const OperatorRow& row) { return row.is_nothing(); });
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const OperatorRow& row) {
+    return std::max(row.change(&Operator::device_ns), row.change(&Operator::host_ns));
   });
   const double step_ns = std::max(before.step_ns, after.step_ns);
-  for (const std::string& name : names) {
-    const Operator a = of(old, name);
-    const Operator b = of(now, name);
-    // Whichever of the two changed more decides.
-    const bool on_device = std::abs(b.device_ns - a.device_ns) >= std::abs(b.host_ns - a.host_ns);
-    const std::string_view verdict = !old.contains(name)   ? "added"
-                                     : !now.contains(name) ? "removed"
-                                     : on_device ? verdict_of(a.device_ns, b.device_ns, step_ns)
-                                                 : verdict_of(a.host_ns, b.host_ns, step_ns);
-    table.add({verdict, name, a.device_ns, b.device_ns, b.device_ns - a.device_ns, a.host_ns,
-               b.host_ns, b.host_ns - a.host_ns, a.calls, b.calls});
+  const auto judged = std::ranges::count_if(rows, [&](const OperatorRow& row) {
+    return row.before != nullptr && row.after != nullptr && matters(row.times(), step_ns);
+  });
+  const Verdicts verdicts(step_ns, static_cast<std::size_t>(judged), one_run);
+  for (const OperatorRow& row : rows) {
+    RowVerdict found{.verdict = row.before == nullptr ? "added" : "removed"};
+    if (row.before != nullptr && row.after != nullptr) found = verdicts.of(row.times());
+    static const Operator kNothing;
+    const Operator& a = row.before != nullptr ? *row.before : kNothing;
+    const Operator& b = row.after != nullptr ? *row.after : kNothing;
+    table.add({found.verdict, *row.name, a.device_ns, b.device_ns, b.device_ns - a.device_ns,
+               a.host_ns, b.host_ns, b.host_ns - a.host_ns, cell_of(found.error_ns), a.calls,
+               b.calls});
   }
 }
 

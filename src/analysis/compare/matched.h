@@ -1,6 +1,7 @@
 // Rows of two sides, matched and judged.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +23,38 @@ struct SideRank {
 // twentieth of themselves.
 inline constexpr double kLeastOfStep = 0.001;
 inline constexpr double kLeastOfItself = 0.05;
-// added, removed, slower, faster or same; times per step.
-std::string_view verdict_of(double before_ns, double after_ns, double step_ns);
+
+// What a row took in each step of either side. Empty where nobody knows.
+struct RowSteps {
+  std::vector<double> before = {}, after = {};
+};
+// One row: times per step.
+struct RowTimes {
+  double before_ns = 0, after_ns = 0;
+  RowSteps steps = {};
+};
+struct RowVerdict {
+  std::string_view verdict;                       // slower, faster, same or unsure
+  std::optional<double> error_ns = std::nullopt;  // of the change; nothing: too few steps
+};
+// How rows of one table are judged: all of them together are wrong by chance as often as one figure
+// alone would be.
+class Verdicts {
+ public:
+  // `rows`: how many are judged. `one_run`: both sides are of the same run.
+  Verdicts(double step_ns, std::size_t rows, bool one_run);
+  RowVerdict of(const RowTimes& row) const;
+
+ private:
+  double step_ns_;
+  Certainty certainty_;
+};
 
 // What an operator is called without the name of the library behind it: the convolutions of cudnn
 // and miopen are one operator, and so are the sorts of fused attention.
 std::string operator_family(std::string_view name);
 
-void add_kernels(base::Table& table, const SideRank& before, const SideRank& after);
-void add_operators(base::Table& table, const SideRank& before, const SideRank& after);
+void add_kernels(base::Table& table, const SideRank& before, const SideRank& after, bool one_run);
+void add_operators(base::Table& table, const SideRank& before, const SideRank& after, bool one_run);
 
 }  // namespace stepscope::analysis

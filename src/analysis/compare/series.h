@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,8 +29,17 @@ struct Estimate {
   double value = 0;
   double variance = 0;    // of `value`; steps that follow each other are not independent
   std::size_t steps = 0;  // that it is made of: settled ones
+  // So many independent steps would tell the variance as well; nothing: as many as there are.
+  std::optional<double> worth = std::nullopt;
+
+  double worth_steps() const { return worth.value_or(static_cast<double>(steps)); }
 };
-// The variance is that of blocks of steps drawn anew, always the same ones. Of one step it is 0.
+// The variance is that of blocks of steps drawn anew, always the same ones, and of what steps have
+// in common beyond a block. Of one step it is 0.
 Estimate estimate(std::span<const double> settled, Average average);
+
+// How much of its distance from the average a step hands on to the next one, 0 to 1, and not less
+// than it may well be. Of fewer than ten steps nobody can tell: what recorded runs show.
+double handed_on(std::span<const double> settled, Average average);
 
 }  // namespace stepscope::analysis
