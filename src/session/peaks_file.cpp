@@ -87,7 +87,8 @@ class Parser {
             fmt::format("'{}' is not known; a device has match, tflops, gb_per_second", key));
       }
     }
-    if (out.match.empty()) return wrong(node, "a device needs 'match', a part of its name, or \"*\" for all");
+    if (out.match.empty())
+      return wrong(node, "a device needs 'match', a part of its name, or \"*\" for all");
     if (!any) return wrong(node, "a device needs 'tflops' or 'gb_per_second'");
     out.peaks.name = out.match;
     return out;

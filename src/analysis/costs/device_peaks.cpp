@@ -34,10 +34,10 @@ std::vector<std::string> device_names(const RunView& view) {
 
 bool fits_any(const OwnPeaks& entry, const RunView& view) {
   return is_for_all(entry) || std::ranges::any_of(view.windows, [&](const WindowView& window) {
-    return std::ranges::any_of(
-        window.trace->header().devices,
-        [&](const trace::DeviceProperties& device) { return fits(entry, device); });
-  });
+           return std::ranges::any_of(
+               window.trace->header().devices,
+               [&](const trace::DeviceProperties& device) { return fits(entry, device); });
+         });
 }
 
 }  // namespace
@@ -57,9 +57,10 @@ std::vector<std::string> why_no_peaks(const RunView& view) {
     for (const DeviceView& device : window.devices) {
       const FoundPeaks found = peaks_of(view, window, device.device);
       if (found.peaks) continue;
-      say_once(said, fmt::format("What {} can do at best is not known: it {}. --peaks FILE{} tells.",
-                                 name_of(device), found.why_not,
-                                 device.name.empty() ? " with 'match: \"*\"'" : ""));
+      say_once(said,
+               fmt::format("What {} can do at best is not known: it {}. --peaks FILE{} tells.",
+                           name_of(device), found.why_not,
+                           device.name.empty() ? " with 'match: \"*\"'" : ""));
     }
   }
   const std::vector<std::string> names = device_names(view);

@@ -114,7 +114,8 @@ void add_step(base::Table& table, std::int32_t rank, base::Cell number, const Mf
   const std::size_t most = most_used(sums);
   double peak = 0;
   if (most != kNoPeak && of.all_known) {
-    for (const Peaks& device : of.devices) peak += device.matrix_flops(static_cast<Arithmetic>(most));
+    for (const Peaks& device : of.devices)
+      peak += device.matrix_flops(static_cast<Arithmetic>(most));
   }
   const base::Cell none = base::Null{};
   const auto seconds = static_cast<double>(sums.step_ns) / 1e9;

@@ -65,7 +65,8 @@ constexpr std::array kFusionColumns = std::to_array<base::ColumnShape>({
      "estimate of what one kernel for each sequence would save: the gaps, and the fixed cost of "
      "all "
      "kernels but the first"},
-    {"saves_share", Type::kReal, Unit::kShare, "what of saves_ns lies in steps, of the measured time of the rank"},
+    {"saves_share", Type::kReal, Unit::kShare,
+     "what of saves_ns lies in steps, of the measured time of the rank"},
     {"device_ns", Type::kInt, Unit::kNanos, "lengths of those kernels, added"},
     {"sequence", Type::kText, Unit::kNone, "names in the order they ran"},
     {"within", Type::kText, Unit::kNone,
@@ -221,8 +222,9 @@ void add_rank(const RankPatterns& rank, std::size_t top, base::Table& sequences,
   }
   for (const Fusion& f : rank.fusions) {
     fusions.add({rank.rank, f.operators, f.repeat.length, f.repeat.places.size(), f.saves,
-                 static_cast<double>(f.saves_in_steps) / static_cast<double>(rank.measured), f.device,
-                 f.sequence, f.within, f.gap, f.most, f.launches, f.repeat.in_a_row, f.first});
+                 static_cast<double>(f.saves_in_steps) / static_cast<double>(rank.measured),
+                 f.device, f.sequence, f.within, f.gap, f.most, f.launches, f.repeat.in_a_row,
+                 f.first});
   }
 }
 

@@ -23,7 +23,7 @@ struct NetBytes {
 struct OpSums {
   std::uint64_t calls = 0;
   std::uint64_t outermost = 0;  // of them: in no call of the same key, as totals count
-  std::uint64_t work = 0;  // kernels, copies and memsets it launched itself
+  std::uint64_t work = 0;       // kernels, copies and memsets it launched itself
   base::Nanos host_self = 0, host_total = 0, runtime = 0;
   base::Nanos device_self = 0, device_total = 0;
   base::Nanos tensor_used = 0, tensor_unknown = 0;  // of device_self

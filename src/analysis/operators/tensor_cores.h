@@ -34,8 +34,8 @@ enum class MatrixUnits : std::uint8_t {
 MatrixUnits matrix_units(const trace::Header& header, std::int32_t device);
 
 // Whether such units can multiply inputs of these types, as the profiler writes them:
-// ["float","c10::Half"]. 32 bits count, as they can be rounded to TF32 or by mixed precision; double
-// precision cannot. Empty: not recorded, which excludes nothing.
+// ["float","c10::Half"]. 32 bits count, as they can be rounded to TF32 or by mixed precision;
+// double precision cannot. Empty: not recorded, which excludes nothing.
 bool multiplies(MatrixUnits units, std::string_view types);
 
 // Answers for one window, each name examined once.
