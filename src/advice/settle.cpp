@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "advice/host_stall.h"
@@ -89,13 +90,14 @@ std::tuple<int, int, bool, base::Nanos> weight(const Finding& finding) {
 }
 
 // What a finding still brings when all before it are mended: together they cannot save more than
-// the time the device is not at work, or what is left of the step.
+// what is left of the step. Those before may save as little as their lower bounds, or nothing.
 void add_remaining(Advice& advice) {
   base::Nanos saved = 0;  // at least, by those before
+  bool is_first = true;
   for (Finding& finding : advice.findings) {
     if (!finding.gain) continue;
-    const base::Nanos left = std::max<base::Nanos>(0, advice.step_ns - saved);
-    if (saved > 0) {
+    if (!std::exchange(is_first, false)) {
+      const base::Nanos left = std::max<base::Nanos>(0, advice.step_ns - saved);
       finding.remaining =
           Gain{std::min(finding.gain->low, left), std::min(finding.gain->high, left)};
     }
