@@ -220,8 +220,17 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
   }
   if (advice.step_ns > 0) add_first_fix(facts, advice, out);
   if (!advice.findings.empty() && out.size() == (lost.empty() ? 0 : 1)) {
-    out.push_back({advice.findings.size() == 1 ? "{} finding." : "{} findings, the gravest first.",
-                   {count(static_cast<double>(advice.findings.size()))}});
+    const Figure findings = count(static_cast<double>(advice.findings.size()));
+    const bool one = advice.findings.size() == 1;
+    Sentence text;
+    if (advice.step_ns > 0) {
+      text = step_text(facts, advice);
+      text.form += ". ";
+    }
+    text.form += one ? "{} finding, without a gain in time that could be told."
+                     : "{} findings, the gravest first, without a gain in time that could be told.";
+    text.figures.push_back(findings);
+    out.push_back(std::move(text));
   }
   const bool few =
       !facts.ranks().empty() &&

@@ -175,6 +175,7 @@ def test_sarif_names_the_lines(samples: Path, program: Program) -> None:
     known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     assert {one["ruleId"] for one in run["results"]} <= known
     loading = next(one for one in run["results"] if one["ruleId"] == "input-bound")
+    assert all(one["locations"] for one in run["results"])  # code-review tools refuse the others
     place = loading["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "gen.py"}, "region": {"startLine": 47}}
     for result, finding in zip(run["results"], findings, strict=True):
@@ -217,7 +218,7 @@ SARIF = {
                         "type": "array",
                         "items": {
                             "type": "object",
-                            "required": ["message"],
+                            "required": ["message", "locations"],
                             "properties": {
                                 "level": {"enum": ["none", "note", "warning", "error"]},
                                 "message": {
@@ -227,6 +228,7 @@ SARIF = {
                                 },
                                 "locations": {
                                     "type": "array",
+                                    "minItems": 1,
                                     "items": {
                                         "type": "object",
                                         "required": ["physicalLocation"],
@@ -252,7 +254,75 @@ def test_sarif_is_what_the_standard_asks_for(sample: str, samples: Path, program
         for location in result["locations"]:
             place = location["physicalLocation"]
             assert place["region"]["startLine"] >= 1
-            assert re.fullmatch(r"[A-Za-z0-9._~/%-]+", place["artifactLocation"]["uri"])
+            uri = place["artifactLocation"]["uri"]
+            assert re.fullmatch(r"(file://)?[A-Za-z0-9._~/%-]+", uri)
+
+
+def test_sarif_without_stacks_names_the_recording(
+    planted: Path, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As code-review tools find it: from the working folder, where it lies below that."""
+
+    def places(path: Path | str) -> set[str]:
+        told = json.loads(program.run("advise", "--sarif", path).stdout)
+        (run,) = told["runs"]
+        assert run["results"]
+        return {
+            location["physicalLocation"]["artifactLocation"]["uri"]
+            for result in run["results"]
+            for location in result["locations"]
+        }
+
+    file = planted / "gpt__host_sync.json.gz"
+    monkeypatch.chdir(planted.parent)
+    assert places(file) == {"planted/gpt__host_sync.json.gz"}
+    assert places("./planted/gpt__host_sync.json.gz") == {"planted/gpt__host_sync.json.gz"}
+    monkeypatch.chdir(Path(__file__).parent)
+    assert places(file) == {file.resolve().as_uri()}
+
+
+# Traces of one step, in which the GPU computes almost never: nobody can call them healthy.
+@pytest.mark.parametrize("name", ["triton", "cuda_event_sync_multi_stream"])
+def test_too_little_is_not_called_healthy(name: str, corpus: Path, program: Program) -> None:
+    told = advice_of(program, corpus / "hta" / f"{name}.json.gz")
+    assert told["healthy"] is None
+    assert "cannot be said" in told["verdict"][0]
+    assert not any("No grave fault" in sentence for sentence in told["verdict"])
+    assert not any("0 of 1 steps" in one["detail"] for one in told["findings"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tracelens/mi300_resnet_checkpoint",
+        "hta/two_ranks_0",
+        "h200/nccl_one_rank",
+        "h200/ddp_gloo_rank0",
+    ],
+)
+def test_what_remains_is_as_much_as_the_others_say(
+    name: str, corpus: Path, program: Program
+) -> None:
+    """The first of each may bring nothing: then all the others say remains."""
+    told = advice_of(program, corpus / f"{name}.json.gz")
+    first, *others = [one for one in told["findings"] if one["gain_per_step"]]
+    assert first["remaining_gain_per_step"] is None
+    left = told["step_ns"] - first["gain_per_step"]["low_ns"]
+    most = 0
+    for one in others:
+        assert one["remaining_gain_per_step"] is not None
+        most = max(most, one["remaining_gain_per_step"]["high_ns"])
+        if first["gain_per_step"]["low_ns"] == 0:
+            assert one["remaining_gain_per_step"]["high_ns"] <= one["gain_per_step"]["high_ns"]
+    assert most == max(min(one["gain_per_step"]["high_ns"], left) for one in others)
+    assert any("What remains then" in sentence for sentence in told["verdict"])
+
+
+def test_communication_is_not_counted_as_work_in_16_bits(corpus: Path, program: Program) -> None:
+    told = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
+    found = {one["rule"]: one["gain_per_step"] for one in told["findings"]}
+    both = found["precision"]["high_ns"] + found["exposed-communication"]["high_ns"]
+    assert both <= told["step_ns"]
 
 
 def commands_of(finding: dict[str, Any]) -> list[list[str]]:
