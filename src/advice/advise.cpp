@@ -85,9 +85,8 @@ constexpr double kBarelyBusy = 0.05;
 bool is_barely_busy(const Facts& facts) {
   const auto devices = facts.lines("overview", "devices");
   return std::ranges::any_of(devices, [](const Line& line) { return line.has("busy_share"); }) &&
-         std::ranges::all_of(devices, [](const Line& line) {
-           return line.number("busy_share") < kBarelyBusy;
-         });
+         std::ranges::all_of(
+             devices, [](const Line& line) { return line.number("busy_share") < kBarelyBusy; });
 }
 
 // What keeps a run without a warning from being called healthy; empty: nothing.
@@ -147,9 +146,9 @@ Advice advise(const Facts& facts, const Scope& scope) {
   for (Finding& finding : out.findings) say_how_to_record(facts, finding);
   out.doubt = doubt_of(facts);
   out.healthy = scope.lost.empty() && facts.no_device_work().empty() && out.doubt.empty() &&
-                judged_enough(out) &&
-                std::ranges::none_of(
-                    out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
+                judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
+                  return one.level >= Level::kWarning;
+                });
   out.verdict = verdict(facts, out, scope.lost);
   return out;
 }

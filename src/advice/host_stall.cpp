@@ -84,8 +84,9 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
     form = figures.empty()      ? "in Python code between the framework's operators"
            : figures.size() > 1 ? "{}, in {}"
                                 : "{}";
-    form += line.whole("waits") == 1 ? ": {} idle per step, in {} gap between GPU work, over {} step"
-                                     : ": {} idle per step, in {} gaps between GPU work, over {} step";
+    form += line.whole("waits") == 1
+                ? ": {} idle per step, in {} gap between GPU work, over {} step"
+                : ": {} idle per step, in {} gaps between GPU work, over {} step";
     if (rank.steps != 1) form += 's';
     figures.push_back(nanos(line.number("idle_ns") / static_cast<double>(rank.steps)));
     figures.push_back(count(line.number("waits")));

@@ -25,7 +25,8 @@ bool selects_by_mask(std::string_view op) {
 
 bool waits_for_selections(const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
-    if (line.text("stall") == "sync") return selects_by_mask(line.text("op"));  // the worst is first
+    if (line.text("stall") == "sync")
+      return selects_by_mask(line.text("op"));  // the worst is first
   }
   return false;
 }

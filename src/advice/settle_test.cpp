@@ -127,6 +127,41 @@ TEST(GpuIdle, LeavesWhatGlooDoesToItsRule) {
   EXPECT_NE(finding_of(told("mpi:all_reduce"), "gpu-idle"), nullptr);
 }
 
+TEST(InputBound, RanksOfAMachineShareItsProcessors) {
+  const auto code = [](std::int64_t world_size) {
+    const Advice advice =
+        Answers()
+            .steps()
+            .stall("input", 4'000'000)
+            .add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}})
+            .add("overview", "run", {{"world_size", world_size}})
+            .advise();
+    return finding_of(advice, "input-bound")->changes.front().code;
+  };
+  EXPECT_NE(code(1).find("num_workers=max(1, len(os.sched_getaffinity(0)) - 1),"),
+            std::string::npos);
+  EXPECT_NE(code(4).find("// int(os.environ.get(\"LOCAL_WORLD_SIZE\", 1)) - 1)"),
+            std::string::npos);
+}
+
+TEST(SlowTransfers, TheCopyStreamKeepsABatchUntilItIsUsed) {
+  const Advice advice = Answers()
+                            .steps()
+                            .stall("upload", 0, {{"copy_ns", 16'000'000}})
+                            .add("transfers", "classes",
+                                 {{"rank", 0},
+                                  {"kind", "HtoD"},
+                                  {"host_memory", "pageable"},
+                                  {"count", 4},
+                                  {"copy_ns", 16'000'000}})
+                            .advise();
+  const Finding* finding = finding_of(advice, "slow-transfers");
+  ASSERT_NE(finding, nullptr);
+  const std::string& code = finding->changes.back().code;
+  EXPECT_NE(code.find("record_stream(torch.cuda.current_stream())"), std::string::npos);
+  EXPECT_LT(code.find("wait_stream"), code.find("train_step(x)"));
+}
+
 TEST(GarbageCollector, AProgramThatAsksForItIsToldToStop) {
   const auto first = [](bool called) {
     Answers answers;
@@ -142,10 +177,15 @@ TEST(GarbageCollector, AProgramThatAsksForItIsToldToStop) {
 }
 
 TEST(Verdict, OfFindingsWithoutAGainNamesTheStep) {
+  constexpr std::int64_t kMiB = 1 << 20;
   const Advice advice = Answers()
                             .steps()
                             .add("overview", "devices",
-                                 {{"rank", 0}, {"busy_share", 0.9}, {"peak_reserved_share", 0.95}})
+                                 {{"rank", 0},
+                                  {"device", 0},
+                                  {"busy_share", 0.9},
+                                  {"peak_reserved_bytes", 95 * kMiB},
+                                  {"memory_bytes", 100 * kMiB}})
                             .advise();
   ASSERT_FALSE(advice.findings.empty());
   EXPECT_TRUE(advice.verdict.front().form.starts_with("A step takes {}"));

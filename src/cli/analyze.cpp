@@ -333,7 +333,8 @@ std::string help_about(std::span<const std::string> words, const report::Look& l
   if (about == nullptr) return {};
   return fmt::format(
       "usage: stepscope analyze {} [options] PATH...\n\n{}\n"
-      "`stepscope analyze --help` shows the options every analysis has: --rank, --step, --peaks and "
+      "`stepscope analyze --help` shows the options every analysis has: --rank, --step, --peaks "
+      "and "
       "more.\n",
       about->name, report::analysis_help(*about, look));
 }

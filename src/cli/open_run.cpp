@@ -62,9 +62,9 @@ void note_useless_pattern(const Context& context, const trace::Run& run) {
       if (window.trace.steps().source == trace::StepSource::kPattern) return;
     }
   }
-  context.console.note(fmt::format("no annotation matches {} '{}': the steps are those that are found without it",
-                                   context.arguments.origin("steps"),
-                                   context.arguments.text("steps")));
+  context.console.note(
+      fmt::format("no annotation matches {} '{}': the steps are those that are found without it",
+                  context.arguments.origin("steps"), context.arguments.text("steps")));
   const std::string text = context.arguments.text("steps");
   if (!text.empty() && text.find_first_not_of("0123456789,-:") == std::string::npos) {
     context.console.hint(

@@ -49,8 +49,8 @@ std::optional<Place> place_of(const advice::Evidence& evidence) {
   return std::nullopt;
 }
 
-// A path as a reference of RFC 3986, which is what SARIF wants: spaces and the like are encoded, and
-// one that begins at the root is a file's.
+// A path as a reference of RFC 3986, which is what SARIF wants: spaces and the like are encoded,
+// and one that begins at the root is a file's.
 std::string uri_of(std::string_view path) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";

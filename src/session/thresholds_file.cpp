@@ -34,9 +34,10 @@ std::string out_of_order(std::string_view rule, const OwnThresholds& own) {
     const double lower = advice::value_of(rule, kRising[i - 1], own);
     const double upper = advice::value_of(rule, kRising[i], own);
     if (lower <= upper) continue;
-    return fmt::format("'{}': {} ({}) is above {} ({}), which could never be reached alone: set "
-                       "both",
-                       rule, kRising[i - 1], lower, kRising[i], upper);
+    return fmt::format(
+        "'{}': {} ({}) is above {} ({}), which could never be reached alone: set "
+        "both",
+        rule, kRising[i - 1], lower, kRising[i], upper);
   }
   return {};
 }

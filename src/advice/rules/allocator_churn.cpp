@@ -34,10 +34,10 @@ std::vector<Finding> judge(const Facts& facts) {
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep calls = facts.stall(rank, "allocator");
-  Finding finding = begin_finding(
-      facts, kAllocatorChurn, ranks,
-      kHidden * surely_untraced_ns(facts, rank, calls.idle_ns, calls.inside_ns),
-      calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
+  Finding finding =
+      begin_finding(facts, kAllocatorChurn, ranks,
+                    kHidden * surely_untraced_ns(facts, rank, calls.idle_ns, calls.inside_ns),
+                    calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
   finding.title = {
       "Every step takes GPU memory from the driver and gives it back: {} calls per "
       "step",

@@ -29,10 +29,9 @@ std::vector<Finding> judge(const Facts& facts) {
   // In the background the copies go to pinned memory, which is faster; saved rarely, they are gone.
   const double still = save.copy_ns / facts.threshold(kSlowTransfers.id, "pinned_speedup");
   const double recording = recording_ns(facts, rank, save);
-  Finding finding =
-      begin_finding(facts, kCheckpointStall, ranks,
-                    kHidden * (save.idle_ns - recording + save.copy_ns - still),
-                    save.idle_ns + save.copy_ns + lost_lead(facts, rank, save.idle_ns));
+  Finding finding = begin_finding(
+      facts, kCheckpointStall, ranks, kHidden * (save.idle_ns - recording + save.copy_ns - still),
+      save.idle_ns + save.copy_ns + lost_lead(facts, rank, save.idle_ns));
   // Without steps nobody knows whether the save is part of training.
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);
   finding.measured.name = "training stands still, of the time of all steps";

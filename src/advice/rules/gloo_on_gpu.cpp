@@ -13,12 +13,12 @@ constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
 constexpr std::array<std::string_view, 1> kReads = {"overlap"};
 
 std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kGlooOnGpu.id,
-                                 [&](const RankSteps& rank) { return exposed_gloo_ns(facts, rank); });
+  const auto ranks = worst_ranks(
+      facts, kGlooOnGpu.id, [&](const RankSteps& rank) { return exposed_gloo_ns(facts, rank); });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  Finding finding =
-      begin_finding(facts, kGlooOnGpu, ranks, 0, std::min(exposed_gloo_ns(facts, rank), rank.step_ns));
+  Finding finding = begin_finding(facts, kGlooOnGpu, ranks, 0,
+                                  std::min(exposed_gloo_ns(facts, rank), rank.step_ns));
   // What of it is waiting for another rank stays.
   finding.level = std::min(finding.level, Level::kWarning);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);

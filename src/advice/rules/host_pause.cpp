@@ -50,13 +50,13 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.title = {"The program stands still and the GPU waits: {} of the time",
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle while nothing of the framework runs, of the time of all steps";
-  finding.detail = {
-      rank.steps == 1 ? "The program does something outside the framework, {} times in {} step, "
-                        "and the GPU waits up to {} at a time. "
-                      : "The program does something outside the framework, {} times in {} steps, "
-                        "and the GPU waits up to {} at a time. ",
-      {count(std::round(pause.count * static_cast<double>(rank.steps))),
-       count(static_cast<double>(rank.steps)), nanos(pause.longest_ns)}};
+  finding.detail = {rank.steps == 1
+                        ? "The program does something outside the framework, {} times in {} step, "
+                          "and the GPU waits up to {} at a time. "
+                        : "The program does something outside the framework, {} times in {} steps, "
+                          "and the GPU waits up to {} at a time. ",
+                    {count(std::round(pause.count * static_cast<double>(rank.steps))),
+                     count(static_cast<double>(rank.steps)), nanos(pause.longest_ns)}};
   if (const std::string name = name_of_worst(facts, rank.rank); !name.empty()) {
     finding.detail.form += "The longest of it is in {}. ";
     finding.detail.figures.emplace_back(std::string_view(name));

@@ -48,18 +48,17 @@ Waits waits_of(const Facts& facts, const RankSteps& rank) {
 }
 
 std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kHostSync.id, [&](const RankSteps& rank) {
-    return waits_of(facts, rank).own_ns();
-  });
+  const auto ranks = worst_ranks(
+      facts, kHostSync.id, [&](const RankSteps& rank) { return waits_of(facts, rank).own_ns(); });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const Waits waits = waits_of(facts, rank);
   const StallPerStep& sync = waits.sync;
   const double own = waits.own_ns();
   const double rest = std::max(0.0, facts.launching_ns(rank) - waits.launching_ns);
-  Finding finding = begin_finding(
-      facts, kHostSync, ranks, kHidden * surely_untraced_ns(facts, rank, own, sync.inside_ns),
-      own + lost_lead(facts, rank, own, rest));
+  Finding finding = begin_finding(facts, kHostSync, ranks,
+                                  kHidden * surely_untraced_ns(facts, rank, own, sync.inside_ns),
+                                  own + lost_lead(facts, rank, own, rest));
   finding.title = {sync.count >= 1.5 ? "The CPU stops {} times per step to wait for the GPU"
                                      : "The CPU stops to wait for the GPU",
                    {count(sync.count)}};

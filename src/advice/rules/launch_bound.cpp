@@ -15,10 +15,10 @@ constexpr std::array kNeeds =
 // A part of the waits is the recording itself, which no change saves.
 void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& rank) {
   const TracingCost cost = tracing_cost_of_step(facts, rank);
-  const double share_of_step = static_cast<double>(finding.gain->middle()) / rank.step_ns;
+  const double waits = facts.launching_ns(rank) - (cost.least + cost.most) / 2;
   // What is worth a notice may all be recording; a warning must remain without.
   finding.level = std::min(
-      finding.level, facts.level(kLaunchBound.id, share_of_step).value_or(Level::kNotice));
+      finding.level, facts.level(kLaunchBound.id, waits / rank.step_ns).value_or(Level::kNotice));
   finding.measured.threshold = facts.threshold_of(kLaunchBound.id, finding.level);
   if (cost.most < kNoise * rank.median_ns) return;
   if (cost.known) {
@@ -30,8 +30,8 @@ void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& 
   }
   // How much of it remains is an estimate: what was measured goes before it.
   finding.after_others = true;
-  finding.confidence = std::min(finding.confidence,
-                                finding.gain->low > 0 ? Confidence::kMedium : Confidence::kLow);
+  finding.confidence =
+      std::min(finding.confidence, finding.gain->low > 0 ? Confidence::kMedium : Confidence::kLow);
   finding.detail.form +=
       " Recording makes this longer, since every operator and launch is noted: an estimated {} to "
       "{} of each traced step, which the gain leaves out. Time some steps without a profiler to "
@@ -47,9 +47,9 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep optimizer = facts.stall(rank, "optimizer");
   const TracingCost recording = tracing_cost_of_step(facts, rank);
-  Finding finding = begin_finding(
-      facts, kLaunchBound, ranks, kHidden * (facts.launching_ns(rank) - recording.most),
-      std::max(0.0, facts.launching_ns(rank) - recording.least));
+  Finding finding = begin_finding(facts, kLaunchBound, ranks,
+                                  kHidden * (facts.launching_ns(rank) - recording.most),
+                                  std::max(0.0, facts.launching_ns(rank) - recording.least));
   finding.title = {
       "The CPU starts GPU work more slowly than the GPU does it: the GPU waits {} of each step",
       {share(ranks.front().share)}};

@@ -38,8 +38,8 @@ Products products_of(const Facts& facts, const RankSteps& rank) {
   return out;
 }
 
-// Time in which a device of the rank computes, per step: kernels that communicate move as many bytes
-// in 16 bits, since gradients stay in 32. The step where it is not known.
+// Time in which a device of the rank computes, per step: kernels that communicate move as many
+// bytes in 16 bits, since gradients stay in 32. The step where it is not known.
 double computing_of(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
   double devices = 0;

@@ -43,10 +43,9 @@ std::vector<Finding> judge(const Facts& facts) {
   // The GPU's share of the work shrinks too: fused updates read and write each value once.
   const double device = updates.device_ns / static_cast<double>(rank.steps);
   const double launching = facts.stall(rank, "launch").idle_ns;
-  Finding finding =
-      begin_finding(facts, kUnfusedOptimizer, ranks,
-                    kHidden * surely_untraced_ns(facts, rank, waits.idle_ns, 0),
-                    waits.idle_ns + lost_lead(facts, rank, waits.idle_ns, launching) + device / 2);
+  Finding finding = begin_finding(
+      facts, kUnfusedOptimizer, ranks, kHidden * surely_untraced_ns(facts, rank, waits.idle_ns, 0),
+      waits.idle_ns + lost_lead(facts, rank, waits.idle_ns, launching) + device / 2);
   finding.title = {"The optimizer runs {} small kernels per step, one parameter at a time",
                    {count(updates.work_per_call())}};
   finding.measured.name = "GPU idle while the optimizer launches its work, of the step";
