@@ -176,11 +176,18 @@ TEST(InputBound, OnTheHostAloneTheLoopWaits) {
   EXPECT_NE(finding->measured.name.find("CPU"), std::string::npos);
 }
 
-// All of it between operators, where recording costs nothing: tracing_test.cpp has the rest.
+// Steps that were not traced are as long: recording costs nothing. tracing_test.cpp has the rest.
 Answers launching(std::int64_t idle_ns) {
   Answers answers;
-  answers.steps().stall("launch", idle_ns, {{"inside_ns", 0}});
+  answers.steps().stall("launch", idle_ns);
   answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
+  answers.add("throughput", "phases",
+              {{"rank", 0},
+               {"phase", "training"},
+               {"iterations", 100},
+               {"traced", 4},
+               {"measured", 96},
+               {"iterations_per_second", 100.0}});
   return answers;
 }
 

@@ -441,6 +441,27 @@ def test_thresholds_of_the_user(samples: Path, program: Program, tmp_path: Path)
     assert "precision" not in [one["rule"] for one in told["findings"]]
 
 
+# Alone, against the standard of a graver level, and in order.
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("launch-bound: {notice: 0.5, warning: 0.1}", "notice (0.5) is above warning (0.1)"),
+        ("launch-bound: {notice: 0.25}", "notice (0.25) is above warning (0.2)"),
+        ("host-sync: {warning: 0.4}", "warning (0.4) is above critical (0.3)"),
+        ("launch-bound: {notice: 0.25, warning: 0.25}", ""),
+        ("slow-transfers: {small_copies: 64}", ""),
+    ],
+)
+def test_thresholds_of_levels_rise(
+    text: str, wrong: str, samples: Path, program: Program, tmp_path: Path
+) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(text + "\n")
+    done = program.run("advise", "--thresholds", rules, samples / "gpt_stack.json.gz")
+    assert (done.exit_status == 0) == (wrong == "")
+    assert wrong in done.stderr.decode()
+
+
 RECORDED = Path(__file__).parents[1] / "fixtures" / "faults"
 
 
