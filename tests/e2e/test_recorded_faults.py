@@ -84,6 +84,8 @@ def test_a_short_pause_is_told_from_slow_launching(program: Program) -> None:
         ("collected", "garbage-collector", WIDEST),
         ("no_tensor_cores", "precision", WIDEST),
         ("one_worker", "input-bound", WIDEST),
+        ("few_blocks", "low-occupancy", 0.73),  # no lower bound, nor has the next
+        ("validation", "outlier-steps", 0.41),
     ],
 )
 def test_the_gain_is_the_one_that_was_measured(

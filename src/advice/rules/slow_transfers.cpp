@@ -86,6 +86,8 @@ std::vector<Finding> pageable(const Facts& facts) {
       begin_finding(facts, kSlowTransfers, ranks,
                     upload.copy_ns * (1 - 1 / faster) + (one_by_one ? kHidden * waits : 0),
                     own(rank) + lost_lead(facts, rank, own(rank)));
+  // How fast the driver copies pageable memory differs from run to run.
+  if (!one_by_one) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"Copying data to the GPU holds up {} of each step",
                    {share(ranks.front().share)}};
   finding.measured.name =
