@@ -162,6 +162,34 @@ TEST(SlowTransfers, TheCopyStreamKeepsABatchUntilItIsUsed) {
   EXPECT_LT(code.find("wait_stream"), code.find("train_step(x)"));
 }
 
+TEST(UnnamedTime, SaysWhatItLeavesToCpuContention) {
+  const auto detail = [](double waited) {
+    Answers answers;
+    answers.steps().stall("launch", 1).no_device_work();
+    answers.add("steps", "steps",
+                {{"rank", 0}, {"step", 7}, {"step_ns", 10'000'000}, {"other_ns", 9'000'000}});
+    answers.add("system", "processes",
+                {{"rank", 0}, {"node", "a"}, {"processes", "training"}, {"waited_share", waited}});
+    return finding_of(answers.advise(), "unnamed-time")->detail.form;
+  };
+  EXPECT_NE(detail(0.2).find("ready and had no processor"), std::string::npos);
+  EXPECT_EQ(detail(0.0).find("ready and had no processor"), std::string::npos);
+}
+
+TEST(HostPause, CountsPausesAndNotSteps) {
+  const auto told = [](std::int64_t pauses, std::int64_t steps) {
+    Answers answers;
+    answers.add("steps", "times",
+                {{"rank", 0}, {"steps", steps}, {"mean_ns", 10e6}, {"median_ns", 10'000'000}});
+    answers.stall("pause", 4'000'000, {{"count", pauses}, {"steps", 0}, {"longest_ns", 4'000'000}});
+    const Advice advice = answers.advise();
+    const Sentence& detail = finding_of(advice, "host-pause")->detail;
+    return detail.figures[0].text + " in " + detail.figures[1].text;
+  };
+  EXPECT_EQ(told(1, 1), "once in one step");  // no step has it: nothing marked one
+  EXPECT_EQ(told(5, 5), "5 times in 5 steps");
+}
+
 TEST(GarbageCollector, AProgramThatAsksForItIsToldToStop) {
   const auto first = [](bool called) {
     Answers answers;
