@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "advice/rule.h"
@@ -78,6 +79,26 @@ void say_how_to_record(const Facts& facts, Finding& finding) {
   }
 }
 
+// A GPU that computes less than this of the time was recorded beside training, or hardly at all.
+constexpr double kBarelyBusy = 0.05;
+
+bool is_barely_busy(const Facts& facts) {
+  const auto devices = facts.lines("overview", "devices");
+  return std::ranges::any_of(devices, [](const Line& line) { return line.has("busy_share"); }) &&
+         std::ranges::all_of(
+             devices, [](const Line& line) { return line.number("busy_share") < kBarelyBusy; });
+}
+
+// What keeps a run without a warning from being called healthy; empty: nothing.
+std::string doubt_of(const Facts& facts) {
+  const auto& ranks = facts.ranks();
+  const auto is_one = [](const RankSteps& rank) { return rank.steps < 2; };
+  if (!ranks.empty() && std::ranges::all_of(ranks, is_one)) {
+    return "one step, or a recording without marks of steps, may be warm-up";
+  }
+  return is_barely_busy(facts) ? "the GPU is hardly ever at work in it" : "";
+}
+
 // Half of the rules that the recording could have served.
 bool judged_enough(const Advice& advice) {
   const auto missing = std::ranges::count_if(advice.not_judged, [](const NotJudged& one) {
@@ -123,9 +144,11 @@ Advice advise(const Facts& facts, const Scope& scope) {
   }
   settle(facts, out);  // it may write another check
   for (Finding& finding : out.findings) say_how_to_record(facts, finding);
-  out.healthy = scope.lost.empty() && facts.no_device_work().empty() && judged_enough(out) &&
-                std::ranges::none_of(
-                    out.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
+  out.doubt = doubt_of(facts);
+  out.healthy = scope.lost.empty() && facts.no_device_work().empty() && out.doubt.empty() &&
+                judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
+                  return one.level >= Level::kWarning;
+                });
   out.verdict = verdict(facts, out, scope.lost);
   return out;
 }

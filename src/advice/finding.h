@@ -111,7 +111,8 @@ struct Advice {
   std::vector<Finding> findings;  // the gravest first
   std::vector<NotJudged> not_judged;
   std::vector<Sentence> verdict;  // healthy or not, what the first fix leaves, the ceiling
-  bool healthy = false;           // nothing of level warning or worse
+  bool healthy = false;           // nothing of level warning or worse, and no doubt
+  std::string doubt = {};         // why a run without a warning is not called healthy
   Recorder recorder = Recorder::kTorchProfiler;
   std::string path = {};    // as it was asked for, to be typed again; empty: nobody typed one
   std::size_t judged = 0;   // rules that could

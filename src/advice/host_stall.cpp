@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advice/tracing.h"
+
 namespace stepscope::advice {
 
 std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
@@ -18,7 +20,26 @@ std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
 }
 
 double lost_lead(const Facts& facts, const RankSteps& rank, double own) {
-  return std::min(facts.launching_ns(rank), kLostLead * own);
+  return lost_lead(facts, rank, own, facts.launching_ns(rank));
+}
+
+double lost_lead(const Facts& facts, const RankSteps& rank, double own, double launching_ns) {
+  return std::min(launching_untraced_ns(facts, rank, launching_ns), kLostLead * own);
+}
+
+double surely_untraced_ns(const Facts& facts, const RankSteps& rank, double own, double called) {
+  const double host = std::max(0.0, own - called);
+  return own - tracing_cost(facts, rank, host).most;
+}
+
+void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, double own,
+                 double called) {
+  const double cost = own - surely_untraced_ns(facts, rank, own, called);
+  if (cost < kNoise * rank.median_ns) return;
+  finding.detail.form +=
+      " Recording makes such waits longer, here by up to {} per step: the smaller figure of the "
+      "gain leaves that out.";
+  finding.detail.figures.push_back(nanos(cost));
 }
 
 Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,
@@ -63,8 +84,9 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
     form = figures.empty()      ? "in Python code between the framework's operators"
            : figures.size() > 1 ? "{}, in {}"
                                 : "{}";
-    form += line.whole("waits") == 1 ? ": {} idle per step, {} wait in {} step"
-                                     : ": {} idle per step, {} waits in {} step";
+    form += line.whole("waits") == 1
+                ? ": {} idle per step, in {} gap between GPU work, over {} step"
+                : ": {} idle per step, in {} gaps between GPU work, over {} step";
     if (rank.steps != 1) form += 's';
     figures.push_back(nanos(line.number("idle_ns") / static_cast<double>(rank.steps)));
     figures.push_back(count(line.number("waits")));

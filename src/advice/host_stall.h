@@ -29,8 +29,16 @@ struct Weighed {
 std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
                                  const std::function<double(const RankSteps&)>& weigh);
 
-// What a wait of `own` ns may cost beyond itself.
+// What a wait of `own` ns may cost beyond itself: of all launching, or of the part given.
 double lost_lead(const Facts& facts, const RankSteps& rank, double own);
+double lost_lead(const Facts& facts, const RankSteps& rank, double own, double launching_ns);
+
+// What is left of waits when nobody records, at the least. `called`: the part of them inside the
+// calls that wait, which recording does not make longer.
+double surely_untraced_ns(const Facts& facts, const RankSteps& rank, double own, double called);
+// Says in the finding what recording may be of it.
+void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, double own,
+                 double called);
 
 // A finding with its rule, level, measure, ranks, gain and confidence; texts are to follow.
 Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,

@@ -18,6 +18,12 @@ void say(Sentence& into, std::string_view form, std::initializer_list<Figure> fi
   for (const Figure& figure : figures) into.figures.push_back(figure);
 }
 
+bool has_several_ranks(const Facts& facts) {
+  if (facts.ranks().size() > 1) return true;
+  const auto runs = facts.lines("overview", "run");
+  return std::ranges::any_of(runs, [](const Line& line) { return line.whole("world_size") > 1; });
+}
+
 }  // namespace
 
 bool LoaderCause::has_too_few() const {
@@ -38,8 +44,14 @@ std::string LoaderCause::workers_to_set() const {
     const std::int64_t most = std::max<std::int64_t>(1, cpus->workers());
     return std::to_string(needed > 0 ? std::min(needed, most) : most);
   }
-  const std::string cores = "len(os.sched_getaffinity(0)) - 1";
-  return needed > 0 ? "min(" + std::to_string(needed) + ", " + cores + ")" : cores;
+  // Ranks that torchrun starts on a machine share its processors. A loader without workers takes
+  // neither prefetch_factor nor persistent_workers: there is always one.
+  const std::string cores =
+      several_ranks
+          ? "len(os.sched_getaffinity(0)) // int(os.environ.get(\"LOCAL_WORLD_SIZE\", 1)) - 1"
+          : "len(os.sched_getaffinity(0)) - 1";
+  const std::string most = "max(1, " + cores + ")";
+  return needed > 0 ? "min(" + std::to_string(needed) + ", " + most + ")" : most;
 }
 
 void LoaderCause::explain(Sentence& into) const {
@@ -212,6 +224,7 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
                       line.number("storage_bytes") / batches >= kNoData;
   }
   out.on_gpu = facts.on_gpu();
+  out.several_ranks = has_several_ranks(facts);
   out.cpus = job_processors(facts, rank);
   return out;
 }

@@ -27,6 +27,7 @@ struct LoaderCause {
   double bytes_per_batch = 0;
   bool reads_files = true;  // false: all it needs is in memory already
   bool on_gpu = true;
+  bool several_ranks = false;  // of the job, which may share a machine
   std::optional<JobProcessors> cpus = std::nullopt;
 
   // Whether the waiting is for want of workers: the same work by more processes would come in time.

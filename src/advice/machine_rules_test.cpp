@@ -181,8 +181,8 @@ TEST(InputBound, NeverAsksForMoreWorkersThanProcessors) {
   // 8 would keep up, and there is room for them.
   EXPECT_TRUE(has(codes_of(loading({.processors = 64}, kept)), "num_workers=8,"));
   // Not known: the program counts.
-  EXPECT_TRUE(
-      has(codes_of(loading({}, kept)), "num_workers=min(8, len(os.sched_getaffinity(0)) - 1),"));
+  EXPECT_TRUE(has(codes_of(loading({}, kept)),
+                  "num_workers=min(8, max(1, len(os.sched_getaffinity(0)) - 1)),"));
   const Finding& full = loading({.workers = 3, .processors = 4}, kept);
   EXPECT_FALSE(has(codes_of(full), "num_workers="));
   EXPECT_TRUE(has(codes_of(full), "--cpus-per-task=9"));

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
+#include "advice/selections.h"
+#include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
@@ -32,9 +35,14 @@ void share_launching(const Facts& facts, Advice& advice) {
   if (rank == nullptr) return;
   double lost = 0;  // at most, to all others: what they claim beyond their own waits
   bool optimizer = false;
+  double selections = 0;  // launching that is part of another finding
   for (const Finding& finding : advice.findings) {
-    if (!drains(finding) || std::ranges::find(finding.ranks, rank->rank) == finding.ranks.end()) {
-      continue;
+    if (std::ranges::find(finding.ranks, rank->rank) == finding.ranks.end()) continue;
+    // A thread without a processor launches nothing: those waits look the same.
+    if (finding.rule == kCpuContention.id) lost += static_cast<double>(finding.gain->high);
+    if (!drains(finding)) continue;
+    if (finding.rule == kHostSync.id && waits_for_selections(facts, *rank)) {
+      selections = launching_of_selections_ns(facts, *rank);
     }
     if (finding.measured.unit == base::Unit::kShare) {
       const double waits = finding.measured.value * rank->step_ns;
@@ -42,15 +50,16 @@ void share_launching(const Facts& facts, Advice& advice) {
     }
     optimizer |= finding.rule == kUnfusedOptimizer.id;
   }
-  if (lost <= 2 * kNoise * rank->median_ns && !optimizer) return;
-  double own = facts.launching_ns(*rank);
+  if (lost <= 2 * kNoise * rank->median_ns && !optimizer && selections <= 0) return;
+  double own = facts.launching_ns(*rank) - selections;
   if (optimizer) {
     own -= facts.stall(*rank, "optimizer").idle_ns;
     launch->verify =
         "Record again: `stepscope analyze stalls new.json` shows less idle time under 'launch'.";
   }
   const double left = std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - lost);
-  launch->gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(own)};
+  const double high = std::max(left, launching_untraced_ns(facts, *rank, own));
+  launch->gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(high)};
   launch->measured.value = own / rank->step_ns;
   launch->title.figures = {share(launch->measured.value)};
   launch->level =
@@ -60,8 +69,8 @@ void share_launching(const Facts& facts, Advice& advice) {
   launch->confidence = std::min(launch->confidence, Confidence::kMedium);
   launch->after_others = true;
   launch->detail.form +=
-      " Some or all of it may be the lead that the CPU loses to other findings: mend those "
-      "first.";
+      " Some or all of it may be the doing of other findings, or the lead that the CPU loses to "
+      "them: mend those first.";
 }
 
 // A gain above what was measured needs a reason.
@@ -89,13 +98,14 @@ std::tuple<int, int, bool, base::Nanos> weight(const Finding& finding) {
 }
 
 // What a finding still brings when all before it are mended: together they cannot save more than
-// the time the device is not at work, or what is left of the step.
+// what is left of the step. Those before may save as little as their lower bounds, or nothing.
 void add_remaining(Advice& advice) {
   base::Nanos saved = 0;  // at least, by those before
+  bool is_first = true;
   for (Finding& finding : advice.findings) {
     if (!finding.gain) continue;
-    const base::Nanos left = std::max<base::Nanos>(0, advice.step_ns - saved);
-    if (saved > 0) {
+    if (!std::exchange(is_first, false)) {
+      const base::Nanos left = std::max<base::Nanos>(0, advice.step_ns - saved);
       finding.remaining =
           Gain{std::min(finding.gain->low, left), std::min(finding.gain->high, left)};
     }

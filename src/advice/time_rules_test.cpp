@@ -176,10 +176,18 @@ TEST(InputBound, OnTheHostAloneTheLoopWaits) {
   EXPECT_NE(finding->measured.name.find("CPU"), std::string::npos);
 }
 
+// Steps that were not traced are as long: recording costs nothing. tracing_test.cpp has the rest.
 Answers launching(std::int64_t idle_ns) {
   Answers answers;
   answers.steps().stall("launch", idle_ns);
   answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
+  answers.add("throughput", "phases",
+              {{"rank", 0},
+               {"phase", "training"},
+               {"iterations", 100},
+               {"traced", 4},
+               {"measured", 96},
+               {"iterations_per_second", 100.0}});
   return answers;
 }
 
@@ -342,7 +350,7 @@ TEST(HostSync, PlacesSayWaitsOfHowManySteps) {
   const Finding* finding = finding_of(advice, "host-sync");
   ASSERT_NE(finding, nullptr);
   const Sentence& text = finding->evidence.front().text;
-  EXPECT_EQ(text.form, "{}: {} idle per step, {} waits in {} steps");
+  EXPECT_EQ(text.form, "{}: {} idle per step, in {} gaps between GPU work, over {} steps");
   EXPECT_EQ(text.figures[1].value, 3e6);
   EXPECT_EQ(text.figures[3].value, 4);
   EXPECT_EQ(finding->title.form, "The CPU stops to wait for the GPU");
@@ -377,7 +385,8 @@ TEST(CheckpointStall, CountsWaitsAndCopies) {
   const Finding* finding = finding_of(save, "checkpoint-stall");
   ASSERT_NE(finding, nullptr);
   EXPECT_NE(finding->title.form.find("checkpoint"), std::string::npos);
-  EXPECT_EQ(finding->gain->low, 27'900'000);   // half of the copies: pinned memory is twice as fast
+  // Half of the copies: pinned memory is twice as fast; and what recording one tensor may cost.
+  EXPECT_EQ(finding->gain->low, 27'900'000 - 45'000);
   EXPECT_GE(finding->gain->high, 32'000'000);  // all of them
   const Advice little = Answers().steps(50e6).stall("save", 2'400'000).advise();
   EXPECT_EQ(finding_of(little, "checkpoint-stall"), nullptr);
@@ -396,7 +405,7 @@ TEST(HostPause, IsLongForTheRunAndNotCalledACheckpoint) {
   EXPECT_EQ(finding->gain->low, 9'000'000);
   // Slow launching behind it is its doing only as far as the GPU had work in the pause.
   const auto beside_launching = [](std::int64_t host_ns) {
-    Answers answers = Answers().steps(50e6).stall("launch", 20'000'000);
+    Answers answers = Answers().steps(50e6).stall("launch", 20'000'000, {{"inside_ns", 0}});
     answers.stall("pause", 10'000'000, {{"host_ns", 4 * host_ns}});
     return finding_of(answers.advise(), "host-pause")->gain->high;
   };
@@ -421,7 +430,7 @@ TEST(UnfusedOptimizer, ManySmallKernels) {
   const Finding* finding = finding_of(advice, "unfused-optimizer");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kWarning);
-  EXPECT_EQ(finding->gain->low, 2'700'000);
+  EXPECT_EQ(finding->gain->low, 1'566'000);  // 0.58 of it without a profiler, 0.9 of that
   EXPECT_EQ(finding_of(optimizer(99, 2'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
   EXPECT_EQ(finding_of(optimizer(600, 20'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
   EXPECT_EQ(finding_of(optimizer(600, 2'000, 400'000).advise(), "unfused-optimizer"), nullptr);

@@ -110,13 +110,17 @@ void add_roofline(const Facts& facts, std::vector<Sentence>& out) {
        {share(all), share(roof / taken)}});
 }
 
-// How far the run is from what the device can do.
-void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
+void add_busy(const Facts& facts, std::vector<Sentence>& out) {
   for (const Line& line : facts.lines("overview", "devices")) {
     if (!line.has("busy_share")) continue;
     out.push_back({"The GPU is busy {} of the time.", {share(line.number("busy_share"))}});
-    break;
+    return;
   }
+}
+
+// How far the run is from what the device can do.
+void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
+  add_busy(facts, out);
   if (add_utilisation(facts, out)) {
     add_roofline(facts, out);
     return;
@@ -187,6 +191,14 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
     add_ceiling(facts, out);
   }
   const Figure judged = count(static_cast<double>(advice.judged));
+  const bool faulty = std::ranges::any_of(
+      advice.findings, [](const Finding& one) { return one.level >= Level::kWarning; });
+  if (!faulty && lost.empty() && !no_device_work && !advice.doubt.empty()) {
+    out.push_back(
+        {"Whether the run is healthy cannot be said: {}. None of {} rules gives a warning.",
+         {std::string_view(advice.doubt), judged}});
+    add_busy(facts, out);
+  }
   const Figure asked = count(static_cast<double>(advice.judged + advice.not_judged.size()));
   if (no_device_work && advice.judged == 0 && lost.empty()) {
     out.push_back(
@@ -199,7 +211,7 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
                          "whether the run is healthy cannot be said."
                        : "No GPU work is in it, so that only {} of {} rules could judge.",
                    {judged, asked}});
-  } else if (!advice.healthy && advice.findings.empty()) {
+  } else if (!advice.healthy && advice.findings.empty() && advice.doubt.empty()) {
     out.push_back({lost.empty()
                        ? "Too little was recorded to call the run healthy: {} of {} rules could "
                          "judge, and found nothing."
@@ -208,8 +220,17 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
   }
   if (advice.step_ns > 0) add_first_fix(facts, advice, out);
   if (!advice.findings.empty() && out.size() == (lost.empty() ? 0 : 1)) {
-    out.push_back({advice.findings.size() == 1 ? "{} finding." : "{} findings, the gravest first.",
-                   {count(static_cast<double>(advice.findings.size()))}});
+    const Figure findings = count(static_cast<double>(advice.findings.size()));
+    const bool one = advice.findings.size() == 1;
+    Sentence text;
+    if (advice.step_ns > 0) {
+      text = step_text(facts, advice);
+      text.form += ". ";
+    }
+    text.form += one ? "{} finding, without a gain in time that could be told."
+                     : "{} findings, the gravest first, without a gain in time that could be told.";
+    text.figures.push_back(findings);
+    out.push_back(std::move(text));
   }
   const bool few =
       !facts.ranks().empty() &&

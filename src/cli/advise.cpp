@@ -1,8 +1,10 @@
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -64,13 +66,28 @@ base::Result<Request> request_from(const Context& context) {
   return request;
 }
 
+// The first path, seen from the working folder where it lies below that: what a tool that shows
+// SARIF beside files of a repository can find.
+std::string recording_of(const Arguments& arguments) {
+  const std::string& typed = arguments.words().front();
+  if (typed == "-") return "stdin";
+  std::error_code unknown;
+  const std::filesystem::path folder = std::filesystem::current_path(unknown);
+  const std::filesystem::path path = (folder / typed).lexically_normal();
+  const std::filesystem::path below = path.lexically_relative(folder);
+  const bool outside = unknown || below.empty() || *below.begin() == "..";
+  return outside ? path.generic_string() : below.generic_string();
+}
+
 std::string written(const Arguments& arguments, const advice::Advice& advice,
                     const report::Look& look) {
   const report::AdviceLength length =
       arguments.has("all") ? report::AdviceLength::kWithReasons : report::AdviceLength::kAll;
   if (arguments.has("json")) return report::advice_json(advice);
   if (arguments.has("md")) return report::advice_md(advice, length);
-  if (arguments.has("sarif")) return report::advice_sarif(advice, STEPSCOPE_VERSION);
+  if (arguments.has("sarif")) {
+    return report::advice_sarif(advice, STEPSCOPE_VERSION, recording_of(arguments));
+  }
   return report::advice_text(advice, look, length);
 }
 

@@ -58,8 +58,10 @@ std::vector<std::string_view> rule_names();
 // One rule: what it asks and needs, what to record for it, its thresholds; empty for another name.
 std::string rule_text(std::string_view id, const Look& look);
 
-// SARIF 2.1.0, for code-review tools; `version` is the program's.
-std::string advice_sarif(const advice::Advice& advice, std::string_view version);
+// SARIF 2.1.0, for code-review tools; `version` is the program's, `recording` the path of what was
+// read, seen from where reviewers look.
+std::string advice_sarif(const advice::Advice& advice, std::string_view version,
+                         std::string_view recording);
 
 // A row per finding, for those who compute with them.
 base::Table findings_table(const advice::Advice& advice);

@@ -49,12 +49,13 @@ std::optional<Place> place_of(const advice::Evidence& evidence) {
   return std::nullopt;
 }
 
-// A path as a reference of RFC 3986, which is what SARIF wants: spaces and the like are encoded.
+// A path as a reference of RFC 3986, which is what SARIF wants: spaces and the like are encoded,
+// and one that begins at the root is a file's.
 std::string uri_of(std::string_view path) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
   constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
+  std::string out = path.starts_with('/') ? "file://" : "";
   for (const char c : path) {
     if (kPlain.find(c) != std::string_view::npos) {
       out += c;
@@ -80,30 +81,40 @@ void write_text(JsonWriter& json, std::string_view name, std::string_view text) 
   json.end_object();
 }
 
-void write_locations(JsonWriter& json, const advice::Finding& finding) {
+void write_location(JsonWriter& json, const Place& place) {
+  json.begin_object();
+  json.key("physicalLocation");
+  json.begin_object();
+  json.key("artifactLocation");
+  json.begin_object();
+  json.member("uri", uri_of(place.file));
+  json.end_object();
+  json.key("region");
+  json.begin_object();
+  json.member("startLine", place.line);
+  json.end_object();
+  json.end_object();
+  json.end_object();
+}
+
+// Code-review tools refuse a result without a place: where no stack names a line, it is the
+// recording itself.
+void write_locations(JsonWriter& json, const advice::Finding& finding, std::string_view recording) {
   json.key("locations");
   json.begin_list();
+  bool any = false;
   for (const advice::Evidence& evidence : finding.evidence) {
     const auto place = place_of(evidence);
     if (!place) continue;
-    json.begin_object();
-    json.key("physicalLocation");
-    json.begin_object();
-    json.key("artifactLocation");
-    json.begin_object();
-    json.member("uri", uri_of(place->file));
-    json.end_object();
-    json.key("region");
-    json.begin_object();
-    json.member("startLine", place->line);
-    json.end_object();
-    json.end_object();
-    json.end_object();
+    write_location(json, *place);
+    any = true;
   }
+  if (!any) write_location(json, {.file = recording, .line = 1});
   json.end_list();
 }
 
-void write_result(JsonWriter& json, const advice::Finding& finding, base::Nanos step_ns) {
+void write_result(JsonWriter& json, const advice::Finding& finding, base::Nanos step_ns,
+                  std::string_view recording) {
   std::string text = sentence_text(finding.title) + ". " + sentence_text(finding.detail);
   if (const std::string gain = gain_text(finding, step_ns); !gain.empty()) {
     text += " Gain: " + gain + ".";
@@ -118,13 +129,14 @@ void write_result(JsonWriter& json, const advice::Finding& finding, base::Nanos 
   json.member("ruleId", finding.rule);
   json.member("level", level_of(finding.level));
   write_text(json, "message", text);
-  write_locations(json, finding);
+  write_locations(json, finding, recording);
   json.end_object();
 }
 
 }  // namespace
 
-std::string advice_sarif(const advice::Advice& advice, std::string_view version) {
+std::string advice_sarif(const advice::Advice& advice, std::string_view version,
+                         std::string_view recording) {
   JsonWriter json;
   json.begin_object();
   json.member("version", "2.1.0");
@@ -153,7 +165,7 @@ std::string advice_sarif(const advice::Advice& advice, std::string_view version)
   json.key("results");
   json.begin_list();
   for (const advice::Finding& finding : advice.findings) {
-    write_result(json, finding, advice.step_ns);
+    write_result(json, finding, advice.step_ns, recording);
   }
   json.end_list();
   json.end_object();

@@ -1,6 +1,7 @@
 #include "session/thresholds_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -20,6 +21,25 @@ std::vector<std::string_view> names_of(std::string_view rule) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+// Levels rise: a threshold above that of a graver level would never be used.
+std::string out_of_order(std::string_view rule, const OwnThresholds& own) {
+  constexpr std::array<std::string_view, 3> kRising = {"notice", "warning", "critical"};
+  for (std::size_t i = 1; i < kRising.size(); ++i) {
+    if (advice::find_threshold(rule, kRising[i - 1]) == nullptr ||
+        advice::find_threshold(rule, kRising[i]) == nullptr) {
+      continue;
+    }
+    const double lower = advice::value_of(rule, kRising[i - 1], own);
+    const double upper = advice::value_of(rule, kRising[i], own);
+    if (lower <= upper) continue;
+    return fmt::format(
+        "'{}': {} ({}) is above {} ({}), which could never be reached alone: set "
+        "both",
+        rule, kRising[i - 1], lower, kRising[i], upper);
+  }
+  return {};
 }
 
 base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) {
@@ -52,6 +72,9 @@ base::Result<OwnThresholds> file(const YAML::Node& root, std::string_view name) 
                         fmt::format("'{}' takes a number, 0 or more", what));
       }
       out[fmt::format("{}.{}", rule, what)] = value;
+    }
+    if (const std::string wrong = out_of_order(rule, out); !wrong.empty()) {
+      return wrong_at(name, entry.second, wrong);
     }
   }
   return out;

@@ -52,34 +52,73 @@ def test_the_fault_comes_first_and_alone(
 
 def test_a_short_pause_is_told_from_slow_launching(program: Program) -> None:
     """3 ms of Python between steps that the CPU can hardly feed: both are said, each its part."""
-    found = {one["rule"]: one for one in advice_of(program, "python_pause")["findings"]}
-    assert found["launch-bound"]["level"] == "critical"
-    assert found["host-pause"]["level"] == "warning"
-    assert found["host-pause"]["confidence"] == "high"
+    first, second = advice_of(program, "python_pause")["findings"]
+    assert (first["rule"], first["level"], first["confidence"]) == ("host-pause", "warning", "high")
+    assert (second["rule"], second["level"]) == ("launch-bound", "warning")
 
 
-# What a profiler does not slow down: the times of labels.json were measured without one.
+# The times of labels.json were measured without a profiler, which makes the host slower: what it
+# costs is left out of the gain.
 @pytest.mark.parametrize(
-    ("name", "rule"),
+    ("name", "rule", "widest"),
     [
-        ("emptied_cache", "allocator-churn"),
-        ("saves", "checkpoint-stall"),
-        ("python_pause", "host-pause"),
-        ("collected", "garbage-collector"),
-        ("no_tensor_cores", "precision"),
-        ("one_worker", "input-bound"),
+        pytest.param(
+            "pageable_images",
+            "slow-transfers",
+            WIDEST,
+            marks=pytest.mark.xfail(
+                reason="copies from pageable memory were faster in the traced steps than in the "
+                "timed ones: docs/advice/README.md",
+                strict=True,
+            ),
+        ),
+        ("small_copies", "slow-transfers", WIDEST),
+        ("fetched_values", "host-sync", WIDEST),
+        ("masked", "host-sync", WIDEST),
+        ("emptied_cache", "allocator-churn", WIDEST),
+        ("saves", "checkpoint-stall", WIDEST),
+        ("small_saves", "checkpoint-stall", WIDEST),
+        ("small_saves_with_stacks", "checkpoint-stall", WIDEST),
+        ("unfused_optimizer", "unfused-optimizer", 0.37),  # how much is launching's is not known
+        ("python_pause", "host-pause", WIDEST),
+        ("collected", "garbage-collector", WIDEST),
+        ("no_tensor_cores", "precision", WIDEST),
+        ("one_worker", "input-bound", WIDEST),
+        ("few_blocks", "low-occupancy", 0.73),  # no lower bound, nor has the next
+        ("validation", "outlier-steps", 0.41),
     ],
 )
-def test_the_gain_is_the_one_that_was_measured(program: Program, name: str, rule: str) -> None:
+def test_the_gain_is_the_one_that_was_measured(
+    program: Program, name: str, rule: str, widest: float
+) -> None:
     label = label_of(name)
     took, would = (label[key]["median"] * 1e6 for key in ("fault_step_ms", "reference_step_ms"))
     told = advice_of(program, name)
     gain = next(one["gain_per_step"] for one in told["findings"] if one["rule"] == rule)
     assert gain["low_ns"] <= took - would <= gain["high_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= widest * told["step_ns"]
+
+
+# Where launching is the fault: without a profiler the GPU waits for all of the step but its work,
+# and for the pause that the program was given.
+@pytest.mark.parametrize(("name", "pause_ms"), [("small_batch", 0.0), ("python_pause", 3.463)])
+def test_what_recording_costs_is_no_gain(program: Program, name: str, pause_ms: float) -> None:
+    told = advice_of(program, name)
+    launch = next(one for one in told["findings"] if one["rule"] == "launch-bound")
+    path = RECORDED / f"{name}.json.gz"
+    answer = program.run("analyze", "idle-time", "-f", "json", path).stdout
+    (device,) = json.loads(answer)["tables"]["devices"]
+    steps = round(device["measured_ns"] / told["step_ns"])
+    works = (device["measured_ns"] - device["idle_ns"]) / steps
+    waits = (label_of(name)["fault_step_ms"]["median"] - pause_ms) * 1e6 - works
+    gain = launch["gain_per_step"]
+    assert gain["low_ns"] <= waits <= gain["high_ns"]
     assert gain["high_ns"] - gain["low_ns"] <= WIDEST * told["step_ns"]
+    assert launch["confidence"] == "medium"
+    assert "Recording makes this longer" in launch["detail"]
 
 
-# Calls that a profiler makes longer: against the recording without the fault.
+# Calls that a profiler makes longer: against the recording without the fault, too.
 @pytest.mark.parametrize("name", ["fetched_values", "emptied_cache"])
 def test_the_gain_is_the_difference_of_the_recordings(program: Program, name: str) -> None:
     told, without = advice_of(program, name), advice_of(program, "images_192")

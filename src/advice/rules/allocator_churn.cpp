@@ -34,8 +34,10 @@ std::vector<Finding> judge(const Facts& facts) {
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep calls = facts.stall(rank, "allocator");
-  Finding finding = begin_finding(facts, kAllocatorChurn, ranks, kHidden * calls.idle_ns,
-                                  calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
+  Finding finding =
+      begin_finding(facts, kAllocatorChurn, ranks,
+                    kHidden * surely_untraced_ns(facts, rank, calls.idle_ns, calls.inside_ns),
+                    calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
   finding.title = {
       "Every step takes GPU memory from the driver and gives it back: {} calls per "
       "step",
@@ -48,6 +50,7 @@ std::vector<Finding> judge(const Facts& facts) {
       "the first steps. torch.cuda.empty_cache() in the loop undoes it; so do sizes that change "
       "from step to step when memory is nearly full.",
       {nanos(calls.host_ns)}};
+  say_tracing(finding, facts, rank, calls.idle_ns, calls.inside_ns);
   add_places(finding, facts, rank, "allocator");
   finding.changes = {
       {"Remove torch.cuda.empty_cache() (and gc.collect() beside it) from the training loop.",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advice/copy_ahead.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -51,15 +52,7 @@ std::vector<Finding> judge(const Facts& facts) {
   }
   finding.changes = {
       {"Start the copy of the next batch before this step's work, on a stream of its own.",
-       "copy_stream = torch.cuda.Stream()\n"
-       "def on_gpu(batch):  # batches of a DataLoader with pin_memory=True\n"
-       "    with torch.cuda.stream(copy_stream): return batch.to(device, non_blocking=True)\n"
-       "batches = iter(loader); next_x = on_gpu(next(batches))\n"
-       "while next_x is not None:\n"
-       "    torch.cuda.current_stream().wait_stream(copy_stream); x = next_x\n"
-       "    x.record_stream(torch.cuda.current_stream())\n"
-       "    batch = next(batches, None); next_x = None if batch is None else on_gpu(batch)\n"
-       "    train_step(x)  # runs while the next batch is copied"},
+       std::string(kCopyAhead)},
       {"Results for the CPU: copy without waiting, read them a step later.",
        "host = torch.empty_like(value, device=\"cpu\", pin_memory=True)\n"
        "host.copy_(value, non_blocking=True)"}};

@@ -11,6 +11,14 @@ namespace {
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
 constexpr std::array<std::string_view, 2> kReads = {"stalls", "time"};
 
+// Only calls of gc.collect() have a stack; what Python starts by itself has none.
+bool is_called(const Facts& facts) {
+  const auto places = facts.lines("stalls", "places");
+  return std::ranges::any_of(places, [](const Line& line) {
+    return line.text("stall") == "collector" && line.has("frames");
+  });
+}
+
 void add_changes(Finding& finding, const Facts& facts) {
   finding.changes = {
       {"Let it leave alone what stays: once, when model, data and optimizer are set up.",
@@ -25,6 +33,12 @@ void add_changes(Finding& finding, const Facts& facts) {
       {"Collect when it suits you: on all ranks in the same step, and rarely.",
        "gc.disable()  # once\n"
        "if step % 1000 == 0: gc.collect()"}};
+  if (is_called(facts)) {
+    finding.changes.insert(
+        finding.changes.begin(),
+        {"The program asks for it: delete gc.collect() from the loop, in the function named above.",
+         "# delete in the loop:\ngc.collect()"});
+  }
   finding.verify =
       "Record again: `stepscope analyze stalls new.json` shows less under "
       "'collector', and "

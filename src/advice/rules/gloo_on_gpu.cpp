@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advice/gloo_time.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -11,24 +12,13 @@ namespace {
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
 constexpr std::array<std::string_view, 1> kReads = {"overlap"};
 
-bool is_gloo(const Line& line) { return line.text("collective").starts_with("gloo:"); }
-
-// While no device of the rank computes, per step.
-double exposed_of(const Facts& facts, const RankSteps& rank) {
-  double sum = 0;
-  for (const Line& line : facts.lines("overlap", "host", rank.rank)) {
-    if (is_gloo(line)) sum += line.number("exposed_ns") / static_cast<double>(rank.steps);
-  }
-  return sum;
-}
-
 std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kGlooOnGpu.id,
-                                 [&](const RankSteps& rank) { return exposed_of(facts, rank); });
+  const auto ranks = worst_ranks(
+      facts, kGlooOnGpu.id, [&](const RankSteps& rank) { return exposed_gloo_ns(facts, rank); });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  Finding finding =
-      begin_finding(facts, kGlooOnGpu, ranks, 0, std::min(exposed_of(facts, rank), rank.step_ns));
+  Finding finding = begin_finding(facts, kGlooOnGpu, ranks, 0,
+                                  std::min(exposed_gloo_ns(facts, rank), rank.step_ns));
   // What of it is waiting for another rank stays.
   finding.level = std::min(finding.level, Level::kWarning);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);

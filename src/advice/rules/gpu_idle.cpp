@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advice/gloo_time.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -10,6 +11,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
+constexpr std::array<std::string_view, 1> kReads = {"overlap"};
 
 struct Reason {
   std::string_view column, text;
@@ -29,9 +31,11 @@ constexpr std::array kReasons = std::to_array<Reason>({
      "time "
      "on going from one to the next: about a microsecond each time."},
     {"other_ns", "queued work that did not begin; the trace does not say why",
-     "most of it although work was queued",
-     "Work was queued and did not begin. What it waited for, this trace does not say: another "
-     "stream, another process on the same GPU, or the driver."},
+     "most of it with work in its queue that did not begin",
+     "The CPU had given the GPU its work in time, and the GPU did not begin it. Launching faster "
+     "would not help. Something else held it up: work on another stream that it had to wait for "
+     "(communication, copies), another process that shares the GPU, or the driver. Which of the "
+     "three, this trace does not say, so there is nothing to change yet: find out first."},
 });
 constexpr Reason kTalk{
     "", "the CPU waits inside the process group", "most of it while the CPU waits in communication",
@@ -48,8 +52,16 @@ double idle_of(const Facts& facts, const RankSteps& rank, std::string_view colum
   return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : 0;
 }
 
+// The host is in a process group meanwhile. Where that is gloo's doing, gloo-on-gpu says so, and
+// it is not told twice.
+double talking(const Facts& facts, const RankSteps& rank) {
+  const double gloo = exposed_gloo_ns(facts, rank);
+  if (rank.step_ns > 0 && facts.level(kGlooOnGpu.id, gloo / rank.step_ns)) return 0;
+  return facts.stall(rank, "communication").idle_ns;
+}
+
 double unexplained(const Facts& facts, const RankSteps& rank) {
-  double sum = facts.stall(rank, "communication").idle_ns;
+  double sum = talking(facts, rank);
   for (const Reason& reason : kReasons) sum += idle_of(facts, rank, reason.column);
   return sum;
 }
@@ -73,7 +85,7 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const auto* const worst = std::ranges::max_element(
       kReasons, {}, [&](const Reason& reason) { return idle_of(facts, rank, reason.column); });
-  const double talk = facts.stall(rank, "communication").idle_ns;
+  const double talk = talking(facts, rank);
   const bool talks = talk > idle_of(facts, rank, worst->column);
   Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank));
   const Reason& reason_of_most = talks ? kTalk : *worst;
@@ -81,7 +93,7 @@ std::vector<Finding> judge(const Facts& facts) {
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle for reasons no other rule looks for, of the step";
   finding.detail = {std::string(reason_of_most.detail)};
-  add_places(finding, facts, rank, "communication", 2);
+  if (talk > 0) add_places(finding, facts, rank, "communication", 2);
   for (const Reason& reason : kReasons) {
     const double idle = idle_of(facts, rank, reason.column);
     if (idle <= 0) continue;
@@ -94,8 +106,8 @@ std::vector<Finding> judge(const Facts& facts) {
          "DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True)"}};
   } else if (worst->column == "other_ns") {
     finding.changes = {
-        {"Record again with what streams wait for, and see with nvidia-smi whether another process "
-         "uses the same GPU.",
+        {"Find out which: `nvidia-smi` on that machine lists other processes on the GPU; if there "
+         "are none, record again with what streams wait for, and this finding names the stream.",
          "from torch._C._profiler import _ExperimentalConfig\n"
          "profile(..., experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True))"}};
   } else {
@@ -125,6 +137,7 @@ const Rule kGpuIdle{
     .needs = kNeeds,
     .wanted = Wanted::kDeviceWork,
     .judge = judge,
+    .reads = kReads,
     .runs_dry = false,
 };
 

@@ -2,6 +2,7 @@
 // garbage collector. What it is, nothing in the recording says.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,12 @@ std::string name_of_worst(const Facts& facts, std::int32_t rank) {
   return {};
 }
 
+// "once", "5 times".
+Figure counted(double count, std::string_view one, std::string_view many) {
+  if (count == 1) return Figure(one);
+  return Figure(std::to_string(std::llround(count)) + std::string(many));
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(
       facts, kHostPause.id, [&](const RankSteps& rank) { return pauses(facts, rank).idle_ns; });
@@ -49,11 +56,12 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.title = {"The program stands still and the GPU waits: {} of the time",
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle while nothing of the framework runs, of the time of all steps";
+  const double times = std::round(pause.count * static_cast<double>(rank.steps));
   finding.detail = {
-      "In {} of {} steps the program does something outside the framework, and the GPU "
-      "waits up to {} at a time. ",
-      {count(static_cast<double>(pause.steps)), count(static_cast<double>(rank.steps)),
-       nanos(pause.longest_ns)}};
+      "The program does something outside the framework, {} in {}, and the GPU waits up to {} at a "
+      "time. ",
+      {counted(times, "once", " times"),
+       counted(static_cast<double>(rank.steps), "one step", " steps"), nanos(pause.longest_ns)}};
   if (const std::string name = name_of_worst(facts, rank.rank); !name.empty()) {
     finding.detail.form += "The longest of it is in {}. ";
     finding.detail.figures.emplace_back(std::string_view(name));

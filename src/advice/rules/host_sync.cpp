@@ -2,10 +2,10 @@
 // the host in turn.
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
+#include "advice/selections.h"
 
 namespace stepscope::advice {
 namespace {
@@ -27,29 +27,38 @@ std::vector<Change> value_changes(const Facts& facts) {
        "norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])  # one tensor"}};
 }
 
-// Operators whose result has a size that only the GPU knows.
-bool selects_by_mask(std::string_view op) {
-  constexpr std::array<std::string_view, 6> kOps = {"aten::nonzero",       "aten::index",
-                                                    "aten::masked_select", "aten::where",
-                                                    "aten::unique",        "aten::_unique2"};
-  return std::ranges::find(kOps, op) != kOps.end();
-}
-
 const Change kMask = {
     "Selecting by a mask (x[mask], nonzero, masked_select) waits until the GPU has counted what is "
     "left. Weigh by the mask instead, or select on the CPU before the copy.",
     "loss = (each * mask).sum() / mask.sum()  # instead of each[mask].mean()\n"
     "x = torch.where(mask, new, x)            # instead of x[mask] = new[mask]"};
 
+// Waits for the GPU; of selections, also those for the work that they launch.
+struct Waits {
+  StallPerStep sync;
+  bool selects = false;
+  double launching_ns = 0;  // of selections
+  double own_ns() const { return sync.idle_ns + launching_ns; }
+};
+
+Waits waits_of(const Facts& facts, const RankSteps& rank) {
+  Waits out{facts.stall(rank, "sync"), waits_for_selections(facts, rank)};
+  if (out.selects) out.launching_ns = launching_of_selections_ns(facts, rank);
+  return out;
+}
+
 std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kHostSync.id, [&](const RankSteps& rank) {
-    return facts.stall(rank, "sync").idle_ns;
-  });
+  const auto ranks = worst_ranks(
+      facts, kHostSync.id, [&](const RankSteps& rank) { return waits_of(facts, rank).own_ns(); });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const StallPerStep sync = facts.stall(rank, "sync");
-  Finding finding = begin_finding(facts, kHostSync, ranks, kHidden * sync.idle_ns,
-                                  sync.idle_ns + lost_lead(facts, rank, sync.idle_ns));
+  const Waits waits = waits_of(facts, rank);
+  const StallPerStep& sync = waits.sync;
+  const double own = waits.own_ns();
+  const double rest = std::max(0.0, facts.launching_ns(rank) - waits.launching_ns);
+  Finding finding = begin_finding(facts, kHostSync, ranks,
+                                  kHidden * surely_untraced_ns(facts, rank, own, sync.inside_ns),
+                                  own + lost_lead(facts, rank, own, rest));
   finding.title = {sync.count >= 1.5 ? "The CPU stops {} times per step to wait for the GPU"
                                      : "The CPU stops to wait for the GPU",
                    {count(sync.count)}};
@@ -57,12 +66,9 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.measured.name = "GPU idle because the CPU waited for it, of the step";
   bool barrier = false;
   bool others = false;
-  bool masks = false;  // the worst of them
-  bool first = true;
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
     if (line.text("stall") != "sync") continue;
     (line.text("op").starts_with("c10d::barrier") ? barrier : others) = true;
-    if (std::exchange(first, false)) masks = selects_by_mask(line.text("op"));
   }
   if (barrier && !others) {
     finding.detail = {
@@ -79,8 +85,17 @@ std::vector<Finding> judge(const Facts& facts) {
         {nanos(sync.idle_ns)}};
     finding.changes = value_changes(facts);
   }
+  if (waits.launching_ns > 0) {
+    finding.measured.name =
+        "GPU idle because the CPU waited for it, or launched the work of selections, of the step";
+    finding.detail.form +=
+        " Selecting by a mask also launches a row of small kernels, forwards and backwards, and "
+        "the GPU waits for those: {} per step more.";
+    finding.detail.figures.push_back(nanos(waits.launching_ns));
+  }
+  say_tracing(finding, facts, rank, own, sync.inside_ns);
   add_places(finding, facts, rank, "sync");
-  if (masks) finding.changes.insert(finding.changes.begin(), kMask);
+  if (waits.selects) finding.changes.insert(finding.changes.begin(), kMask);
   if (barrier) {
     finding.changes.insert(finding.changes.begin(),
                            {"Take barriers out of the training loop: collectives wait by "

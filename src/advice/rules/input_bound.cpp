@@ -133,8 +133,7 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
   if (!loader.has_workers()) {
     out.push_back({begin +
                        ": set num_workers where your script makes its DataLoader. Start with one "
-                       "less than the job has CPU cores per " +
-                       (cause.on_gpu ? "GPU." : "process."),
+                       "less than each rank of the job has CPU cores, and at least one.",
                    code_for_workers(facts, cause)});
   } else {
     out.push_back(

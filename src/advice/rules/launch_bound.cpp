@@ -4,6 +4,7 @@
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
+#include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
@@ -11,16 +12,53 @@ namespace {
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}, {"launches", "ranks"}});
 
+// Waits in which the host is in operators and calls, and Python between them as long as is usual:
+// up to half as much, in every recording of a launching host. More is the program's own code.
+double surely_launching_ns(const Facts& facts, const RankSteps& rank) {
+  constexpr double kPythonBetween = 0.5;
+  const StallPerStep launch = facts.stall(rank, "launch");
+  return std::min(launch.idle_ns, (1 + kPythonBetween) * launch.inside_ns) +
+         facts.stall(rank, "optimizer").idle_ns;
+}
+
+// A part of the waits is the recording itself, which no change saves.
+void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& rank) {
+  const TracingCost cost = tracing_cost_of_step(facts, rank);
+  const double waits = facts.launching_ns(rank) - (cost.least + cost.most) / 2;
+  // What is worth a notice may all be recording; a warning must remain without.
+  finding.level = std::min(
+      finding.level, facts.level(kLaunchBound.id, waits / rank.step_ns).value_or(Level::kNotice));
+  finding.measured.threshold = facts.threshold_of(kLaunchBound.id, finding.level);
+  if (cost.most < kNoise * rank.median_ns) return;
+  if (cost.known) {
+    finding.detail.form +=
+        " Recording makes this longer: steps of this run that were not traced are shorter, by {} "
+        "that the gain leaves out.";
+    finding.detail.figures.push_back(nanos(cost.most));
+    return;
+  }
+  // How much of it remains is an estimate: what was measured goes before it.
+  finding.after_others = true;
+  finding.confidence =
+      std::min(finding.confidence, finding.gain->low > 0 ? Confidence::kMedium : Confidence::kLow);
+  finding.detail.form +=
+      " Recording makes this longer, since every operator and launch is noted: an estimated {} to "
+      "{} of each traced step, which the gain leaves out. Time some steps without a profiler to "
+      "know.";
+  finding.detail.figures.push_back(nanos(cost.least));
+  finding.detail.figures.push_back(nanos(cost.most));
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kLaunchBound.id,
                                  [&](const RankSteps& rank) { return facts.launching_ns(rank); });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const StallPerStep launch = facts.stall(rank, "launch");
   const StallPerStep optimizer = facts.stall(rank, "optimizer");
-  Finding finding =
-      begin_finding(facts, kLaunchBound, ranks, kHidden * (launch.inside_ns + optimizer.idle_ns),
-                    facts.launching_ns(rank));
+  const TracingCost recording = tracing_cost_of_step(facts, rank);
+  Finding finding = begin_finding(facts, kLaunchBound, ranks,
+                                  kHidden * (surely_launching_ns(facts, rank) - recording.most),
+                                  std::max(0.0, facts.launching_ns(rank) - recording.least));
   finding.title = {
       "The CPU starts GPU work more slowly than the GPU does it: the GPU waits {} of each step",
       {share(ranks.front().share)}};
@@ -33,6 +71,7 @@ std::vector<Finding> judge(const Facts& facts) {
         "the GPU has nothing to do.",
         {count(line.number("work") / steps), count(line.number("short_kernels") / steps)}};
   }
+  leave_out_recording(finding, facts, rank);
   add_places(finding, facts, rank, "launch");
   finding.changes = {
       {"Let the compiler fuse small kernels and replay them as CUDA graphs, without Python.",

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"operators", "tensor_cores"}});
-constexpr std::array<std::string_view, 1> kReads = {"autotuning"};
+constexpr std::array<std::string_view, 2> kReads = {"autotuning", "overlap"};
 
 struct Products {
   double device_ns = 0, used_ns = 0, not_used_ns = 0, unknown_ns = 0, others_ns = 0;
@@ -36,6 +36,19 @@ Products products_of(const Facts& facts, const RankSteps& rank) {
     out.device_ns = std::max(0.0, out.device_ns - tried);
   }
   return out;
+}
+
+// Time in which a device of the rank computes, per step: kernels that communicate move as many
+// bytes in 16 bits, since gradients stay in 32. The step where it is not known.
+double computing_of(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  double devices = 0;
+  for (const Line& line : facts.lines("overlap", "devices", rank.rank)) {
+    if (!line.has("compute_ns")) continue;
+    sum += line.number("compute_ns");
+    ++devices;
+  }
+  return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : rank.step_ns;
 }
 
 // Compute capability 7: tensor cores for fp16 alone. TF32 and bf16 begin with 8.
@@ -96,7 +109,8 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const Products products = products_of(facts, rank);
   const double slow = std::min(products.not_used_ns, rank.step_ns);
-  const double rest = std::min(products.used_ns + products.others_ns, rank.step_ns - slow);
+  const double rest = std::min(products.used_ns + products.others_ns,
+                               std::max(0.0, computing_of(facts, rank) - slow));
   // TF32 alone, at the least speed-up; all in 16 bits at the most, where the rest moves half the
   // bytes.
   const double low = slow * (1 - 1 / facts.threshold(kPrecision.id, "tf32_speedup"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advice/copy_ahead.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -53,10 +54,7 @@ std::vector<Change> pinning(const Facts& facts) {
            "DataLoaderConfiguration(non_blocking=True)")},
       {"To hide the copy completely, start that of the next batch before this step's work, on a "
        "stream of its own.",
-       "copy_stream = torch.cuda.Stream()\n"
-       "with torch.cuda.stream(copy_stream):\n"
-       "    next_x = next_batch.to(device, non_blocking=True)\n"
-       "torch.cuda.current_stream().wait_stream(copy_stream)  # just before it is used"}};
+       std::string(kCopyAhead)}};
 }
 
 // The copy that kept the host longest, for the evidence to jump to.
@@ -83,10 +81,13 @@ std::vector<Finding> pageable(const Facts& facts) {
   const double faster = pinned_speedup(facts, rank, copies);
   // Sample by sample: the waits between the copies go where they are one.
   const bool one_by_one = copies.count >= facts.threshold(kSlowTransfers.id, "small_copies");
+  const double waits = surely_untraced_ns(facts, rank, upload.idle_ns, upload.inside_ns);
   Finding finding =
       begin_finding(facts, kSlowTransfers, ranks,
-                    upload.copy_ns * (1 - 1 / faster) + (one_by_one ? kHidden * upload.idle_ns : 0),
+                    upload.copy_ns * (1 - 1 / faster) + (one_by_one ? kHidden * waits : 0),
                     own(rank) + lost_lead(facts, rank, own(rank)));
+  // How fast the driver copies pageable memory differs from run to run.
+  if (!one_by_one) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"Copying data to the GPU holds up {} of each step",
                    {share(ranks.front().share)}};
   finding.measured.name =
@@ -117,6 +118,7 @@ std::vector<Finding> pageable(const Facts& facts) {
     finding.detail.form +=
         " They are {} copies per step, and the CPU waits for each before it starts the next.";
     finding.detail.figures.push_back(count(copies.count));
+    say_tracing(finding, facts, rank, upload.idle_ns, upload.inside_ns);
   }
   add_places(finding, facts, rank, "upload");
   finding.changes = pinning(facts);

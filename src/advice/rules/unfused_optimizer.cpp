@@ -43,9 +43,9 @@ std::vector<Finding> judge(const Facts& facts) {
   // The GPU's share of the work shrinks too: fused updates read and write each value once.
   const double device = updates.device_ns / static_cast<double>(rank.steps);
   const double launching = facts.stall(rank, "launch").idle_ns;
-  Finding finding =
-      begin_finding(facts, kUnfusedOptimizer, ranks, kHidden * waits.idle_ns,
-                    waits.idle_ns + std::min(launching, kLostLead * waits.idle_ns) + device / 2);
+  Finding finding = begin_finding(
+      facts, kUnfusedOptimizer, ranks, kHidden * surely_untraced_ns(facts, rank, waits.idle_ns, 0),
+      waits.idle_ns + lost_lead(facts, rank, waits.idle_ns, launching) + device / 2);
   finding.title = {"The optimizer runs {} small kernels per step, one parameter at a time",
                    {count(updates.work_per_call())}};
   finding.measured.name = "GPU idle while the optimizer launches its work, of the step";
@@ -54,6 +54,7 @@ std::vector<Finding> judge(const Facts& facts) {
       "launching one takes longer than running it, so the GPU waits {} per step.",
       {nanos(updates.host_ns / updates.calls), count(updates.work_per_call()),
        nanos(updates.mean_ns()), nanos(waits.idle_ns)}};
+  say_tracing(finding, facts, rank, waits.idle_ns, 0);
   add_places(finding, facts, rank, "optimizer");
   finding.changes = {
       {"Use the fused update: one kernel for many parameters.",

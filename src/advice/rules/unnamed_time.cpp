@@ -15,6 +15,11 @@ constexpr std::array<std::string_view, 1> kReads = {"system"};
 
 // Of the median step: one step in which a profiler began is no measure. Time in which the thread
 // had no processor has a rule of its own.
+double waited_of(const Facts& facts, const RankSteps& rank) {
+  const auto process = process_of(facts, rank.rank, true);
+  return process ? process->number("waited_share") * rank.median_ns : 0;
+}
+
 double unnamed_of(const Facts& facts, const RankSteps& rank) {
   std::vector<double> others;
   for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
@@ -22,12 +27,10 @@ double unnamed_of(const Facts& facts, const RankSteps& rank) {
   }
   if (others.empty()) return 0;
   std::ranges::sort(others);
-  const auto process = process_of(facts, rank.rank, true);
-  const double waited = process ? process->number("waited_share") * rank.median_ns : 0;
   const std::size_t half = others.size() / 2;
   const double usual =
       others.size() % 2 == 1 ? others[half] : (others[half - 1] + others[half]) / 2;
-  return std::max(0.0, usual - waited);
+  return std::max(0.0, usual - waited_of(facts, rank));
 }
 
 // The steps with the most of it, to look at.
@@ -81,6 +84,12 @@ std::vector<Finding> judge(const Facts& facts) {
       "loop itself: logging, printing, writing files, metrics in NumPy, sleeping, waiting for "
       "another process; or, where a model is very small, Python's own cost between operators.",
       {nanos(unnamed)}};
+  if (const double waited = waited_of(facts, rank); waited > kNoise * rank.median_ns) {
+    finding.detail.form +=
+        " In {} more the thread was ready and had no processor: that is not counted here, but in "
+        "the times of single steps below.";
+    finding.detail.figures.push_back(nanos(waited));
+  }
   add_steps(finding, facts, rank);
   finding.changes = changes_for(facts);
   finding.verify =

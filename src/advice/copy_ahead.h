@@ -1,0 +1,20 @@
+// A training loop that copies its next batch while this one is computed on: the code that two rules
+// advise. record_stream keeps the memory of a batch until the work on it is done.
+#pragma once
+
+#include <string_view>
+
+namespace stepscope::advice {
+
+inline constexpr std::string_view kCopyAhead =
+    "copy_stream = torch.cuda.Stream()\n"
+    "def on_gpu(batch):  # batches of a DataLoader with pin_memory=True\n"
+    "    with torch.cuda.stream(copy_stream): return batch.to(device, non_blocking=True)\n"
+    "batches = iter(loader); next_x = on_gpu(next(batches))\n"
+    "while next_x is not None:\n"
+    "    torch.cuda.current_stream().wait_stream(copy_stream); x = next_x\n"
+    "    x.record_stream(torch.cuda.current_stream())\n"
+    "    batch = next(batches, None); next_x = None if batch is None else on_gpu(batch)\n"
+    "    train_step(x)  # runs while the next batch is copied";
+
+}  // namespace stepscope::advice

@@ -1,0 +1,224 @@
+// What findings say of each other: the order, what remains after the first, nothing told twice.
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+bool says(const Advice& advice, std::string_view text) {
+  return std::ranges::any_of(advice.verdict, [&](const Sentence& one) {
+    return one.form.find(text) != std::string::npos;
+  });
+}
+
+// Communication that nothing hides, with no lower bound, before products with a wide one.
+Answers communicating(std::int64_t slow_ns) {
+  return Answers()
+      .steps()
+      .stall("launch", 1)
+      .add("overlap", "devices",
+           {{"rank", 0},
+            {"exposed_ns", 24'000'000},
+            {"communication_ns", 24'000'000},
+            {"compute_ns", 12'000'000}})
+      .add("operators", "tensor_cores",
+           {{"rank", 0},
+            {"operators", "matrix products"},
+            {"device_ns", 4 * slow_ns},
+            {"not_used_ns", 4 * slow_ns}})
+      .add("operators", "tensor_cores",
+           {{"rank", 0}, {"operators", "others"}, {"device_ns", 34'000'000}});
+}
+
+TEST(Remaining, IsToldWhereTheFirstMayBringNothing) {
+  const Advice advice = communicating(2'000'000).advise();
+  ASSERT_EQ(advice.findings.size(), 2U);
+  ASSERT_EQ(advice.findings[0].rule, "exposed-communication");
+  EXPECT_EQ(advice.findings[0].gain->low, 0);
+  ASSERT_TRUE(advice.findings[1].remaining);
+  EXPECT_EQ(advice.findings[1].remaining->high, advice.findings[1].gain->high);
+  ASSERT_TRUE(says(advice, "What remains then"));
+  for (const Sentence& sentence : advice.verdict) {
+    if (!sentence.form.starts_with("What remains")) continue;
+    EXPECT_EQ(sentence.figures[0].value, static_cast<double>(advice.findings[1].gain->high));
+  }
+}
+
+TEST(Precision, GainsNothingFromCommunication) {
+  const Advice advice = communicating(2'000'000).advise();
+  const Finding* precision = finding_of(advice, "precision");
+  ASSERT_NE(precision, nullptr);
+  // 3 ms of a step compute: 2 ms slow products, and half of the other.
+  EXPECT_LE(precision->gain->high, 2'500'000);
+  EXPECT_LE(precision->gain->high + finding_of(advice, "exposed-communication")->gain->high,
+            advice.step_ns);
+}
+
+TEST(Healthy, IsNotSaidOfOneStep) {
+  const auto told = [](std::int64_t steps, double busy) {
+    return Answers()
+        .add("steps", "times",
+             {{"rank", 0}, {"steps", steps}, {"mean_ns", 10e6}, {"median_ns", 10'000'000}})
+        .stall("launch", 1)
+        .rest()
+        .add("overview", "devices", {{"rank", 0}, {"busy_share", busy}})
+        .advise();
+  };
+  EXPECT_TRUE(told(4, 0.9).healthy);
+  EXPECT_FALSE(says(told(4, 0.9), "cannot be said"));
+  EXPECT_FALSE(told(1, 0.9).healthy);
+  EXPECT_TRUE(says(told(1, 0.9), "Whether the run is healthy cannot be said"));
+  EXPECT_FALSE(told(4, 0.01).healthy);  // hardly at work
+  EXPECT_TRUE(says(told(4, 0.01), "Whether the run is healthy cannot be said"));
+  EXPECT_FALSE(says(told(4, 0.01), "No grave fault"));
+}
+
+Answers masked(std::string_view op, std::int64_t launching_ns) {
+  return Answers()
+      .steps()
+      .stall("sync", 700'000)
+      .stall("launch", 3'400'000)
+      .add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}})
+      .add("stalls", "places",
+           {{"rank", 0}, {"stall", "sync"}, {"op", op}, {"waits", 4}, {"idle_ns", 2'800'000}})
+      .add("stalls", "places",
+           {{"rank", 0},
+            {"stall", "launch"},
+            {"op", "autograd::engine::evaluate_function: IndexBackward0"},
+            {"waits", 4},
+            {"idle_ns", 4 * launching_ns}});
+}
+
+TEST(HostSync, OfSelectionsCountsTheWorkTheyLaunch) {
+  const Advice advice = masked("aten::index", 1'500'000).advise();
+  const Finding* sync = finding_of(advice, "host-sync");
+  ASSERT_NE(sync, nullptr);
+  EXPECT_EQ(sync->level, Level::kWarning);
+  EXPECT_NEAR(sync->measured.value, 0.22, 1e-6);
+  EXPECT_EQ(advice.findings.front().rule, "host-sync");
+  // The rest of launching, and nothing twice.
+  const Finding* launch = finding_of(advice, "launch-bound");
+  ASSERT_NE(launch, nullptr);
+  EXPECT_NEAR(launch->measured.value, 0.19, 1e-6);
+}
+
+TEST(HostSync, OfOtherValuesLeavesLaunchingAlone) {
+  const Advice advice = masked("aten::item", 1'500'000).advise();
+  EXPECT_NEAR(finding_of(advice, "host-sync")->measured.value, 0.07, 1e-6);
+  EXPECT_EQ(finding_of(advice, "host-sync")->level, Level::kNotice);
+  EXPECT_NEAR(finding_of(advice, "launch-bound")->measured.value, 0.34, 1e-6);
+}
+
+TEST(GpuIdle, LeavesWhatGlooDoesToItsRule) {
+  const auto told = [](std::string_view collective) {
+    return Answers()
+        .steps()
+        .stall("communication", 5'000'000)
+        .rest()
+        .add("overlap", "host",
+             {{"rank", 0}, {"collective", collective}, {"count", 4}, {"exposed_ns", 20'000'000}})
+        .advise();
+  };
+  EXPECT_EQ(finding_of(told("gloo:all_reduce"), "gpu-idle"), nullptr);
+  EXPECT_NE(finding_of(told("gloo:all_reduce"), "gloo-on-gpu"), nullptr);
+  EXPECT_NE(finding_of(told("mpi:all_reduce"), "gpu-idle"), nullptr);
+}
+
+TEST(InputBound, RanksOfAMachineShareItsProcessors) {
+  const auto code = [](std::int64_t world_size) {
+    const Advice advice =
+        Answers()
+            .steps()
+            .stall("input", 4'000'000)
+            .add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}})
+            .add("overview", "run", {{"world_size", world_size}})
+            .advise();
+    return finding_of(advice, "input-bound")->changes.front().code;
+  };
+  EXPECT_NE(code(1).find("num_workers=max(1, len(os.sched_getaffinity(0)) - 1),"),
+            std::string::npos);
+  EXPECT_NE(code(4).find("// int(os.environ.get(\"LOCAL_WORLD_SIZE\", 1)) - 1)"),
+            std::string::npos);
+}
+
+TEST(SlowTransfers, TheCopyStreamKeepsABatchUntilItIsUsed) {
+  const Advice advice = Answers()
+                            .steps()
+                            .stall("upload", 0, {{"copy_ns", 16'000'000}})
+                            .add("transfers", "classes",
+                                 {{"rank", 0},
+                                  {"kind", "HtoD"},
+                                  {"host_memory", "pageable"},
+                                  {"count", 4},
+                                  {"copy_ns", 16'000'000}})
+                            .advise();
+  const Finding* finding = finding_of(advice, "slow-transfers");
+  ASSERT_NE(finding, nullptr);
+  const std::string& code = finding->changes.back().code;
+  EXPECT_NE(code.find("record_stream(torch.cuda.current_stream())"), std::string::npos);
+  EXPECT_LT(code.find("wait_stream"), code.find("train_step(x)"));
+}
+
+TEST(UnnamedTime, SaysWhatItLeavesToCpuContention) {
+  const auto detail = [](double waited) {
+    Answers answers;
+    answers.steps().stall("launch", 1).no_device_work();
+    answers.add("steps", "steps",
+                {{"rank", 0}, {"step", 7}, {"step_ns", 10'000'000}, {"other_ns", 9'000'000}});
+    answers.add("system", "processes",
+                {{"rank", 0}, {"node", "a"}, {"processes", "training"}, {"waited_share", waited}});
+    return finding_of(answers.advise(), "unnamed-time")->detail.form;
+  };
+  EXPECT_NE(detail(0.2).find("ready and had no processor"), std::string::npos);
+  EXPECT_EQ(detail(0.0).find("ready and had no processor"), std::string::npos);
+}
+
+TEST(HostPause, CountsPausesAndNotSteps) {
+  const auto told = [](std::int64_t pauses, std::int64_t steps) {
+    Answers answers;
+    answers.add("steps", "times",
+                {{"rank", 0}, {"steps", steps}, {"mean_ns", 10e6}, {"median_ns", 10'000'000}});
+    answers.stall("pause", 4'000'000, {{"count", pauses}, {"steps", 0}, {"longest_ns", 4'000'000}});
+    const Advice advice = answers.advise();
+    const Sentence& detail = finding_of(advice, "host-pause")->detail;
+    return detail.figures[0].text + " in " + detail.figures[1].text;
+  };
+  EXPECT_EQ(told(1, 1), "once in one step");  // no step has it: nothing marked one
+  EXPECT_EQ(told(5, 5), "5 times in 5 steps");
+}
+
+TEST(GarbageCollector, AProgramThatAsksForItIsToldToStop) {
+  const auto first = [](bool called) {
+    Answers answers;
+    answers.steps().stall("collector", 4'000'000);
+    Answers::Row place = {
+        {"rank", 0}, {"stall", "collector"}, {"waits", 4}, {"idle_ns", 16'000'000}};
+    if (called) place.emplace_back("frames", "train.py(3): collect");
+    answers.add("stalls", "places", place);
+    return finding_of(answers.advise(), "garbage-collector")->changes.front().why;
+  };
+  EXPECT_NE(first(true).find("delete gc.collect()"), std::string::npos);
+  EXPECT_EQ(first(false).find("delete gc.collect()"), std::string::npos);
+}
+
+TEST(Verdict, OfFindingsWithoutAGainNamesTheStep) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  const Advice advice = Answers()
+                            .steps()
+                            .add("overview", "devices",
+                                 {{"rank", 0},
+                                  {"device", 0},
+                                  {"busy_share", 0.9},
+                                  {"peak_reserved_bytes", 95 * kMiB},
+                                  {"memory_bytes", 100 * kMiB}})
+                            .advise();
+  ASSERT_FALSE(advice.findings.empty());
+  EXPECT_TRUE(advice.verdict.front().form.starts_with("A step takes {}"));
+  EXPECT_TRUE(says(advice, "{} finding, without a gain in time"));
+}
+
+}  // namespace
+}  // namespace stepscope::advice

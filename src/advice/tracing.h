@@ -1,0 +1,32 @@
+// What recording itself costs the host: the profiler notes every operator and every call of the
+// driver, so that a GPU which waits for the host waits longer in a trace than without one.
+#pragma once
+
+#include "advice/facts.h"
+
+namespace stepscope::advice {
+
+// Of the time that the host spends in operators, a profiler is taken to cost between these shares.
+// Five runs that the host limits, timed with and without one (tests/fixtures/faults), gave 18 to
+// 46 %. The upper share is below the largest two (44 and 46 %), so that intervals stay within 30 %
+// of the step; the tenth that lower bounds take off besides covers those. One machine, and no other
+// runs to check the shares with.
+inline constexpr double kTracingLeast = 0.17;
+inline constexpr double kTracingMost = 0.42;
+
+struct TracingCost {
+  double least = 0, most = 0;  // ns
+  bool known = false;          // from steps of the same run that were not traced
+};
+
+// Of so much time of the host in a step, in which it prepares work.
+TracingCost tracing_cost(const Facts& facts, const RankSteps& rank, double host_ns);
+
+// Of the whole step, as far as the host prepares work in it: what it spends in waiting for data, in
+// pauses and the like, no profiler makes longer.
+TracingCost tracing_cost_of_step(const Facts& facts, const RankSteps& rank);
+
+// Waits for launches, as long as they are at most without a profiler.
+double launching_untraced_ns(const Facts& facts, const RankSteps& rank, double launching_ns);
+
+}  // namespace stepscope::advice
