@@ -101,3 +101,23 @@ export function tickText(ns: number, step: number): string {
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   return `${grouped}${part === undefined ? '' : `.${part}`} ${name}`;
 }
+
+// A moment with the digits that tell it from others as far away as something of this length: three
+// digits of 109 ms do not place a microsecond.
+export function instantText(ns: number, length: number): string {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(length, 1))) - 1);
+  return tickText(ns, Math.min(step, 1e6));
+}
+
+const PART = 20; // of the view: what is shorter is hard to see in it
+const AROUND = 4; // times its length around an event
+const LEAST_AROUND = 2000; // ns
+
+// What to show of an event: the width that is shown, where it stands out in it, else its own.
+export function viewAround(start: number, length: number, shown: View): View {
+  const size = shown.to - shown.from;
+  const fits = length < size && length > size / PART;
+  const wide = fits ? size : Math.max(length * AROUND, LEAST_AROUND);
+  const middle = start + length / 2;
+  return {from: middle - wide / 2, to: middle + wide / 2};
+}
