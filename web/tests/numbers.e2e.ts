@@ -114,6 +114,23 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
     );
     expect(measured.length).toBeGreaterThan(0);
     for (const text of measured) expect(said).toContain(text);
+    // The heading and the text below it speak of one step: "−1.2 ms of 10 ms", "(12.0 %)".
+    const both = await at.page.$$eval('.finding:has(.what-it-brings)', (all) =>
+      all.map((each) => [
+        each.querySelector('.gain')!.textContent ?? '',
+        each.querySelector('.what-it-brings b')!.textContent ?? '',
+      ]),
+    );
+    const ns = (value: string, unit: string) =>
+      Number(value) * {s: 1e9, ms: 1e6, µs: 1e3, ns: 1}[unit]!;
+    for (const [heading, text] of both) {
+      const parts = [...heading!.matchAll(/([\d.]+) (s|ms|µs|ns)\b/g)].map(([, v, u]) =>
+        ns(v!, u!),
+      );
+      const shares = [...text!.split(';')[0]!.matchAll(/([\d.]+) %/g)].map(([, v]) => Number(v));
+      const [high, whole] = parts.slice(-2);
+      expect(Math.abs((100 * high!) / whole! - shares.at(-1)!)).toBeLessThan(1);
+    }
   });
 
   it('every cell of every question is that of the command line', async () => {

@@ -80,7 +80,7 @@ it('one chart stands before the table of kernels', async () => {
   await at.go('#/kernels');
   await at.page.waitForSelector('.data tbody tr');
   expect(await at.page.locator('main figure').count()).toBe(1);
-  expect(await at.page.textContent('main')).toContain(`The first of ${RANKS} is drawn`);
+  expect(await at.page.textContent('main')).toContain(`Drawn is rank 0, one of ${RANKS};`);
 });
 
 it('nothing went wrong', () => expect(at.troubles).toEqual([]));

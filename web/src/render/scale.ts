@@ -102,10 +102,16 @@ export function tickText(ns: number, step: number): string {
   return `${grouped}${part === undefined ? '' : `.${part}`} ${name}`;
 }
 
+// What has no length, such as a log line, takes a nanosecond where something must be chosen.
+export function isMoment(length: number): boolean {
+  return length <= 1;
+}
+
 // A moment with the digits that tell it from others as far away as something of this length: three
 // digits of 109 ms do not place a microsecond.
 export function instantText(ns: number, length: number): string {
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(length, 1))) - 1);
+  if (isMoment(length)) return tickText(ns, Math.abs(ns) < 1e4 ? 1 : 1000);
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(length)) - 1);
   return tickText(ns, Math.min(step, 1e6));
 }
 

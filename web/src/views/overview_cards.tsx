@@ -71,7 +71,13 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
   const slowest = slowestRank(steps);
   const ofGpus = gpu === undefined ? [] : ranksOf(gpu);
   const drawn = drawnRanks(ranks.length > 0 ? ranks : ofGpus, slowest, RANKS_SHOWN);
-  const left = drawnText(drawn, Math.max(ranks.length, ofGpus.length), slowest);
+  const text = drawnText(drawn, Math.max(ranks.length, ofGpus.length), slowest);
+  const left = text !== null && (
+    <>
+      {` ${text} `}
+      <a href={href(hasGpu ? 'ask/temporal-breakdown' : 'ask/steps')}>All of them</a>
+    </>
+  );
   const shareOf = (rank: number | null, name: string) => {
     const row = parts?.rows.find(
       (each) => numberAt(parts, each, 'rank') === rank && valueAt(parts, each, 'part') === name,
@@ -87,14 +93,12 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
         Where the step time goes
         <OfTraced />
       </h2>
-      {left !== null && (
-        <p>
-          {left} <a href={href('ask/temporal-breakdown')}>All of them</a>
-        </p>
-      )}
       {gpu !== undefined && hasGpu && (
         <>
-          <p>The wall time of the steps as each GPU spends it. Idle: it has nothing to do.</p>
+          <p>
+            The wall time of the steps as each GPU spends it. Idle: it has nothing to do.
+            {left}
+          </p>
           <Bars
             label="GPU time of the steps"
             whole={1}
@@ -119,6 +123,7 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
         <>
           <h3 class="sub">
             The average step, every moment counted once, for the first part that applies
+            {!hasGpu && left}
           </h3>
           <Bars
             label="Parts of the average step"

@@ -68,7 +68,7 @@ export function Drawn({table: given, causes = false, value, few = false}: DrawnP
       {found.length > most && (
         <p class="soft small">
           {most === 1
-            ? `The first of ${found.length} is drawn; the table has all.`
+            ? `Drawn is ${found[0]!.name}, one of ${found.length}; the table has all.`
             : `The first ${most} of ${found.length} are drawn; the table has all.`}
         </p>
       )}

@@ -11,7 +11,8 @@ const ELSEWHERE = 'The address may come from another run, or from before its fil
 
 export function notAnEvent(id: string, reason?: string): Missing {
   const why = reason ?? 'An event is named by its rank, its recording and its number: 0.0.1234';
-  return {title: `There is no event ${id}`, text: `${why}. ${ELSEWHERE}`};
+  const sentence = why.charAt(0).toUpperCase() + why.slice(1);
+  return {title: `There is no event ${id}`, text: `${sentence}. ${ELSEWHERE}`};
 }
 
 export function notAStep(id: string): Missing {

@@ -12,7 +12,7 @@ import {
 } from '../../api/tracks';
 import {RULER} from '../../render/frame';
 import {closedAtFirst, groupInView, HEADING, type Layout} from '../../render/layout';
-import type {View} from '../../render/scale';
+import {isMoment, type View} from '../../render/scale';
 import {returns} from '../../state/connection';
 import {copy, say, tableCsv, tableJson} from '../../state/copying';
 import {messageOf} from '../../state/loaded';
@@ -188,7 +188,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
     setMissing(found === null ? otherwise : null);
     if (found === null) return;
     // A moment, such as that of a log line, has no width of its own.
-    const least = found.to - found.from > 1 ? 0 : tracks.length_ns / MOMENTS;
+    const least = isMoment(found.to - found.from) ? tracks.length_ns / MOMENTS : 0;
     const size = Math.max((found.to - found.from) * air, least);
     stage.current?.show({from: found.from - size, to: found.to + size});
     refine({step: null, at: null, sel: `${Math.round(found.from)}-${Math.round(found.to)}`});

@@ -5,7 +5,7 @@ import {type Selection, selection, type Tracks} from '../../api/tracks';
 import {CAUSE_TEXT, causeVariable, levelText} from '../../render/colours';
 import {counterText} from '../../render/frame';
 import {counted, countText, durationText, shareText} from '../../render/numbers';
-import {instantText, type View} from '../../render/scale';
+import {instantText, isMoment, type View} from '../../render/scale';
 import {load} from '../../state/loaded';
 import {refine} from '../../state/route';
 import {Bars, Legend} from '../charts/bars';
@@ -35,7 +35,11 @@ export function StretchPanel({
   );
   return (
     <PanelPart
-      title={durationText(Math.round(stretch.to - stretch.from))}
+      title={
+        isMoment(stretch.to - stretch.from)
+          ? 'A moment'
+          : durationText(Math.round(stretch.to - stretch.from))
+      }
       kicker="Selected stretch"
       close={close}
     >
@@ -80,6 +84,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
     (cause) => found.devices.some((device) => (device.causes[cause] ?? 0) > 0),
   );
   const names = namesOfWork(found);
+  const moment = isMoment(found.to_ns - found.from_ns);
   return (
     <>
       <p class="soft small numbers">{`from ${instantText(found.from_ns, found.to_ns - found.from_ns)} · ${counted(found.events, 'event')}`}</p>
@@ -122,7 +127,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
         </>
       )}
       <div class="names-head">
-        <h3>Who took the time</h3>
+        <h3>{moment ? 'What ran then' : 'Who took the time'}</h3>
         <span class="tools">
           <CopyButtons table={namesTable(found)} />
         </span>
@@ -137,13 +142,15 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
             >
               <PanelName name={each.name} />
               {each.where !== '' && <span class="faint">{each.where}</span>}
-              <i class="numbers">{`${countText(each.count)} × · ${durationText(each.self_ns)}`}</i>
+              <i class="numbers">
+                {`${countText(each.count)} ×${moment ? '' : ` · ${durationText(each.self_ns)}`}`}
+              </i>
             </button>
           </li>
         ))}
       </ul>
       <p class="faint small">
-        Times are those in which an event was the innermost of its row.
+        {!moment && 'Times are those in which an event was the innermost of its row.'}
         {names.length < found.names.length && ' The recording itself is left out.'}
         {found.names_count > MOST_NAMES &&
           ` The first ${MOST_NAMES} of ${countText(found.names_count)} names.`}
