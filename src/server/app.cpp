@@ -95,8 +95,8 @@ std::string key_of(const Target& target, const std::string& version) {
   return key;
 }
 
-// "/node/n7/8250?a=b" → "/node/n7/8250/?a=b": what the page asks for stands beside it. Nothing where
-// the slash is there.
+// "/node/n7/8250?a=b" → "/node/n7/8250/?a=b": what the page asks for stands beside it. Nothing
+// where the slash is there.
 std::optional<std::string> with_slash(std::string_view target, std::string_view base_path) {
   const std::string_view path = target.substr(0, target.find('?'));
   if (base_path.empty() || path != base_path) return std::nullopt;
@@ -290,7 +290,8 @@ Response App::api(const Target& target) {
   if (target.path == "api/analyses") return kept("application/json", report::analyses_json());
   const auto asked = target.query.find("run");
   const std::string name = asked == target.query.end() ? std::string() : asked->second;
-  if (name.empty() && !shelf_->has_given() && target.path == "api/run") return run_state(nullptr, {});
+  if (name.empty() && !shelf_->has_given() && target.path == "api/run")
+    return run_state(nullptr, {});
   const auto loader = shelf_->find(name);
   if (!loader) {
     return loader.error().code == Code::kLimit ? later("busy", loader.error().message)
