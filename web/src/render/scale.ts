@@ -96,6 +96,10 @@ export function tickText(ns: number, step: number): string {
     ++chosen;
   }
   const [name, unit] = UNITS[chosen]!;
+  return inUnit(ns, name, unit, step);
+}
+
+function inUnit(ns: number, name: string, unit: number, step: number): string {
   const decimals = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
   const [whole = '0', part] = (ns / unit).toFixed(decimals).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -110,9 +114,10 @@ export function isMoment(length: number): boolean {
 // A moment with the digits that tell it from others as far away as something of this length: three
 // digits of 109 ms do not place a microsecond.
 export function instantText(ns: number, length: number): string {
-  if (isMoment(length)) return tickText(ns, Math.abs(ns) < 1e4 ? 1 : 1000);
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(length)) - 1);
-  return tickText(ns, Math.min(step, 1e6));
+  const finest = isMoment(length) ? 1000 : 10 ** Math.max(0, Math.floor(Math.log10(length)) - 1);
+  const size = Math.abs(ns);
+  const [name, unit] = UNITS[size < 1e3 ? 0 : size < 1e6 ? 1 : size < 1e10 ? 2 : 3]!;
+  return inUnit(ns, name, unit, Math.min(finest, 1e6));
 }
 
 const PART = 20; // of the view: what is shorter is hard to see in it

@@ -87,7 +87,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
   const moment = isMoment(found.to_ns - found.from_ns);
   return (
     <>
-      <p class="soft small numbers">{`from ${instantText(found.from_ns, found.to_ns - found.from_ns)} · ${counted(found.events, 'event')}`}</p>
+      <p class="soft small numbers">{`${moment ? 'at' : 'from'} ${instantText(found.from_ns, found.to_ns - found.from_ns)} · ${counted(found.events, 'event')}`}</p>
       {found.lines.length > 0 && <LogLines found={found} />}
       {found.devices.length > 0 && (
         <>
