@@ -175,6 +175,11 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
   options.app.peaks = std::move(selection.peaks);
   options.app.allowed_hosts = words_of(arguments.text("allow-host"));
   options.app.program_version = STEPSCOPE_VERSION;
+  // The page says so, too; but perhaps nobody has opened it yet.
+  options.shelf.failed = [&console = context.console](const std::string& name,
+                                                      const std::string& error) {
+    console.error(name.empty() ? error : fmt::format("{}: {}", name, error));
+  };
   options.shelf.open.threads = context.settings.jobs;
   options.shelf.open.max_memory_bytes = context.settings.max_memory_bytes;
   options.shelf.open.careful_only = context.settings.careful;

@@ -110,6 +110,9 @@ std::optional<Response> Access::refusal(const Request& request, const Target& ta
                           "this server answers to localhost, 127.0.0.1 and [::1] only; "
                           "--allow-host NAME adds the name of a proxy");
   }
+  if (request.repeated_origin) {
+    return error_response(400, "bad_request", "a request has one Origin header at most");
+  }
   const auto origin = request.headers.find("origin");
   if (origin != request.headers.end() && !is_known_origin(origin->second)) {
     return error_response(403, "forbidden", "pages of other sites may not ask this server");

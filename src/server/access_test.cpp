@@ -42,6 +42,13 @@ TEST(Access, RefusesPagesOfOtherSites) {
                              "localhost", "http://localhost.evil.example", "http://localhost/x"}) {
     EXPECT_EQ(status(access, {{"host", "localhost"}, {"origin", origin}}), 403U) << origin;
   }
+  // Which of two would count is anybody's guess.
+  Request twice{.method = "GET", .target = "/", .headers = {{"host", "localhost"}}};
+  twice.headers.emplace("origin", "http://localhost");
+  twice.repeated_origin = true;
+  const auto refusal = access.refusal(twice, {.path = "", .query = {{"token", kToken}}});
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->status, 400U);
 }
 
 TEST(Access, WantsTheTokenInOneOfThreePlaces) {

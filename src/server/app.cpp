@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,6 +95,21 @@ std::string key_of(const Target& target, const std::string& version) {
   return key;
 }
 
+// "/node/n7/8250?a=b" → "/node/n7/8250/?a=b": what the page asks for stands beside it. Nothing
+// where the slash is there.
+std::optional<std::string> with_slash(std::string_view target, std::string_view base_path) {
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (base_path.empty() || path != base_path) return std::nullopt;
+  return fmt::format("{}/{}", path, target.substr(path.size()));
+}
+
+Response moved_to(const std::string& address) {
+  Response moved = error_response(307, "moved", "the address ends with a slash");
+  moved.headers.emplace_back("Location", address);
+  moved.headers.emplace_back("Cache-Control", "no-store");
+  return moved;
+}
+
 bool is_known(std::string_view tags, const std::string& etag) {
   return tags == "*" || (!tags.empty() && tags.find(etag.substr(2)) != std::string_view::npos);
 }
@@ -155,7 +171,7 @@ std::string App::progress_data(const LoadReport& report) {
   return text;
 }
 
-Response App::run_state(const RunLoader* loader) const {
+Response App::run_state(const RunLoader* loader, const std::string& name) const {
   const LoadReport report = loader == nullptr ? LoadReport{} : loader->report();
   report::JsonWriter json;
   json.begin_object();
@@ -168,14 +184,14 @@ Response App::run_state(const RunLoader* loader) const {
   json.key("error");
   report.error.empty() ? json.null() : json.value(report.error);
   json.key("run");
-  loader == nullptr || loader->place().name.empty() ? json.null()
-                                                    : json.value(loader->place().name);
+  const bool is_chosen = loader != nullptr && !loader->place().name.empty();
+  is_chosen ? json.value(name) : json.null();
   json.key("root");
   shelf_->root() ? json.value(shelf_->root()->given()) : json.null();
   json.key("paths");
   json.begin_list();
-  if (loader != nullptr && !loader->place().name.empty()) {
-    json.value(loader->place().name);
+  if (is_chosen) {
+    json.value(name);
   } else if (loader != nullptr) {
     for (const std::string& path : loader->place().paths) json.value(path);
   }
@@ -274,13 +290,14 @@ Response App::api(const Target& target) {
   if (target.path == "api/analyses") return kept("application/json", report::analyses_json());
   const auto asked = target.query.find("run");
   const std::string name = asked == target.query.end() ? std::string() : asked->second;
-  if (name.empty() && !shelf_->has_given() && target.path == "api/run") return run_state(nullptr);
+  if (name.empty() && !shelf_->has_given() && target.path == "api/run")
+    return run_state(nullptr, {});
   const auto loader = shelf_->find(name);
   if (!loader) {
     return loader.error().code == Code::kLimit ? later("busy", loader.error().message)
                                                : failed(loader.error());
   }
-  if (target.path == "api/run") return run_state(loader->get());
+  if (target.path == "api/run") return run_state(loader->get(), name);
   if (target.path == "api/progress") {
     Response response;
     response.progress_of = *loader;
@@ -307,9 +324,14 @@ Response App::answer(const Request& request) {
       refused.headers.emplace_back("Allow", "GET, HEAD");
       return refused;
     }
+    if (request.has_body) return error_response(400, "bad_request", "a request has no body");
     const auto target = parse_target(request.target, options_.base_path);
     if (!target) return failed(target.error());
-    if (auto refusal = access_.refusal(request, *target)) {
+    auto refusal = access_.refusal(request, *target);
+    const auto address = with_slash(request.target, options_.base_path);
+    // A browser shows its cookie only below the base path: without the slash it has no token yet.
+    if (address && (!refusal || refusal->status == 401)) return moved_to(*address);
+    if (refusal) {
       refusal->headers.emplace_back("Cache-Control", "no-store");
       return *std::move(refusal);
     }

@@ -43,8 +43,8 @@ class App {
   Response api(const Target& target);
   Response of_loaded(const Target& target, const RunLoader& loader);
   Response of_run(const Target& target, const LoadedRun& run, const std::string& version);
-  // `loader` is null where no run is chosen.
-  Response run_state(const RunLoader* loader) const;
+  // `loader` is null where no run is chosen; `name` is the one by which it was asked for.
+  Response run_state(const RunLoader* loader, const std::string& name) const;
   Response runs(const Target& target) const;
 
   AppOptions options_;

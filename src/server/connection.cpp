@@ -73,7 +73,9 @@ Request request_from(const http::request<Body>& message) {
     const std::string name = base::lowered(std::string(field.name_string()));
     const bool fresh = request.headers.try_emplace(name, std::string(field.value())).second;
     if (!fresh && name == "host") request.repeated_host = true;
+    if (!fresh && name == "origin") request.repeated_origin = true;
   }
+  request.has_body = !message.body().empty();
   return request;
 }
 

@@ -165,6 +165,8 @@ base::Result<Answered> event_answer(Asked& asked) {
   json.key("step");
   found->step ? json.value(*found->step) : json.null();
   write_arguments(json, found->text);
+  json.key("text_lost");
+  found->text_lost.empty() ? json.null() : json.value(found->text_lost);
   json.key("stack");
   write_cards(json, found->callers);
   json.key("call_stack");

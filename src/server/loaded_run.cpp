@@ -45,8 +45,8 @@ base::Result<std::shared_ptr<const session::Study>> LoadedRun::study_of(
   return std::shared_ptr<const session::Study>(study);
 }
 
-RunLoader::RunLoader(RunPlace place, session::OpenOptions options)
-    : place_(std::move(place)), options_(std::move(options)) {
+RunLoader::RunLoader(RunPlace place, session::OpenOptions options, LoadFailed failed)
+    : place_(std::move(place)), options_(std::move(options)), failed_(std::move(failed)) {
   options_.stop = &stop_;
   options_.progress = [this](const session::Progress& progress) {
     const std::lock_guard lock(mutex_);
@@ -76,9 +76,12 @@ void RunLoader::load() {
   } catch (const std::exception& failed) {
     error = failed.what();
   }
-  const std::lock_guard lock(mutex_);
-  report_.error = error;
-  report_.state = LoadState::kFailed;
+  {
+    const std::lock_guard lock(mutex_);
+    report_.error = error;
+    report_.state = LoadState::kFailed;
+  }
+  if (failed_ && !stop_) failed_(place_.name, error);
 }
 
 LoadReport RunLoader::report() const {

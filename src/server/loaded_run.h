@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,10 +54,14 @@ struct RunPlace {
   std::string version;  // differs each time something is loaded
 };
 
+// Told of what could not be read, from the thread that tried: the name for clients (empty: the run
+// given at the start) and the reason.
+using LoadFailed = std::function<void(const std::string& name, const std::string& error)>;
+
 class RunLoader {
  public:
   // Begins at once. `options.progress` and `options.stop` are the loader's own.
-  RunLoader(RunPlace place, session::OpenOptions options);
+  RunLoader(RunPlace place, session::OpenOptions options, LoadFailed failed = {});
   ~RunLoader();
   RunLoader(const RunLoader&) = delete;
   RunLoader& operator=(const RunLoader&) = delete;
@@ -69,6 +74,7 @@ class RunLoader {
 
   RunPlace place_;
   session::OpenOptions options_;
+  LoadFailed failed_;
   std::atomic<bool> stop_{false};
   mutable std::mutex mutex_;
   LoadReport report_;

@@ -17,7 +17,8 @@ struct Request {
   std::string method = {};
   std::string target = {};                          // as it stands in the first line
   std::map<std::string, std::string> headers = {};  // names in lower case
-  bool repeated_host = false;
+  bool repeated_host = false, repeated_origin = false;
+  bool has_body = false;
 
   std::string_view header(const std::string& name) const;
 };

@@ -121,6 +121,9 @@ base::Result<std::string> RootFolder::path_of(std::string_view name) const {
   std::string real = fs::canonical(fs::path(path_) / name, error).string();
   // What lies outside is not told from what does not exist.
   if (error || !session::is_within(real, path_)) return no_such(name);
+  struct stat facts{};
+  if (!session::look_at(real, path_, facts)) return no_such(name);
+  if (!S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) return no_such(name);
   return real;
 }
 

@@ -38,7 +38,8 @@ class RootFolder {
   const std::string& given() const { return given_; }  // as the user wrote it
   const std::string& path() const { return path_; }    // without links
   // The full path, without links, of a name; "." is the folder itself. Fails on names that are no
-  // plain path below the folder, and where there is nothing or what lies outside.
+  // plain path below the folder, and where there is nothing, what lies outside, or what is neither
+  // file nor folder: a pipe would be waited for.
   base::Result<std::string> path_of(std::string_view name) const;
   // What a folder of that name holds. Hidden files, and what cannot be a recording, are left out.
   base::Result<RootListing> list(std::string_view name) const;

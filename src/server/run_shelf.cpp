@@ -24,7 +24,7 @@ RunShelf::RunShelf(ShelfOptions options) : options_(std::move(options)) {
   if (options_.paths.empty()) return;
   given_ = std::make_shared<RunLoader>(
       RunPlace{.name = {}, .paths = options_.paths, .within = {}, .version = options_.version},
-      options_.open);
+      options_.open, options_.failed);
   if (options_.paths.size() > 1) return;
   std::error_code ignored;
   given_path_ = std::filesystem::canonical(options_.paths.front(), ignored).string();
@@ -83,7 +83,7 @@ base::Result<std::shared_ptr<const RunLoader>> RunShelf::find(const std::string&
                  .paths = {path},
                  .within = options_.root->path(),
                  .version = fmt::format("{}-{}", options_.version, ++loaded_)};
-  auto loader = std::make_shared<const RunLoader>(std::move(place), options_.open);
+  auto loader = std::make_shared<const RunLoader>(std::move(place), options_.open, options_.failed);
   places_.push_back({.names = {name},
                      .path = std::move(path),
                      .loader = loader,

@@ -21,7 +21,8 @@ struct ShelfOptions {
       paths;  // of the run given at the start; may be empty where there is a root
   std::optional<RootFolder> root;
   session::OpenOptions open;
-  std::string version;  // differs for each start
+  std::string version;     // differs for each start
+  LoadFailed failed = {};  // from any thread
 };
 
 class RunShelf {

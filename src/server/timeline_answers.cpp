@@ -188,6 +188,7 @@ void write_time(JsonWriter& json, const Timeline& timeline) {
   json.begin_object();
   write_if(json, "start_unix_ns", timeline.start_unix_ns);
   json.member("length_ns", timeline.length);
+  write_if(json, "recorded_offset_ns", timeline.recorded_offset);
   json.key("windows");
   json.begin_list();
   for (const session::TimelineWindow& window : timeline.windows) {

@@ -55,6 +55,10 @@ class Search {
     }
     argument_ = argument;
     if (!S_ISDIR(facts.st_mode)) {
+      // Who may name what lies in a folder only must not make others wait for a pipe.
+      if (!within_.empty() && !S_ISREG(facts.st_mode)) {
+        return fail(Code::kNotFound, path + ": neither a file nor a folder");
+      }
       add_file(path, facts, true);
       return base::Done{};
     }

@@ -1,5 +1,6 @@
 #include "session/discover.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -217,6 +218,16 @@ TEST(Discover, FailsOnPathsThatDoNotExist) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, base::Code::kNotFound);
   EXPECT_EQ(found.error().message, (folder / "nothing.json") + ": No such file or directory");
+}
+
+TEST(Discover, WaitsForNoPipeWhereItIsHeldToAFolder) {
+  const TempFolder folder;
+  const std::string pipe = folder / "rank0.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(discover({pipe}));  // who names it in the terminal wants it
+  const auto found = discover({pipe}, std::filesystem::canonical(folder.path()).string());
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, base::Code::kNotFound);
 }
 
 TEST(Discover, ReadsStandardInputOnce) {

@@ -58,6 +58,9 @@ def test_other_hosts_and_origins_are_refused(served: Served) -> None:
     for origin in ("http://evil.example", "null", "https://localhost.evil.example"):
         assert served.ask("api/run", {"Origin": origin}).status == 403, origin
     assert served.ask("api/run", {"Origin": "http://localhost:3"}).status == 200
+    head = f"GET /api/run HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {served.token}\r\n"
+    two = "Origin: http://localhost\r\nOrigin: http://evil.example\r\n\r\n"
+    assert b" 400 " in served.raw((head + two).encode()).split(b"\r\n")[0]
 
 
 def test_no_file_but_the_page(served: Served) -> None:
@@ -131,6 +134,8 @@ def test_sizes_are_limited(served: Served) -> None:
     assert b" 413 " in status(head.encode() + b"Content-Length: 99999999\r\n\r\n")
     two = head.encode() + b"Host: localhost\r\n\r\n"
     assert b" 400 " in status(two)
+    assert b" 400 " in status(head.encode() + b"Content-Length: 10\r\n\r\n0123456789")
+    assert b" 200 " in status(head.encode() + b"Content-Length: 0\r\n\r\n")
 
 
 def test_a_socket_is_for_its_owner_alone(program: Program, tmp_path: Path) -> None:
@@ -166,6 +171,12 @@ def test_behind_a_proxy(program: Program) -> None:
         first = served.ask(f"?token={served.token}", {"Host": "hub.org"}, token=False)
         assert "Path=/node/7/" in first.headers["set-cookie"]
         assert served.ask("api/run", {"Host": "hub.org.evil.example"}).status == 403
+        # Without its last slash the page would look for its files one folder too high.
+        bare = "GET /node/7?token=a%26b&run=x HTTP/1.1\r\nHost: {}\r\n\r\n"
+        moved = served.raw(bare.format("localhost").encode()).decode()
+        assert " 307 " in moved.splitlines()[0]
+        assert "\r\nLocation: /node/7/?token=a%26b&run=x\r\n" in moved
+        assert b" 403 " in served.raw(bare.format("evil.example").encode()).splitlines()[0]
 
 
 def test_without_the_page_it_says_how_to_build_it(program: Program, tmp_path: Path) -> None:

@@ -298,6 +298,12 @@ def test_a_stretch_has_the_lines_that_were_logged_in_it(run: tuple[Served, str])
     lines = [line for part in parts for line in part["lines"]]
     assert sum(part["lines_count"] for part in parts) == sum(row["lines"] for row in levels)
     assert [line["time_ns"] for line in lines] == sorted(line["time_ns"] for line in lines)
+    # The tables of what was recorded have another zero, and the way from one to the other is given.
+    told = served.ask("api/analyses/log?level=debug&top=0").json["tables"]["lines"]
+    offset = int((time or {}).get("recorded_offset_ns") or 0)
+    assert {(row["rank"], row["time_ns"] + offset, row["text"]) for row in told} == {
+        (line["rank"], line["time_ns"], line["text"].split("\n")[0]) for line in lines
+    }
     counted = Counter((line["rank"], line["level"] >= 40) for line in lines)
     for rank in {row["rank"] for row in levels}:
         errors = sum(r["lines"] for r in levels if r["rank"] == rank and r["level"] == "error")

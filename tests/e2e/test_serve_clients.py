@@ -248,3 +248,40 @@ def test_it_ends_while_it_loads(program: Program, tmp_path: Path) -> None:
         assert loading.status == 503 and loading.headers["retry-after"] == "1"
         served.process.send_signal(signal.SIGINT)
         served.process.wait(20)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("", b"trace.json: empty"), ('{"hello": 1}', b"not a trace"), (None, b"no trace")],
+)
+def test_what_cannot_be_read_is_said_in_the_terminal(
+    program: Program, tmp_path: Path, content: str | None, said: bytes
+) -> None:
+    path = tmp_path
+    if content is not None:
+        path = tmp_path / "trace.json"
+        path.write_text(content)
+    process = subprocess.Popen(
+        [program.path, "serve", "--no-open", "--port", "0", path],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        lines = iter(process.stderr.readline, b"")  # nobody asked for the page meanwhile
+        assert any(line.startswith(b"stepscope: ") and said in line for line in lines)
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0
+
+
+def test_why_arguments_are_not_there_is_said(program: Program, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json.gz"
+    path.write_bytes(TRACE.read_bytes())
+    with serving(program, str(path)) as served:
+        path.rename(tmp_path / "elsewhere")
+        event = served.ask("api/events/0/0/1861").json
+        assert event["arguments"] is None and "trace.json.gz" in event["text_lost"]
+    with serving(program, str(TRACE)) as served:
+        event = served.ask("api/events/0/0/1861").json
+        assert event["arguments"] is not None and event["text_lost"] is None

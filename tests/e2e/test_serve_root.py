@@ -112,6 +112,9 @@ def test_two_runs_are_two_answers(served: Served) -> None:
 
 
 def test_a_link_inside_leads_to_the_same_run(served: Served) -> None:
+    for name in ("exp2/ddp", "same"):
+        run = opened(served, name)
+        assert (run["run"], run["paths"]) == (name, [name])
     assert opened(served, "same")["version"] == opened(served, "exp2/ddp")["version"]
 
 
@@ -157,6 +160,19 @@ def test_nothing_outside_is_opened(served: Served, name: str) -> None:
             assert SECRET.encode() not in answer.body.replace(written.encode(), b"")
 
 
+def test_pipes_are_not_opened(program: Program, tmp_path: Path) -> None:
+    for i in range(3):
+        os.mkfifo(tmp_path / f"f{i}.json")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "folder" / "f.json")
+    shutil.copy(DATA / "gpt_bf16.json.gz", tmp_path / "trace.json.gz")
+    with started(program, "--port", "0", "--root", str(tmp_path)) as served:
+        for i in range(3):
+            assert served.ask(f"api/run?run=f{i}.json").status == 404
+        assert opened(served, "folder")["state"] == "failed"
+        assert opened(served, "trace.json.gz")["state"] == "ready"
+
+
 def test_links_that_lead_out_are_left_out_of_a_folder(served: Served) -> None:
     run = opened(served, "mixed")
     assert run["state"] == "ready" and run["info"]["run"]["ranks"] == 1
@@ -193,6 +209,7 @@ def test_a_folder_replaced_by_a_link_is_not_read_again(program: Program, tmp_pat
         answer = served.ask("api/events/0/0/0?run=a")
         assert SECRET.encode() not in answer.body
         assert answer.json["name"] == SECRET[::-1] and answer.json["arguments"] is None
+        assert answer.json["text_lost"]
         # What lies there is read again as ever.
         assert opened(served, "b")["state"] == "ready"
         assert served.ask("api/events/0/0/0?run=b").json["arguments"] == {"note": SECRET[::-1]}

@@ -67,6 +67,54 @@ describe('behind a proxy', () => {
   });
 });
 
+describe('an address without its last slash', () => {
+  it('leads to the page', async () => {
+    const server = await serve('--base-path', '/node/n7/8250', sample('gpt_bf16.json.gz'));
+    try {
+      const at = await visit(browser, server.url.replace('8250/?', '8250?'));
+      await at.page.waitForSelector('section[aria-label="Findings"] h2');
+      expect(new URL(at.page.url()).pathname).toBe('/node/n7/8250/');
+      // Nor does it need its token again.
+      await at.page.goto(at.page.url().replace(/8250\/.*/, '8250'));
+      await at.page.waitForSelector('section[aria-label="Findings"] h2');
+      expect(at.troubles).toEqual([]);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe('a run that was closed for others', () => {
+  it('is read again when somebody comes back to it, and the page goes on', async () => {
+    const root = join(folder, 'many');
+    for (const i of [0, 1, 2, 3, 4])
+      cpSync(sample('gpt_bf16.json.gz'), join(root, `t${i}.json.gz`));
+    const server = await serve('--root', root);
+    try {
+      const at = await visit(browser, server.url);
+      await at.page.click('a[aria-label="Open t0.json.gz"]');
+      await at.page.waitForSelector('section[aria-label="Findings"] h2');
+      await at.go('#/kernels');
+      await at.page.waitForSelector('.data tbody tr');
+      const opened = (name: string) =>
+        at.page.evaluate(
+          async (run) => (await (await fetch(`api/run?run=${run}`)).json()).state as string,
+          name,
+        );
+      for (const i of [1, 2, 3, 4]) await expect.poll(() => opened(`t${i}.json.gz`)).toBe('ready');
+      await at.page.click('nav a:has-text("Operators")');
+      await at.page.waitForSelector('h1:text-is("Operators")');
+      await at.page.waitForSelector('.data tbody tr');
+      expect(await at.page.locator('.state.bad').count()).toBe(0);
+      // What it had asked while the run was read was refused; nothing else was.
+      expect(at.troubles.length).toBeGreaterThan(0);
+      for (const trouble of at.troubles) expect(trouble).toMatch(/503/);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
 describe('a served folder', () => {
   it('offers its runs, opens one, and another', async () => {
     const root = join(folder, 'runs');

@@ -4,7 +4,7 @@ import {execFileSync} from 'node:child_process';
 import type {Browser} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {type Analysis, type Answer, analyses, answer, type Table} from '../src/api/tables';
-import {cellText, firstInstant, shortName, sinceFirst} from '../src/render/cells';
+import {cellText, shortName, sinceZero, zeroOf} from '../src/render/cells';
 import {shareText} from '../src/render/numbers';
 import {layOut} from '../src/views/table_columns';
 import {launch, type Visit, visit} from './browser';
@@ -48,14 +48,14 @@ function answerOfProgram(about: Analysis, path: string): Answer {
   return answer(about)(JSON.parse(text), about.name);
 }
 
-// What a table shows before anybody sorts or filters it.
-function expectedCells(table: Table, most: number): string[][] {
+// What a table shows before anybody sorts or filters it. Moments of recordings are the timeline's.
+function expectedCells(table: Table, most: number, recorded: bigint): string[][] {
   const {first: columns} = layOut(table);
-  const first = firstInstant(table);
+  const zero = zeroOf(table, recorded);
   return table.rows.slice(0, most).map((row) =>
     columns.map((i) => {
       const column = table.shape.columns[i]!;
-      const text = cellText(column, sinceFirst(column, row[i] ?? null, first));
+      const text = cellText(column, sinceZero(column, row[i] ?? null, zero));
       return typeof row[i] === 'string' ? shortName(text) : text;
     }),
   );
@@ -114,10 +114,29 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
     );
     expect(measured.length).toBeGreaterThan(0);
     for (const text of measured) expect(said).toContain(text);
+    // The heading and the text below it speak of one step: "−1.2 ms of 10 ms", "(12.0 %)".
+    const both = await at.page.$$eval('.finding:has(.what-it-brings)', (all) =>
+      all.map((each) => [
+        each.querySelector('.gain')!.textContent ?? '',
+        each.querySelector('.what-it-brings b')!.textContent ?? '',
+      ]),
+    );
+    const ns = (value: string, unit: string) =>
+      Number(value) * {s: 1e9, ms: 1e6, µs: 1e3, ns: 1}[unit]!;
+    for (const [heading, text] of both) {
+      const parts = [...heading!.matchAll(/([\d.]+) (s|ms|µs|ns)\b/g)].map(([, v, u]) =>
+        ns(v!, u!),
+      );
+      const shares = [...text!.split(';')[0]!.matchAll(/([\d.]+) %/g)].map(([, v]) => Number(v));
+      const [high, whole] = parts.slice(-2);
+      expect(Math.abs((100 * high!) / whole! - shares.at(-1)!)).toBeLessThan(1);
+    }
   });
 
   it('every cell of every question is that of the command line', async () => {
     const all = analyses(JSON.parse(printed('analyze', '--list', '-f', 'json')), 'list');
+    const {time} = await at.page.evaluate(async () => (await fetch('api/run')).json());
+    const recorded = BigInt(time.recorded_offset_ns ?? 0);
     let compared = 0;
     for (const about of all) {
       await at.go(`#/ask/${about.name}`);
@@ -130,7 +149,9 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
             [...row.querySelectorAll('td')].map((cell) => cell.textContent?.trim() ?? ''),
           ),
         );
-        const wanted = expectedCells(table, 100).map((row) => row.map((text) => text.trim()));
+        const wanted = expectedCells(table, 100, recorded).map((row) =>
+          row.map((text) => text.trim()),
+        );
         expect(shown, `${about.name} ${table.shape.name}`).toEqual(wanted);
         compared += wanted.length;
       }

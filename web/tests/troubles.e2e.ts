@@ -1,5 +1,5 @@
 // What goes wrong while the page is open: it says what, does not insist, and goes on when it can.
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {copyFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import type {Browser} from 'playwright-core';
@@ -73,6 +73,38 @@ describe('a server that is gone', () => {
     await second.stop();
     await at.context.close();
   });
+});
+
+it('a page of a server of before says what to open, and offers nothing that cannot help', async () => {
+  const first = await serve(TRACE);
+  const at = await visit(browser, first.url);
+  await first.stop();
+  const second = await serveAt(new URL(first.url).port, TRACE);
+  try {
+    await at.page.click('nav a:has-text("Kernels")');
+    await at.page.waitForSelector('.connection:has-text("started again")');
+    await at.page.waitForSelector('.state.bad:has-text("token")');
+    expect(await at.page.locator('.state.bad button').count()).toBe(0);
+  } finally {
+    await second.stop();
+    await at.context.close();
+  }
+});
+
+it('a trace that is gone leaves its events, and they say what is missing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stepscope-troubles-'));
+  const path = join(folder, 'trace.json.gz');
+  copyFileSync(TRACE, path);
+  const gone = await serve(path);
+  try {
+    const at = await visit(browser, gone.url);
+    rmSync(path);
+    await at.go('#/timeline?event=0.0.1861');
+    await at.page.waitForSelector('.panel-part:has-text("cannot be read again")');
+  } finally {
+    await gone.stop();
+    rmSync(folder, {recursive: true});
+  }
 });
 
 it('an address without its token says what to open', async () => {

@@ -134,7 +134,11 @@ base::Result<EventDetails> event_details(const Timeline& timeline, const Study& 
   EventDetails out;
   out.event = linker.card(row);
   out.step = step_of(study, *window, row);
-  if (auto text = trace.event_text(row)) out.text = *std::move(text);
+  if (auto text = trace.event_text(row)) {
+    out.text = *std::move(text);
+  } else {
+    out.text_lost = text.error().message;
+  }
   linker.add_callers(out, row);
   linker.add_children(out, row);
   linker.add_work(out.work, row);

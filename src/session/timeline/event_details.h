@@ -24,7 +24,8 @@ struct EventDetails {
   EventCard event;
   std::optional<base::Nanos> self;  // without its children; spans of the host only
   std::optional<std::int64_t> step;
-  std::string text;  // the event as it stands in the file; empty where it cannot be read again
+  std::string text;       // the event as it stands in the file; empty where it cannot be read again
+  std::string text_lost;  // why it cannot
   std::vector<EventCard> callers;       // the innermost first
   std::vector<std::string> call_stack;  // as text, the innermost first
   std::string module;

@@ -97,8 +97,8 @@ bool is_flat_zero(const std::vector<CounterLine::Sample>& samples) {
 }  // namespace
 
 void TrackList::add_sampled(const analysis::RunView& view) {
-  if (view.nodes.empty() || !timeline_->start_unix_ns || view.recordings.empty()) return;
-  const Nanos offset = analysis::recording_start(view) - *timeline_->start_unix_ns;
+  if (view.nodes.empty() || !timeline_->recorded_offset) return;
+  const Nanos offset = *timeline_->recorded_offset;
   std::int64_t number = 0;
   for (const analysis::NodeCurves& node : analysis::node_curves(view)) {
     const std::optional<Curve> load = analysis::machine_load(node);

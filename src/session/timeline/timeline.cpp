@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/recording/recorded_steps.h"
 #include "session/timeline/track_list.h"
 #include "trace/process_record.h"
 
@@ -147,6 +148,9 @@ base::Result<Timeline> make_timeline(const Recording& recording, const Study& st
                                      unsigned threads) {
   Timeline timeline;
   place_windows(timeline, recording.run);
+  if (timeline.start_unix_ns && !study.view().recordings.empty()) {
+    timeline.recorded_offset = analysis::recording_start(study.view()) - *timeline.start_unix_ns;
+  }
   SCOPE_TRY(TrackList list, TrackList::prepare(timeline, recording, study, threads));
   timeline.tracks = std::move(list).take();
   return timeline;

@@ -92,6 +92,8 @@ struct TimelineWindow {
 
 struct Timeline {
   std::optional<base::Nanos> start_unix_ns;  // of time 0, where a clock is known
+  // Time of the run = time since the first recording of the run began, as its tables count, + this.
+  std::optional<base::Nanos> recorded_offset;
   base::Nanos length = 0;
   std::vector<TimelineWindow> windows;  // by rank, then window
   std::vector<TimelineTrack> tracks;    // in the order in which they are best drawn

@@ -66,6 +66,11 @@ async function explain(response: Response): Promise<ServerError> {
 
 // Whether there was an answer to the last question, whatever it was.
 export const isAnswered = signal(true);
+// Whether the run has to be read before the server can answer: one that nobody looked at for long
+// is closed where others were opened.
+export const isBeingRead = signal(false);
+// Whether the server does not know this page: it was started again.
+export const isRefused = signal(false);
 
 async function ask(url: string, abort?: AbortSignal): Promise<Response> {
   let response: Response;
@@ -81,7 +86,10 @@ async function ask(url: string, abort?: AbortSignal): Promise<Response> {
     );
   }
   if (response.ok) return response;
-  throw await explain(response);
+  const error = await explain(response);
+  if (error.code === 'loading') isBeingRead.value = true;
+  if (error.code === 'unauthorized') isRefused.value = true;
+  throw error;
 }
 
 // Asks the server itself, not what the browser has kept of it.
@@ -103,6 +111,12 @@ export async function getJson<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const response = await ask(address(path, query), signal);
+  return decoder(await response.json(), path);
+}
+
+// What changes while the page is open, asked without the version that would let it be kept.
+export async function getNow<T>(decoder: Decoder<T>, path: string): Promise<T> {
+  const response = await ask(address(path, {}, false));
   return decoder(await response.json(), path);
 }
 

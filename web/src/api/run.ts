@@ -68,7 +68,12 @@ export interface Run {
   error: string | null;
   root: string | null; // the folder below which runs can be chosen
   paths: string[];
-  time: {start_unix_ns: bigint | null; length_ns: number; windows: WindowTime[]} | null;
+  time: {
+    start_unix_ns: bigint | null;
+    length_ns: number;
+    recorded_offset_ns: bigint | null; // of times since the first recording of the run began
+    windows: WindowTime[];
+  } | null;
   info: Info | null;
 }
 
@@ -173,6 +178,7 @@ export const run: Decoder<Run> = object<Run>({
     object<NonNullable<Run['time']>>({
       start_unix_ns: orNull(whole),
       length_ns: number,
+      recorded_offset_ns: orNull(whole),
       windows: list(
         object<WindowTime>({
           rank: number,

@@ -97,6 +97,7 @@ export interface EventDetails extends EventRef {
   step: number | null;
   arguments: Record<string, unknown> | null;
   text: string | null;
+  text_lost: string | null; // why arguments and text could not be read
   stack: EventRef[];
   call_stack: string[];
   module: string | null;
@@ -121,6 +122,7 @@ export const eventDetails: Decoder<EventDetails> = (json, where) => ({
     step: orNull(number),
     arguments: orNull(record),
     text: orNull(text),
+    text_lost: orNull(text),
     stack: or(list(ref), []),
     call_stack: or(list(text), []),
     module: orNull(text),

@@ -2,13 +2,16 @@ import {describe, expect, it} from 'vitest';
 import type {Column, Table} from '../api/tables';
 import {
   cellText,
+  columnAbout,
   columnTitle,
   firstInstant,
   middleCut,
   middleCuts,
+  onTimeline,
   shortName,
-  sinceFirst,
+  sinceZero,
   tableTitle,
+  zeroOf,
 } from './cells';
 
 const column = (name: string, unit: Column['unit'], type = 'integer', about = ''): Column => ({
@@ -50,8 +53,27 @@ describe('instants', () => {
   });
   it('of an old clock count from the first, to the nanosecond', () => {
     const old = table([1794701196434756879n, null, 1794701196434756878n]);
-    const first = firstInstant(old);
-    expect(sinceFirst(start, 1794701196434756879n, first)).toBe(1);
+    expect(sinceZero(start, 1794701196434756879n, zeroOf(old, 0n))).toBe(1);
+  });
+  it('of recordings are those of the timeline, in tables and in charts', () => {
+    const at = {...start, about: 'when it began, since the first recording of the run began'};
+    const late = {
+      shape: {name: 't', about: '', columns: [at], drawing: null},
+      rows: [[727_242_309], [null], [4_000_000_000_000]],
+    };
+    const zero = zeroOf(late, -22_800_704n);
+    expect(zero.first).toBe(0n); // also where the first is hours away
+    expect(sinceZero(at, 727_242_309, zero)).toBe(704_441_605);
+    expect(onTimeline(late, -22_800_704n).rows).toEqual([
+      [704_441_605],
+      [null],
+      [3_999_977_199_296],
+    ]);
+    expect(columnAbout(at)).toBe('when it began, in the time of the run, as in the timeline');
+  });
+  it('of a trace are not taken for those of recordings', () => {
+    expect(sinceZero(start, 5, zeroOf(table([5]), -3n))).toBe(5);
+    expect(onTimeline(table([5]), -3n).rows).toEqual([[5]]);
   });
   it('near the start stay as they are', () => {
     expect(firstInstant(table([5, 3]))).toBe(0n);

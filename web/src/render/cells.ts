@@ -100,12 +100,37 @@ export function isNumber(column: Column): boolean {
 }
 
 const HOUR = 3_600_000_000_000n;
+const SINCE_RECORDING = /since the (first )?recording.* began/;
+
+// Whether its instants count from the first recording of the run; those of a trace have its clock.
+export function isOfRecording(column: Column): boolean {
+  return (
+    column.unit === 'instant' && column.type === 'integer' && SINCE_RECORDING.test(column.about)
+  );
+}
+
+// What a column means on this page: moments of recordings are shown in the time of the timeline, so
+// that a moment has one time on every page.
+export function columnAbout(column: Column): string {
+  if (!isOfRecording(column)) return column.about;
+  return column.about.replace(SINCE_RECORDING, 'in the time of the run, as in the timeline');
+}
+
+// Where the instants of a table count from, so that they can be read.
+export interface Zero {
+  first: bigint; // of a clock that began long ago: the first in the table
+  recorded: bigint; // time of the run at which the first recording began
+}
+
+export function zeroOf(table: Table, recorded: bigint): Zero {
+  return {first: firstInstant(table), recorded};
+}
 
 // Instants of a clock that began long ago count from the first in the table.
 export function firstInstant(table: Table): bigint {
   let first: bigint | null = null;
   table.shape.columns.forEach((column, c) => {
-    if (column.unit !== 'instant' || column.type !== 'integer') return;
+    if (column.unit !== 'instant' || column.type !== 'integer' || isOfRecording(column)) return;
     for (const row of table.rows) {
       const value = row[c];
       if (typeof value !== 'number' && typeof value !== 'bigint') continue;
@@ -116,10 +141,22 @@ export function firstInstant(table: Table): bigint {
   return first !== null && first >= HOUR ? first : 0n;
 }
 
-export function sinceFirst(column: Column, value: Cell, first: bigint): Cell {
-  const counts = first !== 0n && column.unit === 'instant' && column.type === 'integer';
+export function sinceZero(column: Column, value: Cell, {first, recorded}: Zero): Cell {
+  const by = isOfRecording(column) ? recorded : -first;
+  const counts = by !== 0n && column.unit === 'instant' && column.type === 'integer';
   if (!counts || (typeof value !== 'number' && typeof value !== 'bigint')) return value;
-  return Number(BigInt(value) - first);
+  return Number(BigInt(value) + by);
+}
+
+// The moments of recordings in a table as times of the run: for charts.
+export function onTimeline(table: Table, recorded: bigint): Table {
+  const {columns} = table.shape;
+  if (recorded === 0n || !columns.some(isOfRecording)) return table;
+  const zero = {first: 0n, recorded};
+  return {
+    ...table,
+    rows: table.rows.map((row) => row.map((value, c) => sinceZero(columns[c]!, value, zero))),
+  };
 }
 
 // What nearly every kernel's name carries and nobody reads; longer ones first.

@@ -32,7 +32,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   dependency: '--s6',
   communication: '--s3',
   start: '--s7',
-  end: '--s7',
+  end: '--s4',
   other: '--rest',
 };
 

@@ -2,6 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {
   byteStep,
   clampView,
+  instantText,
   levelFor,
   niceStep,
   nsAt,
@@ -9,6 +10,7 @@ import {
   ticks,
   tickText,
   tileRange,
+  viewAround,
   xOf,
   zoomed,
 } from './scale';
@@ -82,5 +84,31 @@ describe('an axis of bytes', () => {
     expect(byteStep((333 * 1024 ** 2) / 5)).toBe(128 * 1024 ** 2);
     expect(byteStep(1024)).toBe(1024);
     expect(byteStep(0.2)).toBe(1);
+  });
+});
+
+describe('an event', () => {
+  it.each([
+    [109_234_567, 34_000, '109.235 ms'],
+    [109_234_567, 4_070_000, '109.2 ms'],
+    [109_234_567, 1_900, '109.2346 ms'],
+    [109_234_567, 0, '109.235 ms'],
+    [109_234_567, 20, '109.234567 ms'],
+    [34_567, 2_000, '34.6 µs'],
+    [4, 0, '4 ns'],
+    [3_600_000_000_000, 2_000_000_000, '3,600.000 s'],
+  ])('at %i ns that takes %i ns starts at %s', (start, length, text) =>
+    expect(instantText(start, length)).toBe(text),
+  );
+  it('is shown at a width at which it can be seen', () => {
+    const whole = {from: 0, to: 765e6};
+    const {from, to} = viewAround(100e6, 4.07e6, whole);
+    expect(to - from).toBeCloseTo(4 * 4.07e6);
+    expect((from + to) / 2).toBeCloseTo(102.035e6);
+    expect(viewAround(10, 1, whole)).toEqual({from: 10.5 - 1000, to: 10.5 + 1000});
+  });
+  it('that stands out in what is shown leaves the width alone', () => {
+    const {from, to} = viewAround(100e6, 80e6, {from: 0, to: 765e6});
+    expect(to - from).toBe(765e6);
   });
 });

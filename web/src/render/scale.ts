@@ -96,8 +96,39 @@ export function tickText(ns: number, step: number): string {
     ++chosen;
   }
   const [name, unit] = UNITS[chosen]!;
+  return inUnit(ns, name, unit, step);
+}
+
+function inUnit(ns: number, name: string, unit: number, step: number): string {
   const decimals = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
   const [whole = '0', part] = (ns / unit).toFixed(decimals).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   return `${grouped}${part === undefined ? '' : `.${part}`} ${name}`;
+}
+
+// What has no length, such as a log line, takes a nanosecond where something must be chosen.
+export function isMoment(length: number): boolean {
+  return length <= 1;
+}
+
+// A moment with the digits that tell it from others as far away as something of this length: three
+// digits of 109 ms do not place a microsecond.
+export function instantText(ns: number, length: number): string {
+  const finest = isMoment(length) ? 1000 : 10 ** Math.max(0, Math.floor(Math.log10(length)) - 1);
+  const size = Math.abs(ns);
+  const [name, unit] = UNITS[size < 1e3 ? 0 : size < 1e6 ? 1 : size < 1e10 ? 2 : 3]!;
+  return inUnit(ns, name, unit, Math.min(finest, 1e6));
+}
+
+const PART = 20; // of the view: what is shorter is hard to see in it
+const AROUND = 4; // times its length around an event
+const LEAST_AROUND = 2000; // ns
+
+// What to show of an event: the width that is shown, where it stands out in it, else its own.
+export function viewAround(start: number, length: number, shown: View): View {
+  const size = shown.to - shown.from;
+  const fits = length < size && length > size / PART;
+  const wide = fits ? size : Math.max(length * AROUND, LEAST_AROUND);
+  const middle = start + length / 2;
+  return {from: middle - wide / 2, to: middle + wide / 2};
 }

@@ -1,7 +1,7 @@
 // Whether the server is there. One that does not answer is asked now and then; when it does again,
 // what could not be fetched meanwhile is fetched, and nobody has to load the page anew.
 import {effect, signal} from '@preact/signals';
-import {isAnswered, lookForServer} from '../api/http';
+import {isAnswered, isRefused, lookForServer} from '../api/http';
 import {askAgain} from './loaded';
 import {fetchRun, run} from './run';
 
@@ -21,6 +21,9 @@ async function look(): Promise<void> {
   askAgain();
 }
 
+effect(() => {
+  if (isRefused.value) connection.value = 'replaced';
+});
 effect(() => {
   if (isAnswered.value || connection.value !== 'there') return;
   connection.value = 'lost';

@@ -1,4 +1,4 @@
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, vi} from 'vitest';
 import {ServerError} from '../api/http';
 import {askAgain, Kept, settled} from './loaded';
 
@@ -30,11 +30,13 @@ describe('what could not be fetched', () => {
     expect(kept.get('a', fetch).value).toEqual({state: 'loading'});
     expect(await settled(kept.get('a', fetch))).toEqual({state: 'ready', value: 2});
   });
-  it.each(['bad_request', 'not_found'])('stays so where the question was wrong: %s', async (code) =>
-    expect(await settled(new Kept().get('a', fetching(code).fetch))).toEqual({
-      state: 'failed',
-      message: `it says ${code}`,
-    }),
+  it.each(['bad_request', 'not_found', 'unauthorized'])(
+    'stays so where the question was wrong: %s',
+    async (code) =>
+      expect(await settled(new Kept().get('a', fetching(code).fetch))).toEqual({
+        state: 'failed',
+        message: `it says ${code}`,
+      }),
   );
   it('comes once the server is there again, and only what it had not answered', async () => {
     const [lost, refused] = [fetching('unreachable', 'unreachable'), fetching('failed')];
@@ -47,5 +49,26 @@ describe('what could not be fetched', () => {
       expect([lost.state.calls, refused.state.calls]).toEqual([calls, 1]);
     }
     expect(kept.get('lost', lost.fetch).value).toEqual({state: 'ready', value: 3});
+  });
+  it('comes by itself where the run is read first, and is no failure meanwhile', async () => {
+    const {state, fetch} = fetching('loading');
+    const kept = new Kept<number>();
+    kept.get('a', fetch);
+    await new Promise((done) => setTimeout(done));
+    expect(kept.get('a', fetch).value).toEqual({state: 'loading'});
+    expect(state.calls).toBe(1);
+    askAgain();
+    expect(await settled(kept.get('a', fetch))).toEqual({state: 'ready', value: 2});
+  });
+  it('comes by itself where the server has too much to do', async () => {
+    vi.useFakeTimers();
+    const {fetch} = fetching('busy', 'busy');
+    const kept = new Kept<number>();
+    kept.get('a', fetch);
+    await vi.advanceTimersByTimeAsync(1900);
+    expect(kept.get('a', fetch).value).toEqual({state: 'loading'});
+    await vi.advanceTimersByTimeAsync(200);
+    expect(kept.get('a', fetch).value).toEqual({state: 'ready', value: 3});
+    vi.useRealTimers();
   });
 });

@@ -15,8 +15,9 @@ export function messageOf(error: unknown): string {
 }
 
 const unanswered = new Set<() => void>();
+const BUSY_MS = 1000; // the server's Retry-After
 
-// Once the server answers again: what it did not answer is asked again.
+// Once the server answers again, or has read the run: what it did not answer is asked again.
 export function askAgain(): void {
   const all = [...unanswered];
   unanswered.clear();
@@ -36,8 +37,10 @@ export function load<T>(fetch: () => Promise<T>, into: Signal<Loaded<T>> = signa
         load(fetch, into);
       };
       const code = error instanceof ServerError ? error.code : '';
-      if (code === 'unreachable') unanswered.add(again);
-      const isWrong = code === 'bad_request' || code === 'not_found';
+      if (code === 'unreachable' || code === 'loading') unanswered.add(again);
+      if (code === 'busy') setTimeout(again, BUSY_MS);
+      if (code === 'busy' || code === 'loading') return; // it comes by itself
+      const isWrong = code === 'bad_request' || code === 'not_found' || code === 'unauthorized';
       into.value = isWrong ? {state: 'failed', message} : {state: 'failed', message, again};
     },
   );

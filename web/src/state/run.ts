@@ -1,12 +1,22 @@
 // The run that is open: watched while it loads, fetched once when it is there.
-import {computed, signal} from '@preact/signals';
+import {computed, effect, signal} from '@preact/signals';
 import {type Findings, findings} from '../api/findings';
-import {address, forgetToken, getJson, setVersion} from '../api/http';
+import {
+  address,
+  forgetToken,
+  getJson,
+  getNow,
+  isBeingRead,
+  ServerError,
+  setVersion,
+} from '../api/http';
 import {progress as decodeProgress, run as decodeRun, type Progress, type Run} from '../api/run';
 import {type Summary, summary} from '../api/summary';
 import {type Analysis, type Answer, analyses, answer} from '../api/tables';
 import {type Tracks, tracks} from '../api/tracks';
-import {Kept, LOADING, type Loaded, load, messageOf} from './loaded';
+import {askAgain, Kept, LOADING, type Loaded, load, messageOf} from './loaded';
+
+const AGAIN_MS = 1000;
 
 export const run = signal<Loaded<Run>>(LOADING);
 export const progress = signal<Progress | null>(null);
@@ -16,6 +26,11 @@ export const readyRun = computed<Run | null>(() =>
   run.value.state === 'ready' && run.value.value.state === 'ready' ? run.value.value : null,
 );
 
+// What leads from times since the first recording of the run began to those of the run.
+export const recordedOffset = computed<bigint>(
+  () => readyRun.value?.time?.recorded_offset_ns ?? 0n,
+);
+
 // The folder below which another run can be chosen.
 export const root = computed<string | null>(() =>
   run.value.state === 'ready' ? run.value.value.root : null,
@@ -23,16 +38,28 @@ export const root = computed<string | null>(() =>
 
 export async function fetchRun(): Promise<void> {
   try {
-    const found = await getJson(decodeRun, 'api/run');
+    const found = await getNow(decodeRun, 'api/run');
     setVersion(found.state === 'ready' ? found.version : '');
     progress.value = found.progress;
     run.value = {state: 'ready', value: found};
     if (found.state === 'loading') watch();
+    else isBeingRead.value = false;
+    if (found.state === 'ready') askAgain();
     document.title = found.state === 'none' ? 'stepscope' : `${titleOf(found)} · stepscope`;
   } catch (error) {
+    // As many as may be are being read already: one of them will be done.
+    if (error instanceof ServerError && error.code === 'busy') {
+      setTimeout(() => void fetchRun(), AGAIN_MS);
+      return;
+    }
     run.value = {state: 'failed', message: messageOf(error)};
   }
 }
+
+// The server closed the run and reads it again: how far it is, then what was asked for.
+effect(() => {
+  if (isBeingRead.value) void fetchRun();
+});
 
 export function titleOf(found: Run): string {
   const names = found.paths.map((path) => path.replace(/\/+$/, '').split('/').pop() ?? path);

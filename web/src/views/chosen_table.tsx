@@ -5,6 +5,7 @@ import {refine, route} from '../state/route';
 import {answerOf, descriptors} from '../state/run';
 import {optionsOf, Settings} from './ask';
 import {Drawn} from './charts/drawn';
+import {remarksOf} from './remarks';
 import {Empty, Remarks, When} from './states';
 import {DataTable} from './table';
 
@@ -12,6 +13,7 @@ export interface Choice {
   id: string; // in the address
   table: string;
   title: string;
+  about?: string; // where its rows are not what the page is about
   columns?: readonly string[];
   // Where another analysis groups the same work: its name, and what differs from its own settings.
   analysis?: string;
@@ -71,7 +73,7 @@ function Chosen({
       <div class="head">
         <div>
           <h1>{title}</h1>
-          <p>{about}</p>
+          <p>{by.about ?? about}</p>
         </div>
         {choices.length > 1 && (
           <div class="segments" role="group" aria-label="Grouped">
@@ -80,7 +82,7 @@ function Chosen({
                 type="button"
                 key={choice.id}
                 aria-pressed={choice === by}
-                onClick={() => refine({group: choice.id})}
+                onClick={() => refine({group: choice.id, filter: null})}
               >
                 {choice.title}
               </button>
@@ -96,21 +98,20 @@ function Chosen({
 
 function Body({answer, by}: {answer: Answer; by: Choice}) {
   const table = tableOf(answer, by.table);
+  const remarks = remarksOf(answer.remarks, by.table);
   const {params} = route.value;
   return (
     <div class="stack">
-      <Remarks texts={answer.remarks} />
+      <Remarks texts={remarks} />
       {table === undefined || table.rows.length === 0 ? (
         <section class="card" aria-label={by.title}>
           <Empty title="Nothing to show">
-            {answer.remarks.length > 0
-              ? 'The note above says why.'
-              : 'This run has nothing of this kind.'}
+            {remarks.length > 0 ? 'The note above says why.' : 'This run has nothing of this kind.'}
           </Empty>
         </section>
       ) : (
         <section class="card" aria-label={by.title}>
-          <Drawn table={table} {...(by.value ? {value: by.value} : {})} />
+          <Drawn table={table} few {...(by.value ? {value: by.value} : {})} />
           <DataTable
             key={by.id}
             table={table}

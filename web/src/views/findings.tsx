@@ -120,6 +120,8 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
   const measured = finding.measured;
   const unit = UNITS[measured?.unit ?? ''] ?? '';
   const whole = measured?.whole_ns ?? 0;
+  // What the gain is a part of: the same step in the heading and in the text below it.
+  const base = whole > 0 ? whole : step;
   return (
     <details class={`finding ${finding.level}`} open={open}>
       <summary>
@@ -133,7 +135,7 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
             {gain.low_ns > 0
               ? `−${durationText(gain.low_ns)} to −${durationText(gain.high_ns)}`
               : `up to −${durationText(gain.high_ns)}`}
-            {step !== null && step > 0 && <i>{` of ${durationText(step)} a step`}</i>}
+            {base !== null && base > 0 && <i>{` of ${durationText(base)} a step`}</i>}
           </span>
         )}
       </summary>
@@ -142,10 +144,9 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
           <p>
             <Prose text={finding.detail} />
           </p>
-          {gain !== null && gain.high_ns > 0 && step !== null && (
+          {gain !== null && gain.high_ns > 0 && base !== null && (
             <p class="soft small numbers what-it-brings">
-              Gain:{' '}
-              <b>{gainText(gain, finding.remaining_gain_per_step, whole > 0 ? whole : step)}</b>
+              Gain: <b>{gainText(gain, finding.remaining_gain_per_step, base)}</b>
             </p>
           )}
           {measured !== null && (

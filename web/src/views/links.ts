@@ -1,7 +1,9 @@
 // From a number to what it is about: a row of a table, or a piece of evidence, leads to the place
 // in the timeline.
 import {numberAt, type Row, type Table, valueAt} from '../api/tables';
+import {isOfRecording} from '../render/cells';
 import {href} from '../state/route';
+import {readyRun} from '../state/run';
 
 export interface Link {
   href: string;
@@ -39,6 +41,18 @@ function stretchLink(table: Table, row: Row, rank: number): Link | null {
   };
 }
 
+// What was recorded at a moment, which stands in the timeline, too.
+function momentLink(table: Table, row: Row): Link | null {
+  const offset = readyRun.peek()?.time?.recorded_offset_ns ?? null;
+  const at = row[table.shape.columns.findIndex(isOfRecording)];
+  if (offset === null || (typeof at !== 'number' && typeof at !== 'bigint')) return null;
+  const length = LENGTHS.map((name) => numberAt(table, row, name)).find((value) => value !== null);
+  return {
+    href: href('timeline', {at: `${BigInt(at) + offset}.${length ?? 0}`}),
+    about: 'shows this moment in the timeline',
+  };
+}
+
 // Columns that hold names as they stand in the trace.
 const NAMES = new Set([
   'name',
@@ -55,6 +69,8 @@ const NAMES = new Set([
 ]);
 
 export function evidenceLink(table: Table, row: Row): Link | null {
+  const moment = momentLink(table, row);
+  if (moment !== null) return moment;
   const rank = numberAt(table, row, 'rank');
   const window = numberAt(table, row, 'window') ?? 0;
   const event = numberAt(table, row, 'event') ?? numberAt(table, row, 'ordinal');

@@ -5,16 +5,10 @@ import {href} from '../state/route';
 import {answerOf, descriptors, readyRun, summaryOf} from '../state/run';
 import {FindingsCard} from './findings';
 import {NotesCard} from './notes';
-import {
-  GpuCard,
-  MachineCard,
-  RanksCard,
-  RecordedCard,
-  StepTimesCard,
-  WhereCard,
-} from './overview_cards';
+import {GpuCard, MachineCard, RanksCard, RecordedCard, WhereCard} from './overview_cards';
 import {Facts} from './overview_facts';
 import {Empty, When} from './states';
+import {StepTimesCard} from './step_times';
 
 export function OverviewPage() {
   const run = readyRun.value!;

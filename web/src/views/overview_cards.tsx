@@ -1,46 +1,48 @@
 // The cards of the overview, each drawn from one answer.
 import type {Summary} from '../api/summary';
 import {type Answer, columnIndex, numberAt, type Table, tableOf, valueAt} from '../api/tables';
-import {cellText} from '../render/cells';
 import {seriesColours} from '../render/colours';
 import {bytesText, durationText, numberText, shareText} from '../render/numbers';
-import {go, href} from '../state/route';
+import {drawnRanks, drawnText, slowestRank} from '../render/ranks';
+import {href} from '../state/route';
 import {summaryOf} from '../state/run';
 import {Bars, Legend} from './charts/bars';
 import {Columns} from './charts/columns';
 import {CopyButtons} from './copy_buttons';
-import {FactList} from './fact_list';
 import {DataTable} from './table';
 
 const RANKS_SHOWN = 8;
 
-function columnOf(table: Table, name: string) {
+export function columnOf(table: Table, name: string) {
   return table.shape.columns[columnIndex(table.shape, name)];
+}
+
+export function ranksOf(table: Table): (number | null)[] {
+  return [...new Set(table.rows.map((row) => numberAt(table, row, 'rank')))];
 }
 
 function stackedLines(
   table: Table,
   names: readonly string[],
   label: (row: Table['rows'][number]) => string,
-  whole: boolean,
+  ranks: readonly (number | null)[],
 ) {
   const colours = seriesColours(names);
-  return table.rows.slice(0, RANKS_SHOWN).map((row) => {
+  const drawn = table.rows.filter((row) => ranks.includes(numberAt(table, row, 'rank')));
+  return drawn.map((row) => {
     const sum = names.reduce((total, name) => total + (numberAt(table, row, name) ?? 0), 0);
     return {
       label: label(row),
-      text: whole ? '' : durationText(sum),
+      text: durationText(sum),
       parts: names.map((name, i) => {
         const value = numberAt(table, row, name) ?? 0;
         const title = name.replace(/_(ns|share)$/, '').replaceAll('_', ' ');
-        const amount = whole
-          ? shareText(value)
-          : `${durationText(value)} · ${shareText(sum > 0 ? value / sum : 0)}`;
+        const share = sum > 0 ? value / sum : 0;
         return {
           name: title,
-          value: whole ? value : sum > 0 ? value / sum : 0,
+          value: share,
           colour: colours[i]!,
-          text: `${amount}\n${columnOf(table, name)?.about ?? ''}`,
+          text: `${durationText(value)} · ${shareText(share)}\n${columnOf(table, name)?.about ?? ''}`,
         };
       }),
     };
@@ -48,7 +50,7 @@ function stackedLines(
 }
 
 // What the report says behind titles that are about traced steps alone.
-function OfTraced() {
+export function OfTraced() {
   const first = summaryOf().value;
   if (first.state !== 'ready' || first.value.traced_mark === null) return null;
   return <span class="of-traced">{first.value.traced_mark}</span>;
@@ -60,13 +62,22 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
   const parts = tableOf(steps, 'parts');
   const gpuParts = ['compute_ns', 'exposed_communication_ns', 'exposed_memory_ns', 'idle_ns'];
   const hasGpu = gpu?.rows.some((row) => numberAt(gpu, row, 'idle_ns') !== null) === true;
-  const ranks =
-    parts === undefined ? [] : [...new Set(parts.rows.map((row) => numberAt(parts, row, 'rank')))];
+  const ranks = parts === undefined ? [] : ranksOf(parts);
   const names =
     parts === undefined
       ? []
       : [...new Set(parts.rows.map((row) => String(valueAt(parts, row, 'part'))))];
   const colours = seriesColours(names);
+  const slowest = slowestRank(steps);
+  const ofGpus = gpu === undefined ? [] : ranksOf(gpu);
+  const drawn = drawnRanks(ranks.length > 0 ? ranks : ofGpus, slowest, RANKS_SHOWN);
+  const text = drawnText(drawn, Math.max(ranks.length, ofGpus.length), slowest);
+  const left = text !== null && (
+    <>
+      {` ${text} `}
+      <a href={href(hasGpu ? 'ask/temporal-breakdown' : 'ask/steps')}>All of them</a>
+    </>
+  );
   const shareOf = (rank: number | null, name: string) => {
     const row = parts?.rows.find(
       (each) => numberAt(parts, each, 'rank') === rank && valueAt(parts, each, 'part') === name,
@@ -84,7 +95,10 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
       </h2>
       {gpu !== undefined && hasGpu && (
         <>
-          <p>The wall time of the steps as each GPU spends it. Idle: it has nothing to do.</p>
+          <p>
+            The wall time of the steps as each GPU spends it. Idle: it has nothing to do.
+            {left}
+          </p>
           <Bars
             label="GPU time of the steps"
             whole={1}
@@ -92,7 +106,7 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
               gpu,
               gpuParts,
               (row) => `rank ${numberAt(gpu, row, 'rank')}`,
-              false,
+              drawn,
             )}
           />
           <Legend
@@ -109,11 +123,12 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
         <>
           <h3 class="sub">
             The average step, every moment counted once, for the first part that applies
+            {!hasGpu && left}
           </h3>
           <Bars
             label="Parts of the average step"
             whole={1}
-            lines={ranks.slice(0, RANKS_SHOWN).map((rank) => ({
+            lines={drawn.map((rank) => ({
               label: `rank ${rank}`,
               text: durationText(
                 Math.round(names.reduce((sum, name) => sum + shareOf(rank, name).mean, 0)),
@@ -221,95 +236,6 @@ export function GpuCard({overview}: {overview: Answer}) {
         <CopyButtons table={devices} of="what is known of each GPU" />
       </div>
     </section>
-  );
-}
-
-export function StepTimesCard({steps}: {steps: Answer}) {
-  const each = tableOf(steps, 'steps');
-  const times = tableOf(steps, 'times');
-  if (each === undefined || each.rows.length === 0) return null;
-  const ranks = [...new Set(each.rows.map((row) => numberAt(each, row, 'rank')))];
-  const names = each.shape.drawing?.y ?? ['step_ns'];
-  const colours = seriesColours(names);
-  const time = times?.rows[0];
-  return (
-    <section class="card w12" aria-label="Step times">
-      <div class="card-head">
-        <div>
-          <h2>
-            Step times
-            <OfTraced />
-          </h2>
-          <p>
-            {ranks.length > 1 ? `Rank ${ranks[0]} of ${ranks.length}. ` : ''}
-            How long each step took, until the GPU work it started had ended. Click one to see it in
-            the timeline.
-          </p>
-        </div>
-        {times !== undefined && time !== undefined && (
-          <FactList
-            look="figures"
-            facts={(
-              [
-                ['mean', 'mean_ns', ''],
-                ['median', 'median_ns', ''],
-                ['95th percentile', 'p95_ns', ''],
-                ['throughput', 'steps_per_second', 'steps'],
-              ] as const
-            ).map(([title, name, of]) => ({
-              name: title,
-              value: cellText(columnOf(times, name)!, valueAt(times, time, name)).replace(
-                ' /',
-                ` ${of}/`,
-              ),
-              about: columnOf(times, name)?.about,
-            }))}
-          />
-        )}
-      </div>
-      <StepColumns table={each} rank={ranks[0] ?? null} names={names} colours={colours} />
-      <Legend
-        items={names.map((name, i) => ({
-          name: name.replace('_ns', '').replaceAll('_', ' '),
-          colour: colours[i]!,
-          tip: columnOf(each, name)?.about ?? '',
-        }))}
-      />
-      <div class="card-tools tools">
-        <CopyButtons table={each} of="the steps of all ranks" />
-      </div>
-    </section>
-  );
-}
-
-function StepColumns({
-  table,
-  rank,
-  names,
-  colours,
-}: {
-  table: Table;
-  rank: number | null;
-  names: readonly string[];
-  colours: readonly string[];
-}) {
-  const rows = table.rows.filter((row) => numberAt(table, row, 'rank') === rank);
-  return (
-    <Columns
-      label="Time of each step by part"
-      unit="ns"
-      names={rows.map((row) => `step ${numberAt(table, row, 'step') ?? '–'}`)}
-      parts={names.map((name, i) => ({
-        name: name.replace('_ns', '').replaceAll('_', ' '),
-        colour: colours[i]!,
-        values: rows.map((row) => numberAt(table, row, name) ?? 0),
-      }))}
-      onPick={(i) =>
-        go('timeline', {
-          step: `${rank}.${numberAt(table, rows[i], 'window') ?? 0}.${numberAt(table, rows[i], 'step')}`,
-        })
-      }
-    />
   );
 }
 

@@ -47,8 +47,15 @@ function figures(run: Run, first: Summary): Fact[] {
   if (first.recorded_steps !== null) say('Steps', first.recorded_steps, line('Steps'));
   if (first.traced_steps !== null)
     say('Traced steps', first.traced_steps, line('Traced steps') ?? line('Steps'));
-  if (run.info!.run.ranks > 0)
-    say('Ranks', countText(run.info!.run.ranks), 'training processes in these files');
+  const {ranks, world_size: world} = run.info!.run;
+  if (ranks > 0) {
+    const some = world !== null && world > ranks;
+    say(
+      'Ranks',
+      some ? `${countText(ranks)} of ${countText(world)}` : countText(ranks),
+      `training processes in these files${some ? `: ${line('Run') ?? ''}` : ''}`,
+    );
+  }
   if (first.length_ns > 0)
     say('Length', durationText(first.length_ns), `Recorded ${line('Recorded') ?? ''}`);
   if (run.info!.run.events > 0) say('Events', countText(run.info!.run.events), 'of all kinds');

@@ -2,12 +2,12 @@
 // then energy, steps, ranges and log lines, by the analyses that answer it; those that this program
 // does not have are not there.
 import {type Analysis, type Answer, type Table, tableOf} from '../api/tables';
-import {tableTitle} from '../render/cells';
+import {onTimeline, tableTitle} from '../render/cells';
 import {seriesColours} from '../render/colours';
 import {isOverTime, timeCurves} from '../render/over_time';
 import {LOADING, type Loaded} from '../state/loaded';
 import {href} from '../state/route';
-import {answerOf, descriptors, readyRun} from '../state/run';
+import {answerOf, descriptors, readyRun, recordedOffset} from '../state/run';
 import {Drawn} from './charts/drawn';
 import {Lines} from './charts/lines';
 import {CopyButtons} from './copy_buttons';
@@ -123,7 +123,7 @@ function OverTime({all}: {all: readonly Analysis[]}) {
 }
 
 function Curves({table, title}: {table: Table; title: string}) {
-  const {x, names, values} = timeCurves(table);
+  const {x, names, values} = timeCurves(onTimeline(table, recordedOffset.value));
   const y = table.shape.drawing!.y[0]!;
   const colours = seriesColours(names);
   return (

@@ -14,14 +14,17 @@ import {useMemo, useState} from 'preact/hooks';
 import type {Cell, Row, Table} from '../api/tables';
 import {
   cellText,
+  columnAbout,
   columnTitle,
-  firstInstant,
   isNumber,
   shortName,
-  sinceFirst,
+  sinceZero,
+  type Zero,
+  zeroOf,
 } from '../render/cells';
 import {counted, durationText} from '../render/numbers';
 import {refine, route} from '../state/route';
+import {recordedOffset} from '../state/run';
 import {sortOf, withSort} from '../state/sorting';
 import {CopyButtons} from './copy_buttons';
 import {Cut} from './cut';
@@ -111,7 +114,8 @@ export function DataTable({
   const layout = useMemo(() => layOut(table, chosen), [table, chosen]);
   const columns = all ? layout.all : layout.first;
   const {rows, heads} = useModel(table, columns, typed);
-  const first = useMemo(() => firstInstant(table), [table]);
+  const recorded = recordedOffset.value;
+  const zero = useMemo(() => zeroOf(table, recorded), [table, recorded]);
   const hasText = table.shape.columns.some((column) => column.type === 'text');
   const rooms = useMemo(() => roomsForNames(table, columns), [table, columns]);
   const name = caption ?? table.shape.about;
@@ -129,8 +133,8 @@ export function DataTable({
           {typed === ''
             ? counted(rows.length, 'row')
             : `${rows.length} of ${counted(table.rows.length, 'row')}`}
-          {first !== 0n &&
-            ` · instants count from the first (${durationText(Number(first))} on the recording's own clock)`}
+          {zero.first !== 0n &&
+            ` · instants count from the first (${durationText(Number(zero.first))} on the recording's own clock)`}
         </span>
         {hasText && table.rows.length > 8 && (
           <input
@@ -168,7 +172,7 @@ export function DataTable({
                   >
                     <button
                       type="button"
-                      data-tip={column.about}
+                      data-tip={columnAbout(column)}
                       onClick={() => heads[at]!.toggleSorting()}
                     >
                       {columnTitle(column)}
@@ -190,7 +194,7 @@ export function DataTable({
                     table={table}
                     row={row}
                     at={i}
-                    first={first}
+                    zero={zero}
                     depth={layout.depth}
                     leads={i === layout.lead}
                     linked={i === layout.linked}
@@ -220,16 +224,16 @@ interface DataCellProps {
   table: Table;
   row: Row;
   at: number;
-  first: bigint;
+  zero: Zero;
   depth: number;
   leads: boolean;
   linked: boolean; // leads to the timeline
   room: number | undefined; // for long names, as a share of the table
 }
 
-function DataCell({table, row, at, first, depth, leads, linked, room}: DataCellProps) {
+function DataCell({table, row, at, zero, depth, leads, linked, room}: DataCellProps) {
   const column = table.shape.columns[at]!;
-  const value = sinceFirst(column, row[at] ?? null, first);
+  const value = sinceZero(column, row[at] ?? null, zero);
   const text = cellText(column, value);
   if (column.unit === 'share' && typeof value === 'number') {
     const width = `${Math.min(Math.max(value, 0), 1) * 100}%`;
@@ -243,9 +247,10 @@ function DataCell({table, row, at, first, depth, leads, linked, room}: DataCellP
     );
   }
   const link = linked && value !== null ? evidenceLink(table, row) : null;
-  if (column.unit === 'number' && isNumber(column)) {
+  if (isNumber(column)) {
+    const nothing = link === null && (value === 0 || value === null);
     return (
-      <td>
+      <td class={column.unit === 'number' ? undefined : `n${nothing ? ' zero' : ''}`}>
         {link === null ? (
           text
         ) : (
@@ -255,9 +260,6 @@ function DataCell({table, row, at, first, depth, leads, linked, room}: DataCellP
         )}
       </td>
     );
-  }
-  if (isNumber(column)) {
-    return <td class={`n${value === 0 || value === null ? ' zero' : ''}`}>{text}</td>;
   }
   const name = typeof value === 'string' ? <Cut text={shortName(text)} /> : text;
   const indent = leads && depth >= 0 ? Number(row[depth] ?? 0) : 0;

@@ -1,7 +1,7 @@
 // Which columns of a table are shown, as the command line chooses them: numbers that name something
 // and never change are said once, columns without any value are left out, the first text leads.
 import type {Table} from '../api/tables';
-import {shortName} from '../render/cells';
+import {isOfRecording, shortName} from '../render/cells';
 
 const FIRST = 9;
 
@@ -10,7 +10,7 @@ export interface Layout {
   first: number[];
   all: number[];
   lead: number; // the column that says what a row is
-  linked: number; // the column that leads to the timeline: that one, or the number of a step
+  linked: number; // the column that leads to the timeline: a moment, the lead, the number of a step
   depth: number; // the column that indents it; -1: none
 }
 
@@ -37,7 +37,9 @@ export function layOut(table: Table, chosen?: readonly string[]): Layout {
   if (all.length === 0) all.push(...lifted.splice(0));
   const wanted = chosen?.map((name) => columns.findIndex((column) => column.name === name));
   const first = wanted ? wanted.filter((i) => all.includes(i)) : all.slice(0, FIRST);
-  const linked = lead >= 0 ? lead : columns.findIndex((column) => column.name === 'step');
+  const moment = columns.findIndex(isOfRecording);
+  const step = columns.findIndex((column) => column.name === 'step');
+  const linked = moment >= 0 ? moment : lead >= 0 ? lead : step;
   return {lifted, first, all, lead, linked, depth: isTree ? depth : -1};
 }
 

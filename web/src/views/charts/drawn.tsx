@@ -2,8 +2,9 @@
 // that knows nothing of an analysis still draws it.
 import {useMemo} from 'preact/hooks';
 import {columnIndex, type Drawing, numberAt, type Row, type Table, valueAt} from '../../api/tables';
-import {cellText, columnTitle, figureText, shortName} from '../../render/cells';
+import {cellText, columnTitle, figureText, onTimeline, shortName} from '../../render/cells';
 import {seriesColours} from '../../render/colours';
+import {recordedOffset} from '../../state/run';
 import {type BarLine, Bars, Legend} from './bars';
 import {Columns} from './columns';
 import {Flame} from './flame';
@@ -11,6 +12,7 @@ import {Lines} from './lines';
 
 const MOST_BARS = 8;
 const MOST_GROUPS = 4;
+const FEW_GROUPS = 2;
 const MOST_POINTS = 4000;
 
 interface Group {
@@ -39,10 +41,13 @@ interface DrawnProps {
   table: Table;
   causes?: boolean;
   value?: string; // what a tree is as wide as, where it may be several things
+  few?: boolean; // of many groups the first alone: what follows is more to the point
 }
 
-export function Drawn({table, causes = false, value}: DrawnProps) {
-  const drawing = table.shape.drawing;
+export function Drawn({table: given, causes = false, value, few = false}: DrawnProps) {
+  const drawing = given.shape.drawing;
+  const offset = recordedOffset.value;
+  const table = useMemo(() => onTimeline(given, offset), [given, offset]);
   const found = useMemo(() => (drawing === null ? [] : groups(table, drawing)), [table, drawing]);
   if (drawing === null || drawing.parts !== '') return null;
   // Nothing but zeros is an empty frame; the table says it in less room.
@@ -51,16 +56,21 @@ export function Drawn({table, causes = false, value}: DrawnProps) {
   if (drawing.chart === 'bars' && drawing.y.length === 1 && found.every(isLone)) return null;
   const isThere = (row: Row) => drawing.y.some((name) => (numberAt(table, row, name) ?? 0) !== 0);
   if (!table.rows.some(isThere)) return null;
+  const most = !few ? MOST_GROUPS : found.length > FEW_GROUPS ? 1 : FEW_GROUPS;
   return (
     <>
-      {found.slice(0, MOST_GROUPS).map((group) => (
+      {found.slice(0, most).map((group) => (
         <figure key={group.name}>
           {found.length > 1 && <figcaption class="soft small">{shortName(group.name)}</figcaption>}
           <OneChart table={group.table} drawing={drawing} causes={causes} value={value} />
         </figure>
       ))}
-      {found.length > MOST_GROUPS && (
-        <p class="soft small">{`The first ${MOST_GROUPS} of ${found.length} are drawn; the table has all.`}</p>
+      {found.length > most && (
+        <p class="soft small">
+          {most === 1
+            ? `Drawn is ${found[0]!.name}, one of ${found.length}; the table has all.`
+            : `The first ${most} of ${found.length} are drawn; the table has all.`}
+        </p>
       )}
     </>
   );

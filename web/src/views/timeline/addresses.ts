@@ -31,8 +31,15 @@ export function eventIdOf(params: Params): EventId | null {
   return {rank: Number(found[1]), window: Number(found[2]), ordinal: Number(found[3])};
 }
 
-// "rank.window.start.length" in the time of the window, as time of the run.
+// "rank.window.start.length" in the time of the window, or "start.length" in that of the run, as time
+// of the run.
 export function placeOf(text: string): View | null {
+  const own = /^(-?\d+)\.(\d+)$/.exec(text);
+  if (own !== null) {
+    const start = Number(own[1]);
+    const from = Math.max(start, 0);
+    return {from, to: Math.max(start + Number(own[2]), from + 1)};
+  }
   const found = /^(\d+)\.(\d+)\.(-?\d+)\.(\d+)$/.exec(text);
   const time = readyRun.peek()?.time;
   if (found === null || time === null || time === undefined) return null;

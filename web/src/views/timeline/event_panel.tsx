@@ -2,6 +2,7 @@
 import type {EventDetails, EventRef} from '../../api/tracks';
 import {KIND_TEXT} from '../../render/colours';
 import {countText, durationText} from '../../render/numbers';
+import {instantText} from '../../render/scale';
 import {copy} from '../../state/copying';
 import {refine} from '../../state/route';
 import {type Fact, FactList} from '../fact_list';
@@ -19,7 +20,7 @@ export function EventPanel({details, goTo, close}: Props) {
   say('Duration', durationText(details.duration_ns));
   say(
     'Starts at',
-    durationText(details.start_ns),
+    instantText(details.start_ns, details.duration_ns),
     `${details.start_ns.toLocaleString('en')} ns since the start of the run`,
   );
   if (details.self_ns !== null)
@@ -108,6 +109,14 @@ function valueText(value: unknown): string {
 
 function Arguments({details}: {details: EventDetails}) {
   const entries = Object.entries(details.arguments ?? {});
+  if (details.text_lost !== null) {
+    return (
+      <>
+        <h3>Arguments</h3>
+        <p class="soft small">{`They stand in the file, which cannot be read again: ${details.text_lost}.`}</p>
+      </>
+    );
+  }
   if (entries.length === 0 && details.text === null) return null;
   return (
     <>

@@ -2,7 +2,7 @@
 // event, a stretch of time, or the hits of a search.
 import {type Signal, useSignal, useSignalEffect} from '@preact/signals';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {getJson} from '../../api/http';
+import {getJson, ServerError} from '../../api/http';
 import {
   type EventDetails,
   type EventRef,
@@ -12,11 +12,11 @@ import {
 } from '../../api/tracks';
 import {RULER} from '../../render/frame';
 import {closedAtFirst, groupInView, HEADING, type Layout} from '../../render/layout';
-import type {View} from '../../render/scale';
+import {isMoment, type View} from '../../render/scale';
 import {returns} from '../../state/connection';
 import {copy, say, tableCsv, tableJson} from '../../state/copying';
 import {messageOf} from '../../state/loaded';
-import {refine, route} from '../../state/route';
+import {href, refine, route} from '../../state/route';
 import {readyRun, tracksOf} from '../../state/run';
 import {theme} from '../../state/theme';
 import {Empty, When} from '../states';
@@ -24,10 +24,13 @@ import {eventIdOf, placeOf, stepStretch, stretchOf, viewOf} from './addresses';
 import {EventPanel} from './event_panel';
 import {Hover} from './hover';
 import {LegendPanel} from './legend_panel';
+import {type Missing, MissingPanel, notAnEvent, notAPlace, notAStep} from './missing_panel';
 import {SearchPanel} from './search_panel';
 import {Stage, type Under} from './stage';
 import {namesTable} from './statistics_table';
 import {StretchPanel} from './stretch_panel';
+
+const MOMENTS = 200; // of the run, on either side of what has no length
 
 export function TimelinePage() {
   return (
@@ -35,7 +38,9 @@ export function TimelinePage() {
       {(tracks) =>
         tracks.tracks.length === 0 ? (
           <Empty title="There is nothing to draw over time">
-            These files hold no trace and no recording; a memory snapshot has its own questions.
+            These files hold no trace and no recording. A memory snapshot has{' '}
+            <a href={href('ask/memory-timeline')}>what is in memory over time</a> and{' '}
+            <a href={href('ask')}>questions of its own</a>.
           </Empty>
         ) : (
           <Timeline tracks={tracks} />
@@ -80,7 +85,9 @@ function Timeline({tracks}: {tracks: Tracks}) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => closedAtFirst(tracks.tracks));
   const [chosen, setChosen] = useState<EventDetails | null>(null);
   const [legend, setLegend] = useState(false);
+  const [missing, setMissing] = useState<Missing | null>(null);
   const under = useSignal<Under | null>(null);
+  const entered = useSignal<string | null>(null);
   const pinned = useSignal('');
   const {params} = route.value;
   const stretch = stretchOf(params);
@@ -143,9 +150,13 @@ function Timeline({tracks}: {tracks: Tracks}) {
   // An event in the address is fetched, chosen and brought into view.
   useEffect(() => {
     const id = eventIdOf(params);
-    if (id === null) {
+    const forget = () => {
       setChosen(null);
       stage.current?.choose(null);
+    };
+    setMissing(id === null && params.event ? notAnEvent(params.event) : null);
+    if (id === null) {
+      forget();
       return;
     }
     const asked = new AbortController();
@@ -162,28 +173,34 @@ function Timeline({tracks}: {tracks: Tracks}) {
         else stage.current?.showRow(details);
       },
       (error: unknown) => {
-        if (!asked.signal.aborted) say(messageOf(error));
+        if (asked.signal.aborted) return;
+        if (error instanceof ServerError && error.code === 'not_found') {
+          forget();
+          setMissing(notAnEvent(params.event!, error.message));
+        } else say(messageOf(error));
       },
     );
     return () => asked.abort();
   }, [params.event, returns.value]);
 
   // A stretch that a table or finding speaks of, with air around it.
-  const showStretch = (found: View | null, air: number) => {
-    if (found === null) {
-      say('This is not in the trace');
-      return;
-    }
-    const size = (found.to - found.from) * air;
+  const showStretch = (found: View | null, air: number, otherwise: Missing) => {
+    setMissing(found === null ? otherwise : null);
+    if (found === null) return;
+    // A moment, such as that of a log line, has no width of its own.
+    const least = isMoment(found.to - found.from) ? tracks.length_ns / MOMENTS : 0;
+    const size = Math.max((found.to - found.from) * air, least);
     stage.current?.show({from: found.from - size, to: found.to + size});
     refine({step: null, at: null, sel: `${Math.round(found.from)}-${Math.round(found.to)}`});
   };
   useEffect(() => {
     if (params.step !== undefined)
-      void stepStretch(params.step).then((found) => showStretch(found, 0.03));
+      void stepStretch(params.step).then((found) =>
+        showStretch(found, 0.03, notAStep(params.step!)),
+      );
   }, [params.step]);
   useEffect(() => {
-    if (params.at !== undefined) showStretch(placeOf(params.at), 4);
+    if (params.at !== undefined) showStretch(placeOf(params.at), 4, notAPlace(params.at));
   }, [params.at]);
 
   const goTo = (ref: EventRef) => {
@@ -245,13 +262,23 @@ function Timeline({tracks}: {tracks: Tracks}) {
 
   const length = readyRun.value?.time?.length_ns ?? tracks.length_ns;
   const panel =
-    query !== '' || chosen !== null || stretch !== null || legend ? (
+    query !== '' || chosen !== null || stretch !== null || legend || missing !== null ? (
       <aside class="panel" aria-label="Details">
+        {missing !== null && (
+          <MissingPanel
+            missing={missing}
+            close={() => {
+              setMissing(null);
+              refine({event: null, step: null, at: null});
+            }}
+          />
+        )}
         {query !== '' && (
           <SearchPanel
             query={query}
             rank={params.rank}
             short={chosen !== null}
+            entered={entered}
             goTo={goTo}
             close={() => refine({q: null, rank: null})}
           />
@@ -282,6 +309,9 @@ function Timeline({tracks}: {tracks: Tracks}) {
           aria-label="Search events by name"
           value={query}
           onInput={(event) => refine({q: event.currentTarget.value})}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') entered.value = event.currentTarget.value;
+          }}
         />
         <span class="grow" />
         {(['CSV', 'JSON'] as const).map((form) => (

@@ -1,10 +1,11 @@
 // Hits of a search: what they add up to, and each of them a click away; N and P go through them.
-import {useSignal} from '@preact/signals';
+import {type Signal, useSignal} from '@preact/signals';
 import {useEffect, useRef} from 'preact/hooks';
 import {getJson} from '../../api/http';
 import {type EventRef, type SearchResult, searchResult} from '../../api/tracks';
 import {shortName} from '../../render/cells';
 import {counted, countText, durationText} from '../../render/numbers';
+import {instantText} from '../../render/scale';
 import {returns} from '../../state/connection';
 import {LOADING, type Loaded, messageOf} from '../../state/loaded';
 import {refine} from '../../state/route';
@@ -17,13 +18,15 @@ interface Props {
   query: string;
   rank: string | undefined;
   short: boolean; // something else stands below it
+  entered: Signal<string | null>; // the text in the field when Enter was pressed there
   goTo: (ref: EventRef) => void;
   close: () => void;
 }
 
-export function SearchPanel({query, rank, short, goTo, close}: Props) {
+export function SearchPanel({query, rank, short, entered, goTo, close}: Props) {
   const result = useSignal<Loaded<SearchResult>>(LOADING);
   const at = useSignal(-1);
+  const answers = useRef(''); // the text that the result is of
   useEffect(() => {
     const asked = new AbortController();
     result.value = LOADING;
@@ -35,8 +38,9 @@ export function SearchPanel({query, rank, short, goTo, close}: Props) {
           {q: query, limit: 200, rank},
           asked.signal,
         );
-        result.value = {state: 'ready', value: found};
         at.value = -1;
+        answers.current = query;
+        result.value = {state: 'ready', value: found};
       } catch (error) {
         if (!asked.signal.aborted) result.value = {state: 'failed', message: messageOf(error)};
       }
@@ -46,21 +50,29 @@ export function SearchPanel({query, rank, short, goTo, close}: Props) {
       asked.abort();
     };
   }, [query, rank, returns.value]);
+  const move = (step: number) => {
+    const now = result.peek();
+    if (now.state !== 'ready' || now.value.hits.length === 0) return;
+    const last = now.value.hits.length - 1;
+    const next = at.value + step;
+    at.value = next < 0 ? last : next > last ? 0 : next;
+    goTo(now.value.hits[at.value]!);
+  };
+  // Who types fast presses Enter before the answer is there: it then leads to the first hit.
+  useEffect(() => {
+    if (result.value.state === 'loading' || answers.current !== query) return;
+    if (entered.value !== query) return;
+    entered.value = null;
+    move(1);
+  }, [result.value, entered.value, query]);
   useEffect(() => {
     const keys = (event: KeyboardEvent) => {
       const target = event.target;
-      const typing = target instanceof HTMLInputElement;
+      if (target instanceof HTMLInputElement) return;
       const key = event.key.toLowerCase();
-      const step = (typing ? key === 'enter' : key === 'n' || key === 'enter')
-        ? 1
-        : !typing && key === 'p'
-          ? -1
-          : 0;
-      const now = result.peek();
-      if (step === 0 || now.state !== 'ready' || now.value.hits.length === 0) return;
-      if (target instanceof HTMLButtonElement && key === 'enter') return;
-      at.value = (at.value + step + now.value.hits.length) % now.value.hits.length;
-      goTo(now.value.hits[at.value]!);
+      if (key === 'enter' && target instanceof HTMLButtonElement) return;
+      if (key === 'n' || key === 'enter') move(1);
+      else if (key === 'p') move(-1);
     };
     addEventListener('keydown', keys);
     return () => removeEventListener('keydown', keys);
@@ -119,7 +131,7 @@ export function SearchPanel({query, rank, short, goTo, close}: Props) {
                       }}
                     >
                       <PanelName name={hit.name} />
-                      <i class="numbers">{`rank ${hit.rank} · ${durationText(hit.start_ns)} · ${durationText(hit.duration_ns)}`}</i>
+                      <i class="numbers">{`rank ${hit.rank} · ${instantText(hit.start_ns, hit.duration_ns)} · ${durationText(hit.duration_ns)}`}</i>
                     </button>
                   </li>
                 ))}

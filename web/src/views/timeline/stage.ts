@@ -15,7 +15,7 @@ import {
 } from '../../render/layout';
 import {Motion} from '../../render/motion';
 import {type Palette, readPalette} from '../../render/palette';
-import {levelFor, nsAt, nsPerPixel, tileRange, type View} from '../../render/scale';
+import {levelFor, nsAt, nsPerPixel, tileRange, type View, viewAround} from '../../render/scale';
 import {TileCache, type TileKey} from '../../state/tiles';
 import {Controls} from './controls';
 
@@ -134,12 +134,7 @@ export class Stage {
 
   // Time and row of an event, with air around it.
   showEvent(ref: EventRef): void {
-    const around = Math.max(ref.duration_ns * 4, 2000);
-    const middle = ref.start_ns + ref.duration_ns / 2;
-    const size = this.motion.target.to - this.motion.target.from;
-    const fits = ref.duration_ns < size && ref.duration_ns > size / 200;
-    const wide = fits ? size : around;
-    this.show({from: middle - wide / 2, to: middle + wide / 2});
+    this.show(viewAround(ref.start_ns, ref.duration_ns, this.motion.target));
     this.showRow(ref);
   }
   showRow(ref: EventRef): void {

@@ -34,6 +34,24 @@ export function namesTable(found: Selection): Table {
   };
 }
 
+// Where a name means two things, such as a range of the code and its work on the GPU, what kind each
+// is. The recording itself spans all of it, and would lead the list without having done anything.
+export function namesOfWork(found: Selection): (Selection['names'][number] & {where: string})[] {
+  const work = found.names.filter((each) => each.kind !== 'profiler');
+  const seen = new Map<string, number>();
+  for (const {name} of work) seen.set(name, (seen.get(name) ?? 0) + 1);
+  return work.map((each) => ({
+    ...each,
+    where:
+      (seen.get(each.name) ?? 0) < 2 ? '' : (WHERE[each.kind] ?? each.kind.replaceAll('_', ' ')),
+  }));
+}
+
+const WHERE: Readonly<Record<string, string>> = {
+  annotation: 'on the host',
+  gpu_annotation: 'on the GPU',
+};
+
 const HITS = shape('hits', [
   ['name', 'text'],
   ['kind', 'text'],

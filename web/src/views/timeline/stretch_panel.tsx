@@ -4,15 +4,15 @@ import {getJson} from '../../api/http';
 import {type Selection, selection, type Tracks} from '../../api/tracks';
 import {CAUSE_TEXT, causeVariable, levelText} from '../../render/colours';
 import {counterText} from '../../render/frame';
-import {countText, durationText, shareText} from '../../render/numbers';
-import type {View} from '../../render/scale';
+import {counted, countText, durationText, shareText} from '../../render/numbers';
+import {instantText, isMoment, type View} from '../../render/scale';
 import {load} from '../../state/loaded';
 import {refine} from '../../state/route';
 import {Bars, Legend} from '../charts/bars';
 import {CopyButtons} from '../copy_buttons';
 import {When} from '../states';
 import {PanelName, PanelPart} from './panel';
-import {namesTable} from './statistics_table';
+import {namesOfWork, namesTable} from './statistics_table';
 
 export function StretchPanel({
   stretch,
@@ -35,7 +35,11 @@ export function StretchPanel({
   );
   return (
     <PanelPart
-      title={durationText(Math.round(stretch.to - stretch.from))}
+      title={
+        isMoment(stretch.to - stretch.from)
+          ? 'A moment'
+          : durationText(Math.round(stretch.to - stretch.from))
+      }
       kicker="Selected stretch"
       close={close}
     >
@@ -45,6 +49,7 @@ export function StretchPanel({
 }
 
 const MOST_LINES = 20;
+const MOST_NAMES = 40;
 
 function LogLines({found}: {found: Selection}) {
   return (
@@ -57,7 +62,7 @@ function LogLines({found}: {found: Selection}) {
         {found.lines.slice(0, MOST_LINES).map((line, i) => (
           <li key={i} class={line.level >= 40 ? 'bad-text' : undefined}>
             {line.text}
-            <i class="numbers">{`${levelText(line.level)} · rank ${line.rank} · ${durationText(line.time_ns)}`}</i>
+            <i class="numbers">{`${levelText(line.level)} · rank ${line.rank} · ${instantText(line.time_ns, found.to_ns - found.from_ns)}`}</i>
           </li>
         ))}
       </ul>
@@ -78,9 +83,11 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
   const causes = [...new Set(found.devices.flatMap((device) => Object.keys(device.causes)))].filter(
     (cause) => found.devices.some((device) => (device.causes[cause] ?? 0) > 0),
   );
+  const names = namesOfWork(found);
+  const moment = isMoment(found.to_ns - found.from_ns);
   return (
     <>
-      <p class="soft small numbers">{`from ${durationText(found.from_ns)} · ${countText(found.events)} events`}</p>
+      <p class="soft small numbers">{`${moment ? 'at' : 'from'} ${instantText(found.from_ns, found.to_ns - found.from_ns)} · ${counted(found.events, 'event')}`}</p>
       {found.lines.length > 0 && <LogLines found={found} />}
       {found.devices.length > 0 && (
         <>
@@ -90,7 +97,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
             whole={1}
             lines={found.devices.slice(0, 16).map((device) => ({
               label: `rank ${device.rank} · GPU ${device.device}`,
-              text: shareText(device.measured_ns > 0 ? device.busy_ns / device.measured_ns : 0),
+              text: `${shareText(device.measured_ns > 0 ? device.busy_ns / device.measured_ns : 0)} busy`,
               parts: [
                 {
                   name: 'busy',
@@ -120,13 +127,13 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
         </>
       )}
       <div class="names-head">
-        <h3>Who took the time</h3>
+        <h3>{moment ? 'What ran then' : 'Who took the time'}</h3>
         <span class="tools">
           <CopyButtons table={namesTable(found)} />
         </span>
       </div>
       <ul class="refs">
-        {found.names.slice(0, 40).map((each) => (
+        {names.slice(0, MOST_NAMES).map((each) => (
           <li key={each.name + each.kind}>
             <button
               type="button"
@@ -134,14 +141,19 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
               data-tip={`${each.name}\n${each.kind.replaceAll('_', ' ')} · in all ${durationText(each.total_ns)} · the longest ${durationText(each.longest_ns)}`}
             >
               <PanelName name={each.name} />
-              <i class="numbers">{`${countText(each.count)} × · ${durationText(each.self_ns)}`}</i>
+              {each.where !== '' && <span class="faint">{each.where}</span>}
+              <i class="numbers">
+                {`${countText(each.count)} ×${moment ? '' : ` · ${durationText(each.self_ns)}`}`}
+              </i>
             </button>
           </li>
         ))}
       </ul>
       <p class="faint small">
-        Times are those in which an event was the innermost of its row.
-        {found.names_count > 40 && ` The first 40 of ${countText(found.names_count)} names.`}
+        {!moment && 'Times are those in which an event was the innermost of its row.'}
+        {names.length < found.names.length && ' The recording itself is left out.'}
+        {found.names_count > MOST_NAMES &&
+          ` The first ${MOST_NAMES} of ${countText(found.names_count)} names.`}
       </p>
       {found.counters.length > 0 && (
         <>
