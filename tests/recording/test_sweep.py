@@ -207,6 +207,15 @@ def test_the_page_says_what_to_paste(sweeps: Sweeps) -> None:
     assert "4711" in text
 
 
+def test_files_do_not_keep_the_answer_from_the_terminal(sweeps: Sweeps) -> None:
+    sweeps.write(LOADER)
+    words = sweeps.words("target:make", "--num-workers=4", "--budget=6s", "--html=s.html")
+    done = sweeps.run(*words, "--csv=tables")
+    assert done.exit_status == 0, done.stderr.decode()
+    assert done.stdout.decode().startswith("num_workers=4 is the only setting that was measured")
+    assert (sweeps.folder / "s.html").exists() and (sweeps.folder / "tables").is_dir()
+
+
 def test_tables_are_written(sweeps: Sweeps) -> None:
     sweeps.write(LOADER)
     done = sweeps.run(
@@ -314,17 +323,63 @@ def test_a_target_that_hangs_when_imported_ends_with_the_budget(sweeps: Sweeps) 
 
 
 def test_a_budget_that_is_too_small_is_said(sweeps: Sweeps) -> None:
-    sweeps.write("import time\ntime.sleep(0.6)\n" + LOADER)
-    done = sweeps.run(*sweeps.words("target:make", "--budget=1s"))
+    # The first batch comes, and the budget ends before there is another.
+    sweeps.write(LOADER + "def slow(num_workers=0):\n    return Late()\n" + LATE)
+    done = sweeps.run(*sweeps.words("target:slow", "--budget=6s"))
     assert done.exit_status == 3
-    # Which of the two depends on how busy the machine is.
-    error = done.stderr.decode()
-    assert error.startswith(
-        (
-            "stepscope: the budget of 1.00 s ended before a setting could be measured: starting",
-            "stepscope: did not get beyond importing within 1 s: it hangs, or give more with",
-        )
+    assert done.stderr.decode().startswith(
+        "stepscope: the budget of 6.00 s ended before a setting could be measured: starting"
     )
+
+
+LATE = """
+class Late:
+    def __iter__(self):
+        yield 1
+        time.sleep(1000)
+"""
+
+
+def test_where_starting_is_slow_each_setting_has_a_trial(sweeps: Sweeps) -> None:
+    # Three starts fit into the budget, a fourth process that only looks does not.
+    sweeps.write("import time\ntime.sleep(6)\n" + LOADER)
+    done = sweeps.run(
+        *sweeps.words("target:make", "--num-workers=1,2,6", "--budget=26s", "--json")
+    )
+    assert done.exit_status == 0, done.stderr.decode()
+    answer = json.loads(done.stdout)
+    assert best(answer)["keywords"] == "num_workers=6"
+    assert best(answer)["not_tried"] == 0
+    assert [row["trials"] for row in answer["tables"]["settings"]] == [1, 1, 1]
+
+
+def test_nothing_is_claimed_of_settings_that_were_not_tried(sweeps: Sweeps) -> None:
+    sweeps.write("import time\ntime.sleep(4)\n" + LOADER)
+    words = sweeps.words("target:make", "--num-workers=1,2,6,7,8,9", "--budget=16s", "--csv=t")
+    began = time.monotonic()
+    done = sweeps.run(*words)
+    assert 12 < time.monotonic() - began < 24, "the budget is used"
+    assert done.exit_status == 0, done.stderr.decode()
+    text = done.stdout.decode()
+    assert "Paste" not in text and "Confidence" not in text
+    assert "not tried: a larger --budget" in text.splitlines()[0]
+    assert "is the fastest:" not in text
+    assert "not tried: the budget ended" in text
+    with (sweeps.folder / "t" / "loader-sweep.settings.csv").open() as file:
+        found = list(csv.DictReader(file))
+    assert len(found) == 6
+    assert found[0]["outcome"] in ("fastest tried", "not told apart")
+    with (sweeps.folder / "t" / "loader-sweep.best.csv").open() as file:
+        (named,) = csv.DictReader(file)
+    assert (int(named["tried"]) + int(named["not_tried"]), named["confidence"]) == (6, "")
+
+
+def test_a_target_that_makes_no_loader_is_said_though_starting_is_slow(sweeps: Sweeps) -> None:
+    sweeps.write("import time\ntime.sleep(3)\ndef five(num_workers=0): return 5\n")
+    done = sweeps.run(*sweeps.words("target:five", "--budget=5s"))
+    assert done.exit_status == 3
+    error = done.stderr.decode()
+    assert error.startswith("stepscope: target:five returned a int: it must return a DataLoader")
 
 
 def test_what_was_not_tried_in_time_is_said(sweeps: Sweeps) -> None:
@@ -348,7 +403,8 @@ def test_a_signal_shows_what_is_known(number: int, sweeps: Sweeps) -> None:
     out, err = process.communicate(timeout=30)
     assert process.returncode == 128 + number, err.decode()
     answer = json.loads(out)
-    assert rows(answer)[4]["outcome"] == "best"
+    assert rows(answer)[4]["outcome"] == "fastest tried"
+    assert rows(answer)[2]["outcome"] == "not tried: stopped before"
     assert any(remark.startswith("Stopped before") for remark in answer["remarks"])
     assert not _alive(int(mark.read_text())), "the trial went with it"
 
