@@ -31,9 +31,9 @@ struct TrialOutcome {
   std::int64_t peak_bytes = 0, shared_bytes = 0;
   double wall_s = 0;
   std::optional<double> import_s = {};  // until the target was there; nothing: it never was
-  bool is_wrong = false;    // the target is: no setting would do better
-  bool was_silent = false;  // it never came to a batch, and did not say why
-  bool was_cut = false;     // by a limit
+  bool is_wrong = false;                // the target is: no setting would do better
+  bool was_silent = false;              // it never came to a batch, and did not say why
+  bool was_cut = false;                 // by a limit
 };
 
 struct TrialLimits {

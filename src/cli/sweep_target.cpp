@@ -167,8 +167,7 @@ class Sweep {
   // False: there is no point in going on.
   bool try_one(analysis::LoaderRace& race, const analysis::NextTrial& next) {
     show(fmt::format("trial {}: {}", ++trials_, analysis::keywords_text(race.last().given)));
-    TrialOutcome outcome =
-        try_setting(runner_, race.last().given, takes_, next, limits_for(next));
+    TrialOutcome outcome = try_setting(runner_, race.last().given, takes_, next, limits_for(next));
     if (!takes_) {
       if (!outcome.import_s) {
         if (!context_.interrupt.stopped()) fail(outcome);
