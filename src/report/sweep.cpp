@@ -89,8 +89,9 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
   if (best.whole("tried") < 2) {
     const std::size_t runs = measured_rows(settings);
     if (runs > 1) {
-      return fmt::format("the {} runs have the same settings, so there is nothing to choose: {}, {}",
-                         runs, name, step);
+      return fmt::format(
+          "the {} runs have the same settings, so there is nothing to choose: {}, {}", runs, name,
+          step);
     }
     return fmt::format("{} is the only setting that was measured: {}{}", name, step, untried);
   }

@@ -343,9 +343,7 @@ class Late:
 def test_where_starting_is_slow_each_setting_has_a_trial(sweeps: Sweeps) -> None:
     # Three starts fit into the budget, a fourth process that only looks does not.
     sweeps.write("import time\ntime.sleep(6)\n" + LOADER)
-    done = sweeps.run(
-        *sweeps.words("target:make", "--num-workers=1,2,6", "--budget=26s", "--json")
-    )
+    done = sweeps.run(*sweeps.words("target:make", "--num-workers=1,2,6", "--budget=26s", "--json"))
     assert done.exit_status == 0, done.stderr.decode()
     answer = json.loads(done.stdout)
     assert best(answer)["keywords"] == "num_workers=6"

@@ -14,7 +14,7 @@ constexpr double kSureEnough = 0.975;            // it looks several times
 constexpr double kShortest = 0.3, kLongest = 3;  // seconds of a first trial
 constexpr double kFirstRound = 0.4;              // of the time for a stage
 constexpr double kHopeless = 2;                  // times the best
-constexpr double kQuickStart = 0.5;              // of what a trial usually takes
+constexpr double kQuickStart = 0.2;              // of what a trial took: the first is slow
 
 LoaderSettings meaningful(LoaderSettings settings) {
   const auto& workers = settings[LoaderSetting::kNumWorkers];
@@ -97,8 +97,8 @@ std::optional<NextTrial> LoaderRace::next(double left_s, double start_s) {
   // Better short trials of all that wait than long ones of some.
   const double seconds = std::max(kShortest, std::min(seconds_, left_s / waiting - start_s));
   // What was never tried may be the fastest: no answer is worth more than a look at it, so it is
-  // begun though only a quick start leaves time to measure. Starts vary, and nothing else is left to
-  // do with the time.
+  // begun though only a quick start leaves time to measure. Starts vary, and nothing else is left
+  // to do with the time.
   const bool is_first = !tried_[queue_.back()].is_measured();
   if (left_s < (is_first ? kQuickStart : 1) * (start_s + seconds)) return std::nullopt;
   last_ = queue_.back();

@@ -189,8 +189,8 @@ void add_best(base::Table& table, const Grouped& groups, const BestSetting& best
   const std::vector<TriedSetting>& settings = groups.settings;
   const std::vector<std::string> labels = setting_labels(settings);
   const bool by_sample = counts_samples(settings);
-  const auto measured = static_cast<std::size_t>(std::ranges::count_if(
-      settings, [](const TriedSetting& one) { return one.is_measured(); }));
+  const auto measured = static_cast<std::size_t>(
+      std::ranges::count_if(settings, [](const TriedSetting& one) { return one.is_measured(); }));
   const double time = score_of(settings[best.place], by_sample)->per_ns;
   const LoaderSettings& given = settings[best.place].given;
   const bool was_asked = given != LoaderSettings();

@@ -93,7 +93,8 @@ TEST(LoaderSweep, ClaimsNothingOfWhatWasNotTried) {
   EXPECT_THAT(outcomes(answer),
               ElementsAre("fastest tried", "slower", "not tried: the budget ended"));
   // What the others said of themselves is no difference to one that never did.
-  EXPECT_THAT(setting_labels(tried), ElementsAre("num_workers=2", "num_workers=0", "num_workers=6"));
+  EXPECT_THAT(setting_labels(tried),
+              ElementsAre("num_workers=2", "num_workers=0", "num_workers=6"));
 }
 
 TEST(LoaderSweep, JobsOfOneSettingAreItsTrials) {

@@ -226,8 +226,8 @@ std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
   }
   // Rounded down: nobody is certain, and further digits say nothing.
   constexpr double kMost = 1 - 1 / kConfidenceParts;
-  out.confidence = std::floor(std::clamp(1 - doubt, 0.0, kMost) * kConfidenceParts) /
-                   kConfidenceParts;
+  out.confidence =
+      std::floor(std::clamp(1 - doubt, 0.0, kMost) * kConfidenceParts) / kConfidenceParts;
   if (out.confidence < kToldApart) out.rivals = std::move(may_be_faster);
   return out;
 }
