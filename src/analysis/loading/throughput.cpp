@@ -183,10 +183,12 @@ struct JobPhase {
     ++ranks;
     sum += rate;
     samples_known &= sums.samples_known;
-    const double per_one = kSecond / static_cast<double>(sums.lengths.sum());
-    samples += per_one * static_cast<double>(sums.samples);
+    const auto per_second = [&](std::int64_t amount) {
+      return kSecond * static_cast<double>(amount) / static_cast<double>(sums.lengths.sum());
+    };
+    samples += per_second(sums.samples);
     batches_known &= sums.batches_known && sums.batches > 0;
-    batches += per_one * static_cast<double>(sums.batches);
+    batches += per_second(sums.batches);
   }
 };
 
