@@ -4,97 +4,19 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from program import ROOT, Outcome, Program, hear_interrupts
-from recorded_program import LAUNCHERS
-
-# A loader as torch's, without the seconds that importing torch takes: each batch takes 40 ms to
-# make, shared by the workers.
-LOADER = """
-import os, signal, sys, time
-
-class Loader:
-    def __init__(self, num_workers=0, batch_size=8, prefetch_factor=None, make=0.04, length=1000):
-        self.num_workers, self.batch_size, self.length = num_workers, batch_size, length
-        self.make = make / max(1, num_workers)
-
-    def __len__(self):
-        return self.length
-
-    def __iter__(self):
-        for _ in range(self.length):
-            time.sleep(self.make)
-            yield list(range(self.batch_size))
-
-def make(num_workers=0):
-    return Loader(num_workers), lambda batch: time.sleep(0.002)
-"""
-
-
-class Sweeps:
-    """Starts sweeps in a folder, as from a user's shell."""
-
-    def __init__(self, program: Program, folder: Path) -> None:
-        self._program, self.folder = program, folder
-
-    def write(self, text: str, name: str = "target.py") -> None:
-        (self.folder / name).write_text(text, encoding="utf-8")
-
-    def words(self, target: str, *more: str, python: str = sys.executable) -> list[str]:
-        return ["sweep", "dataloader", target, "--python", python, *more]
-
-    def environment(self, **more: str) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith((*LAUNCHERS, "STEPSCOPE"))}
-        kept.pop("PYTHONPATH", None)
-        return {**kept, "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", **more}
-
-    def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [self._program.path, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self.folder,
-            env=self.environment(**variables),
-            preexec_fn=hear_interrupts,
-        )
-
-    def run(self, *words: str, **variables: str) -> Outcome:
-        process = self.start(*words, **variables)
-        try:
-            out, err = process.communicate(timeout=180)
-        finally:
-            process.kill()
-        return Outcome(process.returncode, out, err)
-
-    def answer(self, target: str, *more: str, python: str = sys.executable) -> dict[str, Any]:
-        """The JSON of a sweep that succeeds."""
-        done = self.run(*self.words(target, "--json", *more, python=python))
-        assert done.exit_status == 0, done.stderr.decode()
-        answer: dict[str, Any] = json.loads(done.stdout)
-        assert answer["schema"] == "stepscope.sweep/1"
-        return answer
+from program import ROOT, Program
+from swept_loader import LOADER, Sweeps, best, rows
 
 
 @pytest.fixture
 def sweeps(program: Program, tmp_path: Path) -> Sweeps:
     return Sweeps(program, tmp_path)
-
-
-def rows(answer: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """By number of workers."""
-    return {row["num_workers"]: row for row in answer["tables"]["settings"]}
-
-
-def best(answer: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = answer["tables"]["best"][0]
-    return found
 
 
 # With torch.
@@ -309,84 +231,6 @@ def test_a_wrong_target_is_said(name: str, sweeps: Sweeps) -> None:
     done = sweeps.run(*sweeps.words(target, "--num-workers=0,1", "--budget=30s"))
     assert done.exit_status == 3
     assert done.stderr.decode().startswith(f"stepscope: {why}"), done.stderr.decode()
-
-
-def test_a_target_that_hangs_when_imported_ends_with_the_budget(sweeps: Sweeps) -> None:
-    sweeps.write("import time\nprint('reading', flush=True)\ntime.sleep(1000)\n")
-    began = time.monotonic()
-    done = sweeps.run(*sweeps.words("target:make", "--budget=2s"))
-    assert time.monotonic() - began < 8
-    assert done.exit_status == 3
-    error = done.stderr.decode()
-    assert error.startswith("stepscope: did not get beyond importing within 2 s: it hangs, or")
-    assert "printed: reading" in error
-
-
-def test_a_budget_that_is_too_small_is_said(sweeps: Sweeps) -> None:
-    # The first batch comes, and the budget ends before there is another.
-    sweeps.write(LOADER + "def slow(num_workers=0):\n    return Late()\n" + LATE)
-    done = sweeps.run(*sweeps.words("target:slow", "--budget=6s"))
-    assert done.exit_status == 3
-    assert done.stderr.decode().startswith(
-        "stepscope: the budget of 6.00 s ended before a setting could be measured: starting"
-    )
-
-
-LATE = """
-class Late:
-    def __iter__(self):
-        yield 1
-        time.sleep(1000)
-"""
-
-
-def test_where_starting_is_slow_each_setting_has_a_trial(sweeps: Sweeps) -> None:
-    # Three starts fit into the budget, a fourth process that only looks does not.
-    sweeps.write("import time\ntime.sleep(6)\n" + LOADER)
-    done = sweeps.run(*sweeps.words("target:make", "--num-workers=1,2,6", "--budget=26s", "--json"))
-    assert done.exit_status == 0, done.stderr.decode()
-    answer = json.loads(done.stdout)
-    assert best(answer)["keywords"] == "num_workers=6"
-    assert best(answer)["not_tried"] == 0
-    assert [row["trials"] for row in answer["tables"]["settings"]] == [1, 1, 1]
-
-
-def test_nothing_is_claimed_of_settings_that_were_not_tried(sweeps: Sweeps) -> None:
-    sweeps.write("import time\ntime.sleep(4)\n" + LOADER)
-    words = sweeps.words("target:make", "--num-workers=1,2,6,7,8,9", "--budget=16s", "--csv=t")
-    began = time.monotonic()
-    done = sweeps.run(*words)
-    assert 12 < time.monotonic() - began < 24, "the budget is used"
-    assert done.exit_status == 0, done.stderr.decode()
-    text = done.stdout.decode()
-    assert "Paste" not in text and "Confidence" not in text
-    assert "not tried: a larger --budget" in text.splitlines()[0]
-    assert "is the fastest:" not in text
-    assert "not tried: the budget ended" in text
-    with (sweeps.folder / "t" / "loader-sweep.settings.csv").open() as file:
-        found = list(csv.DictReader(file))
-    assert len(found) == 6
-    assert found[0]["outcome"] in ("fastest tried", "not told apart")
-    with (sweeps.folder / "t" / "loader-sweep.best.csv").open() as file:
-        (named,) = csv.DictReader(file)
-    assert (int(named["tried"]) + int(named["not_tried"]), named["confidence"]) == (6, "")
-
-
-def test_a_target_that_makes_no_loader_is_said_though_starting_is_slow(sweeps: Sweeps) -> None:
-    sweeps.write("import time\ntime.sleep(3)\ndef five(num_workers=0): return 5\n")
-    done = sweeps.run(*sweeps.words("target:five", "--budget=5s"))
-    assert done.exit_status == 3
-    error = done.stderr.decode()
-    assert error.startswith("stepscope: target:five returned a int: it must return a DataLoader")
-
-
-def test_what_was_not_tried_in_time_is_said(sweeps: Sweeps) -> None:
-    sweeps.write("import time\ntime.sleep(0.3)\n" + LOADER)
-    began = time.monotonic()
-    answer = sweeps.answer("target:make", "--num-workers=1-12", "--budget=4s")
-    assert time.monotonic() - began < 9
-    assert any("were not tried" in remark for remark in answer["remarks"])
-    assert any("The budget ended before" in remark for remark in answer["remarks"])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
