@@ -38,18 +38,33 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
+std::uint64_t most_bytes_of_this() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// A pipe gives so few bytes at once, or none.
+void read_whole(int from, void* to, std::size_t size) {
+  ssize_t count = 0;
+  do count = ::read(from, to, size);
+  while (count < 0 && errno == EINTR);
+}
+
 // By fork and exec: glibc's posix_spawn leaves signals 32 and 33 ignored in what it starts. Returns
 // errno where the program cannot be started.
 int start(const std::vector<std::string>& words, const std::vector<std::string>& environment,
-          const sigset_t& mask, pid_t& child) {
+          const sigset_t& mask, pid_t& child, std::uint64_t& forked_bytes) {
   const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> variables = pointers(environment);
-  int told[2] = {};  // closed by a successful exec
+  int told[2] = {};  // first its memory, then errno; closed by a successful exec
   if (::pipe2(told, O_CLOEXEC) != 0) return errno;
   child = ::fork();
   int error = child < 0 ? errno : 0;
   if (child == 0) {
     ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    const std::uint64_t bytes = most_bytes_of_this();
+    (void)!::write(told[1], &bytes, sizeof bytes);
     ::execvpe(words.front().c_str(), arguments.data(), variables.data());
     error = errno;
     (void)!::write(told[1], &error, sizeof error);
@@ -57,9 +72,8 @@ int start(const std::vector<std::string>& words, const std::vector<std::string>&
   }
   ::close(told[1]);
   if (child > 0) {
-    ssize_t count = 0;
-    do count = ::read(told[0], &error, sizeof error);
-    while (count < 0 && errno == EINTR);
+    read_whole(told[0], &forked_bytes, sizeof forked_bytes);
+    read_whole(told[0], &error, sizeof error);
     if (error != 0) ::waitpid(child, nullptr, 0);
   }
   ::close(told[0]);
@@ -82,7 +96,9 @@ void wait_for(pid_t child, const sigset_t& set, const Beside& beside, ProgramEnd
     rusage usage{};
     if (::wait4(child, &end.status, WNOHANG, &usage) == child) {
       end.processor_ns = nanos(usage.ru_utime) + nanos(usage.ru_stime);
-      end.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+      // Linux keeps the peak over exec().
+      const std::uint64_t peak = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+      if (peak > end.forked_bytes) end.peak_bytes = peak;
       return;
     }
     // From the kernel: the terminal's, which the whole process group got.
@@ -101,7 +117,7 @@ ProgramEnd run_to_end(const std::vector<std::string>& words,
   ::pthread_sigmask(SIG_BLOCK, &set, &before);
   const auto started = std::chrono::steady_clock::now();
   pid_t child = 0;
-  end.start_error = start(words, environment, before, child);
+  end.start_error = start(words, environment, before, child, end.forked_bytes);
   end.process = child;
   if (end.start_error == 0) {
     if (beside.started) beside.started();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@ struct ProgramEnd {
   int status = 0;  // as waitpid has it
   base::Nanos wall_ns = 0;
   base::Nanos processor_ns = 0;  // of it and of what it waited for
-  std::uint64_t peak_bytes = 0;  // of the largest process among them
+  // Of the largest process among them; nothing: no more than `forked_bytes`, which the program's
+  // process had as a copy of this one, before it was the program's.
+  std::optional<std::uint64_t> peak_bytes = {};
+  std::uint64_t forked_bytes = 0;
 };
 
 // What goes on beside the program. Both may start threads that block signals.

@@ -26,7 +26,7 @@ std::string known_to_python() {
       {{.program = {"python3", "-c", "import stepscope; print(stepscope.__path__[0])"}}});
   std::string text = answers.front().text;
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
+  return text.substr(text.rfind('\n') + 1);  // before it: what a sitecustomize printed
 }
 
 }  // namespace

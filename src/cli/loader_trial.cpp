@@ -21,12 +21,20 @@ using analysis::LoaderSetting;
 using analysis::TrialTrouble;
 using Clock = std::chrono::steady_clock;
 
+std::vector<std::string> all_keywords() {
+  std::vector<std::string> names;
+  names.reserve(analysis::kLoaderSettings);
+  for (const analysis::LoaderSettingInfo& info : analysis::kLoaderSettingInfos) {
+    names.emplace_back(info.name);
+  }
+  return names;
+}
+
 std::string request_for(const TrialRunner& runner, const analysis::LoaderSettings& given,
-                        const std::vector<std::string>& takes, const analysis::NextTrial* next) {
+                        const std::vector<std::string>& takes, const analysis::NextTrial& next) {
   report::JsonWriter json;
   json.begin_object();
   json.member("target", runner.target);
-  json.member("look", next == nullptr);
   json.key("names");
   json.begin_list();
   for (const std::string& name : takes) json.value(name);
@@ -53,14 +61,14 @@ std::string request_for(const TrialRunner& runner, const analysis::LoaderSetting
     }
   }
   json.end_object();
-  json.member("seconds", next == nullptr ? 0.0 : next->seconds);
+  json.member("seconds", next.seconds);
   json.key("hopeless_ns");
-  if (next != nullptr && next->hopeless_ns) {
-    json.value(*next->hopeless_ns);
+  if (next.hopeless_ns) {
+    json.value(*next.hopeless_ns);
   } else {
     json.null();
   }
-  json.member("per_sample", next == nullptr || next->by_sample);
+  json.member("per_sample", next.by_sample);
   json.end_object();
   return std::move(json).finish();
 }
@@ -102,6 +110,35 @@ class MemoryWatch {
   std::string why_;
 };
 
+// When the target was imported, and whether the first batch takes too long from there.
+class TimeWatch {
+ public:
+  TimeWatch(Clock::time_point began, const TrialLimits& limits) : began_(began), limits_(limits) {}
+
+  bool may_go_on(std::string_view said) {
+    const double now_s = std::chrono::duration<double>(Clock::now() - began_).count();
+    // The first line of a trial is what the target takes.
+    if (!import_s_ && said.find('\n') != std::string_view::npos && said.starts_with("takes")) {
+      import_s_ = now_s;
+    }
+    has_batch_ = has_batch_ || said.find("\nfirst ") != std::string_view::npos;
+    limit_s_ = limits_.first_batch_s + (has_batch_ ? limits_.measuring_s : 0);
+    is_late_ = import_s_ && now_s > *import_s_ + limit_s_;
+    return !is_late_;
+  }
+
+  std::optional<double> import_s() const { return import_s_; }
+  bool is_late() const { return is_late_; }
+  double limit_s() const { return is_late_ ? limit_s_ : limits_.all_s; }
+
+ private:
+  Clock::time_point began_;
+  TrialLimits limits_;
+  double limit_s_ = 0;
+  std::optional<double> import_s_;
+  bool has_batch_ = false, is_late_ = false;
+};
+
 // The lines of a trial, read in order.
 class Reading {
  public:
@@ -112,6 +149,7 @@ class Reading {
     for (std::string line; std::getline(lines, line);) take(line);
   }
   bool ended() const { return ended_; }
+  bool is_imported() const { return is_imported_; }
   std::string_view phase() const { return phase_; }
 
  private:
@@ -120,6 +158,7 @@ class Reading {
     std::string kind;
     words >> kind;
     if (kind == "takes") {
+      is_imported_ = true;
       phase_ = "making the loader";
       for (std::string name; words >> name;) out_.takes.push_back(name);
     } else if (kind == "setting") {
@@ -159,7 +198,7 @@ class Reading {
   }
 
   TrialOutcome& out_;
-  bool ended_ = false;
+  bool ended_ = false, is_imported_ = false;
   std::string_view phase_ = "importing";
 };
 
@@ -180,27 +219,33 @@ std::string why_it_ended(const doctor::Returned& returned, double limit_s, std::
   return fmt::format("ended with status {}, {}", returned.number, phase);
 }
 
-TrialOutcome run_trial(const TrialRunner& runner, std::string request, double limit_s) {
+TrialOutcome run_trial(const TrialRunner& runner, std::string request, const TrialLimits& limits) {
   TrialOutcome out;
-  MemoryWatch watch(runner.memory_limit_bytes);
+  MemoryWatch memory(runner.memory_limit_bytes);
   doctor::Errand errand;
   errand.program = {runner.python, runner.file, std::move(request)};
-  errand.limit = std::chrono::milliseconds(static_cast<std::int64_t>(limit_s * 1000));
+  errand.limit = std::chrono::milliseconds(static_cast<std::int64_t>(limits.all_s * 1000));
   errand.errors_to = runner.log;
-  errand.may_go_on = [&](int group) { return watch.may_go_on(group); };
   const Clock::time_point began = Clock::now();
-  const doctor::Returned returned = doctor::run_apart({errand}, runner.stop).front();
+  TimeWatch time(began, limits);
+  errand.may_go_on = [&](int group, std::string_view said) {
+    return time.may_go_on(said) && memory.may_go_on(group);
+  };
+  doctor::Returned returned = doctor::run_apart({errand}, runner.stop).front();
   out.wall_s = std::chrono::duration<double>(Clock::now() - began).count();
   Reading reading(out);
   reading.read(returned.text);
-  out.peak_bytes = watch.peak();
-  out.shared_bytes = watch.shared();
-  if (!watch.why().empty()) {
+  out.import_s = time.import_s();
+  if (!out.import_s && reading.is_imported()) out.import_s = out.wall_s;  // all came at once
+  out.peak_bytes = memory.peak();
+  out.shared_bytes = memory.shared();
+  if (time.is_late()) returned.ending = doctor::Ending::kTooLate;
+  if (!memory.why().empty()) {
     out.trouble = TrialTrouble::kMemory;
-    out.why = watch.why();
+    out.why = memory.why();
   } else if (!reading.ended()) {
     out.trouble = TrialTrouble::kFailed;
-    out.why = why_it_ended(returned, limit_s, reading.phase());
+    out.why = why_it_ended(returned, time.limit_s(), reading.phase());
     out.was_cut =
         returned.ending == doctor::Ending::kTooLate || returned.ending == doctor::Ending::kStopped;
     out.was_silent = returned.ending == doctor::Ending::kTooLate && out.trial.firsts.empty();
@@ -210,19 +255,11 @@ TrialOutcome run_trial(const TrialRunner& runner, std::string request, double li
 
 }  // namespace
 
-TrialOutcome look_at_target(const TrialRunner& runner, double limit_s) {
-  std::vector<std::string> names;
-  names.reserve(analysis::kLoaderSettings);
-  for (const analysis::LoaderSettingInfo& info : analysis::kLoaderSettingInfos) {
-    names.emplace_back(info.name);
-  }
-  return run_trial(runner, request_for(runner, {}, names, nullptr), limit_s);
-}
-
 TrialOutcome try_setting(const TrialRunner& runner, const analysis::LoaderSettings& given,
-                         const std::vector<std::string>& takes, const analysis::NextTrial& next,
-                         double limit_s) {
-  return run_trial(runner, request_for(runner, given, takes, &next), limit_s);
+                         const std::optional<std::vector<std::string>>& takes,
+                         const analysis::NextTrial& next, const TrialLimits& limits) {
+  return run_trial(runner, request_for(runner, given, takes ? *takes : all_keywords(), next),
+                   limits);
 }
 
 std::vector<std::string> last_lines(const std::string& log, std::size_t most) {

@@ -30,17 +30,22 @@ struct TrialOutcome {
   std::vector<std::string> takes = {};  // keywords
   std::int64_t peak_bytes = 0, shared_bytes = 0;
   double wall_s = 0;
-  bool is_wrong = false;    // the target is: no setting would do better
-  bool was_silent = false;  // it never came to a batch, and did not say why
-  bool was_cut = false;     // by its limit
+  std::optional<double> import_s = {};  // until the target was there; nothing: it never was
+  bool is_wrong = false;                // the target is: no setting would do better
+  bool was_silent = false;              // it never came to a batch, and did not say why
+  bool was_cut = false;                 // by a limit
 };
 
-// Which keywords the target takes.
-TrialOutcome look_at_target(const TrialRunner& runner, double limit_s);
+struct TrialLimits {
+  double all_s = 0;          // from the start of its process
+  double first_batch_s = 0;  // until it came, once the target is imported: that may take long
+  double measuring_s = 0;    // from there on
+};
 
+// `takes` are the keywords of the target; nothing: not known yet, its trial tells.
 TrialOutcome try_setting(const TrialRunner& runner, const analysis::LoaderSettings& given,
-                         const std::vector<std::string>& takes, const analysis::NextTrial& next,
-                         double limit_s);
+                         const std::optional<std::vector<std::string>>& takes,
+                         const analysis::NextTrial& next, const TrialLimits& limits);
 
 // The last lines of what the user's code printed.
 std::vector<std::string> last_lines(const std::string& log, std::size_t most);

@@ -23,8 +23,10 @@ std::string out_of_memory(const ProgramEnd& end, const std::string& job) {
   const std::string where =
       job.empty() ? std::string("`dmesg | grep -i oom`")
                   : fmt::format("`sacct -j {} --format=JobID,State,MaxRSS,ReqMem`", job);
-  return fmt::format("often: out of memory; its largest process had {}; see {}",
-                     report::bytes_text(end.peak_bytes), where);
+  const std::string largest = end.peak_bytes ? fmt::format("its largest process had {}; ",
+                                                           report::bytes_text(*end.peak_bytes))
+                                             : std::string();
+  return fmt::format("often: out of memory; {}see {}", largest, where);
 }
 
 std::string meaning(int number, const ProgramEnd& end, const std::string& job) {

@@ -40,9 +40,10 @@ void show_report(const Settings& settings, const std::string& run) {
 }
 
 std::string spent(const ProgramEnd& end) {
-  return fmt::format("the program ran for {}, with {} of processor time and at most {} of memory",
+  return fmt::format("the program ran for {}, with {} of processor time and {} {} of memory",
                      report::duration_text(end.wall_ns), report::duration_text(end.processor_ns),
-                     report::bytes_text(end.peak_bytes));
+                     end.peak_bytes ? "at most" : "less than",
+                     report::bytes_text(end.peak_bytes.value_or(end.forked_bytes)));
 }
 
 // As the user would type it: short where it lies below.
@@ -270,6 +271,13 @@ void RecordedProgram::show_runs() {
     if (is_elsewhere_) {
       context_.console.note(fmt::format(
           "other processes of this node still record; the last of them moves the run to {}",
+          paths[0]));
+      continue;
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(run, error)) {
+      context_.console.error(fmt::format(
+          "{} is not there any more: it was removed while the program ran, and the run with it",
           paths[0]));
       continue;
     }

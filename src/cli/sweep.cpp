@@ -100,7 +100,13 @@ Exit show(const Context& context, const Swept& swept, const report::Look& look) 
   const base::Status written = write_page(
       context, answers, page, look, tables,
       [](const report::Answers& all) { return report::sweep_json(all.answers.front().answer); });
-  return written ? Exit::kDone : show_error(context, written.error());
+  if (!written) return show_error(context, written.error());
+  // Minutes were spent on the answer: files do not keep it from the terminal.
+  if (shown_on_stdout(context.arguments) == Shown::kWithoutLosses) {
+    const base::Status printed = context.console.write(report::page_text(page, look));
+    if (!printed) return show_error(context, printed.error());
+  }
+  return Exit::kDone;
 }
 
 // Which scripts the runs are of. Those of one name in several folders may be copies of one, as jobs

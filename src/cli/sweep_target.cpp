@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,10 @@ using analysis::LoaderSetting;
 using analysis::TrialTrouble;
 
 constexpr std::size_t kLinesShown = 6;  // of the user's output
+constexpr double kOverS = 0.05;         // of the budget left: it has ended
+constexpr double kPatience = 3;         // times the measuring that was asked for
+// A trial that takes this many times as long to start as others, and this longer, hangs.
+constexpr double kSlowStart = 5, kSlowStartS = 5;
 
 class Deadline {
  public:
@@ -83,67 +88,94 @@ class Sweep {
   }
 
   Swept run() {
-    if (look()) race();
+    race();
     describe();
     context_.console.erase_progress();
     return std::move(out_);
   }
 
  private:
-  bool look() {
-    show("importing the target");
-    const TrialOutcome looked = look_at_target(runner_, deadline_.left());
-    start_s_ = looked.wall_s;
-    if (looked.trouble != TrialTrouble::kNone) {
-      fail(looked);
-      return false;
-    }
-    takes_ = looked.takes;
-    return true;
-  }
-
   void race() {
-    analysis::LoaderChoices choices = request_.choices;
-    const bool none = std::ranges::all_of(choices.values, [](const auto& v) { return v.empty(); });
-    if (none) choices[LoaderSetting::kNumWorkers] = usual_workers(cpus_);
-    leave_out_unknown(choices, takes_, request_.target, out_.scene.said);
-    analysis::LoaderRace race(choices);
+    choices_ = request_.choices;
+    const bool none = std::ranges::all_of(choices_.values, [](const auto& v) { return v.empty(); });
+    if (none) choices_[LoaderSetting::kNumWorkers] = usual_workers(cpus_);
+    analysis::LoaderRace race(choices_);
     while (!context_.interrupt.stopped()) {
-      const auto next = race.next(deadline_.left(), start_s_);
+      const auto next = race.next(deadline_.left(), start_s());
       if (!next || !try_one(race, *next)) break;
     }
     out_.tried = race.tried();
     out_.scene.not_tried = race.not_tried();
-    std::erase_if(out_.tried, [](const analysis::TriedSetting& one) {
-      return !one.is_measured() && one.trouble == TrialTrouble::kNone;
-    });
+    out_.scene.out_of_time = race.out_of_time();
+    out_.scene.was_stopped = context_.interrupt.stopped();
     if (!out_.failure.empty()) return;
-    const bool measured = analysis::best_setting(out_.tried).has_value();
-    if (!measured && out_.tried.empty()) {
-      out_.failure = fmt::format(
-          "the budget of {} ended before a setting could be measured: starting a trial takes {}; "
-          "give more with --budget",
-          seconds_text(deadline_.budget()), seconds_text(start_s_));
-    } else if (!measured) {
-      out_.failure = fmt::format("no setting could be measured: {}", out_.tried.front().why);
-      out_.last_lines = last_lines(runner_.log, kLinesShown);
+    if (!analysis::best_setting(out_.tried)) {
+      say_nothing_was_measured();
     } else if (!race.is_decided()) {
-      out_.scene.said.push_back(context_.interrupt.stopped()
+      out_.scene.said.push_back(out_.scene.was_stopped
                                     ? "Stopped before the race was decided: this is what was known."
                                     : "The budget ended before the race was decided; a longer one "
                                       "(--budget) makes the answer surer.");
     }
   }
 
+  void say_nothing_was_measured() {
+    const auto troubled = std::ranges::find_if(out_.tried, [](const analysis::TriedSetting& one) {
+      return one.trouble != TrialTrouble::kNone;
+    });
+    if (troubled != out_.tried.end()) {
+      out_.failure = fmt::format("no setting could be measured: {}", troubled->why);
+      out_.last_lines = last_lines(runner_.log, kLinesShown);
+      return;
+    }
+    out_.failure = fmt::format(
+        "the budget of {} ended before a setting could be measured: starting a trial takes {}; "
+        "give more with --budget",
+        seconds_text(deadline_.budget()), seconds_text(start_s()));
+    out_.tried.clear();
+  }
+
+  // What a trial takes beside measuring: the mean of those that were, as a busy machine varies.
+  double start_s() const {
+    return starts_ > 0 ? starts_sum_s_ / static_cast<double>(starts_) : import_s_;
+  }
+
+  // The first trial tells what the target takes. A process that only looked would cost as much as
+  // a trial, which is mostly importing.
+  void learn_keywords(analysis::LoaderRace& race, const TrialOutcome& outcome) {
+    takes_ = outcome.takes;
+    const std::size_t said = out_.scene.said.size();
+    leave_out_unknown(choices_, *takes_, request_.target, out_.scene.said);
+    if (out_.scene.said.size() == said) return;
+    // Begun anew with fewer settings, whose first one is what was tried: the others were not taken.
+    race = analysis::LoaderRace(choices_);
+    (void)race.next(deadline_.budget(), 0);
+  }
+
+  TrialLimits limits_for(const analysis::NextTrial& next) const {
+    const double left = deadline_.left();
+    const double measuring = kPatience * next.seconds;
+    if (!takes_) {  // nobody knows how long importing takes
+      return {.all_s = left, .first_batch_s = deadline_.budget() / 3, .measuring_s = measuring};
+    }
+    const double to_start =
+        has_batch_ ? kSlowStart * start_s() + kSlowStartS : deadline_.budget() / 3;
+    const double usual = std::min(left, to_start + measuring);
+    return {.all_s = usual, .first_batch_s = usual, .measuring_s = usual};
+  }
+
   // False: there is no point in going on.
   bool try_one(analysis::LoaderRace& race, const analysis::NextTrial& next) {
-    const analysis::LoaderSettings given = race.last().given;
-    show(fmt::format("trial {}: {}", ++trials_, analysis::keywords_text(given)));
-    const double left = deadline_.left();
-    const double to_start = has_batch_ ? 5 * start_s_ + 5 : deadline_.budget() / 3;
-    const double usual = to_start + 3 * next.seconds;
-    const double limit = std::min(left, usual);
-    TrialOutcome outcome = try_setting(runner_, given, takes_, next, limit);
+    show(fmt::format("trial {}: {}", ++trials_, analysis::keywords_text(race.last().given)));
+    TrialOutcome outcome = try_setting(runner_, race.last().given, takes_, next, limits_for(next));
+    if (!takes_) {
+      if (!outcome.import_s) {
+        if (!context_.interrupt.stopped()) fail(outcome);
+        return false;
+      }
+      import_s_ = *outcome.import_s;
+      learn_keywords(race, outcome);
+    }
     analysis::TriedSetting& tried = race.last();
     tried.told = outcome.told;
     tried.job = job_;
@@ -151,19 +183,13 @@ class Sweep {
       tried.peak_bytes = std::max(tried.peak_bytes.value_or(0), outcome.peak_bytes);
     }
     tried.shared_bytes = std::max(tried.shared_bytes.value_or(0), outcome.shared_bytes);
-    double measured_s = 0;
-    for (const analysis::StepBlock& block : outcome.trial.blocks) {
-      measured_s += static_cast<double>(block.loading_ns + block.training_ns) / 1e9;
-    }
+    learn_start(outcome);
     const bool has_blocks = !outcome.trial.blocks.empty();
-    if (outcome.trouble == TrialTrouble::kNone) {
-      start_s_ = std::max(start_s_, outcome.wall_s - measured_s);
-    }
     has_batch_ = has_batch_ || !outcome.trial.firsts.empty();
     race.take(std::move(outcome.trial));
     // The end of the budget is nobody's fault; what was measured until then counts.
-    const bool ran_out = outcome.was_cut && (limit >= left || context_.interrupt.stopped());
-    if (ran_out) {
+    const bool is_over = deadline_.left() < kOverS || context_.interrupt.stopped();
+    if (outcome.was_cut && is_over) {
       if (!has_blocks && outcome.was_silent && !has_batch_) {
         race.take_trouble(TrialTrouble::kFailed, outcome.why);
       }
@@ -172,6 +198,16 @@ class Sweep {
     if (outcome.trouble == TrialTrouble::kNone) return true;
     race.take_trouble(outcome.trouble, outcome.why);
     return goes_on_after(outcome);
+  }
+
+  void learn_start(const TrialOutcome& outcome) {
+    if (outcome.trouble != TrialTrouble::kNone) return;
+    double measured_s = 0;
+    for (const analysis::StepBlock& block : outcome.trial.blocks) {
+      measured_s += static_cast<double>(block.loading_ns + block.training_ns) / 1e9;
+    }
+    starts_sum_s_ += outcome.wall_s - measured_s;
+    ++starts_;
   }
 
   bool goes_on_after(const TrialOutcome& outcome) {
@@ -218,11 +254,13 @@ class Sweep {
   Deadline deadline_;
   std::string job_;
   unsigned cpus_ = 1;
-  double start_s_ = 0;
-  std::uint64_t trials_ = 0;
+  analysis::LoaderChoices choices_;
+  double import_s_ = 0;      // of the first trial
+  double starts_sum_s_ = 0;  // of trials that ended well
+  std::uint64_t starts_ = 0, trials_ = 0;
   bool has_batch_ = false;
   std::string last_trouble_ = "none";
-  std::vector<std::string> takes_;
+  std::optional<std::vector<std::string>> takes_;
   Swept out_;
 };
 

@@ -148,8 +148,9 @@ std::vector<Returned> run_apart(const std::vector<Errand>& errands, const std::a
     for (Child& child : children) {
       if (child.reading < 0) continue;
       const auto& may_go_on = child.errand->may_go_on;
-      const bool stopped = (stop != nullptr && stop->load()) ||
-                           (may_go_on && !may_go_on(static_cast<int>(child.process)));
+      const bool stopped =
+          (stop != nullptr && stop->load()) ||
+          (may_go_on && !may_go_on(static_cast<int>(child.process), child.returned.text));
       if (stopped || Clock::now() > child.until) {
         bury(child, stopped ? Ending::kStopped : Ending::kTooLate);
         continue;

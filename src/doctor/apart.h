@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepscope::doctor {
@@ -15,8 +16,9 @@ struct Errand {
   std::vector<std::string> program = {};   // instead of work: what this program prints
   std::chrono::milliseconds limit{10'000};
   std::string errors_to = {};  // a file for what it writes to standard error; empty: nowhere
-  // Asked several times a second, with its process group; false ends it. Nothing: it may go on.
-  std::function<bool(int group)> may_go_on = {};
+  // Asked several times a second, with its process group and what it has said; false ends it.
+  // Nothing: it may go on.
+  std::function<bool(int group, std::string_view said)> may_go_on = {};
 };
 
 enum class Ending : unsigned char { kDone, kTooLate, kCrashed, kNotStarted, kStopped };

@@ -62,6 +62,19 @@ std::string step_text(const TableLine& row) {
   return text;
 }
 
+std::string untried_text(std::int64_t count) {
+  if (count == 0) return "";
+  return fmt::format("; {} {} not tried: a larger --budget", count, count == 1 ? "was" : "were");
+}
+
+std::size_t measured_rows(const base::Table& settings) {
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < settings.rows(); ++row) {
+    count += TableLine(settings, row).has("loading_time_ns") ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace
 
 std::string sweep_sentence(const analysis::Answer& sweep) {
@@ -72,18 +85,28 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
   const std::string name =
       best.text("keywords").empty() ? "the target as it is" : std::string(best.text("keywords"));
   const std::string step = step_text(TableLine(settings, 0));
-  if (!best.has("confidence")) {
-    return fmt::format("{} is the only setting that was measured: {}", name, step);
+  const std::string untried = untried_text(best.whole("not_tried"));
+  if (best.whole("tried") < 2) {
+    const std::size_t runs = measured_rows(settings);
+    if (runs > 1) {
+      return fmt::format(
+          "the {} runs have the same settings, so there is nothing to choose: {}, {}", runs, name,
+          step);
+    }
+    return fmt::format("{} is the only setting that was measured: {}{}", name, step, untried);
   }
   if (best.has("not_told_apart")) {
     return fmt::format(
         "not told apart: {}; the times of each vary more than they differ, so any may be the "
-        "fastest (the first asks for least: {}), and more trials would tell",
-        best.text("not_told_apart"), step);
+        "fastest (the first asks for least: {}), and more trials would tell{}",
+        best.text("not_told_apart"), step, untried);
   }
+  // Nothing is said about what was not tried.
+  const bool is_all = best.whole("not_tried") + best.whole("left_out") == 0;
+  const std::string of = is_all ? "" : fmt::format(" of the {} tried", best.whole("tried"));
   std::string out = best.whole("as_good") > 0
-                        ? fmt::format("{} is the best that asks for least", name)
-                        : fmt::format("{} is the fastest", name);
+                        ? fmt::format("{} is the best{} that asks for least", name, of)
+                        : fmt::format("{} is the fastest{}", name, of);
   out += fmt::format(": {}", step);
   if (best.whole("as_good") > 0) {
     out += fmt::format("; {} as fast and ask{} for more",
@@ -97,7 +120,7 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
                        best.whole("by_sample") != 0 ? "sample" : "step",
                        longer_text(best.number("next_slower_share")));
   }
-  return out;
+  return out + untried;
 }
 
 Page make_sweep_page(const Answers& answers, std::vector<NamedText> facts,
@@ -107,7 +130,8 @@ Page make_sweep_page(const Answers& answers, std::vector<NamedText> facts,
   page.title = sweep_sentence(sweep);
   if (const base::Table& chosen = sweep.tables[1]; chosen.rows() > 0) {
     const TableLine best(chosen, 0);
-    const bool is_sure = !best.has("not_told_apart");
+    // What was not tried may be faster, whatever was found among the others.
+    const bool is_sure = !best.has("not_told_apart") && best.whole("not_tried") == 0;
     if (is_sure) {
       page.facts.push_back({"Paste", fmt::format("DataLoader(..., {})", best.text("keywords"))});
     }

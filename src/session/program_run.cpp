@@ -163,8 +163,9 @@ base::Result<std::string> attempt_for(const ProgramRun& run, const std::string& 
 ordered_json program_facts(const ProgramRun& run) {
   ordered_json facts = {{"wall_ns", run.wall_ns},
                         {"processor_ns", run.processor_ns},
-                        {"peak_bytes", run.peak_bytes},
+                        {"peak_bytes", nullptr},
                         {"status", run.status}};
+  if (run.peak_bytes) facts["peak_bytes"] = *run.peak_bytes;
   if (!run.signal.empty()) facts["signal"] = run.signal;
   return facts;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,10 @@ struct ProgramRun {
   std::string run_id;  // empty: told by the script
   base::Nanos start_unix_ns = 0;
   base::Nanos wall_ns = 0, processor_ns = 0;
-  std::uint64_t peak_bytes = 0;
-  int status = 0;           // exit status; of a signal 128 and its number
-  std::string signal;       // that ended it: "SIGKILL"; empty: it exited
-  std::string why_nothing;  // why no training was recorded
+  std::optional<std::uint64_t> peak_bytes = {};  // nothing: too little to be told
+  int status = 0;                                // exit status; of a signal 128 and its number
+  std::string signal;                            // that ended it: "SIGKILL"; empty: it exited
+  std::string why_nothing;                       // why no training was recorded
 };
 
 // Into the rank.json of a rank that the program recorded itself: how the program ended, which a

@@ -306,6 +306,9 @@ def check_throughput(program: Program, folder: Path, found: Loading) -> None:
         samples_rates = [r["samples_per_second"] for r in ranks]
         together = None if None in samples_rates else pytest.approx(sum(samples_rates))
         assert row["samples_per_second"] == together
+        # Outside training a batch is an iteration.
+        if row["phase"] != "training" and row["batches_per_second"] is not None:
+            assert row["batches_per_second"] == pytest.approx(row["iterations_per_second"])
     for key, rows in phases.items():
         curve = [r for r in said["series"] if (r["rank"], r["phase"]) == key]
         assert sum(r["iterations"] for r in curve) == len(rows)

@@ -15,6 +15,8 @@ from stepscope.integrations.actions import Action, RankActions
 from stepscope.integrations.anemoi import profile_options, write_reports
 from stepscope.integrations.anemoi.memory_report import COLUMNS as MEMORY_COLUMNS
 from stepscope.integrations.anemoi.time_report import time_frame
+from stepscope.integrations.recorded import RecordedRun
+from stepscope.integrations.series import rates
 
 MORE = """
     import json
@@ -154,7 +156,7 @@ def test_times_of_two_ranks() -> None:
     batch: dict[str, Any] = rows["run_training_batch"]
     assert (batch["total_time"], batch["n_calls"], batch["avg_time"]) == (6.0, 2, 3.0)
     assert (batch["slowest_rank"], batch["slowest_total_time"], batch["ranks"]) == (1, 8.0, 2)
-    assert batch["self_time"] == 5.0  # without the work that is shown inside
+    assert batch["self_time"] == 4.0  # without the work and the callback that are shown inside
     plot = rows["*Callback_Plot"]
     assert (plot["total_time"], plot["n_calls"], plot["avg_time"]) == (3.0, 4, 0.75)
 
@@ -190,3 +192,69 @@ def test_traced_steps_do_not_make_the_speed(tmp_path: Path) -> None:
     write_reports(tmp_path / "run", tmp_path / "out")
     speed = {row["metric"]: row["value"] for row in rows_of(tmp_path / "out/speed_profiler.csv")}
     assert float(speed["training_avg_throughput"]) == pytest.approx(100, rel=1e-4)
+
+
+def accumulated(folder: Path) -> Path:
+    """Twenty steps of 10 ms that take two batches of four samples each."""
+    rank = folder / "run" / "attempt-0" / "rank00000"
+    rank.mkdir(parents=True)
+    main, now, loader = ScopeWriter(100, 0), 100, "DataLoader"
+    main.step(0, now, begins=True)
+    main.instant(f"loader starts#{loader}", now)
+    main.counter(f"loader iteration#{loader}", 0, now)
+    for number in range(40):
+        main.begin(f"wait for data#{loader}", now + 10)
+        main.end(f"wait for data#{loader}", now + MS)
+        for name, value in {"batch": number, "samples": 4}.items():
+            main.counter(f"loader {name}#{loader}", value, now + MS)
+        now += 5 * MS
+        if number % 2:
+            main.step(number // 2, now)
+    main.instant(f"loader ends#{loader}", now)
+    (rank / "events.scope").write_bytes(main.bytes())
+    return folder / "run"
+
+
+def test_rates_are_of_batches_however_many_make_a_step(tmp_path: Path) -> None:
+    run = accumulated(tmp_path)
+    write_reports(run, tmp_path / "out")
+    speed = {row["metric"]: row["value"] for row in rows_of(tmp_path / "out/speed_profiler.csv")}
+    assert float(speed["training_avg_throughput"]) == pytest.approx(200, rel=1e-3)
+    assert float(speed["training_avg_throughput_per_sample"]) == pytest.approx(800, rel=1e-3)
+    points = [one for one in rates(RecordedRun(run)) if one.name == "training_rate"]
+    assert len(points) == 21
+    assert [one.value for one in points] == pytest.approx([200] * 21, rel=1e-3)
+    (job,) = stepscope.open(run).throughput()["job"].rows()
+    assert job["iterations_per_second"] == pytest.approx(100, rel=1e-3)
+
+
+def action(name: str, calls: int, seconds: float, *inside: Action) -> Action:
+    return Action(name, calls, round(seconds * 10**9), {one.name: one for one in inside})
+
+
+def test_self_times_add_up_and_places_are_named() -> None:
+    """With accumulation a training step is called in two places; the sanity check is a third."""
+    plot = "[Callback]SlowPlot{'a': 1}.on_train_batch_end"
+    step = "[Strategy]One.training_step"
+    update = "[LightningModule]Net.optimizer_step"
+    batch = action(
+        "run_training_batch",
+        40,
+        6.0,
+        action(step, 20, 2.0),
+        action(update, 20, 3.0, action(step, 20, 2.0)),
+    )
+    epoch = action("run_training_epoch", 2, 8.0, batch, action(plot, 40, 1.0))
+    check = action(step, 2, 0.5)
+    tree = {one.name: one for one in (epoch, check)}
+    frame = time_frame([RankActions(0, {"main thread": tree}, 9 * 10**9)], verbose=False)
+    rows: dict[str, Any] = {
+        row[0]: dict(zip(frame.columns, row, strict=True)) for row in frame.rows
+    }
+    assert sum(row["self_time"] for row in rows.values()) == pytest.approx(8.5)
+    assert rows["run_training_epoch"]["self_time"] == 1.0
+    slow = rows["*Callback_SlowPlot"]
+    assert (slow["inside"], slow["depth"], slow["self_time"]) == ("run_training_epoch", 1, 1.0)
+    steps = rows[step]
+    assert steps["inside"] == f"{update} (20); run_training_batch (20); no other (2)"
+    assert (steps["depth"], steps["n_calls"], steps["total_time"]) == ("", 42, 4.5)

@@ -286,3 +286,22 @@ except ValueError as error:
     assert rank_facts(tmp_path / "broken")["finished"] == "stop"
     facts = rank_facts(tmp_path / "theirs")
     assert (facts["finished"], facts["error"]["text"]) == ("exception", "theirs")
+
+
+@pytest.mark.parametrize("trainer", ["lightning", "pytorch_lightning"])
+def test_a_callback_of_the_other_package_records_actions(
+    trainer: str, python: str, tmp_path: Path
+) -> None:
+    """Two packages with one content: the trainer says which of them is in use."""
+    other = {"lightning": "pytorch_lightning", "pytorch_lightning": "lightning"}[trainer]
+    text = SMALL.replace("integrations.pytorch_lightning", f"integrations.{other}")
+    text = text.replace("import pytorch_lightning as pl", f"import {trainer} as pl")
+    text += 'fit(Small(), callbacks=[Callback("run", trace=False)], accumulate_grad_batches=2)\n'
+    done = write_script(python, tmp_path / "train.py", text).run()
+    assert done.returncode == 0, done.stderr
+    assert "given up" not in done.stderr
+    assert rank_facts(tmp_path / "run")["steps"] == 2
+    (actions,) = read_actions(RecordedRun(tmp_path / "run"))
+    epoch = actions.trees["main thread"]["run_training_epoch"]
+    assert epoch.inside["run_training_batch"].calls == 4
+    assert "run_training_epoch" in done.stderr + done.stdout, "the time report"

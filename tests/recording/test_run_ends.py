@@ -219,3 +219,15 @@ sys.exit(3)
     alone.send_signal(signal.SIGUSR1)
     assert alone.communicate(timeout=600)[0] == b"came 1\n"
     assert alone.returncode == 3
+
+
+def test_a_run_that_was_removed_is_not_shown(trainer: Runner, tmp_path: Path) -> None:
+    more = "import shutil\nloop(1, lambda epoch: shutil.rmtree('gone'))\n"
+    script = trainer.script(TRAINING + more)
+    done = trainer.run("--out", "gone", "--", trainer.python, script)
+    assert done.returncode == 0, done.stderr
+    lines = said(done)
+    assert not any("shows this again" in line for line in lines), lines
+    if not (tmp_path / "gone").exists():
+        removed = "gone is not there any more: it was removed while the program ran"
+        assert any(line.startswith(removed) for line in lines), lines

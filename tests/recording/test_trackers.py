@@ -74,6 +74,37 @@ def test_two_runs_in_mlflow(training_python: str, tmp_path: Path) -> None:
     assert 0 < end - start < 600_000
 
 
+LIVE = """
+import json
+import mlflow
+import stepscope as ss
+from stepscope.integrations.mlflow import log_run
+with ss.profile("runs/live", trace=False, system=False) as prof:
+    for batch in prof.watch([[0] * 4] * 12, samples=len):
+        prof.step()
+client = mlflow.MlflowClient("sqlite:///live.db")
+run_id = client.create_run("0").info.run_id
+client.log_metric(run_id, "training_rate", 123.0, step=3)
+for _ in range(2):
+    log_run("runs/live", run_id, client=client, quiet=True)
+history = client.get_metric_history(run_id, "training_rate")
+print(json.dumps([[one.step, one.value] for one in history]))
+"""
+
+
+def test_a_curve_that_the_training_logged_is_left_alone(
+    training_python: str, tmp_path: Path
+) -> None:
+    """Two curves under one name would be one that jumps; the last value is added, once."""
+    need(training_python, "mlflow", "sqlalchemy")
+    done = write_script(training_python, tmp_path / "train.py", LIVE).run()
+    assert done.returncode == 0, done.stderr
+    live, last = sorted(json.loads(done.stdout.splitlines()[-1]))
+    assert live == [3, 123.0]
+    (job,) = stepscope.open(tmp_path / "runs" / "live").throughput()["job"].rows()
+    assert last == [12, job["batches_per_second"]]
+
+
 LATER = """
 import json, sys
 from stepscope.integrations.mlflow import main

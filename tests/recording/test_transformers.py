@@ -55,6 +55,8 @@ def test_the_page(training_python: str, tmp_path: Path) -> None:
         (20, ["step", "validation_rate"]),
     ]
     assert all(value > 0 for line in said["log"] for value in line.values())
+    evaluated = [line for line in done.stdout.splitlines() if "'eval_loss'" in line]
+    assert len(evaluated) == 2 and all("'validation_rate'" in line for line in evaluated)
 
 
 def test_without_the_callback(program: Program, training_python: str, tmp_path: Path) -> None:

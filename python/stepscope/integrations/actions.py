@@ -16,6 +16,7 @@ from stepscope.integrations.recorded import RecordedRun
 _INSIDE = " > "  # between the names of a path, in the analysis `time`
 
 MAIN_THREAD = "main thread"
+_WIDEST_NAME = 72  # of the text: its other columns take as much again
 
 
 @dataclass
@@ -204,7 +205,13 @@ def _add(
 def _cells(one: Action, depth: int, self_ns: int, recorded_ns: int) -> list[str]:
     share = f"{100 * one.total_ns / recorded_ns:.1f} %" if recorded_ns else ""
     seconds = (f"{ns / 1e9:.5f}" for ns in (one.total_ns, self_ns, one.mean_ns))
-    return ["  " * depth + one.name, f"{one.calls}", *seconds, share]
+    return [_shown_name("  " * depth + one.name), f"{one.calls}", *seconds, share]
+
+
+def _shown_name(name: str) -> str:
+    """Without the state of a callback, which Lightning puts into names, and not wider than that."""
+    name = re.sub(r"\{.*?\}", "", name)
+    return name if len(name) <= _WIDEST_NAME else name[: _WIDEST_NAME - 1] + "…"
 
 
 class _Lines:

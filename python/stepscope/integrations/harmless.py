@@ -42,10 +42,14 @@ def harmless(method: _F) -> _F:
 
 def say_failed(who: str, error: Exception) -> None:
     """Once: what failed, and that the training goes on."""
-    text = (
+    say_lost(
         f"{who} of stepscope failed and is given up; the training goes on "
         f"({type(error).__name__}: {error})"
     )
+
+
+def say_lost(text: str) -> None:
+    """A warning, which the recording holds too."""
     log(text, level=30)
     with contextlib.suppress(RecordingWarning):  # where warnings are errors, this one is not
-        warnings.warn(text, RecordingWarning, stacklevel=3)
+        warnings.warn(text, RecordingWarning, stacklevel=4)

@@ -10,7 +10,6 @@ from stepscope.integrations.packages import explain_missing
 
 try:
     from lightning.pytorch.callbacks import Callback as _Callback
-    from lightning.pytorch.profilers import PassThroughProfiler
     from lightning.pytorch.profilers import Profiler as _Profiler
 except ImportError as error:
     explain_missing(error, "lightning", __name__)
@@ -23,9 +22,5 @@ class Callback(CallbackHooks, _Callback):  # type: ignore[misc]  # noqa: D101
 class Profiler(ProfilerActions, _Profiler):  # type: ignore[misc]  # noqa: D101
     __doc__ = ProfilerActions.__doc__
 
-
-Profiler.callback_class = Callback
-Callback.profiler_class = Profiler
-Callback.pass_through = PassThroughProfiler
 
 __all__ = ["Callback", "Profiler"]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,14 @@ from stepscope import _capture
 from stepscope._capture import range as named_range
 from stepscope.integrations.actions import read_actions, time_report
 from stepscope.integrations.following import Follower
-from stepscope.integrations.harmless import harmless, say_failed
+from stepscope.integrations.harmless import harmless, say_failed, say_lost
 from stepscope.integrations.recorded import RecordedRun
 from stepscope.recording.profile import current, profile
 
 # Of our own callback: a step ends within it, so that it would lie in two.
 _OF_STEP = "[Callback]Stepscope.on_train_batch_end"
+_PASS_THROUGH = "PassThroughProfiler"  # of a trainer without any
+_PACKAGES = ("lightning", "pytorch_lightning")  # as our modules for them are called
 
 
 def phase_of(trainer: Any) -> str | None:
@@ -31,6 +34,24 @@ def phase_of(trainer: Any) -> str | None:
     if trainer.sanity_checking:  # before the training, and slower than validation is
         return "sanity check"
     return "validation" if trainer.validating else None
+
+
+def profiler_class_for(trainer: Any) -> type[Any] | None:
+    """The profiler that the trainer's own package takes; None where it has one already.
+
+    A callback made for the other of the two packages is called all the same, so it is the trainer
+    that says which of them is in use.
+    """
+    kind = type(trainer.profiler)
+    if kind.__name__ != _PASS_THROUGH:
+        return None
+    package = kind.__module__.partition(".")[0]
+    if package not in _PACKAGES:
+        say_lost(f"actions of a trainer of '{package}' are not recorded: only of {_PACKAGES}")
+        return None
+    module = importlib.import_module(f"stepscope.integrations.{package}")
+    found: type[Any] = module.Profiler
+    return found
 
 
 class StepCounter:
@@ -67,8 +88,6 @@ class CallbackHooks:
         **options: of `stepscope.profile`: `schedule=`, `trace=`, `snapshot=`, …
     """
 
-    profiler_class: type[Any]
-    pass_through: type[Any]
     prints_times = True  # at the end
 
     def __init__(
@@ -114,8 +133,9 @@ class CallbackHooks:
         self.follower.begin(lambda loader: phase_of(trainer))
         if self.follower.prof is not None:
             self.follower.prof.summarize(pl_module, self.batch_for_summary(pl_module))
-        if self._actions and type(trainer.profiler) is self.pass_through:
-            trainer.profiler = self.profiler_class(verbose=self._verbose)
+        profiler_class = profiler_class_for(trainer) if self._actions else None
+        if profiler_class is not None:
+            trainer.profiler = profiler_class(verbose=self._verbose)
             trainer.profiler.prints_times = self.prints_times
             trainer.profiler.setup(stage, trainer.local_rank if trainer.world_size > 1 else None)
 
@@ -230,7 +250,6 @@ class ProfilerActions:
         **options: of `stepscope.profile`.
     """
 
-    callback_class: type[Any]
     prints_times = True  # at the end
     _lightning_module: Any  # set by the trainer
 
@@ -267,7 +286,7 @@ class ProfilerActions:
         if stage != "fit" or trainer is None:
             return
         # A callback counts steps better: it hears of validation, too.
-        if not any(isinstance(one, self.callback_class) for one in trainer.callbacks):
+        if not any(isinstance(one, CallbackHooks) for one in trainer.callbacks):
             self._follower.begin(lambda loader: phase_of(trainer))
             self._steps.begin(trainer)
 

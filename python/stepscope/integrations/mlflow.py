@@ -62,6 +62,8 @@ def log_run(
     store = client or mlflow.MlflowClient(tracking_uri=tracking_uri)
     points = rates(run) + (system_metrics(run) if system else [])
     end_ns = max((point.time_ns for point in points), default=run.start_ns)
+    if run_id is not None:
+        points = _unlogged(store, run_id, points)
     run_id = run_id or _new_run(store, run, experiment, end_ns)
     log_points(store, run_id, points)
     tables = tables_of(run)
@@ -76,6 +78,22 @@ def log_run(
         what = sent_text(len(points), len(tables)) + (", report.html" if has_page else "")
         print(f"{folder}: {what} to MLflow's run {run_id} ({without_password(uri)})")
     return run_id
+
+
+def _unlogged(client: Any, run_id: str, points: list[Point]) -> list[Point]:
+    """Without the curves that the training has logged itself: of those only the last value is sent.
+
+    Two curves under one name would be read as one that jumps.
+    """
+    curves: dict[str, list[Point]] = {}
+    for point in points:
+        curves.setdefault(point.name, []).append(point)
+    for name in ("training_rate", "validation_rate"):
+        ours = {(point.step, point.time_ns // 1_000_000) for point in curves.get(name, [])}
+        there = client.get_metric_history(run_id, name)
+        if any((one.step, one.timestamp) not in ours for one in there):
+            curves[name] = curves.get(name, [])[-1:]
+    return [point for curve in curves.values() for point in curve]
 
 
 def log_points(client: Any, run_id: str, points: Iterable[Point]) -> None:

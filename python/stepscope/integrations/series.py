@@ -6,7 +6,7 @@ of the machine stands in between, as MLflow's node id does. What was not seen is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,9 +45,10 @@ def rates(run: RecordedRun) -> list[Point]:
             points.append(Point("validation_rate", row["iterations_per_second"], step, at))
             end_ns = max(end_ns, at)
     for row in answer["job"].rows():
-        if row["iterations_per_second"] is None or row["phase"] not in ("training", "validation"):
+        rate = batch_rate(row)
+        if rate is None or row["phase"] not in ("training", "validation"):
             continue
-        values = {"rate": row["iterations_per_second"]}
+        values = {"rate": rate}
         if row["samples_per_second"] is not None:
             values["samples_per_second"] = row["samples_per_second"]
         points += [
@@ -57,18 +58,36 @@ def rates(run: RecordedRun) -> list[Point]:
     return points
 
 
+def batch_rate(row: Mapping[str, Any]) -> float | None:
+    """Batches a second, of a row of throughput's `job`.
+
+    Where no loader was watched nobody knows how many batches a step takes, and it counts as one.
+    """
+    batches: float | None = row["batches_per_second"]
+    return batches if batches is not None else row["iterations_per_second"]
+
+
 def _training(run: RecordedRun) -> Iterator[Point]:
     """Of the steps of the lowest rank, in at most so many stretches."""
     rows = list(run.events.time(slowest=0)["steps"].rows())
     lowest = min((row["rank"] for row in rows), default=0)
     rows = [row for row in rows if row["rank"] == lowest and row["step_ns"]]
+    batches = _batches_of_steps(run, lowest)
     size = -(-len(rows) // POINTS) or 1
     for first in range(0, len(rows), size):
         stretch = rows[first : first + size]
         spent = sum(row["step_ns"] for row in stretch)
         last = stretch[-1]
         at = run.start_ns + last["start_ns"] + last["step_ns"]
-        yield Point("training_rate", 1e9 * len(stretch) / spent, last["step"], at)
+        count = sum(batches.get(row["step"], 1) for row in stretch)
+        yield Point("training_rate", 1e9 * count / spent, last["step"], at)
+
+
+def _batches_of_steps(run: RecordedRun, rank: int) -> dict[int, int]:
+    """How many batches each step took, where a loader was watched."""
+    rows = [row for row in run.events.loader()["steps"].rows() if row["rank"] == rank]
+    counts = {row["step"]: row["batches"] for row in rows}
+    return counts if any(counts.values()) else {}
 
 
 def system_metrics(run: RecordedRun) -> list[Point]:

@@ -34,6 +34,7 @@ class Callback(TrainerCallback):  # type: ignore[misc]
     def __init__(self, folder: str | os.PathLike[str], **options: Any) -> None:
         self.follower = Follower("transformers", folder, options)
         self._training: weakref.ref[Any] | None = None
+        self._validation_rate: float | None = None  # of the evaluation that is about to end
         self.has_failed = False
 
     @property
@@ -85,11 +86,18 @@ class Callback(TrainerCallback):  # type: ignore[misc]
         self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any
     ) -> None:
         """The rate since the last line, in what is shown and kept."""
-        if logs is None or "loss" not in logs:
-            return  # of evaluation, or of the end
-        rate = self.follower.training.take()
-        if rate is not None:
-            _add(logs, state, "training_rate", rate)
+        if logs is None:
+            return
+        if "loss" in logs:
+            rate = self.follower.training.take()
+            if rate is not None:
+                _add(logs, state, "training_rate", rate)
+            return
+        # Of evaluation, which has ended then, or of the end.
+        self.follower.validation.pause()
+        self._validation_rate = self.follower.validation.take()
+        if self._validation_rate is not None:
+            _add(logs, state, "validation_rate", self._validation_rate)
 
     @harmless
     def on_prediction_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -106,10 +114,9 @@ class Callback(TrainerCallback):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         """Training goes on."""
-        self.follower.validation.pause()
-        rate = self.follower.validation.take()
+        rate, self._validation_rate = self._validation_rate, None
         if rate is not None and metrics is not None:
-            _add(metrics, state, "validation_rate", rate)
+            metrics["validation_rate"] = round(rate, 3)
         self.follower.validation_ends()
 
     @harmless

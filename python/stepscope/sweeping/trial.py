@@ -41,8 +41,6 @@ class Trial:
         target = find_target(self._request["target"])
         keywords = taken(target, self._request["names"])
         self._tell("takes " + " ".join(keywords))
-        if self._request.get("look"):
-            return
         self._phase = "making the loader"
         given = {k: v for k, v in self._request["keywords"].items() if k in keywords}
         loader, step = loader_and_step(target(**given))

@@ -57,6 +57,7 @@ std::vector<Iteration> of_steps(const RankLoading* loading,
       samples += count.value_or(0);
     }
     if (!by_end.empty()) one.wait_ns = waited;
+    if (!by_use.empty()) one.batches = static_cast<std::int64_t>(batches);
     if (known && batches > 0) one.samples = samples;
   }
   return out;
@@ -75,7 +76,8 @@ std::map<std::string, std::vector<Iteration>> iterations_of(
     phases[wait.phase].push_back({.start = wait.start,
                                   .length = wait.until - wait.start,
                                   .wait_ns = wait.length(),
-                                  .samples = samples_of(*loading, wait)});
+                                  .samples = samples_of(*loading, wait),
+                                  .batches = 1});
   }
   return phases;
 }

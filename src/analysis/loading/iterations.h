@@ -17,6 +17,7 @@ struct Iteration {
   base::Nanos length = 0;
   std::optional<base::Nanos> wait_ns = {};   // for data; nothing: no loader was watched
   std::optional<std::int64_t> samples = {};  // nothing: not known
+  std::optional<std::int64_t> batches = {};  // nothing: no loader was watched
   bool traced = false;                       // a profiler ran meanwhile, which costs time
 };
 

@@ -14,6 +14,7 @@ constexpr double kSureEnough = 0.975;            // it looks several times
 constexpr double kShortest = 0.3, kLongest = 3;  // seconds of a first trial
 constexpr double kFirstRound = 0.4;              // of the time for a stage
 constexpr double kHopeless = 2;                  // times the best
+constexpr double kQuickStart = 0.2;              // of what a trial took: the first is slow
 
 LoaderSettings meaningful(LoaderSettings settings) {
   const auto& workers = settings[LoaderSetting::kNumWorkers];
@@ -95,7 +96,11 @@ std::optional<NextTrial> LoaderRace::next(double left_s, double start_s) {
   }
   // Better short trials of all that wait than long ones of some.
   const double seconds = std::max(kShortest, std::min(seconds_, left_s / waiting - start_s));
-  if (left_s < start_s + seconds) return std::nullopt;
+  // What was never tried may be the fastest: no answer is worth more than a look at it, so it is
+  // begun though only a quick start leaves time to measure. Starts vary, and nothing else is left
+  // to do with the time.
+  const bool is_first = !tried_[queue_.back()].is_measured();
+  if (left_s < (is_first ? kQuickStart : 1) * (start_s + seconds)) return std::nullopt;
   last_ = queue_.back();
   queue_.pop_back();
   NextTrial out{.place = last_, .seconds = seconds, .by_sample = counts_samples(tried_)};
@@ -136,6 +141,20 @@ std::size_t LoaderRace::not_tried() const {
     const bool known =
         found != tried_.end() && (found->is_measured() || found->trouble != TrialTrouble::kNone);
     count += known ? 0 : 1;
+  }
+  return count;
+}
+
+std::size_t LoaderRace::out_of_time() const {
+  auto count = static_cast<std::size_t>(std::ranges::count_if(tried_, [](const TriedSetting& one) {
+    return !one.is_measured() && one.trouble == TrialTrouble::kNone;
+  }));
+  const auto best = best_setting(tried_);
+  if (is_decided_ || !best) return count;
+  for (const std::vector<LoaderSetting>& dimensions : stages_left_) {
+    std::vector<LoaderSettings> list = {tried_[best->place].given};
+    for (const LoaderSetting setting : dimensions) list = varied(list, setting, choices_[setting]);
+    count += list.size() - 1;
   }
   return count;
 }

@@ -42,7 +42,8 @@ class LoaderRace {
   explicit LoaderRace(LoaderChoices choices);
 
   // Nothing: it is decided, or there is no time for another trial. `start_s` is what a trial takes
-  // beside measuring.
+  // beside measuring; 0: not known yet. A first trial may be asked for where the time will hardly
+  // do: whoever runs it ends it in time.
   std::optional<NextTrial> next(double left_s, double start_s);
   // The trial that was asked for last ended. What it measured counts, also if it had trouble.
   void take(LoaderTrial trial);
@@ -51,7 +52,8 @@ class LoaderRace {
   TriedSetting& last() { return tried_[last_]; }  // that was asked for last
   // All settings of the race so far, in the order of their first turn.
   const std::vector<TriedSetting>& tried() const { return tried_; }
-  std::size_t not_tried() const;  // combinations that there was no time for
+  std::size_t not_tried() const;    // combinations that nothing is known of
+  std::size_t out_of_time() const;  // of them, those that would have had a trial
   bool is_decided() const { return is_decided_; }
 
  private:

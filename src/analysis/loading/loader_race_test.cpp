@@ -14,13 +14,15 @@ namespace {
 
 using enum LoaderSetting;
 
-constexpr double kStartS = 2;  // of a trial beside measuring
+// What a trial takes beside measuring, of each in turn.
+using Starts = std::vector<double>;
+const Starts kQuickStarts = {2};
 
 struct RaceEnd {
   BestSetting best;
   std::vector<TriedSetting> tried;
   double spent_s = 0;
-  std::size_t not_tried = 0;
+  std::size_t not_tried = 0, out_of_time = 0;
   bool is_decided = false;
 
   const TriedSetting& named() const { return tried[best.place]; }
@@ -56,20 +58,33 @@ LoaderTrial walk(double step_ms, const NextTrial& next, Noise noise, std::mt1993
 }
 
 RaceEnd run(const LoaderChoices& choices, const StepTime& step_ms, double budget_s, Noise noise,
-            unsigned seed = 1) {
+            unsigned seed = 1, const Starts& starts = kQuickStarts) {
   std::mt19937 random(seed);
   LoaderRace race(choices);
   RaceEnd out;
-  while (const auto next = race.next(budget_s - out.spent_s, kStartS)) {
+  double starts_s = 0;
+  std::size_t trials = 0;
+  // Nobody knows what starting takes before the first trial; then it is the mean.
+  const auto start_s = [&] { return trials > 0 ? starts_s / static_cast<double>(trials) : 0; };
+  while (const auto next = race.next(budget_s - out.spent_s, start_s())) {
+    const double start = starts[trials % starts.size()];
+    if (out.spent_s + start > budget_s) {  // it is ended with the budget, and measured nothing
+      out.spent_s = budget_s;
+      race.take({});
+      break;
+    }
     LoaderTrial trial = walk(step_ms(race.last().given), *next, noise, random);
     for (const StepBlock& block : trial.blocks) {
       out.spent_s += static_cast<double>(block.loading_ns + block.training_ns) / 1e9;
     }
-    out.spent_s += kStartS;
+    out.spent_s += start;
+    starts_s += start;
+    ++trials;
     race.take(std::move(trial));
   }
   out.tried = race.tried();
   out.not_tried = race.not_tried();
+  out.out_of_time = race.out_of_time();
   out.is_decided = race.is_decided();
   if (const auto best = best_setting(out.tried)) out.best = *best;
   return out;
@@ -162,6 +177,48 @@ TEST(LoaderRace, EndsWithinItsBudget) {
     EXPECT_LE(end.spent_s, budget + 1) << budget;
     EXPECT_EQ(end.not_tried > 0, budget < 20.5) << budget;
   }
+}
+
+TEST(LoaderRace, WhereStartingIsSlowEachHasATrialBeforeAnyHasAnother) {
+  const auto enough_at_6 = [](const LoaderSettings& settings) {
+    return settings.workers() == 6 ? 20.0 : settings.workers() == 2 ? 44.0 : 100.0;
+  };
+  // Three starts and hardly more, the last of them quicker than the others.
+  for (const double budget : {95.0, 100.0, 119.0}) {
+    const RaceEnd end =
+        run(workers({0, 2, 6}), enough_at_6, budget, steps_vary(0.1), 1, {30, 31, 24});
+    EXPECT_EQ(end.out_of_time, 0u) << budget;
+    EXPECT_EQ(end.named().given.workers(), 6) << budget;
+    for (const TriedSetting& one : end.tried) EXPECT_EQ(one.trials.size(), 1u) << budget;
+  }
+}
+
+TEST(LoaderRace, TwelveSettingsHaveATrialEachBeforeAnyHasAnother) {
+  LoaderChoices choices = workers({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  for (const double budget : {60.0, 130.0, 200.0}) {
+    const RaceEnd end = run(choices, by_workers, budget, steps_vary(0.1), 1, {10});
+    std::size_t fewest = 100;
+    std::size_t most = 0;
+    for (const TriedSetting& one : end.tried) {
+      fewest = std::min(fewest, one.trials.size());
+      most = std::max(most, one.trials.size());
+    }
+    ASSERT_EQ(end.tried.size(), 12u);
+    EXPECT_TRUE(fewest > 0 || most == 1) << budget;
+    EXPECT_EQ(end.out_of_time > 0, fewest == 0) << budget;
+    EXPECT_EQ(fewest == 0, budget < 120) << budget;
+    EXPECT_GT(end.spent_s, budget - 11) << budget;  // no time for another
+  }
+}
+
+TEST(LoaderRace, StagesThatItDidNotComeToAreOutOfTime) {
+  LoaderChoices choices = workers({1, 2, 4, 8});
+  choices[kPrefetchFactor] = {2, 4, 8};
+  choices[kPinMemory] = {0, 1};
+  const RaceEnd end = run(choices, by_workers, 14, steps_vary(0.1));
+  EXPECT_FALSE(end.is_decided);
+  EXPECT_EQ(end.out_of_time, 3u);  // one more way to pin, two more to prefetch
+  EXPECT_EQ(run(choices, by_workers, 600, steps_vary(0.1)).out_of_time, 0u);
 }
 
 TEST(LoaderRace, ManyCombinationsAreVariedOneAfterTheOther) {

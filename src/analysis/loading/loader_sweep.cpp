@@ -38,14 +38,17 @@ constexpr std::array kSettingColumns = std::to_array<base::ColumnShape>({
     {"shared_bytes", Type::kInt, Unit::kBytes, "at most in /dev/shm, through which batches travel"},
     {"trials", Type::kInt, Unit::kCount, "processes that measured it"},
     {"steps", Type::kInt, Unit::kCount, "measured, without warm-up"},
-    {"outcome", Type::kText, Unit::kNone, "best, as good, slower, or what went wrong"},
+    {"outcome", Type::kText, Unit::kNone,
+     "best, as good, slower, not told apart; fastest tried, where others were not; or what went "
+     "wrong"},
     {"job", Type::kText, Unit::kNone, "of the scheduler, or the run"},
 });
 constexpr std::array kBestColumns = std::to_array<base::ColumnShape>({
     {"keywords", Type::kText, Unit::kNone,
      "to be given to the DataLoader (non_blocking: to copies)"},
     {"confidence", Type::kReal, Unit::kShare,
-     "that no other setting tried is faster by more than 2 %; empty: there is no other"},
+     "that no other setting is faster by more than 2 %; empty: no other was measured, or some were "
+     "not tried for want of time"},
     {"next_slower_share", Type::kReal, Unit::kShare, "how much longer the next best takes"},
     {"next", Type::kText, Unit::kNone, "the next best that is not as good"},
     {"as_good", Type::kInt, Unit::kCount,
@@ -53,6 +56,10 @@ constexpr std::array kBestColumns = std::to_array<base::ColumnShape>({
     {"by_sample", Type::kBool, Unit::kNone, "times were compared per sample, not per step"},
     {"not_told_apart", Type::kText, Unit::kNone,
      "settings of which any may be the fastest, this one first; empty: the best is sure enough"},
+    {"tried", Type::kInt, Unit::kCount, "settings that were measured"},
+    {"not_tried", Type::kInt, Unit::kCount, "settings that there was no time for"},
+    {"left_out", Type::kInt, Unit::kCount,
+     "combinations that were never meant to be tried: settings were varied one after the other"},
 });
 constexpr std::array<std::string_view, 2> kTimes = {"loading_time_ns", "training_time_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
@@ -67,33 +74,62 @@ Cell switch_cell(const std::optional<std::int64_t>& value) {
   return value ? Cell(*value != 0) : Cell(Null{});
 }
 
+// Jobs that ran with the same settings are trials of one: which of them was faster is no choice.
+struct Grouped {
+  std::vector<TriedSetting> settings;
+  std::vector<std::size_t> group;  // of each that was tried: its place in settings
+};
+
+Grouped grouped(std::span<const TriedSetting> tried) {
+  Grouped out;
+  for (const TriedSetting& one : tried) {
+    const bool is_known = one.settings() != LoaderSettings() && one.trouble == TrialTrouble::kNone;
+    const auto same = std::ranges::find_if(out.settings, [&](const TriedSetting& other) {
+      return is_known && other.trouble == TrialTrouble::kNone && other.given == one.given &&
+             other.told == one.told;
+    });
+    out.group.push_back(static_cast<std::size_t>(same - out.settings.begin()));
+    if (same == out.settings.end()) {
+      out.settings.push_back(one);
+    } else {
+      same->trials.insert(same->trials.end(), one.trials.begin(), one.trials.end());
+    }
+  }
+  return out;
+}
+
 struct Ranked {
   std::vector<std::optional<LoaderScore>> scores;
   std::vector<std::size_t> order;  // the best first, those without times last
+  std::optional<LoaderScore> best;
 };
 
-Ranked rank(std::span<const TriedSetting> tried, const std::optional<BestSetting>& best) {
+Ranked rank(std::span<const TriedSetting> tried, const Grouped& groups,
+            const std::optional<BestSetting>& best) {
   Ranked out;
   const bool by_sample = counts_samples(tried);
   for (const TriedSetting& one : tried) out.scores.push_back(score_of(one, by_sample));
+  if (best) out.best = score_of(groups.settings[best->place], by_sample);
   out.order.resize(tried.size());
   std::iota(out.order.begin(), out.order.end(), std::size_t{0});
   std::ranges::stable_sort(out.order, {}, [&](std::size_t i) {
     const bool in_trouble = tried[i].trouble != TrialTrouble::kNone;
     const double time = out.scores[i] ? out.scores[i]->per_ns : std::numeric_limits<double>::max();
-    return std::tuple(!best || i != best->place, in_trouble, time);
+    return std::tuple(!best || groups.group[i] != best->place, in_trouble, time);
   });
   return out;
 }
 
-std::string outcome_of(std::span<const TriedSetting> tried, std::size_t place,
-                       const std::optional<BestSetting>& best) {
-  if (!tried[place].why.empty()) return tried[place].why;
-  if (!tried[place].is_measured()) return "not tried: no time was left";
+std::string outcome_of(const TriedSetting& one, std::size_t place,
+                       const std::optional<BestSetting>& best, const SweepScene& scene) {
+  if (!one.why.empty()) return one.why;
+  if (!one.is_measured()) {
+    return scene.was_stopped ? "not tried: stopped before" : "not tried: the budget ended";
+  }
   if (!best) return "best";
   const bool is_rival = std::ranges::find(best->rivals, place) != best->rivals.end();
   if (is_rival || (place == best->place && !best->rivals.empty())) return "not told apart";
-  if (place == best->place) return "best";
+  if (place == best->place) return scene.out_of_time > 0 ? "fastest tried" : "best";
   const bool alike = std::ranges::find(best->as_good, place) != best->as_good.end();
   return alike ? "as good" : "slower";
 }
@@ -115,15 +151,14 @@ bool is_same_reason(std::string_view one, std::string_view other) {
 }
 
 void add_row(base::Table& table, std::span<const TriedSetting> tried, std::size_t place,
-             const Ranked& ranked, const std::optional<BestSetting>& best, std::string_view label,
-             std::string_view outcome) {
+             const Ranked& ranked, std::string_view label, std::string_view outcome) {
   using enum LoaderSetting;
   const TriedSetting& one = tried[place];
   const LoaderSettings settings = one.settings();
   const std::optional<LoaderScore>& score = ranked.scores[place];
   const auto of_score = [&](auto value) { return score ? Cell(value(*score)) : Cell(Null{}); };
   Cell slower = Null{};
-  if (score && best) slower = score->per_ns / ranked.scores[best->place]->per_ns - 1;
+  if (score && ranked.best) slower = score->per_ns / ranked.best->per_ns - 1;
   table.add({label, settings[kNumWorkers], switch_cell(settings[kPersistentWorkers]),
              switch_cell(settings[kPinMemory]), switch_cell(settings[kNonBlocking]),
              settings[kPrefetchFactor], switch_cell(settings[kDropLast]), settings[kBatchSize],
@@ -149,19 +184,24 @@ std::string group_text(const BestSetting& best, const std::vector<std::string>& 
   return text;
 }
 
-void add_best(base::Table& table, std::span<const TriedSetting> tried, const BestSetting& best,
-              const Ranked& ranked, const std::vector<std::string>& labels) {
+void add_best(base::Table& table, const Grouped& groups, const BestSetting& best,
+              const SweepScene& scene) {
+  const std::vector<TriedSetting>& settings = groups.settings;
+  const std::vector<std::string> labels = setting_labels(settings);
+  const bool by_sample = counts_samples(settings);
   const auto measured = static_cast<std::size_t>(
-      std::ranges::count_if(ranked.scores, [](const auto& score) { return score.has_value(); }));
-  const double time = ranked.scores[best.place]->per_ns;
-  const LoaderSettings& given = tried[best.place].given;
+      std::ranges::count_if(settings, [](const TriedSetting& one) { return one.is_measured(); }));
+  const double time = score_of(settings[best.place], by_sample)->per_ns;
+  const LoaderSettings& given = settings[best.place].given;
   const bool was_asked = given != LoaderSettings();
-  table.add({keywords_text(was_asked ? given : tried[best.place].settings()),
-             measured > 1 ? Cell(best.confidence) : Cell(Null{}),
-             best.next ? Cell(ranked.scores[*best.next]->per_ns / time - 1) : Cell(Null{}),
-             best.next ? Cell(labels[*best.next]) : Cell(Null{}), best.as_good.size(),
-             counts_samples(tried),
-             best.rivals.empty() ? Cell(Null{}) : Cell(group_text(best, labels))});
+  const bool is_complete = scene.out_of_time == 0;
+  table.add({keywords_text(was_asked ? given : settings[best.place].settings()),
+             measured > 1 && is_complete ? Cell(best.confidence) : Cell(Null{}),
+             best.next ? Cell(score_of(settings[*best.next], by_sample)->per_ns / time - 1)
+                       : Cell(Null{}),
+             best.next ? Cell(labels[*best.next]) : Cell(Null{}), best.as_good.size(), by_sample,
+             best.rivals.empty() ? Cell(Null{}) : Cell(group_text(best, labels)), measured,
+             scene.out_of_time, scene.not_tried - std::min(scene.not_tried, scene.out_of_time)});
 }
 
 std::string gib_text(base::Bytes bytes) {
@@ -173,7 +213,9 @@ std::string gib_text(base::Bytes bytes) {
 // Workers and the loop want a CPU each.
 void warn_of_cpus(Answer& answer, std::span<const TriedSetting> tried, unsigned cpus) {
   std::int64_t most = 0;
-  for (const TriedSetting& one : tried) most = std::max(most, one.settings().workers());
+  for (const TriedSetting& one : tried) {
+    if (one.is_measured() || !one.why.empty()) most = std::max(most, one.settings().workers());
+  }
   if (most <= static_cast<std::int64_t>(cpus)) return;
   answer.remarks.emplace_back(fmt::format(
       "Up to {} workers were tried and the job has {} {} (by affinity, cgroup and Slurm): more "
@@ -245,6 +287,24 @@ void warn_of_told(Answer& answer, std::span<const TriedSetting> tried) {
   }
 }
 
+void warn_of_untried(Answer& answer, const SweepScene& scene) {
+  const auto were = [](std::size_t count) { return count == 1 ? "was" : "were"; };
+  if (scene.out_of_time > 0) {
+    answer.remarks.emplace_back(fmt::format(
+        "{} {} {} not tried: {}, and any of them may be the fastest.", scene.out_of_time,
+        scene.out_of_time == 1 ? "setting" : "settings", were(scene.out_of_time),
+        scene.was_stopped ? "it was stopped before"
+                          : "the budget ended before (a larger --budget tries them)"));
+  }
+  if (scene.not_tried > scene.out_of_time) {
+    const std::size_t left_out = scene.not_tried - scene.out_of_time;
+    answer.remarks.emplace_back(fmt::format(
+        "{} of the combinations of these values {} left out: of so many, settings are varied one "
+        "after the other, and those {} not tried.",
+        left_out, were(left_out), were(left_out)));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> setting_labels(std::span<const TriedSetting> tried) {
@@ -252,8 +312,14 @@ std::vector<std::string> setting_labels(std::span<const TriedSetting> tried) {
   std::array<bool, kLoaderSettings> differs{};
   for (std::size_t i = 0; i < kLoaderSettings; ++i) {
     const auto setting = static_cast<LoaderSetting>(i);
+    // One whose loader was never made says what it was asked for alone.
+    const TriedSetting* first = nullptr;
     for (const TriedSetting& one : tried) {
-      differs[i] = differs[i] || one.settings()[setting] != tried.front().settings()[setting];
+      const bool is_told = one.told != LoaderSettings();
+      differs[i] = differs[i] || one.given[setting] != tried.front().given[setting];
+      if (!is_told) continue;
+      if (first == nullptr) first = &one;
+      differs[i] = differs[i] || one.settings()[setting] != first->settings()[setting];
     }
   }
   const bool any = std::ranges::find(differs, true) != differs.end();
@@ -273,12 +339,13 @@ Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene
   Answer answer;
   base::Table settings(kTables[0]);
   base::Table chosen(kTables[1]);
-  const std::optional<BestSetting> best = best_setting(tried);
-  const Ranked ranked = rank(tried, best);
+  const Grouped groups = grouped(tried);
+  const std::optional<BestSetting> best = best_setting(groups.settings);
+  const Ranked ranked = rank(tried, groups, best);
   const std::vector<std::string> labels = setting_labels(tried);
   std::vector<std::string> reasons;  // of failures that were told
   for (const std::size_t place : ranked.order) {
-    std::string outcome = outcome_of(tried, place, best);
+    std::string outcome = outcome_of(tried[place], groups.group[place], best, scene);
     if (!tried[place].why.empty()) {
       const auto told = std::ranges::find_if(
           reasons, [&](const std::string& reason) { return is_same_reason(reason, outcome); });
@@ -288,9 +355,9 @@ Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene
         outcome = "failed as the one above";
       }
     }
-    add_row(settings, tried, place, ranked, best, labels[place], outcome);
+    add_row(settings, tried, place, ranked, labels[place], outcome);
   }
-  if (best) add_best(chosen, tried, *best, ranked, labels);
+  if (best) add_best(chosen, groups, *best, scene);
   answer.tables.push_back(std::move(settings));
   answer.tables.push_back(std::move(chosen));
   for (const std::string& sentence : scene.said) answer.remarks.emplace_back(sentence);
@@ -298,12 +365,7 @@ Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene
   if (scene.cpus) warn_of_cpus(answer, tried, *scene.cpus);
   warn_of_memory(answer, tried, labels, scene);
   warn_of_cache(answer, tried);
-  if (scene.not_tried > 0) {
-    answer.remarks.emplace_back(fmt::format(
-        "{} of the combinations of these values {} not tried: settings were varied one after the "
-        "other, or the time was over.",
-        scene.not_tried, scene.not_tried == 1 ? "was" : "were"));
-  }
+  warn_of_untried(answer, scene);
   return answer;
 }
 

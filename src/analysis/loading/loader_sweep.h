@@ -18,7 +18,9 @@ struct SweepScene {
   std::optional<unsigned> cpus = {};             // of the job
   std::optional<base::Bytes> memory_limit = {};  // what a trial may take
   std::optional<base::Bytes> shared_limit = {};  // of /dev/shm, free when it began
-  std::size_t not_tried = 0;                     // combinations
+  std::size_t not_tried = 0;                     // combinations, for any reason
+  std::size_t out_of_time = 0;                   // of them, those that the race did not come to
+  bool was_stopped = false;                      // by the user, not by the end of the budget
   std::vector<std::string> said = {};            // sentences of whoever did it
 };
 

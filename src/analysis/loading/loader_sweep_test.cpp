@@ -76,5 +76,55 @@ TEST(LoaderSweep, NamesOneThatIsSure) {
   EXPECT_THAT(outcomes(answer), ElementsAre("best", "slower"));
 }
 
+TEST(LoaderSweep, ClaimsNothingOfWhatWasNotTried) {
+  TriedSetting untried;
+  untried.given[kNumWorkers] = 6;
+  std::vector<TriedSetting> tried = {measured(2, {1000, 1010, 990}), measured(0, {2000, 2010}),
+                                     untried};
+  tried[0].told = tried[0].given;
+  tried[0].told[kBatchSize] = 8;
+  tried[1].told = tried[1].given;
+  tried[1].told[kBatchSize] = 8;
+  const Answer answer = loader_sweep(tried, {.not_tried = 1, .out_of_time = 1});
+  const base::TableLine best(answer.tables[1], 0);
+  EXPECT_FALSE(best.has("confidence"));
+  EXPECT_EQ(best.whole("tried"), 2);
+  EXPECT_EQ(best.whole("not_tried"), 1);
+  EXPECT_THAT(outcomes(answer),
+              ElementsAre("fastest tried", "slower", "not tried: the budget ended"));
+  // What the others said of themselves is no difference to one that never did.
+  EXPECT_THAT(setting_labels(tried),
+              ElementsAre("num_workers=2", "num_workers=0", "num_workers=6"));
+}
+
+TEST(LoaderSweep, JobsOfOneSettingAreItsTrials) {
+  const auto job = [](std::int64_t workers, std::int64_t length, const char* name) {
+    TriedSetting out = measured(workers, {length, length + 10});
+    out.told = out.given;
+    out.given = {};
+    out.job = name;
+    return out;
+  };
+  const std::vector<TriedSetting> alike = {job(4, 1000, "17"), job(4, 1300, "18")};
+  const Answer same = loader_sweep(alike, {});
+  const base::TableLine only(same.tables[1], 0);
+  EXPECT_EQ(only.whole("tried"), 1);
+  EXPECT_FALSE(only.has("not_told_apart"));
+  EXPECT_THAT(outcomes(same), ElementsAre("best", "best"));
+  // Among others, they say how much trials differ.
+  const std::vector<TriedSetting> three = {job(4, 1000, "17"), job(0, 9000, "19"),
+                                           job(4, 1020, "18")};
+  const Answer answer = loader_sweep(three, {});
+  EXPECT_EQ(base::TableLine(answer.tables[1], 0).whole("tried"), 2);
+  EXPECT_THAT(outcomes(answer), ElementsAre("best", "best", "slower"));
+  EXPECT_EQ(base::TableLine(answer.tables[0], 1).text("job"), "18");
+}
+
+TEST(LoaderSweep, NobodyIsCertain) {
+  const std::vector<TriedSetting> tried = {measured(2, {1000}), measured(4, {900'000})};
+  const Answer answer = loader_sweep(tried, {});
+  EXPECT_DOUBLE_EQ(base::TableLine(answer.tables[1], 0).number("confidence"), 0.9999);
+}
+
 }  // namespace
 }  // namespace stepscope::analysis

@@ -13,6 +13,7 @@ namespace {
 constexpr double kNs = 1e9;
 constexpr double kAlike = 0.05;    // of the time: further apart, the faster one is named
 constexpr double kUnsure = 0.025;  // a chance above this is one
+constexpr double kConfidenceParts = 10'000;
 
 double length_of(const StepBlock& block) {
   return static_cast<double>(block.loading_ns) + static_cast<double>(block.training_ns);
@@ -223,7 +224,10 @@ std::optional<BestSetting> best_setting(std::span<const TriedSetting> tried) {
       out.next = i;
     }
   }
-  out.confidence = std::clamp(1 - doubt, 0.0, 1.0);
+  // Rounded down: nobody is certain, and further digits say nothing.
+  constexpr double kMost = 1 - 1 / kConfidenceParts;
+  out.confidence =
+      std::floor(std::clamp(1 - doubt, 0.0, kMost) * kConfidenceParts) / kConfidenceParts;
   if (out.confidence < kToldApart) out.rivals = std::move(may_be_faster);
   return out;
 }

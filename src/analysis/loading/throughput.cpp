@@ -47,7 +47,8 @@ constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
     kPhase,
     {"iterations", Type::kInt, Unit::kCount, "steps, or batches where no step is marked"},
     {"warm_up", Type::kInt, Unit::kCount, "of them at the beginning, left out of what follows"},
-    {"traced", Type::kInt, Unit::kCount, "of the rest: slowed by a profiler, left out too"},
+    {"traced", Type::kInt, Unit::kCount,
+     "slowed by a profiler; left out too, unless nothing else is left"},
     {"measured", Type::kInt, Unit::kCount, "that are left"},
     kPerSecond,
     {"median_per_second", Type::kReal, Unit::kPerSecond, "one second over the median iteration"},
@@ -69,6 +70,8 @@ constexpr std::array kJobColumns = std::to_array<base::ColumnShape>({
     {"slowest_rank", Type::kInt, Unit::kId, "of several the lowest"},
     {"samples_per_second", Type::kReal, Unit::kPerSecond,
      "all ranks together; empty: not known for all"},
+    {"batches_per_second", Type::kReal, Unit::kPerSecond,
+     "mean of the ranks: a step may take several; empty: no loader was watched"},
 });
 constexpr std::array kSeriesColumns = std::to_array<base::ColumnShape>({
     key::kRank,
@@ -100,8 +103,8 @@ constexpr double kSecond = 1e9;
 struct Sums {
   Durations lengths = {};
   Nanos wait_ns = 0;
-  std::int64_t samples = 0;
-  bool samples_known = true, wait_known = true;
+  std::int64_t samples = 0, batches = 0;
+  bool samples_known = true, wait_known = true, batches_known = true;
 
   void add(const Iteration& one) {
     lengths.add(one.length);
@@ -109,6 +112,8 @@ struct Sums {
     wait_known &= one.wait_ns.has_value();
     samples += one.samples.value_or(0);
     samples_known &= one.samples.has_value();
+    batches += one.batches.value_or(0);
+    batches_known &= one.batches.has_value();
   }
   Cell per_second(std::int64_t amount) const {
     if (lengths.sum() <= 0) return Null{};
@@ -143,10 +148,13 @@ Measured measure(const std::vector<Iteration>& list) {
   for (const Iteration& one : list) lengths.push_back(one.length);
   out.warm_up = warm_up(lengths);
   const auto rest = std::span(list).subspan(out.warm_up);
-  const auto traced = static_cast<std::size_t>(std::ranges::count(rest, true, &Iteration::traced));
-  out.traced = traced == rest.size() ? 0 : traced;
+  const auto traced = [](std::span<const Iteration> some) {
+    return static_cast<std::size_t>(std::ranges::count(some, true, &Iteration::traced));
+  };
+  out.traced = traced(list);
+  const bool is_all = traced(rest) == rest.size();
   for (const Iteration& one : rest) {
-    if (out.traced == 0 || !one.traced) out.sums.add(one);
+    if (is_all || !one.traced) out.sums.add(one);
   }
   return out;
 }
@@ -163,9 +171,9 @@ std::map<std::string, double> capacities(const RankLoading* loading) {
 
 struct JobPhase {
   std::int64_t ranks = 0;
-  double sum = 0, slowest = 0, samples = 0;
+  double sum = 0, slowest = 0, samples = 0, batches = 0;
   std::int32_t slowest_rank = 0;
-  bool samples_known = true;
+  bool samples_known = true, batches_known = true;
 
   void add(std::int32_t rank, double rate, const Sums& sums) {
     if (ranks == 0 || rate < slowest) {
@@ -175,8 +183,12 @@ struct JobPhase {
     ++ranks;
     sum += rate;
     samples_known &= sums.samples_known;
-    samples +=
-        kSecond * static_cast<double>(sums.samples) / static_cast<double>(sums.lengths.sum());
+    const auto per_second = [&](std::int64_t amount) {
+      return kSecond * static_cast<double>(amount) / static_cast<double>(sums.lengths.sum());
+    };
+    samples += per_second(sums.samples);
+    batches_known &= sums.batches_known && sums.batches > 0;
+    batches += per_second(sums.batches);
   }
 };
 
@@ -242,8 +254,10 @@ Answer run(const RunView& view, const Options& options) {
     }
   }
   for (const auto& [phase, one] : all) {
-    job.add({phase, one.ranks, one.sum / static_cast<double>(one.ranks), one.slowest,
-             one.slowest_rank, one.samples_known ? Cell(one.samples) : Cell(Null{})});
+    job.add(
+        {phase, one.ranks, one.sum / static_cast<double>(one.ranks), one.slowest, one.slowest_rank,
+         one.samples_known ? Cell(one.samples) : Cell(Null{}),
+         one.batches_known ? Cell(one.batches / static_cast<double>(one.ranks)) : Cell(Null{})});
   }
   Answer answer;
   if (phases.rows() == 0) {

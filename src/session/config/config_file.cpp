@@ -20,6 +20,7 @@ using enum ConfigKind;
 using base::Result;
 
 constexpr std::int64_t kMostCount = 1'000'000'000'000;
+constexpr int kMostMerges = 16;  // mappings that take over from each other
 
 template <class T>
 std::optional<T> number_in(std::string_view text) {
@@ -100,13 +101,52 @@ class ConfigReader {
       keep(node, wrong(node, what).error);
       return;
     }
-    for (const auto& entry : node) entry_of(prefix, entry.first, entry.second, config);
+    for (const auto& entry : node) {
+      if (!is_merge(entry.first)) entry_of(prefix, entry.first, entry.second, config);
+    }
+    // What the group says itself goes before what it takes over from elsewhere.
+    for (const auto& entry : node) {
+      if (is_merge(entry.first)) merge(prefix, entry.second, config, kMostMerges);
+    }
+  }
+
+  // "<<: *name", YAML's way to say again what another mapping said.
+  static bool is_merge(const YAML::Node& name) { return name.IsScalar() && name.Scalar() == "<<"; }
+
+  void merge(const std::string& prefix, const YAML::Node& from, Config& config, int most) {
+    if (most == 0 || (!from.IsMap() && !from.IsSequence())) {
+      keep(from, wrong(from, most == 0 ? "'<<' goes round in circles"
+                                       : "'<<' takes a mapping that has a name, such as '*name'")
+                     .error);
+      return;
+    }
+    if (from.IsSequence()) {
+      for (const YAML::Node& one : from) merge(prefix, one, config, most - 1);
+      return;
+    }
+    for (const auto& entry : from) {
+      if (is_merge(entry.first)) continue;
+      const Result<const ConfigKey*> key = key_of(prefix, entry.first);
+      const bool is_said = key && seen_.contains(std::string((*key)->path));
+      if (!is_said) entry_of(prefix, entry.first, entry.second, config);
+    }
+    for (const auto& entry : from) {
+      if (is_merge(entry.first)) merge(prefix, entry.second, config, most - 1);
+    }
   }
 
   void entry_of(const std::string& prefix, const YAML::Node& name, const YAML::Node& content,
                 Config& config) {
     const Result<const ConfigKey*> key = key_of(prefix, name);
-    if (!key) return keep(name, key.error());
+    if (!key) {
+      const std::string inside = known_inside(content);
+      return keep(name, inside.empty()
+                            ? key.error()
+                            : wrong(name, fmt::format("unknown key '{}'; '{}', which is in it, "
+                                                      "stands at the left margin",
+                                                      scalar_of(name), inside))
+                                  .error);
+    }
     const std::string path((*key)->path);
     if (const auto before = seen_.find(path); before != seen_.end()) {
       return keep(name, wrong(name, fmt::format("'{}' is said twice, first in line {}",
@@ -123,6 +163,18 @@ class ConfigReader {
     if (!found) return keep(content, found.error());
     config.set(path, *std::move(found));
     said_.insert(path);
+  }
+
+  // A key of the file's first level: somebody pasted it with what it stands in elsewhere.
+  static std::string known_inside(const YAML::Node& content) {
+    if (!content.IsMap()) return {};
+    for (const auto& entry : content) {
+      const std::string name = scalar_of(entry.first);
+      const ConfigKey* const found =
+          name.find('.') == std::string::npos ? find_config_key(name) : nullptr;
+      if (found != nullptr && found->kind == kGroup) return name;
+    }
+    return {};
   }
 
   static std::vector<std::string_view> names_in(std::string_view group) {

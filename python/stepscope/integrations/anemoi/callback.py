@@ -69,7 +69,10 @@ class Callback(LightningCallback):
         if not run.wait_for_ranks(_MOST_WAIT_S):
             _LOGGER.warning("not all ranks have finished: the reports hold what they wrote so far")
         self.reports = write_reports(run_folder, self._out_folder, self._settings)
-        _LOGGER.info("%s", self.reports.text)
+        if _LOGGER.isEnabledFor(logging.INFO) and _LOGGER.hasHandlers():
+            _LOGGER.info("%s", self.reports.text)
+        else:  # a program that has not set up logging is shown them all the same
+            print(self.reports.text, flush=True)
         for logger in trainer.loggers:
             if "mlflow" in type(logger).__name__.lower():
                 log_to_mlflow(

@@ -189,4 +189,5 @@ def _header(run: RecordedRun) -> str:
     nodes = sorted({str(one["host"]) for one in run.facts if "host" in one})
     job = f", job {slurm['job_id']}" if isinstance(slurm, dict) and slurm.get("job_id") else ""
     now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
-    return f"Reports of {run.folder}: {len(run.ranks)} ranks on {', '.join(nodes)}{job}; {now} UTC"
+    ranks = f"{len(run.ranks)} rank{'' if len(run.ranks) == 1 else 's'}"
+    return f"Reports of {run.folder}: {ranks} on {', '.join(nodes)}{job}; {now} UTC"

@@ -1,6 +1,7 @@
 """Anemoi's Speed report: speed_profiler.csv.
 
-Iterations are those of a rank (the mean of all), samples those of the whole job.
+Iterations are batches of a rank (the mean of all), however many make a step of the optimizer;
+samples are those of the whole job.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from stepscope.integrations.frame import Frame
+from stepscope.integrations.series import batch_rate
 from stepscope.run import Run
 
 
@@ -33,7 +35,7 @@ def speed_frame(run: Run, operators: Run | None, remarks: list[str]) -> Frame:
         if of is None:
             remarks.append(f"Speed: no batch of {phase} was recorded, so its rates are left out.")
             continue
-        add(f"{phase}_avg_throughput", of["iterations_per_second"])
+        add(f"{phase}_avg_throughput", batch_rate(of))
         add(f"{phase}_avg_throughput_per_sample", of["samples_per_second"])
         if of["samples_per_second"] is None:
             remarks.append(f"Speed: how many samples a batch of {phase} holds is not known.")

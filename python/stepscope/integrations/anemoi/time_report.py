@@ -1,21 +1,21 @@
 """Anemoi's Time report: time_profiler.csv.
 
 Its columns are Anemoi's, with more behind them. A row is an action, whatever it was called in; a
-callback is one row. Figures are means over the ranks; an average is total / calls.
+callback is one row. Figures are means over the ranks; an average is total / calls. Self times add
+up to what was spent in actions: time in a row that is shown is in no other row's.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from stepscope.integrations.actions import (
     Action,
     RankActions,
     callback_of,
-    callbacks_in,
     is_of_interest,
     kept_tree,
 )
@@ -36,6 +36,9 @@ COLUMNS = (
 )
 
 
+_NOTHING = "no other"  # of calls that were in no action
+
+
 @dataclass
 class _Row:
     """One action of one rank, all its places together."""
@@ -43,9 +46,8 @@ class _Row:
     calls: int = 0
     total_ns: int = 0
     self_ns: int = 0
-    depth: int = 0
-    inside: str = ""
-    longest_ns: int = -1  # at the place that depth and inside are of
+    depths: set[int] = field(default_factory=set)
+    inside: dict[str, int] = field(default_factory=dict)  # calls, by what it was called in
 
 
 def time_frame(ranks: Iterable[RankActions], verbose: bool) -> Frame:
@@ -65,36 +67,42 @@ def _rows_of(of: RankActions, verbose: bool) -> dict[str, _Row]:
     rows: dict[str, _Row] = {}
 
     def take(one: Action, depth: int, inside: str, around: frozenset[str]) -> None:
-        name = _clean(one.name)
+        name = _row_name(one.name)
         row = rows.setdefault(name, _Row())
         row.self_ns += one.self_ns
         if name not in around:  # an action within itself is time that passed once
             row.calls += one.calls
             row.total_ns += one.total_ns
-        if one.total_ns > row.longest_ns:
-            row.longest_ns, row.depth, row.inside = one.total_ns, depth, inside
+            row.depths.add(depth)
+            row.inside[inside] = row.inside.get(inside, 0) + one.calls
         for below in one.inside.values():
             take(below, depth + 1, name, around | {name})
 
     for tree in of.trees.values():
-        for kind, sums in callbacks_in(tree).items():
-            if verbose or "Plot" in kind or "Checkpoint" in kind:
-                row = rows.setdefault(sums.name, _Row())
-                row.calls += sums.calls
-                row.total_ns += sums.total_ns
-                row.self_ns += sums.total_ns
         for top in kept_tree(tree, lambda name: _is_kept(name, verbose)).values():
             take(top, 0, "", frozenset())
     return rows
 
 
 def _is_kept(name: str, verbose: bool) -> bool:
-    return callback_of(name) is None and (verbose or is_of_interest(name))
+    kind = callback_of(name)
+    if kind is not None:
+        return verbose or "Plot" in kind or "Checkpoint" in kind
+    return verbose or is_of_interest(name)
 
 
-def _clean(name: str) -> str:
-    """Without the state of what is called."""
-    return re.sub(r"\{.*?\}", "", name)
+def _row_name(name: str) -> str:
+    """Without the state of what is called; the hooks of a callback are one row."""
+    kind = callback_of(name)
+    return f"*Callback_{kind}" if kind is not None else re.sub(r"\{.*?\}", "", name)
+
+
+def _inside_text(row: _Row) -> str:
+    """What it was called in; where that was several, with the calls in each, most calls first."""
+    if len(row.inside) == 1:
+        return next(iter(row.inside))
+    places = sorted(row.inside.items(), key=lambda place: (-place[1], place[0]))
+    return "; ".join(f"{name or _NOTHING} ({calls})" for name, calls in places)
 
 
 def _category(name: str) -> str:
@@ -116,8 +124,8 @@ def _cells(name: str, by_rank: dict[int, _Row]) -> list[Any]:
         _seconds(total / calls if calls else 0),
         _category(name),
         _seconds(own / count),
-        first.depth,
-        first.inside,
+        next(iter(first.depths)) if len(first.depths) == 1 else "",
+        _inside_text(first),
         count,
         slowest,
         _seconds(by_rank[slowest].total_ns),
