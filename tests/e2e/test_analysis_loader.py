@@ -28,11 +28,14 @@ def median(values: list[int]) -> int:
 
 def cause_of(wait: Wait) -> str | None:
     load = wait.load
+    if wait.before > wait.length // 2:
+        return "start-up"
     if load is None:
         return None
     if load.end <= wait.start:
         return "hand-over"
-    if wait.first and load.worker is not None and load.start - wait.start > wait.length // 2:
+    began = load.start - (wait.start - wait.before)
+    if wait.first and load.worker is not None and began > wait.length // 2:
         return "start-up"
     starved = load["starved_ns"] or 0
     if starved > load.length // 2:
@@ -131,7 +134,7 @@ def check_loader_row(
     given = [w for w in waits if w.gave]
     lengths = [w.length for w in given]
     assert (row["batches"], row["wait_ns"]) == (len(given), sum(lengths))
-    whole = sum(until(w) - w.start for w in waits)
+    whole = sum(w.before + until(w) - w.start for w in waits)
     assert row["wait_share"] == pytest.approx(sum(lengths) / whole)
     first = [w.length for w in given if w.first]
     assert (row["passes"], row["first_wait_ns"]) == (len(first), sum(first))
@@ -270,7 +273,8 @@ def check_throughput(program: Program, folder: Path, found: Loading) -> None:
             continue
         if wait.phase == "training" and wait.rank in steps:
             continue
-        one = (wait.start, until(wait) - wait.start, wait.length, samples_of(wait))
+        whole = wait.before + until(wait) - wait.start
+        one = (wait.start, whole, wait.length, samples_of(wait))
         phases[wait.rank, wait.phase].append(one)
     assert [(r["rank"], r["phase"]) for r in said["phases"]] == sorted(phases)
     for row in said["phases"]:

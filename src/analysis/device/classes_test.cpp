@@ -38,7 +38,7 @@ TEST(Classes, KnowTheCallsOfBackends) {
 
 TEST(Classes, KnowWhereLoopsWaitForTheirLoader) {
   for (const char* range : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                            "enumerate(DataPipe)#Mapper", "wait for data#list",
+                            "enumerate(DataPipe)#Mapper", "wait for data#list", "begin loading#list",
                             "[pl][profile][_TrainingEpochLoop].train_dataloader_next"}) {
     EXPECT_TRUE(names_data_loading(range)) << range;
   }

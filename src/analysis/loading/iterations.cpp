@@ -73,7 +73,7 @@ std::map<std::string, std::vector<Iteration>> iterations_of(
     if (!wait.gave() || !wait.counts || wait.until <= wait.start) continue;
     if (wait.phase == kTraining && !steps.empty()) continue;
     phases[wait.phase].push_back({.start = wait.start,
-                                  .length = wait.until - wait.start,
+                                  .length = wait.whole(),
                                   .wait_ns = wait.length(),
                                   .samples = samples_of(*loading, wait)});
   }

@@ -20,6 +20,7 @@ using trace::Row;
 // What a name of a record is about, as python/stepscope/recording/loading/names.py makes it.
 enum class Sign : std::uint8_t {
   kNone,
+  kBegin,
   kWait,
   kLoad,
   kStarts,
@@ -46,6 +47,7 @@ struct SignName {
   Sign sign;
 };
 constexpr std::array kSigns = std::to_array<SignName>({
+    {"begin loading", Sign::kBegin},
     {"wait for data", Sign::kWait},
     {"load batch", Sign::kLoad},
     {"loader starts", Sign::kStarts},
@@ -96,6 +98,7 @@ struct Pass {
   std::int64_t iteration = 0;
   std::optional<std::int64_t> worker;
   bool begins = true;                            // the next wait is the first
+  Nanos beginning = 0;                           // making its iterator took
   bool ahead = false;                            // a batch is used when the next was asked for
   std::size_t held = kNoBatch;                   // the wait whose batch is kept back
   std::size_t wait = kNoBatch, made = kNoBatch;  // the last ones
@@ -168,6 +171,10 @@ class Reading {
     switch (trace_.phase()[row]) {
       case trace::Phase::kSpan:
         if ((trace_.flags()[row] & (trace::kUnclosed | trace::kBadDuration)) != 0) return;
+        if (meaning.sign == Sign::kBegin) {
+          end_wait(pass, time);
+          pass.beginning = trace_.duration()[row];
+        }
         if (meaning.sign == Sign::kWait) begin_wait(pass, row, loaders_[meaning.loader]);
         if (meaning.sign == Sign::kLoad) begin_load(pass, row, loaders_[meaning.loader]);
         return;
@@ -216,6 +223,7 @@ class Reading {
                           .phase = phase_of(row, loader),
                           .start = trace_.start()[row],
                           .end = trace_.end(row),
+                          .before = pass.begins ? std::exchange(pass.beginning, 0) : 0,
                           .until = trace_.end(row),
                           .used = trace_.end(row),
                           .iteration = pass.iteration,
@@ -408,10 +416,12 @@ std::string_view name_of(LateCause cause) {
 }
 
 LateCause why_late(const BatchWait& wait, const MadeBatch* made) {
+  if (wait.before > wait.length() / 2) return LateCause::kStartUp;
   if (made == nullptr) return LateCause::kUnknown;
   if (made->end <= wait.start) return LateCause::kHandOver;
   // Processes start, import and open the dataset before they make anything.
-  if (wait.first && made->worker && made->start - wait.start > wait.length() / 2) {
+  if (wait.first && made->worker &&
+      wait.before + made->start - wait.start > wait.length() / 2) {
     return LateCause::kStartUp;
   }
   const Nanos length = made->length();

@@ -100,7 +100,7 @@ bool is_first_of_process(const MadeBatch& one) { return one.iteration == 0 && on
 
 void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made,
               const std::vector<RecordedStep>& steps, Nanos least) {
-  sums.whole += wait.until - wait.start;
+  sums.whole += wait.whole();
   if (!wait.gave()) return;
   if (const LoopWork work = loop_work(steps, wait); !work.traced && wait.until > wait.end) {
     sums.between.add(work.ns);
