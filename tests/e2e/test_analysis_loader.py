@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from answers import Row, tables
-from oracle.loading import Load, Loading, Wait, read_loading
+from oracle.loading import Load, Loading, Wait, aside_of, read_loading, time_within
 from oracle.random_loading import random_loading
 from program import Program
 
@@ -196,6 +196,15 @@ def check_worker_row(row: Row, loads: list[Load], late: list[int]) -> None:
     assert row["busy_share"] == pytest.approx(sum(lengths) / alive)
 
 
+def rank_aside(found: Loading) -> dict[int, list[tuple[int, int]]]:
+    """What a rank declared to be no training."""
+    aside: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for path, recording in found.files.items():
+        if not path.name.startswith("worker-"):
+            aside[int(recording.about["rank"])] += aside_of(recording)
+    return aside
+
+
 def rank_steps(found: Loading) -> dict[int, list[tuple[int, int, int]]]:
     """Number, start and end on the wall clock."""
     steps: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
@@ -214,9 +223,18 @@ def check_steps(rows: list[Row], found: Loading) -> None:
         (rank, number) for rank in sorted(steps) for number, _, _ in steps[rank]
     ]
     by_step = {(rank, n): (a, b) for rank, s in steps.items() for n, a, b in s}
+    aside = rank_aside(found)
     for row in rows:
         start, end = by_step[row["rank"], row["step"]]
-        waits = [w for w in found.waits if w.rank == row["rank"] and start < w.end <= end]
+        other = [(a, b) for a, b in aside[row["rank"]] if a < end and b > start]
+        assert row["step_ns"] == end - start - time_within(other, start, end)
+        waits = [
+            w
+            for w in found.waits
+            if w.rank == row["rank"]
+            and start < w.end <= end
+            and not any(a < w.end <= b for a, b in other)
+        ]
         given = [w for w in waits if w.gave]
         assert (row["wait_ns"], row["batches"]) == (sum(w.length for w in waits), len(given))
         if not given:
@@ -250,7 +268,7 @@ def warm_up(lengths: list[int]) -> int:
 def check_throughput(program: Program, folder: Path, found: Loading) -> None:
     said = tables(program, "throughput", folder)
     zero = min(recording.start_ns for recording in found.files.values())
-    steps = rank_steps(found)
+    steps, aside = rank_steps(found), rank_aside(found)
     # start, length, wait, samples
     phases: dict[tuple[int, str], list[tuple[int, int, int | None, int | None]]]
     phases = defaultdict(list)
@@ -267,7 +285,8 @@ def check_throughput(program: Program, folder: Path, found: Loading) -> None:
             watched = any((w.rank, w.phase) == (rank, "training") for w in found.waits)
             samples = sum(c or 0 for c in counts) if known else None
             known_wait = waited if watched else None
-            phases[rank, "training"].append((start, end - start, known_wait, samples))
+            own = end - start - time_within(aside[rank], start, end)
+            phases[rank, "training"].append((start, own, known_wait, samples))
     for wait in sorted(found.waits, key=lambda w: w.start):
         if not wait.gave or until(wait) <= wait.start:
             continue

@@ -186,6 +186,41 @@ def waits_of(recording: Recording) -> list[Wait]:
     return waits
 
 
+def aside_of(recording: Recording) -> list[tuple[int, int]]:
+    """Stretches of the main thread that are declared to be no training; on the wall clock."""
+    pieces = []
+    for one in recording.ranges:
+        if one.end is None:
+            continue
+        if one.name.lower() in VALIDATION or one.name.lower() in ("test", "testing"):
+            pieces.append((one.start, one.end))
+        what, _, loader = one.name.partition("#")
+        if f"{what}#" not in (BEGIN, WAIT) or split(loader)[1] in (None, "training"):
+            continue
+        asked = [r.start for r in recording.ranges if r.name in (BEGIN + loader, WAIT + loader)]
+        ends = [s.time for s in recording.signs if s.name == f"loader ends#{loader}"]
+        later = [time for time in (*asked, *ends) if time > one.start]
+        pieces.append((one.start, max(one.end, min(later, default=one.end))))
+    marks = [end for _, _, end in recording.steps]
+    zero = recording.start_ns
+    return [
+        (start + zero, end + zero)
+        for start, end in pieces
+        if not any(start < mark < end for mark in marks)
+    ]
+
+
+def time_within(pieces: list[tuple[int, int]], start: int, end: int) -> int:
+    """How much of the stretch they cover together."""
+    covered, at = 0, start
+    for first, last in sorted(pieces):
+        first, last = max(first, at), min(last, end)
+        if last > first:
+            covered += last - first
+            at = last
+    return covered
+
+
 MAIN = {"ready", "worker", "batch", "samples"}
 MAKING = {
     "batch",

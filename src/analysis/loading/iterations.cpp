@@ -29,7 +29,7 @@ std::span<const BatchWait* const> within(const std::vector<const BatchWait*>& wa
                                          Nanos BatchWait::* time, const RecordedStep& step) {
   const auto first = std::ranges::upper_bound(waits, step.start, {}, time);
   const auto last =
-      std::ranges::upper_bound(first, waits.end(), step.start + step.length, {}, time);
+      std::ranges::upper_bound(first, waits.end(), step.end(), {}, time);
   return {first, last};
 }
 

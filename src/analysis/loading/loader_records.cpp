@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/recording/phases.h"
 #include "analysis/recording/recorded_steps.h"
-#include "base/ascii.h"
 #include "base/parallel.h"
 #include "trace/process_record.h"
 
@@ -73,24 +73,6 @@ struct Meaning {
   std::uint32_t loader = 0;  // in Reading::loaders_
   LoaderSetting setting = {};
 };
-
-// "validation" of "DataLoader (validation)"; empty where it was not told.
-std::string_view told_phase(std::string_view loader) {
-  const std::size_t open = loader.rfind(" (");
-  if (open == std::string_view::npos || !loader.ends_with(')')) return {};
-  return loader.substr(open + 2, loader.size() - open - 3);
-}
-
-// By the name of a range around the loop; empty for any other name.
-std::string_view phase_of_range(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kValidation = {"validation", "validate", "val",
-                                                           "eval",       "evaluate", "evaluation"};
-  const std::string lower = base::lowered(name);
-  const auto is = [&](std::string_view word) { return lower == word; };
-  if (std::ranges::any_of(kValidation, is)) return "validation";
-  if (is("test") || is("testing")) return "test";
-  return {};
-}
 
 // One loader on one thread, while its rows are gone through in time order.
 struct Pass {
@@ -237,7 +219,7 @@ class Reading {
       const std::string_view found = phase_of_range(trace_.name_text(above));
       if (!found.empty()) return std::string(found);
     }
-    return "training";
+    return std::string(kTraining);
   }
 
   void end_wait(Pass& pass, Nanos time) {

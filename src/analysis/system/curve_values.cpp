@@ -115,18 +115,36 @@ std::size_t CurveReader::samples(Interval within) const {
   return curve_ == nullptr ? 0 : first_at(within.end) - first_at(within.start);
 }
 
-std::optional<double> CurveReader::mean(Interval within) const {
-  const std::size_t count = samples(within);
-  if (count == 0) return std::nullopt;
-  const std::size_t first = first_at(within.start);
-  return static_cast<double>(sums_[first + count] - sums_[first]) / static_cast<double>(count);
+std::int64_t CurveReader::sum(Interval within) const {
+  return sums_[first_at(within.end)] - sums_[first_at(within.start)];
 }
 
-std::optional<std::int64_t> CurveReader::max(Interval within) const {
-  const std::size_t count = samples(within);
+std::optional<double> CurveReader::mean(std::span<const Interval> within) const {
+  std::size_t count = 0;
+  std::int64_t all = 0;
+  for (const Interval& one : within) {
+    const std::size_t more = samples(one);
+    if (more > 0) all += sum(one);
+    count += more;
+  }
   if (count == 0) return std::nullopt;
-  const auto first = curve_->values.begin() + static_cast<std::ptrdiff_t>(first_at(within.start));
-  return *std::max_element(first, first + static_cast<std::ptrdiff_t>(count));
+  return static_cast<double>(all) / static_cast<double>(count);
+}
+
+std::optional<double> CurveReader::mean(Interval within) const {
+  return mean(std::span(&within, 1));
+}
+
+std::optional<std::int64_t> CurveReader::max(std::span<const Interval> within) const {
+  std::optional<std::int64_t> most;
+  for (const Interval& one : within) {
+    const std::size_t count = samples(one);
+    if (count == 0) continue;
+    const auto first = curve_->values.begin() + static_cast<std::ptrdiff_t>(first_at(one.start));
+    const std::int64_t here = *std::max_element(first, first + static_cast<std::ptrdiff_t>(count));
+    most = std::max(most.value_or(here), here);
+  }
+  return most;
 }
 
 std::optional<double> CurveReader::value_at(Nanos time) const {
@@ -141,10 +159,19 @@ std::optional<double> CurveReader::value_at(Nanos time) const {
 }
 
 std::optional<double> CurveReader::growth(Interval within) const {
+  return growth(std::span(&within, 1));
+}
+
+std::optional<double> CurveReader::growth(std::span<const Interval> within) const {
   if (curve_ == nullptr || curve_->times.empty()) return std::nullopt;
-  const auto from = value_at(within.start);
-  const auto to = value_at(within.end);
-  return from && to && *to >= *from ? std::optional(*to - *from) : std::nullopt;
+  double sum = 0;
+  for (const Interval& one : within) {
+    const auto from = value_at(one.start);
+    const auto to = value_at(one.end);
+    if (!from || !to || *to < *from) return std::nullopt;
+    sum += *to - *from;
+  }
+  return sum;
 }
 
 }  // namespace stepscope::analysis

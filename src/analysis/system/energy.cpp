@@ -86,7 +86,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "when it began, since the first recording began"},
-    {"step_ns", Type::kInt, Unit::kNanos, "its length"},
+    {"step_ns", Type::kInt, Unit::kNanos, "its length, without declared validation"},
     {"joules", Type::kReal, Unit::kNone, "gpu_joules and host_joules together"},
     kGpuJoules,
     kHostJoules,
@@ -218,7 +218,7 @@ struct StepSums {
 
 void add_step(base::Table& table, std::int32_t rank, const RecordedStep& step,
               const RankEnergy& energy, StepSums& sums) {
-  const Joules joules = energy.within({step.start, step.start + step.length});
+  const Joules joules = energy.within(step.own());
   const auto sum = joules.sum();
   sums.numbers.insert(step.number);
   sums.joules.add(joules);

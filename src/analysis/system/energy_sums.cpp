@@ -12,13 +12,16 @@ namespace {
 constexpr double kMicro = 1e-6;
 
 // Nothing where one of them is not known.
-std::optional<double> sum_within(const std::vector<const EnergyCurve*>& curves, Interval stretch) {
+std::optional<double> sum_within(const std::vector<const EnergyCurve*>& curves,
+                                 std::span<const Interval> stretches) {
   if (curves.empty()) return std::nullopt;
   double sum = 0;
   for (const EnergyCurve* curve : curves) {
-    const auto used = curve->within(stretch);
-    if (!used) return std::nullopt;
-    sum += *used * kMicro;
+    for (const Interval& stretch : stretches) {
+      const auto used = curve->within(stretch);
+      if (!used) return std::nullopt;
+      sum += *used * kMicro;
+    }
   }
   return sum;
 }
@@ -52,10 +55,10 @@ RankEnergy::RankEnergy(const NodeCurves& node, const std::vector<EnergySource>& 
   }
 }
 
-Joules RankEnergy::within(Interval stretch) const {
-  Joules joules{.gpu = sum_within(gpus_, stretch),
-                .host = sum_within(host_, stretch),
-                .is_estimate = stretch.length() < update_};
+Joules RankEnergy::within(std::span<const Interval> stretches) const {
+  Joules joules{.gpu = sum_within(gpus_, stretches),
+                .host = sum_within(host_, stretches),
+                .is_estimate = total(stretches) < update_};
   if (joules.host) *joules.host *= part_;
   return joules;
 }
@@ -71,7 +74,8 @@ std::vector<PhaseEnergy> phases_of(const RunView& view, std::int32_t rank, const
     std::vector<Joules> by_node;
     const RangeTree tree = range_tree(recording, [&](std::uint32_t node, trace::Row row) {
       if (node >= by_node.size()) by_node.resize(node + 1);
-      by_node[node].add(energy.within({trace.start()[row] + shift, trace.end(row) + shift}));
+      const Interval range{trace.start()[row] + shift, trace.end(row) + shift};
+      by_node[node].add(energy.within(std::span(&range, 1)));
     });
     by_node.resize(tree.nodes().size());
     for (const ListedRange& listed : list_ranges(tree, {.top = top}).rows) {

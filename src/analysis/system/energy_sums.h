@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ class RankEnergy {
   RankEnergy(const NodeCurves& node, const std::vector<EnergySource>& sources, std::int32_t rank,
              std::size_t ranks);
 
-  Joules within(Interval stretch) const;
+  // Together; nothing where one of them is not covered.
+  Joules within(std::span<const Interval> stretches) const;
   // The slowest of its devices: shorter stretches are estimates.
   base::Nanos update() const { return update_; }
 

@@ -68,9 +68,12 @@ class RankReaders {
   }
 
   void add(base::Table& table, std::int32_t rank, const RecordedStep& step) const {
-    const Interval within{step.start, step.start + step.length};
-    const auto moments =
-        std::ranges::lower_bound(most_, within.end) - std::ranges::lower_bound(most_, within.start);
+    const Intervals within = step.own();
+    std::int64_t moments = 0;
+    for (const Interval& one : within) {
+      moments +=
+          std::ranges::lower_bound(most_, one.end) - std::ranges::lower_bound(most_, one.start);
+    }
     table.add({rank, step.number, step.start, step.length, moments, mean_busy(within),
                sum_of_largest(within), sum_of_means(power_, within, 1e-3), cpu_share(within),
                cores(process_, within), cores(children_, within),
@@ -84,7 +87,7 @@ class RankReaders {
     (curve->field("of") == "children" ? children : own).emplace_back(curve);
   }
 
-  Cell mean_busy(Interval within) const {
+  Cell mean_busy(const Intervals& within) const {
     double sum = 0;
     std::size_t count = 0;
     for (const CurveReader& reader : busy_) {
@@ -96,7 +99,7 @@ class RankReaders {
     return count == 0 ? Cell(Null{}) : Cell(sum / static_cast<double>(count) * 0.01);
   }
 
-  Cell sum_of_largest(Interval within) const {
+  Cell sum_of_largest(const Intervals& within) const {
     std::int64_t sum = 0;
     for (const CurveReader& reader : memory_) {
       const auto most = reader.max(within);
@@ -106,7 +109,7 @@ class RankReaders {
     return memory_.empty() ? Cell(Null{}) : Cell(sum);
   }
 
-  static Cell sum_of_means(const std::vector<CurveReader>& readers, Interval within, double scale) {
+  static Cell sum_of_means(const std::vector<CurveReader>& readers, const Intervals& within, double scale) {
     double sum = 0;
     for (const CurveReader& reader : readers) {
       const auto mean = reader.mean(within);
@@ -116,7 +119,7 @@ class RankReaders {
     return readers.empty() ? Cell(Null{}) : Cell(sum);
   }
 
-  static std::optional<double> growth(const std::vector<CurveReader>& readers, Interval within) {
+  static std::optional<double> growth(const std::vector<CurveReader>& readers, const Intervals& within) {
     std::optional<double> sum;
     for (const CurveReader& reader : readers) {
       if (const auto one = reader.growth(within)) sum = sum.value_or(0) + *one;
@@ -124,16 +127,18 @@ class RankReaders {
     return sum;
   }
 
-  static Cell cores(const std::vector<CurveReader>& readers, Interval within) {
+  static Cell cores(const std::vector<CurveReader>& readers, const Intervals& within) {
     const auto used = growth(readers, within);
-    if (!used || within.length() <= 0) return Null{};
-    return *used / static_cast<double>(within.length());
+    const Nanos length = total(within);
+    if (!used || length <= 0) return Null{};
+    return *used / static_cast<double>(length);
   }
 
-  Cell cpu_share(Interval within) const {
+  Cell cpu_share(const Intervals& within) const {
     const auto busy = load_.growth(within);
-    if (!busy || within.length() <= 0) return Null{};
-    return at_most_all(*busy / static_cast<double>(within.length()));
+    const Nanos length = total(within);
+    if (!busy || length <= 0) return Null{};
+    return at_most_all(*busy / static_cast<double>(length));
   }
 
   CurveReader load_;
