@@ -15,10 +15,11 @@
 namespace stepscope::analysis {
 
 struct Joules {
-  std::optional<double> gpu, host;  // nothing: not known
-  bool is_estimate = false;         // shorter than what the devices can tell apart
+  std::optional<double> gpu, host;       // nothing: not known
+  bool has_gpu = false, has_host = false;  // there is such a device
+  bool is_estimate = false;              // shorter than what the devices can tell apart
 
-  std::optional<double> sum() const;
+  std::optional<double> sum() const;  // nothing where that of one of the devices is not known
   void add(const Joules& other);
 };
 
@@ -47,7 +48,9 @@ struct PhaseEnergy {
   std::uint32_t depth = 0;
   std::uint64_t calls = 0;
   base::Nanos total = 0;
-  Joules joules;
+  std::uint64_t measured = 0;  // calls whose energy is known
+  base::Nanos measured_ns = 0;
+  Joules joules;  // of those
 };
 
 // The ranges of a rank's main thread, the longest first, each below the one around it.
