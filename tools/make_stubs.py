@@ -24,6 +24,7 @@ STUB = ROOT / "python/stepscope/analyses.pyi"
 TYPES = {
     "count": "int",
     "duration": "Duration",
+    "number": "float",
     "share": "float | str",
     "size": "int | str",
     "text": "str",

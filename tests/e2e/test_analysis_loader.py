@@ -104,19 +104,22 @@ def check_loader(program: Program, folder: Path, found: Loading) -> None:
             if load.worker is not None and (phase := phase_of_load(found, rank, load)):
                 made_by[rank, load.loader, phase, load.worker].append(load)
     late: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    later: dict[tuple[Any, ...], int] = defaultdict(int)  # without first batches
     for key, waits in by_key.items():
         for wait in waits:
             if wait.gave and wait.length >= LEAST and wait["worker"] is not None:
                 late[*key, wait["worker"]]  # known as a worker, late or not
                 if cause_of(wait) not in ("hand-over", "start-up"):
                     late[*key, wait["worker"]].append(wait.length)
+                    if wait.load["batch"] != 0 if wait.load else not wait.first:
+                        later[*key, wait["worker"]] += wait.length
     late = {k: v for k, v in late.items() if v or k in made_by}
     workers = sorted({*made_by, *late})
     expected = {k: w for k, w in by_key.items() if any(x.gave for x in w)}
     assert [(r["rank"], r["loader"], r["phase"]) for r in said["loaders"]] == sorted(expected)
     for row in said["loaders"]:
         key = row["rank"], row["loader"], row["phase"]
-        check_loader_row(row, expected[key], [w for w in workers if w[:3] == key], late, made_by)
+        check_loader_row(row, expected[key], [w for w in workers if w[:3] == key], late, later, made_by)
     shown = [(r["rank"], r["loader"], r["phase"], r["worker"]) for r in said["workers"]]
     assert shown == workers
     for row, key in zip(said["workers"], workers, strict=True):
@@ -129,6 +132,7 @@ def check_loader_row(
     waits: list[Wait],
     workers: list[tuple[Any, ...]],
     late: dict[tuple[Any, ...], list[int]],
+    later_late: dict[tuple[Any, ...], int],
     made_by: dict[tuple[Any, ...], list[Load]],
 ) -> None:
     given = [w for w in waits if w.gave]
@@ -150,7 +154,12 @@ def check_loader_row(
     ready = [r for w in given if (r := w["ready"]) is not None]
     assert row["mean_ready"] == (pytest.approx(fmean(ready)) if ready else None)
     assert row["workers"] == len(workers)
-    worst = max(workers, key=lambda w: (sum(late.get(w, [])), -w[3]), default=None)
+    once_begun = any(later_late.get(w, 0) for w in workers)
+    worst = max(
+        workers,
+        key=lambda w: (later_late.get(w, 0) if once_begun else sum(late.get(w, [])), -w[3]),
+        default=None,
+    )
     has_worst = worst is not None and sum(late.get(worst, [])) > 0
     assert row["late_worker"] == (worst[3] if worst and has_worst else None)
     causes: dict[str | None, int] = defaultdict(int)

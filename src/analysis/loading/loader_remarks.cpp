@@ -77,7 +77,8 @@ std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
                      const std::optional<double>& gpu_idle) {
   std::string text =
       fmt::format("{} kept the loop waiting {} of the time", title_of(key), percent(share));
-  if (share < kWorthSaying) return text + ": it keeps up.";
+  // A loop that does nothing waits most of its time for batches that are there at once.
+  if (share < kWorthSaying || sums.waited == 0) return text + ": it keeps up.";
   const double later = sums.later_wait_share();
   if (later < kFirstMatters * share) {
     text += fmt::format(", but {} without the first batch of {}", percent(later),

@@ -26,8 +26,9 @@ using base::Null;
 
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"window", ParameterType::kDuration, "1s",
-     "stretch of time over which the load of processors, disks and networks is counted"},
-    {"points", ParameterType::kCount, "300", "points of a curve over time"},
+     "stretch of time over which the load of processors, disks and networks is counted. 0: from "
+     "sample to sample"},
+    {"points", ParameterType::kCount, "300", "points of a curve over time. 0: no curves"},
 });
 
 void add_curves(SystemTables& tables, const NodeCurves& node, bool several, std::size_t points) {
@@ -160,6 +161,7 @@ void add_steps(base::Table& table, const RunView& view, const std::vector<NodeCu
 }
 
 Answer run(const RunView& view, const Options& options) {
+  // 0: from one sample to the next.
   const Nanos window = std::max<Nanos>(options.duration("window"), 1);
   const auto points = static_cast<std::size_t>(options.count("points"));
   const std::vector<NodeCurves> nodes = node_curves(view);
