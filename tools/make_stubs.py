@@ -24,7 +24,6 @@ STUB = ROOT / "python/stepscope/analyses.pyi"
 TYPES = {
     "count": "int",
     "duration": "Duration",
-    "number": "float",
     "share": "float | str",
     "size": "int | str",
     "text": "str",

@@ -39,11 +39,6 @@ std::optional<std::int64_t> duration_from(std::string_view text) {
   return static_cast<std::int64_t>(std::llround(*number * factor));
 }
 
-std::optional<double> number_from(std::string_view text) {
-  const auto number = leading_number(text);
-  return text.empty() ? number : std::nullopt;
-}
-
 std::optional<double> share_from(std::string_view text) {
   auto number = leading_number(text);
   if (!number) return std::nullopt;
@@ -61,8 +56,6 @@ std::string expected(const Parameter& parameter) {
       return "a whole number, 0 or more";
     case ParameterType::kDuration:
       return "a length of time such as 30us, 1.5ms or 2s";
-    case ParameterType::kNumber:
-      return "a number, 0 or more";
     case ParameterType::kShare:
       return "a share such as 0.2 or 20%";
     case ParameterType::kSize:
@@ -102,10 +95,6 @@ base::Result<Options> parse_options(std::span<const Parameter> parameters,
       case ParameterType::kDuration:
         whole = duration_from(value);
         good = whole.has_value();
-        break;
-      case ParameterType::kNumber:
-        real = number_from(value);
-        good = real.has_value();
         break;
       case ParameterType::kShare:
         real = share_from(value);

@@ -36,8 +36,6 @@ std::string parameter_name(ParameterType type) {
       return "count";
     case ParameterType::kDuration:
       return "duration";
-    case ParameterType::kNumber:
-      return "number";
     case ParameterType::kShare:
       return "share";
     case ParameterType::kSize:
@@ -160,8 +158,6 @@ std::string_view value_name(ParameterType type) {
       return "N";
     case ParameterType::kDuration:
       return "TIME";
-    case ParameterType::kNumber:
-      return "NUMBER";
     case ParameterType::kShare:
       return "SHARE";
     case ParameterType::kSize:

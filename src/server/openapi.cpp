@@ -161,8 +161,6 @@ std::string_view pattern_of(ParameterType type) {
       return "^[0-9]{1,9}$";
     case ParameterType::kDuration:
       return "^[0-9]{1,6}(\\.[0-9]{1,3})?(ns|us|ms|s)$";
-    case ParameterType::kNumber:
-      return "^[0-9]{1,9}(\\.[0-9]{1,6})?$";
     case ParameterType::kShare:
       return "^0\\.[0-9]{1,6}$|^[0-9]{1,2}%$";
     case ParameterType::kSize:

@@ -142,3 +142,38 @@ def test_declared_validation_is_no_part_of_training(
     assert rows["validation"]["iterations_per_second"] == pytest.approx(of_validation, rel=0.05)
     (times,) = run.time()["times"].rows()
     assert 1e9 / times["mean_ns"] == pytest.approx(truth, rel=0.05)
+
+
+READS_NOTHING = """
+import sys
+import torch
+from torch.utils.data import DataLoader, Dataset
+import stepscope
+
+class Zeros(Dataset):
+    def __len__(self): return 40
+    def __getitem__(self, index): return torch.zeros(2)
+
+with stepscope.profile(sys.argv[1], trace=False, system=False) as prof:
+    for _ in prof.watch(DataLoader(Zeros(), batch_size=2, num_workers=2), transforms=["nothng"]):
+        prof.step()
+"""
+
+
+def test_a_worker_that_reads_nothing_has_read_nothing(
+    training: Callable[[str], Script], tmp_path: Path
+) -> None:
+    """What is said to hand a batch over is no data."""
+    done = training(READS_NOTHING).run(str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    assert "no dataset of this loader has 'nothng'" in done.stderr
+    rows = list(stepscope.open(tmp_path / "run").loader()["workers"].rows())
+    assert [(row["read_bytes"], row["files"]) for row in rows] == [(0, 0), (0, 0)]
+
+
+def test_what_cannot_be_iterated_is_an_error_at_the_call(tmp_path: Path) -> None:
+    with (
+        stepscope.profile(tmp_path / "run", trace=False, system=False) as prof,
+        pytest.raises(stepscope.UsageError, match="not 5"),
+    ):
+        prof.watch(5)  # type: ignore[type-var]
