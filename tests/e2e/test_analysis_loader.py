@@ -119,7 +119,9 @@ def check_loader(program: Program, folder: Path, found: Loading) -> None:
     assert [(r["rank"], r["loader"], r["phase"]) for r in said["loaders"]] == sorted(expected)
     for row in said["loaders"]:
         key = row["rank"], row["loader"], row["phase"]
-        check_loader_row(row, expected[key], [w for w in workers if w[:3] == key], late, later, made_by)
+        check_loader_row(
+            row, expected[key], [w for w in workers if w[:3] == key], late, later, made_by
+        )
     shown = [(r["rank"], r["loader"], r["phase"], r["worker"]) for r in said["workers"]]
     assert shown == workers
     for row, key in zip(said["workers"], workers, strict=True):

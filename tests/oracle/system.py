@@ -214,9 +214,7 @@ def rates(one: Series, window: int) -> tuple[list[float], float] | None:
             elif not stretches:
                 own = [(begin, part[-1])]
         stretches += own
-    found = [
-        (one.values[b] - one.values[a]) / (one.times[b] - one.times[a]) for a, b in stretches
-    ]
+    found = [(one.values[b] - one.values[a]) / (one.times[b] - one.times[a]) for a, b in stretches]
     grown = sum(one.values[part[-1]] - one.values[part[0]] for part in parts)
     covered = sum(one.times[part[-1]] - one.times[part[0]] for part in parts)
     return (found, grown / covered) if covered and found else None

@@ -28,8 +28,7 @@ std::vector<const BatchWait*> training_waits(const RankLoading* loading, Nanos B
 std::span<const BatchWait* const> within(const std::vector<const BatchWait*>& waits,
                                          Nanos BatchWait::* time, const RecordedStep& step) {
   const auto first = std::ranges::upper_bound(waits, step.start, {}, time);
-  const auto last =
-      std::ranges::upper_bound(first, waits.end(), step.end(), {}, time);
+  const auto last = std::ranges::upper_bound(first, waits.end(), step.end(), {}, time);
   return {first, last};
 }
 

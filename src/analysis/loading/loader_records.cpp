@@ -402,8 +402,7 @@ LateCause why_late(const BatchWait& wait, const MadeBatch* made) {
   if (made == nullptr) return LateCause::kUnknown;
   if (made->end <= wait.start) return LateCause::kHandOver;
   // Processes start, import and open the dataset before they make anything.
-  if (wait.first && made->worker &&
-      wait.before + made->start - wait.start > wait.length() / 2) {
+  if (wait.first && made->worker && wait.before + made->start - wait.start > wait.length() / 2) {
     return LateCause::kStartUp;
   }
   const Nanos length = made->length();

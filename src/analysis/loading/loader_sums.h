@@ -77,9 +77,9 @@ struct LoaderSums {
   std::map<std::int64_t, WorkerSums> workers = {};
   std::map<LateCause, base::Nanos> causes = {};  // what the waits were for, by their length
 
-  double wait_share() const;                        // of the passes; 0 where they took no time
-  double later_wait_share() const;                  // so too, without the waits for first batches
-  std::optional<LateCause> cause() const;           // of most of the waiting; nothing: none known
+  double wait_share() const;               // of the passes; 0 where they took no time
+  double later_wait_share() const;         // so too, without the waits for first batches
+  std::optional<LateCause> cause() const;  // of most of the waiting; nothing: none known
   // That was waited for longest once it had begun: opening a dataset comes once. Where nobody was
   // late from then on, at all.
   std::optional<std::int64_t> late_worker() const;

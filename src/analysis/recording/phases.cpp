@@ -96,7 +96,7 @@ class Stretches {
 
   const WindowView& recording_;
   const trace::Trace& trace_;
-  std::vector<Mark> marks_;                   // by name
+  std::vector<Mark> marks_;                    // by name
   std::map<std::string_view, Interval> open_;  // by loader: what it was asked last
   std::vector<Interval> found_;
 };

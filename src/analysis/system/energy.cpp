@@ -212,8 +212,8 @@ void add_phase(base::Table& table, const PhaseEnergy& phase) {
   table.add({phase.rank, phase.name, phase.calls, phase.total, phase.measured, cell_or_null(sum),
              sum ? Cell(*sum / static_cast<double>(phase.measured)) : Cell(Null{}),
              cell_or_null(phase.joules.gpu), cell_or_null(phase.joules.host),
-             watts_cell(sum, phase.measured_ns), sum ? Cell(phase.joules.is_estimate) : Cell(Null{}),
-             phase.depth, phase.path});
+             watts_cell(sum, phase.measured_ns),
+             sum ? Cell(phase.joules.is_estimate) : Cell(Null{}), phase.depth, phase.path});
 }
 
 void add_run(base::Table& table, const std::vector<Machine>& machines, const StepEnergy& steps,
@@ -231,7 +231,8 @@ void add_run(base::Table& table, const std::vector<Machine>& machines, const Ste
     const double kwh = joules / kJoulesPerKwh;
     const std::int64_t grams = options.count("grams-per-kwh");
     table.add({of, sum.devices, joules, static_cast<double>(sum.error) * kMicro, kwh, sum.watts,
-               in_steps ? Cell(mean.steps) : Cell(Null{}), cell_or_null(mean.per_step), cell_or_null(mean.per_sample),
+               in_steps ? Cell(mean.steps) : Cell(Null{}), cell_or_null(mean.per_step),
+               cell_or_null(mean.per_sample),
                grams > 0 ? Cell(kwh * static_cast<double>(grams)) : Cell(Null{})});
   };
   int kinds = 0;

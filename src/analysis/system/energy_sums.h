@@ -15,9 +15,9 @@
 namespace stepscope::analysis {
 
 struct Joules {
-  std::optional<double> gpu, host;       // nothing: not known
+  std::optional<double> gpu, host;         // nothing: not known
   bool has_gpu = false, has_host = false;  // there is such a device
-  bool is_estimate = false;              // shorter than what the devices can tell apart
+  bool is_estimate = false;                // shorter than what the devices can tell apart
 
   std::optional<double> sum() const;  // nothing where that of one of the devices is not known
   void add(const Joules& other);

@@ -110,7 +110,8 @@ class RankReaders {
     return memory_.empty() ? Cell(Null{}) : Cell(sum);
   }
 
-  static Cell sum_of_means(const std::vector<CurveReader>& readers, const Intervals& within, double scale) {
+  static Cell sum_of_means(const std::vector<CurveReader>& readers, const Intervals& within,
+                           double scale) {
     double sum = 0;
     for (const CurveReader& reader : readers) {
       const auto mean = reader.mean(within);
@@ -120,7 +121,8 @@ class RankReaders {
     return readers.empty() ? Cell(Null{}) : Cell(sum);
   }
 
-  static std::optional<double> growth(const std::vector<CurveReader>& readers, const Intervals& within) {
+  static std::optional<double> growth(const std::vector<CurveReader>& readers,
+                                      const Intervals& within) {
     std::optional<double> sum;
     for (const CurveReader& reader : readers) {
       if (const auto one = reader.growth(within)) sum = sum.value_or(0) + *one;

@@ -93,10 +93,11 @@ TEST(Processes, TotalsKeepWhatEnded) {
 TEST(Processes, ChildrenCountWhole) {
   FakeMachine machine;
   const std::int64_t tick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
-  const auto waited_for = [&](int ticks) {  // by the training process, and half of it as system time
-    machine.write("proc/10/stat", "10 (py) S 1 0 0 0 0 0 0 0 0 0 0 0 " + std::to_string(ticks) +
-                                      " 5 0 0 0 0 7 0\n");
-  };
+  const auto waited_for =
+      [&](int ticks) {  // by the training process, and half of it as system time
+        machine.write("proc/10/stat", "10 (py) S 1 0 0 0 0 0 0 0 0 0 0 0 " + std::to_string(ticks) +
+                                          " 5 0 0 0 0 7 0\n");
+      };
   waited_for(3);  // of children before anybody looked
   machine.announced(10, 0);
   machine.write("proc/10/statm", "500 100 0 0 0 0 0\n");

@@ -202,8 +202,8 @@ class Processes final : public Source {
         found = groups_
                     .emplace(process.pid,
                              Pair{Group(samples, process, false), Group(samples, process, true),
-                                  TextFile(joined({place_.proc, "/", std::to_string(process.pid),
-                                                   "/stat"}))})
+                                  TextFile(joined(
+                                      {place_.proc, "/", std::to_string(process.pid), "/stat"}))})
                     .first;
         note_processors(samples, process);
       }
