@@ -182,8 +182,8 @@ class Analyses:
         Args:
             ranks: these ranks only; all when left out.
             steps: these steps only, by number.
-            window: stretch of time over which the load of processors, disks and networks is counted. Nanoseconds, text such as "30us", or a timedelta. Default 1s.
-            points: points of a curve over time. Default 300.
+            window: stretch of time over which the load of processors, disks and networks is counted. 0: from sample to sample. Nanoseconds, text such as "30us", or a timedelta. Default 1s.
+            points: points of a curve over time. 0: no curves. Default 300.
 
         Returns:
             Tables:
@@ -219,7 +219,7 @@ class Analyses:
             grams_per_kwh: CO2 of the electricity, in grams per kWh, for co2_grams. 0: not known. Default 0.
             samples_per_step: samples that all ranks together train on in a step, for joules_per_sample. 0: as many as watched loaders gave. Default 0.
             top: ranges per rank, the longest. 0: all. Default 40.
-            points: points of a curve over time. Default 300.
+            points: points of a curve over time. 0: no curves. Default 300.
 
         Returns:
             Tables:

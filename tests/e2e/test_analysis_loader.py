@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from answers import Row, tables
-from oracle.loading import Load, Loading, Wait, read_loading
+from oracle.loading import Load, Loading, Wait, aside_of, read_loading, time_within
 from oracle.random_loading import random_loading
 from program import Program
 
@@ -28,11 +28,14 @@ def median(values: list[int]) -> int:
 
 def cause_of(wait: Wait) -> str | None:
     load = wait.load
+    if wait.before > wait.length // 2:
+        return "start-up"
     if load is None:
         return None
     if load.end <= wait.start:
         return "hand-over"
-    if wait.first and load.worker is not None and load.start - wait.start > wait.length // 2:
+    began = load.start - (wait.start - wait.before)
+    if wait.first and load.worker is not None and began > wait.length // 2:
         return "start-up"
     starved = load["starved_ns"] or 0
     if starved > load.length // 2:
@@ -101,19 +104,24 @@ def check_loader(program: Program, folder: Path, found: Loading) -> None:
             if load.worker is not None and (phase := phase_of_load(found, rank, load)):
                 made_by[rank, load.loader, phase, load.worker].append(load)
     late: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    later: dict[tuple[Any, ...], int] = defaultdict(int)  # without first batches
     for key, waits in by_key.items():
         for wait in waits:
             if wait.gave and wait.length >= LEAST and wait["worker"] is not None:
                 late[*key, wait["worker"]]  # known as a worker, late or not
                 if cause_of(wait) not in ("hand-over", "start-up"):
                     late[*key, wait["worker"]].append(wait.length)
+                    if wait.load["batch"] != 0 if wait.load else not wait.first:
+                        later[*key, wait["worker"]] += wait.length
     late = {k: v for k, v in late.items() if v or k in made_by}
     workers = sorted({*made_by, *late})
     expected = {k: w for k, w in by_key.items() if any(x.gave for x in w)}
     assert [(r["rank"], r["loader"], r["phase"]) for r in said["loaders"]] == sorted(expected)
     for row in said["loaders"]:
         key = row["rank"], row["loader"], row["phase"]
-        check_loader_row(row, expected[key], [w for w in workers if w[:3] == key], late, made_by)
+        check_loader_row(
+            row, expected[key], [w for w in workers if w[:3] == key], late, later, made_by
+        )
     shown = [(r["rank"], r["loader"], r["phase"], r["worker"]) for r in said["workers"]]
     assert shown == workers
     for row, key in zip(said["workers"], workers, strict=True):
@@ -126,12 +134,13 @@ def check_loader_row(
     waits: list[Wait],
     workers: list[tuple[Any, ...]],
     late: dict[tuple[Any, ...], list[int]],
+    later_late: dict[tuple[Any, ...], int],
     made_by: dict[tuple[Any, ...], list[Load]],
 ) -> None:
     given = [w for w in waits if w.gave]
     lengths = [w.length for w in given]
     assert (row["batches"], row["wait_ns"]) == (len(given), sum(lengths))
-    whole = sum(until(w) - w.start for w in waits)
+    whole = sum(w.before + until(w) - w.start for w in waits)
     assert row["wait_share"] == pytest.approx(sum(lengths) / whole)
     first = [w.length for w in given if w.first]
     assert (row["passes"], row["first_wait_ns"]) == (len(first), sum(first))
@@ -147,7 +156,12 @@ def check_loader_row(
     ready = [r for w in given if (r := w["ready"]) is not None]
     assert row["mean_ready"] == (pytest.approx(fmean(ready)) if ready else None)
     assert row["workers"] == len(workers)
-    worst = max(workers, key=lambda w: (sum(late.get(w, [])), -w[3]), default=None)
+    once_begun = any(later_late.get(w, 0) for w in workers)
+    worst = max(
+        workers,
+        key=lambda w: (later_late.get(w, 0) if once_begun else sum(late.get(w, [])), -w[3]),
+        default=None,
+    )
     has_worst = worst is not None and sum(late.get(worst, [])) > 0
     assert row["late_worker"] == (worst[3] if worst and has_worst else None)
     causes: dict[str | None, int] = defaultdict(int)
@@ -193,6 +207,15 @@ def check_worker_row(row: Row, loads: list[Load], late: list[int]) -> None:
     assert row["busy_share"] == pytest.approx(sum(lengths) / alive)
 
 
+def rank_aside(found: Loading) -> dict[int, list[tuple[int, int]]]:
+    """What a rank declared to be no training."""
+    aside: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for path, recording in found.files.items():
+        if not path.name.startswith("worker-"):
+            aside[int(recording.about["rank"])] += aside_of(recording)
+    return aside
+
+
 def rank_steps(found: Loading) -> dict[int, list[tuple[int, int, int]]]:
     """Number, start and end on the wall clock."""
     steps: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
@@ -211,9 +234,18 @@ def check_steps(rows: list[Row], found: Loading) -> None:
         (rank, number) for rank in sorted(steps) for number, _, _ in steps[rank]
     ]
     by_step = {(rank, n): (a, b) for rank, s in steps.items() for n, a, b in s}
+    aside = rank_aside(found)
     for row in rows:
         start, end = by_step[row["rank"], row["step"]]
-        waits = [w for w in found.waits if w.rank == row["rank"] and start < w.end <= end]
+        other = [(a, b) for a, b in aside[row["rank"]] if a < end and b > start]
+        assert row["step_ns"] == end - start - time_within(other, start, end)
+        waits = [
+            w
+            for w in found.waits
+            if w.rank == row["rank"]
+            and start < w.end <= end
+            and not any(a < w.end <= b for a, b in other)
+        ]
         given = [w for w in waits if w.gave]
         assert (row["wait_ns"], row["batches"]) == (sum(w.length for w in waits), len(given))
         if not given:
@@ -247,7 +279,7 @@ def warm_up(lengths: list[int]) -> int:
 def check_throughput(program: Program, folder: Path, found: Loading) -> None:
     said = tables(program, "throughput", folder)
     zero = min(recording.start_ns for recording in found.files.values())
-    steps = rank_steps(found)
+    steps, aside = rank_steps(found), rank_aside(found)
     # start, length, wait, samples
     phases: dict[tuple[int, str], list[tuple[int, int, int | None, int | None]]]
     phases = defaultdict(list)
@@ -264,13 +296,15 @@ def check_throughput(program: Program, folder: Path, found: Loading) -> None:
             watched = any((w.rank, w.phase) == (rank, "training") for w in found.waits)
             samples = sum(c or 0 for c in counts) if known else None
             known_wait = waited if watched else None
-            phases[rank, "training"].append((start, end - start, known_wait, samples))
+            own = end - start - time_within(aside[rank], start, end)
+            phases[rank, "training"].append((start, own, known_wait, samples))
     for wait in sorted(found.waits, key=lambda w: w.start):
         if not wait.gave or until(wait) <= wait.start:
             continue
         if wait.phase == "training" and wait.rank in steps:
             continue
-        one = (wait.start, until(wait) - wait.start, wait.length, samples_of(wait))
+        whole = wait.before + until(wait) - wait.start
+        one = (wait.start, whole, wait.length, samples_of(wait))
         phases[wait.rank, wait.phase].append(one)
     assert [(r["rank"], r["phase"]) for r in said["phases"]] == sorted(phases)
     for row in said["phases"]:

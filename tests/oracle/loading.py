@@ -5,7 +5,7 @@ from pathlib import Path
 
 from oracle.scope import Range, Recording, Sign, read_recording
 
-WAIT, LOAD = "wait for data#", "load batch#"
+BEGIN, WAIT, LOAD = "begin loading#", "wait for data#", "load batch#"
 
 
 @dataclass
@@ -45,6 +45,7 @@ class Wait:
     next_start: int | None = None  # when the loop asked again, or the pass ended
     gave: bool = False  # a batch, and not the end
     first: bool = False  # of its pass
+    before: int = 0  # making the iterator took, where it is the first
     values: dict[str, int] = field(default_factory=dict)
     load: Load | None = None  # the batch it was for
 
@@ -53,7 +54,7 @@ class Wait:
 
     @property
     def length(self) -> int:
-        return self.end - self.start
+        return self.before + self.end - self.start
 
 
 def split(title: str) -> tuple[str, str | None]:
@@ -139,7 +140,13 @@ def waits_of(recording: Recording) -> list[Wait]:
         signs = _signs(recording, one.place, loader)
         assert one.end is not None
         same = [r.start for r in ranges if (r.place, r.name) == (one.place, one.name)]
-        following = min((start for start in same if start > one.start), default=1 << 62)
+        begun = [
+            r
+            for r in recording.ranges
+            if (r.place, r.name) == (one.place, BEGIN + loader) and r.end is not None
+        ]
+        asked = [*same, *(r.start for r in begun)]
+        following = min((start for start in asked if start > one.start), default=1 << 62)
         ended = min((s.time for w, s in signs if w == "ends" and s.time >= one.end), default=None)
         after = {
             w: int(s.value)
@@ -159,6 +166,10 @@ def waits_of(recording: Recording) -> list[Wait]:
         wait.gave = "batch" in after
         began = max((s.time for w, s in signs if w == "starts" and s.time <= one.start), default=0)
         wait.first = not any(began <= start < one.start for start in same)
+        if wait.first:
+            for r in begun:
+                if r.end is not None and max((s for s in same if s < one.start), default=0) < r.end:
+                    wait.before = r.end - r.start if r.start < one.start else wait.before
         iteration = [s.value for w, s in signs if w == "iteration" and s.time <= one.start]
         pids: list[int] = []
         for w, s in signs:
@@ -173,6 +184,41 @@ def waits_of(recording: Recording) -> list[Wait]:
             wait.values["pid"] = pids[after["worker"]]
         waits.append(wait)
     return waits
+
+
+def aside_of(recording: Recording) -> list[tuple[int, int]]:
+    """Stretches of the main thread that are declared to be no training; on the wall clock."""
+    pieces = []
+    for one in recording.ranges:
+        if one.end is None:
+            continue
+        if one.name.lower() in VALIDATION or one.name.lower() in ("test", "testing"):
+            pieces.append((one.start, one.end))
+        what, _, loader = one.name.partition("#")
+        if f"{what}#" not in (BEGIN, WAIT) or split(loader)[1] in (None, "training"):
+            continue
+        asked = [r.start for r in recording.ranges if r.name in (BEGIN + loader, WAIT + loader)]
+        ends = [s.time for s in recording.signs if s.name == f"loader ends#{loader}"]
+        later = [time for time in (*asked, *ends) if time > one.start]
+        pieces.append((one.start, max(one.end, min(later, default=one.end))))
+    marks = [end for _, _, end in recording.steps]
+    zero = recording.start_ns
+    return [
+        (start + zero, end + zero)
+        for start, end in pieces
+        if not any(start < mark < end for mark in marks)
+    ]
+
+
+def time_within(pieces: list[tuple[int, int]], start: int, end: int) -> int:
+    """How much of the stretch they cover together."""
+    covered, at = 0, start
+    for first, last in sorted(pieces):
+        first, last = max(first, at), min(last, end)
+        if last > first:
+            covered += last - first
+            at = last
+    return covered
 
 
 MAIN = {"ready", "worker", "batch", "samples"}

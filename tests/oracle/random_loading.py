@@ -188,6 +188,11 @@ def _loop(
 ) -> tuple[int, int]:
     each = chance.randrange(1, 8)
     made = [_worker_pass(chance, w, making, loader, (iteration, now, each)) for w in writers]
+    if chance.random() < 0.7:  # older recordings do not say when the iterator was made
+        now += chance.randrange(1, MS)
+        main.begin(f"begin loading#{loader}", now)
+        now += chance.randrange(1, 30 * MS)
+        main.end(f"begin loading#{loader}", now)
     now += 1
     main.instant(f"loader starts#{loader}", now)
     main.counter(f"loader iteration#{loader}", iteration, now + 1)

@@ -195,20 +195,29 @@ def percentile(values: list[float], share: float) -> float:
 
 def rates(one: Series, window: int) -> tuple[list[float], float] | None:
     """Growth per nanosecond over stretches of at least `window`, and that of all together."""
-    found: list[float] = []
-    grown = covered = start = 0
+    # Parts within which the total never falls; a part's stretches follow each other.
+    parts: list[list[int]] = [[0]]
     for i in range(1, len(one.values)):
-        last = i + 1 == len(one.values)
         if one.values[i] < one.values[i - 1]:
-            start = i
-            continue
-        length = one.times[i] - one.times[start]
-        if length < window and not (last and not found):
-            continue
-        growth = one.values[i] - one.values[start]
-        found.append(growth / length)
-        grown, covered, start = grown + growth, covered + length, i
-    return (found, grown / covered) if covered else None
+            parts.append([])
+        parts[-1].append(i)
+    stretches: list[tuple[int, int]] = []
+    for part in parts:
+        begin, own = part[0], []
+        for i in part:
+            if one.times[i] - one.times[begin] >= window:
+                own.append((begin, i))
+                begin = i
+        if part is parts[-1] and begin != part[-1]:  # what is left at the end
+            if own:
+                own[-1] = (own[-1][0], part[-1])
+            elif not stretches:
+                own = [(begin, part[-1])]
+        stretches += own
+    found = [(one.values[b] - one.values[a]) / (one.times[b] - one.times[a]) for a, b in stretches]
+    grown = sum(one.values[part[-1]] - one.values[part[0]] for part in parts)
+    covered = sum(one.times[part[-1]] - one.times[part[0]] for part in parts)
+    return (found, grown / covered) if covered and found else None
 
 
 def machine_load(machine: Machine) -> Series:

@@ -98,6 +98,27 @@ def test_what_disappeared_or_did_not_answer_is_in_the_answer(
     assert sum("GPU 0 disappeared" in text for text in missing) == 1
 
 
+def test_a_step_without_known_energy_is_in_no_mean(
+    script: Make, program: Program, fake_nvml: Path, tmp_path: Path
+) -> None:
+    run, _ = run_with_curve(
+        script, tmp_path, fake_nvml, FAKE_NVML_LOST_AT="1500", CUDA_VISIBLE_DEVICES="0"
+    )
+    said = answer(program, "energy", run)
+    steps = said["tables"]["steps"]
+    known = [step["joules"] for step in steps if step["joules"] is not None]
+    assert 0 < len(known) < len(steps) == 16
+    (whole,) = said["tables"]["run"]
+    assert whole["measured_steps"] == len(known)
+    assert whole["joules_per_step"] == pytest.approx(sum(known) / len(known))
+    assert whole["joules_per_sample"] == pytest.approx(whole["joules_per_step"] / 3)
+    unknown = len(steps) - len(known)
+    assert any(f"energy of {unknown} of 16 steps is not known" in one for one in said["remarks"])
+    (work,) = [row for row in said["tables"]["phases"] if row["range"] == "work"]
+    assert 0 < work["measured"] < work["calls"]
+    assert work["joules_per_call"] == pytest.approx(work["joules"] / work["measured"])
+
+
 def test_a_driver_that_does_not_answer_is_in_the_report(
     script: Make, program: Program, fake_nvml: Path, tmp_path: Path
 ) -> None:

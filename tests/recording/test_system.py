@@ -115,7 +115,77 @@ def test_children_count_and_stay_counted(script: Make, tmp_path: Path) -> None:
     children = series(machine, "process.cpu", of="children").values
     assert children == sorted(children)
     assert children[-1] / 1e9 == pytest.approx(1.0, rel=0.05)
-    assert series(machine, "process.count", of="children").values == [1, 0]
+    assert series(machine, "process.count", of="children").values == [0, 1, 0]
+
+
+def test_all_that_children_used_counts(script: Make, tmp_path: Path) -> None:
+    """They end at once when they are done, and some come and go between two looks."""
+    program = script(
+        """
+        import json, os, time, stepscope
+
+        def burn(seconds):
+            child = os.fork()
+            if child == 0:
+                while time.process_time() < seconds:
+                    pass
+                os._exit(0)
+            _, _, usage = os.wait4(child, 0)
+            return usage.ru_utime + usage.ru_stime
+
+        with stepscope.profile("run", trace=False, system=20) as prof:
+            began = time.monotonic()
+            time.sleep(0.2)
+            used = burn(0.8)
+            prof.step()
+            used += sum(burn(0.05) for _ in range(8))
+            prof.step()
+            time.sleep(0.3)
+            took = time.monotonic() - began
+            own = time.process_time()
+        print(json.dumps({"used": used, "own": own, "took": took}))
+        """,
+    )
+    done = program.run()
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    found = stepscope.open(tmp_path / "run").system()
+    rows = {row["processes"]: row for row in found["processes"].rows()}
+    assert rows["started by it"]["cpu_ns"] / 1e9 == pytest.approx(said["used"], rel=0.05)
+    assert rows["started by it"]["mean_cores"] == pytest.approx(
+        said["used"] / said["took"], rel=0.05
+    )
+    (machine,) = found["machines"].rows()
+    own = rows["training"]["cpu_ns"] / 1e9
+    assert machine["job_cores"] == pytest.approx((said["used"] + own) / said["took"], rel=0.05)
+    first = next(iter(found["steps"].rows()))
+    seconds = first["step_ns"] / 1e9
+    assert first["children_cores"] == pytest.approx(0.8 / seconds, rel=0.1)
+    for name in ("cpu_share", "process_cores", "read_bytes"):
+        assert first[name] is not None
+
+
+def test_what_happens_at_the_end_is_in_the_means(script: Make, tmp_path: Path) -> None:
+    program = script(
+        """
+        import json, time, stepscope
+        with stepscope.profile("run", trace=False, system=20) as prof:
+            began, before = time.monotonic(), time.process_time()
+            time.sleep(1.4)
+            until = time.process_time() + 0.4
+            while time.process_time() < until:
+                pass
+            prof.step()
+            took, used = time.monotonic() - began, time.process_time() - before
+        print(json.dumps({"took": took, "used": used}))
+        """,
+    )
+    done = program.run()
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    (own,) = stepscope.open(tmp_path / "run").system()["processes"].rows()
+    assert own["mean_cores"] == pytest.approx(said["used"] / said["took"], rel=0.05)
+    assert own["max_cores"] >= own["mean_cores"]
 
 
 def test_one_process_of_a_node_samples_and_another_takes_over(script: Make, tmp_path: Path) -> None:

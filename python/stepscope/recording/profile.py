@@ -39,6 +39,7 @@ from stepscope.recording.shortfalls import (
     warn_of_little_disk,
     warn_of_other_profilers,
     warn_of_too_few_steps,
+    warn_of_unknown_transforms,
 )
 from stepscope.recording.snapshot_options import SnapshotOptions, window_snapshot
 from stepscope.recording.starting import begin, note_own_run, rank_facts
@@ -281,11 +282,13 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             progress: whether a bar with the live rate is drawn, on rank 0 and where standard error
                 is a terminal: tqdm's or rich's if installed.
         """
+        checked.iterable(batches)
         if not self._is_running or not self._settings.ranges:
             return batches
         warn_of_a_short_epoch(batches, self._windows, self._notices)
         request = WatchRequest(phase, name, samples, tuple(transforms), progress)
         request = as_the_file_says(request, self.plan)
+        warn_of_unknown_transforms(batches, request.transforms, self._notices)
         same: Loader = self.loaders.watch(batches, request)
         return same
 

@@ -97,6 +97,12 @@ def folder_name(folder: str | os.PathLike[str] | None) -> str:
     return text
 
 
+def iterable(batches: object) -> None:
+    """What `watch` is given."""
+    if not any(hasattr(batches, name) for name in ("__iter__", "__next__", "__getitem__")):
+        raise UsageError(f"watch takes a loader, or what else can be iterated, not {batches!r}")
+
+
 def positive(name: str, value: float) -> float:
     """A limit or a number that makes sense."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Collection
 
+from stepscope.recording.loading.transforms import datasets_in
 from stepscope.recording.notices import Notices
 from stepscope.recording.placement import find_placement
 from stepscope.recording.run_folder import RankFolder
@@ -63,6 +65,21 @@ def warn_of_a_short_epoch(batches: object, windows: WindowList, notices: Notices
             notices.warn(
                 f"an epoch has {count} batches, but the {window.kind} window needs "
                 f"{window.schedule.steps_needed} ({window.schedule})"
+            )
+
+
+def warn_of_unknown_transforms(
+    batches: object, transforms: Collection[str], notices: Notices
+) -> None:
+    """Of names that no dataset of the loader has; one that is not known may have all."""
+    dataset = getattr(batches, "dataset", None)
+    if dataset is None:
+        return
+    for name in transforms:
+        if not any(hasattr(one, name) for one in datasets_in(dataset)):
+            notices.warn(
+                f"watch(transforms=…): no dataset of this loader has {name!r}; what it does "
+                "counts as fetching"
             )
 
 

@@ -37,9 +37,10 @@ TEST(Classes, KnowTheCallsOfBackends) {
 }
 
 TEST(Classes, KnowWhereLoopsWaitForTheirLoader) {
-  for (const char* range : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                            "enumerate(DataPipe)#Mapper", "wait for data#list",
-                            "[pl][profile][_TrainingEpochLoop].train_dataloader_next"}) {
+  for (const char* range :
+       {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+        "enumerate(DataPipe)#Mapper", "wait for data#list", "begin loading#list",
+        "[pl][profile][_TrainingEpochLoop].train_dataloader_next"}) {
     EXPECT_TRUE(names_data_loading(range)) << range;
   }
   for (const char* range :

@@ -30,7 +30,7 @@ bool is_traced(const std::vector<RecordedStep>& steps, Nanos time) {
   const auto after = std::ranges::upper_bound(steps, time, {}, &RecordedStep::start);
   if (after == steps.begin()) return false;
   const RecordedStep& step = *(after - 1);
-  return step.traced && time < step.start + step.length;
+  return step.traced && time < step.end();
 }
 
 StepBlock block_of(const BatchWait& wait, const MadeBatch* made,

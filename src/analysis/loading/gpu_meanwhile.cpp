@@ -32,9 +32,9 @@ void GpuMeanwhile::add(Interval within, Samples& samples) const {
   }
 }
 
-std::optional<double> GpuMeanwhile::idle_share(Interval within) const {
+std::optional<double> GpuMeanwhile::idle_share(std::span<const Interval> within) const {
   Samples samples;
-  add(within, samples);
+  for (const Interval& one : within) add(one, samples);
   return samples.idle_share();
 }
 

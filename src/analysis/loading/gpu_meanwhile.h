@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/loading/loader_records.h"
@@ -18,7 +19,7 @@ class GpuMeanwhile {
  public:
   GpuMeanwhile(const RunView& view, const std::vector<NodeCurves>& nodes, std::int32_t rank);
 
-  std::optional<double> idle_share(Interval within) const;
+  std::optional<double> idle_share(std::span<const Interval> within) const;
   // While the loop ran over one loader.
   std::optional<double> idle_share(const RankLoading& loading, const LoaderKey& key) const;
 

@@ -28,8 +28,7 @@ std::vector<const BatchWait*> training_waits(const RankLoading* loading, Nanos B
 std::span<const BatchWait* const> within(const std::vector<const BatchWait*>& waits,
                                          Nanos BatchWait::* time, const RecordedStep& step) {
   const auto first = std::ranges::upper_bound(waits, step.start, {}, time);
-  const auto last =
-      std::ranges::upper_bound(first, waits.end(), step.start + step.length, {}, time);
+  const auto last = std::ranges::upper_bound(first, waits.end(), step.end(), {}, time);
   return {first, last};
 }
 
@@ -74,7 +73,7 @@ std::map<std::string, std::vector<Iteration>> iterations_of(
     if (!wait.gave() || !wait.counts || wait.until <= wait.start) continue;
     if (wait.phase == kTraining && !steps.empty()) continue;
     phases[wait.phase].push_back({.start = wait.start,
-                                  .length = wait.until - wait.start,
+                                  .length = wait.whole(),
                                   .wait_ns = wait.length(),
                                   .samples = samples_of(*loading, wait),
                                   .batches = 1});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/loading/loader_records.h"
+#include "analysis/recording/phases.h"
 #include "analysis/recording/recorded_steps.h"
 
 namespace stepscope::analysis {
@@ -20,8 +21,6 @@ struct Iteration {
   std::optional<std::int64_t> batches = {};  // nothing: no loader was watched
   bool traced = false;                       // a profiler ran meanwhile, which costs time
 };
-
-inline constexpr std::string_view kTraining = "training";
 
 // By phase; iterations by start. Training steps are those that step() marks; without them, and in
 // every other phase, an iteration lasts from one question for a batch to the next.

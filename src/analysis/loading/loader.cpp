@@ -127,7 +127,8 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "since the first recording of the run began"},
-    {"step_ns", Type::kInt, Unit::kNanos, "from the mark of the step before to its own"},
+    {"step_ns", Type::kInt, Unit::kNanos,
+     "from the mark of the step before to its own, without declared validation"},
     {"batches", Type::kInt, Unit::kCount, "that came during it"},
     {"wait_ns", Type::kInt, Unit::kNanos, "waiting for them"},
     {"wait_share", Type::kReal, Unit::kShare, "of the step"},
@@ -291,7 +292,7 @@ Answer run(const RunView& view, const Options& options) {
       remarks.add(rank, key, sums, gpu.idle_share(loading, key));
     }
     for (const LoaderStep& step : by_step) {
-      const auto idle = gpu.idle_share({step.step.start, step.step.start + step.step.length});
+      const auto idle = gpu.idle_share(step.step.own());
       add_step(steps, rank, step, least, idle);
       remarks.add_step(rank, step, idle);
     }

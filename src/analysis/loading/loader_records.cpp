@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/recording/phases.h"
 #include "analysis/recording/recorded_steps.h"
-#include "base/ascii.h"
 #include "base/parallel.h"
 #include "trace/process_record.h"
 
@@ -20,6 +20,7 @@ using trace::Row;
 // What a name of a record is about, as python/stepscope/recording/loading/names.py makes it.
 enum class Sign : std::uint8_t {
   kNone,
+  kBegin,
   kWait,
   kLoad,
   kStarts,
@@ -46,6 +47,7 @@ struct SignName {
   Sign sign;
 };
 constexpr std::array kSigns = std::to_array<SignName>({
+    {"begin loading", Sign::kBegin},
     {"wait for data", Sign::kWait},
     {"load batch", Sign::kLoad},
     {"loader starts", Sign::kStarts},
@@ -72,30 +74,13 @@ struct Meaning {
   LoaderSetting setting = {};
 };
 
-// "validation" of "DataLoader (validation)"; empty where it was not told.
-std::string_view told_phase(std::string_view loader) {
-  const std::size_t open = loader.rfind(" (");
-  if (open == std::string_view::npos || !loader.ends_with(')')) return {};
-  return loader.substr(open + 2, loader.size() - open - 3);
-}
-
-// By the name of a range around the loop; empty for any other name.
-std::string_view phase_of_range(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kValidation = {"validation", "validate", "val",
-                                                           "eval",       "evaluate", "evaluation"};
-  const std::string lower = base::lowered(name);
-  const auto is = [&](std::string_view word) { return lower == word; };
-  if (std::ranges::any_of(kValidation, is)) return "validation";
-  if (is("test") || is("testing")) return "test";
-  return {};
-}
-
 // One loader on one thread, while its rows are gone through in time order.
 struct Pass {
   std::vector<std::int64_t> pids;
   std::int64_t iteration = 0;
   std::optional<std::int64_t> worker;
   bool begins = true;                            // the next wait is the first
+  Nanos beginning = 0;                           // making its iterator took
   bool ahead = false;                            // a batch is used when the next was asked for
   std::size_t held = kNoBatch;                   // the wait whose batch is kept back
   std::size_t wait = kNoBatch, made = kNoBatch;  // the last ones
@@ -168,6 +153,10 @@ class Reading {
     switch (trace_.phase()[row]) {
       case trace::Phase::kSpan:
         if ((trace_.flags()[row] & (trace::kUnclosed | trace::kBadDuration)) != 0) return;
+        if (meaning.sign == Sign::kBegin) {
+          end_wait(pass, time);
+          pass.beginning = trace_.duration()[row];
+        }
         if (meaning.sign == Sign::kWait) begin_wait(pass, row, loaders_[meaning.loader]);
         if (meaning.sign == Sign::kLoad) begin_load(pass, row, loaders_[meaning.loader]);
         return;
@@ -216,6 +205,7 @@ class Reading {
                           .phase = phase_of(row, loader),
                           .start = trace_.start()[row],
                           .end = trace_.end(row),
+                          .before = pass.begins ? std::exchange(pass.beginning, 0) : 0,
                           .until = trace_.end(row),
                           .used = trace_.end(row),
                           .iteration = pass.iteration,
@@ -229,7 +219,7 @@ class Reading {
       const std::string_view found = phase_of_range(trace_.name_text(above));
       if (!found.empty()) return std::string(found);
     }
-    return "training";
+    return std::string(kTraining);
   }
 
   void end_wait(Pass& pass, Nanos time) {
@@ -408,10 +398,11 @@ std::string_view name_of(LateCause cause) {
 }
 
 LateCause why_late(const BatchWait& wait, const MadeBatch* made) {
+  if (wait.before > wait.length() / 2) return LateCause::kStartUp;
   if (made == nullptr) return LateCause::kUnknown;
   if (made->end <= wait.start) return LateCause::kHandOver;
   // Processes start, import and open the dataset before they make anything.
-  if (wait.first && made->worker && made->start - wait.start > wait.length() / 2) {
+  if (wait.first && made->worker && wait.before + made->start - wait.start > wait.length() / 2) {
     return LateCause::kStartUp;
   }
   const Nanos length = made->length();

@@ -40,9 +40,10 @@ struct MadeBatch {
 struct BatchWait {
   std::string loader = {}, phase = {};
   base::Nanos start = 0, end = 0;
-  base::Nanos until = 0;  // the loop asked again, or the pass ended; `end` where neither is known
-  base::Nanos used = 0;   // when the loop began to use the batch: later than `end` where who asks
-                          // keeps one back, as Accelerate does to know the last
+  base::Nanos before = 0;  // of the first of a pass: the iterator was made, before it was asked
+  base::Nanos until = 0;   // the loop asked again, or the pass ended; `end` where neither is known
+  base::Nanos used = 0;    // when the loop began to use the batch: later than `end` where who asks
+                           // keeps one back, as Accelerate does to know the last
   std::int64_t iteration = 0;
   std::optional<std::int64_t> number = {};  // nothing: no batch came, the loader had no more
   std::optional<std::int64_t> ready = {}, samples = {}, worker = {}, pid = {};
@@ -51,7 +52,8 @@ struct BatchWait {
   bool first = false;  // of its pass
 
   bool gave() const { return number.has_value(); }
-  base::Nanos length() const { return end - start; }
+  base::Nanos length() const { return before + end - start; }
+  base::Nanos whole() const { return before + until - start; }  // with what the loop did then
 };
 
 struct RankLoading {

@@ -13,6 +13,8 @@ using base::Nanos;
 // Below this the loader keeps up.
 constexpr double kWorthSaying = 0.01;
 constexpr double kWorthSayingOfStep = 0.1;
+// Less than this in all is no waiting: a loop that does nothing may spend all its time so.
+constexpr Nanos kNothing = 1'000'000;
 // Where less than this share of the waiting remains, starting up is worth a word.
 constexpr double kFirstMatters = 0.8;
 
@@ -77,7 +79,7 @@ std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
                      const std::optional<double>& gpu_idle) {
   std::string text =
       fmt::format("{} kept the loop waiting {} of the time", title_of(key), percent(share));
-  if (share < kWorthSaying) return text + ": it keeps up.";
+  if (share < kWorthSaying || sums.waits.sum() < kNothing) return text + ": it keeps up.";
   const double later = sums.later_wait_share();
   if (later < kFirstMatters * share) {
     text += fmt::format(", but {} without the first batch of {}", percent(later),

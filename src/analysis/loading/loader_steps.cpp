@@ -16,7 +16,8 @@ std::vector<LoaderStep> loader_steps(const RankLoading& rank,
     LoaderStep& one = out.emplace_back(LoaderStep{.step = step});
     // A wait belongs to the step in which it ended.
     auto wait = std::ranges::upper_bound(by_end, step.start, {}, &BatchWait::end);
-    for (; wait != by_end.end() && (*wait)->end <= step.start + step.length; ++wait) {
+    for (; wait != by_end.end() && (*wait)->end <= step.end(); ++wait) {
+      if (step.is_aside((*wait)->end)) continue;
       one.wait_ns += (*wait)->length();
       if (!(*wait)->gave()) continue;
       ++one.batches;

@@ -53,14 +53,18 @@ std::optional<LateCause> LoaderSums::cause() const {
 }
 
 std::optional<std::int64_t> LoaderSums::late_worker() const {
-  std::optional<std::int64_t> worst;
-  Nanos most = 0;
-  for (const auto& [number, worker] : workers) {
-    if (worker.late_ns <= most) continue;
-    most = worker.late_ns;
-    worst = number;
-  }
-  return worst;
+  const auto worst = [&](Nanos WorkerSums::* late) {
+    std::optional<std::int64_t> found;
+    Nanos most = 0;
+    for (const auto& [number, worker] : workers) {
+      if (worker.*late <= most) continue;
+      most = worker.*late;
+      found = number;
+    }
+    return found;
+  };
+  const auto later = worst(&WorkerSums::later_late_ns);
+  return later ? later : worst(&WorkerSums::late_ns);
 }
 
 std::optional<double> LoaderSums::capacity() const {
@@ -100,7 +104,7 @@ bool is_first_of_process(const MadeBatch& one) { return one.iteration == 0 && on
 
 void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made,
               const std::vector<RecordedStep>& steps, Nanos least) {
-  sums.whole += wait.until - wait.start;
+  sums.whole += wait.whole();
   if (!wait.gave()) return;
   if (const LoopWork work = loop_work(steps, wait); !work.traced && wait.until > wait.end) {
     sums.between.add(work.ns);
@@ -128,6 +132,8 @@ void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made,
     WorkerSums& worker = sums.workers[*wait.worker];
     ++worker.late;
     worker.late_ns += wait.length();
+    const bool is_its_first = made != nullptr ? made->number == 0 : wait.first;
+    if (!is_its_first) worker.later_late_ns += wait.length();
   }
 }
 

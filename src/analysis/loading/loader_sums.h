@@ -50,6 +50,7 @@ struct WorkerSums {
   std::map<std::int64_t, std::map<std::int64_t, Alive>> processes = {};
   std::int64_t late = 0;  // waits that were for a batch of its making
   base::Nanos late_ns = 0;
+  base::Nanos later_late_ns = 0;  // of those, without the first batch of its process in the pass
 
   base::Nanos alive_ns() const;
 };
@@ -76,10 +77,12 @@ struct LoaderSums {
   std::map<std::int64_t, WorkerSums> workers = {};
   std::map<LateCause, base::Nanos> causes = {};  // what the waits were for, by their length
 
-  double wait_share() const;                        // of the passes; 0 where they took no time
-  double later_wait_share() const;                  // so too, without the waits for first batches
-  std::optional<LateCause> cause() const;           // of most of the waiting; nothing: none known
-  std::optional<std::int64_t> late_worker() const;  // that was waited for longest
+  double wait_share() const;               // of the passes; 0 where they took no time
+  double later_wait_share() const;         // so too, without the waits for first batches
+  std::optional<LateCause> cause() const;  // of most of the waiting; nothing: none known
+  // That was waited for longest once it had begun: opening a dataset comes once. Where nobody was
+  // late from then on, at all.
+  std::optional<std::int64_t> late_worker() const;
   // Batches a second that can be made: by all workers side by side, or by the loop itself.
   std::optional<double> capacity() const;
   // That would keep up, each on a core of its own; at least 1. Nothing: not known.

@@ -133,5 +133,20 @@ TEST(Iterations, ABatchThatIsKeptBackCountsWhereItIsUsed) {
   for (const Iteration& one : training) EXPECT_EQ(one.samples, 8);
 }
 
+// Worker 0 opens its data once, worker 1 is late from then on.
+TEST(LoaderSums, TheLateWorkerIsTheOneThatStaysLate) {
+  Loop loop;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    loop.batch(i == 0 ? 1500 * kMs : (i % 2 == 1 ? 20 * kMs : 0), 10 * kMs, 30 * kMs, 0, i / 2);
+    loop.loading.waits.back().worker = i % 2;
+    loop.loading.waits.back().first = i == 0;
+    loop.loading.made.back().worker = i % 2;
+    if (i == 0) loop.loading.made.back().start -= 1500 * kMs;
+  }
+  const LoaderSums sums = loop.sums();
+  EXPECT_GT(sums.workers.at(0).late_ns, sums.workers.at(1).late_ns);
+  EXPECT_EQ(sums.late_worker(), 1);
+}
+
 }  // namespace
 }  // namespace stepscope::analysis

@@ -12,9 +12,9 @@ LoopWork loop_work(const std::vector<RecordedStep>& steps, const BatchWait& wait
   LoopWork work;
   bool is_known = false;
   for (; step != steps.end() && step->start < wait.until; ++step) {
-    const Nanos end = std::min(wait.until, step->start + step->length);
-    const Nanos within = end - std::max(wait.end, step->start);
-    if (within <= 0) continue;
+    const Interval shared{std::max(wait.end, step->start), std::min(wait.until, step->end())};
+    if (shared.length() <= 0) continue;
+    const Nanos within = shared.length() - covered(step->aside, shared);
     is_known = true;
     work.traced |= step->traced;
     if (!step->traced) work.ns += within;

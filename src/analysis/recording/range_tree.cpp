@@ -16,12 +16,6 @@ using trace::Row;
 
 constexpr std::uint32_t kNoNode = 0xffffffff;
 
-RangeSite site_of_track(const trace::Track& track, const trace::ProcessRecord& record) {
-  if (record.is_worker) return RangeSite::kWorkers;
-  if (track.thread.starts_with("task ")) return RangeSite::kTasks;
-  return track.tid && track.tid == record.pid ? RangeSite::kMainThread : RangeSite::kThreads;
-}
-
 class Summing {
  public:
   using Each = std::function<void(std::uint32_t node, Row row)>;
@@ -117,6 +111,12 @@ class Summing {
 };
 
 }  // namespace
+
+RangeSite site_of_track(const trace::Track& track, const trace::ProcessRecord& record) {
+  if (record.is_worker) return RangeSite::kWorkers;
+  if (track.thread.starts_with("task ")) return RangeSite::kTasks;
+  return track.tid && track.tid == record.pid ? RangeSite::kMainThread : RangeSite::kThreads;
+}
 
 std::string_view name_of(RangeSite site) {
   switch (site) {

@@ -13,6 +13,7 @@
 
 #include "analysis/arithmetic/durations.h"
 #include "analysis/view.h"
+#include "trace/process_record.h"
 
 namespace stepscope::analysis {
 
@@ -20,6 +21,7 @@ namespace stepscope::analysis {
 enum class RangeSite : std::uint8_t { kMainThread, kThreads, kTasks, kWorkers };
 inline constexpr std::size_t kRangeSites = 4;
 std::string_view name_of(RangeSite site);
+RangeSite site_of_track(const trace::Track& track, const trace::ProcessRecord& record);
 
 struct RangeNode {
   std::string name;

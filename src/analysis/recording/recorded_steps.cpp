@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
+#include "analysis/recording/phases.h"
 #include "trace/process_record.h"
 
 namespace stepscope::analysis {
@@ -25,6 +27,16 @@ Intervals traced_times(const RunView& view, std::int32_t rank) {
 
 }  // namespace
 
+Intervals RecordedStep::own() const {
+  const Interval all = span();
+  return aside.empty() ? Intervals{all} : subtract(std::span(&all, 1), aside);
+}
+
+bool RecordedStep::is_aside(Nanos time) const {
+  return std::ranges::any_of(
+      aside, [&](const Interval& one) { return one.start < time && time <= one.end; });
+}
+
 Nanos recording_start(const RunView& view) {
   Nanos start = std::numeric_limits<Nanos>::max();
   for (const WindowView& recording : view.recordings) {
@@ -40,13 +52,22 @@ std::map<std::int32_t, std::vector<RecordedStep>> recorded_steps(const RunView& 
     if (!recording.has_steps || recording.trace->header().process_record->is_worker) continue;
     const Coverage traced(traced_times(view, recording.rank));
     const Nanos shift = recording.trace->clock().zero_unix_ns();
+    const Intervals declared = set_aside(recording);
+    auto next = declared.begin();
     for (const StepTime& step : recording.steps) {
       if (!step.selected) continue;
       const Interval wall{step.host.start + shift, step.host.end + shift};
+      Intervals aside;
+      while (next != declared.end() && next->end <= step.host.start) ++next;
+      for (auto one = next; one != declared.end() && one->start < step.host.end; ++one) {
+        aside.push_back({std::max(one->start, step.host.start) + shift - zero,
+                         std::min(one->end, step.host.end) + shift - zero});
+      }
       ranks[recording.rank].push_back({.number = step.number,
                                        .start = wall.start - zero,
-                                       .length = step.host.length(),
-                                       .traced = traced.covered(wall) > 0});
+                                       .length = step.host.length() - total(aside),
+                                       .traced = traced.covered(wall) > 0,
+                                       .aside = std::move(aside)});
     }
   }
   return ranks;

@@ -11,9 +11,16 @@ namespace stepscope::analysis {
 
 struct RecordedStep {
   std::int64_t number = 0;
-  base::Nanos start = 0;  // since the first recording of the run began
-  base::Nanos length = 0;
-  bool traced = false;  // a profiler ran meanwhile, which costs time
+  base::Nanos start = 0;   // since the first recording of the run began
+  base::Nanos length = 0;  // its own: without what is set aside
+  bool traced = false;     // a profiler ran meanwhile, which costs time
+  // Between its marks, but declared to be something else: validation, a test.
+  Intervals aside = {};
+
+  base::Nanos end() const { return start + length + total(aside); }
+  Interval span() const { return {start, end()}; }  // from mark to mark
+  Intervals own() const;                            // of that, without what is set aside
+  bool is_aside(base::Nanos time) const;            // an end of something within it
 };
 
 // By rank; steps by start.

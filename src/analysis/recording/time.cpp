@@ -96,8 +96,9 @@ constexpr std::array kTimesColumns = std::to_array<base::ColumnShape>({
 
 constexpr base::ColumnShape kStart{"start_ns", Type::kInt, Unit::kInstant,
                                    "when it began, since the first recording of the run began"};
-constexpr base::ColumnShape kLength{"step_ns", Type::kInt, Unit::kNanos,
-                                    "from the mark of the step before to its own"};
+constexpr base::ColumnShape kLength{
+    "step_ns", Type::kInt, Unit::kNanos,
+    "from the mark of the step before to its own, without declared validation"};
 constexpr base::ColumnShape kTraced{"traced", Type::kBool, Unit::kNone,
                                     "a profiler traced meanwhile, which costs time"};
 constexpr std::array kStepColumns =

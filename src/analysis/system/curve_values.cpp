@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace stepscope::analysis {
 namespace {
@@ -52,20 +53,31 @@ std::optional<SampleSpread> rates_of(const Curve* curve, Nanos window, double sc
   std::vector<double> rates;
   std::int64_t grown = 0;
   Nanos covered = 0;
+  const auto rate = [&](std::size_t from, std::size_t to) {
+    return static_cast<double>(values[to] - values[from]) /
+           static_cast<double>(times[to] - times[from]) * scale;
+  };
+  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t from = 0;
+  std::size_t before = kNone;  // where the stretch began that ended at `from`
   for (std::size_t to = 1; to < values.size(); ++to) {
-    const bool last = to + 1 == values.size();
     if (values[to] < values[to - 1]) {
       from = to;
+      before = kNone;
       continue;
     }
-    if (times[to] - times[from] < window && !(last && rates.empty())) continue;
-    const std::int64_t growth = values[to] - values[from];
-    const Nanos length = times[to] - times[from];
-    grown += growth;
-    covered += length;
-    rates.push_back(static_cast<double>(growth) / static_cast<double>(length) * scale);
-    from = to;
+    grown += values[to] - values[to - 1];
+    covered += times[to] - times[to - 1];
+    if (times[to] - times[from] >= window) {
+      rates.push_back(rate(from, to));
+      before = std::exchange(from, to);
+    } else if (to + 1 < values.size()) {
+      continue;
+    } else if (before != kNone) {  // what is left at the end makes the last stretch longer
+      rates.back() = rate(before, to);
+    } else if (rates.empty()) {
+      rates.push_back(rate(from, to));
+    }
   }
   if (covered == 0) return std::nullopt;
   return spread(std::move(rates),
@@ -115,18 +127,36 @@ std::size_t CurveReader::samples(Interval within) const {
   return curve_ == nullptr ? 0 : first_at(within.end) - first_at(within.start);
 }
 
-std::optional<double> CurveReader::mean(Interval within) const {
-  const std::size_t count = samples(within);
-  if (count == 0) return std::nullopt;
-  const std::size_t first = first_at(within.start);
-  return static_cast<double>(sums_[first + count] - sums_[first]) / static_cast<double>(count);
+std::int64_t CurveReader::sum(Interval within) const {
+  return sums_[first_at(within.end)] - sums_[first_at(within.start)];
 }
 
-std::optional<std::int64_t> CurveReader::max(Interval within) const {
-  const std::size_t count = samples(within);
+std::optional<double> CurveReader::mean(std::span<const Interval> within) const {
+  std::size_t count = 0;
+  std::int64_t all = 0;
+  for (const Interval& one : within) {
+    const std::size_t more = samples(one);
+    if (more > 0) all += sum(one);
+    count += more;
+  }
   if (count == 0) return std::nullopt;
-  const auto first = curve_->values.begin() + static_cast<std::ptrdiff_t>(first_at(within.start));
-  return *std::max_element(first, first + static_cast<std::ptrdiff_t>(count));
+  return static_cast<double>(all) / static_cast<double>(count);
+}
+
+std::optional<double> CurveReader::mean(Interval within) const {
+  return mean(std::span(&within, 1));
+}
+
+std::optional<std::int64_t> CurveReader::max(std::span<const Interval> within) const {
+  std::optional<std::int64_t> most;
+  for (const Interval& one : within) {
+    const std::size_t count = samples(one);
+    if (count == 0) continue;
+    const auto first = curve_->values.begin() + static_cast<std::ptrdiff_t>(first_at(one.start));
+    const std::int64_t here = *std::max_element(first, first + static_cast<std::ptrdiff_t>(count));
+    most = std::max(most.value_or(here), here);
+  }
+  return most;
 }
 
 std::optional<double> CurveReader::value_at(Nanos time) const {
@@ -141,10 +171,34 @@ std::optional<double> CurveReader::value_at(Nanos time) const {
 }
 
 std::optional<double> CurveReader::growth(Interval within) const {
+  return growth(std::span(&within, 1));
+}
+
+std::optional<double> CurveReader::growth(std::span<const Interval> within) const {
   if (curve_ == nullptr || curve_->times.empty()) return std::nullopt;
-  const auto from = value_at(within.start);
-  const auto to = value_at(within.end);
-  return from && to && *to >= *from ? std::optional(*to - *from) : std::nullopt;
+  double sum = 0;
+  for (const Interval& one : within) {
+    const Interval seen = covered(one);
+    const auto from = value_at(seen.start);
+    const auto to = value_at(seen.end);
+    if (!from || !to || *to < *from) return std::nullopt;
+    sum += seen == one ? *to - *from
+                       : (*to - *from) * static_cast<double>(one.length()) /
+                             static_cast<double>(seen.length());
+  }
+  return sum;
+}
+
+// The first step of a run begins a moment before the first sample, the last ends after the last.
+Interval CurveReader::covered(Interval within) const {
+  constexpr Nanos kIntervals = 2;  // that may be missing
+  constexpr Nanos kPart = 20;      // of the stretch, so too
+  const Interval all{curve_->times.front(), curve_->times.back()};
+  const Interval seen{std::max(within.start, all.start), std::min(within.end, all.end)};
+  const auto between = std::max<Nanos>(1, static_cast<Nanos>(curve_->times.size()) - 1);
+  const Nanos few = std::max(kIntervals * all.length() / between, within.length() / kPart);
+  const bool is_most = 2 * seen.length() > within.length();
+  return is_most && within.length() - seen.length() <= few ? seen : within;
 }
 
 }  // namespace stepscope::analysis

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/system/node_curves.h"
@@ -38,15 +39,19 @@ class CurveReader {
 
   // Of the samples that lie within; nothing where none does.
   std::optional<double> mean(Interval within) const;
-  std::optional<std::int64_t> max(Interval within) const;
+  std::optional<double> mean(std::span<const Interval> within) const;
+  std::optional<std::int64_t> max(std::span<const Interval> within) const;
   std::size_t samples(Interval within) const;
-  // Of a running total, by straight lines between samples; nothing where the stretch is not
-  // covered.
+  // Of a running total, by straight lines between samples. Where a little of a stretch lies before
+  // the first sample or behind the last, it grew there as in the rest; nothing where more does.
   std::optional<double> growth(Interval within) const;
+  std::optional<double> growth(std::span<const Interval> within) const;
 
  private:
   std::size_t first_at(base::Nanos time) const;
+  std::int64_t sum(Interval within) const;
   std::optional<double> value_at(base::Nanos time) const;
+  Interval covered(Interval within) const;
 
   const Curve* curve_;
   std::vector<std::int64_t> sums_;  // of gauges, of all values before each

@@ -19,6 +19,7 @@
 #include "analysis/system/curve_values.h"
 #include "analysis/system/energy_curve.h"
 #include "analysis/system/energy_sums.h"
+#include "analysis/system/step_energy.h"
 #include "analysis/system/time_buckets.h"
 
 namespace stepscope::analysis {
@@ -37,7 +38,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      "samples that all ranks together train on in a step, for joules_per_sample. 0: as many as "
      "watched loaders gave"},
     {"top", ParameterType::kCount, "40", "ranges per rank, the longest. 0: all"},
-    {"points", ParameterType::kCount, "300", "points of a curve over time"},
+    {"points", ParameterType::kCount, "300", "points of a curve over time. 0: no curves"},
 });
 
 constexpr base::ColumnShape kNode{"node", Type::kText, Unit::kId, "name of the machine"};
@@ -58,12 +59,12 @@ constexpr std::array kRunColumns = std::to_array<base::ColumnShape>({
     {"error_joules", Type::kReal, Unit::kNone, "it may be this much more or less"},
     {"kwh", Type::kReal, Unit::kNone, "the same in kilowatt hours"},
     {"mean_watts", Type::kReal, Unit::kNone, "together"},
+    {"measured_steps", Type::kInt, Unit::kCount, "whose joules are known on all ranks"},
     {"joules_per_step", Type::kReal, Unit::kNone,
-     "of all ranks, within steps, divided by their "
-     "number"},
+     "of all ranks, within the measured steps, divided by their number"},
     {"joules_per_sample", Type::kReal, Unit::kNone,
-     "of all ranks, within steps, divided by the samples that watched loaders gave meanwhile; or "
-     "by --samples-per-step"},
+     "of all ranks, within the measured steps, divided by the samples that watched loaders gave "
+     "meanwhile; or by --samples-per-step"},
     {"co2_grams", Type::kReal, Unit::kNone, "by --grams-per-kwh"},
 });
 constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
@@ -86,8 +87,9 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "when it began, since the first recording began"},
-    {"step_ns", Type::kInt, Unit::kNanos, "its length"},
-    {"joules", Type::kReal, Unit::kNone, "gpu_joules and host_joules together"},
+    {"step_ns", Type::kInt, Unit::kNanos, "its length, without declared validation"},
+    {"joules", Type::kReal, Unit::kNone,
+     "gpu_joules and host_joules together; null: one of them could be known and is not"},
     kGpuJoules,
     kHostJoules,
     {"watts", Type::kReal, Unit::kNone, "joules per second"},
@@ -98,8 +100,9 @@ constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
     {"range", Type::kText, Unit::kNone, "its name"},
     {"calls", Type::kInt, Unit::kCount, "how often it was entered"},
     {"total_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
-    {"joules", Type::kReal, Unit::kNone, "used while it ran, ranges inside included"},
-    {"joules_per_call", Type::kReal, Unit::kNone, ""},
+    {"measured", Type::kInt, Unit::kCount, "of the calls: those whose joules are known"},
+    {"joules", Type::kReal, Unit::kNone, "used in those, ranges inside included"},
+    {"joules_per_call", Type::kReal, Unit::kNone, "mean of those"},
     kGpuJoules,
     kHostJoules,
     {"watts", Type::kReal, Unit::kNone, "joules per second"},
@@ -184,44 +187,21 @@ void add_power(base::Table& table, const Machine& machine, bool several, std::si
   }
 }
 
-// What all ranks used within their steps.
-struct StepSums {
-  Joules joules;
-  std::set<std::int64_t> numbers;
-  std::int64_t samples = 0;  // that came during them
-  bool samples_known = true;
-
-  void add_samples(const RankLoading* loading, const std::vector<RecordedStep>& steps) {
-    const auto phases = iterations_of(loading, steps);
-    const auto training = phases.find(std::string(kTraining));
-    if (training == phases.end()) return;
-    for (const Iteration& one : training->second) {
-      samples += one.samples.value_or(0);
-      samples_known &= one.samples.has_value();
-    }
+// Of each step; nothing where it is not known.
+std::vector<std::optional<std::int64_t>> samples_of(const RankLoading* loading,
+                                                    const std::vector<RecordedStep>& steps) {
+  std::vector<std::optional<std::int64_t>> out;
+  const auto phases = iterations_of(loading, steps);
+  if (const auto training = phases.find(std::string(kTraining)); training != phases.end()) {
+    for (const Iteration& one : training->second) out.push_back(one.samples);
   }
-
-  std::optional<double> per_step(const std::optional<double>& all) const {
-    if (!all || numbers.empty()) return std::nullopt;
-    return *all / static_cast<double>(numbers.size());
-  }
-  // `told`: samples of a step, by the user; 0: nothing.
-  std::optional<double> per_sample(const std::optional<double>& all, std::int64_t told) const {
-    if (told > 0) {
-      const auto each = per_step(all);
-      return each ? std::optional(*each / static_cast<double>(told)) : std::nullopt;
-    }
-    if (!all || !samples_known || samples <= 0) return std::nullopt;
-    return *all / static_cast<double>(samples);
-  }
-};
+  out.resize(steps.size());
+  return out;
+}
 
 void add_step(base::Table& table, std::int32_t rank, const RecordedStep& step,
-              const RankEnergy& energy, StepSums& sums) {
-  const Joules joules = energy.within({step.start, step.start + step.length});
+              const Joules& joules) {
   const auto sum = joules.sum();
-  sums.numbers.insert(step.number);
-  sums.joules.add(joules);
   table.add({rank, step.number, step.start, step.length, cell_or_null(sum),
              cell_or_null(joules.gpu), cell_or_null(joules.host), watts_cell(sum, step.length),
              sum ? Cell(joules.is_estimate) : Cell(Null{})});
@@ -229,27 +209,30 @@ void add_step(base::Table& table, std::int32_t rank, const RecordedStep& step,
 
 void add_phase(base::Table& table, const PhaseEnergy& phase) {
   const auto sum = phase.joules.sum();
-  table.add({phase.rank, phase.name, phase.calls, phase.total, cell_or_null(sum),
-             sum ? Cell(*sum / static_cast<double>(phase.calls)) : Cell(Null{}),
+  table.add({phase.rank, phase.name, phase.calls, phase.total, phase.measured, cell_or_null(sum),
+             sum ? Cell(*sum / static_cast<double>(phase.measured)) : Cell(Null{}),
              cell_or_null(phase.joules.gpu), cell_or_null(phase.joules.host),
-             watts_cell(sum, phase.total), sum ? Cell(phase.joules.is_estimate) : Cell(Null{}),
-             phase.depth, phase.path});
+             watts_cell(sum, phase.measured_ns),
+             sum ? Cell(phase.joules.is_estimate) : Cell(Null{}), phase.depth, phase.path});
 }
 
-void add_run(base::Table& table, const std::vector<Machine>& machines, const StepSums& steps,
+void add_run(base::Table& table, const std::vector<Machine>& machines, const StepEnergy& steps,
              const Options& options) {
   struct Sum {
     std::int64_t devices = 0, uj = 0, error = 0;
     double watts = 0;
   };
   Sum all;
-  const auto add = [&](std::string_view of, const Sum& sum, const std::optional<double>& in_steps) {
+  const std::int64_t told = options.count("samples-per-step");
+  const auto add = [&](std::string_view of, const Sum& sum,
+                       const std::optional<StepEnergy::Mean>& in_steps) {
+    const StepEnergy::Mean mean = in_steps.value_or(StepEnergy::Mean{});
     const double joules = static_cast<double>(sum.uj) * kMicro;
     const double kwh = joules / kJoulesPerKwh;
     const std::int64_t grams = options.count("grams-per-kwh");
     table.add({of, sum.devices, joules, static_cast<double>(sum.error) * kMicro, kwh, sum.watts,
-               cell_or_null(steps.per_step(in_steps)),
-               cell_or_null(steps.per_sample(in_steps, options.count("samples-per-step"))),
+               in_steps ? Cell(mean.steps) : Cell(Null{}), cell_or_null(mean.per_step),
+               cell_or_null(mean.per_sample),
                grams > 0 ? Cell(kwh * static_cast<double>(grams)) : Cell(Null{})});
   };
   int kinds = 0;
@@ -267,13 +250,14 @@ void add_run(base::Table& table, const std::vector<Machine>& machines, const Ste
     }
     if (sum.devices == 0) continue;
     ++kinds;
-    add(kind, sum, kind == "GPU" ? steps.joules.gpu : std::nullopt);
+    // Those of processors and memory are told together, by step.
+    add(kind, sum, kind == "GPU" ? std::optional(steps.of_gpus(told)) : std::nullopt);
     all.devices += sum.devices;
     all.uj += sum.uj;
     all.error += sum.error;
     all.watts += sum.watts;
   }
-  if (kinds > 1) add("all", all, steps.joules.sum());
+  if (kinds > 1) add("all", all, steps.of_all(told));
 }
 
 // The sentences of the machines about what keeps their energy from being known.
@@ -308,8 +292,9 @@ Answer run(const RunView& view, const Options& options) {
   const auto hosts = hosts_of_ranks(view);
   const auto recorded = recorded_steps(view);
   const auto loading = loading_by_rank(view);
-  StepSums sums;
+  StepEnergy sums;
   std::size_t estimates = 0;
+  std::size_t unknown = 0;
   for (const auto& [rank, host] : hosts) {
     const auto machine = std::ranges::find_if(
         machines, [&](const Machine& one) { return one.curves->host == host; });
@@ -318,12 +303,17 @@ Answer run(const RunView& view, const Options& options) {
         std::ranges::count_if(hosts, [&](const auto& other) { return other.second == host; }));
     const RankEnergy energy(*machine->curves, machine->sources, rank, beside);
     if (const auto found = recorded.find(rank); found != recorded.end()) {
-      for (const RecordedStep& step : found->second) {
-        add_step(steps, rank, step, energy, sums);
-        estimates += step.length < energy.update() ? 1 : 0;
-      }
       const auto loaded = loading.find(rank);
-      sums.add_samples(loaded == loading.end() ? nullptr : &loaded->second, found->second);
+      const auto samples =
+          samples_of(loaded == loading.end() ? nullptr : &loaded->second, found->second);
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        const RecordedStep& step = found->second[i];
+        const Joules joules = energy.within(step.own());
+        add_step(steps, rank, step, joules);
+        sums.add(step.number, joules, samples[i]);
+        unknown += joules.sum() ? 0 : 1;
+        estimates += joules.sum() && joules.is_estimate ? 1 : 0;
+      }
     }
     for (const PhaseEnergy& phase : phases_of(view, rank, energy, top)) add_phase(phases, phase);
   }
@@ -338,6 +328,12 @@ Answer run(const RunView& view, const Options& options) {
   }
   // One by one: a page on which 'system' has said them does not say them again.
   for (std::string& why : why_unknown(nodes)) answer.remarks.emplace_back(std::move(why));
+  if (unknown > 0 && unknown < steps.rows()) {
+    answer.remarks.push_back(Remark::on_table(
+        "steps", fmt::format("The energy of {} of {} steps is not known; what is told per step and "
+                             "per sample is the mean of the others.",
+                             unknown, steps.rows())));
+  }
   if (estimates > 0) {
     answer.remarks.push_back(Remark::on_table(
         "steps", fmt::format("{} of {} steps are shorter than the time between two values of the "

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,11 @@
 namespace stepscope::analysis {
 
 struct Joules {
-  std::optional<double> gpu, host;  // nothing: not known
-  bool is_estimate = false;         // shorter than what the devices can tell apart
+  std::optional<double> gpu, host;         // nothing: not known
+  bool has_gpu = false, has_host = false;  // there is such a device
+  bool is_estimate = false;                // shorter than what the devices can tell apart
 
-  std::optional<double> sum() const;
+  std::optional<double> sum() const;  // nothing where that of one of the devices is not known
   void add(const Joules& other);
 };
 
@@ -28,7 +30,8 @@ class RankEnergy {
   RankEnergy(const NodeCurves& node, const std::vector<EnergySource>& sources, std::int32_t rank,
              std::size_t ranks);
 
-  Joules within(Interval stretch) const;
+  // Together; nothing where one of them is not covered.
+  Joules within(std::span<const Interval> stretches) const;
   // The slowest of its devices: shorter stretches are estimates.
   base::Nanos update() const { return update_; }
 
@@ -45,7 +48,9 @@ struct PhaseEnergy {
   std::uint32_t depth = 0;
   std::uint64_t calls = 0;
   base::Nanos total = 0;
-  Joules joules;
+  std::uint64_t measured = 0;  // calls whose energy is known
+  base::Nanos measured_ns = 0;
+  Joules joules;  // of those
 };
 
 // The ranges of a rank's main thread, the longest first, each below the one around it.

@@ -26,8 +26,9 @@ using base::Null;
 
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"window", ParameterType::kDuration, "1s",
-     "stretch of time over which the load of processors, disks and networks is counted"},
-    {"points", ParameterType::kCount, "300", "points of a curve over time"},
+     "stretch of time over which the load of processors, disks and networks is counted. 0: from "
+     "sample to sample"},
+    {"points", ParameterType::kCount, "300", "points of a curve over time. 0: no curves"},
 });
 
 void add_curves(SystemTables& tables, const NodeCurves& node, bool several, std::size_t points) {
@@ -68,9 +69,12 @@ class RankReaders {
   }
 
   void add(base::Table& table, std::int32_t rank, const RecordedStep& step) const {
-    const Interval within{step.start, step.start + step.length};
-    const auto moments =
-        std::ranges::lower_bound(most_, within.end) - std::ranges::lower_bound(most_, within.start);
+    const Intervals within = step.own();
+    std::int64_t moments = 0;
+    for (const Interval& one : within) {
+      moments +=
+          std::ranges::lower_bound(most_, one.end) - std::ranges::lower_bound(most_, one.start);
+    }
     table.add({rank, step.number, step.start, step.length, moments, mean_busy(within),
                sum_of_largest(within), sum_of_means(power_, within, 1e-3), cpu_share(within),
                cores(process_, within), cores(children_, within),
@@ -84,7 +88,7 @@ class RankReaders {
     (curve->field("of") == "children" ? children : own).emplace_back(curve);
   }
 
-  Cell mean_busy(Interval within) const {
+  Cell mean_busy(const Intervals& within) const {
     double sum = 0;
     std::size_t count = 0;
     for (const CurveReader& reader : busy_) {
@@ -96,7 +100,7 @@ class RankReaders {
     return count == 0 ? Cell(Null{}) : Cell(sum / static_cast<double>(count) * 0.01);
   }
 
-  Cell sum_of_largest(Interval within) const {
+  Cell sum_of_largest(const Intervals& within) const {
     std::int64_t sum = 0;
     for (const CurveReader& reader : memory_) {
       const auto most = reader.max(within);
@@ -106,7 +110,8 @@ class RankReaders {
     return memory_.empty() ? Cell(Null{}) : Cell(sum);
   }
 
-  static Cell sum_of_means(const std::vector<CurveReader>& readers, Interval within, double scale) {
+  static Cell sum_of_means(const std::vector<CurveReader>& readers, const Intervals& within,
+                           double scale) {
     double sum = 0;
     for (const CurveReader& reader : readers) {
       const auto mean = reader.mean(within);
@@ -116,7 +121,8 @@ class RankReaders {
     return readers.empty() ? Cell(Null{}) : Cell(sum);
   }
 
-  static std::optional<double> growth(const std::vector<CurveReader>& readers, Interval within) {
+  static std::optional<double> growth(const std::vector<CurveReader>& readers,
+                                      const Intervals& within) {
     std::optional<double> sum;
     for (const CurveReader& reader : readers) {
       if (const auto one = reader.growth(within)) sum = sum.value_or(0) + *one;
@@ -124,16 +130,18 @@ class RankReaders {
     return sum;
   }
 
-  static Cell cores(const std::vector<CurveReader>& readers, Interval within) {
+  static Cell cores(const std::vector<CurveReader>& readers, const Intervals& within) {
     const auto used = growth(readers, within);
-    if (!used || within.length() <= 0) return Null{};
-    return *used / static_cast<double>(within.length());
+    const Nanos length = total(within);
+    if (!used || length <= 0) return Null{};
+    return *used / static_cast<double>(length);
   }
 
-  Cell cpu_share(Interval within) const {
+  Cell cpu_share(const Intervals& within) const {
     const auto busy = load_.growth(within);
-    if (!busy || within.length() <= 0) return Null{};
-    return at_most_all(*busy / static_cast<double>(within.length()));
+    const Nanos length = total(within);
+    if (!busy || length <= 0) return Null{};
+    return at_most_all(*busy / static_cast<double>(length));
   }
 
   CurveReader load_;
@@ -155,6 +163,7 @@ void add_steps(base::Table& table, const RunView& view, const std::vector<NodeCu
 }
 
 Answer run(const RunView& view, const Options& options) {
+  // 0: from one sample to the next.
   const Nanos window = std::max<Nanos>(options.duration("window"), 1);
   const auto points = static_cast<std::size_t>(options.count("points"));
   const std::vector<NodeCurves> nodes = node_curves(view);

@@ -122,12 +122,14 @@ void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
   const auto processors = largest_of(node.find("cpu.count"));
   const std::optional<Curve> load = machine_load(node);
   const auto cpu = shares_of(load ? &*load : nullptr, window);
+  const Nanos sampled = node.sampled.length();
   std::optional<double> cores;
   for (const Curve* curve : node.named("process.cpu")) {
-    if (const auto rates = rates_of(curve, window)) cores = cores.value_or(0) + rates->mean;
+    const auto grown = growth_of(curve);
+    if (!grown || sampled <= 0) continue;
+    cores = cores.value_or(0) + static_cast<double>(*grown) / static_cast<double>(sampled);
   }
   const Curve* const used = node.find("memory.used");
-  const Nanos sampled = node.sampled.length();
   table.add({node.host,
              cell_or_null(processors),
              cell_of(cpu, &SampleSpread::mean),

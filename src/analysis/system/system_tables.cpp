@@ -94,7 +94,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "when it began, since the first recording began"},
-    {"step_ns", Type::kInt, Unit::kNanos, "its length"},
+    {"step_ns", Type::kInt, Unit::kNanos, "its length, without declared validation"},
     {"samples", Type::kInt, Unit::kCount, "moments that were sampled within it"},
     {"gpu_busy_share", Type::kReal, Unit::kShare,
      "of the rank's GPUs, mean of the samples within the step; null: none"},

@@ -107,6 +107,9 @@ class Amd final : public Source {
   void sample(Samples& samples) override {
     for (const JobProcess& process : job_.processes()) {
       const GivenDevices given = amd_devices(process.devices, listed_);
+      if (const std::string why = given.why_not(listed_.size()); !why.empty()) {
+        samples.say("amdgpu", why);
+      }
       for (std::size_t i = 0; i < given.devices.size(); ++i) {
         const std::size_t index = given.devices[i];
         std::unique_ptr<AmdDevice>& device = devices_[index];

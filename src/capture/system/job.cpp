@@ -111,10 +111,28 @@ void Job::refresh() {
   std::ranges::sort(processes_, {},
                     [](const JobProcess& one) { return std::pair(one.rank, one.pid); });
   find_children();
+  const std::string own = std::to_string(::getpid());
+  is_hidden_ = text_of(joined({folder_, "/", kFile, own})) && !stat_of(place_, ::getpid());
   for (const JobProcess& process : processes_) {
     rank_of_[process.pid] = process.rank;
     for (const int child : process.children) rank_of_[child] = process.rank;
   }
+}
+
+// Of those that the first thread started, as loops do; where the kernel has no such list, never.
+bool Job::has_changed() {
+  bool changed = false;
+  for (const JobProcess& process : processes_) {
+    const std::string pid = std::to_string(process.pid);
+    const auto [found, is_new] = own_children_.try_emplace(
+        process.pid,
+        OwnChildren{TextFile(joined({place_.proc, "/", pid, "/task/", pid, "/children"})), {}});
+    const auto text = found->second.file.read();
+    if (!text || *text == found->second.last) continue;
+    found->second.last = *text;
+    changed |= !is_new;
+  }
+  return changed;
 }
 
 // A process that another of the job started belongs to the nearest that announced itself.

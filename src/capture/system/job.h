@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "capture/system/place.h"
+#include "capture/system/text_file.h"
 
 namespace stepscope::capture {
 
@@ -37,6 +38,10 @@ class Job {
 
   // Looks who is there now.
   void refresh();
+  // Whether one of them has started or lost a child since; costs far less than to look.
+  bool has_changed();
+  // This process announced itself, and the machine does not show it.
+  bool is_hidden() const { return is_hidden_; }
   const std::vector<JobProcess>& processes() const { return processes_; }  // by rank
   // Of this process or its children; nothing: not of the job.
   std::optional<std::int64_t> rank_of(int pid) const;
@@ -50,6 +55,12 @@ class Job {
   std::vector<JobProcess> processes_;
   std::map<int, std::int64_t> rank_of_;
   std::map<int, int> parents_;  // of every process of the machine, as last seen
+  struct OwnChildren {
+    TextFile file;
+    std::string last;
+  };
+  std::map<int, OwnChildren> own_children_;  // by process
+  bool is_hidden_ = false;
 };
 
 }  // namespace stepscope::capture

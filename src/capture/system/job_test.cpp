@@ -85,7 +85,93 @@ TEST(Processes, TotalsKeepWhatEnded) {
   EXPECT_THAT(seen["process.cpu rank 0 children"], ElementsAre(40, 40, 45));
   EXPECT_THAT(seen["process.read rank 0 children"], ElementsAre(70, 70, 100));
   EXPECT_THAT(seen["process.rss rank 0 process"], ElementsAre(100 * page, 100 * page, 100 * page));
-  EXPECT_THAT(seen["process.count rank 0 children"], ElementsAre(1));  // one at any time
+  EXPECT_THAT(seen["process.count rank 0 children"], ElementsAre(1, 0, 1));
+}
+
+// A child counts from 0, whenever it is first seen; what it did after the last look is told to its
+// parent, and counts once.
+TEST(Processes, ChildrenCountWhole) {
+  FakeMachine machine;
+  const std::int64_t tick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  const auto waited_for =
+      [&](int ticks) {  // by the training process, and half of it as system time
+        machine.write("proc/10/stat", "10 (py) S 1 0 0 0 0 0 0 0 0 0 0 0 " + std::to_string(ticks) +
+                                          " 5 0 0 0 0 7 0\n");
+      };
+  waited_for(3);  // of children before anybody looked
+  machine.announced(10, 0);
+  machine.write("proc/10/statm", "500 100 0 0 0 0 0\n");
+  machine.cpu_ns = {{10, 100}};
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  const auto source = process_source(machine.place(), job);
+  Watcher watcher;
+  watcher.sample(*source);
+  machine.process(11, 10);
+  machine.write("proc/11/statm", "500 100 0 0 0 0 0\n");
+  machine.cpu_ns[11] = 50 * tick;
+  job.refresh();
+  watcher.sample(*source);
+  machine.remove("proc/11");
+  machine.cpu_ns.erase(11);
+  waited_for(3 + 58);
+  watcher.sample(*source);
+  waited_for(3 + 58 + 20);  // another came and went
+  job.refresh();
+  watcher.sample(*source);
+  EXPECT_THAT(watcher.seen()["process.cpu rank 0 children"],
+              ElementsAre(0, 50 * tick, 58 * tick, 78 * tick));
+  EXPECT_THAT(watcher.seen()["process.count rank 0 children"], ElementsAre(0, 1, 0));
+}
+
+// A child that nobody waits for stays in the totals as it was last seen, and they never fall.
+TEST(Processes, ChildrenThatNobodyWaitsForStay) {
+  FakeMachine machine;
+  machine.process(10, 1);
+  machine.process(11, 10);
+  machine.announced(10, 0);
+  for (const char* pid : {"10", "11"}) {
+    machine.write(std::string("proc/") + pid + "/statm", "500 100 0 0 0 0 0\n");
+  }
+  machine.cpu_ns = {{10, 100}, {11, 900}};
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  const auto source = process_source(machine.place(), job);
+  Watcher watcher;
+  watcher.sample(*source);
+  machine.remove("proc/11");
+  watcher.sample(*source);
+  job.refresh();
+  watcher.sample(*source);
+  EXPECT_THAT(watcher.seen()["process.cpu rank 0 children"], ElementsAre(900, 900, 900));
+}
+
+TEST(Processes, SayWhenTheMachineHidesThem) {
+  FakeMachine machine;
+  machine.announced(::getpid(), 0);
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  const auto source = process_source(machine.place(), job);
+  Watcher watcher;
+  watcher.sample(*source);
+  watcher.sample(*source);
+  EXPECT_THAT(watcher.seen().values, IsEmpty());
+  EXPECT_THAT(watcher.seen().notices,
+              ElementsAre(testing::HasSubstr("of the job's processes are not known")));
+}
+
+TEST(Job, IsToldOfNewChildrenByTheList) {
+  FakeMachine machine;
+  machine.process(10, 1);
+  machine.announced(10, 0);
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  EXPECT_FALSE(job.has_changed());  // the kernel has no such list
+  machine.write("proc/10/task/10/children", "");
+  EXPECT_FALSE(job.has_changed());
+  machine.write("proc/10/task/10/children", "11 ");
+  EXPECT_TRUE(job.has_changed());
+  EXPECT_FALSE(job.has_changed());
 }
 
 TEST(Processes, SayOnceWhichProcessorsTheyMayRunOn) {
@@ -109,6 +195,7 @@ struct GivenCase {
   Variables variables;
   std::vector<std::size_t> devices;
   std::vector<std::string> parts;
+  std::string unknown = {};  // what is said that the driver does not show
 };
 
 TEST(Visible, AsCudaAndSlurmReadIt) {
@@ -119,7 +206,7 @@ TEST(Visible, AsCudaAndSlurmReadIt) {
       {"numbers in their order", {{"CUDA_VISIBLE_DEVICES", "2,0"}}, {2, 0}, {}},
       {"empty: none", {{"CUDA_VISIBLE_DEVICES", ""}}, {}, {}},
       {"-1 ends the list", {{"CUDA_VISIBLE_DEVICES", "1,-1,2"}}, {1}, {}},
-      {"a number too high ends the list", {{"CUDA_VISIBLE_DEVICES", "1,9,2"}}, {1}, {}},
+      {"a number too high ends the list", {{"CUDA_VISIBLE_DEVICES", "1,9,2"}}, {1}, {}, "9"},
       {"the beginning of a name", {{"CUDA_VISIBLE_DEVICES", "GPU-cd, GPU-a"}}, {3, 0}, {}},
       {"twice is once", {{"CUDA_VISIBLE_DEVICES", "1,1"}}, {1}, {}},
       {"a part", {{"CUDA_VISIBLE_DEVICES", "MIG-1234"}}, {}, {"MIG-1234"}},
@@ -129,13 +216,21 @@ TEST(Visible, AsCudaAndSlurmReadIt) {
        {3},
        {}},
       {"CUDA's before Slurm's", {{"SLURM_JOB_GPUS", "4"}, {"CUDA_VISIBLE_DEVICES", "1"}}, {1}, {}},
-      {"numbers that the driver does not know", {{"SLURM_JOB_GPUS", "0,1"}}, {0, 1, 2, 3}, {}},
+      {"numbers that the driver does not know", {{"SLURM_JOB_GPUS", "0,1"}}, {}, {}, "0"},
+      {"as many as the driver shows, by other numbers",
+       {{"SLURM_JOB_GPUS", "0-3"}},
+       {0, 1, 2, 3},
+       {}},
+      {"one of them is not known", {{"SLURM_JOB_GPUS", "4,9"}}, {0}, {}, "9"},
+      {"a name that nobody has", {{"CUDA_VISIBLE_DEVICES", "GPU-x"}}, {}, {}, "GPU-x"},
   };
   for (const GivenCase& one : cases) {
     SCOPED_TRACE(one.name);
     const GivenDevices given = nvidia_devices(one.variables, listed);
     EXPECT_EQ(given.devices, one.devices);
     EXPECT_EQ(given.parts, one.parts);
+    EXPECT_EQ(given.why_not(listed.size()).empty(), one.unknown.empty());
+    EXPECT_EQ(given.unknown, one.unknown);
   }
   EXPECT_THAT(
       amd_devices({{"ROCR_VISIBLE_DEVICES", "3"}, {"CUDA_VISIBLE_DEVICES", "0"}}, listed).devices,

@@ -44,6 +44,9 @@ class NvidiaGpus {
     if (!nvml_) return;
     for (const JobProcess& process : job_.processes()) {
       const GivenDevices given = nvidia_devices(process.devices, listed_);
+      if (const std::string why = given.why_not(listed_.size()); !why.empty()) {
+        samples.say("nvml", why);
+      }
       const std::size_t count = given.devices.size() + given.parts.size();
       for (std::size_t i = 0; i < given.devices.size(); ++i) {
         NvidiaDevice& device = whole(given.devices[i]);

@@ -63,6 +63,20 @@ std::optional<std::int64_t> waited_ns(TextFile& schedstat) {
   return whole_number(next_word(*text));
 }
 
+// Processor time of the children that a process has waited for, and of theirs; in whole ticks.
+std::optional<std::int64_t> reaped_ns(TextFile& stat) {
+  static const std::int64_t kTickNs = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  const auto text = stat.read();
+  const std::size_t name_end = text ? text->rfind(')') : std::string_view::npos;
+  if (name_end == std::string_view::npos) return std::nullopt;
+  std::string_view rest = text->substr(name_end + 1);
+  // Fields are counted from 1, the state is the third.
+  for (int field = 3; field < 16; ++field) next_word(rest);
+  const auto user = whole_number(next_word(rest));
+  const auto system = whole_number(next_word(rest));
+  return user && system ? std::optional((*user + *system) * kTickNs) : std::nullopt;
+}
+
 // Processors that a process may run on, as the kernel lists them ("0-7,16-23"); empty: not known.
 std::string allowed_processors(const SystemPlace& place, int pid) {
   TextFile status(place.proc + "/" + std::to_string(pid) + "/status");
@@ -75,7 +89,8 @@ std::string allowed_processors(const SystemPlace& place, int pid) {
   return {};
 }
 
-// Processes that are counted together. What ended stays in the totals.
+// Processes that are counted together. What ended stays in the totals; children begin with 0, so
+// that all a later one used counts, also before it was first seen.
 class Group {
  public:
   Group(Samples& samples, const JobProcess& of, bool children) : children_(children) {
@@ -92,21 +107,27 @@ class Group {
     count_ = samples.define({.name = "process.count", .unit = "count", .about = about});
   }
 
-  void sample(Samples& samples, const SystemPlace& place, const std::vector<int>& pids) {
-    // Most have no children: a dozen series of zeros would say so again and again.
-    if (children_ && pids.empty() && !began_) return;
-    began_ = true;
+  // `reaped`: processor time of children that ended, as the kernel told their parent. Whether one
+  // of the processes is there.
+  bool sample(Samples& samples, const SystemPlace& place, const std::vector<int>& pids,
+              std::int64_t reaped = 0) {
+    reaped_ = std::max(reaped_, reaped);
     forget_ended(pids);
     std::int64_t resident = 0;
     std::int64_t alive = 0;
     for (const int pid : pids) {
       OneProcess& process = known(place, pid);
       const auto bytes = resident_bytes(process.statm);
-      if (!bytes) continue;
+      const auto cpu_ns = place.process_cpu_ns(pid);
+      // It is gone. Its parent may have been told of all it used: it must not count twice.
+      if (!bytes || (children_ && !cpu_ns)) {
+        end(live_.find(pid));
+        continue;
+      }
       ++alive;
       resident += *bytes;
       Values values = {};
-      values[kCpu] = place.process_cpu_ns(pid);
+      values[kCpu] = cpu_ns;
       values[kWaited] = waited_ns(process.schedstat);
       read_io(process, values);
       for (std::size_t i = 0; i < kTotals; ++i) {
@@ -119,9 +140,11 @@ class Group {
       }
     }
     if (children_) samples.put_if_new(count_, alive);
-    if (alive == 0 && !children_) return;  // it is gone: its memory is not 0
-    samples.put(resident_, resident);
+    if (alive == 0 && !children_) return false;  // it is gone: its memory is not 0
+    had_any_ |= alive > 0;
+    if (had_any_) samples.put(resident_, resident);
     for (std::size_t i = 0; i < kTotals; ++i) put_total(samples, i);
+    return alive > 0;
   }
 
  private:
@@ -137,26 +160,31 @@ class Group {
 
   void forget_ended(const std::vector<int>& pids) {
     for (auto one = live_.begin(); one != live_.end();) {
-      if (std::ranges::binary_search(pids, one->first)) {
-        ++one;
-        continue;
-      }
-      for (std::size_t i = 0; i < kTotals; ++i) ended_[i] += one->second.last[i].value_or(0);
-      one = live_.erase(one);
+      one = std::ranges::binary_search(pids, one->first) ? std::next(one) : end(one);
     }
   }
 
+  std::map<int, OneProcess>::iterator end(std::map<int, OneProcess>::iterator one) {
+    for (std::size_t i = 0; i < kTotals; ++i) ended_[i] += one->second.last[i].value_or(0);
+    return live_.erase(one);
+  }
+
+  // What was seen of processes that ended lacks what they did after the last look, and those that
+  // came and went between two. A child that nobody waits for is not in what the kernel tells.
   void put_total(Samples& samples, std::size_t which) {
-    std::int64_t total = ended_[which];
+    std::int64_t total = which == kCpu ? std::max(ended_[which], reaped_) : ended_[which];
     bool known = children_ && live_.empty();
     for (const auto& [pid, process] : live_) {
       known |= process.last[which].has_value();
       total += process.last[which].value_or(0);
     }
-    if (known || total > 0) samples.put(series_[which], total);
+    put_[which] = std::max(put_[which], total);
+    if (known || total > 0) samples.put(series_[which], put_[which]);
   }
 
-  bool children_, began_ = false;
+  bool children_, had_any_ = false;
+  std::int64_t reaped_ = 0;
+  std::array<std::int64_t, kTotals> put_{};  // a total does not fall
   std::array<wire::SeriesId, kTotals> series_{};
   wire::SeriesId resident_ = 0, count_ = 0;
   std::map<int, OneProcess> live_;
@@ -173,12 +201,23 @@ class Processes final : public Source {
       if (found == groups_.end()) {
         found = groups_
                     .emplace(process.pid,
-                             Pair{Group(samples, process, false), Group(samples, process, true)})
+                             Pair{Group(samples, process, false), Group(samples, process, true),
+                                  TextFile(joined(
+                                      {place_.proc, "/", std::to_string(process.pid), "/stat"}))})
                     .first;
         note_processors(samples, process);
       }
-      found->second.own.sample(samples, place_, {process.pid});
-      found->second.children.sample(samples, place_, process.children);
+      Pair& pair = found->second;
+      if (!pair.own.sample(samples, place_, {process.pid})) continue;
+      // Before the children are looked at: one that ends meanwhile must not count twice.
+      const std::int64_t reaped = reaped_ns(pair.stat).value_or(0);
+      if (!pair.reaped_before) pair.reaped_before = reaped;
+      pair.children.sample(samples, place_, process.children, reaped - *pair.reaped_before);
+    }
+    if (job_.is_hidden()) {
+      samples.say("processes",
+                  "Processor time, memory and bytes of the job's processes are not known: " +
+                      place_.proc + " does not show them.");
     }
   }
 
@@ -198,6 +237,8 @@ class Processes final : public Source {
 
   struct Pair {
     Group own, children;
+    TextFile stat;
+    std::optional<std::int64_t> reaped_before = {};  // when it was first looked at
   };
   const SystemPlace place_;
   const Job& job_;

@@ -73,7 +73,9 @@ void Sampling::moment(bool last) {
   const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
   std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   if (moments_ >= kFirstMoments) allowance_.pass(now, before);
-  if (is_due(next_job_ns_, now) && !is_put_off(next_job_ns_, job_took_ns_, now)) {
+  const bool changed = job_.has_changed() && now >= job_at_ns_ + job_took_ns_ * kRest;
+  if ((changed || is_due(next_job_ns_, now)) && !is_put_off(next_job_ns_, job_took_ns_, now)) {
+    job_at_ns_ = now;
     job_.refresh();
     const std::int64_t after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     job_took_ns_ = after - before;
@@ -84,7 +86,9 @@ void Sampling::moment(bool last) {
   ++moments_;
   for (Turn& turn : turns_) {
     if (last && turn.source->sample_last(samples_)) continue;
-    if (!is_due(turn.next_ns, now)) continue;
+    // Running totals count up to the end.
+    const bool is_total = last && turn.source->least_interval_ns() == 0;
+    if (!is_total && !is_due(turn.next_ns, now)) continue;
     if (!last && is_put_off(turn.next_ns, turn.took_ns, now)) continue;
     turn.source->sample(samples_);
     const std::int64_t after = clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -40,7 +40,7 @@ class Sampling {
   std::int64_t interval_ns_;
   Job job_;
   Allowance allowance_;
-  std::int64_t next_job_ns_ = 0, job_took_ns_ = 0;
+  std::int64_t next_job_ns_ = 0, job_at_ns_ = 0, job_took_ns_ = 0;
   std::vector<Turn> turns_;
   Samples samples_;
   std::uint64_t moments_ = 0;

@@ -34,14 +34,21 @@ GivenDevices as_listed(std::string_view list, std::span<const ListedDevice> list
       continue;
     }
     if (const auto number = whole_number(item)) {
-      if (*number < 0 || *number >= static_cast<std::int64_t>(listed.size())) break;
+      if (*number < 0) break;  // no device, on purpose
+      if (*number >= static_cast<std::int64_t>(listed.size())) {
+        given.unknown = item;
+        break;
+      }
       add(given, static_cast<std::size_t>(*number));
       continue;
     }
     const auto named = std::ranges::find_if(listed, [&](const ListedDevice& device) {
       return !item.empty() && device.uuid.starts_with(item);
     });
-    if (named == listed.end()) break;
+    if (named == listed.end()) {
+      given.unknown = item;
+      break;
+    }
     add(given, static_cast<std::size_t>(named - listed.begin()));
   }
   return given;
@@ -55,33 +62,54 @@ GivenDevices everything(std::size_t count) {
 }
 
 // Slurm counts the devices of the node. Where it also hides the others, the driver lists fewer and
-// their numbers in /dev tell which they are.
+// their numbers in /dev tell which they are. Where those are not Slurm's, it shows as many as were
+// given, or nobody knows which.
 GivenDevices by_slurm(std::string_view list, std::span<const ListedDevice> listed) {
   GivenDevices given;
-  for (const std::int64_t number : numbers_in(list)) {
+  const std::vector<std::int64_t> numbers = numbers_in(list);
+  for (const std::int64_t number : numbers) {
     const auto found = std::ranges::find(listed, number, &ListedDevice::minor);
-    if (found != listed.end()) add(given, static_cast<std::size_t>(found - listed.begin()));
+    if (found != listed.end()) {
+      add(given, static_cast<std::size_t>(found - listed.begin()));
+    } else if (given.unknown.empty()) {
+      given.unknown = std::to_string(number);
+    }
   }
-  return given.devices.empty() ? everything(listed.size()) : given;
+  const bool is_numbered =
+      std::ranges::any_of(listed, [](const ListedDevice& one) { return one.minor >= 0; });
+  const bool is_all = !is_numbered || numbers.empty() || numbers.size() == listed.size();
+  return given.devices.empty() && is_all ? everything(listed.size()) : given;
 }
 
 GivenDevices first_said(const Variables& variables, std::span<const std::string_view> names,
                         std::span<const ListedDevice> listed) {
   for (const std::string_view name : names) {
     if (const auto found = variables.find(std::string(name)); found != variables.end()) {
-      return as_listed(found->second, listed);
+      GivenDevices given = as_listed(found->second, listed);
+      given.variable = name;
+      return given;
     }
   }
   for (const char* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
     const auto found = variables.find(name);
     if (found != variables.end() && !found->second.empty()) {
-      return by_slurm(found->second, listed);
+      GivenDevices given = by_slurm(found->second, listed);
+      given.variable = name;
+      return given;
     }
   }
   return everything(listed.size());
 }
 
 }  // namespace
+
+std::string GivenDevices::why_not(std::size_t listed) const {
+  if (unknown.empty() || listed == 0) return {};
+  const bool ends_list = !variable.starts_with("SLURM");
+  return joined({"GPU ", unknown, " of ", variable, " is not measured: the driver shows ",
+                 std::to_string(listed), ", and not that one.",
+                 ends_list ? " What comes behind it in the list is not used, either." : ""});
+}
 
 std::vector<std::int64_t> numbers_in(std::string_view list) {
   std::vector<std::int64_t> numbers;

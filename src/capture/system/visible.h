@@ -22,6 +22,11 @@ struct GivenDevices {
   std::vector<std::size_t> devices = {};  // indices into the list, in the order of the process
   std::vector<std::string> parts = {};    // MIG instances, by their names
   bool all = false;                       // nothing was said: all that the driver shows
+  std::string variable = {};              // that said so
+  std::string unknown = {};  // of what it says: the first that the driver does not show
+
+  // The sentence about that, where there is one; `listed`: devices that the driver shows.
+  std::string why_not(std::size_t listed) const;
 };
 
 GivenDevices nvidia_devices(const Variables& variables, std::span<const ListedDevice> listed);

@@ -351,7 +351,9 @@ bool is_for_reading(PyObject* args) {
   if (PyLong_Check(flags) == 0) return false;
   int overflow = 0;
   const long value = PyLong_AsLongAndOverflow(flags, &overflow);
-  return overflow == 0 && (value & O_ACCMODE) != O_WRONLY;
+  // A file that is new has nothing to read.
+  const bool is_new = (value & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+  return overflow == 0 && (value & O_ACCMODE) != O_WRONLY && !is_new;
 }
 
 // Called by Python at every event it has a name for; it must be quick and never fail.

@@ -50,22 +50,30 @@ class ImportCounter:
         self._depth = threading.local()
         self._before: Callable[..., Any] | None = None
         self._mine: Callable[..., Any] | None = None
+        self.looked_bytes = 0  # that `now` itself has read, in the thread that asks
 
-    def now(self, *, whole_process: bool) -> ImportReads:
+    def now(self, *, whole_process: bool, besides: int | None = None) -> ImportReads:
         """As it stands: of all threads, or of this one. Imports under way count as far as they are.
 
         A thread may have begun to import before a batch and end within it.
+
+        Args:
+            whole_process: of all threads.
+            besides: a thread that is left out.
         """
         sums = ImportReads()
         with self._lock:
             own = threading.get_native_id()
             for thread, reads in list(self._ended.items()):
-                if whole_process or thread == own:
+                if thread != besides and (whole_process or thread == own):
                     sums.read_bytes += reads.read_bytes
                     sums.storage_bytes += reads.storage_bytes
             _capture.set_importing(True)  # the files that we open ourselves are no data
             for thread, begun in list(self._begun.items()):
-                if (whole_process or thread == own) and (io := io_of_thread(thread)) is not None:
+                if thread == besides or not (whole_process or thread == own):
+                    continue
+                if (io := io_of_thread(thread)) is not None:
+                    self.looked_bytes += io.own_bytes
                     sums.read_bytes += max(0, io.read_bytes - begun.read_bytes)
                     sums.storage_bytes += max(0, io.storage_bytes - begun.storage_bytes)
             _capture.set_importing(False)

@@ -13,7 +13,7 @@ from stepscope._capture import range as named_range
 from stepscope.recording.loading.imports import COUNTER, ImportReads
 from stepscope.recording.loading.names import Names
 from stepscope.recording.loading.transforms import Exchange, Stopwatch, TimedCall, exchanges
-from stepscope.recording.loading.usage import Usage, UsageReader
+from stepscope.recording.loading.usage import Usage, UsageReader, io_of_thread, sharing_thread
 
 _LOOKS = 8  # at most: a thread may import all the time
 
@@ -36,6 +36,7 @@ class BatchMaker:
         self._iteration = -1
         self._batch = 0
         self._samples: int | None = None
+        self._looked_bytes = 0  # that looking at another thread has read
 
     def begin(self, fetcher: Any) -> Any:
         """An iteration begins with this fetcher, which is timed from here on."""
@@ -96,13 +97,32 @@ class BatchMaker:
         A thread that sends a batch may import between the two looks: what only one of them saw
         would be taken for data, or data for code.
         """
-        imports = COUNTER.now(whole_process=self._in_worker)
+        imports = self._no_data()
         for _ in range(_LOOKS):
+            looked = COUNTER.looked_bytes + self._looked_bytes
             usage = self._usage.now()
-            seen, imports = imports, COUNTER.now(whole_process=self._in_worker)
+            if usage.read_bytes is not None:
+                usage.read_bytes -= looked
+            seen, imports = imports, self._no_data()
             if seen == imports:
                 break
         return usage, imports
+
+    def _no_data(self) -> ImportReads:
+        """What was read that is no data: code, and what the main process says to get a batch."""
+        if not self._in_worker:
+            return COUNTER.now(whole_process=False)
+        sharer = sharing_thread()
+        reads = COUNTER.now(whole_process=True, besides=sharer)
+        if sharer is not None:
+            _capture.set_importing(True)  # the file that we open ourselves is no data
+            io = io_of_thread(sharer)
+            _capture.set_importing(False)
+            if io is not None:
+                self._looked_bytes += io.own_bytes
+                reads.read_bytes += io.read_bytes
+                reads.storage_bytes += io.storage_bytes
+        return reads
 
     def _record(self, number: int, whole: int, usage: Usage, imported: ImportReads) -> None:
         names = self._names

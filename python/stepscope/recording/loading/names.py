@@ -10,6 +10,7 @@ class Names:
     """Of one loader; made once, because names of records are looked up by identity."""
 
     # In the training process.
+    begin: str  # range: the loop asks for a pass, and its iterator is made
     wait: str  # range: the loop waits for a batch
     starts: str  # instant: an iteration begins
     ends: str  # instant: it ended
@@ -38,7 +39,7 @@ class Names:
     files: str  # that were opened for reading
 
 
-_PREFIX = {"wait": "wait for data", "load": "load batch"}
+_PREFIX = {"begin": "begin loading", "wait": "wait for data", "load": "load batch"}
 
 
 def names_of(loader: str) -> Names:

@@ -145,7 +145,7 @@ def exchanges(dataset: Any, names: Iterable[str], stopwatch: Stopwatch) -> list[
     """For all transforms of a dataset and of those inside it."""
     return [
         Exchange(one, name, stopwatch)
-        for one in _datasets(dataset)
+        for one in datasets_in(dataset)
         for name in names
         if _has_transform(one, name)
     ]
@@ -158,7 +158,7 @@ def _has_transform(owner: Any, name: str) -> bool:
         return False
 
 
-def _datasets(dataset: Any) -> Iterator[Any]:
+def datasets_in(dataset: Any) -> Iterator[Any]:
     """A dataset and those it is made of, each once."""
     seen: set[int] = set()
     level = [dataset]

@@ -7,6 +7,7 @@ zero.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import dataclass
 
@@ -97,6 +98,13 @@ def io_of_thread(thread: int | None = None) -> ThreadIo | None:
         return ThreadIo(int(words[1]), int(words[9]), len(text))
     except (OSError, IndexError, ValueError):
         return None
+
+
+def sharing_thread() -> int | None:
+    """The thread that hands batches in shared memory to the main process, where there is one."""
+    sharer = sys.modules.get("multiprocessing.resource_sharer")
+    thread = getattr(getattr(sharer, "_resource_sharer", None), "_thread", None)
+    return getattr(thread, "native_id", None)
 
 
 def _less(now: int | None, before: int | None) -> int | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stepscope._capture import range as named_range
 from stepscope.recording.loading.iteration import WatchedIterator
 from stepscope.recording.loading.live import LiveRate, live_rate
 from stepscope.recording.loading.names import Names, names_of
@@ -122,18 +123,20 @@ class LoaderList:
         kind: Callable[..., WatchedIterator] = WatchedIterator,
         is_ahead: bool = False,
     ) -> WatchedIterator:
-        source = BatchSource()
-        if is_torch_loader(loader):
-            transforms = (*USUAL, *request.transforms)
-            start = WatchedStart(None, str(self._rank.path), title, transforms)
-            with watched_workers(loader, start):
-                inner = make()
-            source = source_of(inner, names, transforms)
-        else:
-            inner = make()
         trains = request.phase in (None, "training")
         if not trains:  # what the loop does now is nothing that it does with its last batch
             self._pause_training()
+        source = BatchSource()
+        # The loop waits here, too: workers start, a sampler shuffles.
+        if is_torch_loader(loader):
+            transforms = (*USUAL, *request.transforms)
+            start = WatchedStart(None, str(self._rank.path), title, transforms)
+            with watched_workers(loader, start), named_range(names.begin):
+                inner = make()
+            source = source_of(inner, names, transforms)
+        else:
+            with named_range(names.begin):
+                inner = make()
         made = kind(
             inner,
             names,
