@@ -31,7 +31,7 @@ from stepscope.recording.other_profilers import (
     without_step_count,
 )
 from stepscope.recording.placement import find_placement
-from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.run_folder import RankFolder, sized
 from stepscope.recording.schedule import counted
 from stepscope.recording.trace_options import TraceOptions
 from stepscope.recording.windows import Facts
@@ -213,15 +213,18 @@ class TraceWindow:
         if torch.autograd._profiler_enabled() or self._others:
             self._decline("another torch profiler is active, and there can be only one")
             return
+        if not (activities := self._activities(torch_profiler)):
+            self._is_declined = True  # and told
+            return
         free = shutil.disk_usage(self._rank.path).free
         if free < _LEAST_FREE_BYTES:
-            self._decline(f"only {free >> 20} MiB are free on the disk of {self._rank.path}")
+            self._decline(f"only {sized(free)} are free on the disk of {self._rank.path}")
             return
         begun = time.perf_counter_ns()
         with _quiet_kineto(), warnings.catch_warnings():
             profiler = without_step_count(
                 lambda: torch_profiler.profile(
-                    activities=self._activities(torch_profiler),
+                    activities=activities,
                     **self._options.arguments(),
                     **self._trace_only(torch),
                 )
