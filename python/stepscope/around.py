@@ -82,7 +82,8 @@ def resumed_within(begin: Begin, inner: Generator[Any, Any, Any]) -> Generator[A
         try:
             sent = yield item
         except GeneratorExit:
-            inner.close()
+            with begin():  # what it does to end, such as shutting workers down
+                inner.close()
             raise
         except BaseException as error:
             resume = functools.partial(inner.throw, error)
