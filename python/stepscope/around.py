@@ -28,6 +28,7 @@ def around(
         async def around_async_generator(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
             with begin():
                 inner = function(*args, **kwargs)
+                is_over = False
                 try:
                     item = await drive(inner.__anext__())
                     while True:
@@ -40,9 +41,10 @@ def around(
                         else:
                             item = await drive(inner.asend(sent))
                 except StopAsyncIteration:
-                    return
+                    is_over = True
                 finally:
-                    await drive(inner.aclose())
+                    if not is_over:  # else there is nothing left that could run
+                        await drive(inner.aclose())
 
         return around_async_generator
     if inspect.iscoroutinefunction(function):
@@ -82,7 +84,8 @@ def resumed_within(begin: Begin, inner: Generator[Any, Any, Any]) -> Generator[A
         try:
             sent = yield item
         except GeneratorExit:
-            inner.close()
+            with begin():  # what it does to end, such as shutting workers down
+                inner.close()
             raise
         except BaseException as error:
             resume = functools.partial(inner.throw, error)

@@ -94,6 +94,8 @@ def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., A
 
     A generator has one each time it runs: what is done with its items is not its own.
     """
+    if isinstance(function, classmethod | staticmethod):  # the range stands above the other
+        return type(function)(_decorate(function.__func__, name))
     begin = partial(range, name or getattr(function, "__qualname__", None) or repr(function))
     if inspect.isgeneratorfunction(function):
         return around(function, nullcontext, partial(resumed_within, begin))

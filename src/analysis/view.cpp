@@ -196,6 +196,26 @@ std::vector<WindowView> prepare(const std::vector<WindowSource>& sources,
   return views;
 }
 
+bool is_cut_within_its_first_step(const WindowView& window) {
+  return window.trace->steps().source == trace::StepSource::kProfilerStep &&
+         window.trace->steps().list.empty();
+}
+
+// A window that ended within its first step has no step to measure; where its rank has others,
+// traced or not, it is no step of its own beside theirs.
+void leave_out_cut_windows(std::vector<WindowView>& windows,
+                           const std::vector<WindowView>& recordings) {
+  std::set<std::int32_t> with_steps;
+  for (const std::vector<WindowView>* views : {&std::as_const(windows), &recordings}) {
+    for (const WindowView& view : *views) {
+      if (view.has_steps) with_steps.insert(view.rank);
+    }
+  }
+  std::erase_if(windows, [&](const WindowView& window) {
+    return is_cut_within_its_first_step(window) && with_steps.contains(window.rank);
+  });
+}
+
 bool is_worker(const WindowView& view) { return view.trace->header().process_record->is_worker; }
 
 // Workers know no steps: theirs are those of their rank, by the wall clock.
@@ -247,7 +267,7 @@ base::Status check(const trace::Run& run, const RunView& view, const Selection& 
     if (!is_chosen(selection, rank.rank.value)) continue;
     for (const trace::Window& window : rank.windows) {
       const bool whole = window.trace.steps().source == trace::StepSource::kWhole;
-      any_steps |= !whole;
+      any_steps |= !whole && !window.trace.steps().list.empty();
       if (whole) steps.insert(0);
       for (const trace::Step& step : window.trace.steps().list) steps.insert(step.number);
     }
@@ -314,6 +334,7 @@ base::Result<RunView> make_view(const trace::Run& run, const MemoryFiles& memory
   const Sources sources = sources_of(run, selection);
   view.windows = prepare(sources.traces, selection, threads);
   view.recordings = prepare(sources.recordings, selection, threads);
+  leave_out_cut_windows(view.windows, view.recordings);
   lend_steps(view.recordings, selection);
   if (view.windows.empty()) view.windows = stand_ins(view.recordings);
   return view;
@@ -331,6 +352,9 @@ std::string why_no_steps(const RunView& view) {
                    : std::string();
   }
   if (without == view.windows.size()) {
+    if (std::ranges::all_of(view.windows, is_cut_within_its_first_step)) {
+      return "The trace ended within its first step, so all of it counts as one step, number 0.";
+    }
     return "Nothing marks steps in this trace, so all of it counts as one step, number 0 (mark "
            "them with profiler.step(), or name them with --steps).";
   }

@@ -122,7 +122,7 @@ std::string collect(State& it, bool last) {
   // Names and threads first, since records speak of them; they are asked for last, since records
   // may have brought new ones.
   std::string out;
-  if (it.unsaid > 0) wire::put_dropped(out, 0, std::exchange(it.unsaid, 0));
+  if (it.unsaid > 0) wire::put_dropped(out, wire::kAllThreads, std::exchange(it.unsaid, 0));
   add_anchor(it, out, last || !records.empty() || it.rounds < 2);
   add_new_names(it, out);
   out += std::exchange(it.pending, {});
@@ -133,7 +133,7 @@ std::string collect(State& it, bool last) {
   it.log_bytes = 0;
   if (const std::uint64_t dropped = std::exchange(it.dropped_logs, 0); dropped > 0) {
     it.cost.dropped += dropped;
-    wire::put_dropped(out, 0, dropped);
+    wire::put_dropped(out, wire::kLogLines, dropped);
   }
   return out;
 }
@@ -354,6 +354,7 @@ std::string write_error() {
 }
 
 wire::NameId name_id(std::string_view name) {
+  if (name.empty()) name = "(no name)";  // readers take an empty one for a name that was lost
   State& it = state();
   const std::lock_guard lock(it.names_mutex);
   const auto [found, is_new] =
@@ -377,8 +378,11 @@ void mark_step(std::int64_t number, bool begins) {
   if (ring == nullptr) return;
   current_step.store(begins ? number : number + 1, std::memory_order_relaxed);
   detail::change_lane(*ring, 0);
-  ring->push({ticks(), wire::Record::pack(wire::RecordKind::kStep, begins ? 1 : 0)},
-             {0, static_cast<std::uint64_t>(number)}, 0);
+  const int mark =
+      (begins ? wire::kStepBegins : 0) | (ring->step_marks_lost ? wire::kMarksLost : 0);
+  ring->step_marks_lost = !ring->push(
+      {ticks(), wire::Record::pack(wire::RecordKind::kStep, static_cast<std::uint64_t>(mark))},
+      {0, static_cast<std::uint64_t>(number)}, 0);
 }
 
 }  // namespace
@@ -395,10 +399,25 @@ void counter(wire::NameId name, double value) {
   detail::wake_if_filling(*ring);
 }
 
-void log(std::int32_t level, std::string_view logger, std::string_view text, std::uint64_t lane) {
+namespace {
+
+// What the file holds of a line, which says itself that it was cut.
+std::string kept_of(std::string_view text) {
+  if (text.size() <= wire::kLongestText) return std::string(text);
+  const std::string told = " … (cut: the line has " + std::to_string(text.size()) + " bytes)";
+  std::size_t kept = wire::kLongestText - told.size();
+  // Not within a character of UTF-8.
+  while (kept > 0 && (static_cast<unsigned char>(text[kept]) & 0xc0U) == 0x80U) --kept;
+  return std::string(text.substr(0, kept)) + told;
+}
+
+}  // namespace
+
+void log(std::int32_t level, std::string_view logger, std::string_view whole, std::uint64_t lane) {
   const std::uint64_t at = ticks();
   Ring* const ring = detail::ring();
   if (ring == nullptr) return;
+  std::string text = kept_of(whole);
   State& it = state();
   const std::lock_guard lock(it.mutex);
   if (it.log_bytes + text.size() > kMostLogBytes) {
@@ -407,7 +426,7 @@ void log(std::int32_t level, std::string_view logger, std::string_view text, std
   }
   it.log_bytes += text.size() + sizeof(wire::LogLine);
   it.logs.push_back({at, ring->thread(), lane, current_step.load(std::memory_order_relaxed), level,
-                     std::string(logger), std::string(text)});
+                     std::string(logger), std::move(text)});
 }
 
 }  // namespace stepscope::capture

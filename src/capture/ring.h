@@ -64,6 +64,9 @@ class Ring {
   // The lane the thread's last record was on. Of the recording thread alone.
   std::uint64_t lane = 0;
 
+  // Whether a mark of a step found no room since the last that did. Of the recording thread alone.
+  bool step_marks_lost = false;
+
   // Set by the thread as it ends, after its last record.
   std::atomic<bool> abandoned = false;
 

@@ -97,7 +97,11 @@ void StepInfo::add(const StepInfo& other) {
   const auto rank = [](trace::StepSource of) {
     return of == trace::StepSource::kPattern ? -1 : static_cast<int>(of);
   };
-  if (other.count == 0 || (count > 0 && rank(other.source) > rank(source))) return;
+  if (other.count == 0) {
+    if (count == 0 && rank(other.source) < rank(source)) source = other.source;
+    return;
+  }
+  if (count > 0 && rank(other.source) > rank(source)) return;
   if (count == 0 || rank(other.source) < rank(source)) {
     *this = other;
     return;

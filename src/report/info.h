@@ -108,7 +108,7 @@ struct RecordingInfo {
   base::Nanos length_ns = 0;  // from the first to the last look at the clocks
   // What was lost, and what recording cost.
   bool finished = false;
-  std::uint64_t dropped = 0, refused_bytes = 0;
+  std::uint64_t dropped = 0, lost_steps = 0, refused_bytes = 0;
   base::Nanos clock_set_ns = 0;
   std::uint64_t records = 0;
   base::Nanos writer_ns = 0;  // processor time; 0 where the process did not finish

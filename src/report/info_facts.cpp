@@ -122,6 +122,7 @@ std::string steps_text(const RunInfo& info) {
   if (text.empty()) {
     return "none marked: the whole recording counts as one (--steps PATTERN names them)";
   }
+  if (steps.count == 0) return "none whole: the recording ended within its first one";
   switch (steps.source) {
     case trace::StepSource::kProfilerStep:
       append(text, trace::step_name(steps.first));

@@ -97,7 +97,8 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
     std::vector<Cell> row = {std::to_string(window.rank)};
     if (several_windows) row.emplace_back(std::to_string(window.window));
     row.emplace_back(has_steps ? count_text(window.steps.count) : "–");
-    row.emplace_back(has_steps ? duration_text(window.steps.mean_ns()) : "–");
+    row.emplace_back(has_steps && window.steps.count > 0 ? duration_text(window.steps.mean_ns())
+                                                         : "–");
     row.emplace_back(start_text(window, info));
     row.emplace_back(duration_text(window.span_ns));
     row.emplace_back(count_text(window.events));

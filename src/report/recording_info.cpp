@@ -60,6 +60,7 @@ RecordingInfo sum_of(const RunInfo& info) {
     counters.insert(one.counters.begin(), one.counters.end());
     sum.length_ns += one.length_ns;
     sum.dropped += one.dropped;
+    sum.lost_steps += one.lost_steps;
     sum.refused_bytes += one.refused_bytes;
     sum.clock_set_ns = std::max(sum.clock_set_ns, one.clock_set_ns);
     sum.records += one.records;
@@ -143,6 +144,8 @@ std::string windows_text(const RunInfo& info) {
     std::string one = info.ranks > 1 ? fmt::format("rank {}: ", window.rank) : std::string();
     if (window.steps.source == trace::StepSource::kWhole) {
       one += "a trace without steps";
+    } else if (window.steps.count == 0) {
+      one += "a trace without a whole step";
     } else if (window.steps.first == window.steps.last) {
       one += fmt::format("step {}", window.steps.first);
     } else {
@@ -160,6 +163,9 @@ std::string lost_text(const RunInfo& info, const RecordingInfo& sum) {
   std::string text;
   if (sum.dropped > 0) {
     append(text, fmt::format("{} found no room", counted(sum.dropped, "record")));
+  }
+  if (sum.lost_steps > 0) {
+    append(text, fmt::format("{} without a beginning or an end", counted(sum.lost_steps, "step")));
   }
   if (sum.refused_bytes > 0) {
     append(text, fmt::format("{} that the disk refused", bytes_text(sum.refused_bytes)));
@@ -245,6 +251,7 @@ RecordingInfo recording_info(std::int32_t rank, const trace::Window& window) {
                      .length_ns = record.length,
                      .finished = record.cost.has_value(),
                      .dropped = record.dropped,
+                     .lost_steps = record.lost_steps,
                      .clock_set_ns = record.clock_set};
   if (trace.steps().source != trace::StepSource::kWhole) info.steps = step_info(trace.steps());
   for (const trace::LogEntry& line : record.log) {
@@ -301,6 +308,7 @@ void write_recordings(JsonWriter& json, const RunInfo& info) {
     json.end_list();
     json.member("finished", one.finished);
     json.member("dropped_records", one.dropped);
+    json.member("lost_steps", one.lost_steps);
     json.member("refused_bytes", one.refused_bytes);
     json.member("clock_set_ns", one.clock_set_ns);
     json.member("records", one.records);

@@ -38,6 +38,7 @@ struct ProcessRecord {
   std::uint64_t counter_values = 0;
   std::uint64_t open_ranges = 0;              // when the recording ended
   std::uint64_t dropped = 0;                  // records that found no room
+  std::uint64_t lost_steps = 0;               // whose marks are among them
   base::Nanos length = 0;                     // from the first to the last look at the clocks
   base::Nanos clock_set = 0;                  // how far somebody set the wall clock meanwhile
   std::optional<RecorderCost> cost;           // nothing: the process did not finish

@@ -108,8 +108,10 @@ Steps find_steps(const Trace& trace, const std::string& pattern) {
   }
   std::vector<Step> list = spans_named(trace, names_a_step);
   keep_first_of_each(list);
-  if (const auto cut = cut_step(trace.header()); cut && list.size() > 1) {
+  if (const auto cut = cut_step(trace.header()); cut && !list.empty()) {
     std::erase_if(list, [&](const Step& step) { return step.number == *cut; });
+    // Steps are marked here, and none of them is whole: nothing else stands for them.
+    if (list.empty()) return {StepSource::kProfilerStep, {}};
   }
   if (!list.empty()) return {StepSource::kProfilerStep, std::move(list)};
 

@@ -25,7 +25,7 @@ enum class BlockKind : std::uint32_t {
   kThread = 4,    // a thread that records from here on
   kEvents = 5,    // records of one thread
   kLogs = 6,      // log lines of any thread
-  kDropped = 7,   // records of one thread that found no room
+  kDropped = 7,   // records of a thread, of all threads, or log lines that found no room
   kEnd = 8,       // the process finished its recording, and what that cost
   kSeries = 9,    // something that is sampled from here on: pairs of texts
   kSamples = 10,  // values of series at some moments
@@ -36,13 +36,25 @@ enum class RecordKind : std::uint8_t {
   kEnd = 1,      // of the innermost open range of that name
   kInstant = 2,  // something happened
   kLane = 3,     // what follows on this thread belongs to another lane; 0 is the thread itself
-  kStep = 4,     // a training step ends (about 0) or begins (about 1); its number follows
+  kStep = 4,     // a training step ends or begins (StepMark); its number follows
   kCounter = 5,  // a value follows
 };
 inline constexpr std::uint8_t kRecordKinds = 6;
 
+// What a record of a step is about.
+enum StepMark : std::uint8_t {
+  kStepBegins = 1,  // else it ends
+  kMarksLost = 2,   // marks before it found no room: where the step under way began is unknown
+};
+
+// Texts are cut there.
+inline constexpr std::size_t kLongestText = std::size_t{1} << 16;
+
 using NameId = std::uint32_t;
 using ThreadId = std::uint32_t;
+// In place of a thread, where records were lost: log lines of any; whatever any recorded.
+inline constexpr ThreadId kLogLines = 0;
+inline constexpr ThreadId kAllThreads = 0xffffffff;
 using SeriesId = std::uint32_t;
 
 // One record as it leaves a thread: 16 bytes. Steps and counters take two; the second holds the

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kEventsPerBlock = 16'384;
 constexpr std::size_t kSplitBytes = std::size_t{1} << 18;
 // A text longer than this is cut: a block must hold it.
-constexpr std::size_t kLongestText = std::size_t{1} << 16;
 
 // Reserves the header, and fills it in once the payload is there.
 class Block {

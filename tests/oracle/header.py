@@ -201,9 +201,9 @@ def steps(
     for event in named:
         number = int(re.findall("[0-9]+", event.name)[-1])
         numbered.setdefault(number, event)
-    if len(numbered) > 1:
-        numbered.pop(-1 if (cut := cut_step(header)) is None else cut, None)
-    if numbered:
+    is_marked = bool(numbered)
+    numbered.pop(-1 if (cut := cut_step(header)) is None else cut, None)
+    if is_marked:
         return {
             "source": "profiler_step",
             "list": [[number, e.start, e.end] for number, e in numbered.items()],

@@ -114,9 +114,31 @@ def test_threads_and_logs(recording: Path) -> None:
     assert _capture.cost()["log_lines"] == 4
 
 
+def test_above_methods_of_a_class(recording: Path) -> None:
+    class Model:
+        @ranges.range
+        @classmethod
+        def made(cls) -> str:
+            return cls.__name__
+
+        @ranges.range("named")
+        @staticmethod
+        def still() -> int:
+            return 3
+
+    assert (Model.made(), Model.still()) == ("Model", 3)
+    with ranges.range(""):
+        pass
+    found = by_name(recording)
+    assert found["named"]["count"] == found["(no name)"]["count"] == 1
+    assert [name for name in found if name.endswith("Model.made")]
+
+
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="the name of a range is a text, not int"):
         ranges.range(3)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="the name of a counter is a text, not int"):
+        ranges.counter(3, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="counter takes a name and a number"):
         ranges.counter("loss")  # type: ignore[call-arg]
 

@@ -121,3 +121,42 @@ def test_the_least_level_is_chosen(
     )
     assert done.returncode == 0, done.stderr
     assert [row["name"] for row in recorded(program, tmp_path / "run")[1]] == names
+
+
+SPAWNING = """
+import logging, multiprocessing, sys
+import stepscope as ss
+
+def work(how):
+    ss.log(f"ours of {how}", level="error")
+    logging.getLogger("child").warning(f"warned by {how}")
+    logging.getLogger("child").error(f"failed by {how}")
+
+if __name__ == "__main__":
+    with ss.profile(sys.argv[1], trace=False, system=False, logs=LOGS) as prof:
+        for how in ("fork", "spawn", "forkserver"):
+            child = multiprocessing.get_context(how).Process(target=work, args=(how,))
+            child.start()
+            child.join()
+        prof.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("logs", "expected"),
+    [
+        ("True", {"ours of", "warned by", "failed by"}),
+        ("'error'", {"ours of", "failed by"}),
+        ("False", {"ours of"}),
+    ],
+)
+def test_lines_of_children(
+    script: MakeScript, program: Program, tmp_path: Path, logs: str, expected: set[str]
+) -> None:
+    """However they are started, they record what the recording was asked to."""
+    done = script(SPAWNING.replace("LOGS", logs)).run(str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    shown = program.run("analyze", "log", "run", "--level", "debug", "-f", "json", cwd=tmp_path)
+    found = {line["text"] for line in json.loads(shown.stdout)["tables"]["lines"]}
+    starts = ("fork", "spawn", "forkserver")
+    assert found == {f"{text} {how}" for text in expected for how in starts}

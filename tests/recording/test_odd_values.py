@@ -109,6 +109,14 @@ def test_a_generators_time_is_its_own(script: MakeScript, tmp_path: Path) -> Non
             begun = items(1)
             next(begun)
             begun.close()
+            @ss.range
+            def served():
+                try:
+                    yield 1
+                finally:
+                    time.sleep(0.02)  # workers are shut down, say
+            for number in served():
+                break
             prof.step()
         """
     )
@@ -116,7 +124,10 @@ def test_a_generators_time_is_its_own(script: MakeScript, tmp_path: Path) -> Non
     assert (done.returncode, done.stdout) == (0, "0 1\nb\n"), done.stderr
     rows = stepscope.open(tmp_path / "run").time()["ranges"].rows()
     found = {row["range"]: row for row in rows}
-    assert found["items"]["calls"] == 4 + 3 + 1
+    assert found["items"]["calls"] == 4 + 3 + 2  # closing is a run of it, too
+    (closed,) = [row for name, row in found.items() if name.endswith("served")]
+    assert (closed["calls"], closed["total_ns"] > 0.02e9) == (2, True)
+    assert found["later"]["calls"] == 4  # three items and the end
     assert found["items"]["total_ns"] < 0.1e9 < found["body"]["total_ns"]
     assert found["later"]["total_ns"] < 0.1e9
     assert found["body"]["depth"] == found["items"]["depth"]

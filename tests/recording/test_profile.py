@@ -85,6 +85,8 @@ def test_outside_a_recording_nothing_happens(tmp_path: Path) -> None:
         ({"max_bytes": 0}, "max_bytes is a number above 0, not 0"),
         ({"max_seconds": "1h"}, "max_seconds is a number above 0, not '1h'"),
         ({"logs": -3}, "logs is True, False or a level such as logging.INFO, not -3"),
+        ({"logs": "loud"}, "logs is True, False or a level such as logging.INFO, not 'loud'"),
+        ({"ranges": 3}, "ranges is True or False, not 3"),
         ({"first_step": 1.5}, "first_step is a whole number from 0, not 1.5"),
     ],
 )
@@ -99,6 +101,8 @@ def test_broken_arguments_are_refused_before_the_training(
 def test_a_folder_is_a_path() -> None:
     with pytest.raises(UsageError, match="the folder of a run is a path, not 3"):
         profile(3)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"the folder of a run is a path, not 'a\\x00b'"):
+        profile("a\0b")
     with pytest.raises(UsageError, match="the folder of a run is a path, not ''"):
         profile("")
 

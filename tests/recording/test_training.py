@@ -206,7 +206,7 @@ import mmap, resource, tempfile, warnings
 from torch.profiler import profile as torch_profile, ProfilerActivity
 
 from stepscope.recording.profile import current as prof_now
-def record(name, steps=6, inside=lambda step: None, **options):
+def record(name, steps=6, inside=lambda step: None, after=lambda: None, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with ss.profile(name, **options) as prof:
@@ -214,6 +214,7 @@ def record(name, steps=6, inside=lambda step: None, **options):
                 train(batch)
                 inside(step)
                 prof.step()
+            after()
     texts = [str(one.message) for one in caught if one.category is ss.RecordingWarning]
     print(name, "|", " / ".join(texts))
 
@@ -249,9 +250,11 @@ def meet(step):  # the same while ours warms up: both would crash
 record("warming", schedule=plan, inside=meet)
 record("epochs", schedule=ss.schedule(epochs=[0], batches=(2, 6)),
        inside=lambda step: step == 3 and prof_now().epoch())
+record("late", steps=3, epochs=1, after=lambda: prof_now().epoch())
 record("two", schedule=ss.schedule(warmup=0, active=2, repeat=2))
 record("plain", schedule=plan, trace=False)
 record("gpu", schedule=plan, trace=["cpu", "xpu"])
+record("none", schedule=plan, trace=["xpu"])
 
 def fill(step):  # from here on no file grows larger than this, as on a full disk
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
@@ -304,8 +307,12 @@ print("thread |", caught[-1].message)
         "an epoch ended within the trace window: it holds 1 step, and batches 2 to 5 of epoch 0 "
         "were asked for"
     )
+    assert said["late"] == (
+        "the trace window (all steps of epoch 1) holds no whole step: the run ended after 3 steps "
+        "and 1 epoch; choose an earlier epoch, or fewer batches"
+    )
     assert said["two"] == said["plain"] == said["mapped"] == ""
-    assert said["gpu"] == "torch cannot trace xpu here"
+    assert said["gpu"] == said["none"] == "torch cannot trace xpu here"
     assert "trace-0.json could not be written; is the disk full?" in said["full"]
     assert said["error"] == "in the middle"
     assert "can only be stopped by the thread that started it" in said["thread"]
@@ -327,9 +334,11 @@ print("thread |", caught[-1].message)
         "intruder": [(1, 2, "another profiler")],
         "warming": [],
         "epochs": [(2, 1, "epoch")],
+        "late": [(3, 0, "stop")],
         "two": [(0, 2, "complete"), (2, 2, "complete")],
         "plain": [],
         "gpu": [(1, 4, "complete")],
+        "none": [],
         "full": [],
         "error": [(1, 2, "exception")],
         "thread": [],
@@ -337,7 +346,8 @@ print("thread |", caught[-1].message)
     for name, windows in closed.items():
         for number, (first, steps, _) in enumerate(windows):
             run = stepscope.open(rank_folder(tmp_path / name) / f"trace-{number}.json.gz")
-            assert run.step_numbers == list(range(first, first + steps)), name
+            # Alone, a trace without a whole step is all one, as any without steps.
+            assert run.step_numbers == (list(range(first, first + steps)) or [0]), name
 
 
 def test_killed_half_way(training: MakeScript, tmp_path: Path, program: Program) -> None:

@@ -1,32 +1,43 @@
 """Processes that a recorded process starts: they find its folder and write their own files there.
 
 Forked ones need nothing: the recorder goes on in them. Spawned ones are new programs that find
-the folder in the environment as soon as they use a range.
+the folder in the environment as soon as they use a range; from then on lines of `logging` are
+recorded there, too, as the recording was asked to.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepscope import _capture
 
+if TYPE_CHECKING:
+    from stepscope.recording.logs import LogListener
+
 VARIABLE = "STEPSCOPE_RANK_FOLDER"
+# The least level of log lines, a number; empty: none are wanted; not there: all, as by default.
+LOG_LEVEL = "STEPSCOPE_LOG_LEVEL"
 
 # The file that joining began, so that a recording of this process's own can take its place.
 _joined: Path | None = None
+_logs: LogListener | None = None  # of a process that joined
 _is_prepared = False
 
 
-def invite(folder: Path, environment: dict[str, str] | os._Environ[str] = os.environ) -> None:
-    """Processes started from here on record into this rank's folder."""
-    environment[VARIABLE] = str(folder)
+def invite(folder: Path, log_level: int | None) -> None:
+    """Processes started from here on record into this rank's folder, and lines of such a level."""
+    os.environ[VARIABLE] = str(folder)
+    os.environ[LOG_LEVEL] = "" if log_level is None else str(log_level)
 
 
 def withdraw() -> None:
     """No longer."""
-    os.environ.pop(VARIABLE, None)
+    for name in (VARIABLE, LOG_LEVEL):
+        os.environ.pop(name, None)
 
 
 def _finish_with_multiprocessing(_: object = None) -> None:
@@ -51,7 +62,7 @@ def join() -> None:
 
     A worker that cannot write must not fail its parent's training, and the parent cannot be told.
     """
-    global _joined
+    global _joined, _logs
     folder = os.environ.get(VARIABLE)
     if not folder or _capture.is_recording():
         return
@@ -64,16 +75,27 @@ def join() -> None:
     except OSError:
         return
     _joined = file
+    _logs = _listen_to_logs()
     _finish_with_multiprocessing()
     finish_in_forked_workers()  # a fork server joins first, and its children are forked
 
 
+def _listen_to_logs() -> LogListener | None:
+    from stepscope.recording.logs import LogListener  # which needs what joins
+
+    level = os.environ.get(LOG_LEVEL, str(logging.NOTSET))
+    return LogListener(int(level)) if level.isdecimal() else None
+
+
 def leave() -> None:
     """A recording of its own begins here: what joining began ends, and goes if it is empty."""
-    global _joined
+    global _joined, _logs
     if _joined is None:
         return
     file, _joined = _joined, None
+    if _logs is not None:
+        _logs.stop()
+        _logs = None
     _capture.stop()
     cost = _capture.cost()
     if cost["records"] == 0 and cost["log_lines"] == 0:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from stepscope import _capture
-from stepscope.ranges import LogHandler
 from stepscope.recording.settings import Settings
 
 
@@ -28,6 +27,8 @@ class LogListener:
     """Behind the handlers of every logger, until `stop`."""
 
     def __init__(self, level: int) -> None:
+        from stepscope.ranges import LogHandler  # which joins a recording that needs this file
+
         self._handler = LogHandler(level)
         self._is_on = True
         before: Callable[..., Any] = logging.Logger.callHandlers

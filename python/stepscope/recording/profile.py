@@ -117,7 +117,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             trace=checked.window_trace(trace),
             trace_wanted=bool(trace) or schedule is not None or epochs is not None,
             snapshot=window_snapshot(snapshot),
-            ranges=ranges,
+            ranges=checked.yes_or_no("ranges", ranges),
             log_level=checked.log_level(logs),
             system_hz=samples_a_second(system),
             rank0_only=rank0_only,

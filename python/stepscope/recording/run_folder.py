@@ -211,3 +211,8 @@ def _read(file: Path, schema: str) -> dict[str, Any]:
 
 def _json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
+
+
+def sized(free: int) -> str:
+    """Room on a disk in words; of the last MiB in KiB."""
+    return f"{free >> 20:,} MiB" if free >= 1 << 20 else f"{free >> 10:,} KiB"

@@ -66,11 +66,18 @@ def log_level(logs: bool | int | str) -> int | None:
         return None
     if logs is True:
         return logging.NOTSET
-    if isinstance(logs, str):
-        logs = logging.getLevelName(logs.upper())  # a number for a level it knows
-    if not isinstance(logs, int) or logs < 0:
+    # A number for the name of a level it knows.
+    level = logging.getLevelName(logs.upper()) if isinstance(logs, str) else logs
+    if not isinstance(level, int) or level < 0:
         raise UsageError(f"logs is True, False or a level such as logging.INFO, not {logs!r}")
-    return logs
+    return level
+
+
+def yes_or_no(name: str, value: object) -> bool:
+    """What is wanted or not."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} is True or False, not {value!r}")
+    return value
 
 
 def settings_of_training(config: object) -> Mapping[str, Any]:
@@ -92,7 +99,7 @@ def folder_name(folder: str | os.PathLike[str] | None) -> str:
         text = os.fspath(folder)
     except TypeError:
         raise UsageError(f"the folder of a run is a path, not {folder!r}") from None
-    if not isinstance(text, str) or not text:
+    if not isinstance(text, str) or not text or "\0" in text:
         raise UsageError(f"the folder of a run is a path, not {folder!r}")
     return text
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from stepscope.recording.loading.transforms import datasets_in
 from stepscope.recording.notices import Notices
 from stepscope.recording.placement import find_placement
-from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.run_folder import RankFolder, sized
 from stepscope.recording.schedule import counted
 from stepscope.recording.settings import Settings
 from stepscope.recording.window_list import WindowList
@@ -26,7 +26,7 @@ def warn_of_little_disk(rank: RankFolder, notices: Notices) -> None:
     except OSError:
         return
     if free < _LITTLE_DISK_BYTES:
-        notices.warn(f"only {free >> 20:,} MiB are free on the disk of {rank.path}")
+        notices.warn(f"only {sized(free)} are free on the disk of {rank.path}")
 
 
 def warn_of_other_profilers(windows: WindowList, notices: Notices) -> None:
@@ -107,8 +107,11 @@ def warn_of_too_few_steps(
     is_training = sys.modules.get("torch") is not None or settings.trace_wanted
     for window in windows if is_training else ():
         if window.opened == 0 and not window.is_given_up:
-            notices.warn(_never_came(window, steps, epochs, by_command))
+            notices.warn(_never_came(window, steps, epochs, by_command, "was never opened"))
             is_told = True
+        elif window.is_cut_by_the_end and window.steps_held == 0 and steps > 0:
+            # It came as the run ended: of an epoch that follows the last, say.
+            notices.warn(_never_came(window, steps, epochs, by_command, "holds no whole step"))
         elif window.is_cut_by_the_end and window.schedule.active is not None:
             notices.warn(f"the run ended within the {window.kind} window: it holds {window.held}")
     may_train = is_training or has_loader or (has_loader is None and not by_command)
@@ -121,8 +124,10 @@ def warn_of_too_few_steps(
         )
 
 
-def _never_came(window: ScheduledWindow, steps: int, epochs: int, by_command: bool) -> str:
-    planned = f"the {window.kind} window ({window.schedule}) was never opened"
+def _never_came(
+    window: ScheduledWindow, steps: int, epochs: int, by_command: bool, lack: str
+) -> str:
+    planned = f"the {window.kind} window ({window.schedule}) {lack}"
     if by_command:
         return _never_came_to_command(window, steps, planned)
     if steps == 0:

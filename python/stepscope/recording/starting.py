@@ -43,7 +43,7 @@ def begin(
             _capture.start(str(rank.path), "events.scope", facts)
         except OSError as error:
             raise RecordingError(f"{folder}: a run cannot be recorded there: {error}") from None
-        children.invite(rank.path)
+        children.invite(rank.path, settings.log_level)
         children.finish_in_forked_workers()
     return rank
 

@@ -25,9 +25,13 @@ from typing import Any
 
 from stepscope.recording.handing_on import hand_ranges_on
 from stepscope.recording.notices import Notices
-from stepscope.recording.other_profilers import is_profiler_ready, watch_for_profilers
+from stepscope.recording.other_profilers import (
+    ready_profilers,
+    watch_for_profilers,
+    without_step_count,
+)
 from stepscope.recording.placement import find_placement
-from stepscope.recording.run_folder import RankFolder
+from stepscope.recording.run_folder import RankFolder, sized
 from stepscope.recording.schedule import counted
 from stepscope.recording.trace_options import TraceOptions
 from stepscope.recording.windows import Facts
@@ -62,6 +66,7 @@ class TraceWindow:
         self._start_cost_ns = 0
         self._is_recording = False
         self._is_declined = False  # this window; the next may have more luck
+        self._others: Any = None  # of torch's, that somebody has begun; None without torch
         self._watch: Any = None  # for profilers that somebody starts within the window
         self._given_way: Facts = {}  # what was written when one came
 
@@ -69,6 +74,7 @@ class TraceWindow:
         """Nothing is loaded yet: torch may be imported later than this."""
         self._rank = rank
         self._notices = notices
+        self._others = ready_profilers()
 
     def warm_up(self, step: int) -> None:
         """Kineto gets ready; what it sees is thrown away."""
@@ -175,6 +181,8 @@ class TraceWindow:
 
     def end_run(self, reason: str) -> None:
         """Waits for what is being packed."""
+        if self._others is not None:
+            self._others.forget()
         for thread in self._packing:
             thread.join()
 
@@ -200,19 +208,26 @@ class TraceWindow:
             return
         import torch.profiler as torch_profiler
 
-        if torch.autograd._profiler_enabled() or is_profiler_ready():
+        if self._others is None:
+            self._others = ready_profilers()
+        if torch.autograd._profiler_enabled() or self._others:
             self._decline("another torch profiler is active, and there can be only one")
+            return
+        if not (activities := self._activities(torch_profiler)):
+            self._is_declined = True  # and told
             return
         free = shutil.disk_usage(self._rank.path).free
         if free < _LEAST_FREE_BYTES:
-            self._decline(f"only {free >> 20} MiB are free on the disk of {self._rank.path}")
+            self._decline(f"only {sized(free)} are free on the disk of {self._rank.path}")
             return
         begun = time.perf_counter_ns()
         with _quiet_kineto(), warnings.catch_warnings():
-            profiler = torch_profiler.profile(
-                activities=self._activities(torch_profiler),
-                **self._options.arguments(),
-                **self._trace_only(torch),
+            profiler = without_step_count(
+                lambda: torch_profiler.profile(
+                    activities=activities,
+                    **self._options.arguments(),
+                    **self._trace_only(torch),
+                )
             )
             # Some versions say so at the first window, where nothing is cleared.
             warnings.filterwarnings("ignore", message="Warning: Profiler clears events")

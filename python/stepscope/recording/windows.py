@@ -93,6 +93,7 @@ class ScheduledWindow:
         self._spent_ns = 0  # of the training's time, for the window that is open or was just closed
         self.opened = 0  # how often
         self.completed = 0  # how often something was recorded
+        self.steps_held = 0  # whole ones, of all windows
         self.is_cut_by_the_end = False
 
     @property
@@ -166,6 +167,7 @@ class ScheduledWindow:
         if not facts or before.action is not Action.RECORD or self._notices is None:
             return
         self.completed += 1
+        self.steps_held += self._steps
         if reason in ("stop", "exit"):
             self.is_cut_by_the_end = True
         if reason == "epoch" and self._steps < (self.schedule.active or 0):

@@ -81,7 +81,8 @@ void Assembly::take(const wire::BlockView& block) {
       if (const auto dropped = wire::read_dropped(block.payload)) {
         log_.add(Note::kRecordsDropped, block.offset, {}, dropped->count);
         about_->dropped += dropped->count;
-        last_step_.reset();  // where the next step began may be among them
+        // The recorder itself says of a thread whether marks of steps are among them.
+        if (dropped->thread == wire::kAllThreads) lose_marks();
         return;
       }
       break;
@@ -206,8 +207,7 @@ void Assembly::record(wire::ThreadId id, Thread& thread, const wire::Record& rec
           {.name = name_id(name), .track = place.track, .start = now, .phase = RawPhase::kInstant});
       break;
     case wire::RecordKind::kStep:
-      if (record.what() == 0) step(static_cast<std::int64_t>(value), now);
-      last_step_ = now;
+      mark_step(record.what(), static_cast<std::int64_t>(value), now);
       break;
     case wire::RecordKind::kCounter:
       counter(place, name, std::bit_cast<double>(value), now);
@@ -224,6 +224,26 @@ Assembly::Place& Assembly::place_of(wire::ThreadId thread, std::uint64_t lane) {
   const std::string tid = lane == 0 ? threads_[thread].system_id : fmt::format("task {}", lane);
   found->second.track = rows_.track(pid_, tid, lane == 0 ? threads_[thread].name : tid);
   return found->second;
+}
+
+void Assembly::lose_marks() {
+  last_step_.reset();
+  marks_lost_ = true;
+}
+
+void Assembly::mark_step(std::uint64_t mark, std::int64_t number, base::Nanos now) {
+  if ((mark & wire::kMarksLost) != 0) lose_marks();
+  if ((mark & wire::kStepBegins) == 0) {
+    step(number, now);
+    // A step whose mark is missing, or whose beginning is, has no length: it is counted.
+    if (marks_lost_ && last_number_ && number > *last_number_) {
+      about_->lost_steps += static_cast<std::uint64_t>(number - *last_number_) - 1;
+    }
+    if (marks_lost_ && !last_step_) ++about_->lost_steps;
+    last_number_ = number;
+    marks_lost_ = false;
+  }
+  last_step_ = now;
 }
 
 // A step lasts from the mark before it. A range may begin in one and end in the next, so steps

@@ -62,7 +62,9 @@ class Assembly {
   void record(wire::ThreadId id, Thread& thread, const wire::Record& record, std::uint64_t value);
   void begin_range(Place& place, wire::NameId name, base::Nanos now);
   void end_range(Place& place, wire::NameId name, base::Nanos now);
+  void mark_step(std::uint64_t mark, std::int64_t number, base::Nanos now);
   void step(std::int64_t number, base::Nanos now);
+  void lose_marks();
   void counter(Place& place, wire::NameId name, double value, base::Nanos now);
 
   Place& place_of(wire::ThreadId thread, std::uint64_t lane);
@@ -81,7 +83,9 @@ class Assembly {
   std::vector<base::StringId> name_ids_;  // of the rows; kNoString: not used yet
   std::map<wire::ThreadId, Thread> threads_;
   std::map<std::pair<wire::ThreadId, std::uint64_t>, Place> places_;  // by thread, or 0 and lane
-  std::optional<base::Nanos> last_step_;
+  std::optional<base::Nanos> last_step_;     // where the step under way began
+  std::optional<std::int64_t> last_number_;  // of the last step that ended
+  bool marks_lost_ = false;                  // since then
   std::optional<std::uint32_t> step_track_;
 };
 

@@ -127,6 +127,25 @@ TEST(Scope, WhatComesBeforeAStepBeginsBelongsToNone) {
   EXPECT_EQ(trace->steps().list[1].start, 400);
 }
 
+TEST(Scope, LostMarksOfStepsAreTold) {
+  File file;
+  file.anchor(1'000);
+  constexpr auto lost = static_cast<std::uint64_t>(wire::kMarksLost);
+  const Record after{500, Record::pack(RecordKind::kStep, lost)};
+  file.events({step(100), value(4), step(200), value(5)});
+  wire::put_dropped(file.bytes, 1, 9);  // of other records
+  wire::put_dropped(file.bytes, wire::kLogLines, 1);
+  file.events({step(300), value(6), after, value(8), step(600), value(9)});
+  wire::put_dropped(file.bytes, wire::kAllThreads, 2);  // whatever they were
+  file.events({step(700), value(10), step(800), value(11)});
+  const auto trace = file.read();
+  ASSERT_TRUE(trace);
+  EXPECT_THAT(told(*trace),
+              ElementsAre("steps ProfilerStep#5 100+100", "steps ProfilerStep#6 200+100",
+                          "steps ProfilerStep#9 500+100", "steps ProfilerStep#11 700+100"));
+  EXPECT_EQ(trace->header().process_record->lost_steps, 3U);  // 7, 8 and 10
+}
+
 // A range may begin in one step and end in the next.
 TEST(Scope, StepsDoNotDisturbTheNesting) {
   File file;

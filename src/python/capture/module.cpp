@@ -46,9 +46,9 @@ bool written_form(PyObject* text, std::string& form) {
 
 // The number of a name, from a dictionary: text that Python interned finds it by identity. 0 with
 // an exception set: not a text.
-std::uint32_t id_of(PyObject* name) {
+std::uint32_t id_of(PyObject* name, const char* what) {
   if (!PyUnicode_Check(name)) {
-    PyErr_Format(PyExc_TypeError, "the name of a range is a text, not %.80s",
+    PyErr_Format(PyExc_TypeError, "the name of %s is a text, not %.80s", what,
                  Py_TYPE(name)->tp_name);
     return 0;
   }
@@ -112,10 +112,12 @@ struct Range {
 
 PyObject* range_of(PyTypeObject* type, PyObject* name) {
   // @range without a name: the function's own.
-  if (!PyUnicode_Check(name) && PyCallable_Check(name) != 0) {
+  // A class method is no callable, but one is within it.
+  const bool is_method = PyObject_TypeCheck(name, &PyClassMethod_Type) != 0;
+  if (!PyUnicode_Check(name) && (is_method || PyCallable_Check(name) != 0)) {
     return PyObject_CallFunctionObjArgs(hooks.decorate, name, Py_None, nullptr);
   }
-  const std::uint32_t id = id_of(name);
+  const std::uint32_t id = id_of(name, "a range");
   if (id == 0) return nullptr;
   auto* const self = reinterpret_cast<Range*>(type->tp_alloc(type, 0));
   if (self == nullptr) return nullptr;
@@ -304,7 +306,7 @@ PyObject* begin_step(PyObject* /*module*/, PyObject* number) {
 }
 
 PyObject* instant(PyObject* /*module*/, PyObject* name) {
-  const std::uint32_t id = id_of(name);
+  const std::uint32_t id = id_of(name, "an instant");
   if (id == 0) return nullptr;
   if (stepscope_is_recording() != 0) stepscope_instant_on(id, current_lane());
   Py_RETURN_NONE;
@@ -315,7 +317,7 @@ PyObject* counter(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count)
     PyErr_SetString(PyExc_TypeError, "counter takes a name and a number");
     return nullptr;
   }
-  const std::uint32_t id = id_of(args[0]);
+  const std::uint32_t id = id_of(args[0], "a counter");
   if (id == 0) return nullptr;
   const double value = PyFloat_AsDouble(args[1]);
   if (value == -1 && PyErr_Occurred() != nullptr) {  // found out in the middle of a training
