@@ -52,6 +52,9 @@ STEPSCOPE_API void stepscope_stop(void);
 STEPSCOPE_API void stepscope_finish_on_sigterm(void);
 /* All that was recorded so far is in the file when it returns. */
 STEPSCOPE_API void stepscope_flush(void);
+/* How threads are called: asked in each thread before its first record, without any lock held; NULL
+   or "" leaves it the system's name. */
+STEPSCOPE_API void stepscope_name_threads(const char* (*name)(void));
 STEPSCOPE_API int stepscope_is_recording(void);
 
 /* Texts last until the thread's next call of a function that returns one. */

@@ -249,7 +249,12 @@ void prepare_process() {
   });
 }
 
+std::atomic<const char* (*)()> thread_namer = nullptr;
+
 std::string own_thread_name() {
+  if (const auto ask = thread_namer.load()) {
+    if (const char* const given = ask(); given != nullptr && *given != '\0') return given;
+  }
   char name[32] = {};
   pthread_getname_np(pthread_self(), name, sizeof(name));
   return name;
@@ -257,8 +262,12 @@ std::string own_thread_name() {
 
 }  // namespace
 
+void name_threads(const char* (*name)()) { thread_namer.store(name); }
+
 Ring* detail::make_ring() {
   State& it = state();
+  // Before the lock: an interpreter that is asked may run other threads meanwhile.
+  const std::string thread_name = own_thread_name();
   const std::lock_guard lock(it.mutex);
   if (it.forked) {
     const std::string name = "worker-" + std::to_string(getpid()) + ".scope";
@@ -272,7 +281,7 @@ Ring* detail::make_ring() {
   (void)ring_owner;  // constructed by being named: its destructor runs when the thread ends
   if (own_ring != nullptr) own_ring->abandoned.store(true);
   auto ring = std::make_unique<Ring>(running, it.next_thread++);
-  wire::put_thread(it.pending, ring->thread(), system_thread_id(), own_thread_name());
+  wire::put_thread(it.pending, ring->thread(), system_thread_id(), thread_name);
   own_ring = ring.get();
   it.rings.push_back(std::move(ring));
   return own_ring;

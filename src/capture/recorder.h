@@ -38,6 +38,10 @@ wire::Cost cost();
 // The first error of the system while writing, or empty. Recording goes on as far as it can.
 std::string write_error();
 
+// Asked in each thread before its first record, for a better name than the system's; may give
+// nullptr.
+void name_threads(const char* (*name)());
+
 // Text to number, the same for the life of the process. Keep the number: looking it up takes a
 // lock.
 wire::NameId name_id(std::string_view name);

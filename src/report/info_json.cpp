@@ -207,6 +207,7 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
   if (!info.recordings.empty()) {
     json.key("recordings");
     write_recordings(json, info);
+    if (info.sampling_ns > 0) json.member("sampling_ns", info.sampling_ns);
   }
   if (!info.rank_records.empty()) {
     json.key("rank_records");

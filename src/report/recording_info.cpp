@@ -197,6 +197,9 @@ std::string cost_text(const RunInfo& info, const RecordingInfo& sum) {
                                           static_cast<std::uint64_t>(length)),
                              duration_text(length)));
   }
+  if (info.sampling_ns > 0) {
+    append(text, fmt::format("{} for sampling the machine", duration_text(info.sampling_ns)));
+  }
   append(text, window_cost_text(info));
   return text;
 }

@@ -103,6 +103,8 @@ def input_columns(event: Event) -> Value:
         "concrete": ("Concrete Inputs",),
     }
     given = {column: event.given(*keys) for column, keys in spellings.items()}
+    # In place of a list they say nothing, also where they were mended to a text.
+    given = {k: None if v in ("NaN", "Infinity", "-Infinity") else v for k, v in given.items()}
     lists = {k: write(bare(v), quoted) for k, v in given.items() if isinstance(v, list | str)}
     return {**lists} or None
 

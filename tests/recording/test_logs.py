@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answers import answer
 from program import Program
 from recorded_program import Script, rank_folder
 
@@ -31,7 +32,7 @@ with ss.profile(sys.argv[1], trace=False{settings}) as prof:
             logging.getLogger("training").info("loss of %d", step)
         prof.step()
     logging.getLogger("silent").error("nobody prints this")
-    thread = threading.Thread(target=lambda: logging.info("from a thread"))
+    thread = threading.Thread(target=lambda: logging.info("from a thread"), name="prefetcher")
     thread.start()
     thread.join()
     logging.getLogger("training").debug("below the level")
@@ -79,6 +80,9 @@ def test_lines_have_process_thread_rank_step_and_time(
     assert len({row["pid"] for row in logs}) == 1
     by_name = {row["name"]: row for row in logs}
     assert by_name["from a thread"]["tid"] != by_name["caught"]["tid"]
+    lines = answer(program, "log", "--level", "debug", tmp_path / "run")["tables"]["lines"]
+    threads = {line["text"]: line["thread"] for line in lines}
+    assert threads["from a thread"] == "prefetcher" != threads["caught"]
     starts = sorted((row["start_ns"], row["start_ns"] + row["dur_ns"]) for row in forwards)
     steps = header["steps"]["list"]
     for number in range(3):

@@ -173,7 +173,7 @@ Cost scaled_mm(const Call& call) {
   const Dtype out = code ? dtype_of_code(*code) : call.none(6) ? a->dtype : Dtype::kUnknown;
   const std::int64_t m = a->dims[0], n = b->dims[1];
   Cost cost = cost_of_product({a, b, call.tensor(4), 1, m, n, a->dims[1], Amount(m) * n, out});
-  for (const std::size_t scale : {2, 3}) {
+  for (const std::size_t scale : {std::size_t{2}, std::size_t{3}}) {
     if (const Tensor* factors = call.tensor(scale)) cost.bytes += bytes(*factors);
   }
   return cost;

@@ -65,11 +65,13 @@ bool names_communication_call(std::string_view op) {
          std::ranges::any_of(kCalls, [&](auto c) { return op == c; });
 }
 
+bool begins_loading(std::string_view range) { return range.starts_with("begin loading#"); }
+
 bool names_data_loading(std::string_view range) {
   if (range.starts_with("enumerate(DataLoader)#")) return range.ends_with(".__next__");
   if (range.starts_with("enumerate(DataPipe)#")) return true;
   // stepscope.profile(…).watch(loader)
-  if (range.starts_with("wait for data#") || range.starts_with("begin loading#")) return true;
+  if (range.starts_with("wait for data#") || begins_loading(range)) return true;
   // Lightning: "[pl][profile][_TrainingEpochLoop].train_dataloader_next" and its like.
   if (range.starts_with("[pl][profile]") || range.starts_with("[_")) {
     return range.ends_with("dataloader_next") || range.ends_with(".val_next") ||

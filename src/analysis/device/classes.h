@@ -19,6 +19,8 @@ bool names_communication_kernel(std::string_view kernel);
 bool names_communication_call(std::string_view op);
 // Host ranges in which a loop waits for its loader: "enumerate(DataLoader)#…", Lightning's fetches.
 bool names_data_loading(std::string_view range);
+// Of them: an iterator is made, and nothing asked for yet.
+bool begins_loading(std::string_view range);
 
 // Answers for one trace, each name examined once.
 class Classifier {

@@ -4,8 +4,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "analysis/analysis.h"
+#include "analysis/device/classes.h"
 #include "analysis/key_columns.h"
 #include "analysis/loading/worker_activity.h"
 #include "analysis/registry.h"
@@ -110,12 +113,20 @@ Partial compute(const WindowView& window) {
   Partial out;
   Union waiting;
   std::vector<Nanos> starts;
+  std::map<std::string, Nanos> begun;  // by loader: an iterator was made, nothing asked for yet
   for (const Fetch& fetch : fetches(*window.trace)) {
+    const std::string_view range = window.trace->text(fetch.name);
+    const std::string name = loader_name(range);
     waiting.add(fetch.start, fetch.end);
+    if (begins_loading(range)) {
+      begun[name] += fetch.end - fetch.start;
+      continue;
+    }
     starts.push_back(fetch.start);
+    const Nanos before = std::exchange(begun[name], 0);
     if (!window.counts_at(fetch.start)) continue;
-    Loader& loader = out.loaders[loader_name(window.trace->text(fetch.name))];
-    loader.fetches.add(fetch.end - fetch.start);
+    Loader& loader = out.loaders[name];
+    loader.fetches.add(before + fetch.end - fetch.start);
     loader.operators += fetch.operators;
   }
   Intervals busy;

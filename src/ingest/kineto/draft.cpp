@@ -33,6 +33,10 @@ void clear(Draft& draft, Arg arg) {
   draft.present &= ~(std::uint64_t{1} << static_cast<unsigned>(arg));
 }
 
+bool names_no_number(std::string_view text) {
+  return text == "NaN" || text == "Infinity" || text == "-Infinity";
+}
+
 }  // namespace
 
 void set_field(Draft& draft, Field field, const Token& token) {
@@ -108,6 +112,8 @@ void set_arg(Draft& draft, Arg arg, const Token& token) {
       break;
     case ArgType::kList:
       if (token.type == TokenType::kString) {
+        // Such a number in place of a list says nothing, also where it was mended to a text.
+        if (names_no_number(token.text)) return;
         // With its quotes: it is a value among values.
         draft.texts[index] = {token.text.data() - 1, token.text.size() + 2};
       } else if (token.type == TokenType::kArray) {
