@@ -71,7 +71,7 @@ int stepscope_start_as(const char* folder, const char* file, const char* const* 
 
 void stepscope_stop(void) { capture::stop(); }
 void stepscope_finish_on_sigterm(void) { capture::finish_on_sigterm(); }
-void stepscope_name_threads(const char* (*name)(void)) { capture::name_threads(name); }
+void stepscope_name_threads(const char* (*name)()) { capture::name_threads(name); }
 void stepscope_flush(void) { capture::flush(); }
 int stepscope_is_recording(void) { return capture::is_recording() ? 1 : 0; }
 const char* stepscope_error(void) { return last_error.c_str(); }

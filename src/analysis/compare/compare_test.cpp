@@ -188,6 +188,7 @@ TEST(OperatorFamily, LeavesOutTheLibrary) {
 // Steps of a row that lie so far from their mean: two above it, two below.
 std::vector<double> row_steps(double mean, double error, int count = 8) {
   std::vector<double> out;
+  out.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) out.push_back(mean + (i % 4 < 2 ? error : -error));
   return out;
 }

@@ -130,8 +130,8 @@ TEST(Scope, WhatComesBeforeAStepBeginsBelongsToNone) {
 TEST(Scope, LostMarksOfStepsAreTold) {
   File file;
   file.anchor(1'000);
-  constexpr auto lost = static_cast<std::uint64_t>(wire::kMarksLost);
-  const Record after{500, Record::pack(RecordKind::kStep, lost)};
+  constexpr auto kLost = static_cast<std::uint64_t>(wire::kMarksLost);
+  const Record after{500, Record::pack(RecordKind::kStep, kLost)};
   file.events({step(100), value(4), step(200), value(5)});
   wire::put_dropped(file.bytes, 1, 9);  // of other records
   wire::put_dropped(file.bytes, wire::kLogLines, 1);
