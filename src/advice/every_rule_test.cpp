@@ -309,7 +309,7 @@ const std::vector<Pair>& pairs() {
       {"cudnn-autotuning", searches, 620'000, 680'000},
       {"outlier-steps", outliers, 4'990'000, 5'000'000},
       {"profiler-overhead", overhead, 999'000, 1'000'000},
-      {"few-steps", different_steps, 1'500'000, 1'600'000},
+      {"few-steps", different_steps, 1'600'000, 1'620'000},
       {"garbage-collector", [](double ns) { return waiting("collector", ns); }, 299'000, 300'000},
       {"cpu-contention", contention, 0.0499, 0.05},
       {"memory-pressure", pressure, 84.9, 85},

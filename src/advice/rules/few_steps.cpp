@@ -2,6 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "advice/rule.h"
 #include "analysis/compare/series.h"
@@ -12,6 +16,16 @@ namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "steps"}});
 
+// The variance of the mean of steps that have nothing to do with each other. What neighbours have
+// in common is for comparisons of runs: here it would call every short recording too short.
+double variance_of_mean(std::span<const double> lengths) {
+  const auto count = static_cast<double>(lengths.size());
+  const double mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) / count;
+  double squares = 0;
+  for (const double length : lengths) squares += (length - mean) * (length - mean);
+  return squares / (count - 1) / count;
+}
+
 // Half the width of the 95 % interval of the typical step, as a share of it.
 std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
   std::vector<double> lengths;
@@ -19,10 +33,10 @@ std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
     lengths.push_back(line.number("step_ns"));
   }
   if (lengths.size() < 2) return std::nullopt;
-  const analysis::Estimate known = analysis::estimate(lengths, analysis::Average::kTypical);
-  if (known.value <= 0) return std::nullopt;
+  const double typical = analysis::estimate(lengths, analysis::Average::kTypical).value;
+  if (typical <= 0) return std::nullopt;
   const double sure = analysis::student_quantile(0.025, static_cast<double>(lengths.size() - 1));
-  return sure * std::sqrt(known.variance) / known.value;
+  return sure * std::sqrt(variance_of_mean(lengths)) / typical;
 }
 
 // The shortest and the longest: what the uncertainty comes from.

@@ -84,10 +84,10 @@ TEST(Costs, MatrixProducts) {
        (30 + 72 + 240) * 4},
       {"8-bit numbers, 16-bit result", "aten::_scaled_mm", "[[2,3],[3,4],[],[],[],[],[],[]]",
        R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])",
-       R"(["","","","","","","15","False"])", 48, 6 + 12 + 16},
+       R"(["","","","","","","15","False"])", 48, 6 + 12 + 16 + 8},
       {"two numbers in a byte", "aten::_scaled_mm", "[[2,3],[3,4],[],[],[],[],[],[]]",
        R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2","float","float","","","Scalar","Scalar"])",
-       R"(["","","","","","","15","False"])", 96, 6 + 12 + 16},
+       R"(["","","","","","","15","False"])", 96, 6 + 12 + 16 + 8},
       {"rows of groups", "aten::_grouped_mm", "[[10,3],[5,3,4],[5],[],[]]",
        R"(["c10::BFloat16","c10::BFloat16","int","",""])", "", 240, (30 + 60 + 40) * 2},
       {"no shapes", "aten::mm", "", "", "", kNo, kNo, Missing::kShapes},
@@ -193,7 +193,7 @@ TEST(Costs, Attention) {
        ",[],[],[]]",
        R"(["float","float","float","float","","float","","","Scalar","Scalar","float","Scalar","long int","long int","Scalar","Scalar","","","Scalar","Scalar"])",
        R"(["","","","","","","","","4","4","","0.","","","1","False","","","2","False"])", kNo, kNo,
-       Missing::kValues},
+       Missing::kInputs},
   };
   check(cases);
 }
