@@ -41,6 +41,7 @@ target_link_options(stepscope_recorder PRIVATE -static-libstdc++ -Wl,--gc-sectio
 set_target_properties(stepscope_recorder PROPERTIES CXX_VISIBILITY_PRESET hidden)
 python_add_library(_capture MODULE ${PROJECT_SOURCE_DIR}/src/python/capture/module.cpp WITH_SOABI)
 target_link_libraries(_capture PRIVATE stepscope_recorder)
+target_include_directories(_capture PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(_capture PRIVATE STEPSCOPE_VERSION="${PROJECT_VERSION}")
 target_link_options(_capture PRIVATE -static-libstdc++ -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,--as-needed -fuse-ld=bfd)
 set_target_properties(_capture PROPERTIES INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)

@@ -124,7 +124,7 @@ struct NoteInfoRow {
 
 struct RunInfo {
   std::vector<WindowInfo> windows;  // by rank, then by start: traces, or what stands in for them
-  std::vector<RecordingInfo> recordings;        // so too
+  std::vector<RecordingInfo> recordings;  // so too
   base::Nanos sampling_ns = 0;  // of processor time: the machines' samplers, as far as they told
   std::vector<trace::RankRecord> rank_records;  // by rank; nothing outside of a run folder
   bool stood_in = false;  // nothing was traced: the windows are the recordings

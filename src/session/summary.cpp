@@ -9,8 +9,7 @@ report::RunInfo summary_with(const Recording& recording, const report::RecordedM
   std::vector<report::NotedFile> others;
   others.reserve(recording.nodes.size());
   for (const series::Node& node : recording.nodes) others.push_back({node.path, &node.log});
-  report::RunInfo info =
-      report::summarize(recording.run, memory, recording.rank_records, others);
+  report::RunInfo info = report::summarize(recording.run, memory, recording.rank_records, others);
   for (const series::Node& node : recording.nodes) info.sampling_ns += node.cpu_ns;
   return info;
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "python/capture/thread_name.h"
+
 namespace {
 
 // What this module knows of others; all null until they are there.
@@ -459,32 +461,6 @@ PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
                                  nullptr,
                                  nullptr};
 
-// As Python calls a thread that it started. The main thread's name says less than the system's.
-const char* python_thread_name() {
-  thread_local std::string name;
-  name.clear();
-  if (PyGILState_Check() == 0) return nullptr;
-  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-  PyErr_Fetch(&type, &value, &trace);
-  // threading.current_thread() would make an object for a thread of somebody else.
-  PyObject* const threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
-  PyObject* const active =
-      threading == nullptr ? nullptr : PyObject_GetAttrString(threading, "_active");
-  PyObject* const number = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
-  if (active != nullptr && number != nullptr && PyDict_Check(active)) {
-    PyObject* const thread = PyDict_GetItemWithError(active, number);
-    PyObject* const text = thread == nullptr ? nullptr : PyObject_GetAttrString(thread, "name");
-    const char* const utf8 =
-        text != nullptr && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : nullptr;
-    if (utf8 != nullptr && std::strcmp(utf8, "MainThread") != 0) name = utf8;
-    Py_XDECREF(text);
-  }
-  Py_XDECREF(number);
-  Py_XDECREF(active);
-  PyErr_Restore(type, value, trace);
-  return name.c_str();
-}
-
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming, bugprone-reserved-identifier): Python's name for it
@@ -501,6 +477,6 @@ PyMODINIT_FUNC PyInit__capture() {
   }
   if (range == nullptr || PyModule_AddObject(module, "range", range) != 0) return nullptr;
   if (PyModule_AddStringConstant(module, "version", STEPSCOPE_VERSION) != 0) return nullptr;
-  stepscope_name_threads(python_thread_name);
+  stepscope_name_threads(stepscope::python_thread_name);
   return module;
 }
