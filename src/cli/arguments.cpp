@@ -158,16 +158,6 @@ class ArgumentParser {
     return base::Done{};
   }
 
-  static bool is_word_of(std::string_view text, std::string_view word) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos;
-         at = text.find(word, at + 1)) {
-      const bool begins = at == 0 || text[at - 1] == ' ';
-      const std::size_t end = at + word.size();
-      if (begins && (end == text.size() || text[end] == ',' || text[end] == ' ')) return true;
-    }
-    return false;
-  }
-
   base::Failure unknown(const std::string& word, const std::string& name) {
     std::vector<std::string_view> names;
     names.reserve(options_.size());
@@ -175,7 +165,7 @@ class ArgumentParser {
     std::string message = fmt::format("unknown option '{}'", word);
     // Other commands have --json; here it is a format among others.
     const auto format = std::ranges::find(options_, std::string_view("format"), &Option::name);
-    if (format != options_.end() && is_word_of((*format)->help, name)) {
+    if (format != options_.end() && std::ranges::count((*format)->choices, name) > 0) {
       message += fmt::format("; did you mean '--format {}'?", name);
     } else if (const std::string_view near = base::nearest_word(name, names); !near.empty()) {
       message += fmt::format("; did you mean '--{}'?", near);

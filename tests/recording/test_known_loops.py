@@ -8,6 +8,18 @@ from recorded_program import Script
 
 import stepscope
 
+# Behind a program that has begun to record and has a loader.
+TIMED_LOOP = """
+    for _ in range(2):
+        asked = time.monotonic()
+        for number, _ in enumerate(loader):
+            waits.append((number, time.monotonic() - asked))
+            time.sleep(0.02)
+            prof.step()
+            asked = time.monotonic()
+print(sum(took for _, took in waits), sum(took for number, took in waits if number == 0))
+"""
+
 SLOW_ITERATOR = """
 import sys, time
 import stepscope
@@ -20,14 +32,6 @@ class Slow:
 waits = []
 with stepscope.profile(sys.argv[1], trace=False, system=False) as prof:
     loader = prof.watch(Slow())
-    for _ in range(2):
-        asked = time.monotonic()
-        for number, _ in enumerate(loader):
-            waits.append((number, time.monotonic() - asked))
-            time.sleep(0.02)
-            prof.step()
-            asked = time.monotonic()
-print(sum(took for _, took in waits), sum(took for number, took in waits if number == 0))
 """
 
 SLOW_SAMPLER = """
@@ -47,14 +51,6 @@ waits = []
 with stepscope.profile(sys.argv[1], trace=False, system=False) as prof:
     data = TensorDataset(torch.zeros(16, 2))
     loader = prof.watch(DataLoader(data, batch_size=4, sampler=Slow(), num_workers=1))
-    for _ in range(2):
-        asked = time.monotonic()
-        for number, _ in enumerate(loader):
-            waits.append((number, time.monotonic() - asked))
-            time.sleep(0.02)
-            prof.step()
-            asked = time.monotonic()
-print(sum(took for _, took in waits), sum(took for number, took in waits if number == 0))
 """
 
 
@@ -69,7 +65,7 @@ def check_waits(told: str, run: Path) -> None:
 
 
 def test_making_the_iterator_is_waiting(script: Callable[[str], Script], tmp_path: Path) -> None:
-    done = script(SLOW_ITERATOR).run(str(tmp_path / "run"))
+    done = script(SLOW_ITERATOR + TIMED_LOOP.lstrip("\n")).run(str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
     check_waits(done.stdout, tmp_path / "run")
 
@@ -77,7 +73,7 @@ def test_making_the_iterator_is_waiting(script: Callable[[str], Script], tmp_pat
 def test_a_slow_sampler_keeps_the_loop_waiting(
     training: Callable[[str], Script], tmp_path: Path
 ) -> None:
-    done = training(SLOW_SAMPLER).run(str(tmp_path / "run"))
+    done = training(SLOW_SAMPLER + TIMED_LOOP.lstrip("\n")).run(str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
     check_waits(done.stdout, tmp_path / "run")
 

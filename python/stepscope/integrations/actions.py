@@ -117,6 +117,16 @@ def callback_of(name: str) -> str | None:
     return found[1] if found else None
 
 
+def callback_row(kind: str) -> str:
+    """How the hooks of a callback of this class are called together."""
+    return f"*Callback_{kind}"
+
+
+def without_state(name: str) -> str:
+    """Lightning puts the state of a callback into the names of its hooks."""
+    return re.sub(r"\{.*?\}", "", name)
+
+
 def is_of_interest(name: str) -> bool:
     """Whether a concise report shows this action; callbacks are shown apart."""
     return not name.startswith("[") or _OF_INTEREST.fullmatch(name) is not None
@@ -129,7 +139,7 @@ def callbacks_in(tree: Tree) -> dict[str, Action]:
     def add(one: Action, around: frozenset[str]) -> None:
         kind = callback_of(one.name)
         if kind is not None and kind not in around:
-            sums = classes.setdefault(kind, Action(f"*Callback_{kind}"))
+            sums = classes.setdefault(kind, Action(callback_row(kind)))
             sums.calls += one.calls
             sums.total_ns += one.total_ns
             around = around | {kind}
@@ -209,8 +219,8 @@ def _cells(one: Action, depth: int, self_ns: int, recorded_ns: int) -> list[str]
 
 
 def _shown_name(name: str) -> str:
-    """Without the state of a callback, which Lightning puts into names, and not wider than that."""
-    name = re.sub(r"\{.*?\}", "", name)
+    """Without state, and not wider than that."""
+    name = without_state(name)
     return name if len(name) <= _WIDEST_NAME else name[: _WIDEST_NAME - 1] + "…"
 
 

@@ -77,18 +77,20 @@ std::vector<std::string> why_no_peaks(const RunView& view) {
   return said;
 }
 
-std::vector<std::string> why_no_peak_in(const RunView& view, Arithmetic arithmetic) {
+std::vector<std::string> why_no_peak_in(const RunView& view, const std::set<Arithmetic>& in_use) {
   std::vector<std::string> said;
-  for (const WindowView& window : view.windows) {
-    for (const DeviceView& device : window.devices) {
-      if (device.compute.empty()) continue;
-      const FoundPeaks found = peaks_of(view, window, device.device);
-      if (!found.peaks || found.peaks->matrix_flops(arithmetic) > 0) continue;
-      say_once(said,
-               fmt::format("What {} can do at best in {} is not known, so shares of that peak "
-                           "are empty: the peaks of \"{}\" have no {}. --peaks FILE tells.",
-                           name_of(device), name_of(arithmetic), found.peaks->name,
-                           name_of(arithmetic)));
+  for (const Arithmetic arithmetic : in_use) {
+    for (const WindowView& window : view.windows) {
+      for (const DeviceView& device : window.devices) {
+        if (device.compute.empty()) continue;
+        const FoundPeaks found = peaks_of(view, window, device.device);
+        if (!found.peaks || found.peaks->matrix_flops(arithmetic) > 0) continue;
+        say_once(said,
+                 fmt::format("What {} can do at best in {} is not known, so shares of that peak "
+                             "are empty: the peaks of \"{}\" have no {}. --peaks FILE tells.",
+                             name_of(device), name_of(arithmetic), found.peaks->name,
+                             name_of(arithmetic)));
+      }
     }
   }
   return said;

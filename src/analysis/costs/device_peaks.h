@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t 
 // no device of the run; each said once.
 std::vector<std::string> why_no_peaks(const RunView& view);
 
-// A sentence for each device in use whose peaks are known, but not in this arithmetic of matrices.
-std::vector<std::string> why_no_peak_in(const RunView& view, Arithmetic arithmetic);
+// A sentence for each device in use whose peaks are known, but not in one of these arithmetics of
+// matrices.
+std::vector<std::string> why_no_peak_in(const RunView& view, const std::set<Arithmetic>& in_use);
 
 }  // namespace stepscope::analysis

@@ -222,25 +222,22 @@ Answer run(const RunView& view, const Options& options) {
   for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
   Nanos compute = 0, known = 0;
   bool products = false;
-  std::set<std::size_t> in_use;  // arithmetics that peaks are needed of
+  std::set<Arithmetic> in_use;  // that peaks are needed of
   for (const auto& [rank, sums] : ranks) {
     add_rank(answer.tables, rank, sums);
     for (const auto& [number, step] : sums.steps) {
       compute += step.compute_ns;
       known += step.known_ns;
       products = products || step.products;
-      in_use.insert(most_used(step));
+      if (const std::size_t most = most_used(step); most != kNoPeak) {
+        in_use.insert(static_cast<Arithmetic>(most));
+      }
     }
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   if (std::string why = why_no_steps(view); !why.empty()) answer.remarks.push_back(std::move(why));
   for (std::string& why : why_no_peaks(view)) answer.remarks.emplace_back(std::move(why));
-  in_use.erase(kNoPeak);
-  for (const std::size_t type : in_use) {
-    for (std::string& why : why_no_peak_in(view, static_cast<Arithmetic>(type))) {
-      answer.remarks.emplace_back(std::move(why));
-    }
-  }
+  for (std::string& why : why_no_peak_in(view, in_use)) answer.remarks.emplace_back(std::move(why));
   if (!products && known < compute) {
     answer.remarks.emplace_back(why_no_flops(view));
   } else if (compute > 0 && known * 10 < compute * 9) {

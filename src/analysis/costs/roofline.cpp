@@ -199,10 +199,11 @@ Answer run(const RunView& view, const Options& options) {
   std::size_t left_out = 0;
   Nanos compute = 0, known = 0;
   std::uint64_t by_profiler = 0;
-  std::set<int> in_use;  // arithmetics that a peak is needed of
+  std::set<Arithmetic> in_use;  // that a peak is needed of
   for (const auto& [rank, sums] : ranks) {
     for (const auto& [key, row] : sums.operators) {
-      if (row.flops.value().value_or(0) > 0) in_use.insert(key.arithmetic);
+      if (key.arithmetic == RoofKey::kNoArithmetic || row.flops.value().value_or(0) == 0) continue;
+      in_use.insert(static_cast<Arithmetic>(key.arithmetic));
     }
     left_out = std::max({left_out,
                          add_rows(operators, rank, sums.operators, sums.compute_ns, top, latency),
@@ -214,12 +215,7 @@ Answer run(const RunView& view, const Options& options) {
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   add_devices(devices, view);
   for (std::string& why : why_no_peaks(view)) answer.remarks.emplace_back(std::move(why));
-  in_use.erase(RoofKey::kNoArithmetic);
-  for (const int type : in_use) {
-    for (std::string& why : why_no_peak_in(view, static_cast<Arithmetic>(type))) {
-      answer.remarks.emplace_back(std::move(why));
-    }
-  }
+  for (std::string& why : why_no_peak_in(view, in_use)) answer.remarks.emplace_back(std::move(why));
   if (compute > 0 && known == 0) {
     answer.remarks.emplace_back(why_no_flops(view));
   } else if (compute > 0) {

@@ -16,8 +16,10 @@ from stepscope.integrations.actions import (
     Action,
     RankActions,
     callback_of,
+    callback_row,
     is_of_interest,
     kept_tree,
+    without_state,
 )
 from stepscope.integrations.frame import Frame
 
@@ -94,7 +96,7 @@ def _is_kept(name: str, verbose: bool) -> bool:
 def _row_name(name: str) -> str:
     """Without the state of what is called; the hooks of a callback are one row."""
     kind = callback_of(name)
-    return f"*Callback_{kind}" if kind is not None else re.sub(r"\{.*?\}", "", name)
+    return callback_row(kind) if kind is not None else without_state(name)
 
 
 def _inside_text(row: _Row) -> str:
