@@ -96,6 +96,11 @@ def json_lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
+def taken_on_a_gpu(name: str) -> list[dict[str, Any]]:
+    """Figures of bench/gpu: the rows that a program wrote on a machine with a GPU."""
+    return json_lines((ROOT / "bench" / "gpu" / f"{name}.jsonl").read_text(encoding="utf-8"))
+
+
 def machine() -> str:
     """The machine in words, without its name: processor, cores, memory, system."""
     model = "unknown processor"

@@ -1,11 +1,11 @@
 """Measures what recording costs, and writes docs/bench/recording.md.
 
-    bench/recording.py [--runs 9] [--overhead FILE]
+    bench/recording.py [--runs 9] [--reuse]
 
 Ranges: one from C++ beside two readings of the clock it is made of (`bench_ranges`); one from
 Python beside torch's record_function and Lightning's SimpleProfiler, in turn, in the environment
-that tools/training_env makes. Overhead: figures that bench/recording_overhead.py wrote on a machine
-with a GPU; without --overhead the last ones are kept.
+that tools/training_env makes. A training on a GPU and torch's memory history: rows that
+bench/recording_overhead.py and bench/memory_history_cost.py wrote there, kept in bench/gpu.
 """
 
 import argparse
@@ -13,10 +13,9 @@ import datetime
 import json
 import statistics
 import subprocess
-from pathlib import Path
 from typing import Any
 
-from measure import ROOT, commit, machine
+from measure import ROOT, commit, machine, taken_on_a_gpu
 
 PAGE = ROOT / "docs" / "bench" / "recording.md"
 KEPT = ROOT / ".deps" / "bench-results" / "recording.json"
@@ -56,12 +55,6 @@ for _ in range(int(sys.argv[2])):
 print(json.dumps(rows))
 """
 
-
-# Of a file that was written before windows told what else they take.
-ROW_WITHOUT_OTHER = [
-    "That row is older than a window's search for other profilers of the process, and nothing but",
-    "these three was subtracted from it. What else a window takes is below, for a CPU.",
-]
 
 WINDOWS = """
 import json, pathlib, sys, tempfile, time
@@ -200,23 +193,22 @@ def overhead_lines(rows: list[dict[str, Any]]) -> list[str]:
     for row in rows[1:]:
         if "turns" in row:
             costs = row["costs_ms"]
-            subtracted = row.get("subtracted", costs)
-            apart = ", ".join(f"{name} {costs[name]:.0f} ms" for name in subtracted)
+            whole = 100 * sum(costs[name] for name in row["subtracted"])
+            whole /= row["steps"] * row["step_ms"]
+            apart = ", ".join(f"{name} {costs[name]:.0f} ms" for name in row["subtracted"])
             lines += [
                 "",
                 f"A whole run of {row['steps']:,} steps of {row['step_ms']:.2f} ms with one window",
                 f"of three ({row['turns']} pairs): {row['percent']:+.2f} % ({row['low']:+.2f} to "
                 f"{row['high']:+.2f} %) beyond the window's own {apart}.",
-                *(
-                    [f"What else it takes ({costs['other']:.0f} ms) is in that figure."]
-                    if "other" in costs
-                    else ROW_WITHOUT_OTHER
-                ),
+                f"What else it takes ({costs['other']:.0f} ms) is in that figure. Below nothing: the GPU",
+                "works off what was launched while the window stops. With nothing subtracted it is",
+                f"{row['percent'] + whole:+.2f} %.",
             ]
     return [
         *lines,
         "",
-        "`bench/recording_overhead.py`, read by `bench/recording.py --overhead`.",
+        "`bench/recording_overhead.py`, kept in `bench/gpu/recording_overhead.jsonl`.",
         "",
     ]
 
@@ -256,6 +248,11 @@ def history_lines(rows: list[dict[str, Any]]) -> list[str]:
             f"{row['median_percent']:+.2f} % | {each:.1f} | {row['on']} |"
         )
     made = ", ".join(f"{model} {count['alloc']:,}" for model, count in entries.items())
+    by_setting = {(row["model"], row["setting"]): row["percent"] for row in measured}
+    dearer = " and ".join(
+        format(by_setting[model, "torch's default"] / by_setting[model, "Python stacks"], ".1f")
+        for model in entries
+    )
     return [
         *lines,
         "",
@@ -264,13 +261,12 @@ def history_lines(rows: list[dict[str, Any]]) -> list[str]:
         "What a snapshot window costs a launch-bound step is what torch's stacks of Python cost. A",
         'window with `stacks="modules"` has none: beside each allocation stands the module that',
         "asked for it. Where kernels take longer than their launches all of it is hidden behind",
-        "them (the compute-bound model above). Stacks of C++ (torch's default) cost one and a half",
-        "times to nearly three times as much, and with them torch 2.11 fails in the backward pass",
-        "of models that are checkpointed without reentry (`SystemError: run_backward returned",
-        "NULL`): they are not",
-        'asked for unless somebody says `stacks="all"`.',
+        "them (the compute-bound model above). Stacks of C++ (torch's default) cost",
+        f"{dearer} times as much as those of Python, and with them torch 2.11 fails in the",
+        "backward pass of models that are checkpointed without reentry (`SystemError:",
+        'run_backward returned NULL`): they are not asked for unless somebody says `stacks="all"`.',
         "",
-        "`bench/memory_history_cost.py`, read by `bench/recording.py --history`.",
+        "`bench/memory_history_cost.py`, kept in `bench/gpu/memory_history_cost.jsonl`.",
         "",
     ]
 
@@ -279,19 +275,9 @@ def main() -> int:
     """Measures and writes."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=9)
-    parser.add_argument("--overhead", type=Path, help="of bench/recording_overhead.py")
-    parser.add_argument("--history", type=Path, help="of bench/memory_history_cost.py")
     parser.add_argument("--reuse", action="store_true", help="ranges are not measured again")
     arguments = parser.parse_args()
     kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    if arguments.overhead:
-        kept["overhead"] = [
-            json.loads(line) for line in arguments.overhead.read_text().splitlines() if line
-        ]
-    if arguments.history:
-        kept["history"] = [
-            json.loads(line) for line in arguments.history.read_text().splitlines() if line
-        ]
     if not arguments.reuse or "ranges" not in kept:
         kept["ranges"] = measure_ranges(arguments.runs)
         kept["windows"] = measure_windows(arguments.runs)
@@ -303,9 +289,9 @@ def main() -> int:
         "Written by `bench/recording.py`; do not edit.",
         "",
         *range_lines(kept["ranges"]),
-        *(overhead_lines(kept["overhead"]) if "overhead" in kept else []),
-        *(window_lines(kept["windows"]) if "windows" in kept else []),
-        *(history_lines(kept["history"]) if "history" in kept else []),
+        *overhead_lines(taken_on_a_gpu("recording_overhead")),
+        *window_lines(kept["windows"]),
+        *history_lines(taken_on_a_gpu("memory_history_cost")),
     ]
     PAGE.write_text("\n".join(lines))
     print(PAGE.relative_to(ROOT))

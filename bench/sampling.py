@@ -1,11 +1,10 @@
 """Measures what sampling the machine costs, and writes docs/bench/sampling.md.
 
-    bench/sampling.py [--seconds 30] [--gpu FILE.jsonl [--note TEXT]]
+    bench/sampling.py [--seconds 30]
 
 Processor time of the sampling thread, which it counts itself, as a share of one core: at 1 and 10
 samples a second, with no other process of the job and with 16. Rounds of all settings take turns.
---gpu: what tests/recording/gpu_system.py printed on a machine with a GPU. --note: what a reader
-must know about that.
+On a GPU: what tests/recording/gpu_system.py printed there, kept in bench/gpu.
 """
 
 import argparse
@@ -19,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from measure import ROOT, commit, machine
+from measure import ROOT, commit, machine, taken_on_a_gpu
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -52,7 +51,7 @@ def measure(hz: float, children: int, seconds: float) -> dict[str, float]:
     }
 
 
-def page(rows: list[dict[str, Any]], gpu: list[dict[str, Any]], note: str = "") -> str:
+def page(rows: list[dict[str, Any]]) -> str:
     """The text of docs/bench/sampling.md."""
     lines = [
         "# Sampling the machine: what it costs",
@@ -69,28 +68,53 @@ def page(rows: list[dict[str, Any]], gpu: list[dict[str, Any]], note: str = "") 
         for row in rows
     ]
     lines += ["", f"{datetime.date.today()}, commit {commit()}. {machine()}."]
-    cost = [row for row in gpu if row["check"] == "cost"]
-    if cost:
-        name = next(row["name"] for row in gpu if row["check"] == "device")
-        lines += ["", f"Beside a load on one {name}, with all that NVML tells:", ""]
-        lines += [
-            "| samples a second | share of a core | ms per sample |",
-            "| ---: | ---: | ---: |",
-        ]
-        lines += [
+    return "\n".join([*lines, "", *gpu_lines(taken_on_a_gpu("system"))])
+
+
+def gpu_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """What sampling costs beside a load on a GPU, and how near it comes to the driver."""
+
+    def of(check: str) -> list[dict[str, Any]]:
+        return [row for row in rows if row["check"] == check]
+
+    (device,), (smi,) = of("device"), of("smi")
+    return [
+        f"## On one {device['name']}",
+        "",
+        "Beside a load, with all that NVML tells:",
+        "",
+        "| samples a second | share of a core | ms per sample |",
+        "| ---: | ---: | ---: |",
+        *(
             f"| {row['hz']:g} | {row['share_of_a_core']:.3%} | {row['ms_per_moment']:.2f} |"
-            for row in cost
-        ]
-        lines += ["", note] if note else []
-    return "\n".join(lines) + "\n"
+            for row in of("cost")
+        ),
+        "",
+        "Two loads in turn, ten seconds each; joules per step, beside NVML's energy counter at",
+        "both ends of a block, read by the program itself:",
+        "",
+        "| load | steps | step ms | sampled J | counter J | off | from power alone J |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {row['load']} | {row['steps']} | {row['step_ms']:.1f} "
+            f"| {row['joules_per_step_sampled']:.2f} | {row['joules_per_step_nvml']:.2f} "
+            f"| {row['off']:+.1%} | {row['joules_per_step_power_alone']:.2f} |"
+            for row in of("blocks")
+        ),
+        "",
+        f"Beside nvidia-smi ({smi['smi_samples']} samples): busy {smi['busy_percent']:.1f} %",
+        f"against {smi['smi_busy_percent']:.1f} %, memory "
+        f"{smi['memory_mib']:,.0f} MiB against {smi['smi_memory_mib']:,.0f} MiB.",
+        "",
+        "`tests/recording/gpu_system.py`, kept in `bench/gpu/system.jsonl`.",
+        "",
+    ]
 
 
 def main() -> None:
     """All settings in turn."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--gpu", type=Path)
-    parser.add_argument("--note", default="")
     options = parser.parse_args()
     settings = [(hz, children) for hz in (1.0, 10.0) for children in (0, 16)]
     found: dict[tuple[float, int], list[dict[str, float]]] = {one: [] for one in settings}
@@ -110,8 +134,7 @@ def main() -> None:
     ]
     for row in rows:
         print(json.dumps(row))
-    gpu = [json.loads(line) for line in options.gpu.read_text().splitlines()] if options.gpu else []
-    PAGE.write_text(page(rows, gpu, options.note), encoding="utf-8")
+    PAGE.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
