@@ -202,7 +202,7 @@ def overhead_lines(rows: list[dict[str, Any]]) -> list[str]:
                 f"of three ({row['turns']} pairs): {row['percent']:+.2f} % ({row['low']:+.2f} to "
                 f"{row['high']:+.2f} %) beyond the window's own {apart}.",
                 f"What else it takes ({costs['other']:.0f} ms) is in that figure. It may be below",
-                "nothing, since the GPU works on while a window stops. With nothing subtracted it is",
+                "nothing, since the GPU works on while a window stops. With nothing subtracted:",
                 f"{row['percent'] + whole:+.2f} %.",
             ]
     return [
