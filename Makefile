@@ -12,6 +12,10 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 # ThreadSanitizer cannot place its shadow memory where the kernel randomises addresses widely.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
+# Packages are installed without bytecode, which Python then writes of what is imported. Where this is set it would never
+# be written, and every process of the tests would compile torch again: most of what they take.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
         python wheel unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 slurm fuzz bench clean \
         web web-lint web-test

@@ -4,7 +4,8 @@
     tools/check_docs.py --update   writes the real output into the verified blocks
 
 - README.md has at most 150 lines.
-- Relative links in Markdown files lead to files of the project, anchors to headings.
+- Relative links in Markdown files lead to files of the project, anchors to headings; from
+  README.md they lead to every page of docs/.
 - A fenced block of kind `console` under `<!-- verified -->` is run again: each line that begins
   with `$ ` is a command, the lines below it are its output (both streams), byte for byte. Under
   `<!-- verified: timings vary -->` times, sizes and rates are compared by kind only, and white
@@ -83,21 +84,47 @@ def anchors(text: str) -> set[str]:
     return found
 
 
+def links(page: Path, root: Path) -> list[tuple[int, str]]:
+    """What a page links to in the project, as it is written, with the numbers of the lines."""
+    return [
+        (number, target)
+        for number, line in prose_lines((root / page).read_text(encoding="utf-8"))
+        for target in LINK.findall(line)
+        if not re.match(r"[a-z]+:", target)
+    ]
+
+
 def link_problems(page: Path, root: Path) -> list[str]:
     """The links of a page that lead nowhere."""
     problems = []
-    text = (root / page).read_text(encoding="utf-8")
-    for number, line in prose_lines(text):
-        for target in LINK.findall(line):
-            if re.match(r"[a-z]+:", target):
-                continue
-            name, _, anchor = target.partition("#")
-            path = (root / page.parent / name) if name else root / page
-            if not path.exists():
-                problems.append(f"{page}:{number}: there is no {target}")
-            elif anchor and path.suffix == ".md" and anchor not in anchors(path.read_text()):
-                problems.append(f"{page}:{number}: no heading #{anchor} in {name or page}")
+    for number, target in links(page, root):
+        name, _, anchor = target.partition("#")
+        path = (root / page.parent / name) if name else root / page
+        if not path.exists():
+            problems.append(f"{page}:{number}: there is no {target}")
+        elif anchor and path.suffix == ".md" and anchor not in anchors(path.read_text()):
+            problems.append(f"{page}:{number}: no heading #{anchor} in {name or page}")
     return problems
+
+
+def unreachable(pages: list[Path], root: Path) -> list[str]:
+    """Pages of docs/ to which no links lead from README.md."""
+    start = Path("README.md")
+    if start not in pages:
+        return []
+    seen, next_ones = {start}, [start]
+    while next_ones:
+        page = next_ones.pop()
+        names = (target.partition("#")[0] for _, target in links(page, root))
+        linked = {Path(os.path.normpath(page.parent / name)) for name in names if name}
+        fresh = linked.intersection(pages) - seen
+        seen |= fresh
+        next_ones += fresh
+    return [
+        f"{page}: no link leads here from README.md; docs/README.md lists pages"
+        for page in pages
+        if page.parts[0] == "docs" and page not in seen
+    ]
 
 
 def mark_problems(path: Path, text: str) -> list[str]:
@@ -172,10 +199,11 @@ def check(root: Path, update: bool = False) -> list[str]:
     """Every problem below root."""
     problems = []
     files = project_files(root)
-    for page in with_suffix(files, (".md",)):
-        if not page.as_posix().startswith(DATA):
-            problems += link_problems(page, root)
-            problems += output_problems(page, root, update)
+    pages = [p for p in with_suffix(files, (".md",)) if not p.as_posix().startswith(DATA)]
+    for page in pages:
+        problems += link_problems(page, root)
+        problems += output_problems(page, root, update)
+    problems += unreachable(pages, root)
     for path in files:
         if path.as_posix().startswith(DATA):
             continue

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/ascii.h"
+
 namespace stepscope::advice {
 namespace {
 
@@ -20,7 +22,7 @@ std::string with_underscores(std::string_view words) {
     const bool begins = is_upper(words[i]) && i > 0 && !is_upper(words[i - 1]) &&
                         !is_digit(words[i - 1]) && words[i - 1] != '_';
     if (begins) out += '_';
-    out += static_cast<char>(std::tolower(static_cast<unsigned char>(words[i])));
+    out += base::lowered(words[i]);
   }
   return out;
 }

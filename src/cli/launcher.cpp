@@ -58,9 +58,7 @@ std::string program_name(const std::vector<std::string>& words) {
   if (const std::string script = script_among(words); !script.empty()) {
     return std::filesystem::path(script).stem().string();
   }
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == "-m") return words[i + 1];
-  }
+  if (std::string module = module_among(words); !module.empty()) return module;
   return std::filesystem::path(words.front()).stem().string();
 }
 
@@ -138,6 +136,13 @@ std::string expanded(const std::string& path, const Launcher& launcher) {
     }
   }
   return out;
+}
+
+std::string module_among(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "-m") return words[i + 1];
+  }
+  return {};
 }
 
 std::string script_among(const std::vector<std::string>& words) {

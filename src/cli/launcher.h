@@ -29,6 +29,9 @@ std::string new_run_folder(const std::vector<std::string>& words, const Launcher
 // The script of `torchrun --nproc-per-node 2 train.py`; empty where no word is one.
 std::string script_among(const std::vector<std::string>& words);
 
+// What `-m` names in a command; empty where there is none.
+std::string module_among(const std::vector<std::string>& words);
+
 std::string host_name();
 
 }  // namespace stepscope::cli

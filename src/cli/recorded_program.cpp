@@ -14,6 +14,7 @@
 #include "cli/console.h"
 #include "cli/hook_folder.h"
 #include "cli/interrupt.h"
+#include "cli/launcher.h"
 #include "cli/program_ending.h"
 #include "cli/program_environment.h"
 #include "cli/run_place.h"
@@ -51,6 +52,16 @@ std::string from_here(const std::string& path) {
   std::error_code error;
   const std::string near = std::filesystem::proximate(path, error).string();
   return error || near.empty() || near.starts_with("..") ? path : near;
+}
+
+// What stepscope.profile calls the script of a run (stepscope/recording/about.py): a restart that
+// trains must find the one that did not.
+std::string identity_script(const std::vector<std::string>& words) {
+  if (const std::string script = script_among(words); !script.empty()) {
+    return std::filesystem::absolute(script).string();
+  }
+  const std::string module = module_among(words);
+  return module.empty() ? module : "-m " + module;
 }
 
 }  // namespace
@@ -227,12 +238,14 @@ void RecordedProgram::keep_own() {
 session::ProgramRun RecordedProgram::facts() const {
   session::ProgramRun run = run_;
   std::error_code error;
-  const std::string script = script_among(words_);
   run.command = words_;
   run.with_arguments = config_.get<bool>("arguments");
   run.directory = std::filesystem::current_path(error).string();
   run.host = host_name();
-  run.script = script.empty() ? "" : std::filesystem::absolute(script).string();
+  run.script = identity_script(words_);
+  for (const char* name : {"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"}) {
+    if (auto value = process_environment(name)) run.array_task.emplace_back(name, *value);
+  }
   run.version = STEPSCOPE_VERSION;
   run.rank = launcher_.rank;
   run.local_rank = launcher_.local_rank;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 
 namespace stepscope::emit {
@@ -65,16 +66,8 @@ constexpr std::size_t kShortest = 3;
 // Names this long are found inside other words too; shorter ones only as words of their own.
 constexpr std::size_t kFoundAnywhere = 5;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), lower);
-  return result;
-}
-
 bool is_letter_or_digit(char c) {
-  c = lower(c);
+  c = base::lowered(c);
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
@@ -83,7 +76,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_with_at(std::string_view text, std::size_t at, std::string_view word) {
   if (text.size() - at < word.size()) return false;
   return std::equal(word.begin(), word.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
-                    [](char a, char b) { return a == lower(b); });
+                    [](char a, char b) { return a == base::lowered(b); });
 }
 
 bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
@@ -94,12 +87,12 @@ bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
 }  // namespace
 
 bool is_secret_key(std::string_view key) {
-  const std::string name = lower_case(key);
+  const std::string name = base::lowered(key);
   return std::find(kSecretKeys.begin(), kSecretKeys.end(), name) != kSecretKeys.end();
 }
 
 void SecretWords::add(std::string_view name) {
-  const std::string word = lower_case(name);
+  const std::string word = base::lowered(name);
   if (word.size() < kShortest || std::all_of(word.begin(), word.end(), is_digit)) return;
   if (std::find(kHarmless.begin(), kHarmless.end(), word) != kHarmless.end()) return;
   const auto longer = [](const std::string& a, const std::string& b) {
@@ -113,7 +106,7 @@ SecretWords::Match SecretWords::find(std::string_view text) const {
   if (words_.empty()) return {text.size(), 0};
   for (std::size_t at = 0; at < text.size(); ++at) {
     for (const std::string& word : words_) {
-      if (word[0] != lower(text[at]) || !starts_with_at(text, at, word)) continue;
+      if (word[0] != base::lowered(text[at]) || !starts_with_at(text, at, word)) continue;
       if (word.size() >= kFoundAnywhere || stands_alone(text, at, word.size())) {
         return {at, word.size()};
       }

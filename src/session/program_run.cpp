@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "session/move_tree.h"
 #include "session/run_folder.h"
 
@@ -37,14 +38,26 @@ ordered_json read_json(const fs::path& path) {
   return content.is_object() ? content : ordered_json::object();
 }
 
-// Whole or not at all.
-base::Status write_json(const fs::path& path, const ordered_json& content) {
+enum class Over { kOther, kNothing };
+
+// Whole or not at all; over what is there, or never over another's.
+base::Status write_json(const fs::path& path, const ordered_json& content,
+                        Over over = Over::kOther) {
   // Several ranks may write the same.
   const fs::path partial = fmt::format("{}.{}.partial", path.string(), ::getpid());
   std::ofstream file(partial, std::ios::binary);
   file << content.dump(1, ' ', false, ordered_json::error_handler_t::replace) << "\n";
   file.close();
   std::error_code error;
+  if (file && over == Over::kNothing) {
+    fs::create_hard_link(partial, path, error);
+    const bool is_there = !error || fs::exists(path);
+    if (is_there) {
+      fs::remove(partial, error);
+      return base::Done{};
+    }
+    error.clear();  // no hard links here
+  }
   if (file) fs::rename(partial, path, error);
   if (file && !error) return base::Done{};
   const std::string why = error ? error.message() : std::generic_category().message(errno);
@@ -64,7 +77,9 @@ std::string utc_text(base::Nanos unix_ns) {
 
 ordered_json identity_of(const ProgramRun& run) {
   if (!run.run_id.empty()) return {{"id", run.run_id}};
-  return {{"script", run.script.empty() ? run.command.front() : run.script}};
+  ordered_json identity = {{"script", run.script.empty() ? run.command.front() : run.script}};
+  for (const auto& [name, value] : run.array_task) identity[base::lowered(name)] = value;
+  return identity;
 }
 
 ordered_json about(const ProgramRun& run) {
@@ -151,10 +166,11 @@ base::Result<std::string> attempt_for(const ProgramRun& run, const std::string& 
     content["id"] = run.run_id.empty() ? fmt::format("{:016x}", hash) : run.run_id;
     content["identity"] = identity;
     content.update(about(run));
-    SCOPE_TRY(write_json(file, content));
-  } else if (const ordered_json found = read_json(file);
-             found.value("identity", ordered_json()) != identity &&
-             (run.run_id.empty() || found.value("id", ordered_json()) != run.run_id)) {
+    SCOPE_TRY(write_json(file, content, Over::kNothing));
+  }
+  if (const ordered_json found = read_json(file);
+      found.value("identity", ordered_json()) != identity &&
+      (run.run_id.empty() || found.value("id", ordered_json()) != run.run_id)) {
     return fail(Code::kInvalidArgument, fmt::format("{} holds another run", folder));
   }
   return make_attempt(run, folder);

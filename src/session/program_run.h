@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -16,7 +17,9 @@ namespace stepscope::session {
 struct ProgramRun {
   std::vector<std::string> command;
   bool with_arguments = true;  // keep them
-  std::string directory, host, script, version;
+  std::string directory, host, version;
+  std::string script;  // its whole path, or "-m MODULE"; empty: there is none among the words
+  std::vector<std::pair<std::string, std::string>> array_task = {};  // variables of a job array
   std::int64_t rank = 0, local_rank = 0, world_size = 1;
   std::string launch;  // what the processes of this launch share
   std::vector<std::string> tags;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "session/run_folder.h"
 
 namespace stepscope::session {
@@ -15,11 +16,10 @@ constexpr std::size_t kMostDigits = 7;  // longer numbers are times and process 
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool equals_word(std::string_view text, std::string_view word) {
   return text.size() == word.size() &&
-         std::ranges::equal(text, word, [](char a, char b) { return lower(a) == b; });
+         std::ranges::equal(text, word, [](char a, char b) { return base::lowered(a) == b; });
 }
 
 bool ends_with_word(std::string_view text, std::string_view word) {
@@ -64,7 +64,7 @@ std::optional<std::int32_t> number_behind(std::string_view name, std::string_vie
 // r3 standing alone between other characters than letters and digits.
 std::optional<std::int32_t> number_behind_r(std::string_view name) {
   for (std::size_t at = 0; at + 1 < name.size(); ++at) {
-    if (lower(name[at]) != 'r' || !is_digit(name[at + 1])) continue;
+    if (base::lowered(name[at]) != 'r' || !is_digit(name[at + 1])) continue;
     if (at == 0 || is_letter(name[at - 1]) || is_digit(name[at - 1])) continue;
     const std::string_view digits = digits_from(name, at + 1);
     const std::size_t end = at + 1 + digits.size();

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "base/ascii.h"
 #include "trace/step_names.h"
 
 namespace stepscope::trace {
@@ -58,9 +58,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Kind::kCount)> k
 };
 
 bool equal_ignoring_case(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == b;
-  });
+  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
+                    [](char a, char b) { return base::lowered(a) == b; });
 }
 
 }  // namespace

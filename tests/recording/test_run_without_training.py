@@ -224,6 +224,25 @@ def test_a_second_training_into_the_same_folder(trainer: Runner, tmp_path: Path)
         assert rank_facts(tmp_path / "run", attempt=attempt)["program"]["status"] == 0
 
 
+@pytest.mark.parametrize("words", [("train.py",), ("-m", "train")])
+def test_a_restart_that_trains(trainer: Runner, tmp_path: Path, words: Sequence[str]) -> None:
+    """It is a further attempt of what ended before it trained, also as a task of a job array."""
+    task = {"SLURM_ARRAY_JOB_ID": "8", "SLURM_ARRAY_TASK_ID": "2"}
+    for attempt, source in enumerate(("raise SystemExit(1)\n", TRAINING + "loop(1)\n")):
+        trainer.script(source)
+        command = ("--no-report", "--out", "run", "--", trainer.python, *words)
+        done = trainer.end_of(trainer.start(*command, **task))
+        assert done.returncode == 1 - attempt, said(done)
+        assert not any("holds" in line for line in said(done)), said(done)
+    assert rank_facts(tmp_path / "run", attempt=1)["program"]["status"] == 0
+    identity = json.loads((tmp_path / "run" / "run.json").read_text())["identity"]
+    assert identity == {
+        "script": "-m train" if words[0] == "-m" else str(tmp_path / "train.py"),
+        "slurm_array_job_id": "8",
+        "slurm_array_task_id": "2",
+    }
+
+
 def test_hints_are_of_the_command(trainer: Runner, tmp_path: Path) -> None:
     """Whoever wrote no line of stepscope is told of options, and its log is not the run's."""
     trainer.script(TRAINING + "loop(1)\n")

@@ -35,6 +35,16 @@ def test_docs(tmp_path: Path, text: str, problem: str) -> None:
     assert problem in found
 
 
+def test_every_page_is_linked(tmp_path: Path) -> None:
+    page(tmp_path, "[a](docs/a.md#a)", "README.md")
+    page(tmp_path, "# a\n[b](../docs/b.md)", "docs/a.md")
+    page(tmp_path, "", "docs/b.md")
+    page(tmp_path, "[itself](c.md)", "docs/c.md")
+    page(tmp_path, "", "src/README.md")
+    (problem,) = check_docs.check(tmp_path)
+    assert problem.startswith("docs/c.md: no link leads here")
+
+
 def test_true_docs_pass(tmp_path: Path) -> None:
     page(
         tmp_path,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -38,12 +40,10 @@ constexpr std::array<std::string_view, 9> kBackends = {
 constexpr std::array<std::string_view, 4> kCalls = {"record_param_comms", "horovod_allreduce",
                                                     "hvd.allreduce", "c10d::barrier"};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool begins(std::string_view text, std::string_view lower_case) {
   return text.size() >= lower_case.size() &&
          std::equal(lower_case.begin(), lower_case.end(), text.begin(),
-                    [](char a, char b) { return a == lower(b); });
+                    [](char a, char b) { return a == base::lowered(b); });
 }
 
 }  // namespace
@@ -82,14 +82,7 @@ bool names_data_loading(std::string_view range) {
 }
 
 Classifier::Classifier(const trace::Trace& trace)
-    : trace_(&trace), kernel_(trace.strings().size()), call_(trace.strings().size()) {}
-
-bool Classifier::remembered(std::vector<std::uint8_t>& memory, base::StringId name,
-                            bool (*names)(std::string_view)) {
-  if (name == base::kNoString) return false;
-  if (memory[name] == 0) memory[name] = names(trace_->text(name)) ? 2 : 1;
-  return memory[name] == 2;
-}
+    : trace_(&trace), communicates_(trace, names_communication_kernel) {}
 
 WorkClass Classifier::work(trace::Row row) {
   switch (trace_->kind()[row]) {
@@ -101,16 +94,7 @@ WorkClass Classifier::work(trace::Row row) {
       break;
   }
   if (trace_->collectives().rows.contains(row)) return WorkClass::kCommunication;
-  return remembered(kernel_, trace_->name()[row], names_communication_kernel)
-             ? WorkClass::kCommunication
-             : WorkClass::kCompute;
-}
-
-bool Classifier::is_communication_call(trace::Row row) {
-  const Kind kind = trace_->kind()[row];
-  if (kind == Kind::kCollective) return true;
-  if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return false;
-  return remembered(call_, trace_->name()[row], names_communication_call);
+  return communicates_.of(row) ? WorkClass::kCommunication : WorkClass::kCompute;
 }
 
 }  // namespace stepscope::analysis

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "analysis/name_sign.h"
 #include "trace/trace.h"
 
 namespace stepscope::analysis {
@@ -27,15 +27,11 @@ class Classifier {
  public:
   explicit Classifier(const trace::Trace& trace);
 
-  WorkClass work(trace::Row row);              // of device work
-  bool is_communication_call(trace::Row row);  // of host events
+  WorkClass work(trace::Row row);  // of device work
 
  private:
-  bool remembered(std::vector<std::uint8_t>& memory, base::StringId name,
-                  bool (*names)(std::string_view));
-
   const trace::Trace* trace_;
-  std::vector<std::uint8_t> kernel_, call_;  // by name: 0 not asked yet, 1 no, 2 yes
+  NameSign communicates_;
 };
 
 }  // namespace stepscope::analysis

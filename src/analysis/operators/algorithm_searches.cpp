@@ -1,7 +1,6 @@
 #include "analysis/operators/algorithm_searches.h"
 
 #include <algorithm>
-#include <cctype>
 #include <compare>
 #include <map>
 #include <string>
@@ -10,14 +9,13 @@
 #include "analysis/costs/call_costs.h"
 #include "analysis/name_sign.h"
 #include "analysis/operators/op_calls.h"
+#include "base/ascii.h"
 
 namespace stepscope::analysis {
 namespace {
 
 bool names_convolution(std::string_view name) {
-  std::string small(name);
-  std::ranges::transform(small, small.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string small = base::lowered(name);
   return small.find("conv") != std::string::npos && !small.starts_with("autograd::engine");
 }
 

@@ -34,7 +34,6 @@ class NvidiaDevice {
 
   GpuSeries& series() { return series_; }
   NvmlDevice handle() const { return device_; }
-  bool is_gone() const { return gone_; }
 
  private:
   // Whether the call gave a value. What is not supported is remembered by its name.
