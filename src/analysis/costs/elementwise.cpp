@@ -111,6 +111,44 @@ Cost elementwise(const Call& call) {
   return cost;
 }
 
+// self (n × m or broadcast to it), a column of n and a row of m, beta: each of the row's numbers
+// with each of the column's, and self added.
+Cost outer_product(const Call& call) {
+  const Tensor* added = call.tensor(0);
+  const Tensor* column = call.tensor(1);
+  const Tensor* row = call.tensor(2);
+  if (added == nullptr || column == nullptr || row == nullptr || column->rank() != 1 ||
+      row->rank() != 1 || call.size() < 5) {
+    return unknown(Missing::kInputs);
+  }
+  const bool ignored = call.value(3) == "0";  // not even read
+  Result result;
+  result.add(*column);
+  result.add(*row);
+  if (!ignored) result.add(*added);
+  const Amount count = Amount(column->dims[0]) * row->dims[0];
+  Cost cost;
+  cost.dtype = result.promoted();
+  cost.flops = count * (ignored ? 1 : 2);
+  cost.bytes = bytes(*column) + bytes(*row) + bytes(count, cost.dtype);
+  if (!ignored) cost.bytes += bytes(*added);
+  return cost;
+}
+
+// self, dim: one half through a sigmoid, times the other
+Cost gated(const Call& call) {
+  const Tensor* x = call.tensor(0);
+  if (x == nullptr) return unknown(Missing::kInputs);
+  const Amount both = elements(*x);
+  if (both.known() && *both.value() % 2 != 0) return unknown(Missing::kInputs);
+  const Amount half = both.known() ? Amount(*both.value() / 2) : Amount::unknown();
+  Cost cost;
+  cost.dtype = x->dtype;
+  cost.flops = half * call.formula.factor;
+  cost.bytes = bytes(*x) + bytes(half, x->dtype);
+  return cost;
+}
+
 struct Function {
   std::string_view name;
   std::int64_t flops;
@@ -137,6 +175,19 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"cos", 1, "0", "f"},
     {"tanh", 1, "0", "f"},
     {"erf", 1, "0", "f"},
+    {"erfc", 1, "0", "f"},
+    {"erfinv", 1, "0", "f"},
+    {"lgamma", 1, "0", "f"},
+    {"digamma", 1, "0", "f"},
+    {"tan", 1, "0", "f"},
+    {"asin", 1, "0", "f"},
+    {"acos", 1, "0", "f"},
+    {"atan", 1, "0", "f"},
+    {"sinh", 1, "0", "f"},
+    {"cosh", 1, "0", "f"},
+    {"asinh", 1, "0", "f"},
+    {"acosh", 1, "0", "f"},
+    {"atanh", 1, "0", "f"},
     {"sigmoid", 4, "0", "f"},
     {"logit", 3, "0", "f"},
     {"silu", 4},
@@ -147,6 +198,10 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"hardtanh", 2},
     {"hardswish", 5},
     {"hardsigmoid", 4},
+    {"softshrink", 2},
+    {"hardshrink", 1},
+    {"log_sigmoid_forward", 5},
+    {"_prelu_kernel", 2, "01"},
     {"leaky_relu", 2},
     {"clamp", 2},
     {"clamp_min", 1, "01"},
@@ -157,6 +212,8 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"round", 1},
     {"trunc", 1},
     {"sign", 1},
+    {"sgn", 1},
+    {"frac", 1},
     {"bitwise_not", 1},
     {"logical_not", 1, "0", "b"},
     {"isnan", 1, "0", "b"},
@@ -174,7 +231,15 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"pow", 1, "01"},
     {"maximum", 1, "01"},
     {"minimum", 1, "01"},
+    {"fmax", 1, "01"},
+    {"fmin", 1, "01"},
     {"atan2", 1, "01", "f"},
+    {"hypot", 1, "01"},
+    {"copysign", 1, "01", "f"},
+    {"nextafter", 1, "01"},
+    {"heaviside", 1, "01"},
+    {"xlogy", 2, "01", "f"},
+    {"logaddexp", 5, "01", "f"},
     {"eq", 1, "01", "b"},
     {"ne", 1, "01", "b"},
     {"lt", 1, "01", "b"},
@@ -201,11 +266,26 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"hardtanh_backward", 3, "01"},
     {"hardswish_backward", 5, "01"},
     {"leaky_relu_backward", 2, "01"},
+    {"elu_backward", 4, "05"},
+    {"mish_backward", 12, "01"},
+    {"softplus_backward", 4, "01"},
+    {"softshrink_backward", 2, "01"},
+    {"hardshrink_backward", 1, "01"},
+    {"hardsigmoid_backward", 2, "01"},
+    {"log_sigmoid_backward", 6, "01"},
+    // Losses keep every element; an operator inside sums them.
+    {"mse_loss", 2, "01"},
     {"mse_loss_backward", 3, "012"},
+    {"smooth_l1_loss", 5, "01"},
+    {"smooth_l1_loss_backward", 4, "012"},
+    {"huber_loss", 5, "01"},
+    {"huber_loss_backward", 4, "012"},
 });
 
 constexpr auto rows() {
-  std::array<Formula, kFunctions.size()> formulas{};
+  std::array<Formula, kFunctions.size() + 2> formulas{};
+  formulas[kFunctions.size()] = {"addr", Family::kElementwise, outer_product};
+  formulas[kFunctions.size() + 1] = {"glu", Family::kElementwise, gated, 5};
   for (std::size_t i = 0; i < kFunctions.size(); ++i) {
     const Function& f = kFunctions[i];
     formulas[i] = {f.name, Family::kElementwise, elementwise, f.flops, f.reads, f.writes};

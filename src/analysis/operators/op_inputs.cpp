@@ -185,7 +185,9 @@ InputKind kind_of(std::string_view type, const Numbers& dims) {
     return InputKind::kScalar;
   }
   if (type.empty()) return dims.own.empty() ? InputKind::kNone : InputKind::kUnknown;
-  return dims.nested.empty() ? InputKind::kTensor : InputKind::kUnknown;
+  // A nested tensor has no one size.
+  const bool has_size = dims.nested.empty() && type.find("Nested") == std::string_view::npos;
+  return has_size ? InputKind::kTensor : InputKind::kUnknown;
 }
 
 // torch writes strides of every tensor that has them, where it writes any.
