@@ -109,6 +109,22 @@ TEST(CostsOfLayers, Recurrent) {
   check(cases);
 }
 
+TEST(CostsOfLayers, AttentionOfOtherMakers) {
+  const Case cases[] = {
+      {"causal: 10 of 16 pairs", "aten::_scaled_dot_product_fused_attention_overrideable",
+       "[[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[],[]]",
+       R"(["c10::Half","c10::Half","c10::Half","","Scalar","Scalar","Scalar",""])",
+       R"(["","","","","0.","True","False",""])", 2L * 2 * 10 * 16, 2L * 64 * 4},
+      {"five products", "aten::_scaled_dot_product_fused_attention_overrideable_backward",
+       "[[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[1,2,4,8],[1,2,4],[],[],[],[],[],[],[],[],[]"
+       "]",
+       R"(["c10::Half","c10::Half","c10::Half","c10::Half","","ScalarList","c10::Half","float","","","Scalar","Scalar","Scalar","Scalar","long int","long int",""])",
+       R"(["","","","","","[True, True, True, False]","","","","","4","4","0.","False","","",""])",
+       2L * 2 * 16 * 40, 2L * 64 * 8},
+  };
+  check(cases);
+}
+
 TEST(CostsOfLayers, Pooling) {
   constexpr const char* kPool =
       R"(["float","ScalarList","ScalarList","ScalarList","Scalar","Scalar",""])";
