@@ -125,6 +125,24 @@ TEST(CostsOfLayers, AttentionOfOtherMakers) {
   check(cases);
 }
 
+TEST(CostsOfLayers, ComplexNumbers) {
+  constexpr const char* kTwo = R"(["c10::complex<float>","c10::complex<float>"])";
+  const Case cases[] = {
+      {"both parts", "aten::add", "[[4],[4],[]]",
+       R"(["c10::complex<float>","c10::complex<float>","Scalar"])", R"(["","","1"])", 8, 12 * 8},
+      {"four products and two sums", "aten::mul", "[[4],[4]]", kTwo, "", 24, 12 * 8},
+      {"by a real number", "aten::mul", "[[4],[4]]", R"(["c10::complex<float>","float"])", "", 8,
+       8 * 8 + 16},
+      {"the result is real, and what it takes is not known", "aten::abs", "[[4]]",
+       R"(["c10::complex<float>"])", "", kNo, kNo, Missing::kInputs},
+      {"sum", "aten::sum", "[[4],[]]", R"(["c10::complex<float>",""])", "", 8, 5 * 8},
+      {"norm", "aten::linalg_vector_norm", "[[4],[],[],[],[]]",
+       R"(["c10::complex<float>","Scalar","","Scalar",""])", R"(["","2","","False",""])", kNo, kNo,
+       Missing::kInputs},
+  };
+  check(cases);
+}
+
 TEST(CostsOfLayers, Pooling) {
   constexpr const char* kPool =
       R"(["float","ScalarList","ScalarList","ScalarList","Scalar","Scalar",""])";

@@ -52,6 +52,15 @@ struct Result {
   }
 };
 
+// Of complex numbers a function has more operations, which are known of few: parts are added, and
+// all pairs multiplied. 0: what moves, and nothing else.
+std::optional<std::int64_t> complex_factor(const Formula& row, bool both) {
+  if (row.factor == 0) return 0;
+  if (row.name == "add" || row.name == "sub" || row.name == "rsub" || row.name == "neg") return 2;
+  if (row.name == "mul") return both ? 6 : 2;
+  return std::nullopt;
+}
+
 // writes: what the result is of. b truths, f a float whatever came in, 0 the first input's type.
 Cost elementwise(const Call& call) {
   const Formula& row = call.formula;
@@ -83,6 +92,16 @@ Cost elementwise(const Call& call) {
   if (!result.fits || (row.reads.size() > 1 && call.size() > 8)) return unknown(Missing::kInputs);
   Dtype out = result.promoted();
   cost.dtype = out;
+  std::int64_t factor = row.factor;
+  if (is_complex(out)) {
+    const auto is_real = [&](char digit) {
+      const Tensor* tensor = call.tensor(static_cast<std::size_t>(digit - '0'));
+      return tensor == nullptr || !is_complex(tensor->dtype);
+    };
+    const auto known = complex_factor(row, std::ranges::none_of(row.reads, is_real));
+    if (!known) return unknown(Missing::kInputs);
+    factor = *known;
+  }
   const bool whole = category(out) < 2;
   if (row.writes == "b") {
     out = Dtype::kBool;
@@ -106,7 +125,7 @@ Cost elementwise(const Call& call) {
     out = self->dtype;
   }
   const Amount count = product(result.dims);
-  cost.flops = count * row.factor;
+  cost.flops = count * factor;
   cost.bytes += bytes(count, out);
   return cost;
 }
@@ -126,6 +145,7 @@ Cost outer_product(const Call& call) {
   result.add(*column);
   result.add(*row);
   if (!ignored) result.add(*added);
+  if (is_complex(result.promoted())) return unknown(Missing::kInputs);
   const Amount count = Amount(column->dims[0]) * row->dims[0];
   Cost cost;
   cost.dtype = result.promoted();

@@ -30,9 +30,11 @@ Cost reduction(const Call& call) {
   const Formula& row = call.formula;
   const Tensor* x = call.tensor(0);
   if (x == nullptr) return unknown(Missing::kInputs);
+  const bool parts = is_complex(x->dtype);  // both are summed
+  if (parts && row.name != "sum" && row.name != "mean") return unknown(Missing::kInputs);
   Cost cost;
   cost.dtype = x->dtype;
-  cost.flops = elements(*x) * row.factor;
+  cost.flops = elements(*x) * (parts ? 2 : row.factor);
   const std::size_t place = static_cast<std::size_t>(row.reads.front() - '0');
   const bool takes_list = place < call.size() && call.in.inputs[place].kind == InputKind::kList;
   const bool takes_one = place < call.size() && call.in.inputs[place].kind == InputKind::kScalar;
