@@ -45,9 +45,12 @@ struct Result {
       if (mine == 1) mine = other;
     }
   }
+  bool has_complex() const { return is_complex(type) || is_complex(single); }
   Dtype promoted() const {
     if (type == Dtype::kUnknown) return single;
     if (single == Dtype::kUnknown || category(type) >= category(single)) return type;
+    // A number of Python's looks the same, and makes a narrower result than a tensor would.
+    if (single == Dtype::kDouble || single == Dtype::kComplexDouble) return Dtype::kUnknown;
     return single;
   }
 };
@@ -93,7 +96,7 @@ Cost elementwise(const Call& call) {
   Dtype out = result.promoted();
   cost.dtype = out;
   std::int64_t factor = row.factor;
-  if (is_complex(out)) {
+  if (result.has_complex()) {
     const auto is_real = [&](char digit) {
       const Tensor* tensor = call.tensor(static_cast<std::size_t>(digit - '0'));
       return tensor == nullptr || !is_complex(tensor->dtype);
@@ -102,7 +105,7 @@ Cost elementwise(const Call& call) {
     if (!known) return unknown(Missing::kInputs);
     factor = *known;
   }
-  const bool whole = category(out) < 2;
+  const bool whole = out != Dtype::kUnknown && category(out) < 2;
   if (row.writes == "b") {
     out = Dtype::kBool;
   } else if (row.writes == "f" && whole) {
@@ -130,8 +133,8 @@ Cost elementwise(const Call& call) {
   return cost;
 }
 
-// self (n × m or broadcast to it), a column of n and a row of m, beta: each of the row's numbers
-// with each of the column's, and self added.
+// self (n × m or broadcast to it), a column of n, a row of m, beta: all products of the column's
+// numbers and the row's, and self added.
 Cost outer_product(const Call& call) {
   const Tensor* added = call.tensor(0);
   const Tensor* column = call.tensor(1);
@@ -145,7 +148,7 @@ Cost outer_product(const Call& call) {
   result.add(*column);
   result.add(*row);
   if (!ignored) result.add(*added);
-  if (is_complex(result.promoted())) return unknown(Missing::kInputs);
+  if (result.has_complex()) return unknown(Missing::kInputs);
   const Amount count = Amount(column->dims[0]) * row->dims[0];
   Cost cost;
   cost.dtype = result.promoted();
