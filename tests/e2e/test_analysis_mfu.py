@@ -158,6 +158,37 @@ def test_flops_are_those_of_torchs_counter(
         assert ours[kind] == pytest.approx(counted[kind], rel=0.01), kind
 
 
+def test_attention_made_of_products_counts_once(program: Program) -> None:
+    """Plain attention is products of matrices, with kernels for the mask around them."""
+    oracle = recorded("zoo")["flops"]
+    plain = sum(oracle["attention_math"].values()) + sum(oracle["attention_math_causal"].values())
+    trace = FIXTURES / "zoo.json.gz"
+    rows = tables(program, "roofline", "--top", "0", trace)["operators"]
+    bmm = [r for r in rows if r["operator"] == "aten::bmm"]
+    batches = sum(r["flops"] for r in bmm if r["inputs"].startswith("16×"))
+    assert batches == plain
+    around = [r for r in rows if r["operator"] == "aten::scaled_dot_product_attention"]
+    assert len(around) == 2
+    for row in around:
+        assert row["flops"] is None
+        assert row["missing"] == "its parts, which are counted themselves"
+    got = tables(program, "mfu", trace)
+    products = [r for r in rows if r["family"] in ("matrix product", "convolution", "attention")]
+    total = got["steps"][-1]
+    known = sum(r["flops"] or 0 for r in products)
+    assert total["model_flops"] + total["recomputed_flops"] == known
+    assert not [r for r in got["unknown"] if "attention" in r["operator"]]
+
+
+def test_recurrent_network_is_counted_as_by_hand(program: Program) -> None:
+    """10 steps of 4 sequences, 32 inputs, 64 of state, 4 gates: on a GPU one operator."""
+    rows = tables(program, "roofline", "--top", "0", FIXTURES / "zoo.json.gz")["operators"]
+    flops = {r["operator"]: r["flops"] for r in rows}
+    products = 10 * 4 * 2 * (4 * 64) * (32 + 64)
+    assert flops["aten::_cudnn_rnn"] == products + 10 * 4 * 2 * (4 * 64)  # with two biases
+    assert flops["aten::_cudnn_rnn_backward"] == 2 * products
+
+
 def test_counts_of_the_profiler_stand_beside_ours(program: Program, tmp_path: Path) -> None:
     def call(at: int, name: str, dims: list[Any], flops: int) -> dict[str, Any]:
         args = {"Input Dims": dims, "Input type": ["float"] * len(dims), "flops": flops}

@@ -130,12 +130,13 @@ class Counting {
 
   // Bits of what a call with kernels computes.
   std::uint32_t families(const CostedCall& call) {
-    if (call.family != Family::kCount) return 1U << static_cast<unsigned>(call.family);
-    // Whichever it is that the profiler counted.
-    return count_of(call.call) > 0 ? kProducts : 0;
+    // Attention and convolutions may be made of products, and a profiler counts whichever it is.
+    if (call.family == Family::kCount) return count_of(call.call) > 0 ? kProducts : 0;
+    return multiplies_matrices(call.family) ? kProducts : 1U << static_cast<unsigned>(call.family);
   }
 
-  // A call and one inside it, both with kernels and of one family: the inner one is the exact one.
+  // A call and one inside it, both with kernels and of one family, or both products: the inner one
+  // is the exact one.
   void leave_out_what_parts_count() {
     std::vector<std::uint32_t> own;
     own.reserve(out_.calls.size());

@@ -17,32 +17,34 @@ struct Places {
   Place stride, padding, dilation;
   Place transposed = kNowhere, output_padding = kNowhere;
   bool always_transposed = false;
+  Place groups = kNowhere;  // where the output's channels depend on it
 };
 
 Places places_of(std::string_view name) {
-  if (name == "convolution" || name == "_convolution") return {3, 4, 5, 6, 7};
+  if (name == "convolution" || name == "_convolution") return {3, 4, 5, 6, 7, false, 8};
   if (name == "conv1d" || name == "conv2d" || name == "conv3d") return {3, 4, 5};
-  if (name.starts_with("conv_transpose")) return {3, 4, 7, kNowhere, 5, true};
+  if (name.starts_with("conv_transpose")) return {3, 4, 7, kNowhere, 5, true, 6};
   if (name == "cudnn_convolution") return {3, 2, 4};
-  if (name == "cudnn_convolution_transpose") return {4, 2, 5, kNowhere, 3, true};
+  if (name == "cudnn_convolution_transpose") return {4, 2, 5, kNowhere, 3, true, 6};
   if (name == "miopen_convolution" || name == "mkldnn_convolution" ||
       name == "miopen_depthwise_convolution") {
     return {4, 3, 5};
   }
-  if (name == "miopen_convolution_transpose") return {5, 3, 6, kNowhere, 4, true};
+  if (name == "miopen_convolution_transpose") return {5, 3, 6, kNowhere, 4, true, 7};
   if (name == "cudnn_convolution_relu" || name == "miopen_convolution_relu") return {3, 4, 5};
   if (name == "cudnn_convolution_add_relu" || name == "miopen_convolution_add_relu") {
     return {5, 6, 7};
   }
-  if (name == "_slow_conv2d_forward") return {4, 5, kNowhere};
-  return {4, 5, 6};  // the depthwise ones: kernel size and bias stand before
+  if (name == "_slow_conv2d_forward" || name == "slow_conv3d_forward") return {4, 5, kNowhere};
+  if (name.starts_with("slow_conv_transpose")) return {4, 5, 7, kNowhere, 6, true};
+  return {4, 5, 6};  // depthwise and dilated ones: kernel size and bias stand before
 }
 
 Place bias_of(std::string_view name) {
   if (name == "cudnn_convolution" || name == "cudnn_convolution_transpose") return kNowhere;
   if (name.ends_with("_add_relu")) return 4;
   // Of the depthwise and the slow ones the kernel's size stands before it.
-  return name == "_slow_conv2d_forward" || name.find("conv_depthwise") != name.npos ? 3 : 2;
+  return name.find("slow_conv") != name.npos || name.find("conv_depthwise") != name.npos ? 3 : 2;
 }
 
 // A list of one number per dimension; one number stands for all of them.
@@ -118,9 +120,8 @@ Cost forward(const Call& call) {
   if (const Tensor* bias = call.tensor(bias_of(call.formula.name))) cost.bytes += bytes(*bias);
   if (*transposed) {
     // The number of groups is not needed for FLOPs, but for the channels of the output.
-    const Place groups =
-        call.formula.name == "convolution" || call.formula.name == "_convolution" ? 8 : kNowhere;
-    const auto count = whole_number(call.value(groups));
+    const bool has_one = call.formula.name.starts_with("slow_conv_transpose");
+    const auto count = has_one ? 1 : whole_number(call.value(places.groups));
     const Amount channels = count ? Amount(w->dims[1]) * *count : Amount::unknown();
     cost.bytes += bytes(batch * channels * product(*out), x->dtype);
     if (!count) cost.missing = Missing::kValues;
@@ -198,6 +199,11 @@ constexpr std::array kFormulas = std::to_array<Formula>({
     {"miopen_convolution_add_relu", kFamily, forward},
     {"mkldnn_convolution", kFamily, forward},
     {"_slow_conv2d_forward", kFamily, forward},
+    {"slow_conv3d_forward", kFamily, forward},
+    {"slow_conv_dilated2d", kFamily, forward},
+    {"slow_conv_dilated3d", kFamily, forward},
+    {"slow_conv_transpose2d", kFamily, forward},
+    {"slow_conv_transpose3d", kFamily, forward},
     {"_conv_depthwise2d", kFamily, forward},
     {"conv_depthwise3d", kFamily, forward},
     {"convolution_backward", kFamily, backward},

@@ -22,6 +22,8 @@ const std::vector<const Formula*>& table() {
     add(reduction_formulas());
     add(indexing_formulas());
     add(list_formulas());
+    add(pooling_formulas());
+    add(recurrent_formulas());
     std::ranges::sort(rows, {}, [](const Formula* row) { return row->name; });
     return rows;
   }();

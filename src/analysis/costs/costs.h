@@ -111,5 +111,7 @@ std::span<const Formula> elementwise_formulas();
 std::span<const Formula> reduction_formulas();
 std::span<const Formula> indexing_formulas();
 std::span<const Formula> list_formulas();
+std::span<const Formula> pooling_formulas();
+std::span<const Formula> recurrent_formulas();
 
 }  // namespace stepscope::analysis

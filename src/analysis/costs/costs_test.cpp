@@ -254,8 +254,8 @@ TEST(Costs, Streams) {
       {"its gradient writes one of each row", "aten::nll_loss_backward",
        "[[],[4,100],[4],[],[],[],[]]",
        R"(["float","float","long int","","Scalar","Scalar","float"])", "", 0, 4 * 8 + 4 * 4},
-      {"mean of squares", "aten::mse_loss", "[[4,8],[4,8],[]]", R"(["float","float","Scalar"])",
-       R"(["","","1"])", 96, (32 + 32 + 1) * 4},
+      {"squares before their mean", "aten::mse_loss", "[[4,8],[4,8],[]]",
+       R"(["float","float","Scalar"])", R"(["","","1"])", 64, 96 * 4},
       {"squares", "aten::mse_loss", "[[4,8],[4,8],[]]", R"(["float","float","Scalar"])",
        R"(["","","0"])", 64, 96 * 4},
       {"what indices pick", "aten::index", "[[4,8],[[3]]]", R"(["float","TensorList"])", "", 0, kNo,
@@ -302,9 +302,10 @@ TEST(Costs, Streams) {
 
 TEST(Costs, EveryNameHasOneFormula) {
   std::set<std::string_view> names;
-  for (const auto rows : {matrix_product_formulas(), convolution_formulas(), attention_formulas(),
-                          streamed_formulas(), elementwise_formulas(), reduction_formulas(),
-                          indexing_formulas(), list_formulas()}) {
+  for (const auto rows :
+       {matrix_product_formulas(), convolution_formulas(), attention_formulas(),
+        streamed_formulas(), elementwise_formulas(), reduction_formulas(), indexing_formulas(),
+        list_formulas(), pooling_formulas(), recurrent_formulas()}) {
     for (const Formula& row : rows) EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
   EXPECT_EQ(find_formula("aten::add_")->name, "add");

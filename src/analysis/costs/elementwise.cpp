@@ -45,12 +45,24 @@ struct Result {
       if (mine == 1) mine = other;
     }
   }
+  bool has_complex() const { return is_complex(type) || is_complex(single); }
   Dtype promoted() const {
     if (type == Dtype::kUnknown) return single;
     if (single == Dtype::kUnknown || category(type) >= category(single)) return type;
+    // A number of Python's looks the same, and makes a narrower result than a tensor would.
+    if (single == Dtype::kDouble || single == Dtype::kComplexDouble) return Dtype::kUnknown;
     return single;
   }
 };
+
+// Of complex numbers a function has more operations, which are known of few: parts are added, and
+// all pairs multiplied. 0: what moves, and nothing else.
+std::optional<std::int64_t> complex_factor(const Formula& row, bool both) {
+  if (row.factor == 0) return 0;
+  if (row.name == "add" || row.name == "sub" || row.name == "rsub" || row.name == "neg") return 2;
+  if (row.name == "mul") return both ? 6 : 2;
+  return std::nullopt;
+}
 
 // writes: what the result is of. b truths, f a float whatever came in, 0 the first input's type.
 Cost elementwise(const Call& call) {
@@ -83,7 +95,17 @@ Cost elementwise(const Call& call) {
   if (!result.fits || (row.reads.size() > 1 && call.size() > 8)) return unknown(Missing::kInputs);
   Dtype out = result.promoted();
   cost.dtype = out;
-  const bool whole = category(out) < 2;
+  std::int64_t factor = row.factor;
+  if (result.has_complex()) {
+    const auto is_real = [&](char digit) {
+      const Tensor* tensor = call.tensor(static_cast<std::size_t>(digit - '0'));
+      return tensor == nullptr || !is_complex(tensor->dtype);
+    };
+    const auto known = complex_factor(row, std::ranges::none_of(row.reads, is_real));
+    if (!known) return unknown(Missing::kInputs);
+    factor = *known;
+  }
+  const bool whole = out != Dtype::kUnknown && category(out) < 2;
   if (row.writes == "b") {
     out = Dtype::kBool;
   } else if (row.writes == "f" && whole) {
@@ -106,8 +128,47 @@ Cost elementwise(const Call& call) {
     out = self->dtype;
   }
   const Amount count = product(result.dims);
-  cost.flops = count * row.factor;
+  cost.flops = count * factor;
   cost.bytes += bytes(count, out);
+  return cost;
+}
+
+// self (n × m or broadcast to it), a column of n, a row of m, beta: all products of the column's
+// numbers and the row's, and self added.
+Cost outer_product(const Call& call) {
+  const Tensor* added = call.tensor(0);
+  const Tensor* column = call.tensor(1);
+  const Tensor* row = call.tensor(2);
+  if (added == nullptr || column == nullptr || row == nullptr || column->rank() != 1 ||
+      row->rank() != 1 || call.size() < 5) {
+    return unknown(Missing::kInputs);
+  }
+  const bool ignored = call.value(3) == "0";  // not even read
+  Result result;
+  result.add(*column);
+  result.add(*row);
+  if (!ignored) result.add(*added);
+  if (result.has_complex()) return unknown(Missing::kInputs);
+  const Amount count = Amount(column->dims[0]) * row->dims[0];
+  Cost cost;
+  cost.dtype = result.promoted();
+  cost.flops = count * (ignored ? 1 : 2);
+  cost.bytes = bytes(*column) + bytes(*row) + bytes(count, cost.dtype);
+  if (!ignored) cost.bytes += bytes(*added);
+  return cost;
+}
+
+// self, dim: one half through a sigmoid, times the other
+Cost gated(const Call& call) {
+  const Tensor* x = call.tensor(0);
+  if (x == nullptr) return unknown(Missing::kInputs);
+  const Amount both = elements(*x);
+  if (both.known() && *both.value() % 2 != 0) return unknown(Missing::kInputs);
+  const Amount half = both.known() ? Amount(*both.value() / 2) : Amount::unknown();
+  Cost cost;
+  cost.dtype = x->dtype;
+  cost.flops = half * call.formula.factor;
+  cost.bytes = bytes(*x) + bytes(half, x->dtype);
   return cost;
 }
 
@@ -137,6 +198,19 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"cos", 1, "0", "f"},
     {"tanh", 1, "0", "f"},
     {"erf", 1, "0", "f"},
+    {"erfc", 1, "0", "f"},
+    {"erfinv", 1, "0", "f"},
+    {"lgamma", 1, "0", "f"},
+    {"digamma", 1, "0", "f"},
+    {"tan", 1, "0", "f"},
+    {"asin", 1, "0", "f"},
+    {"acos", 1, "0", "f"},
+    {"atan", 1, "0", "f"},
+    {"sinh", 1, "0", "f"},
+    {"cosh", 1, "0", "f"},
+    {"asinh", 1, "0", "f"},
+    {"acosh", 1, "0", "f"},
+    {"atanh", 1, "0", "f"},
     {"sigmoid", 4, "0", "f"},
     {"logit", 3, "0", "f"},
     {"silu", 4},
@@ -147,6 +221,10 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"hardtanh", 2},
     {"hardswish", 5},
     {"hardsigmoid", 4},
+    {"softshrink", 2},
+    {"hardshrink", 1},
+    {"log_sigmoid_forward", 5},
+    {"_prelu_kernel", 2, "01"},
     {"leaky_relu", 2},
     {"clamp", 2},
     {"clamp_min", 1, "01"},
@@ -157,6 +235,8 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"round", 1},
     {"trunc", 1},
     {"sign", 1},
+    {"sgn", 1},
+    {"frac", 1},
     {"bitwise_not", 1},
     {"logical_not", 1, "0", "b"},
     {"isnan", 1, "0", "b"},
@@ -174,7 +254,15 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"pow", 1, "01"},
     {"maximum", 1, "01"},
     {"minimum", 1, "01"},
+    {"fmax", 1, "01"},
+    {"fmin", 1, "01"},
     {"atan2", 1, "01", "f"},
+    {"hypot", 1, "01"},
+    {"copysign", 1, "01", "f"},
+    {"nextafter", 1, "01"},
+    {"heaviside", 1, "01"},
+    {"xlogy", 2, "01", "f"},
+    {"logaddexp", 5, "01", "f"},
     {"eq", 1, "01", "b"},
     {"ne", 1, "01", "b"},
     {"lt", 1, "01", "b"},
@@ -201,11 +289,26 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"hardtanh_backward", 3, "01"},
     {"hardswish_backward", 5, "01"},
     {"leaky_relu_backward", 2, "01"},
+    {"elu_backward", 4, "05"},
+    {"mish_backward", 12, "01"},
+    {"softplus_backward", 4, "01"},
+    {"softshrink_backward", 2, "01"},
+    {"hardshrink_backward", 1, "01"},
+    {"hardsigmoid_backward", 2, "01"},
+    {"log_sigmoid_backward", 6, "01"},
+    // Losses keep every element; an operator inside sums them.
+    {"mse_loss", 2, "01"},
     {"mse_loss_backward", 3, "012"},
+    {"smooth_l1_loss", 5, "01"},
+    {"smooth_l1_loss_backward", 4, "012"},
+    {"huber_loss", 5, "01"},
+    {"huber_loss_backward", 4, "012"},
 });
 
 constexpr auto rows() {
-  std::array<Formula, kFunctions.size()> formulas{};
+  std::array<Formula, kFunctions.size() + 2> formulas{};
+  formulas[kFunctions.size()] = {"addr", Family::kElementwise, outer_product};
+  formulas[kFunctions.size() + 1] = {"glu", Family::kElementwise, gated, 5};
   for (std::size_t i = 0; i < kFunctions.size(); ++i) {
     const Function& f = kFunctions[i];
     formulas[i] = {f.name, Family::kElementwise, elementwise, f.flops, f.reads, f.writes};

@@ -100,10 +100,91 @@ Cost index(const Call& call) {
   return cost;
 }
 
+// self, a list of indices, values, whether to add them: a single value may go to many places
+Cost index_put(const Call& call) {
+  const Tensor* self = call.tensor(0);
+  const Tensor* values = call.tensor(2);
+  const auto adds = truth(call.value(3));
+  if (self == nullptr || values == nullptr) return unknown(Missing::kInputs);
+  if (!adds) return unknown(Missing::kValues);
+  Cost cost;
+  cost.dtype = self->dtype;
+  cost.missing = Missing::kLists;
+  if (!*adds) {
+    cost.flops = 0;
+  } else if (elements(*values).value() != 1) {
+    cost.flops = elements(*values);
+  }
+  return cost;
+}
+
+// self, index: the result has the shape of the index
+Cost take(const Call& call) {
+  const Tensor* self = call.tensor(0);
+  const Tensor* index = call.tensor(1);
+  if (self == nullptr || index == nullptr) return unknown(Missing::kInputs);
+  return taken(*self, *index, elements(*index));
+}
+
+// weight (rows × width), indices, offsets, …, weights of indices, whether the last offset is an
+// end: rows of a bag become one, each of them added, or compared for the largest
+Cost embedding_bag(const Call& call) {
+  const Tensor* weight = call.tensor(0);
+  const Tensor* index = call.tensor(1);
+  const Tensor* offsets = call.tensor(2);
+  const Tensor* scales = call.tensor(6);
+  if (weight == nullptr || index == nullptr || offsets == nullptr || weight->rank() != 2 ||
+      offsets->rank() != 1) {
+    return unknown(Missing::kInputs);
+  }
+  const auto has_end = truth(call.value(7));
+  const Amount rows = elements(*index) * weight->dims[1];
+  Cost cost;
+  cost.dtype = weight->dtype;
+  cost.flops = rows * (scales == nullptr ? 1 : 2);
+  if (!has_end) {
+    cost.missing = Missing::kValues;
+    return cost;
+  }
+  const Amount bags = Amount(offsets->dims[0]) + (*has_end ? -1 : 0);
+  cost.bytes = bytes(rows, weight->dtype) + bytes(*index) + bytes(*offsets) +
+               bytes(bags * weight->dims[1], weight->dtype);
+  if (scales != nullptr) cost.bytes += bytes(*scales);
+  return cost;
+}
+
+// grad_output (bags × width), indices, the bag of each, …, num_weights: a row of the table for each
+// index at most, as in the gradient of an embedding
+Cost embedding_bag_backward(const Call& call) {
+  const Tensor* grad = call.tensor(0);
+  const Tensor* index = call.tensor(1);
+  const Tensor* bags = call.tensor(2);
+  if (grad == nullptr || index == nullptr || bags == nullptr || grad->rank() != 2) {
+    return unknown(Missing::kInputs);
+  }
+  const auto rows = whole_number(call.value(5));
+  const auto asked = elements(*index).value();
+  Cost cost;
+  cost.dtype = grad->dtype;
+  cost.flops = elements(*index) * grad->dims[1];
+  if (!rows) {
+    cost.missing = Missing::kValues;
+  } else if (asked) {
+    cost.bytes = bytes(*grad) + bytes(*index) + bytes(*bags) +
+                 bytes(Amount(std::min(*asked, *rows)) * grad->dims[1], grad->dtype);
+  }
+  return cost;
+}
+
 constexpr auto kFamily = Family::kIndexing;
 constexpr std::array kFormulas = std::to_array<Formula>({
     {"embedding", kFamily, embedding},
     {"embedding_dense_backward", kFamily, embedding_backward},
+    {"_embedding_bag", kFamily, embedding_bag},
+    {"_embedding_bag_forward_only", kFamily, embedding_bag},
+    {"_embedding_bag_dense_backward", kFamily, embedding_bag_backward},
+    {"_index_put_impl", kFamily, index_put},
+    {"take", kFamily, take},
     {"index_select", kFamily, index_select},
     {"gather", kFamily, gather},
     {"index", kFamily, index},

@@ -162,17 +162,25 @@ Cost matmul(const Call& call) {
   return cost_of_product({a, b, nullptr, batch, m, n, k, batch * m * n, a->dtype});
 }
 
-// self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum
+// self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum; or, with lists of
+// scales, whose types are not recorded, bias and out_dtype in places 8 and 9
 Cost scaled_mm(const Call& call) {
   const Tensor* a = call.tensor(0);
   const Tensor* b = call.tensor(1);
-  if (!has_rank(a, 2) || !has_rank(b, 2) || a->dims[1] != b->dims[0] || call.size() < 8) {
+  const bool lists = call.formula.name == "_scaled_mm_v2";
+  const std::size_t bias = lists ? 8 : 4, type = lists ? 9 : 6;
+  if (!has_rank(a, 2) || !has_rank(b, 2) || a->dims[1] != b->dims[0] || call.size() < type + 2) {
     return unknown(Missing::kInputs);
   }
-  const auto code = whole_number(call.value(6));
-  const Dtype out = code ? dtype_of_code(*code) : call.none(6) ? a->dtype : Dtype::kUnknown;
+  const auto code = whole_number(call.value(type));
+  const Dtype out = code ? dtype_of_code(*code) : call.none(type) ? a->dtype : Dtype::kUnknown;
   const std::int64_t m = a->dims[0], n = b->dims[1];
-  Cost cost = cost_of_product({a, b, call.tensor(4), 1, m, n, a->dims[1], Amount(m) * n, out});
+  Cost cost = cost_of_product({a, b, call.tensor(bias), 1, m, n, a->dims[1], Amount(m) * n, out});
+  if (lists && cost.missing == Missing::kNothing) {
+    cost.bytes = Amount::unknown();
+    cost.missing = Missing::kLists;
+    return cost;
+  }
   for (const std::size_t scale : {std::size_t{2}, std::size_t{3}}) {
     if (const Tensor* factors = call.tensor(scale)) cost.bytes += bytes(*factors);
   }
@@ -196,11 +204,40 @@ Cost grouped_mm(const Call& call) {
   const std::int64_t batch = both ? a->dims[0] : 1;
   Amount out = Amount(batch) * m * n;
   if (a->rank() == 2 && b->rank() == 2) {  // a product per group of k
-    const Tensor* offsets = call.tensor(call.formula.name == "_grouped_mm" ? 2 : 4);
+    const Tensor* offsets = call.tensor(call.formula.name == "_grouped_mm"          ? 2
+                                        : call.formula.name == "_scaled_grouped_mm" ? 4
+                                                                                    : 8);
     out *= has_rank(offsets, 1) ? Amount(offsets->dims[0]) : Amount::unknown();
   }
   const Dtype type = a->dtype == Dtype::kFp8 ? Dtype::kBfloat16 : a->dtype;
   return cost_of_product({a, b, nullptr, batch, m, n, k, out, type});
+}
+
+// The same with lists of scales.
+Cost scaled_grouped_mm(const Call& call) {
+  Cost cost = grouped_mm(call);
+  if (cost.missing == Missing::kNothing) cost.missing = Missing::kLists;
+  cost.bytes = Amount::unknown();
+  return cost;
+}
+
+// self (m × k), weights in 8 or 4 bits, scales: they are widened on the way
+Cost weights_in_few_bits(const Call& call) {
+  const bool packed = call.formula.name == "_weight_int4pack_mm";  // by eight columns
+  const Tensor* a = call.tensor(0);
+  const Tensor* b = call.tensor(1);
+  const Tensor* scales = call.tensor(packed ? 3 : 2);
+  if (!has_rank(a, 2) || !has_rank(b, packed ? 4 : 2) || scales == nullptr) {
+    return unknown(Missing::kInputs);
+  }
+  const std::int64_t m = a->dims[0], k = a->dims[1];
+  if (!packed && b->dims[1] != k) return unknown(Missing::kInputs);
+  const Amount n = Amount(b->dims[0]) * (packed ? 8 : 1);
+  Cost cost;
+  cost.dtype = a->dtype;
+  cost.flops = Amount(2) * m * n * k;
+  cost.bytes = bytes(*a) + bytes(*b) + bytes(*scales) + bytes(n * m, a->dtype);
+  return cost;
 }
 
 constexpr auto kFamily = Family::kMatrixProduct;
@@ -222,6 +259,10 @@ constexpr std::array kFormulas = std::to_array<Formula>({
     {"_scaled_mm", kFamily, scaled_mm},
     {"_grouped_mm", kFamily, grouped_mm},
     {"_scaled_grouped_mm", kFamily, grouped_mm},
+    {"_scaled_mm_v2", kFamily, scaled_mm},
+    {"_scaled_grouped_mm_v2", kFamily, scaled_grouped_mm},
+    {"_weight_int8pack_mm", kFamily, weights_in_few_bits},
+    {"_weight_int4pack_mm", kFamily, weights_in_few_bits},
 });
 
 }  // namespace

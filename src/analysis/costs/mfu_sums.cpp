@@ -83,8 +83,10 @@ class Counting {
       const Cost& cost = costs_.cost(call);
       MfuStepSums* step = step_of(call.step);
       if (step != nullptr && call.recomputed) step->recomputed_ns += call.compute_ns;
-      // What is known to multiply no matrices has no model FLOPs, whatever its inputs.
-      const bool none = call.family != Family::kCount && !multiplies_matrices(call.family);
+      // What is known to multiply no matrices has no model FLOPs, whatever its inputs. Nor has what
+      // a product does beside the products inside it.
+      const bool none = (call.family != Family::kCount && !multiplies_matrices(call.family)) ||
+                        cost.missing == Missing::kParts;
       if (!none && !cost.flops.known()) {
         if (!in_chosen_step(call.step)) continue;
         const auto row = ops_.calls[call.call].row;

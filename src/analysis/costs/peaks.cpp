@@ -62,13 +62,18 @@ Peaks peaks_of(const KnownDevice& row) {
 const KnownDevice* by_name(const trace::DeviceProperties& device) {
   // Another chip under the name of the desktop's.
   if (has_words(device.name, "Laptop")) return nullptr;
-  const auto devices = known_devices();
-  const auto found = std::ranges::find_if(devices, [&](const KnownDevice& row) {
+  const KnownDevice* first = nullptr;
+  for (const KnownDevice& row : known_devices()) {
     const bool without = row.without.empty() || !has_words(device.name, row.without);
-    return has_words(device.name, row.match) && without &&
-           in_range(gigabytes(device), row.from_gb, row.below_gb);
-  });
-  return found == devices.end() ? nullptr : &*found;
+    if (!has_words(device.name, row.match) || !without ||
+        !in_range(gigabytes(device), row.from_gb, row.below_gb)) {
+      continue;
+    }
+    // A name may be that of two: "AMD Instinct MI250X / MI250".
+    if (row.multiprocessors == device.multiprocessors) return &row;
+    if (first == nullptr) first = &row;
+  }
+  return first;
 }
 
 const KnownDevice* by_properties(const trace::DeviceProperties& device) {

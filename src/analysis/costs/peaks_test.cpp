@@ -50,6 +50,8 @@ TEST(Peaks, NamesAsTracesWriteThem) {
       {device("AMD Instinct MI300X", 206, 304, 9, 4), "MI300X", 1307.4e12},
       {device("AMD Instinct MI300X VF", 205, 304, 9, 4), "MI300X", 1307.4e12},
       {device("AMD Instinct MI250X", 68, 110, 9, 0), "MI250X (one die)", 191.5e12},
+      {device("AMD Instinct MI250X / MI250", 68, 110, 9, 0), "MI250X (one die)", 191.5e12},
+      {device("AMD Instinct MI250X / MI250", 68, 104, 9, 0), "MI250 (one die)", 181.05e12},
       {device("AMD Radeon Graphics", 68, 104, 9, 0), "MI250 (one die)", 181.05e12},
       {device("", 206, 304, 9, 4), "MI300X", 1307.4e12},
       {device("", 0, 0), "", 0},

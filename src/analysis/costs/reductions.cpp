@@ -1,4 +1,4 @@
-// Many elements to one: sums, means, norms, extremes; and pooling, which does it in windows.
+// Many elements to one: sums, means, norms, extremes.
 #include <algorithm>
 #include <array>
 
@@ -25,14 +25,16 @@ std::optional<Amount> left(const Tensor& x, const Dims& gone) {
 }
 
 // reads: the place of the list of dimensions; writes: b truths, i positions, v values and
-// positions, s a sum (whole numbers become 64 bits), else the type of the input.
+// positions, 2 two results, s a sum (whole numbers become 64 bits), else the type of the input.
 Cost reduction(const Call& call) {
   const Formula& row = call.formula;
   const Tensor* x = call.tensor(0);
   if (x == nullptr) return unknown(Missing::kInputs);
+  const bool parts = is_complex(x->dtype);  // both are summed
+  if (parts && row.name != "sum" && row.name != "mean") return unknown(Missing::kInputs);
   Cost cost;
   cost.dtype = x->dtype;
-  cost.flops = elements(*x) * row.factor;
+  cost.flops = elements(*x) * (parts ? 2 : row.factor);
   const std::size_t place = static_cast<std::size_t>(row.reads.front() - '0');
   const bool takes_list = place < call.size() && call.in.inputs[place].kind == InputKind::kList;
   const bool takes_one = place < call.size() && call.in.inputs[place].kind == InputKind::kScalar;
@@ -41,7 +43,9 @@ Cost reduction(const Call& call) {
   if (takes_list || (takes_one && row.name != "linalg_vector_norm")) {
     // The second argument of the form over all elements is a type, which is a scalar as well.
     const bool is_type = takes_one && call.size() == 2 && row.writes == "s";
-    if (!is_type) {
+    // So is, of a variance, whether it is that of a sample.
+    const bool is_sample = takes_one && truth(call.value(place)).has_value();
+    if (!is_type && !is_sample) {
       const std::string_view value = call.value(place);
       if (const auto list = whole_numbers(value)) {
         gone = *list;
@@ -70,6 +74,7 @@ Cost reduction(const Call& call) {
   }
   cost.bytes = bytes(*x) + bytes(*count, out);
   if (row.writes == "v" && call.size() > 1) cost.bytes += *count * 8;
+  if (row.writes == "2") cost.bytes += bytes(*count, out);
   return cost;
 }
 
@@ -80,40 +85,8 @@ Cost running(const Call& call) {
   const bool whole = x->dtype != Dtype::kUnknown && x->dtype <= Dtype::kInt64;
   Cost cost;
   cost.dtype = x->dtype;
-  cost.flops = elements(*x);
+  cost.flops = elements(*x) * call.formula.factor;
   cost.bytes = bytes(*x) + bytes(elements(*x), whole ? Dtype::kInt64 : x->dtype);
-  return cost;
-}
-
-// self, kernel_size, stride, padding, dilation, ceil_mode
-Cost max_pool2d(const Call& call) {
-  const Tensor* x = call.tensor(0);
-  if (x == nullptr || (x->rank() != 4 && x->rank() != 3)) return unknown(Missing::kInputs);
-  const auto list = [&](std::size_t place) {
-    auto numbers = whole_numbers(call.value(place));
-    if (numbers && numbers->size() == 1) numbers->push_back(numbers->front());
-    return numbers;
-  };
-  const auto kernel = list(1), padding = list(3), dilation = list(4);
-  auto stride = list(2);
-  const auto up = truth(call.value(5));
-  if (stride && stride->empty()) stride = kernel;
-  for (const auto* numbers :
-       std::array<const std::optional<Dims>*, 4>{&kernel, &stride, &padding, &dilation}) {
-    if (!*numbers || (*numbers)->size() != 2) return unknown(Missing::kValues);
-  }
-  if (!up || *up) return unknown(Missing::kValues);
-  Amount out = product(std::span(x->dims).first(x->rank() - 2));
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Amount room = Amount((*padding)[i]) * 2 + x->dims[x->rank() - 2 + i] +
-                        Amount((*dilation)[i]) * ((*kernel)[i] - 1) * -1 + -1;
-    if (!room.known() || *room.value() < 0 || (*stride)[i] <= 0) return unknown(Missing::kValues);
-    out *= *room.value() / (*stride)[i] + 1;
-  }
-  Cost cost;
-  cost.dtype = x->dtype;
-  cost.flops = out * (*kernel)[0] * (*kernel)[1];
-  cost.bytes = bytes(*x) + bytes(out, x->dtype) + out * 8;
   return cost;
 }
 
@@ -133,9 +106,14 @@ constexpr std::array kFormulas = std::to_array<Formula>({
     {"all", kFamily, reduction, 1, "1", "b"},
     {"logsumexp", kFamily, reduction, 3, "1"},
     {"linalg_vector_norm", kFamily, reduction, 2, "2"},
+    {"var", kFamily, reduction, 4, "1"},
+    {"std", kFamily, reduction, 4, "1"},
+    {"var_mean", kFamily, reduction, 4, "1", "2"},
+    {"std_mean", kFamily, reduction, 4, "1", "2"},
+    {"count_nonzero", kFamily, reduction, 1, "1", "i"},
     {"cumsum", kFamily, running},
     {"cumprod", kFamily, running},
-    {"max_pool2d_with_indices", Family::kPooling, max_pool2d},
+    {"_logcumsumexp", kFamily, running, 4},
 });
 
 }  // namespace

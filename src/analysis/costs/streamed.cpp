@@ -80,23 +80,6 @@ Cost nll_loss_backward(const Call& call) {
   return cost;
 }
 
-// self, target, reduction: 0 keeps the squares, 1 and 2 sum them
-Cost mse_loss(const Call& call) {
-  const Tensor* x = call.tensor(0);
-  const Tensor* target = call.tensor(1);
-  if (x == nullptr || target == nullptr || x->dims != target->dims) {
-    return unknown(Missing::kInputs);
-  }
-  const auto reduction = whole_number(call.value(2));
-  if (!reduction) return unknown(Missing::kValues);
-  Cost cost;
-  cost.dtype = x->dtype;
-  cost.flops = elements(*x) * (*reduction == 0 ? 2 : 3);
-  cost.bytes =
-      bytes(*x) + bytes(*target) + bytes(*reduction == 0 ? elements(*x) : Amount(1), x->dtype);
-  return cost;
-}
-
 // Numbers in a row; how many is not recorded.
 Cost arange(const Call& /*call*/) {
   Cost cost;
@@ -142,6 +125,15 @@ constexpr std::array kFormulas = std::to_array<Formula>({
     {"miopen_batch_norm_backward", kNormalisation, streamed, 12, "0123456", "0"},
     {"native_group_norm", kNormalisation, streamed, 7, "012", "0"},
     {"native_group_norm_backward", kNormalisation, streamed, 12, "01234", "1"},
+    {"_native_batch_norm_legit_no_training", kNormalisation, streamed, 7, "01234", "0"},
+    {"batch_norm_backward", kNormalisation, streamed, 12, "0123456", "1"},
+    // Of batches spread over ranks: sums and what is made of them are operators of their own.
+    {"batch_norm_stats", kNormalisation, streamed, 4, "0"},
+    {"batch_norm_elemt", kNormalisation, streamed, 3, "01234", "0"},
+    {"batch_norm_backward_reduce", kNormalisation, streamed, 5, "01234"},
+    {"batch_norm_backward_elemt", kNormalisation, streamed, 7, "0123456", "0"},
+    {"_weight_norm_interface", kNormalisation, streamed, 3, "01", "01"},
+    {"_weight_norm_interface_backward", kNormalisation, streamed, 5, "0123", "12"},
     {"_fused_rms_norm", kNormalisation, streamed, 4, "02", "0"},
     {"_fused_rms_norm_backward", kNormalisation, streamed, 9, "0134", "1"},
     {"_C::rms_norm", kNormalisation, streamed, 4, "12", "0"},
@@ -152,11 +144,24 @@ constexpr std::array kFormulas = std::to_array<Formula>({
     {"_log_softmax_backward_data", kSoftmax, streamed, 4, "01", "0"},
     {"nll_loss_forward", kSoftmax, nll_loss_forward},
     {"nll_loss_backward", kSoftmax, nll_loss_backward},
-    {"mse_loss", kElementwise, mse_loss},
+    {"nll_loss2d_forward", kSoftmax, nll_loss_forward},
+    {"nll_loss2d_backward", kSoftmax, nll_loss_backward},
+    {"binary_cross_entropy", kElementwise, streamed, 6, "012", "0"},
+    {"binary_cross_entropy_backward", kElementwise, streamed, 6, "1023", "1"},
+    {"glu_backward", kElementwise, streamed, 9, "01", "1"},
+    {"_prelu_kernel_backward", kElementwise, streamed, 3, "012", "11"},
+    {"_amp_update_scale", kElementwise, streamed, 1, "012", "01"},
     {"native_dropout", kElementwise, dropout},
     {"native_dropout_backward", kElementwise, streamed, 2, "01", "0"},
     {"max_pool2d_with_indices_backward", kPooling, streamed, 1, "07", "1"},
+    {"max_pool3d_with_indices_backward", kPooling, streamed, 1, "07", "1"},
+    {"adaptive_max_pool2d_backward", kPooling, streamed, 1, "02", "1"},
+    {"adaptive_max_pool3d_backward", kPooling, streamed, 1, "02", "1"},
     {"copy", kCopy, copy},
+    {"flip", kCopy, streamed, 0, "0", "0"},
+    {"roll", kCopy, streamed, 0, "0", "0"},
+    {"tril", kCopy, streamed, 0, "0", "0"},
+    {"triu", kCopy, streamed, 0, "0", "0"},
     {"fill", kFill, streamed, 0, "", "0"},
     {"zero", kFill, streamed, 0, "", "0"},
     {"arange", kFill, arange},

@@ -21,6 +21,7 @@ constexpr std::array kTypeNames = std::to_array<TypeName>({
     {"short", Dtype::kInt16},
     {"short int", Dtype::kInt16},
     {"unsigned short", Dtype::kInt16},
+    {"short unsigned int", Dtype::kInt16},
     {"int", Dtype::kInt32},
     {"unsigned int", Dtype::kInt32},
     {"long", Dtype::kInt64},
@@ -28,6 +29,7 @@ constexpr std::array kTypeNames = std::to_array<TypeName>({
     {"long long", Dtype::kInt64},
     {"long long int", Dtype::kInt64},
     {"unsigned long", Dtype::kInt64},
+    {"long unsigned int", Dtype::kInt64},
     {"c10::Half", Dtype::kHalf},
     {"c10::BFloat16", Dtype::kBfloat16},
     {"float", Dtype::kFloat},
@@ -185,7 +187,9 @@ InputKind kind_of(std::string_view type, const Numbers& dims) {
     return InputKind::kScalar;
   }
   if (type.empty()) return dims.own.empty() ? InputKind::kNone : InputKind::kUnknown;
-  return dims.nested.empty() ? InputKind::kTensor : InputKind::kUnknown;
+  // A nested tensor has no one size.
+  const bool has_size = dims.nested.empty() && type.find("Nested") == std::string_view::npos;
+  return has_size ? InputKind::kTensor : InputKind::kUnknown;
 }
 
 // torch writes strides of every tensor that has them, where it writes any.

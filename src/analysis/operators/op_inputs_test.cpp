@@ -77,6 +77,8 @@ TEST(OpInputs, StridesOfAnotherLengthAreNotTaken) {
 }
 
 TEST(OpInputs, TypeNames) {
+  EXPECT_EQ(dtype_of("short unsigned int"), Dtype::kInt16);
+  EXPECT_EQ(dtype_of("long unsigned int"), Dtype::kInt64);
   EXPECT_EQ(dtype_of("c10::Half"), Dtype::kHalf);
   EXPECT_EQ(dtype_of("c10::Float8_e4m3fn"), Dtype::kFp8);
   EXPECT_EQ(dtype_of("long int"), Dtype::kInt64);

@@ -58,13 +58,31 @@ bool has_tensile_instruction(std::string_view name) {
          name[at + 3] <= '9';
 }
 
+// "F8BS" in "Custom_Cijk_Alik_Bljk_F8BS_…", behind the letters of the dimensions: the types.
+bool has_tensile_fp8(std::string_view name) {
+  std::size_t at = name.find("Cijk_");
+  for (int part = 0; part < 3 && at != std::string_view::npos; ++part) {
+    at = name.find('_', at);
+    if (at != std::string_view::npos) ++at;
+  }
+  if (at == std::string_view::npos) return false;
+  const std::string_view types = name.substr(at, 2);
+  return types == "F8" || types == "B8";
+}
+
 // Before, between and after matrix products.
-constexpr std::array<std::string_view, 18> kHelpers = {
-    "splitKreduce",  "ReduceSplitK",       "reduce_split_k",  "init_device_workspace",
-    "OffsetsKernel", "dot_do_o",           "DotDO",           "convert_dq",
-    "ConvertDQ",     "PostprocessConvert", "_combine_kernel", "FwdCombine",
-    "BwdPreprocess", "BwdPostprocess",     "FwdPostprocess",  "reshape_and_cache",
-    "postprocess",   "preprocess"};
+constexpr std::array<std::string_view, 24> kHelpers = {"splitKreduce",    "ReduceSplitK",
+                                                       "reduce_split_k",  "init_device_workspace",
+                                                       "OffsetsKernel",   "dot_do_o",
+                                                       "DotDO",           "convert_dq",
+                                                       "ConvertDQ",       "PostprocessConvert",
+                                                       "_combine_kernel", "FwdCombine",
+                                                       "BwdPreprocess",   "BwdPostprocess",
+                                                       "FwdPostprocess",  "reshape_and_cache",
+                                                       "postprocess",     "preprocess",
+                                                       "OGradDotO",       "SplitKVCombine",
+                                                       "ConvertQGrad",    "_odo_",
+                                                       "_dq_convert",     "_dq_shuffle"};
 
 constexpr std::array<std::string_view, 7> kInstructions = {"hmma",  "imma",   "dmma",   "qmma",
                                                            "wgmma", "utcmma", "tcgen05"};
@@ -74,7 +92,7 @@ constexpr std::array<std::string_view, 8> kCutlass = {"_tensorop_",  "OpClassTen
                                                       "UMMA",        "Umma"};
 constexpr std::array<std::string_view, 4> kAmd = {"mfma", "xdlops", "_xdl_", "_gtcx"};
 // Attention written for these units alone.
-constexpr std::array<std::string_view, 15> kAttention = {"flash_fwd_kernel",
+constexpr std::array<std::string_view, 18> kAttention = {"flash_fwd_kernel",
                                                          "flash_fwd_splitkv_kernel",
                                                          "flash_bwd_dq_dk_dv",
                                                          "FlashAttnFwdSm",
@@ -88,6 +106,9 @@ constexpr std::array<std::string_view, 15> kAttention = {"flash_fwd_kernel",
                                                          "fmha_v2_flash_attention",
                                                          "FmhaFwdKernel",
                                                          "FmhaBwdDQDKDV",
+                                                         "FmhaFwdSplitKVKernel",
+                                                         "fmha_fwd_hd",
+                                                         "fmha_bwd_hd",
                                                          "flash_attn_mma"};
 constexpr std::array<std::string_view, 4> kGemms = {"deep_gemm::", "tinygemm_", "marlin::Marlin",
                                                     "Marlin<"};
@@ -98,10 +119,28 @@ constexpr std::array<std::string_view, 6> kProducts = {"gemm",  "cudnn", "fprop"
 constexpr std::array<std::string_view, 9> kPlainLibraries = {
     "at::native::",        "at::cuda::", "cub::", "thrust::",     "c10::cuda",
     "fbgemm_gpu::permute", "moe::dev::", "cunn_", "ScanTileState"};
-constexpr std::array<std::string_view, 18> kPlainProducts = {
-    "gemv",     "gemmk1_", "gemmSN", "dgrad_engine", "wgrad_alg", "convolve_sgemm",
-    "winograd", "fft2d_",  "im2col", "sgemm",        "scudnn",    "dgemm",
-    "hgemm",    "cgemm",   "zgemm",  "_dl_",         "gemm_dp4a", "paged_attention_v"};
+constexpr std::array<std::string_view, 22> kPlainProducts = {"gemv",
+                                                             "gemmk1_",
+                                                             "gemmSN",
+                                                             "dgrad_engine",
+                                                             "wgrad_alg",
+                                                             "convolve_sgemm",
+                                                             "winograd",
+                                                             "fft2d_",
+                                                             "im2col",
+                                                             "sgemm",
+                                                             "scudnn",
+                                                             "dgemm",
+                                                             "hgemm",
+                                                             "cgemm",
+                                                             "zgemm",
+                                                             "_dl_",
+                                                             "gemm_dp4a",
+                                                             "paged_attention_v",
+                                                             "grouped_direct_kernel",
+                                                             "2d_c1_k1_",
+                                                             "naive_conv_",
+                                                             "miopenSp3AsmConv_v"};
 constexpr std::array<std::string_view, 40> kPlain = {"softmax",
                                                      "layer_norm",
                                                      "LayerNorm",
@@ -192,8 +231,15 @@ TensorCoreUse tensor_core_use(std::string_view name) {
 
   // AMD.
   if (name.starts_with("Cijk_") || name.starts_with("Custom_Cijk_")) {
+    // What scales or sums up the result has no matrices A and B, or says so.
+    if (!contains(name, "Cijk_A") || contains(name, "_PostGSU")) {
+      return not_used("before or after a matrix product");
+    }
     if (has_tensile_instruction(name)) return used("a matrix instruction in Tensile's name");
-    return not_used("no matrix instruction in Tensile's name");
+    if (has_tensile_fp8(name))
+      return used("a product of 8-bit floats, which only matrix units have");
+    if (contains(name, "_MT")) return not_used("no matrix instruction in Tensile's name");
+    return unknown("Tensile's name says neither tile nor instruction");
   }
   if (contains_any(name, kAmd)) return used("AMD's matrix instructions in its name");
 
