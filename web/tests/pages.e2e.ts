@@ -165,6 +165,22 @@ describe('tables', () => {
       `section[aria-label="Selected stretch"] h2:text-is("${durationText(Number(step.step_ns))}")`,
     );
   });
+  it('a bar of a share is as long as the share', async () => {
+    await at.go('#/ask/overview');
+    const card = at.page.locator('section[aria-label="devices"], section[aria-label="Devices"]');
+    const [device] = analysed(TRACE, 'overview', 'devices');
+    const share = Number(device!.busy_share);
+    expect(share).toBeLessThan(0.5);
+    const bar = (await card.locator('.bar-track i').last().boundingBox())!;
+    const whole = (await card.locator('.bar-track').last().boundingBox())!;
+    expect(bar.width / whole.width).toBeCloseTo(share, 2);
+  });
+  it('bars of one name are told apart by their device', async () => {
+    await at.go('#/ask/memory-operators');
+    const names = await at.page.locator('.bars').first().locator('.bar-name').allTextContents();
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toContain('aten::empty · cuda:0');
+  });
   it.each(['', 'timeline', 'operators', 'kernels', 'roofline', 'ask', 'ask/idle-time'])(
     '#/%s copies as CSV and as JSON',
     async (page) => {

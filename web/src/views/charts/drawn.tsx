@@ -1,7 +1,15 @@
 // The chart that a table's descriptor asks for. One chart per value of the grouping column; a page
 // that knows nothing of an analysis still draws it.
 import {useMemo} from 'preact/hooks';
-import {columnIndex, type Drawing, numberAt, type Row, type Table, valueAt} from '../../api/tables';
+import {
+  type Cell,
+  columnIndex,
+  type Drawing,
+  numberAt,
+  type Row,
+  type Table,
+  valueAt,
+} from '../../api/tables';
 import {cellText, columnTitle, figureText, onTimeline, shortName} from '../../render/cells';
 import {seriesColours} from '../../render/colours';
 import {recordedOffset} from '../../state/run';
@@ -141,11 +149,22 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
     );
   }
   const stacked = drawing.chart === 'stack';
-  const lines: BarLine[] = table.rows.slice(0, MOST_BARS).flatMap((row) => {
-    const name = cellText(x, valueAt(table, row, drawing.x));
+  const drawn = table.rows.slice(0, MOST_BARS);
+  // What is there once on each device has the name of its device, too.
+  const names = drawn.map((row) => cellText(x, valueAt(table, row, drawing.x)));
+  const again = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  // A bar that is full reads as all of it: shares are drawn as what they are, not against the largest.
+  const isOfWhole =
+    unit === 'share' &&
+    (stacked || table.rows.every((row) => ys.every((y) => (numberAt(table, row, y) ?? 0) <= 1)));
+  const lines: BarLine[] = drawn.flatMap((row, at) => {
+    const name = names[at]!;
     const heading = x.type === 'text' ? shortName(name) : `${columnTitle(x)} ${name}`;
-    const device = numberAt(table, row, 'device');
-    const label = x.name === 'rank' && device !== null ? `${heading} · GPU ${device}` : heading;
+    const device = deviceText(valueAt(table, row, 'device'));
+    const label =
+      device !== null && (x.name === 'rank' || again.has(name))
+        ? `${heading} · ${device}`
+        : heading;
     const parts = ys.map((y, i) => {
       const value = numberAt(table, row, y) ?? 0;
       return {name: titles[i]!, value, colour: colours[i]!, text: figureText(value, unit)};
@@ -160,13 +179,19 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
   });
   return (
     <>
-      <Bars label={label} lines={lines} {...(unit === 'share' && stacked ? {whole: 1} : {})} />
+      <Bars label={label} lines={lines} {...(isOfWhole ? {whole: 1} : {})} />
       {table.rows.length > MOST_BARS && (
         <p class="faint small">{`The first ${MOST_BARS} of ${table.rows.length} are drawn.`}</p>
       )}
       {legend}
     </>
   );
+}
+
+// Of a trace a number, of a snapshot or of memory its name: "cuda:0".
+function deviceText(device: Cell): string | null {
+  if (device === null) return null;
+  return typeof device === 'string' ? device : `GPU ${device}`;
 }
 
 // Many rows whose x only grows, such as the events of a history, are a course and no ranking.

@@ -100,6 +100,10 @@ function Timeline({tracks}: {tracks: Tracks}) {
         under.value = found;
       },
       clicked: (found) => clicked(found),
+      opened: (still) => {
+        setLayout(made.setClosed(still));
+        setClosed(still);
+      },
       selected: (found) =>
         refine({
           sel: found === null ? null : `${Math.round(found.from)}-${Math.round(found.to)}`,
@@ -277,7 +281,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
           <SearchPanel
             query={query}
             rank={params.rank}
-            short={chosen !== null}
+            short={chosen !== null || stretch !== null || legend}
             entered={entered}
             goTo={goTo}
             close={() => refine({q: null, rank: null})}
