@@ -231,6 +231,11 @@ interface DataCellProps {
   room: number | undefined; // for long names, as a share of the table
 }
 
+// Stacks of Python are deep: far down a level moves its name by little, so that it stays in its column.
+function indentOf(level: number): number {
+  return 16 * Math.min(level, 6) + 3 * Math.max(level - 6, 0);
+}
+
 function DataCell({table, row, at, zero, depth, leads, linked, room}: DataCellProps) {
   const column = table.shape.columns[at]!;
   const value = sinceZero(column, row[at] ?? null, zero);
@@ -264,7 +269,7 @@ function DataCell({table, row, at, zero, depth, leads, linked, room}: DataCellPr
   const name = typeof value === 'string' ? <Cut text={shortName(text)} /> : text;
   const indent = leads && depth >= 0 ? Number(row[depth] ?? 0) : 0;
   const style = {
-    ...(indent > 0 ? {paddingLeft: `${10 + indent * 16}px`} : {}),
+    ...(indent > 0 ? {paddingLeft: `${10 + indentOf(indent)}px`} : {}),
     ...(room !== undefined ? {width: `${(100 * room).toFixed(1)}%`} : {}),
   };
   const look = `t${leads ? ' lead' : ''}${room !== undefined ? ' long' : ''}`;
