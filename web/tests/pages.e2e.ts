@@ -154,10 +154,13 @@ describe('tables', () => {
   it('a row of a step or a gap leads to its time', async () => {
     const [gap] = analysed(TRACE, 'idle-time', 'gaps');
     await at.go('#/ask/idle-time');
+    const start = await at.page.textContent('section[aria-label="gaps"] tbody td:nth-child(2)');
     await at.page.click('section[aria-label="gaps"] tbody tr:first-child a');
     await at.page.waitForSelector(
       `section[aria-label="Selected stretch"] h2:text-is("${durationText(Number(gap!.length_ns))}")`,
     );
+    // The table has the time of the timeline.
+    expect(start).toBe(durationText(Number(/sel=(\d+)/.exec(at.page.url())![1])));
     const step = analysed(TRACE, 'steps', 'steps')[1]!;
     await at.go('#/ask/steps');
     await at.page.click('section[aria-label="steps"] tbody tr:nth-child(2) a');

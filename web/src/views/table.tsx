@@ -24,7 +24,7 @@ import {
 } from '../render/cells';
 import {counted, durationText} from '../render/numbers';
 import {refine, route} from '../state/route';
-import {recordedOffset} from '../state/run';
+import {recordedOffset, runTime} from '../state/run';
 import {sortOf, withSort} from '../state/sorting';
 import {CopyButtons} from './copy_buttons';
 import {Cut} from './cut';
@@ -115,7 +115,8 @@ export function DataTable({
   const columns = all ? layout.all : layout.first;
   const {rows, heads} = useModel(table, columns, typed);
   const recorded = recordedOffset.value;
-  const zero = useMemo(() => zeroOf(table, recorded), [table, recorded]);
+  const time = runTime.value;
+  const zero = useMemo(() => zeroOf(table, recorded, time), [table, recorded, time]);
   const hasText = table.shape.columns.some((column) => column.type === 'text');
   const rooms = useMemo(() => roomsForNames(table, columns), [table, columns]);
   const name = caption ?? table.shape.about;
@@ -134,7 +135,7 @@ export function DataTable({
             ? counted(rows.length, 'row')
             : `${rows.length} of ${counted(table.rows.length, 'row')}`}
           {zero.first !== 0n &&
-            ` · instants count from the first (${durationText(Number(zero.first))} on the recording's own clock)`}
+            ` · times count from the first (${durationText(Number(zero.first))} on the recording's own clock)`}
         </span>
         {hasText && table.rows.length > 8 && (
           <input

@@ -12,7 +12,7 @@ import {
 } from '../../api/tables';
 import {cellText, columnTitle, figureText, onTimeline, shortName} from '../../render/cells';
 import {seriesColours} from '../../render/colours';
-import {recordedOffset} from '../../state/run';
+import {recordedOffset, runTime} from '../../state/run';
 import {type BarLine, Bars, Legend} from './bars';
 import {Columns} from './columns';
 import {Flame} from './flame';
@@ -55,7 +55,8 @@ interface DrawnProps {
 export function Drawn({table: given, causes = false, value, few = false}: DrawnProps) {
   const drawing = given.shape.drawing;
   const offset = recordedOffset.value;
-  const table = useMemo(() => onTimeline(given, offset), [given, offset]);
+  const time = runTime.value;
+  const table = useMemo(() => onTimeline(given, offset, time), [given, offset, time]);
   const found = useMemo(() => (drawing === null ? [] : groups(table, drawing)), [table, drawing]);
   if (drawing === null || drawing.parts !== '') return null;
   // Nothing but zeros is an empty frame; the table says it in less room.
@@ -152,7 +153,9 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
   const drawn = table.rows.slice(0, MOST_BARS);
   // What is there once on each device has the name of its device, too.
   const names = drawn.map((row) => cellText(x, valueAt(table, row, drawing.x)));
-  const again = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  const devices = drawn.map((row) => deviceText(valueAt(table, row, 'device')));
+  const isOnSeveral = (name: string) =>
+    new Set(devices.filter((_, i) => names[i] === name)).size > 1;
   // A bar that is full reads as all of it: shares are drawn as what they are, not against the largest.
   const isOfWhole =
     unit === 'share' &&
@@ -160,11 +163,9 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
   const lines: BarLine[] = drawn.flatMap((row, at) => {
     const name = names[at]!;
     const heading = x.type === 'text' ? shortName(name) : `${columnTitle(x)} ${name}`;
-    const device = deviceText(valueAt(table, row, 'device'));
-    const label =
-      device !== null && (x.name === 'rank' || again.has(name))
-        ? `${heading} · ${device}`
-        : heading;
+    const device = devices[at] ?? null;
+    const isTold = device !== null && (x.name === 'rank' || isOnSeveral(name));
+    const label = isTold ? `${heading} · ${device}` : heading;
     const parts = ys.map((y, i) => {
       const value = numberAt(table, row, y) ?? 0;
       return {name: titles[i]!, value, colour: colours[i]!, text: figureText(value, unit)};
