@@ -3,9 +3,11 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from oracle.random_loading import MS, ScopeWriter
 from program import ROOT, Program
 from served import Served, Tile, serving, tiles_from
 
@@ -332,3 +334,23 @@ def test_gaps_of_a_device_are_its_idle_time(trace: tuple[Served, Any]) -> None:
     device = served.ask("api/analyses/idle-time").json["tables"]["devices"][0]
     shown = sum(far.arrays["gap_duration"])
     assert 0.95 < shown / device["idle_ns"] < 1.05
+
+
+def test_what_a_loader_notes_of_each_batch_is_no_line(program: Program, tmp_path: Path) -> None:
+    rank = tmp_path / "attempt-0" / "rank00000"
+    rank.mkdir(parents=True)
+    main, worker = ScopeWriter(100, 0), ScopeWriter(101, 0)
+    main.step(0, 0, begins=True)
+    for batch in range(4):
+        for name in ("batch", "ready", "worker", "samples"):
+            main.counter(f"loader {name}#DataLoader", batch, (batch + 1) * MS)
+        worker.counter("loader cpu_ns#DataLoader", batch, (batch + 1) * MS)
+        for process in (main, worker):
+            process.counter("open files", batch, (batch + 1) * MS)
+    main.step(0, 9 * MS)
+    (rank / "events.scope").write_bytes(main.bytes())
+    (rank / "worker-101.scope").write_bytes(worker.bytes())
+    with serving(program, str(tmp_path)) as served:
+        lines = [each for each in tracks_of(served)["tracks"] if each["kind"] == "counter"]
+    labels = ["DataLoader batches ready", "open files", "open files of worker 101"]
+    assert sorted(each["label"] for each in lines) == labels

@@ -1,9 +1,10 @@
 // Everybody can use it: axe finds nothing on any page, light or dark; runs without GPU work, of
 // memory alone, or that cannot be read have something to say.
-import {readFileSync, writeFileSync} from 'node:fs';
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {gunzipSync} from 'node:zlib';
 import type {Browser, Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {copied, launch, type Visit, visit} from './browser';
@@ -126,6 +127,25 @@ describe('runs that lack something', () => {
       await at.page.waitForSelector('.state, .remark');
       expect(at.troubles).toEqual([]);
     }));
+  it('a trace without steps is not given one', async () => {
+    const path = join(tmpdir(), `stepscope-no-steps-${process.pid}.json`);
+    const trace = JSON.parse(gunzipSync(readFileSync(sample('gpt_bf16.json.gz'))).toString());
+    const isStep = (event: {name?: string}) => event.name?.startsWith('ProfilerStep') === true;
+    trace.traceEvents = trace.traceEvents.filter((event: {name?: string}) => !isStep(event));
+    writeFileSync(path, JSON.stringify(trace));
+    await opened(path, async (at) => {
+      await at.page.waitForSelector('section[aria-label="Where the time goes"]');
+      await at.page.waitForSelector('section[aria-label="GPU summary"]');
+      const said = (await at.page.textContent('main')) ?? '';
+      expect(said).toContain('Stepsnone marked');
+      expect(said).toContain('here the whole recording counts as one step');
+      expect(said).not.toContain('Mean step');
+      expect(said).not.toContain('steps/s');
+      expect(await at.page.locator('section[aria-label="Step times"]').count()).toBe(0);
+      expect(at.troubles).toEqual([]);
+    });
+    rmSync(path);
+  });
   it('a memory snapshot alone leads to the questions of memory', () =>
     opened(sample('snap_gpt_leak.pickle.gz'), async (at) => {
       await at.page.waitForSelector('text=what is never freed');

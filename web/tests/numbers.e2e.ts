@@ -4,7 +4,7 @@ import {execFileSync} from 'node:child_process';
 import type {Browser} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {type Analysis, type Answer, analyses, answer, type Table} from '../src/api/tables';
-import {cellText, shortName, sinceZero, zeroOf} from '../src/render/cells';
+import {cellText, type RunTime, shortName, sinceZero, zeroOf} from '../src/render/cells';
 import {shareText} from '../src/render/numbers';
 import {layOut} from '../src/views/table_columns';
 import {launch, type Visit, visit} from './browser';
@@ -49,9 +49,14 @@ function answerOfProgram(about: Analysis, path: string): Answer {
 }
 
 // What a table shows before anybody sorts or filters it. Moments of recordings are the timeline's.
-function expectedCells(table: Table, most: number, recorded: bigint): string[][] {
+function expectedCells(
+  table: Table,
+  most: number,
+  recorded: bigint,
+  time: RunTime | null,
+): string[][] {
   const {first: columns} = layOut(table);
-  const zero = zeroOf(table, recorded);
+  const zero = zeroOf(table, recorded, time);
   return table.rows.slice(0, most).map((row) =>
     columns.map((i) => {
       const column = table.shape.columns[i]!;
@@ -137,6 +142,13 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
     const all = analyses(JSON.parse(printed('analyze', '--list', '-f', 'json')), 'list');
     const {time} = await at.page.evaluate(async () => (await fetch('api/run')).json());
     const recorded = BigInt(time.recorded_offset_ns ?? 0);
+    const times: RunTime = {
+      length_ns: Number(time.length_ns),
+      windows: time.windows.map((each: {rank: number; window: number; offset_ns: string}) => ({
+        ...each,
+        offset_ns: BigInt(each.offset_ns),
+      })),
+    };
     let compared = 0;
     for (const about of all) {
       await at.go(`#/ask/${about.name}`);
@@ -149,7 +161,7 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
             [...row.querySelectorAll('td')].map((cell) => cell.textContent?.trim() ?? ''),
           ),
         );
-        const wanted = expectedCells(table, 100, recorded).map((row) =>
+        const wanted = expectedCells(table, 100, recorded, times).map((row) =>
           row.map((text) => text.trim()),
         );
         expect(shown, `${about.name} ${table.shape.name}`).toEqual(wanted);

@@ -154,16 +154,35 @@ describe('tables', () => {
   it('a row of a step or a gap leads to its time', async () => {
     const [gap] = analysed(TRACE, 'idle-time', 'gaps');
     await at.go('#/ask/idle-time');
+    const start = await at.page.textContent('section[aria-label="gaps"] tbody td:nth-child(2)');
     await at.page.click('section[aria-label="gaps"] tbody tr:first-child a');
     await at.page.waitForSelector(
       `section[aria-label="Selected stretch"] h2:text-is("${durationText(Number(gap!.length_ns))}")`,
     );
+    // The table has the time of the timeline.
+    expect(start).toBe(durationText(Number(/sel=(\d+)/.exec(at.page.url())![1])));
     const step = analysed(TRACE, 'steps', 'steps')[1]!;
     await at.go('#/ask/steps');
     await at.page.click('section[aria-label="steps"] tbody tr:nth-child(2) a');
     await at.page.waitForSelector(
       `section[aria-label="Selected stretch"] h2:text-is("${durationText(Number(step.step_ns))}")`,
     );
+  });
+  it('a bar of a share is as long as the share', async () => {
+    await at.go('#/ask/overview');
+    const card = at.page.locator('section[aria-label="devices"], section[aria-label="Devices"]');
+    const [device] = analysed(TRACE, 'overview', 'devices');
+    const share = Number(device!.busy_share);
+    expect(share).toBeLessThan(0.5);
+    const bar = (await card.locator('.bar-track i').last().boundingBox())!;
+    const whole = (await card.locator('.bar-track').last().boundingBox())!;
+    expect(bar.width / whole.width).toBeCloseTo(share, 2);
+  });
+  it('bars of one name are told apart by their device', async () => {
+    await at.go('#/ask/memory-operators');
+    const names = await at.page.locator('.bars').first().locator('.bar-name').allTextContents();
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toContain('aten::empty · cuda:0');
   });
   it.each(['', 'timeline', 'operators', 'kernels', 'roofline', 'ask', 'ask/idle-time'])(
     '#/%s copies as CSV and as JSON',

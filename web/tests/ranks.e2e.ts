@@ -83,4 +83,23 @@ it('one chart stands before the table of kernels', async () => {
   expect(await at.page.textContent('main')).toContain(`Drawn is rank 0, one of ${RANKS};`);
 });
 
+it('the GPUs of ranks stand together, and a hit on a thread opens its rows', async () => {
+  await at.go('#/timeline');
+  const threads = at.page.locator('.group-name[aria-expanded=false]:has-text("· host")');
+  await threads.first().waitFor();
+  expect(await threads.count()).toBe(RANKS);
+  await at.page.keyboard.press('/');
+  await at.page.keyboard.type('aten::addmm');
+  await at.page.waitForSelector('.hits button');
+  await at.page.click('.hits button:has-text("rank 3") >> nth=0');
+  await at.page.waitForSelector('.panel-part h2:text-is("aten::addmm")');
+  const opened = at.page.locator('.group-name[aria-expanded=true]:has-text("rank 3 · host")');
+  await opened.waitFor();
+  expect(await threads.count()).toBe(RANKS - 1);
+  // Its row has come into view.
+  const scrolled = () => at.page.evaluate(() => document.querySelector('.stage-scroll')!.scrollTop);
+  await expect.poll(scrolled).toBeGreaterThan(200);
+  await at.page.keyboard.press('Escape');
+});
+
 it('nothing went wrong', () => expect(at.troubles).toEqual([]));

@@ -284,6 +284,27 @@ describe('the timeline', () => {
     await at.page.waitForSelector('.panel:has-text("How the GPUs spent it")');
     await at.page.waitForURL(/sel=\d+-\d+/);
   });
+  it('statistics and colours are in sight while a search is open', async () => {
+    await at.go('#/timeline?q=aten&sel=100000000-100050000');
+    const chosen = at.page.locator('section[aria-label="Selected stretch"] h3').first();
+    await chosen.waitFor();
+    expect((await chosen.boundingBox())!.y).toBeLessThan(700);
+    await at.page.click('.timeline-bar button:has-text("Colours")');
+    const colours = at.page.locator('.panel-part h2:text-is("What the colours mean")');
+    await colours.waitFor();
+    expect((await colours.boundingBox())!.y).toBeLessThan(700);
+    await at.page.click('.timeline-bar button:has-text("Colours")');
+  });
+  it('a GPU is not told to be busy in two ways', async () => {
+    await at.go('#/timeline?sel=100000000-100050000');
+    await at.page.waitForSelector('.panel:has-text("How the GPUs spent it")');
+    await at.page.waitForSelector('h3:has-text("Counters")');
+    const said = await at.page.textContent('section[aria-label="Selected stretch"]');
+    expect(said).toContain('% busy');
+    expect(said).toContain('GPU 0 queue length');
+    expect(said).not.toContain('GPU 0 utilisation');
+    await at.page.keyboard.press('Escape');
+  });
   it('M has the statistics of what is chosen, or in view, without a pointer', async () => {
     await at.go('#/timeline?from=100000000&to=300000000');
     await arrived();

@@ -8,6 +8,14 @@ namespace stepscope::analysis {
 
 void for_each_bucket(const Curve& curve, Interval sampled, std::size_t points,
                      const std::function<void(base::Nanos start, double value)>& add) {
+  // Few values of moments are given as they were seen, and when: in stretches of about their own
+  // distance they would seem to come up to one too early.
+  if (!curve.is_counter() && curve.values.size() <= points) {
+    for (std::size_t i = 0; i < curve.values.size(); ++i) {
+      add(curve.times[i], static_cast<double>(curve.values[i]));
+    }
+    return;
+  }
   // No finer than the samples are.
   const std::size_t count = std::min(points, curve.values.size());
   if (count == 0 || sampled.length() <= 0) return;

@@ -10,7 +10,8 @@
 namespace stepscope::analysis {
 
 // Calls add(start, value) for each of `points` equal stretches of the sampled time that has a
-// value: the mean of a gauge's samples, or the growth of a running total per nanosecond.
+// value: the mean of a gauge's samples, or the growth of a running total per nanosecond. A gauge of
+// no more samples than that comes as it is: add(time of the sample, its value).
 void for_each_bucket(const Curve& curve, Interval sampled, std::size_t points,
                      const std::function<void(base::Nanos start, double value)>& add);
 

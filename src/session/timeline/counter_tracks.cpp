@@ -12,6 +12,7 @@
 #include "session/counters.h"
 #include "session/timeline/track_list.h"
 #include "session/timeline/track_names.h"
+#include "trace/process_record.h"
 
 namespace stepscope::session {
 namespace {
@@ -40,12 +41,20 @@ void TrackList::add_recorded_counters(const TimelineWindow& window) {
     const std::string full = series.empty() || series == name || series == "value"
                                  ? std::string(name)
                                  : fmt::format("{} {}", name, series);
+    const auto& record = trace.header().process_record;
+    const std::optional<std::string> label =
+        record != nullptr ? recorded_counter_label(full) : full;
+    if (!label) continue;
     const Order order{
         window.rank, kCounterSection, 0, 0, 0, fmt::format("{}\n{}", full, of.process)};
     TimelineTrack& to = track(order, window, TrackKind::kCounter);
     if (to.label.empty()) {
-      LabelAndUnit names = label_and_unit(full);
+      LabelAndUnit names = label_and_unit(*label);
       to.label = std::move(names.label);
+      // Processes of a rank have lines of the same name.
+      if (record != nullptr && record->is_worker && record->pid) {
+        to.label += fmt::format(" of worker {}", *record->pid);
+      }
       to.unit = std::move(names.unit);
       to.process = of.process;
       to.process_name = of.process_name;

@@ -121,6 +121,13 @@ TEST(Timeline, EveryThreadHasAName) {
                                             "process 5, no thread", "loader"));
 }
 
+TEST(Timeline, WhatALoaderNotesOfEachBatchIsNoLine) {
+  EXPECT_EQ(recorded_counter_label("loss"), "loss");
+  EXPECT_EQ(recorded_counter_label("loader ready#DataLoader"), "DataLoader batches ready");
+  EXPECT_EQ(recorded_counter_label("loader pid#DataLoader"), std::nullopt);
+  EXPECT_EQ(recorded_counter_label("loader of mine"), "loader of mine");
+}
+
 TEST(Timeline, CountersAreALabelAndAUnit) {
   EXPECT_EQ(label_and_unit("GPU 0 utilisation (%)").unit, "%");
   EXPECT_EQ(label_and_unit("process resident bytes").label, "process resident");

@@ -49,6 +49,14 @@ std::string log_label(const TimelineWindow& window) {
   return fmt::format("log lines of worker {}", *record.pid);
 }
 
+std::optional<std::string> recorded_counter_label(std::string_view name) {
+  constexpr std::string_view kLoader = "loader ";
+  constexpr std::string_view kReady = "loader ready#";
+  if (name.starts_with(kReady)) return fmt::format("{} batches ready", name.substr(kReady.size()));
+  if (name.starts_with(kLoader) && name.find('#') != std::string_view::npos) return std::nullopt;
+  return std::string(name);
+}
+
 LabelAndUnit label_and_unit(std::string name) {
   constexpr std::string_view kBytes = " bytes";
   const std::size_t open = name.rfind(" (");

@@ -11,6 +11,12 @@ export interface Summary {
   length_ns: number;
 }
 
+// No steps are marked in the trace: the whole recording counts as one, which nobody should take for
+// a step of the training.
+export function isUnmarked(first: Summary): boolean {
+  return first.traced && first.traced_steps === null && first.recorded_steps === null;
+}
+
 export const summary: Decoder<Summary> = object<Summary>({
   facts: or(list(object<Summary['facts'][number]>({name: text, text})), []),
   step: orNull(object<NonNullable<Summary['step']>>({mean_ns: number, of: text})),

@@ -71,6 +71,27 @@ describe('instants', () => {
     ]);
     expect(columnAbout(at)).toBe('when it began, in the time of the run, as in the timeline');
   });
+  it('of a trace are those of the timeline, where its windows have one clock', () => {
+    const base = 1794701196434756000n;
+    const rows = [
+      [0, 0, base + 879n],
+      [0, 0, null],
+      [1, 0, base + 78n],
+    ];
+    const columns = [column('rank', 'number'), column('window', 'number'), start];
+    const late = {shape: {name: 't', about: '', columns, drawing: null}, rows};
+    const window = (rank: number, offset_ns: bigint) => ({rank, window: 0, offset_ns});
+    const windows = [window(0, 100n - base), window(1, 100n - base), window(2, 7n)];
+    const time = {length_ns: 1000, windows};
+    expect(sinceZero(start, base + 879n, zeroOf(late, 0n, time))).toBe(979);
+    expect(onTimeline(late, 0n, time).rows.map((row) => row[2])).toEqual([979, null, 178]);
+    // Windows with several clocks, and a clock of something else, count from the first.
+    const several = {...time, windows: [windows[0]!, window(1, 50n - base)]};
+    expect(sinceZero(start, base + 879n, zeroOf(late, 0n, several))).toBe(801);
+    const another = {...time, windows: [window(0, 0n), window(1, 0n)]};
+    expect(sinceZero(start, base + 879n, zeroOf(late, 0n, another))).toBe(801);
+    expect(onTimeline(late, 0n, another).rows.map((row) => row[2])).toEqual([801, null, 0]);
+  });
   it('of a trace are not taken for those of recordings', () => {
     expect(sinceZero(start, 5, zeroOf(table([5]), -3n))).toBe(5);
     expect(onTimeline(table([5]), -3n).rows).toEqual([[5]]);

@@ -1,5 +1,5 @@
 // Cells of tables as text, by the unit of their column; and names as short as they can be read.
-import type {Cell, Column, Table} from '../api/tables';
+import {type Cell, type Column, columnIndex, type Table} from '../api/tables';
 import {
   bytesText,
   countText,
@@ -120,39 +120,75 @@ export function columnAbout(column: Column): string {
 export interface Zero {
   first: bigint; // of a clock that began long ago: the first in the table
   recorded: bigint; // time of the run at which the first recording began
+  trace: bigint | null; // what leads from the clock of the trace to the time of the run
 }
 
-export function zeroOf(table: Table, recorded: bigint): Zero {
-  return {first: firstInstant(table), recorded};
+// How long the run is, and what leads from the clock of each window to its time.
+export interface RunTime {
+  length_ns: number;
+  windows: readonly {rank: number; window: number; offset_ns: bigint}[];
+}
+
+export function zeroOf(table: Table, recorded: bigint, time: RunTime | null = null): Zero {
+  const trace = traceOffset(table, time);
+  return {first: trace === null ? firstInstant(table) : 0n, recorded, trace};
+}
+
+function instantsOf(table: Table): bigint[] {
+  const {columns} = table.shape;
+  return columns.flatMap((column, c) => {
+    if (column.unit !== 'instant' || column.type !== 'integer' || isOfRecording(column)) return [];
+    return table.rows.flatMap(({[c]: value}) =>
+      typeof value === 'number' || typeof value === 'bigint' ? [BigInt(value)] : [],
+    );
+  });
+}
+
+// Nothing where the windows of its rows have several clocks, or where its instants are those of
+// another clock, such as that of a memory snapshot: they would lie outside of the run.
+function traceOffset(table: Table, time: RunTime | null): bigint | null {
+  const instants = instantsOf(table);
+  if (time === null || instants.length === 0) return null;
+  const [rank, window] = ['rank', 'window'].map((name) => columnIndex(table.shape, name));
+  const keys = new Set(table.rows.map((row) => `${row[rank!] ?? ''}.${row[window!] ?? ''}`));
+  const isOf = (key: string, each: RunTime['windows'][number]) => {
+    const [ofRank, ofWindow] = key.split('.');
+    return (
+      (ofRank === '' || ofRank === String(each.rank)) &&
+      (ofWindow === '' || ofWindow === String(each.window))
+    );
+  };
+  const offsets = new Set(
+    time.windows
+      .filter((each) => [...keys].some((key) => isOf(key, each)))
+      .map((each) => each.offset_ns),
+  );
+  const [offset] = offsets;
+  if (offset === undefined || offsets.size > 1) return null;
+  const [length, air] = [BigInt(Math.round(time.length_ns)), 1_000_000n];
+  const isInside = (at: bigint) => at + offset >= -air && at + offset <= length + air;
+  return instants.every(isInside) ? offset : null;
 }
 
 // Instants of a clock that began long ago count from the first in the table.
 export function firstInstant(table: Table): bigint {
   let first: bigint | null = null;
-  table.shape.columns.forEach((column, c) => {
-    if (column.unit !== 'instant' || column.type !== 'integer' || isOfRecording(column)) return;
-    for (const row of table.rows) {
-      const value = row[c];
-      if (typeof value !== 'number' && typeof value !== 'bigint') continue;
-      const exact = BigInt(value);
-      if (first === null || exact < first) first = exact;
-    }
-  });
+  for (const exact of instantsOf(table)) if (first === null || exact < first) first = exact;
   return first !== null && first >= HOUR ? first : 0n;
 }
 
-export function sinceZero(column: Column, value: Cell, {first, recorded}: Zero): Cell {
-  const by = isOfRecording(column) ? recorded : -first;
+export function sinceZero(column: Column, value: Cell, {first, recorded, trace}: Zero): Cell {
+  const by = isOfRecording(column) ? recorded : (trace ?? -first);
   const counts = by !== 0n && column.unit === 'instant' && column.type === 'integer';
   if (!counts || (typeof value !== 'number' && typeof value !== 'bigint')) return value;
   return Number(BigInt(value) + by);
 }
 
-// The moments of recordings in a table as times of the run: for charts.
-export function onTimeline(table: Table, recorded: bigint): Table {
+// The moments in a table as times of the run, or as the table shows them: for charts.
+export function onTimeline(table: Table, recorded: bigint, time: RunTime | null = null): Table {
   const {columns} = table.shape;
-  if (recorded === 0n || !columns.some(isOfRecording)) return table;
-  const zero = {first: 0n, recorded};
+  if (!columns.some((column) => column.unit === 'instant')) return table;
+  const zero = zeroOf(table, recorded, time);
   return {
     ...table,
     rows: table.rows.map((row) => row.map((value, c) => sinceZero(columns[c]!, value, zero))),

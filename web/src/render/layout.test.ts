@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Track} from '../api/tracks';
-import {arranged, groupInView, layOutTracks, visibleTracks} from './layout';
+import {arranged, closedAtFirst, groupInView, layOutTracks, visibleTracks} from './layout';
 
 const track = (
   id: number,
@@ -65,6 +65,29 @@ it('counters that people look for come first, machine by machine', () => {
     counter(6, 'node b', 'GPU 0 power', null),
   ];
   expect(arranged(mixed).map((each) => each.id)).toEqual([3, 1, 2, 0, 5, 4, 6]);
+});
+
+describe('what is closed at first', () => {
+  const ofRank = (rank: number, withGpu: boolean) => [
+    ...(withGpu ? [{...track(0, `rank ${rank} · GPU 0`, 'device_stream'), rank}] : []),
+    {...track(1, `rank ${rank}`), rank},
+    {...track(2, `rank ${rank}`, 'counter'), rank},
+  ];
+  const ofRanks = (count: number, withGpu: boolean) =>
+    Array.from({length: count}, (_, rank) => ofRank(rank, withGpu)).flat();
+  it('nothing of one rank', () => expect([...closedAtFirst(ofRanks(1, true))]).toEqual([]));
+  it('of several their counters', () => {
+    expect([...closedAtFirst(ofRanks(2, true))]).toEqual([
+      'rank 0 · counters',
+      'rank 1 · counters',
+    ]);
+  });
+  it('of many the threads, too, where there are GPUs to look at', () => {
+    const closed = closedAtFirst(ofRanks(8, true));
+    expect(closed.has('rank 7 · host')).toBe(true);
+    expect(closed.has('rank 7 · GPU 0')).toBe(false);
+    expect(closedAtFirst(ofRanks(8, false)).has('rank 7 · host')).toBe(false);
+  });
 });
 
 describe('the layout', () => {

@@ -5,6 +5,7 @@ export const HEADING = 28;
 const AFTER_GROUP = 10;
 const AFTER_TRACK = 4;
 const MANY_ROWS = 14;
+const MANY_RANKS = 4;
 
 export interface TrackPlace {
   track: Track;
@@ -99,13 +100,21 @@ export function arranged(tracks: readonly Track[]): Track[] {
     .map((track) => ({...track, group: groupOf(track, devices)}));
 }
 
-// Of several ranks the counters are closed at first, so that the ranks can be seen together.
+// Of several ranks the counters are closed at first, of many also the threads of those that have a
+// GPU, so that the ranks can be seen together.
 export function closedAtFirst(tracks: readonly Track[]): Set<string> {
   const ranks = new Set(tracks.flatMap((track) => (track.rank === null ? [] : [track.rank])));
   if (ranks.size < 2) return new Set();
+  const withGpu = new Set(
+    tracks.filter((track) => track.kind === 'device_stream').map((track) => track.rank),
+  );
+  const isClosed = (track: Track) =>
+    track.rank !== null &&
+    (track.kind === 'counter' ||
+      (ranks.size >= MANY_RANKS && SECTIONS[track.kind] > 1 && withGpu.has(track.rank)));
   return new Set(
     arranged(tracks)
-      .filter((track) => track.kind === 'counter' && track.rank !== null)
+      .filter(isClosed)
       .map((track) => track.group),
   );
 }

@@ -31,6 +31,9 @@ export const recordedOffset = computed<bigint>(
   () => readyRun.value?.time?.recorded_offset_ns ?? 0n,
 );
 
+// What leads from the clocks of traces to the time of the run.
+export const runTime = computed(() => readyRun.value?.time ?? null);
+
 // The folder below which another run can be chosen.
 export const root = computed<string | null>(() =>
   run.value.state === 'ready' ? run.value.value.root : null,

@@ -5,6 +5,7 @@ import {refine, route} from '../state/route';
 import {answerOf, descriptors} from '../state/run';
 import {optionsOf, Settings} from './ask';
 import {Drawn} from './charts/drawn';
+import {Prose} from './prose';
 import {remarksOf} from './remarks';
 import {Empty, Remarks, When} from './states';
 import {DataTable} from './table';
@@ -100,13 +101,18 @@ function Body({answer, by}: {answer: Answer; by: Choice}) {
   const table = tableOf(answer, by.table);
   const remarks = remarksOf(answer.remarks, by.table);
   const {params} = route.value;
+  const isEmpty = table === undefined || table.rows.length === 0;
   return (
     <div class="stack">
-      <Remarks texts={remarks} />
-      {table === undefined || table.rows.length === 0 ? (
+      {!isEmpty && <Remarks texts={remarks} />}
+      {isEmpty ? (
         <section class="card" aria-label={by.title}>
           <Empty title="Nothing to show">
-            {remarks.length > 0 ? 'The note above says why.' : 'This run has nothing of this kind.'}
+            {remarks.length > 0 ? (
+              <Prose text={remarks.join(' ')} />
+            ) : (
+              'This run has nothing of this kind.'
+            )}
           </Empty>
         </section>
       ) : (

@@ -9,6 +9,7 @@ import {copy, tableCsv} from '../state/copying';
 import {findingsOf} from '../state/run';
 import {Code} from './code';
 import {eventHref, nameHref, stepHref} from './links';
+import {isWholeOne} from './overview_cards';
 import {Prose} from './prose';
 import {When} from './states';
 
@@ -35,6 +36,11 @@ function Found({found}: {found: Findings}) {
         </h2>
         {found.findings.length > 0 && <CopyFindings found={found} />}
       </div>
+      {isWholeOne() && (
+        <p class="soft">
+          No steps are marked in the trace: here the whole recording counts as one step.
+        </p>
+      )}
       {found.verdict.map((sentence) => (
         <p key={sentence} class="soft">
           <Prose text={sentence} />

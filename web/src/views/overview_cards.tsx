@@ -1,5 +1,5 @@
 // The cards of the overview, each drawn from one answer.
-import type {Summary} from '../api/summary';
+import {isUnmarked, type Summary} from '../api/summary';
 import {type Answer, columnIndex, numberAt, type Table, tableOf, valueAt} from '../api/tables';
 import {seriesColours} from '../render/colours';
 import {bytesText, durationText, numberText, shareText} from '../render/numbers';
@@ -56,6 +56,12 @@ export function OfTraced() {
   return <span class="of-traced">{first.value.traced_mark}</span>;
 }
 
+// Whether the one step there is stands for the whole recording.
+export function isWholeOne(): boolean {
+  const first = summaryOf().value;
+  return first.state === 'ready' && isUnmarked(first.value);
+}
+
 // GPU time by what it does, and the average step with every moment counted once.
 export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
   const gpu = tableOf(devices, 'devices');
@@ -87,20 +93,30 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
       mean: numberAt(parts!, row, 'mean_ns') ?? 0,
     };
   };
+  const whole = isWholeOne();
+  const title = whole ? 'Where the time goes' : 'Where the step time goes';
   return (
-    <section class="card w8" aria-label="Where the step time goes">
+    <section class="card w8" aria-label={title}>
       <h2>
-        Where the step time goes
+        {title}
         <OfTraced />
       </h2>
+      {whole && (
+        <p>
+          No steps are marked, so that this is the whole recording: mark them by calling{' '}
+          <code>prof.step()</code> once a step, or name them with{' '}
+          <code>stepscope serve --steps</code>.
+        </p>
+      )}
       {gpu !== undefined && hasGpu && (
         <>
           <p>
-            The wall time of the steps as each GPU spends it. Idle: it has nothing to do.
+            {whole ? 'Wall time' : 'The wall time of the steps'} as each GPU spends it. Idle: it has
+            nothing to do.
             {left}
           </p>
           <Bars
-            label="GPU time of the steps"
+            label={whole ? 'GPU time' : 'GPU time of the steps'}
             whole={1}
             lines={stackedLines(
               gpu,
@@ -122,11 +138,12 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
       {parts !== undefined && ranks.length > 0 && (
         <>
           <h3 class="sub">
-            The average step, every moment counted once, for the first part that applies
+            {whole ? 'Every' : 'The average step, every'} moment counted once, for the first part
+            that applies
             {!hasGpu && left}
           </h3>
           <Bars
-            label="Parts of the average step"
+            label={whole ? 'Parts of the recording' : 'Parts of the average step'}
             whole={1}
             lines={drawn.map((rank) => ({
               label: `rank ${rank}`,
@@ -156,9 +173,14 @@ export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
       <div class="card-links small">
         {hasGpu && <a href={href('ask/idle-time')}>Why the GPU waits</a>}
         {hasGpu && <a href={href('ask/stalls')}>What on the host keeps it waiting</a>}
-        <a href={href('ask/steps')}>All steps</a>
+        {!whole && <a href={href('ask/steps')}>All steps</a>}
         <span class="room" />
-        {parts !== undefined && <CopyButtons table={parts} of="the parts of the average step" />}
+        {parts !== undefined && (
+          <CopyButtons
+            table={parts}
+            of={whole ? 'the parts of the recording' : 'the parts of the average step'}
+          />
+        )}
       </div>
     </section>
   );
@@ -228,10 +250,14 @@ export function GpuCard({overview}: {overview: Answer}) {
           );
         })}
       </dl>
-      <p class="card-links small">
-        <a href={href('ask/mfu')}>How much of its arithmetic is used</a>
-        <a href={href('ask/launches')}>What launching costs</a>
-      </p>
+      {mean('busy_share') === null ? (
+        <p class="soft">The trace has none of its work, so that how busy it was is not known.</p>
+      ) : (
+        <p class="card-links small">
+          <a href={href('ask/mfu')}>How much of its arithmetic is used</a>
+          <a href={href('ask/launches')}>What launching costs</a>
+        </p>
+      )}
       <div class="card-tools tools">
         <CopyButtons table={devices} of="what is known of each GPU" />
       </div>

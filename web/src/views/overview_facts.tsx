@@ -1,6 +1,6 @@
 // What was opened, in a few figures: those of the first lines of the report.
 import type {Run} from '../api/run';
-import type {Summary} from '../api/summary';
+import {isUnmarked, type Summary} from '../api/summary';
 import {bytesText, counted, countText, durationText} from '../render/numbers';
 import {summaryOf, titleOf} from '../state/run';
 import {type Fact, FactList} from './fact_list';
@@ -35,7 +35,8 @@ function figures(run: Run, first: Summary): Fact[] {
   const facts: Fact[] = [];
   const line = (name: string) => first.facts.find((fact) => fact.name === name)?.text;
   const say = (name: string, value: string, about?: string) => facts.push({name, value, about});
-  if (first.step !== null) {
+  if (isUnmarked(first)) say('Steps', 'none marked', line('Steps'));
+  else if (first.step !== null) {
     say(
       'Mean step',
       durationText(first.step.mean_ns),

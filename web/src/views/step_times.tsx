@@ -9,12 +9,12 @@ import {Legend} from './charts/bars';
 import {Columns} from './charts/columns';
 import {CopyButtons} from './copy_buttons';
 import {FactList} from './fact_list';
-import {columnOf, OfTraced, ranksOf} from './overview_cards';
+import {columnOf, isWholeOne, OfTraced, ranksOf} from './overview_cards';
 
 export function StepTimesCard({steps}: {steps: Answer}) {
   const each = tableOf(steps, 'steps');
   const times = tableOf(steps, 'times');
-  if (each === undefined || each.rows.length === 0) return null;
+  if (each === undefined || each.rows.length === 0 || isWholeOne()) return null;
   const ranks = ranksOf(each);
   const slowest = slowestRank(steps);
   const asked = Number(route.value.params.rank ?? Number.NaN);

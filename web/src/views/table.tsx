@@ -24,7 +24,7 @@ import {
 } from '../render/cells';
 import {counted, durationText} from '../render/numbers';
 import {refine, route} from '../state/route';
-import {recordedOffset} from '../state/run';
+import {recordedOffset, runTime} from '../state/run';
 import {sortOf, withSort} from '../state/sorting';
 import {CopyButtons} from './copy_buttons';
 import {Cut} from './cut';
@@ -115,7 +115,8 @@ export function DataTable({
   const columns = all ? layout.all : layout.first;
   const {rows, heads} = useModel(table, columns, typed);
   const recorded = recordedOffset.value;
-  const zero = useMemo(() => zeroOf(table, recorded), [table, recorded]);
+  const time = runTime.value;
+  const zero = useMemo(() => zeroOf(table, recorded, time), [table, recorded, time]);
   const hasText = table.shape.columns.some((column) => column.type === 'text');
   const rooms = useMemo(() => roomsForNames(table, columns), [table, columns]);
   const name = caption ?? table.shape.about;
@@ -134,7 +135,7 @@ export function DataTable({
             ? counted(rows.length, 'row')
             : `${rows.length} of ${counted(table.rows.length, 'row')}`}
           {zero.first !== 0n &&
-            ` · instants count from the first (${durationText(Number(zero.first))} on the recording's own clock)`}
+            ` · times count from the first (${durationText(Number(zero.first))} on the recording's own clock)`}
         </span>
         {hasText && table.rows.length > 8 && (
           <input
@@ -231,6 +232,11 @@ interface DataCellProps {
   room: number | undefined; // for long names, as a share of the table
 }
 
+// Stacks of Python are deep: far down a level moves its name by little, so that it stays in its column.
+function indentOf(level: number): number {
+  return 16 * Math.min(level, 6) + 3 * Math.max(level - 6, 0);
+}
+
 function DataCell({table, row, at, zero, depth, leads, linked, room}: DataCellProps) {
   const column = table.shape.columns[at]!;
   const value = sinceZero(column, row[at] ?? null, zero);
@@ -264,7 +270,7 @@ function DataCell({table, row, at, zero, depth, leads, linked, room}: DataCellPr
   const name = typeof value === 'string' ? <Cut text={shortName(text)} /> : text;
   const indent = leads && depth >= 0 ? Number(row[depth] ?? 0) : 0;
   const style = {
-    ...(indent > 0 ? {paddingLeft: `${10 + indent * 16}px`} : {}),
+    ...(indent > 0 ? {paddingLeft: `${10 + indentOf(indent)}px`} : {}),
     ...(room !== undefined ? {width: `${(100 * room).toFixed(1)}%`} : {}),
   };
   const look = `t${leads ? ' lead' : ''}${room !== undefined ? ' long' : ''}`;

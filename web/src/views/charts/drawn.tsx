@@ -1,10 +1,18 @@
 // The chart that a table's descriptor asks for. One chart per value of the grouping column; a page
 // that knows nothing of an analysis still draws it.
 import {useMemo} from 'preact/hooks';
-import {columnIndex, type Drawing, numberAt, type Row, type Table, valueAt} from '../../api/tables';
+import {
+  type Cell,
+  columnIndex,
+  type Drawing,
+  numberAt,
+  type Row,
+  type Table,
+  valueAt,
+} from '../../api/tables';
 import {cellText, columnTitle, figureText, onTimeline, shortName} from '../../render/cells';
 import {seriesColours} from '../../render/colours';
-import {recordedOffset} from '../../state/run';
+import {recordedOffset, runTime} from '../../state/run';
 import {type BarLine, Bars, Legend} from './bars';
 import {Columns} from './columns';
 import {Flame} from './flame';
@@ -47,7 +55,8 @@ interface DrawnProps {
 export function Drawn({table: given, causes = false, value, few = false}: DrawnProps) {
   const drawing = given.shape.drawing;
   const offset = recordedOffset.value;
-  const table = useMemo(() => onTimeline(given, offset), [given, offset]);
+  const time = runTime.value;
+  const table = useMemo(() => onTimeline(given, offset, time), [given, offset, time]);
   const found = useMemo(() => (drawing === null ? [] : groups(table, drawing)), [table, drawing]);
   if (drawing === null || drawing.parts !== '') return null;
   // Nothing but zeros is an empty frame; the table says it in less room.
@@ -141,11 +150,22 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
     );
   }
   const stacked = drawing.chart === 'stack';
-  const lines: BarLine[] = table.rows.slice(0, MOST_BARS).flatMap((row) => {
-    const name = cellText(x, valueAt(table, row, drawing.x));
+  const drawn = table.rows.slice(0, MOST_BARS);
+  // What is there once on each device has the name of its device, too.
+  const names = drawn.map((row) => cellText(x, valueAt(table, row, drawing.x)));
+  const devices = drawn.map((row) => deviceText(valueAt(table, row, 'device')));
+  const isOnSeveral = (name: string) =>
+    new Set(devices.filter((_, i) => names[i] === name)).size > 1;
+  // A bar that is full reads as all of it: shares are drawn as what they are, not against the largest.
+  const isOfWhole =
+    unit === 'share' &&
+    (stacked || table.rows.every((row) => ys.every((y) => (numberAt(table, row, y) ?? 0) <= 1)));
+  const lines: BarLine[] = drawn.flatMap((row, at) => {
+    const name = names[at]!;
     const heading = x.type === 'text' ? shortName(name) : `${columnTitle(x)} ${name}`;
-    const device = numberAt(table, row, 'device');
-    const label = x.name === 'rank' && device !== null ? `${heading} · GPU ${device}` : heading;
+    const device = devices[at] ?? null;
+    const isTold = device !== null && (x.name === 'rank' || isOnSeveral(name));
+    const label = isTold ? `${heading} · ${device}` : heading;
     const parts = ys.map((y, i) => {
       const value = numberAt(table, row, y) ?? 0;
       return {name: titles[i]!, value, colour: colours[i]!, text: figureText(value, unit)};
@@ -160,13 +180,19 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
   });
   return (
     <>
-      <Bars label={label} lines={lines} {...(unit === 'share' && stacked ? {whole: 1} : {})} />
+      <Bars label={label} lines={lines} {...(isOfWhole ? {whole: 1} : {})} />
       {table.rows.length > MOST_BARS && (
         <p class="faint small">{`The first ${MOST_BARS} of ${table.rows.length} are drawn.`}</p>
       )}
       {legend}
     </>
   );
+}
+
+// Of a trace a number, of a snapshot or of memory its name: "cuda:0".
+function deviceText(device: Cell): string | null {
+  if (device === null) return null;
+  return typeof device === 'string' ? device : `GPU ${device}`;
 }
 
 // Many rows whose x only grows, such as the events of a history, are a course and no ranking.

@@ -19,6 +19,7 @@ import {messageOf} from '../../state/loaded';
 import {href, refine, route} from '../../state/route';
 import {readyRun, tracksOf} from '../../state/run';
 import {theme} from '../../state/theme';
+import {Cut} from '../cut';
 import {Empty, When} from '../states';
 import {eventIdOf, placeOf, stepStretch, stretchOf, viewOf} from './addresses';
 import {EventPanel} from './event_panel';
@@ -100,6 +101,10 @@ function Timeline({tracks}: {tracks: Tracks}) {
         under.value = found;
       },
       clicked: (found) => clicked(found),
+      opened: (still) => {
+        setLayout(made.setClosed(still));
+        setClosed(still);
+      },
       selected: (found) =>
         refine({
           sel: found === null ? null : `${Math.round(found.from)}-${Math.round(found.to)}`,
@@ -277,7 +282,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
           <SearchPanel
             query={query}
             rank={params.rank}
-            short={chosen !== null}
+            short={chosen !== null || stretch !== null || legend}
             entered={entered}
             goTo={goTo}
             close={() => refine({q: null, rank: null})}
@@ -371,7 +376,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
                   style={{top: `${place.y + RULER}px`, height: `${Math.min(place.height, 40)}px`}}
                   data-tip={`${place.track.label}\n${place.track.events.toLocaleString('en')} events`}
                 >
-                  {place.track.label}
+                  <Cut text={place.track.label} />
                 </div>
               ))}
             </div>

@@ -33,6 +33,7 @@ export interface StageEvents {
   hovered(under: Under | null): void;
   clicked(under: Under | null): void;
   selected(stretch: View | null): void;
+  opened(closed: ReadonlySet<string>): void; // a group, for what is shown in it
 }
 
 export class Stage {
@@ -44,6 +45,7 @@ export class Stage {
   // Of the frames while moving, in ms; for bench/.
   frames: {between: number; painting: number; view: View; scroll: number}[] = [];
   private readonly inOrder: Track[];
+  private closed: ReadonlySet<string>;
   private readonly cache: TileCache;
   private readonly painter: Painter;
   private palette: Palette;
@@ -68,7 +70,8 @@ export class Stage {
     this.painter = new Painter(canvas.getContext('2d', {alpha: false})!, this.cache);
     this.palette = readPalette(tracks.kinds, tracks.causes);
     this.inOrder = arranged(tracks.tracks);
-    this.layout = layOutTracks(this.inOrder, closedAtFirst(tracks.tracks));
+    this.closed = closedAtFirst(tracks.tracks);
+    this.layout = layOutTracks(this.inOrder, this.closed);
     this.controls = new Controls(this, canvas, scroller);
     this.sizes = new ResizeObserver(() => this.resize());
     this.sizes.observe(canvas);
@@ -84,6 +87,7 @@ export class Stage {
   }
 
   setClosed(closed: ReadonlySet<string>): Layout {
+    this.closed = closed;
     this.layout = layOutTracks(this.inOrder, closed);
     this.redraw();
     return this.layout;
@@ -110,8 +114,17 @@ export class Stage {
       for (const work of details.work.slice(0, 40)) this.arrows.push({from: details, to: work});
       if (details.forward !== null) this.arrows.push({from: details.forward, to: details});
       for (const backward of details.backward) this.arrows.push({from: details, to: backward});
+      this.open([details.track, ...this.arrows.flatMap(({from, to}) => [from.track, to.track])]);
     }
     this.redraw();
+  }
+
+  // Rows in a group that is closed cannot be seen, nor can arrows that lead there.
+  private open(tracks: readonly number[]): void {
+    const shown = new Set(tracks);
+    const groups = this.inOrder.filter((track) => shown.has(track.id)).map((track) => track.group);
+    if (!groups.some((group) => this.closed.has(group))) return;
+    this.events.opened(new Set([...this.closed].filter((group) => !groups.includes(group))));
   }
 
   show(view: View, atOnce = false): void {
@@ -137,7 +150,13 @@ export class Stage {
     this.show(viewAround(ref.start_ns, ref.duration_ns, this.motion.target));
     this.showRow(ref);
   }
+  // In the next frame: a group that was opened for it has its room only then.
   showRow(ref: EventRef): void {
+    requestAnimationFrame(() => {
+      if (!this.gone) this.scrollTo(ref);
+    });
+  }
+  private scrollTo(ref: EventRef): void {
     const place = this.layout.tracks.find((each) => each.track.id === ref.track);
     if (place === undefined) return;
     const y = place.y + ref.depth * place.row;

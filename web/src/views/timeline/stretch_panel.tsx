@@ -73,6 +73,16 @@ function LogLines({found}: {found: Selection}) {
   );
 }
 
+// How busy a GPU was within the stretch is told exactly above; its line is the mean of stretches of
+// its own, which may say another thing of a short one.
+function isTold(track: Tracks['tracks'][number] | undefined, found: Selection): boolean {
+  return (
+    track?.rank !== null &&
+    track?.label === `GPU ${track?.device} utilisation` &&
+    found.devices.some((each) => each.rank === track.rank && each.device === track.device)
+  );
+}
+
 // Ranks have counters of the same names.
 function counterName(track: Tracks['tracks'][number] | undefined): string {
   if (track === undefined) return '';
@@ -161,7 +171,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
           <ul class="refs">
             {found.counters.map((counter) => {
               const track = tracks.tracks[counter.track];
-              return counter.mean === null ? null : (
+              return counter.mean === null || isTold(track, found) ? null : (
                 <li key={counter.track} class="plain-row">
                   <span>{counterName(track)}</span>
                   <i class="numbers">{`${counterText(counter.mean, track?.unit ?? null)} on average`}</i>
