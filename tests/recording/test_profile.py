@@ -404,6 +404,43 @@ def test_a_child_may_have_a_run_of_its_own(script: MakeScript, tmp_path: Path) -
     assert rank_facts(tmp_path / "training")["steps"] == 1
 
 
+def test_a_child_that_recorded_may_begin_a_run_of_its_own(
+    script: MakeScript, tmp_path: Path
+) -> None:
+    """What it recorded before stays with its parent's run."""
+    program = script(
+        """
+        import gc, multiprocessing, sys
+        import stepscope as ss
+
+        def evaluate():
+            many = [[] for _ in range(200000)]
+            gc.collect()  # takes a millisecond or more
+            if sys.argv[1] == "range":
+                with ss.range("prepare"):
+                    pass
+            with ss.profile("evaluation", trace=False) as prof:
+                with ss.range("evaluate"):
+                    prof.step()
+
+        if __name__ == "__main__":
+            with ss.profile("training", trace=False) as prof:
+                child = multiprocessing.get_context("fork").Process(target=evaluate)
+                child.start()
+                child.join()
+                prof.step()
+            print(child.exitcode)
+        """
+    )
+    for words, expected in (("range", [{"prepare": 1}]), ("nothing", [])):
+        done = program.run(words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+        assert [ranges_of(f) for f in tmp_path.glob("training/*/*/worker-*")] == expected
+        assert ranges_of(rank_folder(tmp_path / "evaluation") / "events.scope") == {"evaluate": 1}
+        shutil.rmtree(tmp_path / "training")
+        shutil.rmtree(tmp_path / "evaluation")
+
+
 def test_a_loop_of_coroutines(script: MakeScript, tmp_path: Path) -> None:
     program = script(
         """
