@@ -138,7 +138,7 @@ def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="counter takes name, value"):
         ranges.counter("loss")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="counter takes name, value"):
-        ranges.counter("loss", name=3)  # type: ignore[call-arg]
+        ranges.counter("loss", name=3)  # type: ignore[call-arg,misc,arg-type]
     with pytest.raises(TypeError, match="instant takes name"):
         ranges.instant(title="checkpoint")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="a range stands above a function: below property"):
@@ -170,7 +170,7 @@ def test_names_that_are_no_texts_are_taken_as_they_show_themselves(
 
     with pytest.warns(stepscope.RecordingWarning) as told:
         for name in (3, None, ("a", 1), Odd(), Hashless("no hash"), 4):
-            with ranges.range(name):  # type: ignore[call-overload]
+            with ranges.range(name):  # type: ignore[arg-type]
                 ranges.instant(name)  # type: ignore[arg-type]
                 ranges.counter(name, 1)  # type: ignore[arg-type]
     names = set(by_name(recording))

@@ -100,9 +100,7 @@ def write_measured_lines(rank: RankFolder, since: Sequence[FunctionLines]) -> li
     return written
 
 
-def write_lines(
-    rank: RankFolder, measured: Iterable[FunctionLines], written: list[str]
-) -> None:
+def write_lines(rank: RankFolder, measured: Iterable[FunctionLines], written: list[str]) -> None:
     """`lines-NAME.json` for each function; two of one name get a number."""
     taken: set[str] = set()
     for function in measured:

@@ -57,9 +57,11 @@ def window_trace(trace: Trace) -> TraceOptions | None:
     """What traces hold; None for no traces."""
     if trace is False:
         return None
-    if trace is not None and not isinstance(trace, bool | str | Collection):
+    if trace is None or trace is True:
+        return trace_options([])
+    if not isinstance(trace, Collection):
         raise UsageError(f"trace is True, False or a list such as ['shapes'], not {trace!r}")
-    return trace_options([] if trace is None or trace is True else trace)
+    return trace_options(trace)
 
 
 def log_level(logs: bool | int | str) -> int | None:
