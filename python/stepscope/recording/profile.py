@@ -102,7 +102,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         logs: bool | int | str = True,
         system: bool | float = True,
         rank0_only: bool = False,
-        max_bytes: int = 1 << 30,
+        max_bytes: float = 1 << 30,
         max_seconds: float = 600,
         config: Mapping[str, Any] | str | os.PathLike[str] | None = None,
         tags: str | Collection[str] = (),
