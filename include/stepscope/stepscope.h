@@ -17,8 +17,11 @@ extern "C" {
 
 #define STEPSCOPE_API __attribute__((visibility("default")))
 
-/* The number of a name, above 0 and the same for the life of the process. Takes a lock: keep it. */
+/* The number of a name, above 0 and the same for the life of the process. Takes a lock: keep it.
+ * Names take memory for good: beyond 131,072 of them, or 16 MiB, further ones share one number. */
 STEPSCOPE_API uint32_t stepscope_name(const char* name);
+/* 1: the number is this name's; 0: it is not, or that of further names. */
+STEPSCOPE_API int stepscope_is_name(uint32_t number, const char* name);
 
 STEPSCOPE_API void stepscope_begin(uint32_t name);
 STEPSCOPE_API void stepscope_end(uint32_t name);

@@ -94,6 +94,8 @@ def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., A
 
     A generator has one each time it runs: what is done with its items is not its own.
     """
+    if not callable(function) and not isinstance(function, classmethod):
+        raise TypeError(f"a range stands above a function, not above {function!r}")
     if isinstance(function, classmethod | staticmethod):  # the range stands above the other
         return type(function)(_decorate(function.__func__, name))
     begin = partial(range, name or getattr(function, "__qualname__", None) or repr(function))
@@ -104,7 +106,16 @@ def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., A
     return around(function, begin)
 
 
+def _warn(key: str, text: str) -> None:
+    """Of something odd that a program records: told once, in the recording that runs."""
+    if _capture.is_recording():
+        from stepscope.recording.profile import warn_once
+
+        warn_once(key, text)
+
+
 _capture.set_decorate(_decorate)
+_capture.set_warn(_warn)
 
 # A process that a recorded one spawned records too.
 if "STEPSCOPE_RANK_FOLDER" in os.environ:

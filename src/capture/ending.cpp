@@ -34,7 +34,7 @@ void on_sigterm(int signal, siginfo_t* info, void* context) {
   } else if (before.sa_handler == SIG_DFL) {
     sigaction(signal, &before, nullptr);
     raise(signal);  // acted on when this returns
-  } else if (before.sa_handler != SIG_IGN) {
+  } else {
     before.sa_handler(signal);
   }
 }
@@ -46,6 +46,7 @@ void finish_on_sigterm() {
   struct sigaction now = {};
   sigaction(SIGTERM, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_sigterm) return;
+  if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN) return;  // the process goes on
   before = now;
   struct sigaction own = {};
   own.sa_sigaction = on_sigterm;

@@ -3,6 +3,7 @@
 #include <stepscope/stepscope.h>
 
 #include <string>
+#include <string_view>
 
 #include "capture/ending.h"
 #include "capture/recorder.h"
@@ -21,9 +22,16 @@ const char* kept(std::string text) {
   return last_text.c_str();
 }
 
+// Nothing that native code hands over may end its process.
+std::string_view given(const char* text) { return text == nullptr ? std::string_view() : text; }
+
 }  // namespace
 
-uint32_t stepscope_name(const char* name) { return capture::name_id(name) + 1; }
+uint32_t stepscope_name(const char* name) { return capture::name_id(given(name)) + 1; }
+
+int stepscope_is_name(uint32_t number, const char* name) {
+  return number != 0 && capture::is_name(number - 1, given(name)) ? 1 : 0;
+}
 
 void stepscope_begin(uint32_t name) { stepscope_begin_on(name, 0); }
 void stepscope_end(uint32_t name) { stepscope_end_on(name, 0); }
@@ -53,7 +61,7 @@ void stepscope_log(int32_t level, const char* logger, const char* text) {
 }
 
 void stepscope_log_on(int32_t level, const char* logger, const char* text, uint64_t lane) {
-  capture::log(level, logger, text, lane);
+  capture::log(level, given(logger), given(text), lane);
 }
 
 int stepscope_start(const char* folder) {
@@ -62,8 +70,11 @@ int stepscope_start(const char* folder) {
 
 int stepscope_start_as(const char* folder, const char* file, const char* const* pairs,
                        uint32_t count) {
-  capture::RecordOptions options{.folder = folder, .file = file};
-  for (uint32_t i = 0; i < count; ++i) options.about.emplace_back(pairs[2 * i], pairs[2 * i + 1]);
+  capture::RecordOptions options{.folder = std::string(given(folder)),
+                                 .file = std::string(given(file))};
+  for (uint32_t i = 0; i < count; ++i) {
+    options.about.emplace_back(given(pairs[2 * i]), given(pairs[2 * i + 1]));
+  }
   const auto started = capture::start(options);
   last_error = started ? std::string() : started.error().message;
   return started ? 0 : 1;

@@ -32,6 +32,13 @@ constexpr auto kBetweenWrites = std::chrono::milliseconds(100);
 constexpr std::int64_t kBetweenAnchorsNs = 1'000'000'000;
 // Log lines that may wait for the writer; more are dropped and counted.
 constexpr std::size_t kMostLogBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;
+constexpr std::string_view kFurtherNames = "(further names)";
+
+// What the file holds of a name. Readers take an empty one for a name that was lost.
+std::string_view kept_name(std::string_view name) {
+  return name.empty() ? "(no name)" : name.substr(0, wire::kLongestText);
+}
 
 std::int64_t system_thread_id() { return static_cast<std::int64_t>(syscall(SYS_gettid)); }
 
@@ -61,6 +68,7 @@ struct State {
   std::mutex names_mutex;  // of the names alone
   std::unordered_map<std::string, wire::NameId> name_ids;
   std::vector<const std::string*> names;  // by number; keys of the map, which stay where they are
+  std::size_t name_bytes = 0;
 };
 
 State& state() {
@@ -363,20 +371,32 @@ std::string write_error() {
 }
 
 wire::NameId name_id(std::string_view name) {
-  if (name.empty()) name = "(no name)";  // readers take an empty one for a name that was lost
+  name = kept_name(name);
   State& it = state();
   const std::lock_guard lock(it.names_mutex);
+  const bool is_full = it.names.size() >= kMostNames || it.name_bytes >= kMostNameBytes;
+  if (is_full && !it.name_ids.contains(std::string(name))) name = kFurtherNames;
   const auto [found, is_new] =
       it.name_ids.try_emplace(std::string(name), static_cast<wire::NameId>(it.names.size()));
-  if (is_new) it.names.push_back(&found->first);
+  if (is_new) {
+    it.names.push_back(&found->first);
+    it.name_bytes += name.size();
+  }
   return found->second;
+}
+
+bool is_name(wire::NameId id, std::string_view name) {
+  State& it = state();
+  const std::lock_guard lock(it.names_mutex);
+  return id < it.names.size() && *it.names[id] == kept_name(name);
 }
 
 void instant(wire::NameId name, std::uint64_t lane) {
   Ring* const ring = detail::ring();
   if (ring == nullptr) return;
-  detail::change_lane(*ring, lane);
-  ring->push({ticks(), wire::Record::pack(wire::RecordKind::kInstant, name)}, Ring::kForEnds);
+  if (detail::change_lane(*ring, lane, Ring::kForEnds)) {
+    ring->push({ticks(), wire::Record::pack(wire::RecordKind::kInstant, name)}, Ring::kForEnds);
+  }
   detail::wake_if_filling(*ring);
 }
 
@@ -386,7 +406,6 @@ void mark_step(std::int64_t number, bool begins) {
   Ring* const ring = detail::ring();
   if (ring == nullptr) return;
   current_step.store(begins ? number : number + 1, std::memory_order_relaxed);
-  detail::change_lane(*ring, 0);
   const int mark =
       (begins ? wire::kStepBegins : 0) | (ring->step_marks_lost ? wire::kMarksLost : 0);
   ring->step_marks_lost = !ring->push(

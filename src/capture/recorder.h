@@ -43,8 +43,11 @@ std::string write_error();
 void name_threads(const char* (*name)());
 
 // Text to number, the same for the life of the process. Keep the number: looking it up takes a
-// lock.
+// lock. Names take memory for good: beyond kMostNames of them, further ones share a number.
+inline constexpr std::size_t kMostNames = std::size_t{1} << 17;
 wire::NameId name_id(std::string_view name);
+// Whether the number is this name's alone.
+bool is_name(wire::NameId id, std::string_view name);
 
 namespace detail {
 
@@ -69,11 +72,13 @@ inline void wake_if_filling(Ring& ring) {
   if (ring.filled_a_quarter()) wake_writer();
 }
 
-inline void change_lane(Ring& ring, std::uint64_t lane) {
-  if (ring.lane == lane) return;
-  if (ring.push({ticks(), wire::Record::pack(wire::RecordKind::kLane, lane)}, Ring::kForEnds / 2)) {
-    ring.lane = lane;
-  }
+// False: no room. What was to follow would be taken for something of another lane.
+inline bool change_lane(Ring& ring, std::uint64_t lane, std::uint64_t keep_free) {
+  if (ring.lane == lane) return true;
+  const wire::Record change{ticks(), wire::Record::pack(wire::RecordKind::kLane, lane)};
+  if (!ring.push(change, keep_free + 1)) return false;
+  ring.lane = lane;
+  return true;
 }
 
 }  // namespace detail
@@ -82,8 +87,9 @@ inline void change_lane(Ring& ring, std::uint64_t lane) {
 inline void begin(wire::NameId name, std::uint64_t lane = 0) {
   Ring* const ring = detail::ring();
   if (ring == nullptr) return;
-  detail::change_lane(*ring, lane);
-  ring->push({ticks(), wire::Record::pack(wire::RecordKind::kBegin, name)}, Ring::kForEnds);
+  if (detail::change_lane(*ring, lane, Ring::kForEnds)) {
+    ring->push({ticks(), wire::Record::pack(wire::RecordKind::kBegin, name)}, Ring::kForEnds);
+  }
   detail::wake_if_filling(*ring);
 }
 
@@ -92,8 +98,9 @@ inline void end(wire::NameId name, std::uint64_t lane = 0) {
   Ring* const ring = detail::ring();
   if (ring == nullptr) return;
   const std::uint64_t at = ticks();  // what follows is not part of the range
-  detail::change_lane(*ring, lane);
-  ring->push({at, wire::Record::pack(wire::RecordKind::kEnd, name)}, 0);
+  if (detail::change_lane(*ring, lane, Ring::kForSteps)) {
+    ring->push({at, wire::Record::pack(wire::RecordKind::kEnd, name)}, Ring::kForSteps);
+  }
   detail::wake_if_filling(*ring);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <csignal>
@@ -33,13 +34,13 @@ struct Told {
   std::vector<wire::LogLine> logs;
   std::vector<std::int64_t> steps, begun_steps;
   std::vector<double> values;
-  std::uint64_t dropped = 0, records = 0;
+  std::uint64_t dropped = 0, records = 0, marks_lost = 0;
   std::optional<wire::Cost> end;
   std::uint64_t skipped = 0;
   wire::TickClock clock;
 };
 
-Told read(const std::string& path) {
+Told read(const std::string& path, bool with_ranges = true) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   Told told;
@@ -71,13 +72,15 @@ Told read(const std::string& path) {
                   told.lanes.push_back(record.what());
                   break;
                 case wire::RecordKind::kStep:
-                  (record.what() == 0 ? told.steps : told.begun_steps)
+                  ((record.what() & wire::kStepBegins) == 0 ? told.steps : told.begun_steps)
                       .push_back(static_cast<std::int64_t>(value));
+                  told.marks_lost += (record.what() & wire::kMarksLost) != 0 ? 1 : 0;
                   break;
                 case wire::RecordKind::kCounter:
                   told.values.push_back(std::bit_cast<double>(value));
                   break;
                 default:
+                  if (!with_ranges) break;
                   told.ranges[thread].emplace_back(record.kind(), told.names.at(record.what()));
                   told.ticks[thread].push_back(record.ticks);
               }
@@ -236,6 +239,110 @@ TEST_F(Recording, AFullRingDropsAndCounts) {
   ring.drain(drained);
   EXPECT_EQ(drained.size(), kept + 1);
   EXPECT_TRUE(ring.push({1, 0}, {2, 0}, Ring::kForEnds));
+}
+
+std::uint64_t resident_bytes() {
+  std::uint64_t whole = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> whole >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Threads that never pause make more than one writer can take, however fast it is. All of it is
+// there or counted, marks of steps are all there, and memory does not grow.
+TEST_F(Recording, TooMuchAtOnceIsCountedAndTakesNoMemory) {
+  ASSERT_TRUE(start({.folder = folder_}));
+  const wire::NameId name = name_id("burst");
+  constexpr std::uint64_t kThreads = 2;
+  constexpr std::int64_t kRanges = 20'000;  // of each step
+  std::atomic<bool> done = false;
+  std::atomic<std::uint64_t> made = 0;
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  const auto burst = [&](std::int64_t ranges) {
+    for (std::int64_t i = 0; i < ranges; ++i) {
+      begin(name);
+      end(name);
+    }
+    made.fetch_add(static_cast<std::uint64_t>(ranges) * 2);
+  };
+  for (std::uint64_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      while (!done.load()) burst(1'000);
+    });
+  }
+  const std::uint64_t before = resident_bytes();
+  begin_step(0);
+  std::int64_t steps = 0;
+  while (steps < 10 || (cost().dropped == 0 && steps < 500)) {
+    burst(kRanges);
+    step(steps++);
+  }
+  done.store(true);
+  for (std::thread& thread : threads) thread.join();
+  const std::uint64_t after = resident_bytes();
+  stop();
+  const Told told = read(file(), false);
+  ASSERT_TRUE(told.end);
+  EXPECT_GT(told.dropped, 0U);
+  EXPECT_EQ(told.end->dropped, told.dropped);
+  EXPECT_EQ(told.records + told.dropped, made.load() + static_cast<std::uint64_t>(steps) + 1);
+  EXPECT_EQ(told.steps.size(), static_cast<std::size_t>(steps));
+  EXPECT_EQ(told.marks_lost, 0U);
+  // A ring of a thread has 1 MiB, and what is drained of it at once is written in between.
+  EXPECT_LT(after, before + (std::uint64_t{64} << 20));
+}
+
+// Nothing but marks, faster than they can be written: the next that finds room tells of the others.
+TEST_F(Recording, AMarkTellsOfThoseBeforeItThatFoundNoRoom) {
+  ASSERT_TRUE(start({.folder = folder_}));
+  constexpr std::int64_t kMarks = 500'000;
+  for (std::int64_t number = 0; number < kMarks; ++number) step(number);
+  flush();
+  step(kMarks);
+  stop();
+  const Told told = read(file());
+  ASSERT_GT(told.dropped, 0U);
+  EXPECT_EQ(told.steps.size() + told.dropped, static_cast<std::size_t>(kMarks) + 1);
+  std::uint64_t gaps = 0;
+  for (std::size_t i = 0; i < told.steps.size(); ++i) {
+    gaps += told.steps[i] != (i == 0 ? 0 : told.steps[i - 1] + 1) ? 1 : 0;
+  }
+  EXPECT_GT(gaps, 0U);
+  EXPECT_EQ(told.marks_lost, gaps);
+}
+
+// What cannot say on which lane it is would end a range of another one.
+TEST_F(Recording, WhatFindsNoRoomForItsLaneIsLostWithIt) {
+  Ring ring(1, 1);
+  while (ring.push({0, 0}, Ring::kForSteps)) continue;
+  EXPECT_FALSE(detail::change_lane(ring, 7, Ring::kForSteps));
+  EXPECT_EQ(ring.lane, 0U);
+  std::vector<wire::Record> drained;
+  ring.drain(drained);
+  EXPECT_TRUE(detail::change_lane(ring, 7, Ring::kForSteps));
+  EXPECT_EQ(ring.lane, 7U);
+}
+
+// In a process of its own, since they are never forgotten.
+TEST_F(Recording, NamesAreBoundedAndKeepTheirNumbers) {
+  const pid_t child = fork();
+  if (child != 0) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    return;
+  }
+  const wire::NameId known = name_id("known before");
+  const std::string longest(wire::kLongestText, 'x');
+  EXPECT_EQ(name_id(longest + "a"), name_id(longest + "b"));  // cut, as the file cuts them
+  for (std::size_t i = 0; i <= kMostNames; ++i) name_id("name " + std::to_string(i));
+  const wire::NameId shared = name_id("one of too many");
+  EXPECT_EQ(shared, name_id("another"));
+  EXPECT_FALSE(is_name(shared, "another"));
+  EXPECT_TRUE(is_name(shared, "(further names)"));
+  EXPECT_EQ(known, name_id("known before"));
+  EXPECT_TRUE(is_name(known, "known before"));
+  _exit(HasFailure() ? 1 : 0);
 }
 
 TEST_F(Recording, IsNeverWrittenOver) {

@@ -15,8 +15,10 @@ class Ring {
  public:
   // A power of two, so that places wrap by masking.
   static constexpr std::uint64_t kPlaces = 1U << 16;
-  // Kept free for ends, so that a range that was begun can end.
+  // Kept free for ends, so that a range that was begun can end; and of that for marks of steps,
+  // which are few, and without which all that lies between them belongs to none.
   static constexpr std::uint64_t kForEnds = 1U << 12;
+  static constexpr std::uint64_t kForSteps = 1U << 10;
 
   Ring(std::uint32_t generation, wire::ThreadId thread)
       : generation_(generation), thread_(thread), records_(new wire::Record[kPlaces]) {}

@@ -248,6 +248,7 @@ std::vector<NamedText> first_facts(const Answers& answers) {
   for (NamedText& fact : content_facts(info)) {
     if (fact.name == "Memory") facts.push_back(std::move(fact));
   }
+  if (std::string lines = lines_text(info); !lines.empty()) facts.push_back({"Lines", lines});
   return facts;
 }
 

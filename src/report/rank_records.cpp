@@ -169,6 +169,22 @@ std::string cut_windows_text(const RunInfo& info) {
   return text;
 }
 
+std::string lines_text(const RunInfo& info) {
+  constexpr std::size_t kShown = 4;
+  std::size_t count = 0;
+  std::string text;
+  for (const trace::RankRecord& record : info.rank_records) {
+    const std::string folder = record.path.substr(0, record.path.rfind('/') + 1);
+    for (const std::string& file : record.lines) {
+      if (++count > kShown) continue;
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", printable(folder + file));
+    }
+  }
+  if (count > kShown) text += fmt::format(" and {} more", count - kShown);
+  return text.empty() ? text
+                      : fmt::format("time by line of {}: {}", counted(count, "function"), text);
+}
+
 std::string window_cost_text(const RunInfo& info) {
   base::Nanos cost = 0;
   for (const trace::RankRecord& record : info.rank_records) {
@@ -269,6 +285,10 @@ void write_rank_records(JsonWriter& json, const RunInfo& info) {
     for (const trace::RecordedWindow& window : record.windows) {
       write_recorded_window(json, window);
     }
+    json.end_list();
+    json.key("lines");
+    json.begin_list();
+    for (const std::string& file : record.lines) json.value(file);
     json.end_list();
     json.key("warnings");
     json.begin_list();

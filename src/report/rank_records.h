@@ -18,6 +18,9 @@ bool ended_oddly(const RunInfo& info);
 // Windows that do not hold what they were opened for; empty where all do.
 std::string cut_windows_text(const RunInfo& info);
 
+// The files of `stepscope.lines`, below what all ranks share; empty where there are none.
+std::string lines_text(const RunInfo& info);
+
 // Of the training's time, of all ranks together; empty where there were no windows.
 std::string window_cost_text(const RunInfo& info);
 

@@ -121,13 +121,13 @@ bool is_own_counter(std::string_view name) {
 }
 
 std::string counters_text(RecordingInfo sum) {
-  constexpr std::size_t kShown = 4;
+  constexpr std::size_t kShown = 4, kLongestName = 60;
   std::ranges::stable_partition(sum.counters,
                                 [](const std::string& name) { return !is_own_counter(name); });
   std::string text = fmt::format("{} of {}: ", counted(sum.counter_values, "value"),
                                  counted(sum.counters.size(), "counter"));
   for (std::size_t i = 0; i < std::min(kShown, sum.counters.size()); ++i) {
-    text += (i > 0 ? ", " : "") + printable(sum.counters[i]);
+    text += (i > 0 ? ", " : "") + cut_middle(printable(sum.counters[i]), kLongestName);
   }
   if (sum.counters.size() > kShown) {
     text += fmt::format(" and {} more", sum.counters.size() - kShown);
@@ -229,6 +229,7 @@ std::vector<NamedText> facts_of_recordings(const RunInfo& info) {
   facts.push_back({"Log", log_text(sum)});
   if (sum.counter_values > 0) facts.push_back({"Counters", counters_text(sum)});
   if (!info.stood_in && !lists_windows(info)) facts.push_back({"Traced", windows_text(info)});
+  if (std::string lines = lines_text(info); !lines.empty()) facts.push_back({"Lines", lines});
   if (!info.rank_records.empty()) facts.push_back({"Ended", endings_text(info)});
   facts.push_back({"Lost", lost_text(info, sum)});
   facts.push_back({"Cost", cost_text(info, sum)});

@@ -253,8 +253,8 @@ constexpr std::array kRunSteps = std::to_array<Part>({
      .one_rank = true},
 });
 
-constexpr Names<8> kTimeRangeColumns = {"rank",     "where", "range",   "calls",
-                                        "total_ns", "share", "self_ns", "median_ns"};
+constexpr Names<9> kTimeRangeColumns = {"rank",  "where",   "range",   "calls",    "total_ns",
+                                        "share", "self_ns", "mean_ns", "median_ns"};
 constexpr Names<6> kAcrossColumns = {"where",         "range",        "ranks",
                                      "mean_total_ns", "slowest_rank", "slowest_ratio"};
 constexpr std::array kTimeRanges = std::to_array<Part>({

@@ -49,6 +49,7 @@ struct RankRecord {
   std::int64_t start_unix_ns = 0;
   std::vector<RecordedWindow> windows;
   std::vector<RecordedWarning> warnings;
+  std::vector<std::string> lines;  // files beside it: time and memory by line of a function
   std::optional<RecordedError> error;
   // "stop", "exit", "SIGTERM", "exception"; empty: the process was killed, or still runs.
   std::string finished;

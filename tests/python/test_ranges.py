@@ -135,12 +135,78 @@ def test_above_methods_of_a_class(recording: Path) -> None:
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(TypeError, match="the name of a range is a text, not int"):
-        ranges.range(3)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="the name of a counter is a text, not int"):
-        ranges.counter(3, 3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="counter takes a name and a number"):
+    with pytest.raises(TypeError, match="counter takes name, value"):
         ranges.counter("loss")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="counter takes name, value"):
+        ranges.counter("loss", name=3)  # type: ignore[call-arg,misc,arg-type]
+    with pytest.raises(TypeError, match="instant takes name"):
+        ranges.instant(title="checkpoint")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="a range stands above a function: below property"):
+        ranges.range(property(lambda self: 1))  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="a range stands above a function, not above 3"):
+        ranges.range("named")(3)  # type: ignore[type-var]
+
+
+def test_arguments_have_names(recording: Path) -> None:
+    with ranges.range(name="forward"):
+        ranges.instant(name="checkpoint")
+        ranges.counter("loss", value=0.5)
+        ranges.counter(value=0.5, name="loss")
+    assert "forward" in by_name(recording)
+    assert _capture.cost()["records"] == 2 + 1 + 2 * 2
+
+
+def test_names_that_are_no_texts_are_taken_as_they_show_themselves(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stepscope.recording.profile._told", set())
+
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError("not now")
+
+    class Hashless(str):
+        __hash__ = None  # type: ignore[assignment]
+
+    with pytest.warns(stepscope.RecordingWarning) as told:
+        for name in (3, None, ("a", 1), Odd(), Hashless("no hash"), 4):
+            with ranges.range(name):  # type: ignore[arg-type]
+                ranges.instant(name)  # type: ignore[arg-type]
+                ranges.counter(name, 1)  # type: ignore[arg-type]
+    names = set(by_name(recording))
+    assert {"3", "None", "('a', 1)", "(a Odd that cannot be shown)", "no hash", "4"} <= names
+    assert sorted(str(one.message) for one in told) == [
+        f"the name of {what} is a text, not int; it is recorded as '3'"
+        for what in ("a counter", "a range", "an instant")
+    ]
+
+
+def test_too_many_names_take_no_more_memory(tmp_path: Path) -> None:
+    """One per step is a usual mistake; ranges go on, and what was known stays known."""
+    done = run_script(
+        tmp_path,
+        """
+        def held():
+            pages = int(open("/proc/self/statm").read().split()[1])
+            return pages * os.sysconf("SC_PAGE_SIZE")
+        for number in range(1 << 17):
+            with ranges.range(f"step {number}"): pass
+        before = held()
+        for number in range(1 << 17, 1 << 19):
+            with ranges.range(f"step {number}"): pass
+        with ranges.range("step 1"): pass
+        print(held() - before)
+        """,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 16 << 20
+    assert done.stderr.count("so many names were given to ranges") == 1
+    run = stepscope.open(tmp_path / "events.scope")
+    rows = run.annotations(top=0).table.rows()
+    found = {row["name"]: row["count"] for row in rows}
+    assert found["step 1"] == 2
+    lost = run.info["recordings"][0]["dropped_records"]
+    assert 3 * (1 << 17) - lost <= found["(further names)"] <= 3 * (1 << 17) + 100
 
 
 def test_one_recording_at_a_time(recording: Path) -> None:

@@ -318,3 +318,63 @@ def test_a_process_that_a_signal_ends_can_be_finished_first(
     opened = stepscope.open(folder / "events.scope")
     assert "not_finished" not in {note["id"] for note in opened.notes}
     assert b"last" in (folder / "events.scope").read_bytes()
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_workers_that_are_terminated_write_their_last(
+    script: MakeScript, tmp_path: Path, how: str
+) -> None:
+    """As the end of a pool's `with` does, and at once."""
+    program = script(
+        """
+        import multiprocessing, sys, time
+        import stepscope as ss
+
+        def work(ready):
+            with ss.range("the last"):
+                pass
+            ready.set()
+            time.sleep(30)
+
+        if __name__ == "__main__":
+            with ss.profile(sys.argv[1], trace=False, system=False) as prof:
+                context = multiprocessing.get_context(sys.argv[2])
+                for number in range(3):
+                    ready = context.Event()
+                    worker = context.Process(target=work, args=(ready,))
+                    worker.start()
+                    ready.wait()
+                    worker.terminate()
+                    worker.join()
+                    print(worker.exitcode)
+                prof.step()
+        """
+    )
+    done = program.run(str(tmp_path / "run"), how)
+    assert (done.returncode, done.stdout) == (0, "-15\n" * 3), done.stderr
+    files = list(rank_folder(tmp_path / "run").glob("worker-*.scope"))
+    assert len(files) == 3
+    for file in files:
+        assert ranges_of(file) == {"the last": 1}
+        assert "not_finished" not in {note["id"] for note in stepscope.open(file).notes}
+
+
+def test_a_signal_that_is_ignored_does_not_end_a_recording(
+    script: MakeScript, tmp_path: Path
+) -> None:
+    program = script(
+        """
+        import os, signal, sys, time
+        from stepscope import _capture
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _capture.start(sys.argv[1], "events.scope", {})
+        _capture.finish_on_sigterm()
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.3)
+        print(_capture.is_recording())
+        """
+    )
+    folder = tmp_path / "run"
+    folder.mkdir()
+    done = program.run(str(folder))
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr

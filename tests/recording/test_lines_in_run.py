@@ -4,7 +4,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from program import Program
 from recorded_program import Script, rank_folder
+
+import stepscope
 
 MakeScript = Callable[[str], Script]
 
@@ -43,7 +46,9 @@ with ss.profile(sys.argv[1], trace=False) as prof:
 """
 
 
-def test_functions_that_were_called_have_a_file(script: MakeScript, tmp_path: Path) -> None:
+def test_functions_that_were_called_have_a_file(
+    script: MakeScript, program: Program, tmp_path: Path
+) -> None:
     done = script(PROGRAM).run(str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
     files = sorted(path.name for path in rank_folder(tmp_path / "run").glob("lines-*"))
@@ -55,3 +60,8 @@ def test_functions_that_were_called_have_a_file(script: MakeScript, tmp_path: Pa
     assert found["lines"][2]["text"].strip() == "found += i"
     assert found["lines"][2]["line"] == found["first_line"] + 4
     assert all(row["time_ns"] > 0 for row in found["lines"])
+    (record,) = stepscope.open(tmp_path / "run").info["rank_records"]
+    assert record["lines"] == files
+    for command in ("info", "report"):
+        said = " ".join(program.run(command, tmp_path / "run").stdout.decode().split())
+        assert f"time by line of 2 functions: {rank_folder(tmp_path / 'run')}/{files[0]}" in said

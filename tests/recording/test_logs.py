@@ -164,3 +164,39 @@ def test_lines_of_children(
     found = {line["text"] for line in json.loads(shown.stdout)["tables"]["lines"]}
     starts = ("fork", "spawn", "forkserver")
     assert found == {f"{text} {how}" for text in expected for how in starts}
+
+
+def test_lines_of_workers_have_the_step_that_the_training_is_in(
+    script: MakeScript, program: Program, tmp_path: Path
+) -> None:
+    """However old the number is that a worker was forked with, and where it knows none."""
+    worker_program = script(
+        """
+        import multiprocessing, sys
+        import stepscope as ss
+
+        def work(asked, done):
+            for number in range(3):
+                asked.acquire()
+                ss.log(f"within {number}")
+                done.release()
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context(sys.argv[2])
+            asked, done = context.Semaphore(0), context.Semaphore(0)
+            with ss.profile(sys.argv[1], trace=False, system=False, first_step=7) as prof:
+                worker = context.Process(target=work, args=(asked, done))
+                worker.start()
+                for _ in range(3):
+                    asked.release()
+                    done.acquire()
+                    prof.step()
+                worker.join()
+        """
+    )
+    for how in ("fork", "spawn"):
+        done = worker_program.run(str(tmp_path / how), how)
+        assert done.returncode == 0, done.stderr
+        lines = answer(program, "log", "--level", "info", tmp_path / how)["tables"]["lines"]
+        steps = {line["text"]: line["step"] for line in lines}
+        assert steps == {"within 0": 7, "within 1": 8, "within 2": 9}

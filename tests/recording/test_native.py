@@ -1,12 +1,13 @@
 """Native code records by the header: a program in C alone, and C++ below a recorded Python."""
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from program import ROOT
+from program import ROOT, Program
 from recorded_program import Script, rank_folder
 
 import stepscope
@@ -53,6 +54,66 @@ extern "C" void decode() {
 """
 
 
+# Two threads and the one that trains, none of which ever waits, until something found no room.
+TOO_MUCH = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stepscope/stepscope.h>
+
+static uint32_t name;
+static volatile int over;
+
+static void* burst(void* unused) {
+  while (!over) {
+    stepscope_begin(name);
+    stepscope_end(name);
+  }
+  return unused;
+}
+
+int main(int count, char** words) {
+  pthread_t threads[2];
+  struct stepscope_cost cost = {0, 0, 0, 0, 0, 0};
+  int64_t step;
+  int i;
+  name = stepscope_name("burst");
+  if (count < 2 || stepscope_start(words[1]) != 0) return 1;
+  for (i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, burst, NULL);
+  stepscope_begin_step(0);
+  for (step = 0; step < 10 || (cost.dropped == 0 && step < 3000); ++step) {
+    for (i = 0; i < 20000; ++i) {
+      stepscope_begin(name);
+      stepscope_end(name);
+    }
+    stepscope_step(step);
+    stepscope_get_cost(&cost);
+  }
+  over = 1;
+  for (i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  stepscope_stop();
+  stepscope_get_cost(&cost);
+  printf("%llu %llu\\n", (unsigned long long)cost.dropped, (unsigned long long)step);
+  return 0;
+}
+"""
+
+NOTHING_GIVEN = """
+#include <stddef.h>
+#include <stepscope/stepscope.h>
+
+int main(int count, char** words) {
+  if (stepscope_start(NULL) == 0 || count < 2 || stepscope_start(words[1]) != 0) return 1;
+  stepscope_begin(stepscope_name(NULL));
+  stepscope_end(stepscope_name(NULL));
+  stepscope_begin(0);
+  stepscope_begin(12345678);
+  stepscope_log(20, NULL, NULL);
+  stepscope_stop();
+  return 0;
+}
+"""
+
+
 def compiled(words: tuple[str, ...], source: Path, target: Path, *options: str) -> Path:
     """By the first compiler of these that is there, as docs/start/native-code.md says."""
     compiler = next(filter(None, map(shutil.which, words)), None)
@@ -83,6 +144,35 @@ def test_a_program_in_c(tmp_path: Path) -> None:
     )
     assert nowhere.returncode == 1
     assert "/proc/nowhere" in nowhere.stderr
+
+
+def test_more_than_can_be_written_is_counted_and_told(tmp_path: Path, program: Program) -> None:
+    """Memory stays where it is, every step is there, and `info` says how much is not."""
+    source = tmp_path / "burst.c"
+    source.write_text(TOO_MUCH)
+    burst = compiled(("cc", "gcc", "clang"), source, tmp_path / "burst", "-std=c99", "-pthread")
+    (tmp_path / "run").mkdir()
+    limited = f"ulimit -v {256 << 10}; exec {burst} {tmp_path / 'run'}"  # KiB; three rings take 3
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=True)
+    dropped, steps = map(int, done.stdout.split())
+    assert dropped > 0
+    info = program.run("info", "--json", tmp_path / "run" / "events.scope")
+    assert info.exit_status == 4
+    (recording,) = json.loads(info.stdout)["recordings"]
+    assert (recording["dropped_records"], recording["lost_steps"]) == (dropped, 0)
+    assert recording["steps"] == steps
+    text = program.run("info", tmp_path / "run" / "events.scope").stdout.decode()
+    assert f"{dropped:,} records found no room" in " ".join(text.split())
+
+
+def test_nothing_given_is_no_crash(tmp_path: Path) -> None:
+    source = tmp_path / "nothing.c"
+    source.write_text(NOTHING_GIVEN)
+    nothing = compiled(("cc", "gcc", "clang"), source, tmp_path / "nothing", "-std=c99")
+    (tmp_path / "run").mkdir()
+    subprocess.run([nothing, tmp_path / "run"], check=True)
+    run = stepscope.open(tmp_path / "run" / "events.scope")
+    assert {row["range"] for row in run.time()["ranges"].rows()} == {"(no name)", "(name lost)"}
 
 
 def test_cpp_below_python(script: MakeScript, tmp_path: Path) -> None:

@@ -51,7 +51,10 @@ def test_texts_that_cannot_be_written_as_they_are(script: MakeScript, tmp_path: 
                 with ss.range(name):
                     ss.counter(name, 1)
                 ss.instant(name)
-            ss.counter("loss", None)
+            for value in (None, "none"):
+                ss.counter("loss", value)
+            with ss.range(7):
+                ss.instant(b"no text")
             ss.counter("loss", 10**400)
             ss.log("loss %.1f of %s", 0.25, "epoch 1")
             ss.log("loss %d", "none", level="warning")
@@ -63,6 +66,12 @@ def test_texts_that_cannot_be_written_as_they_are(script: MakeScript, tmp_path: 
     )
     done = program.run(str(tmp_path / "run"))
     assert (done.returncode, done.stderr) == (0, "")
+    told = [warning["text"] for warning in rank_facts(tmp_path / "run")["warnings"]]
+    assert told == [
+        "no number for the counter loss: None",
+        "the name of a range is a text, not int; it is recorded as '7'",
+        """the name of an instant is a text, not bytes; it is recorded as "b'no text'\"""",
+    ]
     file = rank_folder(tmp_path / "run") / "events.scope"
     assert {r"/data/caf\udce9.png", r"a\x00b"} <= set(ranges_of(file))
     lines = list(stepscope.open(file).log(level="debug")["lines"].rows())
@@ -131,3 +140,26 @@ def test_a_generators_time_is_its_own(script: MakeScript, tmp_path: Path) -> Non
     assert found["items"]["total_ns"] < 0.1e9 < found["body"]["total_ns"]
     assert found["later"]["total_ns"] < 0.1e9
     assert found["body"]["depth"] == found["items"]["depth"]
+
+
+def test_an_error_that_cannot_be_shown(script: MakeScript, tmp_path: Path) -> None:
+    """It is the user's that is seen, and the recording is whole."""
+    program = script(
+        """
+        import sys
+        import stepscope as ss
+        class Odd(Exception):
+            def __str__(self):
+                raise RuntimeError("not now")
+        try:
+            with ss.profile(sys.argv[1], trace=False) as prof:
+                prof.step()
+                raise Odd
+        except Odd:
+            print("seen")
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "seen\n", "")
+    facts = rank_facts(tmp_path / "run")
+    assert (facts["finished"], facts["error"]["type"]) == ("exception", "Odd")

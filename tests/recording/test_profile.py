@@ -27,7 +27,7 @@ def warnings_of(run: Path) -> list[str]:
 
 def test_the_loop(tmp_path: Path) -> None:
     logging.getLogger("training").setLevel(logging.INFO)
-    with profile(tmp_path / "run", config={"lr": 0.1}, tags=["try"], first_step=100) as prof:
+    with profile(tmp_path / "run", config={"lr": 0.1}, tags="try", first_step=100) as prof:
         for number in prof.watch([1, 2, 3]):
             with stepscope.range("forward"):
                 stepscope.counter("loss", 1 / number)
@@ -82,6 +82,10 @@ def test_outside_a_recording_nothing_happens(tmp_path: Path) -> None:
         ({"epochs": -1}, "-1 is no epoch"),
         ({"trace": ["shape"]}, "trace: 'shape' is unknown; did you mean 'shapes'"),
         ({"trace": "everything"}, "trace: 'everything' is unknown; it takes cpu, cuda"),
+        ({"trace": 3}, r"trace is True, False or a list such as \['shapes'\], not 3"),
+        ({"tags": 3}, "tags is a list of texts, not 3"),
+        ({"run_id": 3}, "run_id is a text, not 3"),
+        ({"rank0_only": "x"}, "rank0_only is True or False, not 'x'"),
         ({"max_bytes": 0}, "max_bytes is a number above 0, not 0"),
         ({"max_seconds": "1h"}, "max_seconds is a number above 0, not '1h'"),
         ({"logs": -3}, "logs is True, False or a level such as logging.INFO, not -3"),
@@ -134,7 +138,7 @@ def test_an_unwritable_folder(tmp_path: Path) -> None:
         folder.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
     with pytest.raises(RecordingError, match="a run cannot be recorded there"):
         profile(folder).start()
-    with profile(tmp_path / "open") as prof:  # nothing was left behind
+    with profile(tmp_path / "open", max_bytes=float("inf")) as prof:  # nothing was left behind
         prof.step()
 
 
@@ -402,6 +406,43 @@ def test_a_child_may_have_a_run_of_its_own(script: MakeScript, tmp_path: Path) -
         assert ranges_of(file) == {"evaluate": 1}
     assert list(rank_folder(tmp_path / "training").glob("worker-*")) == []
     assert rank_facts(tmp_path / "training")["steps"] == 1
+
+
+def test_a_child_that_recorded_may_begin_a_run_of_its_own(
+    script: MakeScript, tmp_path: Path
+) -> None:
+    """What it recorded before stays with its parent's run."""
+    program = script(
+        """
+        import gc, multiprocessing, sys
+        import stepscope as ss
+
+        def evaluate():
+            many = [[] for _ in range(200000)]
+            gc.collect()  # takes a millisecond or more
+            if sys.argv[1] == "range":
+                with ss.range("prepare"):
+                    pass
+            with ss.profile("evaluation", trace=False) as prof:
+                with ss.range("evaluate"):
+                    prof.step()
+
+        if __name__ == "__main__":
+            with ss.profile("training", trace=False) as prof:
+                child = multiprocessing.get_context("fork").Process(target=evaluate)
+                child.start()
+                child.join()
+                prof.step()
+            print(child.exitcode)
+        """
+    )
+    for words, expected in (("range", [{"prepare": 1}]), ("nothing", [])):
+        done = program.run(words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+        assert [ranges_of(f) for f in tmp_path.glob("training/*/*/worker-*")] == expected
+        assert ranges_of(rank_folder(tmp_path / "evaluation") / "events.scope") == {"evaluate": 1}
+        shutil.rmtree(tmp_path / "training")
+        shutil.rmtree(tmp_path / "evaluation")
 
 
 def test_a_loop_of_coroutines(script: MakeScript, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ LOG_LEVEL = "STEPSCOPE_LOG_LEVEL"
 _joined: Path | None = None
 _logs: LogListener | None = None  # of a process that joined
 _is_prepared = False
+_is_forked = False  # from a process that may have recorded
 
 
 def invite(folder: Path, log_level: int | None) -> None:
@@ -75,6 +77,9 @@ def join() -> None:
     except OSError:
         return
     _joined = file
+    # Somebody's own handler decides; one that comes later takes the place of this.
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        _capture.finish_on_sigterm()
     _logs = _listen_to_logs()
     _finish_with_multiprocessing()
     finish_in_forked_workers()  # a fork server joins first, and its children are forked
@@ -87,12 +92,24 @@ def _listen_to_logs() -> LogListener | None:
     return LogListener(int(level)) if level.isdecimal() else None
 
 
+def _note_fork() -> None:
+    """A forked child goes on recording; where it begins a run of its own, that ends."""
+    global _is_forked
+    _is_forked = True
+
+
+os.register_at_fork(after_in_child=_note_fork)
+
+
 def leave() -> None:
     """A recording of its own begins here: what joining began ends, and goes if it is empty."""
-    global _joined, _logs
-    if _joined is None:
+    global _joined, _logs, _is_forked
+    file = _joined
+    if _is_forked:
+        file = Path(path) if (path := _capture.path()) else None
+    _joined, _is_forked = None, False
+    if file is None:
         return
-    file, _joined = _joined, None
     if _logs is not None:
         _logs.stop()
         _logs = None

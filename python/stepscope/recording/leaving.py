@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
+from stepscope import _capture
+
 # For a main thread that runs no Python, and so no handlers, training is not held up for longer.
 _MOST_WAIT_S = 1.0
 
@@ -155,7 +157,9 @@ class Leaving:
                 self._save("SIGTERM")
             before(number, frame)
             return
-        if not self._is_child():
+        if self._is_child():
+            _capture.stop()  # of a worker that is ended so: all that a pool's `with` does
+        else:
             self._finish("SIGTERM", 0)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)

@@ -90,15 +90,17 @@ def lines_so_far() -> list[FunctionLines]:
     return [] if lines is None else list(lines.all_lines())
 
 
-def write_measured_lines(rank: RankFolder, since: Sequence[FunctionLines]) -> None:
-    """What was measured since, where anything was; a full disk harms nobody."""
+def write_measured_lines(rank: RankFolder, since: Sequence[FunctionLines]) -> list[str]:
+    """The files of what was measured since, where anything was; a full disk harms nobody."""
     lines = sys.modules.get("stepscope.recording.lines")
+    written: list[str] = []
     if lines is not None:
         with contextlib.suppress(OSError):
-            write_lines(rank, lines.measured_lines(since))
+            write_lines(rank, lines.measured_lines(since), written)
+    return written
 
 
-def write_lines(rank: RankFolder, measured: Iterable[FunctionLines]) -> None:
+def write_lines(rank: RankFolder, measured: Iterable[FunctionLines], written: list[str]) -> None:
     """`lines-NAME.json` for each function; two of one name get a number."""
     taken: set[str] = set()
     for function in measured:
@@ -109,6 +111,7 @@ def write_lines(rank: RankFolder, measured: Iterable[FunctionLines]) -> None:
             name = f"{base}-{number}"
         taken.add(name)
         rank.write_json(f"lines-{name}.json", function.as_json())
+        written.append(f"lines-{name}.json")
 
 
 def report_text(measured: Iterable[FunctionLines]) -> str:

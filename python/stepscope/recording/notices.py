@@ -31,6 +31,7 @@ class Notices:
         self._rank = rank
         self._tell = tell  # the user, by other means than Python's warnings
         self._facts = {**facts, "windows": [], "warnings": []}
+        self._told: set[str] = set()
         self._write()
 
     def warn(self, text: str) -> None:
@@ -41,9 +42,13 @@ class Notices:
         if self._tell is not None:
             self._tell(text)
             return
-        # Where warnings are errors this one is not: it must not stop a training.
-        with contextlib.suppress(RecordingWarning):
-            warnings.warn(text, RecordingWarning, stacklevel=_frames_of_this_package())
+        warn_in_python(text)
+
+    def warn_once(self, key: str, text: str) -> None:
+        """Likewise, of what may happen in every step."""
+        if key not in self._told:
+            self._told.add(key)
+            self.warn(text)
 
     def add_window(self, facts: dict[str, Any]) -> None:
         """A window was closed."""
@@ -65,6 +70,20 @@ class Notices:
         # A full disk: the recorder's own file tells of it.
         with contextlib.suppress(OSError):
             self._rank.write_json("rank.json", self._facts)
+
+
+def shown(error: BaseException) -> str:
+    """Its text; an error may fail in that, too."""
+    try:
+        return str(error)
+    except Exception:
+        return "(an error that cannot be shown)"
+
+
+def warn_in_python(text: str) -> None:
+    """Where warnings are errors this one is not: it must not stop a training."""
+    with contextlib.suppress(RecordingWarning):
+        warnings.warn(text, RecordingWarning, stacklevel=_frames_of_this_package())
 
 
 def _frames_of_this_package() -> int:

@@ -28,7 +28,7 @@ from stepscope.recording.loading.watching import LoaderList, WatchRequest, as_th
 from stepscope.recording.logs import listen_to_logs
 from stepscope.recording.memory_figures import count_memory, write_memory
 from stepscope.recording.model_summary import summary_of
-from stepscope.recording.notices import Notices
+from stepscope.recording.notices import Notices, shown, warn_in_python
 from stepscope.recording.oom import OomWatch, watch_for_oom
 from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import Position, Schedule
@@ -72,7 +72,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         max_seconds: a window ends early when it has been open for longer.
         config: a file of settings (`stepscope config` prints one): what is not given here is as the
             file says. Or a dictionary with settings of the training, kept in run.json.
-        tags: words to find the run by.
+        tags: words to find the run by; a text is one.
         run_id: what restarts share; told by the script when left out.
         first_step: the number of the first step, after a restart from a checkpoint.
         first_epoch: the same for epochs.
@@ -102,10 +102,10 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         logs: bool | int | str = True,
         system: bool | float = True,
         rank0_only: bool = False,
-        max_bytes: int = 1 << 30,
+        max_bytes: float = 1 << 30,
         max_seconds: float = 600,
         config: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-        tags: Collection[str] = (),
+        tags: str | Collection[str] = (),
         run_id: str | None = None,
         first_step: int = 0,
         first_epoch: int = 0,
@@ -120,15 +120,15 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             ranges=checked.yes_or_no("ranges", ranges),
             log_level=checked.log_level(logs),
             system_hz=samples_a_second(system),
-            rank0_only=rank0_only,
-            max_bytes=int(checked.positive("max_bytes", max_bytes)),
+            rank0_only=checked.yes_or_no("rank0_only", rank0_only),
+            max_bytes=checked.positive("max_bytes", max_bytes),
             max_seconds=checked.positive("max_seconds", max_seconds),
             config=checked.settings_of_training(config),
-            tags=tuple(tags),
-            run_id=run_id,
+            tags=checked.words("tags", tags),
+            run_id=checked.optional_text("run_id", run_id),
             first_step=checked.counted_from("first_step", first_step),
             first_epoch=checked.counted_from("first_epoch", first_epoch),
-            arguments=arguments,
+            arguments=checked.yes_or_no("arguments", arguments),
         )
         self.steps = 0  # that ended
         self.epochs = 0  # that ended
@@ -262,7 +262,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         phase: str | None = None,
         name: str | None = None,
         samples: Samples | None = None,
-        transforms: Collection[str] = (),
+        transforms: str | Collection[str] = (),
         progress: bool = False,
     ) -> Loader:
         """The same loader; how long the loop waits for each batch is recorded, and why.
@@ -286,7 +286,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if not self._is_running or not self._settings.ranges:
             return batches
         warn_of_a_short_epoch(batches, self._windows, self._notices)
-        request = WatchRequest(phase, name, samples, tuple(transforms), progress)
+        named = checked.words("transforms", transforms)
+        request = WatchRequest(phase, name, samples, named, progress)
         request = as_the_file_says(request, self.plan)
         warn_of_unknown_transforms(batches, request.transforms, self._notices)
         same: Loader = self.loaders.watch(batches, request)
@@ -333,8 +334,9 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if not self._is_running:
             return
         kind = type(error).__name__
-        _capture.log(logging.ERROR, "stepscope", f"{kind}: {error}")
-        self._notices.set(error={"type": kind, "text": str(error)[:2000], "step": self._number})
+        text = shown(error)
+        _capture.log(logging.ERROR, "stepscope", f"{kind}: {text}")
+        self._notices.set(error={"type": kind, "text": text[:2000], "step": self._number})
         if kind == "OutOfMemoryError":
             write_memory(self.rank, "out of memory", self._number)
             if self._oom is not None:
@@ -364,7 +366,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         if self._oom is not None:
             self._oom.forget()
         write_memory(self.rank, "exit", self._number)
-        write_measured_lines(self.rank, self._lines_before)
+        lines = write_measured_lines(self.rank, self._lines_before)
         if self._logs is not None:
             self._logs.stop()
         if self._collector is not None:
@@ -375,11 +377,17 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         _capture.stop()
         if error := _capture.write_error():
             self._notices.warn(f"some of the recording could not be written: {error}")
+        if dropped := _capture.cost()["dropped"]:
+            self._notices.warn(
+                f"{dropped:,} records found no room: ranges, counters or log lines came faster "
+                "than they could be written; put fewer into the innermost loops"
+            )
         self._notices.set(
             finished=f"status {status}" if status else reason,
             steps=self.steps,
             epochs=self.epochs,
             cost=_capture.cost(),
+            **({"lines": lines} if lines else {}),
         )
 
 
@@ -392,11 +400,26 @@ def current() -> profile | None:
     return _current
 
 
+_told: set[str] = set()  # by a process that only joined a recording
+
+
+def warn_once(key: str, text: str) -> None:
+    """Something odd, that may come in every step, was recorded by this process."""
+    if _current is not None:
+        _current._notices.warn_once(key, text)
+    elif key not in _told:
+        _told.add(key)
+        _capture.log(logging.WARNING, "stepscope", text)
+        warn_in_python(text)
+
+
 def _forget_in_child() -> None:
     """A forked child is no training: it records ranges into a file of its own, and nothing else."""
     global _current
     if _current is not None:
         _current._is_running = False
+        if _current._collector is not None:
+            _current._collector.stop()  # or a child that does nothing would leave a file
         _current = None
         stop_handing_on()
 

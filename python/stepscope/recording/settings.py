@@ -30,7 +30,7 @@ class Settings:
     log_level: int | None
     system_hz: float | None
     rank0_only: bool
-    max_bytes: int
+    max_bytes: float
     max_seconds: float
     config: Mapping[str, Any]
     tags: tuple[str, ...]
@@ -57,7 +57,11 @@ def window_trace(trace: Trace) -> TraceOptions | None:
     """What traces hold; None for no traces."""
     if trace is False:
         return None
-    return trace_options([] if trace is None or trace is True else trace)
+    if trace is None or trace is True:
+        return trace_options([])
+    if not isinstance(trace, Collection):
+        raise UsageError(f"trace is True, False or a list such as ['shapes'], not {trace!r}")
+    return trace_options(trace)
 
 
 def log_level(logs: bool | int | str) -> int | None:
@@ -114,6 +118,22 @@ def positive(name: str, value: float) -> float:
     """A limit or a number that makes sense."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
         raise UsageError(f"{name} is a number above 0, not {value!r}")
+    return value
+
+
+def words(name: str, value: str | Collection[str]) -> tuple[str, ...]:
+    """Several, or one."""
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Collection):
+        raise UsageError(f"{name} is a list of texts, not {value!r}")
+    return tuple(value)
+
+
+def optional_text(name: str, value: object) -> str | None:
+    """A text, where one is given."""
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{name} is a text, not {value!r}")
     return value
 
 

@@ -62,10 +62,11 @@ def warn_of_a_short_epoch(batches: object, windows: WindowList, notices: Notices
         return  # nobody knows
     for window in windows:
         if window.schedule.by_epoch and count < window.schedule.steps_needed:
-            notices.warn(
+            text = (
                 f"an epoch has {count} batches, but the {window.kind} window needs "
                 f"{window.schedule.steps_needed} ({window.schedule})"
             )
+            notices.warn_once(text, text)
 
 
 def warn_of_unknown_transforms(

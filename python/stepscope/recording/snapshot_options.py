@@ -47,10 +47,11 @@ def snapshot(
     Args:
         schedule: which steps; those of the other windows when left out.
         stacks: "python" has every call; "modules" only the pass and the modules around, which is
-            the cheapest that tells causes (from torch 2.10 on); "all" has C++ frames too and slows
-            a training two- to threefold; "none" tells no causes.
-        frees: whether stacks are taken where memory is given back too; it doubles their cost, and
-            most of what is given back goes when a function returns.
+            the cheapest that tells causes (from torch 2.10 on); "all" has C++ frames too and
+            costs one and a half times to nearly three times what "python" does; "none" tells no
+            causes.
+        frees: whether stacks are taken where memory is given back too; the window costs up to half
+            as much again, and most of what is given back goes when a function returns.
         max_entries: allocations and frees that are kept; older ones are overwritten.
         rank0_only: on rank 0 alone.
         on_oom: also a snapshot whenever memory runs out.

@@ -48,7 +48,7 @@ class Window(Protocol):
 class Limits:
     """When an open window ends early."""
 
-    def __init__(self, max_bytes: int, max_seconds: float) -> None:
+    def __init__(self, max_bytes: float, max_seconds: float) -> None:
         self.max_bytes = max_bytes
         self.max_seconds = max_seconds
         self.begin()

@@ -60,9 +60,30 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 
 struct Line {
   Nanos time;
+  std::int64_t step;  // -1: before the first
   const LogEntry* entry;
   const trace::ProcessRecord* by;
 };
+
+// A process that the training started knows no steps, or only the one it was forked in: its rank's
+// recording does. Null: there is none.
+const WindowView* steps_for(const RunView& view, const WindowView& recording) {
+  if (!recording.trace->header().process_record->is_worker) return nullptr;
+  const auto found = std::ranges::find_if(view.recordings, [&](const WindowView& other) {
+    return other.rank == recording.rank && other.has_steps && !other.steps.empty() &&
+           !other.trace->header().process_record->is_worker;
+  });
+  return found == view.recordings.end() ? nullptr : &*found;
+}
+
+// As the recorder counts: the one that had not ended yet.
+std::int64_t step_under_way(const WindowView& training, Nanos time) {
+  const std::vector<StepTime>& steps = training.steps;
+  if (time < steps.front().host.start) return -1;
+  const auto next =
+      std::ranges::upper_bound(steps, time, {}, [](const StepTime& step) { return step.host.end; });
+  return next == steps.end() ? steps.back().number + 1 : next->number;
+}
 
 // Of every process of a rank, by time.
 std::map<std::int32_t, std::vector<Line>> lines_by_rank(const RunView& view) {
@@ -73,16 +94,23 @@ std::map<std::int32_t, std::vector<Line>> lines_by_rank(const RunView& view) {
     const Nanos shift = trace.clock().zero_unix_ns() - zero;
     std::vector<Line>& lines = ranks[recording.rank];
     const trace::ProcessRecord& record = *trace.header().process_record;
+    const WindowView* const training = steps_for(view, recording);
     for (const LogEntry& entry : record.log) {
-      if (recording.counts_at(entry.time)) lines.push_back({entry.time + shift, &entry, &record});
+      if (!recording.counts_at(entry.time)) continue;
+      const Nanos time = entry.time + shift;
+      const std::int64_t step =
+          training == nullptr
+              ? entry.step
+              : step_under_way(*training, time + zero - training->trace->clock().zero_unix_ns());
+      lines.push_back({time, step, &entry, &record});
     }
   }
   for (auto& [rank, lines] : ranks) std::ranges::stable_sort(lines, {}, &Line::time);
   return ranks;
 }
 
-base::Cell step_cell(const LogEntry& entry) {
-  return entry.step < 0 ? base::Cell(base::Null{}) : base::Cell(entry.step);
+base::Cell step_cell(const Line& line) {
+  return line.step < 0 ? base::Cell(base::Null{}) : base::Cell(line.step);
 }
 
 void add_levels(base::Table& table, std::int32_t rank, const std::vector<Line>& lines) {
@@ -97,8 +125,8 @@ void add_levels(base::Table& table, std::int32_t rank, const std::vector<Line>& 
     level.last = &line;
   }
   for (const auto& [number, level] : levels) {
-    table.add({rank, trace::level_name(number), level.count, step_cell(*level.first->entry),
-               step_cell(*level.last->entry), level.first->time});
+    table.add({rank, trace::level_name(number), level.count, step_cell(*level.first),
+               step_cell(*level.last), level.first->time});
   }
 }
 
@@ -118,7 +146,7 @@ std::size_t add_lines(base::Table& table, std::int32_t rank, const std::vector<L
     const std::string_view text = entry.text;
     const std::size_t first = std::min(text.find('\n'), text.size());
     table.add(
-        {rank, step_cell(entry), line.time, trace::level_name(entry.level), entry.logger,
+        {rank, step_cell(line), line.time, trace::level_name(entry.level), entry.logger,
          text.substr(0, first), line.by->pid, entry.thread,
          first == text.size() ? base::Cell(base::Null{}) : base::Cell(text.substr(first + 1))});
   }

@@ -44,6 +44,17 @@ std::optional<T> number_of(const Json& object, const char* name) {
   return value == nullptr ? std::nullopt : number_of<T>(*value);
 }
 
+// The texts of a list; whatever else is in it is none of ours.
+std::vector<std::string> texts_of(const Json& object, const char* name) {
+  std::vector<std::string> found;
+  const Json* const list = member(object, name);
+  if (list == nullptr || !list->is_array()) return found;
+  for (const Json& entry : *list) {
+    if (entry.is_string()) found.push_back(entry.get<std::string>());
+  }
+  return found;
+}
+
 // The objects of a list; whatever else is in it is no entry of ours.
 std::vector<const Json*> objects_of(const Json& object, const char* name) {
   std::vector<const Json*> found;
@@ -62,15 +73,10 @@ trace::RecordedWindow window_of(const Json& entry) {
       .steps = number_of<std::uint64_t>(entry, "steps").value_or(0),
       .closed = text_of(entry, "closed"),
       .whole = std::nullopt,
-      .files = {},
+      .files = texts_of(entry, "files"),
       .cost = {}};
   if (const Json* const whole = member(entry, "whole"); whole != nullptr && whole->is_boolean()) {
     window.whole = whole->get<bool>();
-  }
-  if (const Json* const files = member(entry, "files"); files != nullptr && files->is_array()) {
-    for (const Json& file : *files) {
-      if (file.is_string()) window.files.push_back(file.get<std::string>());
-    }
   }
   if (const Json* const cost = member(entry, "cost_ns"); cost != nullptr && cost->is_object()) {
     for (const auto& [what, value] : cost->items()) {
@@ -120,6 +126,7 @@ base::Result<trace::RankRecord> parse(std::string_view text) {
     record.warnings.push_back({.text = text_of(*entry, "text"),
                                .unix_ns = number_of<std::int64_t>(*entry, "time_ns").value_or(0)});
   }
+  record.lines = texts_of(file, "lines");
   if (const Json* const error = member(file, "error"); error != nullptr && error->is_object()) {
     record.error =
         trace::RecordedError{.type = text_of(*error, "type"),

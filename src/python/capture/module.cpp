@@ -12,13 +12,16 @@
 #include <string_view>
 #include <vector>
 
+#include "python/capture/names.h"
 #include "python/capture/thread_name.h"
 
 namespace {
 
+using stepscope::id_of;
+using stepscope::written_form;
+
 // What this module knows of others; all null until they are there.
 struct Hooks {
-  PyObject* name_ids = nullptr;      // from text to number
   PyObject* asyncio_name = nullptr;  // the text "asyncio": made once, not per range
   PyObject* running_loop = nullptr;  // asyncio's; null until somebody imported it
   PyObject* current_task = nullptr;
@@ -26,47 +29,6 @@ struct Hooks {
   PyObject* enter = nullptr;     // of torch's record_function and NVTX, while somebody listens
 };
 Hooks hooks;
-
-// What can be written of a text: a name of a file that is no UTF-8 (a lone surrogate), and a NUL,
-// are shown as Python shows them. A recorded program must not fail for what it logs. False with an
-// exception set: no memory.
-bool written_form(PyObject* text, std::string& form) {
-  PyObject* const bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
-  if (bytes == nullptr) return false;
-  form.clear();
-  for (const char letter : std::string_view(PyBytes_AS_STRING(bytes),
-                                            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)))) {
-    if (letter == 0) {
-      form += "\\x00";
-    } else {
-      form += letter;
-    }
-  }
-  Py_DECREF(bytes);
-  return true;
-}
-
-// The number of a name, from a dictionary: text that Python interned finds it by identity. 0 with
-// an exception set: not a text.
-std::uint32_t id_of(PyObject* name, const char* what) {
-  if (!PyUnicode_Check(name)) {
-    PyErr_Format(PyExc_TypeError, "the name of %s is a text, not %.80s", what,
-                 Py_TYPE(name)->tp_name);
-    return 0;
-  }
-  PyObject* const known = PyDict_GetItemWithError(hooks.name_ids, name);
-  if (known != nullptr) return static_cast<std::uint32_t>(PyLong_AsUnsignedLong(known));
-  std::string text;
-  if (PyErr_Occurred() != nullptr || !written_form(name, text)) return 0;
-  const std::uint32_t id = stepscope_name(text.c_str());
-  PyObject* const number = PyLong_FromUnsignedLong(id);
-  if (number == nullptr || PyDict_SetItem(hooks.name_ids, name, number) != 0) {
-    Py_XDECREF(number);
-    return 0;
-  }
-  Py_DECREF(number);
-  return id;
-}
 
 // asyncio's two questions, once somebody has imported it: looking costs a dictionary's lookup.
 bool has_asyncio() {
@@ -119,12 +81,19 @@ PyObject* range_of(PyTypeObject* type, PyObject* name) {
   if (!PyUnicode_Check(name) && (is_method || PyCallable_Check(name) != 0)) {
     return PyObject_CallFunctionObjArgs(hooks.decorate, name, Py_None, nullptr);
   }
-  const std::uint32_t id = id_of(name, "a range");
-  if (id == 0) return nullptr;
-  auto* const self = reinterpret_cast<Range*>(type->tp_alloc(type, 0));
-  if (self == nullptr) return nullptr;
-  Py_INCREF(name);
-  self->name = name;
+  if (!PyUnicode_Check(name) && Py_TYPE(name)->tp_descr_get != nullptr) {
+    PyErr_Format(PyExc_TypeError, "a range stands above a function: below %.80s, not above it",
+                 Py_TYPE(name)->tp_name);
+    return nullptr;
+  }
+  PyObject* const text = stepscope::text_of(name, "a range");
+  const std::uint32_t id = text == nullptr ? 0 : id_of(text);
+  auto* const self = id == 0 ? nullptr : reinterpret_cast<Range*>(type->tp_alloc(type, 0));
+  if (self == nullptr) {
+    Py_XDECREF(text);
+    return nullptr;
+  }
+  self->name = text;
   self->id = id;
   return reinterpret_cast<PyObject*>(self);
 }
@@ -307,27 +276,39 @@ PyObject* begin_step(PyObject* /*module*/, PyObject* number) {
   Py_RETURN_NONE;
 }
 
-PyObject* instant(PyObject* /*module*/, PyObject* name) {
-  const std::uint32_t id = id_of(name, "an instant");
+// The number of what was given as the name of WHAT; 0 with an exception set: no memory.
+std::uint32_t id_of_given(PyObject* name, const char* what) {
+  PyObject* const text = stepscope::text_of(name, what);
+  if (text == nullptr) return 0;
+  const std::uint32_t id = id_of(text);
+  Py_DECREF(text);
+  return id;
+}
+
+PyObject* instant(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count,
+                  PyObject* keywords) {
+  PyObject* taken[1] = {};
+  if (!stepscope::take_arguments("instant", {"name"}, args, count, keywords, taken)) return nullptr;
+  const std::uint32_t id = id_of_given(taken[0], "an instant");
   if (id == 0) return nullptr;
   if (stepscope_is_recording() != 0) stepscope_instant_on(id, current_lane());
   Py_RETURN_NONE;
 }
 
-PyObject* counter(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
-  if (count != 2) {
-    PyErr_SetString(PyExc_TypeError, "counter takes a name and a number");
+PyObject* counter(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count,
+                  PyObject* keywords) {
+  PyObject* taken[2] = {};
+  if (!stepscope::take_arguments("counter", {"name", "value"}, args, count, keywords, taken)) {
     return nullptr;
   }
-  const std::uint32_t id = id_of(args[0], "a counter");
+  const std::uint32_t id = id_of_given(taken[0], "a counter");
   if (id == 0) return nullptr;
-  const double value = PyFloat_AsDouble(args[1]);
+  const double value = PyFloat_AsDouble(taken[1]);
   if (value == -1 && PyErr_Occurred() != nullptr) {  // found out in the middle of a training
     PyErr_Clear();
-    if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "stepscope: no number for the counter %R: %.80R",
-                         args[0], args[1]) != 0) {
-      PyErr_Clear();  // where warnings are errors this one is not
-    }
+    const std::string key = "counter " + std::to_string(id);
+    stepscope::warn(key.c_str(), PyUnicode_FromFormat("no number for the counter %.80S: %.80R",
+                                                      taken[0], taken[1]));
     Py_RETURN_NONE;
   }
   stepscope_counter(id, value);
@@ -424,6 +405,11 @@ PyObject* set_decorate(PyObject* /*module*/, PyObject* decorate) {
   Py_RETURN_NONE;
 }
 
+PyObject* set_warn(PyObject* /*module*/, PyObject* warn) {
+  Py_XSETREF(stepscope::names.warn, Py_NewRef(warn));
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, "start(folder, file, about)"},
     {"stop", stop, METH_NOARGS, nullptr},
@@ -435,9 +421,11 @@ PyMethodDef methods[] = {
     {"cost", cost, METH_NOARGS, nullptr},
     {"step", step, METH_O, nullptr},
     {"begin_step", begin_step, METH_O, nullptr},
-    {"instant", instant, METH_O,
+    {"instant", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(instant)),
+     METH_FASTCALL | METH_KEYWORDS,
      "instant(name)\n--\n\nA moment with a name: \"checkpoint written\"."},
-    {"counter", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(counter)), METH_FASTCALL,
+    {"counter", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(counter)),
+     METH_FASTCALL | METH_KEYWORDS,
      "counter(name, value)\n--\n\nA number over time, such as the loss; drawn as a curve."},
     {"log", log, METH_VARARGS, "log(level, logger, text)"},
     {"opened_files", opened_files, METH_NOARGS,
@@ -449,6 +437,7 @@ PyMethodDef methods[] = {
     {"system_state", system_state, METH_NOARGS, nullptr},
     {"set_hook", set_hook, METH_O, "set_hook(enter): another tool's range; gives what ends it"},
     {"set_decorate", set_decorate, METH_O, nullptr},
+    {"set_warn", set_warn, METH_O, "set_warn(warn): warn(key, text) tells the user"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
@@ -465,10 +454,10 @@ PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
 
 // NOLINTNEXTLINE(readability-identifier-naming, bugprone-reserved-identifier): Python's name for it
 PyMODINIT_FUNC PyInit__capture() {
-  hooks.name_ids = PyDict_New();
+  stepscope::names.ids = PyDict_New();
   hooks.asyncio_name = PyUnicode_InternFromString("asyncio");
   PyObject* const module = PyModule_Create(&module_definition);
-  if (module == nullptr || hooks.name_ids == nullptr || hooks.asyncio_name == nullptr) {
+  if (module == nullptr || stepscope::names.ids == nullptr || hooks.asyncio_name == nullptr) {
     return nullptr;
   }
   PyObject* const range = PyType_FromSpec(&range_spec);

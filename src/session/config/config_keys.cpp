@@ -108,13 +108,13 @@ constexpr std::array kKeys = std::to_array<ConfigKey>({
     {.path = "snapshot.stacks",
      .kind = kChoice,
      .about = "who asked for memory: python has every call, modules only the pass and the modules "
-              "around and is the cheapest that tells causes, all has C++ too and slows a training "
-              "two- to threefold, none tells no causes",
+              "around and is the cheapest that tells causes, all has C++ too and costs one and a "
+              "half times to nearly three times what python does, none tells no causes",
      .fallback = "python",
      .choices = kStacks},
     {.path = "snapshot.frees",
      .kind = kSwitch,
-     .about = "stacks where memory is given back, too; it doubles their cost",
+     .about = "stacks where memory is given back, too; the window costs up to half as much again",
      .fallback = "false"},
     {.path = "snapshot.max_entries",
      .kind = kCount,
