@@ -38,6 +38,9 @@ def test_the_page(training_python: str, tmp_path: Path) -> None:
         ("training", 40),
         ("validation", 8),
     ]
+    (model,) = stepscope.open(run).model()["summary"].rows()
+    assert model["model"] == "GPT2LMHeadModel"
+    assert model["parameters"] > 20_000
     phases = {row["phase"]: row for row in stepscope.open(run).throughput()["phases"].rows()}
     # The loader is a batch of 4 ahead of the steps: what counts is where a batch is used.
     assert phases["training"]["samples"] == 8 * phases["training"]["measured"]

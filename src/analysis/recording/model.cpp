@@ -125,8 +125,9 @@ Answer run(const RunView& view, const Options& options) {
             : "No summary of a model was recorded: call prof.summarize(model, batch) once.");
   } else if (!passed) {
     answer.remarks.emplace_back(
-        "No batch was given to prof.summarize(model, batch), so shapes and multiplications are not "
-        "known.");
+        "No batch was passed through the model, so shapes and multiplications are not known: "
+        "prof.summarize(model, batch) does, and Lightning's callback where the module has an "
+        "example_input_array.");
   }
   answer.tables.push_back(std::move(summary));
   answer.tables.push_back(std::move(layers));
