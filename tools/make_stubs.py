@@ -23,6 +23,7 @@ STUB = ROOT / "python/stepscope/analyses.pyi"
 
 TYPES = {
     "count": "int",
+    "number": "float | str",
     "duration": "Duration",
     "share": "float | str",
     "size": "int | str",

@@ -110,7 +110,7 @@ class Analyses:
         Args:
             ranks: these ranks only; all when left out.
             steps: these steps only, by number.
-            points: stretches of time in the curve of each phase. Default 100.
+            points: stretches of time in the curve of each phase. 0: no curve. Default 100.
 
         Returns:
             Tables:
@@ -190,23 +190,23 @@ class Analyses:
             machines: one machine over the whole run.
             gpus: one GPU of the job over the whole run.
             processes: the processes of one rank over the whole run.
+            traffic: one disk or network interface.
+            missing: something that could not be seen, the first first.
+            cores: one processor of a machine.
             steps: one step of one rank, by the samples within it.
             load: how busy a device was, over time.
             memory: how much memory was in use, over time.
-            traffic: one disk or network interface.
-            cores: one processor of a machine.
-            missing: something that could not be seen, the first first.
 
         Example:
             >>> list(run.system().tables)
-            ['machines', 'gpus', 'processes', 'steps', 'load', 'memory', 'traffic', 'cores', 'missing']
+            ['machines', 'gpus', 'processes', 'traffic', 'missing', 'cores', 'steps', 'load', 'memory']
         """
     def energy(
         self,
         *,
         ranks: Numbers = None,
         steps: Numbers = None,
-        grams_per_kwh: int | None = None,
+        grams_per_kwh: float | str | None = None,
         samples_per_step: int | None = None,
         top: int | None = None,
         points: int | None = None,

@@ -21,6 +21,7 @@ struct RunView;
 
 enum class ParameterType : std::uint8_t {
   kCount,     // a whole number, 0 or more
+  kNumber,    // 0 or more, with decimals: "380.5"
   kDuration,  // "30us", "1.5ms", "200" (ns)
   kShare,     // 0 to 1, or "20%"
   kText,
@@ -48,6 +49,7 @@ class Options {
     const auto found = whole_.find(std::string(name));
     return found == whole_.end() ? std::nullopt : std::optional(found->second);
   }
+  double number(std::string_view name) const { return real_.at(std::string(name)); }
   double share(std::string_view name) const { return real_.at(std::string(name)); }
   std::string_view text(std::string_view name) const { return text_.at(std::string(name)); }
   bool on(std::string_view name) const { return whole_.at(std::string(name)) != 0; }

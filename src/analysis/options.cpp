@@ -39,6 +39,11 @@ std::optional<std::int64_t> duration_from(std::string_view text) {
   return static_cast<std::int64_t>(std::llround(*number * factor));
 }
 
+std::optional<double> number_from(std::string_view text) {
+  const auto number = leading_number(text);
+  return text.empty() ? number : std::nullopt;
+}
+
 std::optional<double> share_from(std::string_view text) {
   auto number = leading_number(text);
   if (!number) return std::nullopt;
@@ -54,6 +59,8 @@ std::string expected(const Parameter& parameter) {
   switch (parameter.type) {
     case ParameterType::kCount:
       return "a whole number, 0 or more";
+    case ParameterType::kNumber:
+      return "a number, 0 or more, such as 380.5";
     case ParameterType::kDuration:
       return "a length of time such as 30us, 1.5ms or 2s";
     case ParameterType::kShare:
@@ -91,6 +98,10 @@ base::Result<Options> parse_options(std::span<const Parameter> parameters,
       case ParameterType::kCount:
         whole = count_from(value);
         good = whole.has_value();
+        break;
+      case ParameterType::kNumber:
+        real = number_from(value);
+        good = real.has_value();
         break;
       case ParameterType::kDuration:
         whole = duration_from(value);

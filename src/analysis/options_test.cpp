@@ -10,6 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kChoices = {"steps", "work"};
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20"},
+    {"rate", ParameterType::kNumber, "0"},
     {"gap", ParameterType::kDuration, "30us"},
     {"limit", ParameterType::kShare, "20%"},
     {"within", ParameterType::kChoice, "steps", "", kChoices},
@@ -34,6 +35,18 @@ TEST(Options, ReadSizes) {
   const auto options = parse_options(kParameters, {{"room", "80GiB"}});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->size("room"), base::Bytes{80} << 30);
+}
+
+TEST(Options, ReadNumbersWithDecimals) {
+  struct Case {
+    const char* text;
+    double number;
+  };
+  for (const Case& c : {Case{"0", 0}, {"380", 380}, {"380.5", 380.5}, {"1e-07", 1e-7}}) {
+    const auto options = parse_options(kParameters, {{"rate", c.text}});
+    ASSERT_TRUE(options) << c.text;
+    EXPECT_DOUBLE_EQ(options->number("rate"), c.number) << c.text;
+  }
 }
 
 TEST(Options, ReadLengthsOfTimeInEveryUnit) {
@@ -65,6 +78,12 @@ TEST(Options, SayWhatAValueShouldHaveBeen) {
            Case{"top", "-1", "top: '-1' is not a whole number, 0 or more"},
            {"top", "1.5", "top: '1.5' is not a whole number, 0 or more"},
            {"top", "", "top: '' is not a whole number, 0 or more"},
+           {"rate", "abc", "rate: 'abc' is not a number, 0 or more, such as 380.5"},
+           {"rate", "nan", "rate: 'nan' is not a number, 0 or more, such as 380.5"},
+           {"rate", "inf", "rate: 'inf' is not a number, 0 or more, such as 380.5"},
+           {"rate", "-1.5", "rate: '-1.5' is not a number, 0 or more, such as 380.5"},
+           {"rate", "380,5", "rate: '380,5' is not a number, 0 or more, such as 380.5"},
+           {"rate", "", "rate: '' is not a number, 0 or more, such as 380.5"},
            {"gap", "3 weeks", "gap: '3 weeks' is not a length of time such as 30us, 1.5ms or 2s"},
            {"gap", "nan", "gap: 'nan' is not a length of time such as 30us, 1.5ms or 2s"},
            {"gap", "1e300s", "gap: '1e300s' is not a length of time such as 30us, 1.5ms or 2s"},

@@ -25,8 +25,10 @@ void ProgramWatch::begin(double hz) {
   std::filesystem::create_directories(rank, error);
   const std::string number = std::to_string(launcher_.rank);
   const std::string size = std::to_string(launcher_.world_size);
-  const std::array<const char*, 4> about = {"rank", number.c_str(), "world_size", size.c_str()};
-  is_running_ = stepscope_start_as(rank.c_str(), "events.scope", about.data(), 2) == 0;
+  const std::array<const char*, 6> about = {"rank",       number.c_str(), "world_size",
+                                            size.c_str(), "recorded_by",  "command"};
+  is_running_ =
+      stepscope_start_as(rank.c_str(), "events.scope", about.data(), about.size() / 2) == 0;
   stepscope_begin(stepscope_name(kRange));
   // One process of a node is enough.
   if (hz <= 0 || launcher_.local_rank != 0) return;

@@ -29,6 +29,9 @@ constexpr std::array kOptions = std::to_array<Option>({
     kStepsOption,
     kPeaksOption,
     kThresholdsOption,
+    {.name = "grams-per-kwh",
+     .value = "NUMBER",
+     .help = "CO2 of the electricity, such as 380.5, to tell that of the run"},
     kWidthOption,
     {.name = "glossary", .help = "explain the words of the report, and read nothing"},
 });
@@ -48,6 +51,7 @@ base::Result<Request> request_from(const Context& context) {
   SCOPE_TRY(request.selection, selection_from(arguments));
   SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
   request.asked.paths = typed_paths(arguments);
+  SCOPE_TRY(request.asked.settings, settings_from(arguments, {"grams-per-kwh"}));
   request.asked.everything = arguments.has("json") || arguments.has("csv");
   return request;
 }

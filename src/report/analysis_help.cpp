@@ -34,6 +34,8 @@ std::string parameter_name(ParameterType type) {
   switch (type) {
     case ParameterType::kCount:
       return "count";
+    case ParameterType::kNumber:
+      return "number";
     case ParameterType::kDuration:
       return "duration";
     case ParameterType::kShare:
@@ -156,6 +158,8 @@ std::string_view value_name(ParameterType type) {
   switch (type) {
     case ParameterType::kCount:
       return "N";
+    case ParameterType::kNumber:
+      return "NUMBER";
     case ParameterType::kDuration:
       return "TIME";
     case ParameterType::kShare:

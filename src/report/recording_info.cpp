@@ -95,7 +95,7 @@ std::string ranges_text(const RecordingInfo& sum) {
 
 std::string recorded_steps_text(const StepInfo& steps, std::size_t trainers) {
   if (steps.count == 0 || steps.source == trace::StepSource::kWhole) {
-    return "none: step() was never called";
+    return "none were marked";
   }
   std::string text = count_text(steps.count);
   if (trainers > 1) text += " on all ranks";

@@ -299,8 +299,8 @@ constexpr std::array kSections = std::to_array<Section>({
      .parts = kDataParts,
      .next = "loader"},
     {.title = "Model",
-     .about = "As prof.summarize(model, batch) counted it; a layer's sums are with the layers "
-              "inside it. A mult-add is two floating-point operations.",
+     .about = "As it was counted when it was recorded; a layer's sums are with the layers inside "
+              "it. A mult-add is two floating-point operations.",
      .parts = kModelParts,
      .next = "model"},
     {.title = "Time by range",

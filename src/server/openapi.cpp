@@ -159,6 +159,8 @@ std::string_view pattern_of(ParameterType type) {
   switch (type) {
     case ParameterType::kCount:
       return "^[0-9]{1,9}$";
+    case ParameterType::kNumber:
+      return "^[0-9]{1,9}(\\.[0-9]{1,6})?$";
     case ParameterType::kDuration:
       return "^[0-9]{1,6}(\\.[0-9]{1,3})?(ns|us|ms|s)$";
     case ParameterType::kShare:

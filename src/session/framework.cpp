@@ -31,7 +31,8 @@ Framework framework_of(const trace::Trace& trace) {
   return found;
 }
 
-// Who began a recording of ours: "profile", "run", "lightning", …; empty: somebody else, or one of
+// Who began a recording of ours: "profile", "run", "command" (by `stepscope run`, from within the
+// program and from outside), "lightning", …; empty: somebody else, or one of
 // before it was noted.
 std::string recorder_name(const Recording& recording) {
   for (const trace::RankTraces& rank : recording.run.ranks) {
@@ -65,7 +66,7 @@ Framework framework_of(const Recording& recording) {
 
 advice::Recorder recorder_of(const Recording& recording) {
   const std::string who = recorder_name(recording);
-  if (who == "run") return advice::Recorder::kRunCommand;
+  if (who == "run" || who == "command") return advice::Recorder::kRunCommand;
   if (who == "profile" || (who.empty() && !recording.rank_records.empty())) {
     return advice::Recorder::kProfile;
   }

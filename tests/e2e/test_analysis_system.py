@@ -196,7 +196,7 @@ def test_energy(program: Program, run: Path) -> None:
     recording, machine = parts(run)
     shift = recording.start_ns - machine.start_ns
     said = tables(
-        program, "energy", "--grams-per-kwh", "400", "--samples-per-step", "8", "--top", "0", run
+        program, "energy", "--grams-per-kwh", "380.5", "--samples-per-step", "8", "--top", "0", run
     )
     sources = {
         ("GPU", "0"): found(machine, "gpu.energy"),
@@ -218,7 +218,7 @@ def test_energy(program: Program, run: Path) -> None:
     everything = {row["of"]: row for row in said["run"]}
     assert everything["all"]["joules"] == pytest.approx(sum(total.values()), abs=5e-6)
     assert everything["all"]["co2_grams"] == pytest.approx(
-        sum(total.values()) / 3.6e6 * 400, rel=1e-4
+        sum(total.values()) / 3.6e6 * 380.5, rel=1e-4
     )
 
     def used(kind: str, device: str, start: int, end: int) -> float:

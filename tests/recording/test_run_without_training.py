@@ -81,6 +81,32 @@ def test_the_machine_beside_a_program_that_is_not_python(runner: Runner, tmp_pat
     assert about["command"] == ["sh", "-c", source]
 
 
+def test_words_are_of_a_program_and_not_of_a_training(runner: Runner, tmp_path: Path) -> None:
+    """Whoever runs one is not told what to call in a training loop."""
+    done = runner.run("--out", "run", "--", "sh", "-c", "head -c 30000000 /dev/zero | wc -c")
+    assert done.returncode == 0, done.stderr
+    run = stepscope.open(tmp_path / "run")
+    processes = {row["processes"]: row for row in run.system()["processes"].rows()}
+    assert "stepscope run" in processes
+    assert set(processes) <= {"stepscope run", "the program"}
+    answers = [run.time(), run.throughput(), run.loader(), run.model()]
+    texts = [text for answer in answers for text in answer.remarks]
+    assert len(texts) == 4
+    for text in [*texts, done.stderr.decode()]:
+        assert "No training was seen in this program" in text
+        assert "step()" not in text
+        assert "prof." not in text
+
+
+def test_what_a_program_read_counts_once(runner: Runner, tmp_path: Path) -> None:
+    """Also when the command has waited for it."""
+    source = "sleep 0.5; head -c 30000000 /dev/zero > /dev/null; sleep 0.5"
+    done = runner.run("-q", "--out", "run", "--", "sh", "-c", source)
+    assert done.returncode == 0, done.stderr
+    rows = list(stepscope.open(tmp_path / "run").system()["processes"].rows())
+    assert 30e6 < sum(row["read_bytes"] for row in rows) < 33e6, rows
+
+
 def test_system_can_be_switched_off(runner: Runner, tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text("system: {enabled: false}\narguments: false\n")
     done = runner.run("-q", "--config", "s.yaml", "--out", "run", "--", "sh", "-c", "exit 3")

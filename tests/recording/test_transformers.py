@@ -33,12 +33,14 @@ def test_the_page(training_python: str, tmp_path: Path) -> None:
     assert [(w["first_step"], w["steps"]) for w in facts["windows"]] == [(5, 3)]
     found = ranges_of(rank_folder(run) / "events.scope")
     assert found["validation"] == 2
-    loaders = stepscope.open(run).loader()["loaders"].rows()  # each evaluation makes one
+    loaders = stepscope.open(run).loader()["loaders"].rows()  # each evaluation makes one anew
     assert [(row["phase"], row["batches"]) for row in loaders] == [
         ("training", 40),
-        ("validation", 4),
-        ("validation", 4),
+        ("validation", 8),
     ]
+    (model,) = stepscope.open(run).model()["summary"].rows()
+    assert model["model"] == "GPT2LMHeadModel"
+    assert model["parameters"] > 20_000
     phases = {row["phase"]: row for row in stepscope.open(run).throughput()["phases"].rows()}
     # The loader is a batch of 4 ahead of the steps: what counts is where a batch is used.
     assert phases["training"]["samples"] == 8 * phases["training"]["measured"]
@@ -93,6 +95,5 @@ def test_without_the_callback(program: Program, training_python: str, tmp_path: 
     loaders = stepscope.open(tmp_path / "run").loader()["loaders"].rows()
     assert [(row["phase"], row["batches"]) for row in loaders] == [
         ("training", 40),
-        ("validation", 4),
-        ("validation", 4),
+        ("validation", 8),
     ]

@@ -51,6 +51,22 @@ it('the system page shows load, memory, power and energy over time', async () =>
   );
 });
 
+it('a number with decimals can be asked for, and a wrong one says what it should have been', async () => {
+  const field = '.settings input#set-grams-per-kwh';
+  await at.go('#/ask/energy');
+  await at.page.fill(field, '380.5');
+  await at.page.press(field, 'Enter');
+  const [run] = analysed(join(folder, 'run'), 'energy', 'run', '--grams-per-kwh', '380.5');
+  expect(Number(run!.co2_grams)).toBeCloseTo((Number(run!.joules) / 3.6e6) * 380.5);
+  await at.page.waitForSelector(
+    `section[aria-label="run"] td:has-text("${numberText(Number(run!.co2_grams))}")`,
+  );
+  await at.page.fill(field, 'abc');
+  await at.page.press(field, 'Enter');
+  await at.page.waitForSelector('main :has-text("\'abc\' is not a number, 0 or more")');
+  expect(at.troubles.splice(0).some((text) => text.startsWith('400 '))).toBe(true);
+});
+
 it('the overview of a run that was not traced has what was sampled, and no word of a trace', async () => {
   await at.go('#/');
   const card = (await at.page.textContent('section[aria-label="Machines"]')) ?? '';

@@ -27,7 +27,8 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array kParameters = std::to_array<Parameter>({
-    {"points", ParameterType::kCount, "100", "stretches of time in the curve of each phase"},
+    {"points", ParameterType::kCount, "100",
+     "stretches of time in the curve of each phase. 0: no curve"},
 });
 
 constexpr base::ColumnShape kPhase{
@@ -197,7 +198,7 @@ void add_series(base::Table& table, std::int32_t rank, const std::string& phase,
   const Nanos first = list.front().start;
   Nanos last = first + 1;
   for (const Iteration& one : list) last = std::max(last, one.start + one.length);
-  points = std::max<std::int64_t>(1, points);
+  if (points == 0) return;
   const Nanos stretch = std::max<Nanos>(1, (last - first + points - 1) / points);
   for (std::size_t i = 0; i < list.size();) {
     const std::int64_t number = (list[i].start - first) / stretch;
@@ -262,8 +263,10 @@ Answer run(const RunView& view, const Options& options) {
   Answer answer;
   if (phases.rows() == 0) {
     answer.remarks.emplace_back(
-        "No steps and no batches were recorded: call prof.step() at the end of each step, and "
-        "iterate over prof.watch(loader).");
+        is_of_program(view)
+            ? "No training was seen in this program, so that it has no steps and no batches."
+            : "No steps and no batches were recorded: call prof.step() at the end of each step, "
+              "and iterate over prof.watch(loader).");
   }
   for (base::Table* table : {&phases, &job, &series}) answer.tables.push_back(std::move(*table));
   return answer;

@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
+#include "analysis/recording/recorded_steps.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 #include "trace/model_summary.h"
@@ -119,11 +120,14 @@ Answer run(const RunView& view, const Options& options) {
   Answer answer;
   if (summary.rows() == 0) {
     answer.remarks.emplace_back(
-        "No summary of a model was recorded: call prof.summarize(model, batch) once.");
+        is_of_program(view)
+            ? "No training was seen in this program, so that no model is known."
+            : "No summary of a model was recorded: call prof.summarize(model, batch) once.");
   } else if (!passed) {
     answer.remarks.emplace_back(
-        "No batch was given to prof.summarize(model, batch), so shapes and multiplications are not "
-        "known.");
+        "No batch was passed through the model, so shapes and multiplications are not known: "
+        "prof.summarize(model, batch) does, and Lightning's callback where the module has an "
+        "example_input_array.");
   }
   answer.tables.push_back(std::move(summary));
   answer.tables.push_back(std::move(layers));

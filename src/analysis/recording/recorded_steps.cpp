@@ -73,4 +73,12 @@ std::map<std::int32_t, std::vector<RecordedStep>> recorded_steps(const RunView& 
   return ranks;
 }
 
+bool is_of_program(const RunView& view) {
+  const std::pair<std::string, std::string> by_command("recorded_by", "\"command\"");
+  return !view.recordings.empty() &&
+         std::ranges::all_of(view.recordings, [&](const WindowView& recording) {
+           return std::ranges::count(recording.trace->header().metadata, by_command) > 0;
+         });
+}
+
 }  // namespace stepscope::analysis

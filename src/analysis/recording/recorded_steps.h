@@ -26,6 +26,10 @@ struct RecordedStep {
 // By rank; steps by start.
 std::map<std::int32_t, std::vector<RecordedStep>> recorded_steps(const RunView& view);
 
+// Whether nothing but `stepscope run` itself recorded, from outside: a program in which it saw no
+// training. What to call in a training does not help its user.
+bool is_of_program(const RunView& view);
+
 // When the first recording of the run began, on the wall clock.
 base::Nanos recording_start(const RunView& view);
 

@@ -262,7 +262,9 @@ Answer run(const RunView& view, const Options& options) {
   }
   if (steps.empty()) {
     answer.remarks.push_back(Remark::on_table(
-        "times", "No steps were recorded: call step() of stepscope.profile after each."));
+        "times", is_of_program(view)
+                     ? "No training was seen in this program, so that it has no steps."
+                     : "No steps were recorded: call step() of stepscope.profile after each."));
   }
   if (open > 0) {
     answer.remarks.push_back(Remark::on_table(

@@ -32,7 +32,7 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array kParameters = std::to_array<Parameter>({
-    {"grams-per-kwh", ParameterType::kCount, "0",
+    {"grams-per-kwh", ParameterType::kNumber, "0",
      "CO2 of the electricity, in grams per kWh, for co2_grams. 0: not known"},
     {"samples-per-step", ParameterType::kCount, "0",
      "samples that all ranks together train on in a step, for joules_per_sample. 0: as many as "
@@ -229,11 +229,10 @@ void add_run(base::Table& table, const std::vector<Machine>& machines, const Ste
     const StepEnergy::Mean mean = in_steps.value_or(StepEnergy::Mean{});
     const double joules = static_cast<double>(sum.uj) * kMicro;
     const double kwh = joules / kJoulesPerKwh;
-    const std::int64_t grams = options.count("grams-per-kwh");
+    const double grams = options.number("grams-per-kwh");
     table.add({of, sum.devices, joules, static_cast<double>(sum.error) * kMicro, kwh, sum.watts,
                in_steps ? Cell(mean.steps) : Cell(Null{}), cell_or_null(mean.per_step),
-               cell_or_null(mean.per_sample),
-               grams > 0 ? Cell(kwh * static_cast<double>(grams)) : Cell(Null{})});
+               cell_or_null(mean.per_sample), grams > 0 ? Cell(kwh * grams) : Cell(Null{})});
   };
   int kinds = 0;
   for (const std::string_view kind : {"GPU", "CPU", "memory"}) {

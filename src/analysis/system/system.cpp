@@ -171,7 +171,7 @@ Answer run(const RunView& view, const Options& options) {
   for (const NodeCurves& node : nodes) {
     add_machine(tables.machines, node, window);
     add_gpus(tables.gpus, node, window);
-    add_processes(tables.processes, node, window);
+    add_processes(tables.processes, node, window, is_of_program(view));
     add_curves(tables, node, nodes.size() > 1, points);
     add_traffic(tables.traffic, node, window);
     add_cores(tables.cores, node, window);

@@ -195,7 +195,9 @@ void add_gpus(base::Table& table, const NodeCurves& node, Nanos window) {
   }
 }
 
-void add_processes(base::Table& table, const NodeCurves& node, Nanos window) {
+void add_processes(base::Table& table, const NodeCurves& node, Nanos window, bool of_program) {
+  const std::string_view own = of_program ? "stepscope run" : "training";
+  const std::string_view started = of_program ? "the program" : "started by it";
   const auto usable = usable_cores(node);
   for (const Curve* cpu : node.named("process.cpu")) {
     const std::string_view of = cpu->field("of");
@@ -215,11 +217,10 @@ void add_processes(base::Table& table, const NodeCurves& node, Nanos window) {
     const auto waited = shares_of(curve("process.waited", of), window, each);
     const auto cores_of_it = usable.find(process);
     const bool known = !children && cores_of_it != usable.end();
-    table.add({cell_or_null(cpu->about->number("rank")), node.host,
-               children ? "started by it" : "training", children ? cell_or_null(most) : Cell(1),
-               cell_of(cores, &SampleSpread::mean), cell_of(cores, &SampleSpread::p95),
-               cell_of(cores, &SampleSpread::max), cell_or_null(growth_of(cpu)),
-               cell_of(waited, &SampleSpread::mean),
+    table.add({cell_or_null(cpu->about->number("rank")), node.host, children ? started : own,
+               children ? cell_or_null(most) : Cell(1), cell_of(cores, &SampleSpread::mean),
+               cell_of(cores, &SampleSpread::p95), cell_of(cores, &SampleSpread::max),
+               cell_or_null(growth_of(cpu)), cell_of(waited, &SampleSpread::mean),
                known ? Cell(cores_of_it->second) : Cell(Null{}),
                cell_of(spread_of(rss), &SampleSpread::mean), cell_or_null(largest_of(rss)),
                children ? Cell(Null{}) : cell_or_null(largest_of(curve("process.pss", "all"))),

@@ -66,7 +66,9 @@ constexpr std::array kGpuColumns = std::to_array<base::ColumnShape>({
 constexpr std::array kProcessColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     kNode,
-    {"processes", Type::kText, Unit::kNone, "the training process, or all that it started"},
+    {"processes", Type::kText, Unit::kNone,
+     "the training process, or all that it started; where none was seen, the command that "
+     "watched the program, and that"},
     {"most", Type::kInt, Unit::kCount, "of them at the same time"},
     {"mean_cores", Type::kReal, Unit::kNone, "processors they kept busy"},
     {"p95_cores", Type::kReal, Unit::kNone, "19 of 20 stretches were not busier"},
@@ -159,6 +161,7 @@ constexpr std::array<std::string_view, 1> kBytes = {"memory_bytes"};
 
 }  // namespace
 
+// What is short first: a row for each step or moment comes last.
 const std::array<base::TableShape, 9> kSystemTables = {{
     {"machines",
      "one machine over the whole run",
@@ -172,6 +175,12 @@ const std::array<base::TableShape, 9> kSystemTables = {{
      "the processes of one rank over the whole run",
      kProcessColumns,
      {base::Chart::kBars, "processes", kMeanCores, "rank"}},
+    {"traffic", "one disk or network interface", kTrafficColumns},
+    {"missing", "something that could not be seen, the first first", kMissingColumns},
+    {"cores",
+     "one processor of a machine",
+     kCoreColumns,
+     {base::Chart::kBars, "core", kBusyMean, "node"}},
     {"steps",
      "one step of one rank, by the samples within it",
      kStepColumns,
@@ -184,29 +193,23 @@ const std::array<base::TableShape, 9> kSystemTables = {{
      "how much memory was in use, over time",
      kMemoryColumns,
      {base::Chart::kLine, "time_ns", kBytes, "of"}},
-    {"traffic", "one disk or network interface", kTrafficColumns},
-    {"cores",
-     "one processor of a machine",
-     kCoreColumns,
-     {base::Chart::kBars, "core", kBusyMean, "node"}},
-    {"missing", "something that could not be seen, the first first", kMissingColumns},
 }};
 
 SystemTables::SystemTables()
     : machines(kSystemTables[0]),
       gpus(kSystemTables[1]),
       processes(kSystemTables[2]),
-      steps(kSystemTables[3]),
-      load(kSystemTables[4]),
-      memory(kSystemTables[5]),
-      traffic(kSystemTables[6]),
-      cores(kSystemTables[7]),
-      missing(kSystemTables[8]) {}
+      traffic(kSystemTables[3]),
+      missing(kSystemTables[4]),
+      cores(kSystemTables[5]),
+      steps(kSystemTables[6]),
+      load(kSystemTables[7]),
+      memory(kSystemTables[8]) {}
 
 std::vector<base::Table> SystemTables::take() {
   std::vector<base::Table> list;
   for (base::Table* table :
-       {&machines, &gpus, &processes, &steps, &load, &memory, &traffic, &cores, &missing}) {
+       {&machines, &gpus, &processes, &traffic, &missing, &cores, &steps, &load, &memory}) {
     list.push_back(std::move(*table));
   }
   return list;

@@ -14,14 +14,15 @@ extern const std::array<base::TableShape, 9> kSystemTables;
 
 struct SystemTables {
   SystemTables();
-  base::Table machines, gpus, processes, steps, load, memory, traffic, cores, missing;
+  base::Table machines, gpus, processes, traffic, missing, cores, steps, load, memory;
 
   std::vector<base::Table> take();
 };
 
 void add_machine(base::Table& table, const NodeCurves& node, base::Nanos window);
 void add_gpus(base::Table& table, const NodeCurves& node, base::Nanos window);
-void add_processes(base::Table& table, const NodeCurves& node, base::Nanos window);
+// `of_program`: no training announced itself, but the command that watches the program.
+void add_processes(base::Table& table, const NodeCurves& node, base::Nanos window, bool of_program);
 void add_traffic(base::Table& table, const NodeCurves& node, base::Nanos window);
 void add_cores(base::Table& table, const NodeCurves& node, base::Nanos window);
 void add_missing(base::Table& table, const NodeCurves& node);

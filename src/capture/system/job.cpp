@@ -110,6 +110,11 @@ void Job::refresh() {
   }
   std::ranges::sort(processes_, {},
                     [](const JobProcess& one) { return std::pair(one.rank, one.pid); });
+  // Before they are looked for: one that is started meanwhile is a change.
+  for (const JobProcess& process : processes_) {
+    const auto text = list_of_children(process.pid);
+    if (text) own_children_.at(process.pid).last = *text;
+  }
   find_children();
   const std::string own = std::to_string(::getpid());
   is_hidden_ = text_of(joined({folder_, "/", kFile, own})) && !stat_of(place_, ::getpid());
@@ -119,20 +124,20 @@ void Job::refresh() {
   }
 }
 
-// Of those that the first thread started, as loops do; where the kernel has no such list, never.
+// Of those that the first thread started, as loops do; where the kernel has no such list, nothing.
+std::optional<std::string_view> Job::list_of_children(int pid) {
+  const std::string name = std::to_string(pid);
+  const auto found = own_children_.try_emplace(
+      pid,
+      OwnChildren{TextFile(joined({place_.proc, "/", name, "/task/", name, "/children"})), {}});
+  return found.first->second.file.read();
+}
+
 bool Job::has_changed() {
-  bool changed = false;
-  for (const JobProcess& process : processes_) {
-    const std::string pid = std::to_string(process.pid);
-    const auto [found, is_new] = own_children_.try_emplace(
-        process.pid,
-        OwnChildren{TextFile(joined({place_.proc, "/", pid, "/task/", pid, "/children"})), {}});
-    const auto text = found->second.file.read();
-    if (!text || *text == found->second.last) continue;
-    found->second.last = *text;
-    changed |= !is_new;
-  }
-  return changed;
+  return std::ranges::any_of(processes_, [&](const JobProcess& process) {
+    const auto text = list_of_children(process.pid);
+    return text && *text != own_children_.at(process.pid).last;
+  });
 }
 
 // A process that another of the job started belongs to the nearest that announced itself.
@@ -171,6 +176,11 @@ void Job::find_children() {
 std::optional<std::int64_t> Job::rank_of(int pid) const {
   const auto found = rank_of_.find(pid);
   return found == rank_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
+int Job::parent_of(int pid) const {
+  const auto found = parents_.find(pid);
+  return found == parents_.end() ? 0 : found->second;
 }
 
 }  // namespace stepscope::capture

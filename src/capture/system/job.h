@@ -38,17 +38,21 @@ class Job {
 
   // Looks who is there now.
   void refresh();
-  // Whether one of them has started or lost a child since; costs far less than to look.
+  // Whether one of them has started or lost a child since they were looked at; costs far less than
+  // to look.
   bool has_changed();
   // This process announced itself, and the machine does not show it.
   bool is_hidden() const { return is_hidden_; }
   const std::vector<JobProcess>& processes() const { return processes_; }  // by rank
   // Of this process or its children; nothing: not of the job.
   std::optional<std::int64_t> rank_of(int pid) const;
+  // Who started it, as last seen; 0: not known.
+  int parent_of(int pid) const;
 
  private:
   std::optional<JobProcess> read(const std::string& file_name) const;
   void find_children();
+  std::optional<std::string_view> list_of_children(int pid);
 
   SystemPlace place_;
   std::string folder_;
@@ -57,7 +61,7 @@ class Job {
   std::map<int, int> parents_;  // of every process of the machine, as last seen
   struct OwnChildren {
     TextFile file;
-    std::string last;
+    std::string last;  // when they were looked at
   };
   std::map<int, OwnChildren> own_children_;  // by process
   bool is_hidden_ = false;

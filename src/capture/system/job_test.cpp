@@ -146,6 +146,53 @@ TEST(Processes, ChildrenThatNobodyWaitsForStay) {
   EXPECT_THAT(watcher.seen()["process.cpu rank 0 children"], ElementsAre(900, 900, 900));
 }
 
+// The kernel adds what a child read to its parent's own when that waits for it. In the order of
+// what can happen: a child that is not waited for yet, one of a child, and what the parent reads.
+TEST(Processes, WhatAChildReadCountsOnce) {
+  FakeMachine machine;
+  const auto files = [&](int pid, int read) {
+    machine.write("proc/" + std::to_string(pid) + "/statm", "500 100 0 0 0 0 0\n");
+    machine.write("proc/" + std::to_string(pid) + "/io",
+                  "rchar: " + std::to_string(read) +
+                      "\nwchar: 0\nread_bytes: " + std::to_string(read / 2) + "\nwrite_bytes: 0\n");
+  };
+  const auto end = [&](int pid) {
+    machine.remove("proc/" + std::to_string(pid));
+    machine.cpu_ns.erase(pid);
+  };
+  machine.process(10, 1);
+  machine.process(11, 10);
+  machine.process(12, 10);
+  machine.process(13, 12);  // a child of a child
+  machine.announced(10, 0);
+  machine.cpu_ns = {{10, 1}, {11, 1}, {12, 1}, {13, 1}};
+  files(10, 1000);
+  files(11, 500);
+  files(12, 40);
+  files(13, 300);
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  const auto source = process_source(machine.place(), job);
+  Watcher watcher;
+  watcher.sample(*source);
+  end(11);  // nobody waited for it yet
+  files(10, 1020);
+  watcher.sample(*source);
+  files(10, 1520);  // the parent has waited for it
+  end(13);          // and 12 for this one, which read a last 10 unseen
+  files(12, 350);
+  job.refresh();
+  watcher.sample(*source);
+  end(12);
+  files(10, 1900);  // 350 of 12 and 13, and 30 of its own
+  watcher.sample(*source);
+  const Seen seen = watcher.seen();
+  EXPECT_THAT(seen["process.read rank 0 process"], ElementsAre(1000, 1020, 1020, 1050));
+  EXPECT_THAT(seen["process.read rank 0 children"], ElementsAre(840, 840, 850, 850));
+  EXPECT_THAT(seen["process.disk_read rank 0 process"], ElementsAre(500, 510, 510, 525));
+  EXPECT_THAT(seen["process.disk_read rank 0 children"], ElementsAre(420, 420, 425, 425));
+}
+
 TEST(Processes, SayWhenTheMachineHidesThem) {
   FakeMachine machine;
   machine.announced(::getpid(), 0);
@@ -171,7 +218,20 @@ TEST(Job, IsToldOfNewChildrenByTheList) {
   EXPECT_FALSE(job.has_changed());
   machine.write("proc/10/task/10/children", "11 ");
   EXPECT_TRUE(job.has_changed());
+  EXPECT_TRUE(job.has_changed());  // until somebody looks
+  job.refresh();
   EXPECT_FALSE(job.has_changed());
+}
+
+TEST(Job, IsToldOfChildrenThatCameAfterTheFirstLook) {
+  FakeMachine machine;
+  machine.process(10, 1);
+  machine.write("proc/10/task/10/children", "");
+  machine.announced(10, 0);
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  machine.write("proc/10/task/10/children", "11 ");
+  EXPECT_TRUE(job.has_changed());
 }
 
 TEST(Processes, SayOnceWhichProcessorsTheyMayRunOn) {

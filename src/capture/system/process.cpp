@@ -23,11 +23,48 @@ constexpr std::array<std::string_view, kTotals> kTotalNames = {
     "process.cpu",     "process.waited",    "process.read",
     "process.written", "process.disk_read", "process.disk_written"};
 using Values = std::array<std::optional<std::int64_t>, kTotals>;
+using Amounts = std::array<std::int64_t, kTotals>;
 
+// When a process waits for a child that has ended, the kernel adds what that read and wrote to the
+// process' own. It has counted among the children, and is taken away again.
 struct OneProcess {
   TextFile statm, io, schedstat;
-  Values last = {};
+  int parent = 0;
+  Values last = {}, before = {};      // of this look and the one before
+  std::vector<Amounts> awaited = {};  // of children that ended, not seen in its own yet
+  Amounts inherited = {};             // of those that were
   bool io_refused = false;
+
+  std::int64_t own(std::size_t which) const { return last[which].value_or(0) - inherited[which]; }
+
+  // It may never wait for some: those are not kept for ever.
+  void await(const Amounts& child) {
+    constexpr std::size_t kMost = 1000;
+    if (awaited.size() == kMost) awaited.erase(awaited.begin());
+    awaited.push_back(child);
+  }
+
+  void inherit() {
+    Amounts risen = {};
+    for (std::size_t i = kRead; i < kTotals; ++i) {
+      if (last[i] && before[i]) risen[i] = *last[i] - *before[i];
+    }
+    std::erase_if(awaited, [&](const Amounts& child) {
+      for (std::size_t i = kRead; i < kTotals; ++i) {
+        if (child[i] > risen[i]) return false;
+      }
+      for (std::size_t i = kRead; i < kTotals; ++i) {
+        risen[i] -= child[i];
+        inherited[i] += child[i];
+      }
+      return true;
+    });
+  }
+};
+
+struct EndedProcess {
+  int parent;
+  std::vector<Amounts> amounts;  // its own, and those that it had not waited for
 };
 
 std::optional<std::int64_t> resident_bytes(TextFile& statm) {
@@ -108,28 +145,30 @@ class Group {
   }
 
   // `reaped`: processor time of children that ended, as the kernel told their parent. Whether one
-  // of the processes is there.
-  bool sample(Samples& samples, const SystemPlace& place, const std::vector<int>& pids,
-              std::int64_t reaped = 0) {
+  // of the processes is there. What ended is added to `ended`.
+  bool look(Samples& samples, const SystemPlace& place, const Job& job,
+            const std::vector<int>& pids, std::vector<EndedProcess>& ended,
+            std::int64_t reaped = 0) {
     reaped_ = std::max(reaped_, reaped);
-    forget_ended(pids);
-    std::int64_t resident = 0;
-    std::int64_t alive = 0;
+    forget_ended(pids, ended);
+    resident_bytes_ = 0;
+    alive_ = 0;
     for (const int pid : pids) {
-      OneProcess& process = known(place, pid);
+      OneProcess& process = known(place, job, pid);
       const auto bytes = resident_bytes(process.statm);
       const auto cpu_ns = place.process_cpu_ns(pid);
       // It is gone. Its parent may have been told of all it used: it must not count twice.
       if (!bytes || (children_ && !cpu_ns)) {
-        end(live_.find(pid));
+        end(live_.find(pid), ended);
         continue;
       }
-      ++alive;
-      resident += *bytes;
+      ++alive_;
+      resident_bytes_ += *bytes;
       Values values = {};
       values[kCpu] = cpu_ns;
       values[kWaited] = waited_ns(process.schedstat);
       read_io(process, values);
+      process.before = process.last;
       for (std::size_t i = 0; i < kTotals; ++i) {
         if (values[i]) process.last[i] = values[i];
       }
@@ -139,33 +178,51 @@ class Group {
                     "known: /proc/PID/io may not be read.");
       }
     }
-    if (children_) samples.put_if_new(count_, alive);
-    if (alive == 0 && !children_) return false;  // it is gone: its memory is not 0
-    had_any_ |= alive > 0;
-    if (had_any_) samples.put(resident_, resident);
+    return alive_ > 0;
+  }
+
+  OneProcess* find(int pid) {
+    const auto found = live_.find(pid);
+    return found == live_.end() ? nullptr : &found->second;
+  }
+
+  // What the last look saw.
+  void put(Samples& samples) {
+    for (auto& [pid, process] : live_) process.inherit();
+    if (children_) samples.put_if_new(count_, alive_);
+    if (alive_ == 0 && !children_) return;  // it is gone: its memory is not 0
+    had_any_ |= alive_ > 0;
+    if (had_any_) samples.put(resident_, resident_bytes_);
     for (std::size_t i = 0; i < kTotals; ++i) put_total(samples, i);
-    return alive > 0;
   }
 
  private:
-  OneProcess& known(const SystemPlace& place, int pid) {
+  OneProcess& known(const SystemPlace& place, const Job& job, int pid) {
     const auto found = live_.find(pid);
     if (found != live_.end()) return found->second;
     const std::string folder = place.proc + "/" + std::to_string(pid);
     return live_
         .emplace(pid, OneProcess{TextFile(folder + "/statm"), TextFile(folder + "/io"),
-                                 TextFile(folder + "/schedstat")})
+                                 TextFile(folder + "/schedstat"), job.parent_of(pid)})
         .first->second;
   }
 
-  void forget_ended(const std::vector<int>& pids) {
+  void forget_ended(const std::vector<int>& pids, std::vector<EndedProcess>& ended) {
     for (auto one = live_.begin(); one != live_.end();) {
-      one = std::ranges::binary_search(pids, one->first) ? std::next(one) : end(one);
+      one = std::ranges::binary_search(pids, one->first) ? std::next(one) : end(one, ended);
     }
   }
 
-  std::map<int, OneProcess>::iterator end(std::map<int, OneProcess>::iterator one) {
-    for (std::size_t i = 0; i < kTotals; ++i) ended_[i] += one->second.last[i].value_or(0);
+  std::map<int, OneProcess>::iterator end(std::map<int, OneProcess>::iterator one,
+                                          std::vector<EndedProcess>& ended) {
+    OneProcess& process = one->second;
+    Amounts amounts = {};
+    for (std::size_t i = 0; i < kTotals; ++i) {
+      amounts[i] = process.last[i].value_or(0);
+      ended_[i] += process.own(i);
+    }
+    process.awaited.push_back(amounts);
+    ended.push_back({process.parent, std::move(process.awaited)});
     return live_.erase(one);
   }
 
@@ -176,19 +233,19 @@ class Group {
     bool known = children_ && live_.empty();
     for (const auto& [pid, process] : live_) {
       known |= process.last[which].has_value();
-      total += process.last[which].value_or(0);
+      total += process.own(which);
     }
     put_[which] = std::max(put_[which], total);
     if (known || total > 0) samples.put(series_[which], put_[which]);
   }
 
   bool children_, had_any_ = false;
-  std::int64_t reaped_ = 0;
-  std::array<std::int64_t, kTotals> put_{};  // a total does not fall
+  std::int64_t reaped_ = 0, resident_bytes_ = 0, alive_ = 0;
+  Amounts put_{};  // a total does not fall
   std::array<wire::SeriesId, kTotals> series_{};
   wire::SeriesId resident_ = 0, count_ = 0;
   std::map<int, OneProcess> live_;
-  std::array<std::int64_t, kTotals> ended_{};
+  Amounts ended_{};
 };
 
 class Processes final : public Source {
@@ -196,6 +253,8 @@ class Processes final : public Source {
   Processes(const SystemPlace& place, const Job& job) : place_(place), job_(job) {}
 
   void sample(Samples& samples) override {
+    std::vector<EndedProcess> ended;
+    std::vector<Group*> seen;
     for (const JobProcess& process : job_.processes()) {
       auto found = groups_.find(process.pid);
       if (found == groups_.end()) {
@@ -208,12 +267,17 @@ class Processes final : public Source {
         note_processors(samples, process);
       }
       Pair& pair = found->second;
-      if (!pair.own.sample(samples, place_, {process.pid})) continue;
       // Before the children are looked at: one that ends meanwhile must not count twice.
+      if (!pair.own.look(samples, place_, job_, {process.pid}, ended)) continue;
       const std::int64_t reaped = reaped_ns(pair.stat).value_or(0);
       if (!pair.reaped_before) pair.reaped_before = reaped;
-      pair.children.sample(samples, place_, process.children, reaped - *pair.reaped_before);
+      pair.children.look(samples, place_, job_, process.children, ended,
+                         reaped - *pair.reaped_before);
+      seen.push_back(&pair.own);
+      seen.push_back(&pair.children);
     }
+    for (const EndedProcess& process : ended) hand_on(process);
+    for (Group* const group : seen) group->put(samples);
     if (job_.is_hidden()) {
       samples.say("processes",
                   "Processor time, memory and bytes of the job's processes are not known: " +
@@ -222,6 +286,16 @@ class Processes final : public Source {
   }
 
  private:
+  void hand_on(const EndedProcess& process) {
+    for (auto& [pid, pair] : groups_) {
+      OneProcess* parent = pair.own.find(process.parent);
+      if (parent == nullptr) parent = pair.children.find(process.parent);
+      if (parent == nullptr) continue;
+      for (const Amounts& amounts : process.amounts) parent->await(amounts);
+      return;
+    }
+  }
+
   // Once, as the scheduler gave them: libraries bind threads to fewer later.
   void note_processors(Samples& samples, const JobProcess& process) const {
     const std::string list = allowed_processors(place_, process.pid);

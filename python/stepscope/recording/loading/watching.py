@@ -72,6 +72,7 @@ class LoaderList:
         # Who has a name; a loader that is gone leaves it to the next.
         self._owners: dict[str, weakref.ref[Any] | None] = {}
         self._names: dict[str, Names] = {}
+        self._last_pass: dict[str, weakref.ref[WatchedIterator]] = {}  # by name
         self.is_training: bool | None = None  # whether one is a training's; unknown without any
         self._training_passes: list[weakref.ref[WatchedIterator]] = []  # those under way
 
@@ -147,6 +148,7 @@ class LoaderList:
             settings=settings_of(loader) if is_torch_loader(loader) else {},
             is_ahead=is_ahead,
         )
+        self._last_pass[title] = weakref.ref(made)
         if trains:
             self._training_passes = [one for one in self._training_passes if _is_live(one)]
             self._training_passes.append(weakref.ref(made))
@@ -174,7 +176,10 @@ class LoaderList:
         while True:
             title = f"{wanted}{f' {number}' if number > 1 else ''}{phase}"
             owner = self._owners.get(title)
-            if request.name or owner is None or owner() is None or owner() is loader:
+            before = owner() if owner is not None else None
+            if request.name or before is None or before is loader:
+                break
+            if not self._is_in_pass(title) and _is_made_again(before, loader):
                 break
             number += 1
         try:
@@ -182,6 +187,29 @@ class LoaderList:
         except TypeError:  # of a kind nobody can refer to weakly: a list, a generator
             self._owners[title] = None
         return title
+
+    def _is_in_pass(self, title: str) -> bool:
+        last = self._last_pass.get(title)
+        return last is not None and _is_live(last)
+
+
+def _is_made_again(before: Any, loader: Any) -> bool:
+    """Whether a loader is the one before, made anew.
+
+    Trainers make one for every evaluation, and Accelerate keeps those that were.
+    """
+    if type(before) is not type(loader) or not is_torch_loader(loader):
+        return False
+    order, order_before = type(loader.sampler), type(before.sampler)
+    if order is not order_before or settings_of(loader) != settings_of(before):
+        return False
+    return before.dataset is loader.dataset or _has_same_content(before.dataset, loader.dataset)
+
+
+def _has_same_content(one: Any, other: Any) -> bool:
+    # Hugging Face's datasets know; the trainer takes columns away each time, which makes another.
+    fingerprint = getattr(one, "_fingerprint", None)
+    return isinstance(fingerprint, str) and fingerprint == getattr(other, "_fingerprint", None)
 
 
 def _is_live(reference: weakref.ref[WatchedIterator]) -> bool:
