@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advice/several_ranks.h"
+
 namespace stepscope::advice {
 namespace {
 
@@ -20,12 +22,6 @@ constexpr std::int64_t kMostWaiting = 32;
 void say(Sentence& into, std::string_view form, std::initializer_list<Figure> figures) {
   into.form += form;
   for (const Figure& figure : figures) into.figures.push_back(figure);
-}
-
-bool has_several_ranks(const Facts& facts) {
-  if (facts.ranks().size() > 1) return true;
-  const auto runs = facts.lines("overview", "run");
-  return std::ranges::any_of(runs, [](const Line& line) { return line.whole("world_size") > 1; });
 }
 
 }  // namespace
