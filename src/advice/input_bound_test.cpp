@@ -25,6 +25,7 @@ struct Case {
   std::int64_t workers = 0, needed = 0;
   double processors = 0;  // 0: not sampled
   const char* cause = "transform";
+  double cpu_cores = 1;
 };
 
 Answers waits_for(const Case& c) {
@@ -47,6 +48,7 @@ Answers waits_for(const Case& c) {
                {"cause", c.cause},
                {"make_ns", 20e6},
                {"workers_needed", c.needed},
+               {"cpu_cores", c.cpu_cores},
                {"transform_share", 0.9}});
   if (c.processors > 0) {
     answers.add("system", "machines",
@@ -88,6 +90,69 @@ TEST(InputBoundWorkers, EverySentenceNamesTheSameNumber) {
        "{} workers would keep up",
        "num_workers=15,",
        "cpus-per-task"},
+  };
+  for (const auto& c : cases) {
+    const Advice advice = waits_for(c.given).advise();
+    const Finding* finding = finding_of(advice, "input-bound");
+    ASSERT_NE(finding, nullptr);
+    EXPECT_TRUE(has(finding->detail.form, c.detail)) << finding->detail.form;
+    const std::string codes = codes_of(*finding);
+    EXPECT_TRUE(has(codes, c.code)) << codes;
+    EXPECT_FALSE(has(codes, c.not_code)) << codes;
+    const auto places = std::ranges::count(finding->detail.form, '{');
+    EXPECT_EQ(static_cast<std::size_t>(places), finding->detail.figures.size());
+  }
+}
+
+// Workers of a dataset that waits (a network, a lock, sleep) need no core each.
+TEST(InputBoundWorkers, ThatWaitShareAProcessor) {
+  constexpr const char* kWaits = "fetch, waiting";
+  const struct {
+    Case given;
+    std::string_view detail, code, not_code;
+  } cases[] = {
+      // One processor beside the loop serves them all.
+      {{.workers = 0, .needed = 12, .processors = 2, .cause = kWaits, .cpu_cores = 0.03},
+       "{} workers would keep up; they wait most of the time and need no core each: together they "
+       "keep {} processors busy.",
+       "num_workers=12,",
+       "cpus-per-task"},
+      // And half of the only one.
+      {{.workers = 0, .needed = 12, .processors = 1, .cause = kWaits, .cpu_cores = 0.03},
+       "together they keep {} processors busy.",
+       "num_workers=12,",
+       "cpus-per-task"},
+      {{.workers = 0, .needed = 12, .cause = kWaits, .cpu_cores = 0.03},
+       "together they keep {} processors busy.",
+       "num_workers=12,",
+       "sched_getaffinity"},
+      // A third of a processor each: three on the one beside the loop.
+      {{.workers = 0, .needed = 12, .processors = 2, .cause = kWaits, .cpu_cores = 0.3},
+       "; the rank has {} processors, {} beside",
+       "num_workers=3,",
+       "num_workers=12"},
+      {{.workers = 0, .needed = 12, .processors = 2, .cause = kWaits, .cpu_cores = 0.3},
+       "keep {} processors busy",
+       "--cpus-per-task=5",
+       "one for each"},
+      {{.workers = 0, .needed = 12, .cause = kWaits, .cpu_cores = 0.3},
+       "keep {} processors busy",
+       "num_workers=min(12, 3 * max(1, len(os.sched_getaffinity(0)) - 1)),",
+       "cpus-per-task"},
+      // Nobody starts hundreds.
+      {{.workers = 0, .needed = 300, .processors = 2, .cause = kWaits, .cpu_cores = 0.01},
+       "; more than {} are not advised",
+       "num_workers=32,",
+       "cpus-per-task"},
+      {{.workers = 32, .needed = 300, .processors = 16, .cause = kWaits, .cpu_cores = 0.01},
+       "; more than {} are not advised",
+       "shutil.copytree",
+       "num_workers="},
+      // It computes more than it waits: a core each, as ever.
+      {{.workers = 0, .needed = 2, .processors = 2, .cause = kWaits, .cpu_cores = 0.6},
+       "{} workers would keep up, if each has a core; the rank",
+       "num_workers=1,",
+       "num_workers=2"},
   };
   for (const auto& c : cases) {
     const Advice advice = waits_for(c.given).advise();

@@ -1,6 +1,9 @@
 #include "advice/loader_cause.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "advice/several_ranks.h"
 
 namespace stepscope::advice {
 namespace {
@@ -13,15 +16,12 @@ constexpr std::string_view kNoCore = "no free core";
 constexpr std::string_view kHandOver = "hand-over";
 constexpr std::string_view kStartUp = "start-up";
 
+// Workers that only wait need hardly any processor, but each is a process with memory of its own.
+constexpr std::int64_t kMostWaiting = 32;
+
 void say(Sentence& into, std::string_view form, std::initializer_list<Figure> figures) {
   into.form += form;
   for (const Figure& figure : figures) into.figures.push_back(figure);
-}
-
-bool has_several_ranks(const Facts& facts) {
-  if (facts.ranks().size() > 1) return true;
-  const auto runs = facts.lines("overview", "run");
-  return std::ranges::any_of(runs, [](const Line& line) { return line.whole("world_size") > 1; });
 }
 
 }  // namespace
@@ -32,26 +32,50 @@ bool LoaderCause::has_too_few() const {
 }
 
 bool LoaderCause::workers_help() const {
-  return has_too_few() && (!cpus || workers < cpus->workers());
+  if (!has_too_few() || (cpus && workers >= served())) return false;
+  return per_core() == 1 || needed == 0 || workers < wanted();
 }
 
 bool LoaderCause::processors_lack() const {
-  return has_too_few() && needed > 0 && cpus && cpus->workers() < needed;
+  return has_too_few() && needed > 0 && cpus && served() < wanted();
+}
+
+std::int64_t LoaderCause::per_core() const {
+  if (cause != kStorage) return 1;
+  constexpr double kLeast = 1.0 / kMostWaiting;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(1 / std::max(kLeast, cpu_cores)));
+}
+
+std::int64_t LoaderCause::wanted() const {
+  return per_core() > 1 ? std::min(needed, kMostWaiting) : needed;
+}
+
+std::int64_t LoaderCause::served() const {
+  // A rank with one processor: half of it, which the loop does not need while it waits.
+  return cpus->workers() > 0 ? per_core() * cpus->workers() : per_core() / 2;
+}
+
+std::int64_t LoaderCause::processors_to_ask_for() const {
+  return (wanted() + per_core() - 1) / per_core() + 1;
 }
 
 std::string LoaderCause::workers_to_set() const {
   if (cpus) {
-    const std::int64_t most = std::max<std::int64_t>(1, cpus->workers());
-    return std::to_string(needed > 0 ? std::min(needed, most) : most);
+    const std::int64_t most =
+        std::clamp<std::int64_t>(served(), 1, std::max(kMostWaiting, cpus->workers()));
+    return std::to_string(needed > 0 ? std::min(wanted(), most) : most);
   }
+  // One processor serves them all, and there is one.
+  if (needed > 0 && per_core() > 1 && wanted() <= per_core()) return std::to_string(wanted());
   // Ranks that torchrun starts on a machine share its processors. A loader without workers takes
   // neither prefetch_factor nor persistent_workers: there is always one.
   const std::string cores =
       several_ranks
           ? "len(os.sched_getaffinity(0)) // int(os.environ.get(\"LOCAL_WORLD_SIZE\", 1)) - 1"
           : "len(os.sched_getaffinity(0)) - 1";
-  const std::string most = "max(1, " + cores + ")";
-  return needed > 0 ? "min(" + std::to_string(needed) + ", " + most + ")" : most;
+  const std::string most = (per_core() > 1 ? std::to_string(per_core()) + " * " : std::string()) +
+                           "max(1, " + cores + ")";
+  return needed > 0 ? "min(" + std::to_string(wanted()) + ", " + most + ")" : most;
 }
 
 void LoaderCause::explain(Sentence& into) const {
@@ -102,10 +126,27 @@ void LoaderCause::explain(Sentence& into) const {
   } else if (!late) {
     say(into, "No single wait was long: it is what taking over a batch costs in every step.", {});
   }
-  if (!late || needed == 0 || !has_too_few()) return;
+  if (late && needed > 0 && has_too_few()) say_needed(into);
+}
+
+void LoaderCause::say_needed(Sentence& into) const {
   say(into, needed == 1 ? " {} worker would keep up" : " {} workers would keep up",
       {count(static_cast<double>(needed))});
-  say(into, needed == 1 ? ", if it has a core" : ", if each has a core", {});
+  if (per_core() == 1) {
+    say(into, needed == 1 ? ", if it has a core" : ", if each has a core", {});
+  } else {
+    say(into,
+        needed == 1 ? "; it waits most of the time and keeps {} processors busy"
+                    : "; they wait most of the time and need no core each: together they keep {} "
+                      "processors busy",
+        {Figure(static_cast<double>(needed) * cpu_cores, base::Unit::kNone)});
+  }
+  if (wanted() < needed) {
+    say(into,
+        "; more than {} are not advised, because each is a process with memory of its own: a batch "
+        "must be waited for less",
+        {count(static_cast<double>(wanted()))});
+  }
   if (processors_lack()) {
     const std::int64_t own = cpus->per_rank();
     say(into,
@@ -218,6 +259,7 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
            .transform_share = line.number("transform_share"),
            .collate_share = line.number("collate_share"),
            .starved_share = line.number("starved_share"),
+           .cpu_cores = line.number("cpu_cores"),
            .bytes_per_batch = line.number("read_bytes") / batches};
     out.reads_files = !line.has("read_bytes") || line.whole("files") > 0 ||
                       out.bytes_per_batch >= kNoData ||

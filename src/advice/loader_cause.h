@@ -24,6 +24,7 @@ struct LoaderCause {
   double make_ns = 0;        // one batch; 0: not known
   std::int64_t needed = 0;   // workers that would keep up, as `loader` counts them; 0: not known
   double fetch_share = 0, transform_share = 0, collate_share = 0, starved_share = 0;
+  double cpu_cores = 0;  // that making a batch keeps busy
   double bytes_per_batch = 0;
   bool reads_files = true;  // false: all it needs is in memory already
   bool on_gpu = true;
@@ -36,11 +37,22 @@ struct LoaderCause {
   bool workers_help() const;
   // More would be needed than the rank has processors for.
   bool processors_lack() const;
-  // To be written in the script: `needed`, and never more than the rank has processors for. Text,
-  // because where the processors are not known the program must count them itself.
+  // Workers that one processor can serve: several, where they spend their time waiting.
+  std::int64_t per_core() const;
+  // `needed`, and of workers that wait not more than anybody starts.
+  std::int64_t wanted() const;
+  // That the rank's processors beside the training loop can serve; only where those are known.
+  std::int64_t served() const;
+  // For all that are wanted, and the training loop.
+  std::int64_t processors_to_ask_for() const;
+  // To be written in the script: those that are wanted, and never more than the rank has processors
+  // for. Text, because where the processors are not known the program must count them itself.
   std::string workers_to_set() const;
   void explain(Sentence& into) const;
   std::optional<Change> change() const;
+
+ private:
+  void say_needed(Sentence& into) const;
 };
 
 // Of the training loader of this rank that was waited for longest.

@@ -182,6 +182,24 @@ TEST(CpuContention, CostsNoMoreThanTheGpuIsIdle) {
             unknown.not_judged.end());
 }
 
+TEST(CpuContention, LeavesTheProcessorTimeThatWasUsed) {
+  const auto most = [](double waited, double mean_cores, double max_cores) {
+    Answers answers = Answers().steps().no_device_work();
+    answers.add("system", "machines", {{"node", "a"}, {"processors", 2}});
+    answers.add("system", "processes",
+                {{"rank", 0},
+                 {"node", "a"},
+                 {"processes", "training"},
+                 {"mean_cores", mean_cores},
+                 {"max_cores", max_cores},
+                 {"waited_share", waited}});
+    return finding_of(answers.advise(), "cpu-contention")->gain->high;
+  };
+  EXPECT_EQ(most(0.7, 0.3, 0.6), 7'050'000);  // twice the waits would be more than the step
+  EXPECT_EQ(most(0.3, 0.3, 0.6), 6'050'000);
+  EXPECT_EQ(most(0.6, 0.8, 1.6), 8'050'000);  // two threads: half of 0.4
+}
+
 TEST(Evidence, IsNeverMoreThanAFindingShows) {
   Answers answers = healthy();
   for (int step = 0; step < 6; ++step) {

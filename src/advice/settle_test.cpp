@@ -176,6 +176,101 @@ TEST(UnnamedTime, SaysWhatItLeavesToCpuContention) {
   EXPECT_EQ(detail(0.0).find("ready and had no processor"), std::string::npos);
 }
 
+TEST(UnnamedTime, LeavesCollectionsToTheirRule) {
+  // 9 ms without a name in each step, of which the garbage collector takes so much.
+  const auto with = [](std::int64_t collected_ns, double waited) {
+    Answers answers;
+    answers.steps().no_device_work();
+    answers.stall("collector", 0, {{"host_ns", 4 * collected_ns}});
+    for (int step = 0; step < 4; ++step) {
+      answers.add("steps", "steps",
+                  {{"rank", 0},
+                   {"window", 1},
+                   {"step", step},
+                   {"step_ns", 10'000'000},
+                   {"other_ns", 9'000'000}});
+      answers.add("stalls", "steps",
+                  {{"rank", 0},
+                   {"window", 1},
+                   {"step", step},
+                   {"stall", "collector"},
+                   {"count", 1},
+                   {"host_ns", collected_ns}});
+    }
+    answers.add("system", "processes",
+                {{"rank", 0}, {"node", "a"}, {"processes", "training"}, {"waited_share", waited}});
+    return answers.advise();
+  };
+  const Advice all = with(8'900'000, 0);
+  EXPECT_NE(finding_of(all, "garbage-collector"), nullptr);
+  EXPECT_EQ(finding_of(all, "unnamed-time"), nullptr);
+  const Advice some = with(4'000'000, 0);
+  const Finding* finding = finding_of(some, "unnamed-time");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_DOUBLE_EQ(finding->measured.value, 0.5);
+  EXPECT_EQ(finding->evidence.front().text.figures.front().value, 5e6);
+  EXPECT_NE(finding->detail.form.find("garbage collector ran"), std::string::npos);
+  // Waits for a processor inside of collections are not taken off twice: 5 ms less 0.25 of 6.
+  const Advice crowded = with(4'000'000, 0.25);
+  EXPECT_DOUBLE_EQ(finding_of(crowded, "unnamed-time")->measured.value, 0.35);
+  // What remains after the first is told with what they share.
+  EXPECT_TRUE(says(some, "What remains then"));
+  EXPECT_FALSE(says(some, "about the same time"));
+  EXPECT_TRUE(says(with(8'900'000, 0.3), "about the same time"));
+}
+
+TEST(HostSync, ACallOfSynchronizeIsNamed) {
+  const auto with = [](std::int64_t device_ns, std::int64_t item_ns) {
+    Answers answers;
+    answers.steps().stall("sync", 4'000'000);
+    const auto place = [&](base::Cell call, base::Cell op, std::int64_t idle_ns) {
+      if (idle_ns == 0) return;
+      answers.add("stalls", "places",
+                  {{"rank", 0},
+                   {"stall", "sync"},
+                   {"call", call},
+                   {"op", op},
+                   {"waits", 4},
+                   {"idle_ns", idle_ns}});
+    };
+    place("cudaDeviceSynchronize", base::Null{}, device_ns);
+    place("cudaStreamSynchronize", "aten::item", item_ns);
+    place(base::Null{}, base::Null{}, 1'000'000);
+    return answers.advise();
+  };
+  constexpr std::string_view kCall = "torch.cuda.synchronize()";
+  const Advice alone = with(15'000'000, 0);
+  const Finding* finding = finding_of(alone, "host-sync");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_TRUE(finding->detail.form.starts_with(kCall)) << finding->detail.form;
+  EXPECT_EQ(finding->detail.form.find(".item()"), std::string::npos);
+  ASSERT_EQ(finding->changes.size(), 1U);
+  EXPECT_NE(finding->changes.front().code.find(kCall), std::string::npos);
+  EXPECT_EQ(finding->verify.find("names every line"), std::string::npos);
+  const Advice both = with(8'000'000, 7'000'000);
+  finding = finding_of(both, "host-sync");
+  EXPECT_NE(finding->detail.form.find(".item()"), std::string::npos);
+  EXPECT_NE(finding->detail.form.find(kCall), std::string::npos);
+  EXPECT_EQ(finding->changes.size(), 3U);
+  const Advice values = with(1, 15'000'000);
+  EXPECT_EQ(finding_of(values, "host-sync")->detail.form.find(kCall), std::string::npos);
+}
+
+TEST(CheckpointStall, InTheBackgroundNeedsABackendForTheCpuOnSeveralRanks) {
+  const auto code = [](std::int64_t world_size) {
+    return finding_of(Answers()
+                          .steps()
+                          .stall("save", 4'000'000)
+                          .add("overview", "run", {{"world_size", world_size}})
+                          .advise(),
+                      "checkpoint-stall")
+        ->changes.front()
+        .code;
+  };
+  EXPECT_NE(code(2).find("init_process_group(\"cpu:gloo,cuda:nccl\")"), std::string::npos);
+  EXPECT_EQ(code(1).find("init_process_group"), std::string::npos);
+}
+
 TEST(HostPause, CountsPausesAndNotSteps) {
   const auto told = [](std::int64_t pauses, std::int64_t steps) {
     Answers answers;
@@ -202,6 +297,21 @@ TEST(GarbageCollector, AProgramThatAsksForItIsToldToStop) {
   };
   EXPECT_NE(first(true).find("delete gc.collect()"), std::string::npos);
   EXPECT_EQ(first(false).find("delete gc.collect()"), std::string::npos);
+}
+
+TEST(GarbageCollector, InEveryStepIsLookedForInTheProgram) {
+  const auto with = [](std::int64_t times) {
+    Answers answers;
+    answers.steps().no_device_work();
+    answers.stall("collector", 0, {{"count", times}, {"steps", times}, {"host_ns", 16'000'000}});
+    const Advice advice = answers.advise();
+    const Finding* finding = finding_of(advice, "garbage-collector");
+    return finding->detail.form + finding->changes.front().why;
+  };
+  EXPECT_TRUE(with(4).starts_with("It ran {} times in {} steps"));
+  EXPECT_NE(with(4).find("look for gc.collect()"), std::string::npos);
+  EXPECT_TRUE(with(1).starts_with("It ran once in {} steps"));
+  EXPECT_EQ(with(1).find("look for gc.collect()"), std::string::npos);
 }
 
 TEST(Verdict, OfFindingsWithoutAGainNamesTheStep) {

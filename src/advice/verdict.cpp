@@ -64,8 +64,10 @@ void add_first_fix(const Facts& facts, const Advice& advice, std::vector<Sentenc
   }
   if (more > 0) {
     out.push_back(
-        {"What remains then: the largest of the other findings would bring at most {} "
-         "more.",
+        {gain.high + more <= advice.step_ns
+             ? "What remains then: the largest of the other findings would bring at most {} more."
+             : "What remains then: the largest of the other findings would bring at most {} more, "
+               "less what the first has brought of it: they are about the same time in part.",
          {nanos(static_cast<double>(more))}});
   }
 }
@@ -157,6 +159,18 @@ bool offers_time(const Finding& finding) {
 Sentence health_of(const Advice& advice) {
   const Figure judged = count(static_cast<double>(advice.judged));
   const auto offers = std::ranges::count_if(advice.findings, offers_time);
+  const auto most = [&](const Finding& one) {
+    return offers_time(one) ? static_cast<double>(one.gain->high) : 0.0;
+  };
+  constexpr double kLarge = 0.2;  // of the step
+  double largest = 0;
+  for (const Finding& one : advice.findings) largest = std::max(largest, most(one));
+  if (advice.step_ns > 0 && largest >= kLarge * static_cast<double>(advice.step_ns)) {
+    return {
+        "None of {} rules gives a warning, but a finding below may save up to {} of the step, "
+        "unless the run is meant to be so.",
+        {judged, share(largest / static_cast<double>(advice.step_ns))}};
+  }
   if (offers > 0) {
     return {offers == 1 ? "No grave fault: none of {} rules gives a warning. {} finding below may "
                           "still save time, unless the run is meant to be so."

@@ -131,12 +131,16 @@ TEST(Words, HealthyIsSaidOnlyWhereNothingCanBeGained) {
     Answers answers;
     answers.steps().stall("launch", launching_ns).rest();
     answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
-    const Advice advice = answers.advise();
+    const Advice advice =
+        answers.advise({{"launch-bound.warning", 0.8}, {"launch-bound.critical", 0.9}});
     EXPECT_TRUE(advice.healthy);  // no warning, for programs
     return advice.verdict.front().form;
   };
   EXPECT_TRUE(first(1).starts_with("Healthy"));
   EXPECT_TRUE(first(1'200'000).starts_with("No grave fault"));
+  // A finding that may save more than a fifth of the step is not waved away.
+  EXPECT_TRUE(
+      first(6'000'000).starts_with("None of {} rules gives a warning, but a finding below"));
 }
 
 TEST(Words, SelectingByAMaskIsToldWhatToDoInstead) {

@@ -11,12 +11,16 @@
 namespace stepscope::report {
 namespace {
 
-// With as many digits as an error of that size leaves; zero has no sign but this one.
+// Behind the point, as an error of that size leaves them.
+int digits_for(double error) {
+  const double scale = 100 * std::abs(error);
+  return scale >= 1 ? 0 : scale >= 0.1 ? 1 : 2;
+}
+
+// Zero has no sign but this one.
 std::string signed_hundredths(double value, double error) {
   const double percent = 100 * value;
-  const double scale = 100 * std::abs(error);
-  const int digits = scale >= 1 ? 0 : scale >= 0.1 ? 1 : 2;
-  const std::string text = fmt::format("{:.{}f}", std::abs(percent), digits);
+  const std::string text = fmt::format("{:.{}f}", std::abs(percent), digits_for(error));
   const bool is_zero = text.find_first_of("123456789") == std::string::npos;
   return fmt::format("{}{}", percent < 0 && !is_zero ? "−" : "+", text);
 }
@@ -27,6 +31,14 @@ double shown_error(double low, double high) {
   const double error = (high - low) / 2;
   const double nearest = std::min(std::abs(low), std::abs(high));
   return low * high > 0 ? std::min(error, nearest) : error;
+}
+
+// Whether "+46.2 % ± 46.8 %" would be read as a change that may be none, of one whose bounds say
+// that it is one.
+bool would_reach_zero(double share, double low, double high) {
+  if (low * high <= 0) return false;
+  const double scale = 100 * std::pow(10.0, digits_for(shown_error(low, high)));
+  return std::round(scale * std::abs(share)) <= std::round(scale * (high - low) / 2);
 }
 
 }  // namespace
@@ -58,7 +70,8 @@ std::string bounded_share_text(double share, double low, double high) {
     return fmt::format("{}, between {} and {}", signed_share_text(share, error), least,
                        signed_share_text(high, error));
   }
-  if (std::abs((low + high) / 2 - share) > kLopsided * (high - low) / 2) {
+  if (std::abs((low + high) / 2 - share) > kLopsided * (high - low) / 2 ||
+      would_reach_zero(share, low, high)) {
     return fmt::format("{}, between {} and {}", signed_share_text(share, error),
                        signed_share_text(low, error), signed_share_text(high, error));
   }

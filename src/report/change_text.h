@@ -17,7 +17,7 @@ std::string signed_share_text(double share, std::optional<double> error = std::n
 // The same without a sign, of a change in either direction: "12 %", "120 times".
 std::string amount_of_change_text(double share);
 // "+25 % ± 2 %"; where little is known and the change is not in the middle of its bounds: "−61 %,
-// between −98 % and +88 %".
+// between −98 % and +88 %"; and where "±" would reach zero though neither bound does.
 std::string bounded_share_text(double share, double low, double high);
 // A share that changed, in points: "+5.0 points ± 0.3", of 10 % that became 15 %. Per cent of a
 // per cent are misread.

@@ -13,6 +13,9 @@ TEST(ChangeText, AChangeThatIsSurelyOneDoesNotLookLikeNone) {
   EXPECT_EQ(bounded_share_text(-0.021, -0.0415, -0.0005), "−2.10 % ± 2.05 %");
   EXPECT_EQ(bounded_share_text(-0.021, -0.05, 0.008), "−2 % ± 3 %");  // may be none
   EXPECT_EQ(bounded_share_text(0.25, 0.23, 0.27), "+25 % ± 2 %");
+  // "+46.2 % ± 46.8 %" reaches below 0; its bounds do not.
+  EXPECT_EQ(bounded_share_text(0.462, 0.009, 0.945), "+46.2 %, between +0.9 % and +94.5 %");
+  EXPECT_EQ(bounded_share_text(-0.462, -0.945, -0.009), "−46.2 %, between −94.5 % and −0.9 %");
 }
 
 TEST(AdviceWords, CountsPerStepAreRead) {

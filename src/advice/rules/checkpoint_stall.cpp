@@ -4,12 +4,34 @@
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
+#include "advice/several_ranks.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array<std::string_view, 1> kReads = {"overview"};
+
+std::string code_for_background(const Facts& facts) {
+  // Ranks agree on the files through the CPU, while NCCL is training's.
+  const std::string start =
+      has_several_ranks(facts)
+          ? "# once, at the start: saving in the background needs a backend for the CPU, too\n"
+            "torch.distributed.init_process_group(\"cpu:gloo,cuda:nccl\")\n"
+          : std::string();
+  return facts.by_framework(
+      start +
+          "import torch.distributed.checkpoint as dcp\n"
+          "state = {\"model\": model.state_dict(), \"optimizer\": optimizer.state_dict()}\n"
+          "future = dcp.async_save(state, checkpoint_id=path)  # dcp.load reads it\n"
+          "# before the next save: future.result()",
+      "from lightning.pytorch.plugins import AsyncCheckpointIO\n"
+      "Trainer(..., plugins=[AsyncCheckpointIO()])",
+      "TrainingArguments(..., save_strategy=\"steps\", save_steps=2000, "
+      "save_only_model=True)\n"
+      "# writes less, but training cannot be resumed from it: the optimizer is left out");
+}
 
 // Of the waits, what noting the calls around each copy may be: most of a save is writing, which no
 // profiler makes longer. With Python's stacks, the dearest, it was a twentieth of a millisecond.
@@ -60,16 +82,7 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.changes = {
       {"Write the checkpoint in the background: copy to pinned memory, then save while training "
        "goes on.",
-       facts.by_framework(
-           "import torch.distributed.checkpoint as dcp\n"
-           "state = {\"model\": model.state_dict(), \"optimizer\": optimizer.state_dict()}\n"
-           "future = dcp.async_save(state, checkpoint_id=path)  # dcp.load reads it\n"
-           "# before the next save: future.result()",
-           "from lightning.pytorch.plugins import AsyncCheckpointIO\n"
-           "Trainer(..., plugins=[AsyncCheckpointIO()])",
-           "TrainingArguments(..., save_strategy=\"steps\", save_steps=2000, "
-           "save_only_model=True)\n"
-           "# writes less, but training cannot be resumed from it: the optimizer is left out")},
+       code_for_background(facts)},
       {"Save more rarely.", facts.by_framework("if step % 2000 == 0: save(model)",
                                                "ModelCheckpoint(every_n_train_steps=2000)",
                                                "TrainingArguments(..., save_steps=2000)")}};
@@ -89,6 +102,7 @@ const Rule kCheckpointStall{
     .needs = kNeeds,
     .wanted = Wanted::kDeviceWork,
     .judge = judge,
+    .reads = kReads,
 };
 
 }  // namespace stepscope::advice

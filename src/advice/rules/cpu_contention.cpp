@@ -35,6 +35,22 @@ double cost_ns(const Facts& facts, const RankSteps& rank) {
   return std::min(process->number("waited_share") * rank.step_ns, idle_ns(facts, rank));
 }
 
+// Processor time of a step that the training thread surely used: no fix takes it away. A process
+// that never kept more than one processor busy used all of its time there. Of several threads
+// nobody knows whose it was, and those that wait for each other may spin: half of an equal part.
+double used_ns(const RankSteps& rank, const Line& process,
+               const std::optional<JobProcessors>& cpus) {
+  constexpr double kOne = 1.1;  // samples are short, and their ends not exact
+  const double most = process.has("max_cores") ? process.number("max_cores")
+                      : cpus                   ? static_cast<double>(cpus->per_rank())
+                                               : 0;
+  const double busy = process.number("mean_cores");
+  if (most <= 0 || busy <= 0) return 0;
+  const double share = most <= kOne ? busy : busy / std::ceil(most) / 2;
+  // It did not run while it waited.
+  return std::min(share, 1 - process.number("waited_share")) * rank.step_ns;
+}
+
 void add_processes(Finding& finding, const Facts& facts, const RankSteps& rank) {
   for (const bool own : {true, false}) {
     const auto process = process_of(facts, rank.rank, own);
@@ -164,7 +180,8 @@ std::vector<Finding> judge(const Facts& facts) {
   const auto cpus = job_processors(facts, rank.rank);
   // The backward pass runs in a thread of its own, whose waits nobody counts: as many at most.
   constexpr double kThreads = 2;
-  const double most = std::min(kThreads * cost_ns(facts, rank), idle_ns(facts, rank));
+  const double most = std::min({kThreads * cost_ns(facts, rank), idle_ns(facts, rank),
+                                rank.step_ns - used_ns(rank, process, cpus)});
   Finding finding = begin_finding(facts, kCpuContention, ranks, 0, most);
   finding.level = std::min(finding.level, Level::kWarning);  // what it cost is a bound
   finding.measured.threshold = facts.threshold_of(kCpuContention.id, finding.level);

@@ -1,6 +1,7 @@
 // Python's garbage collector stops the program while it walks over all objects.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
@@ -19,7 +20,19 @@ bool is_called(const Facts& facts) {
   });
 }
 
-void add_changes(Finding& finding, const Facts& facts) {
+// "It ran once in 3 steps".
+Sentence how_often(const StallPerStep& stall, double steps) {
+  const double times = std::round(stall.count * steps);
+  if (times == 1) return {"It ran once in {} steps", {count(steps)}};
+  return {"It ran {} times in {} steps", {count(times), count(steps)}};
+}
+
+// Python itself makes a collection that takes long only after many objects are new.
+bool is_in_every_step(const StallPerStep& stall, const RankSteps& rank) {
+  return rank.steps > 1 && stall.steps >= rank.steps;
+}
+
+void add_changes(Finding& finding, const Facts& facts, bool in_every_step) {
   finding.changes = {
       {"Let it leave alone what stays: once, when model, data and optimizer are set up.",
        facts.by_framework("import gc\n"
@@ -38,6 +51,12 @@ void add_changes(Finding& finding, const Facts& facts) {
         finding.changes.begin(),
         {"The program asks for it: delete gc.collect() from the loop, in the function named above.",
          "# delete in the loop:\ngc.collect()"});
+  } else if (in_every_step) {
+    finding.changes.insert(
+        finding.changes.begin(),
+        {"It runs in every step, which Python by itself seldom does: look for gc.collect() in your "
+         "loop, its callbacks and hooks, and delete it there.",
+         "grep -rn \"gc.collect\" --include=\"*.py\" ."});
   }
   finding.verify =
       "Record again: `stepscope analyze stalls new.json` shows less under "
@@ -61,11 +80,13 @@ std::vector<Finding> judge_device(const Facts& facts) {
   finding.title = {"Python's garbage collector stops training: the GPU waits {} of the time",
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle while the garbage collector runs, of the time of all steps";
-  finding.detail = {
-      "It ran {} times in {} steps, and the GPU waited up to {} at a time. A full collection looks "
-      "at every object that Python holds: lists and dictionaries with millions of entries (file "
-      "names, labels, caches) make it slow.",
-      {count(stall.count * steps), count(steps), nanos(stall.longest_ns)}};
+  finding.detail = how_often(stall, steps);
+  finding.detail.form +=
+      ", and the GPU waited up to {} at a time. A full collection looks at every object that "
+      "Python "
+      "holds: lists and dictionaries with millions of entries (file names, labels, caches) make it "
+      "slow.";
+  finding.detail.figures.push_back(nanos(stall.longest_ns));
   if (stall.steps < rank.steps) {
     finding.detail.form +=
         " The gain holds for a training in which it runs as often as here, in {} of {} steps.";
@@ -74,7 +95,7 @@ std::vector<Finding> judge_device(const Facts& facts) {
     doubt_how_often(finding, rank);
   }
   add_places(finding, facts, rank, "collector");
-  add_changes(finding, facts);
+  add_changes(finding, facts, is_in_every_step(stall, rank));
   return {finding};
 }
 
@@ -94,16 +115,16 @@ std::vector<Finding> judge_host(const Facts& facts) {
   finding.title = {"Python's garbage collector stops the program: {} of each step",
                    {share(ranks.front().share)}};
   finding.measured.name = "the program is in the garbage collector, of the step; time on the CPU";
-  finding.detail = {
-      "It ran {} times in {} steps, {} per step on average. A full collection looks at every "
-      "object that Python holds: lists and dictionaries with millions of entries (file names, "
-      "labels, caches) make it slow. No GPU work was recorded: a GPU may have been at work "
-      "meanwhile.",
-      {count(stall.count * steps), count(steps), nanos(stall.host_ns)}};
+  finding.detail = how_often(stall, steps);
+  finding.detail.form +=
+      ", {} per step on average. A full collection looks at every object that Python holds: lists "
+      "and dictionaries with millions of entries (file names, labels, caches) make it slow. No GPU "
+      "work was recorded: a GPU may have been at work meanwhile.";
+  finding.detail.figures.push_back(nanos(stall.host_ns));
   finding.evidence.push_back({.text = {"collections in {} of {} steps",
                                        {count(static_cast<double>(stall.steps)), count(steps)}},
                               .rank = rank.rank});
-  add_changes(finding, facts);
+  add_changes(finding, facts, is_in_every_step(stall, rank));
   return {finding};
 }
 

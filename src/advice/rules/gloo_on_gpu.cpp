@@ -40,7 +40,9 @@ std::vector<Finding> judge(const Facts& facts) {
          .rank = rank.rank});
   }
   finding.changes = {{"Use NCCL for tensors on GPUs.",
-                      facts.by_framework("torch.distributed.init_process_group(\"nccl\")",
+                      facts.by_framework("torch.distributed.init_process_group(\"nccl\")\n"
+                                         "# \"cpu:gloo,cuda:nccl\" where tensors of the CPU are "
+                                         "sent, too (dcp.async_save)",
                                          "Trainer(..., strategy=DDPStrategy("
                                          "process_group_backend=\"nccl\"))",
                                          "TrainingArguments(..., ddp_backend=\"nccl\")")}};

@@ -27,6 +27,16 @@ std::vector<Change> value_changes(const Facts& facts) {
        "norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])  # one tensor"}};
 }
 
+const Change kSynchronize = {
+    "Delete torch.cuda.synchronize() from the training loop: results are waited for by themselves "
+    "where they are needed. To time a part of it, let the GPU take the times, and read them "
+    "rarely.",
+    "# delete in the loop:\ntorch.cuda.synchronize()\n"
+    "# instead, around what is to be timed:\n"
+    "start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))\n"
+    "start.record(); ...; end.record()\n"
+    "if step % 50 == 0: end.synchronize(); print(start.elapsed_time(end))"};
+
 const Change kMask = {
     "Selecting by a mask (x[mask], nonzero, masked_select) waits until the GPU has counted what is "
     "left. Weigh by the mask instead, or select on the CPU before the copy.",
@@ -47,6 +57,53 @@ Waits waits_of(const Facts& facts, const RankSteps& rank) {
   return out;
 }
 
+// Which calls waited, by what the places of a rank say.
+struct Callers {
+  bool barrier = false, synchronize = false, values = false;
+};
+
+Callers callers_of(const Facts& facts, const RankSteps& rank) {
+  constexpr double kWorthNaming = 0.1;  // of what all of them cost
+  double barrier = 0, synchronize = 0, values = 0;
+  for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
+    if (line.text("stall") != "sync") continue;
+    // A place without a call or an operator is behind one that has them.
+    const bool of_device = line.text("call").ends_with("DeviceSynchronize");
+    const bool of_barrier = line.text("op").starts_with("c10d::barrier");
+    if (!of_barrier && !of_device && !line.has("op") && !line.has("call")) continue;
+    (of_barrier  ? barrier
+     : of_device ? synchronize
+                 : values) += std::max(1.0, line.number("idle_ns"));
+  }
+  const double least = kWorthNaming * (barrier + synchronize + values);
+  return {barrier > 0, synchronize > least,
+          values > least || (barrier <= 0 && synchronize <= least)};
+}
+
+void say_who_waits(Finding& finding, const Facts& facts, const Callers& callers, double idle_ns) {
+  constexpr std::string_view kThen =
+      " Then the queue is empty and the GPU waits: {} per step directly after these calls.";
+  finding.detail.figures = {nanos(idle_ns)};
+  if (!callers.values && callers.synchronize) {
+    finding.detail.form =
+        "torch.cuda.synchronize() makes the CPU wait until the GPU has done everything before it, "
+        "which training does not need.";
+  } else if (!callers.values) {
+    finding.detail.form =
+        "A barrier makes the CPU wait until every rank has come to it and the GPU has done "
+        "everything before it.";
+  } else {
+    finding.detail.form =
+        "A value that Python needs at once (.item(), .cpu(), float(loss), print, "
+        "an if on a tensor, x[mask])";
+    if (callers.synchronize) finding.detail.form += " and torch.cuda.synchronize()";
+    finding.detail.form += callers.synchronize ? " make" : " makes";
+    finding.detail.form += " the CPU wait until the GPU has done everything before it.";
+    finding.changes = value_changes(facts);
+  }
+  finding.detail.form += kThen;
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(
       facts, kHostSync.id, [&](const RankSteps& rank) { return waits_of(facts, rank).own_ns(); });
@@ -64,27 +121,8 @@ std::vector<Finding> judge(const Facts& facts) {
                    {count(sync.count)}};
   if (sync.count < 1.5) finding.title.figures.clear();
   finding.measured.name = "GPU idle because the CPU waited for it, of the step";
-  bool barrier = false;
-  bool others = false;
-  for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
-    if (line.text("stall") != "sync") continue;
-    (line.text("op").starts_with("c10d::barrier") ? barrier : others) = true;
-  }
-  if (barrier && !others) {
-    finding.detail = {
-        "A barrier makes the CPU wait until every rank has come to it and the GPU has done "
-        "everything before it. Then the queue is empty and the GPU waits: {} per step directly "
-        "after these calls.",
-        {nanos(sync.idle_ns)}};
-  } else {
-    finding.detail = {
-        "A value that Python needs at once (.item(), .cpu(), float(loss), print, an if on a "
-        "tensor, x[mask]) makes the CPU wait until the GPU has done everything before it. Then the "
-        "queue "
-        "is empty and the GPU waits: {} per step directly after these calls.",
-        {nanos(sync.idle_ns)}};
-    finding.changes = value_changes(facts);
-  }
+  const Callers callers = callers_of(facts, rank);
+  say_who_waits(finding, facts, callers, sync.idle_ns);
   if (waits.launching_ns > 0) {
     finding.measured.name =
         "GPU idle because the CPU waited for it, or launched the work of selections, of the step";
@@ -96,7 +134,8 @@ std::vector<Finding> judge(const Facts& facts) {
   say_tracing(finding, facts, rank, own, sync.inside_ns);
   add_places(finding, facts, rank, "sync");
   if (waits.selects) finding.changes.insert(finding.changes.begin(), kMask);
-  if (barrier) {
+  if (callers.synchronize) finding.changes.insert(finding.changes.begin(), kSynchronize);
+  if (callers.barrier) {
     finding.changes.insert(finding.changes.begin(),
                            {"Take barriers out of the training loop: collectives wait by "
                             "themselves.",
@@ -104,7 +143,8 @@ std::vector<Finding> judge(const Facts& facts) {
   }
   finding.verify =
       "Record again: `stepscope analyze stalls new.json` has few calls of 'sync' per step. "
-      "torch.cuda.set_sync_debug_mode(\"warn\") names every line that waits.";
+      "torch.cuda.set_sync_debug_mode(\"warn\") names most lines that wait, "
+      "not torch.cuda.synchronize().";
   return {finding};
 }
 

@@ -91,16 +91,20 @@ std::string code_for_workers(const Facts& facts, const LoaderCause& cause) {
 // The rank has fewer processors than workers would keep up.
 Change more_processors(const LoaderCause& cause) {
   return {
-      "For all of the workers that would keep up, ask for more processors: one for each, and one "
-      "for the training loop.",
-      "#SBATCH --cpus-per-task=" + std::to_string(cause.needed + 1)};
+      cause.per_core() == 1
+          ? "For all of the workers that would keep up, ask for more processors: one for each, and "
+            "one for the training loop."
+          : "For more of these workers, ask for more processors: one for every " +
+                std::to_string(cause.per_core()) + ", and one for the training loop.",
+      "#SBATCH --cpus-per-task=" + std::to_string(cause.processors_to_ask_for())};
 }
 
 // What to write in the script, in the words of the sentence about how many would keep up.
 std::string why_workers(const LoaderCause& cause, const std::string& begin) {
   const std::string limit =
-      cause.processors_lack() ? ", as many as the rank has processors for beside the training loop"
-                              : "";
+      !cause.processors_lack() ? ""
+      : cause.per_core() == 1 ? ", as many as the rank has processors for beside the training loop"
+                              : ", as many as the processors of the rank can serve while most wait";
   if (cause.workers == 0) return begin + limit + ".";
   return limit.empty() ? "Give the loader more workers, and let them work further ahead."
                        : "Give the loader more workers" + limit + ".";
@@ -117,9 +121,12 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
     // No node has more: then a batch must become cheaper.
     constexpr std::int64_t kManyWorkers = 64;
     if (cause.workers_help()) {
-      out.push_back({why_workers(cause, begin), code_for_workers(facts, cause)});
+      // Waits side by side are the short way, where nothing has to be read faster.
+      const bool is_first = cause.per_core() > 1 && !cause.reads_files;
+      out.insert(is_first ? out.begin() : out.end(),
+                 {why_workers(cause, begin), code_for_workers(facts, cause)});
     }
-    if (cause.late && cause.processors_lack() && cause.needed <= kManyWorkers) {
+    if (cause.late && cause.processors_lack() && cause.wanted() <= kManyWorkers) {
       out.push_back(more_processors(cause));
     }
     if (out.empty()) {

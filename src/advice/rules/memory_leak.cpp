@@ -53,11 +53,11 @@ std::vector<Finding> judge(const Facts& facts) {
                                 .rank = rank});
   }
   finding.changes = {
-      {"Keep numbers, not tensors: a tensor that is kept keeps all that was computed for it. Where "
-       "a tensor is needed, keep tensor.detach().cpu().",
-       facts.by_framework("history.append(loss.item())   # not history.append(loss)",
-                          "self.losses.append(loss.item())   # not self.losses.append(loss)",
-                          "# in a callback or compute_loss\nself.losses.append(loss.item())")},
+      {"Keep what was computed for it out: a tensor that is kept keeps all of that, unless it is "
+       "detached. Large ones are kept on the CPU, and rarely: .item() and .cpu() wait for the GPU.",
+       facts.by_framework("history.append(loss.detach())   # not history.append(loss)",
+                          "self.losses.append(loss.detach())   # not self.losses.append(loss)",
+                          "# in a callback or compute_loss\nself.losses.append(loss.detach())")},
       {"The line is where the memory was allocated; it may be kept elsewhere. Follow what it "
        "computes to lists, dicts and hooks that live longer than a step, and clear them.",
        "self.outputs.clear()   # at the end of each step or epoch"}};

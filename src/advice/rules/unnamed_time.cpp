@@ -2,6 +2,8 @@
 // loader. Beside a GPU the waits themselves are known, and host-pause and launch-bound judge them.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "advice/host_stall.h"
 #include "advice/job_processors.h"
@@ -11,42 +13,69 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"steps", "steps"}});
-constexpr std::array<std::string_view, 1> kReads = {"system"};
+constexpr std::array<std::string_view, 2> kReads = {"stalls", "system"};
 
-// Of the median step: one step in which a profiler began is no measure. Time in which the thread
-// had no processor has a rule of its own.
+// One step. What Python's garbage collector took of it has a rule of its own.
+struct Step {
+  std::int64_t window = 0, step = 0;
+  double step_ns = 0;
+  double collected_ns = 0;
+  double other_ns = 0;  // without a name, less that
+};
+
+std::vector<Step> steps_of(const Facts& facts, const RankSteps& rank) {
+  std::map<std::pair<std::int64_t, std::int64_t>, double> collected;
+  for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
+    if (line.text("stall") != "collector") continue;
+    collected[{line.whole("window"), line.whole("step")}] += line.number("host_ns");
+  }
+  std::vector<Step> out;
+  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
+    Step step{line.whole("window"), line.whole("step"), line.number("step_ns")};
+    const auto found = collected.find({step.window, step.step});
+    if (found != collected.end()) step.collected_ns = found->second;
+    step.other_ns = std::max(0.0, line.number("other_ns") - step.collected_ns);
+    out.push_back(step);
+  }
+  return out;
+}
+
+// One step in which a profiler began is no measure.
+double median_of(const std::vector<Step>& steps, double Step::* part) {
+  if (steps.empty()) return 0;
+  std::vector<double> values;
+  for (const Step& step : steps) values.push_back(step.*part);
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// Time in which the thread had no processor has a rule of its own, too; waits inside of collections
+// are theirs.
 double waited_of(const Facts& facts, const RankSteps& rank) {
   const auto process = process_of(facts, rank.rank, true);
-  return process ? process->number("waited_share") * rank.median_ns : 0;
+  if (!process) return 0;
+  const double collected = median_of(steps_of(facts, rank), &Step::collected_ns);
+  return process->number("waited_share") * std::max(0.0, rank.median_ns - collected);
 }
 
 double unnamed_of(const Facts& facts, const RankSteps& rank) {
-  std::vector<double> others;
-  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
-    others.push_back(line.number("other_ns"));
-  }
-  if (others.empty()) return 0;
-  std::ranges::sort(others);
-  const std::size_t half = others.size() / 2;
-  const double usual =
-      others.size() % 2 == 1 ? others[half] : (others[half - 1] + others[half]) / 2;
+  const double usual = median_of(steps_of(facts, rank), &Step::other_ns);
   return std::max(0.0, usual - waited_of(facts, rank));
 }
 
 // The steps with the most of it, to look at.
 void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
-  std::vector<Line> steps = facts.lines("steps", "steps", rank.rank);
-  std::ranges::stable_sort(steps, std::ranges::greater{},
-                           [](const Line& line) { return line.number("other_ns"); });
-  for (const Line& line : steps) {
+  std::vector<Step> steps = steps_of(facts, rank);
+  std::ranges::stable_sort(steps, std::ranges::greater{}, &Step::other_ns);
+  for (const Step& step : steps) {
     if (finding.evidence.size() == kMostEvidence) break;
-    if (line.number("other_ns") <= 0) continue;
+    if (step.other_ns <= 0) continue;
     finding.evidence.push_back(
-        {.text = {"{} of {} without a name",
-                  {nanos(line.number("other_ns")), nanos(line.number("step_ns"))}},
+        {.text = {"{} of {} without a name", {nanos(step.other_ns), nanos(step.step_ns)}},
          .rank = rank.rank,
-         .window = line.whole("window"),
-         .step = line.whole("step")});
+         .window = step.window,
+         .step = step.step});
   }
 }
 
@@ -84,6 +113,11 @@ std::vector<Finding> judge(const Facts& facts) {
       "loop itself: logging, printing, writing files, metrics in NumPy, sleeping, waiting for "
       "another process; or, where a model is very small, Python's own cost between operators.",
       {nanos(unnamed)}};
+  const double collected = median_of(steps_of(facts, rank), &Step::collected_ns);
+  if (collected > kNoise * rank.median_ns) {
+    finding.detail.form += " In {} more Python's garbage collector ran: that is not counted here.";
+    finding.detail.figures.push_back(nanos(collected));
+  }
   if (const double waited = waited_of(facts, rank); waited > kNoise * rank.median_ns) {
     finding.detail.form +=
         " In {} more the thread was ready and had no processor: that is not counted here, but in "
