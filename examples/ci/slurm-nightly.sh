@@ -9,15 +9,20 @@
 #SBATCH --output=step-time-%j.log
 set -euo pipefail
 
-# What records: a command that writes a run into the folder it is given.
-record=${RECORD:-"srun python train.py --steps 60 --profile"}
+# What is recorded.
+train=${TRAIN:-"python train.py --steps 60"}
 baseline=${BASELINE:-baseline.json}
 rules=${RULES:-examples/ci/step-time.yaml}
 folder=${FOLDER:-runs/nightly-${SLURM_JOB_ID:-local}}
 
 runs=()
 for run in 1 2 3; do
-  $record "$folder/$run"
+  # RECORD: another command that writes a run into the folder it is given.
+  if [ -n "${RECORD:-}" ]; then
+    $RECORD "$folder/$run"
+  else
+    srun stepscope run --out "$folder/$run" -- $train
+  fi
   runs+=("$folder/$run")
 done
 

@@ -105,7 +105,11 @@ def test_a_run_with_something_to_gain_is_not_called_healthy(name: str, program: 
     told = advice_of(program, RECORDED / f"{name}.json.gz")
     assert any(one["gain_per_step"] for one in told["findings"])
     assert not any("Healthy" in sentence for sentence in told["verdict"])
-    assert told["verdict"][0].startswith("No grave fault")
+    # What may save a fifth of the step is not waved away.
+    most = max(one["gain_per_step"]["high_ns"] for one in told["findings"] if one["gain_per_step"])
+    large = most >= told["step_ns"] / 5
+    opening = r"None of \d+ rules gives a warning, but" if large else "No grave fault"
+    assert re.match(opening, told["verdict"][0]), told["verdict"]
 
 
 def test_kernels_are_shortened_for_people_and_whole_for_programs(program: Program) -> None:

@@ -147,6 +147,9 @@ def test_the_slurm_example_writes_a_baseline_then_checks(program: Program, tmp_p
 
 def test_the_github_example_calls_what_there_is(program: Program) -> None:
     text = (ROOT / "examples" / "ci" / "github-actions.yml").read_text()
+    assert "actions/setup-python" in text
+    assert "pip install ci/stepscope-*.whl" in text
+    assert "stepscope run --out" in text
     known = program.run("check", "--help").stdout.decode()
     for option in ("--baseline", "--rules", "--github", "--summary", "--junit"):
         assert option in text

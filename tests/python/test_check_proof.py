@@ -18,6 +18,7 @@ from program import ROOT
 import stepscope
 
 PAIRS = 2000
+SEEDS = range(20, 25)
 BLOCK = 5
 SLOWDOWN = 1.05
 MOST_VARIATION = 0.04
@@ -38,8 +39,8 @@ def redrawn(run: Run, random: np.random.Generator) -> Run:
     return np.concatenate([warmup, rest[places]])
 
 
-def pairs() -> Iterator[tuple[Run, Run]]:
-    runs, random = recorded(), np.random.default_rng(20)
+def pairs(seed: int = 20) -> Iterator[tuple[Run, Run]]:
+    runs, random = recorded(), np.random.default_rng(seed)
     for _ in range(PAIRS):
         one, other = random.choice(len(runs), 2, replace=False)
         yield redrawn(runs[one], random), redrawn(runs[other], random)
@@ -60,8 +61,15 @@ def variation(run: Run) -> float:
 
 
 def test_false_alarms_are_rarer_than_one_in_a_hundred() -> None:
-    alarms = sum(stepscope.check_steps([run], [base]).failed for run, base in pairs())
-    assert upper_bound(alarms, PAIRS) < 0.01, alarms
+    """Over several draws: one of them may be lucky."""
+    alarms = [
+        sum(stepscope.check_steps([run], [base]).failed for run, base in pairs(seed))
+        for seed in SEEDS
+    ]
+    bound = upper_bound(sum(alarms), PAIRS * len(SEEDS))
+    print(f"alarms {alarms}, {sum(alarms)} of {PAIRS * len(SEEDS)}; below {bound:.2%}")
+    assert bound < 0.01, alarms
+    assert max(upper_bound(one, PAIRS) for one in alarms) < 0.01, alarms
 
 
 def test_a_slowdown_of_5_percent_is_caught() -> None:
