@@ -54,7 +54,8 @@ function(add_room_tests name tests)
     precompile(${name}_tests REUSE base_tests)
   endif()
   add_dependencies(unit_tests ${name}_tests)
-  gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 300)  # a test that hangs fails
 endfunction()
 
 # What most files include, parsed once: for all rooms together in the first, and again where a room
