@@ -44,6 +44,7 @@ std::vector<Step> steps_of(const Facts& facts, const RankSteps& rank) {
 double median_of(const std::vector<Step>& steps, double Step::* part) {
   if (steps.empty()) return 0;
   std::vector<double> values;
+  values.reserve(steps.size());
   for (const Step& step : steps) values.push_back(step.*part);
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
