@@ -144,13 +144,37 @@ def check_steps(found: dict[str, list[Row]], files: dict[Path, Recording]) -> No
         assert slow == sorted((length for _, _, length in rows), reverse=True)
 
 
+def steps_of_the_training(
+    file: Path, recording: Recording, files: dict[Path, Recording]
+) -> list[tuple[int, int, int]]:
+    """Of the process that started this one, on the clock of the system; none for itself."""
+    if not file.name.startswith("worker-"):
+        return []
+    return [
+        (number, start + other.start_ns, end + other.start_ns)
+        for path, other in files.items()
+        if not path.name.startswith("worker-") and other.about["rank"] == recording.about["rank"]
+        for number, start, end in other.steps
+    ]
+
+
+def step_under_way(steps: list[tuple[int, int, int]], time: int) -> int | None:
+    """The first that had not ended; behind the last the next one."""
+    if time < steps[0][1]:
+        return None
+    return next((number for number, _, end in steps if end > time), steps[-1][0] + 1)
+
+
 def check_log(program: Program, folder: Path, files: dict[Path, Recording]) -> None:
     zero = min(recording.start_ns for recording in files.values())
     expected = []
-    for recording in files.values():
+    for file, recording in files.items():
+        steps = steps_of_the_training(file, recording, files)
         for line in recording.lines:
             at = line.time + recording.start_ns - zero
             step = line.step if line.step >= 0 else None
+            if steps:
+                step = step_under_way(steps, line.time + recording.start_ns)
             level = LEVELS.get(line.level, str(line.level))
             expected.append((int(recording.about["rank"]), at, step, level, line.text))
     found = tables(program, "log", "--level", "debug", "--top", "0", folder)["lines"]
