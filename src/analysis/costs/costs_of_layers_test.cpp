@@ -3,33 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/costs/costs.h"
+#include "analysis/costs/costs_for_tests.h"
 
 namespace stepscope::analysis {
 namespace {
 
-struct Case {
-  const char* about;
-  const char* op;
-  const char* dims;
-  const char* types;
-  const char* values;
-  std::optional<std::int64_t> flops, bytes;
-  Missing missing = Missing::kNothing;
-};
-
-void check(std::span<const Case> cases) {
-  for (const Case& c : cases) {
-    SCOPED_TRACE(std::string(c.op) + ": " + c.about);
-    const Formula* formula = find_formula(c.op);
-    ASSERT_NE(formula, nullptr);
-    const Cost got = cost_of(*formula, c.op, read_inputs(c.dims, c.types, "", c.values));
-    EXPECT_EQ(got.flops.value(), c.flops);
-    EXPECT_EQ(got.bytes.value(), c.bytes);
-    EXPECT_EQ(name_of(got.missing), name_of(c.missing));
-  }
-}
-
+using Case = CostCase;
 constexpr auto kNo = std::nullopt;
 
 TEST(CostsOfLayers, OddProducts) {

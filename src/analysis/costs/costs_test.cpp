@@ -5,36 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/costs/costs_for_tests.h"
+
 namespace stepscope::analysis {
 namespace {
 
-struct Case {
-  const char* about;
-  const char* op;
-  const char* dims;
-  const char* types;
-  const char* values;
-  std::optional<std::int64_t> flops, bytes;
-  Missing missing = Missing::kNothing;
-  const char* strides = "";
-};
-
-Cost cost(const Case& c) {
-  const Formula* formula = find_formula(c.op);
-  if (formula == nullptr) return unknown(Missing::kFormula);
-  return cost_of(*formula, c.op, read_inputs(c.dims, c.types, c.strides, c.values));
-}
-
-void check(std::span<const Case> cases) {
-  for (const Case& c : cases) {
-    SCOPED_TRACE(std::string(c.op) + ": " + c.about);
-    const Cost got = cost(c);
-    EXPECT_EQ(got.flops.value(), c.flops);
-    EXPECT_EQ(got.bytes.value(), c.bytes);
-    EXPECT_EQ(name_of(got.missing), name_of(c.missing));
-  }
-}
-
+using Case = CostCase;
 constexpr auto kNo = std::nullopt;
 constexpr const char* kTwoFloats = R"(["float","float"])";
 
