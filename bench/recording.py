@@ -16,6 +16,7 @@ import subprocess
 from typing import Any
 
 from measure import ROOT, commit, machine, taken_on_a_gpu
+from programs import build
 
 PAGE = ROOT / "docs" / "bench" / "recording.md"
 KEPT = ROOT / ".deps" / "bench-results" / "recording.json"
@@ -117,6 +118,7 @@ def window_lines(rows: list[dict[str, Any]]) -> list[str]:
 
 def measure_ranges(runs: int) -> dict[str, Any]:
     """Nanoseconds by kind of range; medians and the least."""
+    build(ROOT / "build", "bench_ranges")
     native = json.loads(
         subprocess.run(
             [ROOT / "build" / "bench" / "bench_ranges"], check=True, capture_output=True, text=True

@@ -85,6 +85,17 @@ std::string unseen_text(const Judged& judged) {
   return amount_of_change_text(seen / judged.change.before);
 }
 
+// Of fewer steps the noise is little more than a guess, and so is any number that comes of it.
+constexpr std::size_t kStepsThatTell = 10;
+constexpr std::int64_t kStepsToBeginWith = 30;
+
+// The least steps that tell how much they vary; a side with one step varies as the other does.
+std::size_t telling_steps(const Difference& change) {
+  if (change.steps_before < 2) return change.steps_after;
+  if (change.steps_after < 2) return change.steps_before;
+  return std::min(change.steps_before, change.steps_after);
+}
+
 // What it would take to be sure.
 std::string needed_text(const Judged& judged) {
   const std::optional<analysis::Enough>& enough = judged.change.enough;
@@ -94,10 +105,16 @@ std::string needed_text(const Judged& judged) {
                       unseen_text(judged));
   }
   if (!enough) return out;
+  const std::string_view in_each = judged.has_before ? " in each run" : "";
+  if (const std::size_t steps = telling_steps(judged.change);
+      steps < kStepsThatTell && !enough->is_assumed && enough->steps > kStepsToBeginWith) {
+    return fmt::format("{}; it takes {} steps{} to begin with: {} tell too little of the noise",
+                       out, kStepsToBeginWith, in_each, steps);
+  }
   std::string takes;
   if (enough->steps > 0) {
-    takes = fmt::format("{} steps{}", count_text(static_cast<std::uint64_t>(enough->steps)),
-                        judged.has_before ? " in each run" : "");
+    takes =
+        fmt::format("{} steps{}", count_text(static_cast<std::uint64_t>(enough->steps)), in_each);
   }
   if (enough->runs > 0) {
     takes += fmt::format("{}{} runs{}", takes.empty() ? "" : " or ",

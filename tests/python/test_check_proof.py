@@ -112,6 +112,18 @@ def test_where_noise_is_larger_it_says_how_many_steps_or_runs_it_takes() -> None
     assert seen >= 36, seen
 
 
+def test_of_a_handful_of_steps_it_asks_for_more_before_it_counts() -> None:
+    """What four steps tell of the noise is a guess: no number in the thousands comes of it."""
+    few = np.array([1.0, 1.3, 0.8, 1.1])
+    limit = stepscope.check_steps([few * 1.02], [few]).limits[0]
+    assert limit["outcome"] == "unsure"
+    assert "it takes 30 steps in each run to begin with: 4 tell too little" in limit["text"]
+    many = np.tile(few, 8)
+    limit = stepscope.check_steps([many * 1.02], [many]).limits[0]
+    assert limit["outcome"] == "unsure"
+    assert "to begin with" not in limit["text"] and "it takes" in limit["text"]
+
+
 def test_of_one_step_it_says_how_many_it_takes() -> None:
     """The other side tells how much steps vary; where neither does, 4 % are assumed."""
     random = np.random.default_rng(10)
