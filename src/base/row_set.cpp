@@ -4,9 +4,9 @@
 
 namespace stepscope::base {
 
-void RowSet::add_shared(std::uint32_t row) {
-  std::atomic_ref<std::uint64_t>(words_[row / 64])
-      .fetch_or(std::uint64_t{1} << (row % 64), std::memory_order_relaxed);
+void RowSet::Shared::write() {
+  if (bits_ == 0) return;
+  std::atomic_ref<std::uint64_t>(set_.words_[word_]).fetch_or(bits_, std::memory_order_relaxed);
 }
 
 void RowSet::seal() {

@@ -16,10 +16,10 @@ class RowSet {
   RowSet() = default;
   explicit RowSet(std::size_t universe) : words_((universe + 63) / 64) {}
 
-  // Filling; seal() ends it. Several threads may fill at once if all of them say so.
+  // Filling; seal() ends it. Several threads may fill at once, each with a Shared of its own.
   void add(std::uint32_t row) { words_[row / 64] |= std::uint64_t{1} << (row % 64); }
-  void add_shared(std::uint32_t row);
   void seal();
+  class Shared;
 
   std::size_t size() const { return size_; }
   bool contains(std::uint32_t row) const {
@@ -55,6 +55,32 @@ class RowSet {
   std::vector<std::uint64_t> words_;
   std::vector<std::uint32_t> ranks_;  // members before each word
   std::size_t size_ = 0;
+};
+
+// Adds rows beside other threads. Rows that come one after the other are mostly neighbours: what
+// falls into one word is written at once, since every such write waits for the other threads.
+class RowSet::Shared {
+ public:
+  explicit Shared(RowSet& set) : set_(set) {}
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared() { write(); }
+
+  void add(std::uint32_t row) {
+    if (row / 64 != word_) {
+      write();
+      word_ = row / 64;
+      bits_ = 0;
+    }
+    bits_ |= std::uint64_t{1} << (row % 64);
+  }
+
+ private:
+  void write();
+
+  RowSet& set_;
+  std::uint32_t word_ = 0;
+  std::uint64_t bits_ = 0;
 };
 
 }  // namespace stepscope::base

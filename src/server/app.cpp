@@ -175,7 +175,7 @@ Response App::run_state(const RunLoader* loader, const std::string& name) const 
   const LoadReport report = loader == nullptr ? LoadReport{} : loader->report();
   report::JsonWriter json;
   json.begin_object();
-  json.member("schema", "stepscope.run/1");
+  json.member("schema", "stepscope.run-state/1");
   json.member("version", loader == nullptr ? shelf_->version() : loader->place().version);
   json.member("program", options_.program_version);
   json.member("state", loader == nullptr ? "none" : state_name(report.state));

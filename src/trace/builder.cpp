@@ -11,6 +11,9 @@
 namespace stepscope::trace {
 namespace {
 
+// Into how many turns sorting is cut for each thread.
+constexpr std::size_t kTurnsOfAThread = 8;
+
 Phase phase_of(RawPhase raw) {
   switch (raw) {
     case RawPhase::kCounter:
@@ -156,30 +159,47 @@ void TraceBuilder::lay_out_tracks() {
 }
 
 void TraceBuilder::order() {
+  // Track by track, each in the order of the file.
+  base::Column<base::Nanos> start(out_.size());
+  base::Column<base::Nanos> duration(out_.size());
   base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
     const Batch& batch = in_.batches[i];
     std::vector<std::uint32_t> next = cursors(batch, maps_[batch.lane]);
     for (const EventRow& row : batch.events) {
       if (row.phase == RawPhase::kJoined) continue;
       const std::uint32_t at = next[row.track]++;
-      out_.start_[at] = row.start;
-      out_.duration_[at] = row.duration;
+      start[at] = row.start;
+      duration[at] = row.duration;
     }
   });
   place_ = base::Column<std::uint32_t>(out_.size());
-  // The longest tracks first: the last one to finish decides when all are done.
-  std::vector<const Track*> tracks;
-  tracks.reserve(out_.tracks_.size());
-  for (const Track& track : out_.tracks_) tracks.push_back(&track);
-  std::stable_sort(tracks.begin(), tracks.end(), [](const Track* a, const Track* b) {
-    return a->end - a->begin > b->end - b->begin;
-  });
-  base::parallel_for(tracks.size(), in_.threads, [&](std::size_t i) {
-    const Track& track = *tracks[i];
+  std::vector<TrackOrder> orders(out_.tracks_.size());
+  base::parallel_for(orders.size(), in_.threads, [&](std::size_t i) {
+    const Track& track = out_.tracks_[i];
     const std::size_t size = track.end - track.begin;
-    order_rows(out_.start_.span().subspan(track.begin, size),
-               out_.duration_.span().subspan(track.begin, size),
-               place_.span().subspan(track.begin, size));
+    orders[i] = {start.span().subspan(track.begin, size),
+                 duration.span().subspan(track.begin, size)};
+  });
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> slices;  // track, its slice
+  for (std::uint32_t track = 0; track < orders.size(); ++track) {
+    for (std::uint32_t i = 0; i < orders[track].slices(); ++i) slices.emplace_back(track, i);
+  }
+  // Some slices at a time, so that they share their room; enough times that all threads end
+  // together.
+  const std::size_t turns =
+      std::min(slices.size(), in_.threads <= 1 ? std::size_t{1} : in_.threads * kTurnsOfAThread);
+  base::parallel_for(turns, in_.threads, [&](std::size_t turn) {
+    TrackOrder::Room room;
+    for (std::size_t i = turn * slices.size() / turns; i < (turn + 1) * slices.size() / turns;
+         ++i) {
+      const Track& track = out_.tracks_[slices[i].first];
+      const std::size_t size = track.end - track.begin;
+      orders[slices[i].first].sort(slices[i].second,
+                                   {out_.start_.span().subspan(track.begin, size),
+                                    out_.duration_.span().subspan(track.begin, size),
+                                    place_.span().subspan(track.begin, size)},
+                                   room);
+    }
   });
 }
 
@@ -227,10 +247,11 @@ void TraceBuilder::fill_events(Batch& batch, std::uint32_t first_ordinal) {
   // From here on side rows know their event by its row in the trace.
   const bool alone = in_.threads <= 1;
   const auto settle = [&](auto rows, base::RowSet& set) {
+    base::RowSet::Shared shared(set);
     for (auto& side : rows) {
       side.event = row_of[side.event];
       if (side.event == kNoRow) continue;
-      alone ? set.add(side.event) : set.add_shared(side.event);
+      alone ? set.add(side.event) : shared.add(side.event);
     }
   };
   settle(batch.ops, out_.ops_.rows);
@@ -251,10 +272,18 @@ void TraceBuilder::fill_events(Batch& batch, std::uint32_t first_ordinal) {
 void TraceBuilder::mark_times() {
   const auto start = out_.start();
   const auto duration = out_.duration();
-  if (start.empty()) return;
-  const auto [low, high] = std::minmax_element(start.begin(), start.end());
+  // Rows of a track are in the order of their starts.
+  base::Nanos low = std::numeric_limits<base::Nanos>::max();
+  base::Nanos high = std::numeric_limits<base::Nanos>::min();
+  for (const Track& track : out_.tracks_) {
+    if (track.begin == track.end) continue;
+    low = std::min(low, start[track.begin]);
+    high = std::max(high, start[track.end - 1]);
+  }
+  if (low > high) return;
   // The median is worth its cost only when some time can be a day away from it.
-  if (*high - *low > kFarAway) {
+  const bool any_far = high - low > kFarAway;
+  if (any_far) {
     const base::Nanos middle = *middle_of({start.begin(), start.end()});
     for (Row row = 0; row < start.size(); ++row) {
       if (!is_far(start[row], middle)) continue;
@@ -262,10 +291,11 @@ void TraceBuilder::mark_times() {
       out_.log_.add(base::Note::kFarFromTheRest, out_.text_offset(row), out_.name_text(row));
     }
   }
-  Span span{std::numeric_limits<base::Nanos>::max(), std::numeric_limits<base::Nanos>::min()};
+  Span span{low, std::numeric_limits<base::Nanos>::min()};
+  if (any_far) span.start = std::numeric_limits<base::Nanos>::max();
   for (Row row = 0; row < start.size(); ++row) {
-    if ((out_.flags_[row] & kFarTime) != 0) continue;
-    span.start = std::min(span.start, start[row]);
+    if (any_far && (out_.flags_[row] & kFarTime) != 0) continue;
+    if (any_far) span.start = std::min(span.start, start[row]);
     span.end = std::max(span.end, start[row] + duration[row]);
   }
   if (span.end < span.start) return;

@@ -1,10 +1,12 @@
 // The last part of TraceBuilder: what the tracks are, who called whom, what launched what.
 
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "base/parallel.h"
 #include "trace/builder.h"
-#include "trace/key_index.h"
 #include "trace/links.h"
 #include "trace/step_finder.h"
 
@@ -42,23 +44,39 @@ void TraceBuilder::label_tracks() {
 }
 
 void TraceBuilder::link() {
-  std::vector<KeyIndex::Item> ids;
-  python_.rows.for_each(
-      [&](Row row, std::uint32_t entry) { ids.push_back({python_.id[entry], row}); });
-  const KeyIndex row_of_python_id(std::move(ids));
-
   out_.parent_ = base::Column<Row>(out_.size());
   const TreeColumns columns{out_.start(), out_.duration(),    out_.kind(),
                             out_.phase(), out_.flags_.span(), out_.parent_.span()};
+  const LinkInput in{out_.start(),  out_.duration(), out_.kind(),   out_.track(),
+                     out_.parent(), out_.tracks(),   &out_.strings_};
+  // The longest track first, and what needs no call tree beside it.
+  std::vector<std::uint32_t> tracks(out_.tracks_.size());
+  std::iota(tracks.begin(), tracks.end(), 0);
+  std::ranges::stable_sort(tracks, std::greater(), [&](std::uint32_t i) {
+    return out_.tracks_[i].end - out_.tracks_[i].begin;
+  });
+  PythonRows python(python_);
   std::vector<TreeCounts> tree(out_.tracks_.size());
-  base::parallel_for(out_.tracks_.size(), in_.threads, [&](std::size_t i) {
+  LinkCounts launches;
+  const auto call_tree = [&](std::uint32_t i) {
     const Track& track = out_.tracks_[i];
     const auto parents = out_.parent_.span().subspan(track.begin, track.end - track.begin);
     std::fill(parents.begin(), parents.end(), kNoRow);
-    if (!track.is_device) {
-      tree[i] = link_calls(columns, track.begin, track.end, python_, row_of_python_id);
+    if (!track.is_device) tree[i] = link_calls(columns, track.begin, track.end, python);
+  };
+  constexpr std::size_t kOthers = 2;
+  base::parallel_for(tracks.size() + kOthers, in_.threads, [&](std::size_t i) {
+    if (i == 0 && !tracks.empty()) return call_tree(tracks[0]);
+    const std::size_t other = tracks.empty() ? i : i - 1;
+    if (other == 0) return link_backward(in, out_.ops_, out_.flows_, out_.backward_);
+    if (other == 1) {
+      launches = link_launches(in, out_.device_, out_.launches_);
+      return;
     }
+    call_tree(tracks[other - kOthers + 1]);
   });
+  link_ops(in, out_.ops_, out_.launches_);
+
   const auto note = [&](base::Note kind, std::uint64_t count, Row example) {
     if (count == 0) return;
     out_.log_.add(kind, out_.text_offset(example), out_.name_text(example), count);
@@ -67,18 +85,6 @@ void TraceBuilder::link() {
     note(base::Note::kCalleeOutlivesCaller, counts.outliving, counts.first_outliving);
     note(base::Note::kOverlappingSpans, counts.overlapping, counts.first_overlapping);
   }
-
-  const LinkInput in{out_.start(),  out_.duration(), out_.kind(),   out_.track(),
-                     out_.parent(), out_.tracks(),   &out_.strings_};
-  LinkCounts launches;
-  base::parallel_for(2, in_.threads, [&](std::size_t i) {
-    if (i == 0) {
-      launches = link_launches(in, out_.device_, out_.launches_);
-      link_ops(in, out_.ops_, out_.launches_);
-    } else {
-      link_backward(in, out_.ops_, out_.flows_, out_.backward_);
-    }
-  });
   note(base::Note::kWithoutLaunch, launches.without_launch, launches.first_without);
   note(base::Note::kSharedCorrelation, launches.shared, launches.first_shared);
   note(base::Note::kBeforeItsLaunch, launches.before, launches.first_before);

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include "trace/key_index.h"
-
 namespace stepscope::trace {
 namespace {
 
@@ -42,8 +40,17 @@ Row caller_by_ids(const TreeColumns& columns, std::span<const Open> stack, Row c
 
 }  // namespace
 
-TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, const PythonIds& python,
-                      const KeyIndex& row_of_python_id) {
+std::span<const Row> PythonRows::of(std::int64_t id) {
+  std::call_once(made_, [&] {
+    rows_ = KeyIndex::of([&](auto add) {
+      ids_.rows.for_each([&](Row row, std::uint32_t entry) { add(ids_.id[entry], row); });
+    });
+  });
+  return rows_.find(id);
+}
+
+TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, PythonRows& python_rows) {
+  const PythonIds& python = python_rows.ids();
   TreeCounts counts;
   std::vector<Open> stack;
   const bool has_python = python.rows.size() != 0;
@@ -67,7 +74,7 @@ TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, const Pyth
         const bool agrees = nearest != base::RowSet::kNone && python.id[nearest] == parent_id;
         if (parent_id >= 0 && !agrees) {
           Row named = kNoRow;
-          for (const Row caller : row_of_python_id.find(parent_id)) {
+          for (const Row caller : python_rows.of(parent_id)) {
             if (caller >= begin && caller < row) named = caller;
           }
           if (named != kNoRow) parent = caller_by_ids(columns, stack, row, named);

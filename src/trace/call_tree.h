@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 
 #include "base/int_column.h"
 #include "base/row_set.h"
 #include "base/units.h"
+#include "trace/key_index.h"
 #include "trace/kind.h"
 #include "trace/tables.h"
 #include "trace/trace.h"
@@ -40,8 +42,21 @@ struct TreeCounts {
   Row first_overlapping = kNoRow;
 };
 
-// `row_of_python_id(id)` gives the row that has a Python id, or kNoRow.
-TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, const PythonIds& python,
-                      const class KeyIndex& row_of_python_id);
+// Which rows have a Python id. Most trees are plain from the times alone and never ask, so the
+// index is made when somebody does; several threads may.
+class PythonRows {
+ public:
+  explicit PythonRows(const PythonIds& ids) : ids_(ids) {}
+
+  const PythonIds& ids() const { return ids_; }
+  std::span<const Row> of(std::int64_t id);
+
+ private:
+  const PythonIds& ids_;
+  std::once_flag made_;
+  KeyIndex rows_;
+};
+
+TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, PythonRows& python);
 
 }  // namespace stepscope::trace

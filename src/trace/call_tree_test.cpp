@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/key_index.h"
-
 namespace stepscope::trace {
 namespace {
 
@@ -43,8 +41,10 @@ TEST(LinkCalls, NestsByTime) {
     const std::vector<Phase> phase(start.size(), Phase::kSpan);
     std::vector<std::uint8_t> flags(start.size());
     std::vector<Row> parent(start.size(), kNoRow);
+    const PythonIds no_ids;
+    PythonRows no_rows(no_ids);
     const TreeCounts counts = link_calls({start, duration, kind, phase, flags, parent}, 0,
-                                         static_cast<Row>(start.size()), {}, KeyIndex());
+                                         static_cast<Row>(start.size()), no_rows);
     EXPECT_EQ(parent, c.parents);
     EXPECT_EQ(counts.outliving, c.outliving);
     EXPECT_EQ(counts.overlapping, c.overlapping);
@@ -93,15 +93,12 @@ TEST(LinkCalls, AsksPythonsIdsOnlyWhereTimesLeaveItOpen) {
     std::vector<base::Nanos> duration;
     std::vector<Kind> kind;
     std::vector<Row> rows;
-    std::vector<KeyIndex::Item> items;
     for (const Frame& frame : c.frames) {
       const Row row = static_cast<Row>(start.size());
       start.push_back(frame.start);
       duration.push_back(frame.duration);
       kind.push_back(frame.id < 0 ? Kind::kCpuOp : Kind::kPython);
-      if (frame.id < 0) continue;
-      rows.push_back(row);
-      items.push_back({frame.id, row});
+      if (frame.id >= 0) rows.push_back(row);
     }
     PythonIds python{base::RowSet(start.size()), {rows.size(), {0, 9}}, {rows.size(), {-1, 9}}};
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -113,8 +110,9 @@ TEST(LinkCalls, AsksPythonsIdsOnlyWhereTimesLeaveItOpen) {
     const std::vector<Phase> phase(start.size(), Phase::kSpan);
     std::vector<std::uint8_t> flags(start.size());
     std::vector<Row> parent(start.size(), kNoRow);
+    PythonRows python_rows(python);
     link_calls({start, duration, kind, phase, flags, parent}, 0, static_cast<Row>(start.size()),
-               python, KeyIndex(std::move(items)));
+               python_rows);
     EXPECT_EQ(parent, c.parents);
   }
 }

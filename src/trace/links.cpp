@@ -114,12 +114,11 @@ class OpFinder {
 
 LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& launches) {
   LinkCounts counts;
-  std::vector<KeyIndex::Item> calls;
-  calls.reserve(launches.rows.size());
-  launches.rows.for_each([&](Row row, std::uint32_t entry) {
-    if (launches.correlation[entry] > 0) calls.push_back({launches.correlation[entry], row});
+  const KeyIndex by_correlation = KeyIndex::of([&](auto add) {
+    launches.rows.for_each([&](Row row, std::uint32_t entry) {
+      if (launches.correlation[entry] > 0) add(launches.correlation[entry], row);
+    });
   });
-  const KeyIndex by_correlation(std::move(calls));
   ByStart by_start(in.start);
 
   device.launch = base::Column<Row>(device.rows.size());
@@ -169,12 +168,11 @@ void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches) {
     any_left |= launches.op[entry] == kNoRow && launches.external_id[entry] > 0;
   });
   if (!any_left) return;
-  std::vector<KeyIndex::Item> ids;
-  ids.reserve(ops.rows.size());
-  ops.rows.for_each([&](Row row, std::uint32_t entry) {
-    if (ops.external_id[entry] > 0) ids.push_back({ops.external_id[entry], row});
+  const KeyIndex by_external_id = KeyIndex::of([&](auto add) {
+    ops.rows.for_each([&](Row row, std::uint32_t entry) {
+      if (ops.external_id[entry] > 0) add(ops.external_id[entry], row);
+    });
   });
-  const KeyIndex by_external_id(std::move(ids));
   ByStart by_start(in.start);
   launches.rows.for_each([&](Row row, std::uint32_t entry) {
     if (launches.op[entry] != kNoRow || launches.external_id[entry] <= 0) return;
@@ -192,13 +190,11 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
     const base::StringId category = flows.category[i];
     return category != base::kNoString && (category == now || category == once);
   };
-  std::vector<KeyIndex::Item> starts;
-  for (std::uint32_t i = 0; i < flows.size(); ++i) {
-    if (is_ours(i) && flows.phase[i] == 's') {
-      starts.push_back({static_cast<std::int64_t>(flows.id[i]), i});
+  const KeyIndex start_of = KeyIndex::of([&](auto add) {
+    for (std::uint32_t i = 0; i < flows.size(); ++i) {
+      if (is_ours(i) && flows.phase[i] == 's') add(static_cast<std::int64_t>(flows.id[i]), i);
     }
-  }
-  const KeyIndex start_of(std::move(starts));
+  });
   OpFinder forward_ops(in);
   OpFinder backward_ops(in);
   for (std::size_t i = 0; i < flows.size(); ++i) {
@@ -213,19 +209,23 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
   }
 
   // Operators without an arrow: autograd gives the backward operator its forward one's number.
-  std::vector<KeyIndex::Item> numbered;
+  const auto each_numbered = [&](auto visit) {
+    ops.rows.for_each([&](Row row, std::uint32_t entry) {
+      const std::int64_t sequence = ops.sequence[entry];
+      if (sequence < 0 || in.kind[row] != Kind::kCpuOp) return;
+      visit(sequence, row, ops.forward_thread[entry] > 0);
+    });
+  };
   std::vector<std::pair<Row, std::int64_t>> unlinked;
-  ops.rows.for_each([&](Row row, std::uint32_t entry) {
-    const std::int64_t sequence = ops.sequence[entry];
-    if (sequence < 0 || in.kind[row] != Kind::kCpuOp) return;
-    if (ops.forward_thread[entry] <= 0) {
-      numbered.push_back({sequence, row});
-    } else if (forward_of[row] == kNoRow) {
-      unlinked.emplace_back(row, sequence);
-    }
+  each_numbered([&](std::int64_t sequence, Row row, bool is_backward) {
+    if (is_backward && forward_of[row] == kNoRow) unlinked.emplace_back(row, sequence);
   });
   if (!unlinked.empty()) {
-    const KeyIndex by_sequence(std::move(numbered));
+    const KeyIndex by_sequence = KeyIndex::of([&](auto add) {
+      each_numbered([&](std::int64_t sequence, Row row, bool is_backward) {
+        if (!is_backward) add(sequence, row);
+      });
+    });
     ByStart by_start(in.start);
     for (const auto& [row, sequence] : unlinked) {
       const Row best = by_start.latest(sequence, by_sequence.find(sequence), in.start[row] - 1);

@@ -1,17 +1,52 @@
 // Puts the rows of a track in time order. A file holds a thread's events as a few sorted runs (the
-// operators, then the runtime calls, then the Python frames), so merging runs beats sorting.
+// operators, then the runtime calls, then the Python frames), so merging runs beats sorting. The
+// track is cut into slices of time that do not depend on each other: several threads can work on
+// one track, and what is merged stays in the cache.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/units.h"
 
 namespace stepscope::trace {
 
-// Sorts `start` and `duration` together by start, the longer first, else by present order, and
-// writes to place[i] where the i-th went (counted from 0).
-void order_rows(std::span<base::Nanos> start, std::span<base::Nanos> duration,
-                std::span<std::uint32_t> place);
+struct OrderKey {
+  base::Nanos start;
+  base::Nanos duration;
+  std::uint32_t at;
+};
+
+class TrackOrder {
+ public:
+  // What a slice is merged in; kept from slice to slice, so that its memory is not fetched anew.
+  struct Room {
+    std::vector<OrderKey> keys;
+    std::vector<OrderKey> left;
+  };
+  // Of the whole track, as long as it is.
+  struct Sorted {
+    std::span<base::Nanos> start, duration;
+    std::span<std::uint32_t> place;  // place[i] is where the i-th row went, counted from 0
+  };
+
+  TrackOrder() = default;
+  // The rows as they stand in the file; they must outlive this.
+  TrackOrder(std::span<const base::Nanos> start, std::span<const base::Nanos> duration);
+
+  std::size_t slices() const { return first_piece_.empty() ? 0 : first_piece_.size() - 1; }
+  // Sorts a slice by start, the longer first, else by present order. Slices write different rows.
+  void sort(std::size_t slice, const Sorted& to, Room& room) const;
+
+ private:
+  struct Piece {
+    std::uint32_t begin, end;  // sorted rows, all of one run
+  };
+  std::span<const base::Nanos> start_, duration_;
+  std::vector<Piece> pieces_;               // by slice; of one slice in the order of the file
+  std::vector<std::uint32_t> first_piece_;  // by slice, and one more
+  std::vector<std::uint32_t> first_row_;    // by slice: where its rows go
+};
 
 }  // namespace stepscope::trace

@@ -52,12 +52,12 @@ Queued queue_of(const WindowView& window, const StreamView& stream) {
 }
 
 trace::KeyIndex calls_by_correlation(const trace::Trace& trace) {
-  std::vector<trace::KeyIndex::Item> items;
-  trace.launches().rows.for_each([&](Row row, std::uint32_t entry) {
-    const std::int64_t correlation = trace.launches().correlation[entry];
-    if (correlation > 0) items.push_back({correlation, row});
+  return trace::KeyIndex::of([&](auto add) {
+    trace.launches().rows.for_each([&](Row row, std::uint32_t entry) {
+      const std::int64_t correlation = trace.launches().correlation[entry];
+      if (correlation > 0) add(correlation, row);
+    });
   });
-  return trace::KeyIndex(std::move(items));
 }
 
 }  // namespace

@@ -260,11 +260,12 @@ export class Painter {
     context.fillRect(0, RULER - 1, width, 1);
     context.font = '11px Inter, system-ui';
     context.textBaseline = 'middle';
+    const reach = Math.max(...places.map(Math.abs));
     for (const tick of places) {
       const x = Math.round(xOf(tick, view, width));
       context.fillStyle = palette.line;
       context.fillRect(x, RULER - 8, 1, 8);
-      const text = tickText(tick, step);
+      const text = tickText(tick, step, reach);
       // One that would be cut off says something else: 70 ms would read 7.
       if (x + 5 + context.measureText(text).width > width) continue;
       context.fillStyle = palette.soft;

@@ -71,11 +71,13 @@ describe('the axis', () => {
     expect(found).toEqual([200, 300, 400, 500, 600, 700, 800, 900, 1000]);
   });
   it('labels share a unit and have the digits they need', () => {
-    expect(tickText(1_500_000, 500_000)).toBe('1,500 µs');
-    expect(tickText(12_500_000, 500_000)).toBe('12.5 ms');
-    expect(tickText(2_000_000_000, 1_000_000_000)).toBe('2 s');
-    expect(tickText(0, 1000)).toBe('0 µs');
-    expect(tickText(1_234_567_890, 10)).toBe('1,234,567.89 µs');
+    const labels = (step: number, ...places: number[]) =>
+      places.map((ns) => tickText(ns, step, Math.max(...places)));
+    expect(labels(500_000, 0, 1_500_000)).toEqual(['0 ms', '1.5 ms']);
+    expect(labels(200_000_000, 800_000_000, 2_400_000_000)).toEqual(['0.8 s', '2.4 s']);
+    expect(labels(1_000_000_000, 2_000_000_000)).toEqual(['2 s']);
+    expect(labels(1000, 0)).toEqual(['0 µs']);
+    expect(labels(10, 1_234_567_890)).toEqual(['1,234,567.89 µs']);
   });
 });
 

@@ -82,21 +82,21 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['s', 1e9],
 ];
 
-// All ticks of an axis share the unit and the digits that their distance needs.
-export function tickText(ns: number, step: number): string {
+// All ticks of an axis share the unit and the digits that their distance needs; `reach` is how far
+// the axis goes.
+export function tickText(ns: number, step: number, reach: number): string {
   let chosen = 0;
-  const reach = Math.max(Math.abs(ns), step);
   while (chosen + 1 < UNITS.length && step >= UNITS[chosen + 1]![1]) ++chosen;
-  // 1,204,500 µs says less than 1,204.5 ms: a larger unit while three decimals suffice.
+  // 2,400 ms says less than 2.4 s: a larger unit while three decimals suffice.
   while (
     chosen + 1 < UNITS.length &&
-    reach >= 1e4 * UNITS[chosen]![1] &&
+    reach >= UNITS[chosen + 1]![1] &&
     step >= UNITS[chosen + 1]![1] / 1000
   ) {
     ++chosen;
   }
   const [name, unit] = UNITS[chosen]!;
-  return inUnit(ns, name, unit, step);
+  return ns === 0 ? `0 ${name}` : inUnit(ns, name, unit, step);
 }
 
 function inUnit(ns: number, name: string, unit: number, step: number): string {
