@@ -145,10 +145,9 @@ Devices devices_of(const RunView& view) {
     for (const auto& [number, use] : partials[w]) {
       Device& device = devices[{window.rank, number}];
       device.use.merge(use);
-      for (const trace::DeviceProperties& properties : window.trace->header().devices) {
-        if (properties.id != number) continue;
-        device.name = properties.name;
-        device.memory = properties.memory_bytes;
+      if (const auto* properties = trace::described(window.trace->header(), number)) {
+        device.name = properties->name;
+        device.memory = properties->memory_bytes;
       }
     }
   }

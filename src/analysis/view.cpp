@@ -85,10 +85,8 @@ void collect_work(WindowView& view) {
 }
 
 std::string device_name(const trace::Trace& trace, std::int32_t device) {
-  for (const trace::DeviceProperties& properties : trace.header().devices) {
-    if (properties.id == device) return properties.name;
-  }
-  return {};
+  const trace::DeviceProperties* properties = trace::described(trace.header(), device);
+  return properties == nullptr ? std::string() : properties->name;
 }
 
 void collect_devices(WindowView& view) {

@@ -82,6 +82,8 @@ int stepscope_start_as(const char* folder, const char* file, const char* const* 
 
 void stepscope_stop(void) { capture::stop(); }
 void stepscope_finish_on_sigterm(void) { capture::finish_on_sigterm(); }
+void stepscope_end_on_unseen_sigterm(void) { capture::end_on_unseen_sigterm(); }
+void stepscope_sigterm_seen(void) { capture::sigterm_seen(); }
 void stepscope_name_threads(const char* (*name)()) { capture::name_threads(name); }
 void stepscope_flush(void) { capture::flush(); }
 int stepscope_is_recording(void) { return capture::is_recording() ? 1 : 0; }

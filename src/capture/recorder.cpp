@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/ending.h"
 #include "capture/scope_file.h"
 
 namespace stepscope::capture {
@@ -154,7 +155,8 @@ void write_until_stopped() {
     it.wake.wait_for(lock, kBetweenWrites,
                      [&] { return it.stopping || it.rounds_wanted > it.rounds || wake_wanted; });
     wake_wanted = false;
-    const bool last = it.stopping || detail::end_wanted.load();
+    const bool overdue = detail::sigterm_is_overdue();
+    const bool last = it.stopping || overdue || detail::end_wanted.load();
     const std::uint64_t records_before = it.cost.records;
     std::string out = collect(it, last);
     it.cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -166,6 +168,7 @@ void write_until_stopped() {
     const bool is_kept = it.file.write(out);
     lock.lock();
     if (last) it.file.close();  // what still waits is lost
+    if (overdue) detail::end_by_sigterm();
     if (!is_kept) it.unsaid += it.cost.records - records_before;
     it.cost.bytes = it.file.written();
     it.cost.lost_bytes = it.file.lost();

@@ -164,6 +164,8 @@ std::string cut_windows_text(const RunInfo& info) {
                       return window.closed == "max_bytes" || window.closed == "max_seconds";
                     }),
       "closed early by a limit");
+  say(count_windows(info, [](const auto& window) { return window.files.empty(); }),
+      "whose file could not be written");
   say(count_windows(info, [](const auto& window) { return window.whole == false; }),
       "whose memory history lacks its beginning");
   return text;

@@ -57,4 +57,11 @@ struct Header {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
+// What the file says of a device; null where it says nothing. Numbers of events and of properties
+// may begin at different places (ROCm counts processors among its agents): where all that is
+// described is of one kind, a device that is not described is taken to be of it too.
+const DeviceProperties* described(const Header& header, std::int64_t device);
+// Whether it is described itself, by its number.
+bool is_listed(const Header& header, std::int64_t device);
+
 }  // namespace stepscope::trace

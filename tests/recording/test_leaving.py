@@ -71,6 +71,38 @@ def test_sigterm_finishes_the_run_and_kills_as_ever(script: MakeScript, tmp_path
     assert "not_finished" not in notes_of(tmp_path / "run")
 
 
+@pytest.mark.parametrize("library", ["CDLL", "PyDLL"])  # without and with Python's lock held
+def test_sigterm_ends_a_process_that_hangs_in_c(
+    script: MakeScript, tmp_path: Path, library: str
+) -> None:
+    hang = f"""
+        import ctypes
+        c, mutex = ctypes.{library}(None), ctypes.create_string_buffer(64)
+        c.pthread_mutex_lock(mutex)
+        print("hangs", flush=True)
+        c.pthread_mutex_lock(mutex)
+    """
+    process = script(
+        f"""
+        import sys, textwrap
+        import stepscope as ss
+        prof = ss.profile(sys.argv[1], trace=False).start()
+        for _ in range(3):
+            with ss.range("forward"):
+                pass
+            prof.step()
+        exec(textwrap.dedent({hang!r}))
+        """
+    ).start(str(tmp_path / "run"))
+    assert process.stdout is not None
+    assert process.stdout.readline() == "hangs\n"
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (-signal.SIGTERM, "")
+    assert steps_of(tmp_path / "run") == 3
+    assert "not_finished" not in notes_of(tmp_path / "run")
+
+
 def test_a_handler_of_ones_own_decides(script: MakeScript, tmp_path: Path) -> None:
     own = """
         asked = []

@@ -197,9 +197,9 @@ dist.destroy_process_group()
     assert run.step_numbers == [2, 3]
 
 
-def test_windows_that_go_wrong(training: MakeScript, tmp_path: Path) -> None:
+def test_windows_that_go_wrong(training: MakeScript, tmp_path: Path, program: Program) -> None:
     """Several recordings in one process, because torch takes seconds to load."""
-    program = training(
+    script = training(
         TRAINING
         + """
 import mmap, resource, tempfile, warnings
@@ -252,6 +252,7 @@ record("epochs", schedule=ss.schedule(epochs=[0], batches=(2, 6)),
        inside=lambda step: step == 3 and prof_now().epoch())
 record("late", steps=3, epochs=1, after=lambda: prof_now().epoch())
 record("two", schedule=ss.schedule(warmup=0, active=2, repeat=2))
+record("again", steps=4, schedule=ss.schedule(active=2, repeat=0))
 record("plain", schedule=plan, trace=False)
 record("gpu", schedule=plan, trace=["cpu", "xpu"])
 record("none", schedule=plan, trace=["xpu"])
@@ -282,7 +283,7 @@ with warnings.catch_warnings(record=True) as caught:
 print("thread |", caught[-1].message)
 """
     )
-    done = program.run()
+    done = script.run()
     assert done.returncode == 0, done.stderr
     said = dict(line.split(" | ") for line in done.stdout.replace("|\n", "| \n").splitlines())
     closed_early = "the trace window was closed after 2 steps: "
@@ -336,15 +337,21 @@ print("thread |", caught[-1].message)
         "epochs": [(2, 1, "epoch")],
         "late": [(3, 0, "stop")],
         "two": [(0, 2, "complete"), (2, 2, "complete")],
+        "again": [(1, 2, "complete")],
         "plain": [],
         "gpu": [(1, 4, "complete")],
         "none": [],
-        "full": [],
+        "full": [(1, 4, "not written")],
         "error": [(1, 2, "exception")],
-        "thread": [],
+        "thread": [(1, 2, "not written")],
     }
+    assert not list(rank_folder(tmp_path / "full").glob("trace-*"))
+    told = program.run("info", tmp_path / "full").stdout.decode()
+    assert "1 window whose file could not be written" in told
     for name, windows in closed.items():
-        for number, (first, steps, _) in enumerate(windows):
+        for number, (first, steps, why) in enumerate(windows):
+            if why == "not written":
+                continue
             run = stepscope.open(rank_folder(tmp_path / name) / f"trace-{number}.json.gz")
             # Alone, a trace without a whole step is all one, as any without steps.
             assert run.step_numbers == (list(range(first, first + steps)) or [0]), name

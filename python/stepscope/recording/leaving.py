@@ -101,6 +101,9 @@ class Leaving:
             return
         self._signal_before, self._has_signal = before, True
         signal.signal(signal.SIGTERM, self._on_signal)
+        # Somebody's own handler would have waited for the main thread as well.
+        if not callable(before):
+            _capture.end_on_unseen_sigterm()
 
     def forget(self) -> None:
         """Takes itself away, where nobody has come on top since."""
@@ -141,6 +144,7 @@ class Leaving:
         (self._hook_before or sys.__excepthook__)(kind, error, trace)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        _capture.sigterm_seen()
         if self._holds > 0 and not self._is_child():
             self._held_signal = (number, frame)
             return

@@ -74,10 +74,7 @@ class MemoryWindow:
         """Writes the snapshot, and ends the history."""
         if not self._is_recording:
             return {}
-        self._is_recording = False
-        if self._places is not None:
-            self._places.end()
-            self._places = None
+        self._end()
         name = f"memory-{self._next_file}"
         self._next_file += 1
         try:
@@ -92,6 +89,19 @@ class MemoryWindow:
             "stacks": self._stacks if self._is_mine else "as the program chose",
             "whole": self._reaches_back(snapshot),
         }
+
+    def drop(self) -> None:
+        """Without a file."""
+        if self._is_recording:
+            self._end()
+            if self._is_mine:
+                memory_history.stop()
+
+    def _end(self) -> None:
+        self._is_recording = False
+        if self._places is not None:
+            self._places.end()
+            self._places = None
 
     def end_run(self, reason: str) -> None:
         """Nothing is left to do."""

@@ -34,7 +34,7 @@ from stepscope.recording.placement import find_placement
 from stepscope.recording.run_folder import RankFolder, sized
 from stepscope.recording.schedule import counted
 from stepscope.recording.trace_options import TraceOptions
-from stepscope.recording.windows import Facts
+from stepscope.recording.windows import NOT_WRITTEN, Facts
 
 # Below this much free disk no trace is begun: the training's checkpoints need it more.
 _LEAST_FREE_BYTES = 256 << 20
@@ -107,6 +107,13 @@ class TraceWindow:
 
     def close(self, reason: str) -> Facts:
         """Writes the trace."""
+        return self._end(reason, keep=True)
+
+    def drop(self) -> None:
+        """Without a file."""
+        self._end("stop", keep=False)
+
+    def _end(self, reason: str, keep: bool) -> Facts:
         self._forget_others()
         if self._given_way:
             facts, self._given_way = self._given_way, {}
@@ -119,7 +126,7 @@ class TraceWindow:
         hand_ranges_on(to_torch=False)
         if was_recording and threading.get_ident() != self._thread:
             self._abandon(profiler)
-            return {}
+            return NOT_WRITTEN
         begun = time.perf_counter_ns()
         self._end_step()
         if was_recording:
@@ -128,14 +135,17 @@ class TraceWindow:
             profiler.start_trace()  # torch stops only what it started
         profiler.stop_trace()
         stopped = time.perf_counter_ns()
-        if not was_recording:
+        if not was_recording or not keep:
             return {}
         name = f"trace-{self._next_file}.json"
         self._next_file += 1
         profiler.export_chrome_trace(str(self._rank.partial(name)))
         if not _is_whole(self._rank.partial(name)):  # torch does not look at what it could write
             self._notices.warn(f"{self._rank.file(name)} could not be written; is the disk full?")
-            return {}
+            partial = self._rank.partial(name)
+            for remnant in (partial, partial.with_name(partial.name + ".tmp")):  # torch's own
+                remnant.unlink(missing_ok=True)
+            return NOT_WRITTEN
         self._rank.complete(name)
         exported = time.perf_counter_ns()
         size = self._rank.file(name).stat().st_size

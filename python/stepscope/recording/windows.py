@@ -15,6 +15,8 @@ from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import Action, Phase, Position, Schedule, counted
 
 Facts = dict[str, Any]
+# Of a window that was open, and whose file is lost; the user was told.
+NOT_WRITTEN: Facts = {"files": [], "closed": "not written"}
 
 
 class Window(Protocol):
@@ -38,8 +40,12 @@ class Window(Protocol):
         """The window ends now and writes its files. Gives facts for rank.json, `files` among them.
 
         Reasons: "complete", "max_bytes", "max_seconds", "epoch", "stop", "exit", "SIGTERM",
-        "exception". With nothing recorded, gives {}.
+        "exception". With nothing recorded, gives {}; with a file that could not be written, no
+        `files` and why it was `closed`.
         """
+
+    def drop(self) -> None:
+        """The window ends now, and nothing of it is kept."""
 
     def end_run(self, reason: str) -> None:
         """Once, after all else: waits for what is still being written, takes hooks away."""
@@ -163,19 +169,33 @@ class ScheduledWindow:
             return
         if reason != "complete":
             self._cut_short = before.window
+        if reason in ("stop", "exit") and self._is_one_too_many(before):
+            self._guarded("close", self._window.drop)
+            return
         facts = self._guarded("close", lambda: self._window.close(reason))
+        if facts is None:
+            facts = NOT_WRITTEN
         if not facts or before.action is not Action.RECORD or self._notices is None:
             return
-        self.completed += 1
-        self.steps_held += self._steps
-        if reason in ("stop", "exit"):
-            self.is_cut_by_the_end = True
+        if facts["files"]:
+            self.completed += 1
+            self.steps_held += self._steps
+            self.is_cut_by_the_end |= reason in ("stop", "exit")
         if reason == "epoch" and self._steps < (self.schedule.active or 0):
             self._notices.warn(
                 f"an epoch ended within the {self.kind} window: it holds {self.held}"
             )
         known = {"kind": self.kind, "first_step": self._first_step, "steps": self._steps}
         self._notices.add_window({**known, "closed": reason, **facts})
+
+    def _is_one_too_many(self, phase: Phase) -> bool:
+        """Again and again, and the run ended where the next one had begun."""
+        return (
+            phase.action is Action.RECORD
+            and self._steps == 0
+            and self.completed > 0
+            and self.schedule.repeat == 0
+        )
 
     def spend(self, took_ns: int, is_over: bool) -> None:
         """The training stood still for it; all of it is told when the window is over."""

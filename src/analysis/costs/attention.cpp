@@ -194,8 +194,12 @@ Cost attention(const Call& call) {
   cost.flops = heads * seen * depths;
   const Amount once =
       places.backward ? Amount(sizes->depth) * 2 + Amount(sizes->value_depth) * 2 : depths;
-  cost.masked_flops = heads * (all + seen * -1) * once;
-  if (places.backward) cost.recomputed_flops = heads * seen * sizes->depth;
+  const Amount hidden = all + seen * -1;
+  cost.masked_flops = heads * hidden * once;
+  if (places.backward) {
+    cost.recomputed_flops = heads * seen * sizes->depth;
+    cost.masked_recomputed_flops = heads * hidden * sizes->depth;
+  }
   const Amount out =
       bytes(Amount(sizes->batch) * sizes->heads * sizes->queries * sizes->value_depth, q->dtype);
   cost.bytes = bytes(*q) + bytes(*k) + bytes(*v) + out;

@@ -55,9 +55,10 @@ std::string_view name_of(Missing missing);  // a phrase: "no formula for the ope
 struct Cost {
   Amount flops = Amount::unknown();  // 2 for a multiply-add
   Amount bytes = Amount::unknown();  // inputs read once, outputs written once
-  Amount masked_flops = 0;        // what a causal mask saves, without recomputation: not in flops
-  Amount recomputed_flops = 0;    // of flops: done a second time to save memory
-  Dtype dtype = Dtype::kUnknown;  // of the inputs the arithmetic is done on
+  Amount masked_flops = 0;      // what a causal mask saves, without recomputation: not in flops
+  Amount recomputed_flops = 0;  // of flops: done a second time to save memory
+  Amount masked_recomputed_flops = 0;   // what the mask saves of that: not in flops
+  Dtype dtype = Dtype::kUnknown;        // of the inputs the arithmetic is done on
   Missing missing = Missing::kNothing;  // why flops or, with flops known, bytes are not
   bool by_profiler = false;             // flops are its count, for want of a formula's
 };

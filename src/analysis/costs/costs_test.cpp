@@ -64,6 +64,9 @@ TEST(Costs, MatrixProducts) {
       {"two numbers in a byte", "aten::_scaled_mm", "[[2,3],[3,4],[],[],[],[],[],[]]",
        R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2","float","float","","","Scalar","Scalar"])",
        R"(["","","","","","","15","False"])", 96, 6 + 12 + 16 + 8},
+      {"the result's type was not recorded", "aten::_scaled_mm", "[[2,3],[3,4],[],[],[],[],[],[]]",
+       R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])", "",
+       48, kNo, Missing::kValues},
       {"rows of groups", "aten::_grouped_mm", "[[10,3],[5,3,4],[5],[],[]]",
        R"(["c10::BFloat16","c10::BFloat16","int","",""])", "", 240, (30 + 60 + 40) * 2},
       {"no shapes", "aten::mm", "", "", "", kNo, kNo, Missing::kShapes},
@@ -187,6 +190,7 @@ TEST(Costs, CausalAttentionSaysWhatTheMaskSaves) {
   EXPECT_EQ(got.flops.value(), 2 * 2 * 10 * 40);
   EXPECT_EQ(got.recomputed_flops.value(), 2 * 2 * 10 * 8);
   EXPECT_EQ(got.masked_flops.value(), 2 * 2 * 6 * 32);
+  EXPECT_EQ(got.masked_recomputed_flops.value(), 2 * 2 * 6 * 8);
 }
 
 TEST(Costs, Elementwise) {

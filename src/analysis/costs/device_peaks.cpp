@@ -43,18 +43,23 @@ bool fits_any(const OwnPeaks& entry, const RunView& view) {
 }  // namespace
 
 FoundPeaks peaks_of(const RunView& view, const WindowView& window, std::int32_t device) {
-  for (const trace::DeviceProperties& properties : window.trace->header().devices) {
-    if (properties.id == device) return find_peaks(properties, view.own_peaks);
+  if (const auto* properties = trace::described(window.trace->header(), device)) {
+    return find_peaks(*properties, view.own_peaks);
   }
   const auto own = std::ranges::find_if(view.own_peaks, is_for_all);
   if (own != view.own_peaks.end()) return {own->peaks, {}};
   return {std::nullopt, "is not described in the trace"};
 }
 
-std::vector<std::string> why_no_peaks(const RunView& view) {
+std::vector<std::string> remarks_on_peaks(const RunView& view) {
   std::vector<std::string> said;
   for (const WindowView& window : view.windows) {
     for (const DeviceView& device : window.devices) {
+      if (!device.name.empty() && !trace::is_listed(window.trace->header(), device.device)) {
+        say_once(said, fmt::format("The trace does not describe device {}; it is taken to be a "
+                                   "{}, as all that it describes are.",
+                                   device.device, quoted(device.name)));
+      }
       const FoundPeaks found = peaks_of(view, window, device.device);
       if (found.peaks) continue;
       say_once(said,

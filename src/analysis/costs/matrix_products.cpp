@@ -181,6 +181,9 @@ Cost scaled_mm(const Call& call) {
     cost.missing = Missing::kLists;
     return cost;
   }
+  if (!code && out == Dtype::kUnknown && cost.missing == Missing::kNothing) {
+    cost.missing = Missing::kValues;  // what type the result has
+  }
   for (const std::size_t scale : {std::size_t{2}, std::size_t{3}}) {
     if (const Tensor* factors = call.tensor(scale)) cost.bytes += bytes(*factors);
   }

@@ -103,7 +103,9 @@ class Counting {
       const Amount masked = full_ ? cost.masked_flops : Amount(0);
       const Amount once =
           call.recomputed ? Amount(0) : cost.flops + cost.recomputed_flops * -1 + masked;
-      const Amount again = call.recomputed ? cost.flops + masked : cost.recomputed_flops;
+      const Amount masked_again = full_ ? cost.masked_recomputed_flops : Amount(0);
+      const Amount again =
+          call.recomputed ? cost.flops + masked : cost.recomputed_flops + masked_again;
       if (step != nullptr) {
         step->products = true;
         step->model += once;

@@ -214,7 +214,7 @@ Answer run(const RunView& view, const Options& options) {
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   add_devices(devices, view);
-  for (std::string& why : why_no_peaks(view)) answer.remarks.emplace_back(std::move(why));
+  for (std::string& why : remarks_on_peaks(view)) answer.remarks.emplace_back(std::move(why));
   for (std::string& why : why_no_peak_in(view, in_use)) answer.remarks.emplace_back(std::move(why));
   if (compute > 0 && known == 0) {
     answer.remarks.emplace_back(why_no_flops(view));

@@ -109,6 +109,15 @@ std::string why_no_modules(std::string_view asked) {
   return fmt::format("Nothing in the trace names modules in the way --from {} asks for.", asked);
 }
 
+// Python sees a scripted model as one call; TorchScript's own names go further.
+bool names_more(const RunView& view, ModuleSource source, std::string_view asked) {
+  const bool any_stacks = std::ranges::any_of(view.windows, [](const WindowView& window) {
+    return window.trace->stacks().rows.size() > 0;
+  });
+  return asked == "auto" && source == ModuleSource::kPython && any_stacks &&
+         anywhere(view, ModuleSource::kHierarchy);
+}
+
 struct Place {
   std::uint32_t node;
   std::string path;
@@ -215,6 +224,11 @@ Answer run(const RunView& view, const Options& options) {
     left_out = std::max(left_out, listing.left_out());
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
+  if (names_more(view, *source, options.text("from"))) {
+    answer.remarks.emplace_back(
+        "TorchScript names modules in this trace too: --from hierarchy shows those inside of "
+        "scripted ones, and their backward.");
+  }
   if (too_deep) {
     answer.remarks.push_back(
         fmt::format("Modules nest deeper than {} levels: the time of those further down is in the "

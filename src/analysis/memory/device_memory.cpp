@@ -14,10 +14,9 @@ std::optional<DeviceMemory> device_memory(const RunView& view, const SnapshotVie
   if (const auto given = options.size("device-memory")) return DeviceMemory{*given, "given"};
   for (const WindowView& window : view.windows) {
     if (window.rank != snapshot.rank) continue;
-    for (const trace::DeviceProperties& device : window.trace->header().devices) {
-      if (device.id == work.history->device && device.memory_bytes > 0) {
-        return DeviceMemory{device.memory_bytes, "trace"};
-      }
+    const auto* device = trace::described(window.trace->header(), work.history->device);
+    if (device != nullptr && device->memory_bytes > 0) {
+      return DeviceMemory{device->memory_bytes, "trace"};
     }
   }
   if (const std::optional<Limit> limit = limit_seen(*work.history, work.followed)) {

@@ -171,7 +171,7 @@ class Counting {
         device_of(trace_.tracks()[trace_.track()[rows.front()]]);
     std::vector<const Work*> work;
     for (const Work& piece : window_.work) {
-      if (trace_.kind()[piece.row] != Kind::kKernel || !window_.counts(piece)) continue;
+      if (trace_.kind()[piece.row] != Kind::kKernel) continue;
       if (device && window_.streams[piece.stream].device != *device) continue;
       work.push_back(&piece);
     }
@@ -190,28 +190,35 @@ class Counting {
                                             : start;
       ++out_.samples_found;
       while (low < work.size() && until[low] <= start) ++low;
-      bool idle = true;
-      for (std::size_t w = low; w < work.size() && work[w]->start < end; ++w) {
-        const Nanos both = std::min(work[w]->end, end) - std::max(work[w]->start, start);
-        if (both <= 0) continue;
-        idle = false;
-        add_sample(rows[i], *work[w], both, end - start);
-      }
-      out_.samples_idle += idle ? 1 : 0;
+      // Kernels alone execute something: what was counted is theirs, also of those that are not
+      // asked about.
+      const auto for_running = [&](auto visit) {
+        for (std::size_t w = low; w < work.size() && work[w]->start < end; ++w) {
+          const Nanos both = std::min(work[w]->end, end) - std::max(work[w]->start, start);
+          if (both > 0) visit(*work[w], both);
+        }
+      };
+      Nanos running = 0;
+      for_running([&](const Work&, Nanos both) { running += both; });
+      for_running([&](const Work& piece, Nanos both) {
+        if (window_.counts(piece)) add_sample(rows[i], piece, both, running);
+      });
+      out_.samples_idle += running == 0 ? 1 : 0;
       for_counters(rows[i], [&](base::StringId series, std::string_view, double) {
         sampled_until_[series] = end;
       });
     }
   }
 
-  void add_sample(Row row, const Work& piece, Nanos both, Nanos length) {
+  // `running` is the time of all kernels together in the sample.
+  void add_sample(Row row, const Work& piece, Nanos both, Nanos running) {
     const std::string_view owner = owner_of(piece.row, piece.launch);
     for_counters(row, [&](base::StringId series, std::string_view counter, double value) {
       CounterSum one;
       one.is_sampled = true;
       one.time = both;
       one.weighed = value * static_cast<double>(both);
-      one.sum = one.weighed / static_cast<double>(length);
+      one.sum = one.weighed / static_cast<double>(running);
       // A kernel that began during an earlier sample of this counter is counted already.
       const auto seen = sampled_until_.find(series);
       one.count = seen == sampled_until_.end() || piece.start >= seen->second ? 1 : 0;

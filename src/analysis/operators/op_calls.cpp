@@ -18,7 +18,8 @@ using trace::Row;
 // One without a name is none: it could be told from no other.
 bool is_operator(const trace::Trace& trace, Row row) {
   return trace.kind()[row] == Kind::kCpuOp && trace.phase()[row] == trace::Phase::kSpan &&
-         (trace.flags()[row] & trace::kFarTime) == 0 && trace.name()[row] != base::kNoString;
+         (trace.flags()[row] & trace::kFarTime) == 0 && trace.name()[row] != base::kNoString &&
+         !trace.name_text(row).empty();
 }
 
 void find_calls(const trace::Trace& trace, OpCalls& out) {

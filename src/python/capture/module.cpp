@@ -230,6 +230,16 @@ PyObject* stop(PyObject* /*module*/, PyObject* /*unused*/) {
   Py_RETURN_NONE;
 }
 
+PyObject* end_on_unseen_sigterm(PyObject* /*module*/, PyObject* /*unused*/) {
+  stepscope_end_on_unseen_sigterm();
+  Py_RETURN_NONE;
+}
+
+PyObject* sigterm_seen(PyObject* /*module*/, PyObject* /*unused*/) {
+  stepscope_sigterm_seen();
+  Py_RETURN_NONE;
+}
+
 PyObject* finish_on_sigterm(PyObject* /*module*/, PyObject* /*unused*/) {
   stepscope_finish_on_sigterm();
   Py_RETURN_NONE;
@@ -415,6 +425,8 @@ PyMethodDef methods[] = {
     {"stop", stop, METH_NOARGS, nullptr},
     {"flush", flush, METH_NOARGS, nullptr},
     {"finish_on_sigterm", finish_on_sigterm, METH_NOARGS, nullptr},
+    {"end_on_unseen_sigterm", end_on_unseen_sigterm, METH_NOARGS, nullptr},
+    {"sigterm_seen", sigterm_seen, METH_NOARGS, nullptr},
     {"is_recording", is_recording, METH_NOARGS, nullptr},
     {"path", path, METH_NOARGS, nullptr},
     {"write_error", write_error, METH_NOARGS, nullptr},
