@@ -246,13 +246,14 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
     text.figures.push_back(findings);
     out.push_back(std::move(text));
   }
-  const bool few =
-      !facts.ranks().empty() &&
-      std::ranges::all_of(facts.ranks(), [](const auto& rank) { return rank.steps < 2; });
-  if (few) {
-    out.push_back(
-        {"Only one step was recorded, so that nothing is known about how steps differ: "
-         "record four or more."});
+  std::int64_t steps = 0;  // of the rank with the most; all of an empty trace is no step
+  for (const auto& rank : facts.ranks()) {
+    if (rank.step_ns > 0) steps = std::max(steps, rank.steps);
+  }
+  if (!facts.ranks().empty() && steps < 2) {
+    out.push_back({steps == 0 ? "No step was recorded: record four or more."
+                              : "Only one step was recorded, so that nothing is known about how "
+                                "steps differ: record four or more."});
   }
   add_untraced(facts, advice, out);
   return out;

@@ -56,7 +56,9 @@ void look_into(const std::string& folder, const std::string& root, RootEntry& en
   if (session::list_names(folder, root, names, kMostLookedAt) != 0) return;
   for (const std::string& name : names) {
     if (name == "run.json" || session::attempt_number(name)) entry.kind = EntryKind::kRun;
-    if (may_be_recording(name)) ++entry.traces;
+    struct stat facts{};
+    if (may_be_recording(name) && session::look_at(fmt::format("{}/{}", folder, name), root, facts))
+      ++entry.traces;
   }
 }
 

@@ -287,6 +287,18 @@ def test_the_whole_run_as_a_selection_is_the_analysis(trace: tuple[Served, Any])
     assert served.ask("api/selection?tracks=999").status == 400
 
 
+def test_the_timeline_reaches_to_the_end_of_a_recording(run: tuple[Served, str]) -> None:
+    """What was sampled behind the last range of a process is drawn, too."""
+    served, _ = run
+    about = served.ask("api/run").json
+    recordings = about["info"].get("recordings", [])
+    if not recordings:
+        return
+    first = int(about["time"]["start_unix_ns"])
+    ends = [int(one["start_unix_ns"]) + one["length_ns"] for one in recordings]
+    assert about["time"]["length_ns"] >= max(ends) - first
+
+
 def test_a_stretch_has_the_lines_that_were_logged_in_it(run: tuple[Served, str]) -> None:
     served, _ = run
     levels = served.ask("api/analyses/log").json["tables"]["levels"]

@@ -79,6 +79,7 @@ def test_what_lies_below_is_offered_a_folder_at_a_time(served: Served) -> None:
     assert list(top) == ["empty", "exp1.json.gz", "exp2", "mixed", "recorded", "same"]
     assert top["recorded"]["kind"] == "run"
     assert (top["exp2"]["kind"], top["exp2"]["traces"]) == ("folder", 0)
+    assert top["mixed"]["traces"] == 1  # what leads out is not opened, so not counted
     assert top["exp1.json.gz"]["bytes"] == (DATA / "gpt_bf16.json.gz").stat().st_size
     inside = served.ask("api/runs?folder=exp2/ddp").json
     assert [entry["path"] for entry in inside["entries"]] == [

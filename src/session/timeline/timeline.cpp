@@ -14,7 +14,8 @@ namespace {
 
 using base::Nanos;
 
-// First and last time of what a window holds; nothing for one that is empty.
+// First and last time of what a window holds; nothing for one that is empty. What a process recorded
+// of itself reaches to the end of the recording: its times count from the beginning.
 std::optional<trace::Span> extent_of(const trace::Trace& trace) {
   std::optional<trace::Span> span;
   if (trace.size() > 0) span = trace.span();
@@ -24,6 +25,8 @@ std::optional<trace::Span> extent_of(const trace::Trace& trace) {
       span->start = std::min(span->start, line.time);
       span->end = std::max(span->end, line.time);
     }
+    // The process, and what was sampled beside it, went on behind the last of its events.
+    if (span) span->end = std::max(span->end, record->length);
   }
   return span;
 }
