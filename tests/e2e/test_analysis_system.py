@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,9 @@ from oracle.system import (
     read_machine,
 )
 from program import Program
+
+import stepscope
+from stepscope.integrations.series import system_metrics
 
 WINDOW = 1_000_000  # of the tests: these machines live for some milliseconds
 SECOND = 1_000_000_000
@@ -209,6 +213,17 @@ def test_memory_of_gpus(program: Program, run: Path) -> None:
     for name in ("memory_busy_mean_share", "memory_mean_mhz", "memory_max_celsius"):
         assert other[name] is None
     assert other["job_memory_max_bytes"] is None
+
+
+def test_trackers_get_a_curve_of_each_device(run: Path) -> None:
+    """Of its load and memory as a whole."""
+    opened: Any = SimpleNamespace(recordings=stepscope.open(run), start_ns=0)
+    names = {point.name for point in system_metrics(opened)}
+    assert {name for name in names if "utilization" in name} == {
+        "system/cpu_utilization_percentage",
+        "system/gpu_0_utilization_percentage",
+    }
+    assert not [name for name in names if " " in name]
 
 
 def test_steps(program: Program, run: Path) -> None:
