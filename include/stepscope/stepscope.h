@@ -81,7 +81,7 @@ STEPSCOPE_API void stepscope_get_cost(struct stepscope_cost* cost);
  * same one, the first samples and the others wait until it ends. 0: it does or waits. */
 struct stepscope_system {
   const char* folder;            /* of the node; must exist */
-  double hz;                     /* samples a second, up to 100 */
+  double hz;                     /* samples a second, up to 100; 0: another samples this process */
   int64_t rank, local_rank;      /* of this process */
   const char *proc, *sys, *nvml; /* where to look; NULL: the machine's own */
 };

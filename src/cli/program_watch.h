@@ -30,8 +30,14 @@ class ProgramWatch {
   base::Result<std::string> keep(const session::ProgramRun& run, const std::string& folder);
 
  private:
+  bool samples() const { return launcher_.local_rank == 0; }
+  void start_system(double hz);
+  void stop_system();
+
   const Launcher& launcher_;
-  std::string folder_;  // where it is recorded until it is kept; empty: nowhere
+  std::string meeting_;  // of the commands of a launch on this machine; empty: none
+  std::string node_;     // the machine's folder; empty: it is not measured
+  std::string folder_;   // where it is recorded until it is kept; empty: nowhere
   bool is_running_ = false;
 };
 

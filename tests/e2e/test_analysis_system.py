@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,9 @@ from oracle.system import (
     read_machine,
 )
 from program import Program
+
+import stepscope
+from stepscope.integrations.series import system_metrics
 
 WINDOW = 1_000_000  # of the tests: these machines live for some milliseconds
 SECOND = 1_000_000_000
@@ -74,6 +78,12 @@ def made_series(chance: random.Random, count: int) -> list[Written]:
         Written(about("gpu.memory", "bytes", **gpu), gauge(1 << 30, 1 << 36)),
         Written(about("gpu.power", "mW", **gpu), gauge(60_000, 700_000)),
         Written(about("gpu.energy", "mJ", "counter", **gpu), seldom(counter(70))),
+        Written(about("gpu.memory_busy", "%", **gpu), gauge(0, 101)),
+        Written(about("gpu.memory_clock", "MHz", **gpu), gauge(800, 2620)),
+        Written(about("gpu.memory_temperature", "C", **gpu), gauge(30, 95)),
+        Written(about("gpu.process_memory", "bytes", rank="0", **gpu), gauge(1 << 28, 1 << 33)),
+        Written(about("gpu.process_memory", "bytes", rank="1", **gpu), gauge(1 << 28, 1 << 33)),
+        Written(about("cgroup.cpu", "ns", "counter"), counter(200_000)),
         Written(about("gpu.power", "mW", device="1", uuid="GPU-b", model="Old"),
                 gauge(60_000, 700_000)),
         Written(about("cpu.energy", "uJ", "counter", device="package-0"), counter(20_000)),
@@ -145,6 +155,10 @@ def test_the_whole_run(program: Program, run: Path) -> None:
     read = found(machine, "disk.read")
     grown = sum(max(b - a, 0) for a, b in zip(read.values, read.values[1:], strict=False))
     assert row["disk_read_bytes"] == grown
+    group = rates(found(machine, "cgroup.cpu"), WINDOW)
+    assert group
+    assert row["group_mean_cores"] == pytest.approx(group[1])
+    assert row["group_max_cores"] == pytest.approx(max(group[0]))
     (core,) = said["cores"]
     busy = rates(found(machine, "core.busy"), WINDOW)
     assert busy
@@ -173,6 +187,43 @@ def test_gpus(program: Program, run: Path) -> None:
     same(said["0"], {**spread(watts, "", "_watts"), "max_watts": pytest.approx(max(watts))})
     assert said["1"]["busy_mean_share"] is None  # not known, and not 0
     assert said["1"]["memory_max_bytes"] is None
+
+
+def test_memory_of_gpus(program: Program, run: Path) -> None:
+    """What the driver tells of it: in the table, and over time beside the rest."""
+    _, machine = parts(run)
+    said = tables(program, "system", run)
+    gpu = next(row for row in said["gpus"] if row["gpu"] == "0")
+    busy = [value / 100 for value in found(machine, "gpu.memory_busy").values]
+    assert gpu["memory_busy_mean_share"] == pytest.approx(fmean(busy))
+    clock = found(machine, "gpu.memory_clock").values
+    assert gpu["memory_mean_mhz"] == pytest.approx(fmean(clock))
+    assert gpu["memory_max_celsius"] == max(found(machine, "gpu.memory_temperature").values)
+    job: dict[int, int] = {}  # of both ranks, moment by moment
+    for rank in ("0", "1"):
+        one = found(machine, "gpu.process_memory", rank=rank)
+        for time, value in zip(one.times, one.values, strict=True):
+            job[time] = job.get(time, 0) + value
+    assert gpu["job_memory_max_bytes"] == max(job.values())
+    curve = [row["memory_bytes"] for row in said["memory"] if row["of"] == "GPU 0 job"]
+    assert curve == [job[time] for time in sorted(job)]
+    load = [row["busy_share"] for row in said["load"] if row["of"] == "GPU 0 memory"]
+    assert load == pytest.approx(busy)
+    other = next(row for row in said["gpus"] if row["gpu"] == "1")
+    for name in ("memory_busy_mean_share", "memory_mean_mhz", "memory_max_celsius"):
+        assert other[name] is None
+    assert other["job_memory_max_bytes"] is None
+
+
+def test_trackers_get_a_curve_of_each_device(run: Path) -> None:
+    """Of its load and memory as a whole."""
+    opened: Any = SimpleNamespace(recordings=stepscope.open(run), start_ns=0)
+    names = {point.name for point in system_metrics(opened)}
+    assert {name for name in names if "utilization" in name} == {
+        "system/cpu_utilization_percentage",
+        "system/gpu_0_utilization_percentage",
+    }
+    assert not [name for name in names if " " in name]
 
 
 def test_steps(program: Program, run: Path) -> None:

@@ -91,7 +91,7 @@ def test_without_a_batch_parameters_are_known(
     assert (summary["parameters"], summary["mult_adds"]) == (307, None)
     assert (layers["head"]["output"], layers["head"]["output_bytes"]) == (None, None)
     answer = stepscope.open(tmp_path / "run").model()
-    assert any("No batch was passed" in remark for remark in answer.remarks)
+    assert any("No batch was seen" in remark for remark in answer.remarks)
 
 
 def test_a_model_that_fails_is_a_warning(training: Callable[[str], Script], tmp_path: Path) -> None:

@@ -76,6 +76,9 @@ def test_a_trainer(trainer: Runner, tmp_path: Path, package: str) -> None:
     assert (found["optimizer step"], found["backward"]) == (30, 30)
     assert found["load batch#DataLoader (validation)"] == 12
     assert found["load batch#DataLoader (sanity check)"] == 2
+    (model,) = stepscope.open(run).model()["summary"].rows()
+    assert (model["model"], model["parameters"]) == ("Small", 8 * 8 + 8)
+    assert (model["mult_adds"], model["input_bytes"]) == (4 * 8 * 8, 4 * 4 * 8)
     phases, loaders = figures(run)
     assert {phase: row["iterations"] for phase, row in phases.items()} == {
         "training": 30,

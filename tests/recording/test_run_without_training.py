@@ -130,13 +130,17 @@ def test_a_second_time_into_the_same_folder(runner: Runner, tmp_path: Path) -> N
 
 
 def test_ranks_that_do_not_train(runner: Runner, tmp_path: Path) -> None:
-    """Of one launch: one attempt, with both of them; one of a node measures it."""
+    """Of one launch: one attempt, with both of them; one of a node measures it and them."""
+    (tmp_path / "temporary").mkdir()
+    burn = "import time; end = time.monotonic() + 1.5\nwhile time.process_time() < 1.5 and "
+    burn += "time.monotonic() < end + 30: pass\ntime.sleep(0.5)"
     job = {"SLURM_JOB_ID": "9", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2"}
     ranks = [
         runner.start(
-            *("--no-report", "--out", "run", "--", "sh", "-c", "sleep 0.3"),
+            *("--no-report", "--out", "run", "--", runner.python, "-c", burn),
             SLURM_PROCID=rank,
             SLURM_LOCALID=rank,
+            TMPDIR=str(tmp_path / "temporary"),
             **job,
         )
         for rank in ("0", "1")
@@ -147,6 +151,13 @@ def test_ranks_that_do_not_train(runner: Runner, tmp_path: Path) -> None:
     assert len(list((tmp_path / "run").glob("attempt-*"))) == 1
     assert len(list((tmp_path / "run" / "attempt-0").glob("node-*/system*.scope"))) == 1
     assert ends[1] == ""
+    rows = list(stepscope.open(tmp_path / "run").system()["processes"].rows())
+    used = {row["rank"]: row["cpu_ns"] for row in rows if row["processes"] == "the program"}
+    assert set(used) == {0, 1}, rows
+    assert min(used.values()) > 1.2e9, rows
+    (node,) = (tmp_path / "run" / "attempt-0").glob("node-*")
+    assert not list(node.glob("process-*"))
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_nothing_is_kept_beside_a_training(trainer: Runner, tmp_path: Path) -> None:

@@ -99,11 +99,15 @@ def system_metrics(run: RecordedRun) -> list[Point]:
     points: list[Point] = []
     for row in answer["load"].rows():
         node, gpu = row["node"], _gpu_of(row)
+        if gpu is not None and (node, gpu) not in gpus:
+            continue  # the load of its memory
         name = "cpu" if gpu is None else f"gpu_{gpu}"
         percent = 100 * row["busy_share"]
         points += named.add(node, f"{name}_utilization_percentage", percent, _at(run, row))
     for row in answer["memory"].rows():
         node, gpu, used = row["node"], _gpu_of(row), row["memory_bytes"]
+        if gpu is not None and (node, gpu) not in gpus:
+            continue  # what the job has of it
         about = machines.get(node, {}) if gpu is None else gpus.get((node, gpu), {})
         name = "system_memory_usage" if gpu is None else f"gpu_{gpu}_memory_usage"
         points += named.add(node, f"{name}_megabytes", used / _MEGA, _at(run, row))

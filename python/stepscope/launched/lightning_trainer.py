@@ -56,7 +56,8 @@ def _callback_of(package: str) -> type[Any]:
             return LaunchedFollower("lightning", folder, options)
 
         def batch_for_summary(self, pl_module: Any) -> Any:
-            """None: the model is not run an additional time."""
+            """None: the model is not run an additional time, but looked at when it is."""
+            LOOP.model.model_is(pl_module)
             return None
 
         def __reduce__(self) -> Any:

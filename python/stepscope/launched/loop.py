@@ -14,6 +14,7 @@ from typing import Any
 
 from stepscope import _capture
 from stepscope.launched.loop_iterator import LoopIterator
+from stepscope.launched.model_watch import ModelWatch
 from stepscope.launched.plan import Plan, plan_from
 from stepscope.launched.waiting import note, take_early_logs
 from stepscope.recording.loading.watched import Watching
@@ -52,6 +53,7 @@ class TrainingLoop:
 
     def __init__(self) -> None:
         self.is_recording = False
+        self.model = ModelWatch()
         self._prof: profile | None = None
         self._has_optimizer = self._is_decided = False
         self._when_decided: list[Callable[[], None]] = []
@@ -152,9 +154,12 @@ class TrainingLoop:
         self._depth -= 1
         if self._depth == 0:
             self._leave_range()
-        if not self.is_recording or self._depth != 0 or self._is_followed:
+        if not self.is_recording or self._depth != 0:
             return
-        self._guarded(self._end_step, optimizer)
+        if not self.model.is_done and (prof := self._running()) is not None:
+            self.model.stepped(optimizer, lambda seen: prof.rank.write_json("model.json", seen))
+        if not self._is_followed:
+            self._guarded(self._end_step, optimizer)
 
     def _end_step(self, optimizer: Any) -> None:
         prof = self._running()

@@ -1,7 +1,8 @@
 """The model in figures: layers, parameters, multiply-adds, sizes; into model.json beside the rank.
 
-torchinfo counts where it is installed; else we do, by running one batch and looking on. A model is
-left as it was: its mode, its gradients, its hooks, the state of the random numbers.
+torchinfo counts where it is installed; else we do, by running one batch and looking on, or from
+what somebody saw of a pass that the program made. A model is left as it was: its mode, its
+gradients, its hooks, the state of the random numbers.
 """
 
 from __future__ import annotations
@@ -22,31 +23,52 @@ def summary_of(model: Any, batch: Any | None) -> dict[str, Any]:
             named ones. None: nothing is run, so neither shapes nor multiplications are known.
     """
     layers = _layers(model)
-    if batch is not None:
-        _count_pass(model, batch, layers)
-    total = layers[0]
-    ran = batch is not None
-    leaves = [one for one in layers if one["leaf"]]
-    content = {
+    if batch is None:
+        return _content(model, layers)
+    _count_pass(model, batch, layers)
+    content = _content(model, layers) | _sums(layers, sum(map(bytes_of, tensors_in(batch))))
+    _ask_torchinfo(model, batch, content)
+    return content
+
+
+def summary_of_seen(model: Any, seen: Mapping[int, Calls], input_bytes: int) -> dict[str, Any]:
+    """The same of a pass that was only looked at.
+
+    Args:
+        model: a torch module.
+        seen: what was taken down, by `id` of the layer.
+        input_bytes: that the pass was given.
+    """
+    layers = _layers(model)
+    for one in layers:
+        calls = seen.get(id(one["module"]), Calls())
+        one.update(calls.figures(one["parameters"] > 0))
+    _add_upwards(layers)
+    return _content(model, layers) | _sums(layers, input_bytes)
+
+
+def _content(model: Any, layers: list[dict[str, Any]]) -> dict[str, Any]:
+    total, inside = layers[0], {"leaf", "uncounted", "module"}
+    return {
         "schema": SCHEMA,
         "counted_by": "stepscope",
         "name": type(model).__name__,
         "parameters": total["parameters"],
         "trainable": total["trainable"],
         "parameter_bytes": total["parameter_bytes"],
-        "buffer_bytes": sum(_bytes_of(one) for one in _unique(model.buffers())),
+        "buffer_bytes": sum(bytes_of(one) for one in _unique(model.buffers())),
+        "layers": [{k: v for k, v in one.items() if k not in inside} for one in layers],
     }
-    if ran:
-        content |= {
-            "mult_adds": total["mult_adds"],
-            "uncounted": sum(one["uncounted"] for one in leaves),
-            "input_bytes": sum(map(_bytes_of, _tensors(batch))),
-            "output_bytes": sum(one["output_bytes"] for one in leaves),
-        }
-        _ask_torchinfo(model, batch, content)
-    inside = {"leaf", "uncounted", "module"}
-    content["layers"] = [{k: v for k, v in one.items() if k not in inside} for one in layers]
-    return content
+
+
+def _sums(layers: list[dict[str, Any]], input_bytes: int) -> dict[str, Any]:
+    leaves = [one for one in layers if one["leaf"]]
+    return {
+        "mult_adds": layers[0]["mult_adds"],
+        "uncounted": sum(one["uncounted"] for one in leaves),
+        "input_bytes": input_bytes,
+        "output_bytes": sum(one["output_bytes"] for one in leaves),
+    }
 
 
 def _ask_torchinfo(model: Any, batch: Any, content: dict[str, Any]) -> None:
@@ -90,7 +112,7 @@ def _layers(model: Any) -> list[dict[str, Any]]:
                 "calls": 0,
                 "parameters": sum(_numbers_in(one) for one in own),
                 "trainable": sum(_numbers_in(one) for one in own if one.requires_grad),
-                "parameter_bytes": sum(map(_bytes_of, own)),
+                "parameter_bytes": sum(map(bytes_of, own)),
                 "leaf": next(module.children(), None) is None,
                 "uncounted": 0,
             }
@@ -109,18 +131,19 @@ def _numbers_in(tensor: Any) -> int:
         return 0
 
 
-def _bytes_of(tensor: Any) -> int:
+def bytes_of(tensor: Any) -> int:
+    """0 for what is no tensor."""
     return _numbers_in(tensor) * int(getattr(tensor, "element_size", lambda: 0)())
 
 
-def _tensors(value: Any) -> list[Any]:
+def tensors_in(value: Any) -> list[Any]:
     """All tensors in a batch or an output."""
     if hasattr(value, "element_size"):
         return [value]
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        return [tensor for one in value for tensor in _tensors(one)]
+        return [tensor for one in value for tensor in tensors_in(one)]
     return []
 
 
@@ -128,16 +151,26 @@ def _count_pass(model: Any, batch: Any, layers: list[dict[str, Any]]) -> None:
     """Runs the batch and takes down what each layer gets and gives."""
     import torch
 
-    handles = []
-    for one in layers:
-        one["mult_adds"] = one["output_bytes"] = 0
-        handles.append(one["module"].register_forward_hook(_taking_down(one)))
+    seen = [(one, Calls()) for one in layers]
+
+    def looking_on(calls: Calls) -> Callable[[Any, Any, Any, Any], None]:
+        def hook(module: Any, args: Any, named: Any, output: Any) -> None:
+            calls.take_down(module, tensors_in([args, named]), tensors_in(output))
+
+        return hook
+
+    handles = [
+        one["module"].register_forward_hook(looking_on(calls), with_kwargs=True)
+        for one, calls in seen
+    ]
     try:
         with _as_it_was(model), torch.no_grad():
             _call(model, batch)
     finally:
         for handle in handles:
             handle.remove()
+    for one, calls in seen:
+        one.update(calls.figures(one["parameters"] > 0))
     _add_upwards(layers)
 
 
@@ -162,25 +195,37 @@ def _call(model: Any, batch: Any) -> None:
         model(batch)
 
 
-def _taking_down(layer: dict[str, Any]) -> Callable[[Any, Any, Any], None]:
-    def hook(module: Any, inputs: Any, output: Any) -> None:
-        given, gave = _tensors(inputs), _tensors(output)
-        if layer["calls"] == 0:
-            if given:
-                layer["input"] = list(given[0].shape)
-            if gave:
-                layer["output"] = list(gave[0].shape)
-        layer["calls"] += 1
-        layer["output_bytes"] += sum(map(_bytes_of, gave))
-        if not layer["leaf"]:
+class Calls:
+    """What a layer was given and gave, over the calls of a pass."""
+
+    def __init__(self) -> None:
+        self._calls = self._output_bytes = self._mult_adds = 0
+        self._has_formula = True
+        self._shapes: dict[str, list[int]] = {}  # of the first tensors of the first call
+
+    def take_down(self, module: Any, given: list[Any], gave: list[Any]) -> None:
+        """One call, by the tensors of its arguments and of its output."""
+        if self._calls == 0:
+            for name, tensors in (("input", given), ("output", gave)):
+                if tensors:
+                    self._shapes[name] = list(tensors[0].shape)
+        self._calls += 1
+        self._output_bytes += sum(map(bytes_of, gave))
+        if next(module.children(), None) is not None:
             return
         counted = _mult_adds(module, given, gave)
-        if counted is None:
-            layer["uncounted"] = int(layer["parameters"] > 0)
-        else:
-            layer["mult_adds"] += counted
+        self._has_formula &= counted is not None
+        self._mult_adds += counted or 0
 
-    return hook
+    def figures(self, has_parameters: bool) -> dict[str, Any]:
+        """Of a layer's row."""
+        return {
+            "calls": self._calls,
+            **self._shapes,
+            "mult_adds": self._mult_adds,
+            "output_bytes": self._output_bytes,
+            "uncounted": int(has_parameters and not self._has_formula),
+        }
 
 
 def _mult_adds(module: Any, given: list[Any], gave: list[Any]) -> int | None:

@@ -125,9 +125,10 @@ Answer run(const RunView& view, const Options& options) {
             : "No summary of a model was recorded: call prof.summarize(model, batch) once.");
   } else if (!passed) {
     answer.remarks.emplace_back(
-        "No batch was passed through the model, so shapes and multiplications are not known: "
-        "prof.summarize(model, batch) does, and Lightning's callback where the module has an "
-        "example_input_array.");
+        "No batch was seen in the model, so shapes and multiplications are not known: "
+        "prof.summarize(model, batch) passes one, and so does Lightning's callback where the "
+        "module has an example_input_array; `stepscope run` looks at the second step, unless the "
+        "model is compiled.");
   }
   answer.tables.push_back(std::move(summary));
   answer.tables.push_back(std::move(layers));

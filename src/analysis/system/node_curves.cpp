@@ -204,4 +204,23 @@ std::vector<std::string> gpus_of_job(const NodeCurves& node) {
   return open.empty() ? node.gpus() : labels_of(open);
 }
 
+std::optional<Curve> job_memory(const NodeCurves& node, std::string_view gpu) {
+  std::map<Nanos, std::int64_t> sums;
+  const series::Series* about = nullptr;
+  for (const Curve* curve : node.named("gpu.process_memory")) {
+    if (curve->field("device") != gpu) continue;
+    about = curve->about;
+    for (std::size_t i = 0; i < curve->times.size(); ++i) {
+      sums[curve->times[i]] += curve->values[i];
+    }
+  }
+  if (about == nullptr) return std::nullopt;
+  Curve job{.about = about, .times = {}, .values = {}};
+  for (const auto& [time, bytes] : sums) {
+    job.times.push_back(time);
+    job.values.push_back(bytes);
+  }
+  return job;
+}
+
 }  // namespace stepscope::analysis

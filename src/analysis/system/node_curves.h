@@ -68,4 +68,8 @@ std::vector<std::string> gpus_of_rank(const NodeCurves& node, std::int32_t rank)
 // not.
 std::vector<std::string> gpus_of_job(const NodeCurves& node);
 
+// What processes of all ranks together had of a GPU's memory; nothing where the driver does not
+// tell.
+std::optional<Curve> job_memory(const NodeCurves& node, std::string_view gpu);
+
 }  // namespace stepscope::analysis

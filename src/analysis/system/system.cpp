@@ -47,7 +47,10 @@ void add_curves(SystemTables& tables, const NodeCurves& node, bool several, std:
   add(tables.memory, node.find("memory.used"), "host", 1);
   for (const std::string& gpu : gpus_of_job(node)) {
     add(tables.load, node.find("gpu.busy", "device", gpu), "GPU " + gpu, 0.01);
+    add(tables.load, node.find("gpu.memory_busy", "device", gpu), "GPU " + gpu + " memory", 0.01);
     add(tables.memory, node.find("gpu.memory", "device", gpu), "GPU " + gpu, 1);
+    const std::optional<Curve> job = job_memory(node, gpu);
+    add(tables.memory, job ? &*job : nullptr, "GPU " + gpu + " job", 1);
   }
 }
 

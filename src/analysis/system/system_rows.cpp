@@ -130,6 +130,7 @@ void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
     cores = cores.value_or(0) + static_cast<double>(*grown) / static_cast<double>(sampled);
   }
   const Curve* const used = node.find("memory.used");
+  const auto group = rates_of(node.find("cgroup.cpu"), window);
   table.add({node.host,
              cell_or_null(processors),
              cell_of(cpu, &SampleSpread::mean),
@@ -137,6 +138,8 @@ void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
              cell_of(cpu, &SampleSpread::max),
              cell_or_null(cores),
              scaled(last_of(node.find("cgroup.cpu.limit")), kMilli),
+             cell_of(group, &SampleSpread::mean),
+             cell_of(group, &SampleSpread::max),
              cell_of(spread_of(used), &SampleSpread::mean),
              cell_or_null(largest_of(used)),
              cell_or_null(last_of(node.find("memory.total"))),
@@ -163,6 +166,7 @@ void add_gpus(base::Table& table, const NodeCurves& node, Nanos window) {
     const auto busy = spread_of(curve("gpu.busy"), kPercent);
     const auto watts = spread_of(curve("gpu.power"), kMilli);
     const Curve* const used = curve("gpu.memory");
+    const std::optional<Curve> job = job_memory(node, gpu);
     const Slowed by = slowed(curve("gpu.clock_reasons"));
     const Curve* any = nullptr;
     for (const Curve& one : node.curves) {
@@ -176,15 +180,19 @@ void add_gpus(base::Table& table, const NodeCurves& node, Nanos window) {
                cell_of(busy, &SampleSpread::mean),
                cell_of(busy, &SampleSpread::median),
                cell_of(busy, &SampleSpread::p95),
+               cell_of(spread_of(curve("gpu.memory_busy"), kPercent), &SampleSpread::mean),
                cell_of(spread_of(used), &SampleSpread::mean),
                cell_or_null(largest_of(used)),
+               cell_or_null(largest_of(job ? &*job : nullptr)),
                cell_or_null(last_of(curve("gpu.memory_total"))),
                cell_of(watts, &SampleSpread::mean),
                cell_of(watts, &SampleSpread::p95),
                cell_of(watts, &SampleSpread::max),
                scaled(last_of(curve("gpu.power_limit")), kMilli),
                cell_of(spread_of(curve("gpu.clock")), &SampleSpread::mean),
+               cell_of(spread_of(curve("gpu.memory_clock")), &SampleSpread::mean),
                cell_or_null(largest_of(curve("gpu.temperature"))),
+               cell_or_null(largest_of(curve("gpu.memory_temperature"))),
                by.share,
                by.by.empty() ? Cell(Null{}) : Cell(by.by),
                rate("gpu.pcie_received"),

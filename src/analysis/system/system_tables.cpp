@@ -19,6 +19,9 @@ constexpr std::array kMachineColumns = std::to_array<base::ColumnShape>({
     {"job_cores", Type::kReal, Unit::kNone, "processors the job's processes kept busy, on average"},
     {"cpu_limit_cores", Type::kReal, Unit::kNone,
      "that the job may use; null: as many as there are"},
+    {"group_mean_cores", Type::kReal, Unit::kNone,
+     "processors that all processes of the job's control group kept busy"},
+    {"group_max_cores", Type::kReal, Unit::kNone, "in its busiest stretch"},
     {"memory_mean_bytes", Type::kReal, Unit::kBytes, "in use: total less available"},
     {"memory_max_bytes", Type::kInt, Unit::kBytes, "the most"},
     {"memory_total_bytes", Type::kInt, Unit::kBytes, "of the machine"},
@@ -44,15 +47,21 @@ constexpr std::array kGpuColumns = std::to_array<base::ColumnShape>({
      "of the time, in which any kernel ran, as the driver counts"},
     {"busy_median_share", Type::kReal, Unit::kShare, "half of the samples were not higher"},
     {"busy_p95_share", Type::kReal, Unit::kShare, "19 of 20 samples were not higher"},
+    {"memory_busy_mean_share", Type::kReal, Unit::kShare,
+     "of the time, in which its memory was read or written, as the driver counts"},
     {"memory_mean_bytes", Type::kReal, Unit::kBytes, "in use, by anybody"},
     {"memory_max_bytes", Type::kInt, Unit::kBytes, "the most"},
+    {"job_memory_max_bytes", Type::kInt, Unit::kBytes,
+     "the most that processes of the job had of it"},
     {"memory_total_bytes", Type::kInt, Unit::kBytes, "that it has"},
     {"mean_watts", Type::kReal, Unit::kNone, "power it drew"},
     {"p95_watts", Type::kReal, Unit::kNone, "19 of 20 samples were not higher"},
     {"max_watts", Type::kReal, Unit::kNone, "the highest sample"},
     {"limit_watts", Type::kReal, Unit::kNone, "that it may draw"},
     {"mean_mhz", Type::kReal, Unit::kNone, "clock of its multiprocessors"},
+    {"memory_mean_mhz", Type::kReal, Unit::kNone, "clock of its memory"},
     {"max_celsius", Type::kInt, Unit::kNone, "temperature"},
+    {"memory_max_celsius", Type::kInt, Unit::kNone, "temperature of its memory"},
     {"slowed_share", Type::kReal, Unit::kShare,
      "of the samples, in which heat or power kept its clock down"},
     {"slowed_by", Type::kText, Unit::kNone, "what did, most often first"},
@@ -110,7 +119,8 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
 
 constexpr base::ColumnShape kOf{
     "of", Type::kText, Unit::kId,
-    "CPU or GPU and its number; with the machine where there are several"};
+    "CPU or GPU and its number, its memory's load, or what processes of the job have of it; with "
+    "the machine where there are several"};
 constexpr std::array kLoadColumns = std::to_array<base::ColumnShape>({
     kNode,
     kOf,

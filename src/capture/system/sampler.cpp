@@ -201,7 +201,7 @@ base::Status start_system(const SystemOptions& options) {
     return base::fail(base::Code::kInvalidArgument,
                       "this process samples already, in " + it.options.folder);
   }
-  if (!(options.hz > 0 && options.hz <= kMostHz)) {
+  if (!(options.hz >= 0 && options.hz <= kMostHz)) {
     return base::fail(base::Code::kInvalidArgument, "samples are taken 0 to 100 times a second");
   }
   SCOPE_TRY(Job(options.place, options.folder)
@@ -209,7 +209,7 @@ base::Status start_system(const SystemOptions& options) {
   it.options = options;
   it.shown = {};
   it.stopping = false;
-  it.thread = start_thread();
+  if (options.hz > 0) it.thread = start_thread();
   it.running = true;
   return base::Done{};
 }
