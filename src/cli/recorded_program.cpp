@@ -110,9 +110,10 @@ void RecordedProgram::tell() {
     notes_.ranks = ranks_since(folder, started_);
     if (!notes_.ranks.empty()) notes_.runs.push_back(folder);
   }
+  const bool is_trained = !notes_.runs.empty();
+  if (!is_trained) why_ = why_not_recorded();  // before problems of ours stand beside the program's
   keep_end();
   leave_stage();
-  const bool is_trained = !notes_.runs.empty();
   if (!is_trained) keep_own();
   show_runs();
   for (const std::string& problem : notes_.problems) context_.console.error(problem);
@@ -223,7 +224,6 @@ std::string RecordedProgram::why_not_recorded() const {
 
 // What the command saw of the program, where nobody saw more.
 void RecordedProgram::keep_own() {
-  why_ = why_not_recorded();
   if (!watch_.is_on()) return;
   const std::string folder = expanded(folder_, launcher_);
   const base::Result<std::string> kept = watch_.keep(facts(), folder);

@@ -108,7 +108,11 @@ class Sweep {
     out_.scene.not_tried = race.not_tried();
     out_.scene.out_of_time = race.out_of_time();
     out_.scene.was_stopped = context_.interrupt.stopped();
-    if (!out_.failure.empty()) return;
+    if (!out_.failure.empty()) {
+      out_.scene.was_given_up = !out_.scene.was_stopped;
+      if (!takes_) out_.tried.clear();  // it could not be imported: there is nothing to show
+      return;
+    }
     if (!analysis::best_setting(out_.tried)) {
       say_nothing_was_measured();
     } else if (!race.is_decided()) {

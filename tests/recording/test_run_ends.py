@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from launched_program import TRAINING, Runner, said
+from launched_program import TRAINING, Runner, said, windows
 from program import ROOT
 from recorded_program import rank_facts
 
@@ -219,6 +219,35 @@ sys.exit(3)
     alone.send_signal(signal.SIGUSR1)
     assert alone.communicate(timeout=600)[0] == b"came 1\n"
     assert alone.returncode == 3
+
+
+FORKED = """
+loop(3)
+child = os.fork()
+if child == 0:
+    import atexit, ctypes
+    atexit.register(print, "its own last words")
+    loop(1)
+    ctypes.CDLL(None).puts(b"words of C")
+    sys.exit(3)
+until = time.monotonic() + 120
+while not (ended := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() < until:
+    time.sleep(0.05)
+if not ended[0]:
+    os.kill(child, 9)
+    ended = os.waitpid(child, 0)
+print("child", os.waitstatus_to_exitcode(ended[1]))
+"""
+
+
+def test_a_forked_child_leaves_after_steps_were_traced(trainer: Runner, tmp_path: Path) -> None:
+    """Torch's profiler has a thread that the child lacks, and would wait for it at the end."""
+    trainer.script(TRAINING + FORKED)
+    done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
+    assert done.returncode == 0, done.stderr
+    *words, end = done.stdout.decode().splitlines()
+    assert (sorted(words), end) == (["its own last words", "words of C"], "child 3")
+    assert windows(tmp_path / "run") == [(11, 3, "complete")]
 
 
 def test_a_run_that_was_removed_is_not_shown(trainer: Runner, tmp_path: Path) -> None:

@@ -56,6 +56,17 @@ def test_why_is_said(runner: Runner, words: Sequence[str], why: str) -> None:
     assert ranges_of(rank_folder(runner.folder / "run") / "events.scope") == {"program": 1}
 
 
+def test_why_is_said_beside_problems_of_the_command(runner: Runner, tmp_path: Path) -> None:
+    """A run that could not be staged is no reason for a training that was not there."""
+    done = runner.run(
+        *("--stage", "--no-report", "--out", "run", "--", runner.python, "-c", ""),
+        TMPDIR=str(tmp_path / "missing"),
+    )
+    _, staged, nothing, _ = said(done)
+    assert staged.startswith("the run is not staged, but written to its folder at once: ")
+    assert nothing == NOTHING + "the program did not import torch"
+
+
 def test_the_machine_beside_a_program_that_is_not_python(runner: Runner, tmp_path: Path) -> None:
     """Samples are of its time, and its processor time is the job's."""
     source = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; sleep 0.5"

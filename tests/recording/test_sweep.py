@@ -209,6 +209,10 @@ WRONG = {
     "import_fails": ("broken:make", "importing: ModuleNotFoundError: No module named 'nowhere'"),
     "import_exits": ("leaving:make", "importing: SystemExit: 1"),
 }
+NEVER_IMPORTED = (
+    *("no_module", "no_file", "no_function", "no_callable", "wants_more"),
+    *("import_fails", "import_exits"),
+)
 TARGETS = """
 VALUE = 3
 def wants(path, num_workers=0): pass
@@ -231,6 +235,12 @@ def test_a_wrong_target_is_said(name: str, sweeps: Sweeps) -> None:
     done = sweeps.run(*sweeps.words(target, "--num-workers=0,1", "--budget=30s"))
     assert done.exit_status == 3
     assert done.stderr.decode().startswith(f"stepscope: {why}"), done.stderr.decode()
+    shown = done.stdout.decode()
+    assert "budget" not in shown.replace("--budget", "budget"), "time was not what it lacked"
+    assert bool(shown) == (name not in NEVER_IMPORTED)
+    if name in ("none", "number"):
+        assert "not tried: the target failed" in shown
+        assert "1 setting was not tried: the target failed, and would again." in shown
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,14 +1,22 @@
 """MLflow with a real store in SQLite, TensorBoard's files, W&B where it is installed."""
 
+import importlib
 import json
+import os
 import re
 import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import pytest
 from framework_page import need, page_script
-from recorded_program import write_script
+from recorded_program import Script, write_script
 
 import stepscope
+from stepscope.integrations.recorded import RecordedRun
 
 # What the page's script left, asked through MLflow's own functions.
 ASKED = """
@@ -113,8 +121,14 @@ try:
     main(["runs/none", "--tracking-uri", "sqlite:///later.db"])
 except SystemExit as error:
     print("exit", error.code)
+try:
+    main(["runs/batch-4", "runs/failed", "--run-id", "1", "--tracking-uri", "sqlite:///later.db"])
+except SystemExit as error:
+    print("exit", error.code)
+main(["runs/failed", "runs/killed", "--tracking-uri", "sqlite:///later.db", "--experiment", "ends"])
 
 import mlflow
+ends = mlflow.MlflowClient("sqlite:///later.db").search_runs(["2"])
 runs = mlflow.MlflowClient("sqlite:///later.db").search_runs(["1"])
 from stepscope.integrations.tensorboard import log_run
 values = log_run("runs/batch-4", "logs")
@@ -124,6 +138,7 @@ events.Reload()
 print(json.dumps({
     "rate": runs[0].data.metrics["training_rate"],
     "values": values,
+    "ends": {run.info.run_name: run.info.status for run in [*runs, *ends]},
     "tags": events.Tags()["scalars"],
     "steps": [one.step for one in events.Scalars("stepscope/training_rate")],
     "last": events.Scalars("stepscope/training_rate")[-1].value,
@@ -134,7 +149,37 @@ import stepscope as ss
 with ss.profile("runs/batch-4", trace=False) as prof:
     for batch in prof.watch([[0] * 4] * 12, samples=len):
         prof.step()
+import os
+if os.fork() == 0:
+    ss.profile("runs/killed", trace=False, system=False).start()
+    os.kill(os.getpid(), 9)
+os.wait()
+try:
+    with ss.profile("runs/failed", trace=False, system=False) as prof:
+        raise ValueError("loss is nan")
+except ValueError:
+    pass
 """
+
+
+@pytest.mark.parametrize(
+    ("facts", "end"),
+    [
+        ({"finished": "stop"}, ""),
+        ({"finished": "exception", "program": {"status": 1}}, "exception"),
+        ({"finished": "exit", "program": {"status": 3}}, "status 3"),
+        ({"finished": "status 3", "program": {"status": 0}}, ""),
+        ({"finished": "status 3"}, "status 3"),
+        ({"program": {"status": 137, "signal": "SIGKILL"}}, "SIGKILL"),
+        ({"program": {"status": 0}}, ""),
+        ({"pid": os.getpid()}, ""),
+        ({"pid": 1}, "killed"),
+    ],
+)
+def test_how_a_rank_ended(facts: dict[str, Any], end: str, tmp_path: Path) -> None:
+    (tmp_path / "events.scope").touch()
+    (tmp_path / "rank.json").write_text(json.dumps(facts))
+    assert RecordedRun(tmp_path).ends == [end]
 
 
 def test_later_and_in_tensorboard(training_python: str, tmp_path: Path) -> None:
@@ -148,7 +193,8 @@ def test_later_and_in_tensorboard(training_python: str, tmp_path: Path) -> None:
     done = write_script(training_python, tmp_path / "desk" / "send.py", LATER).run()
     assert done.returncode == 0, done.stderr
     assert "runs/none: nothing was recorded there" in done.stderr
-    assert "exit 1" in done.stdout
+    assert "runs/none: runs/none" not in done.stderr
+    assert "exit 1" in done.stdout and "exit 2" in done.stdout
     assert re.search(
         r"^runs/batch-4: \d+ values and \d tables to MLflow's run [0-9a-f]{32} "
         r"\(sqlite:///later.db\)$",
@@ -162,6 +208,8 @@ def test_later_and_in_tensorboard(training_python: str, tmp_path: Path) -> None:
     assert said["steps"] == list(range(13))  # and one for the whole
     assert abs(said["last"] / said["rate"] - 1) < 1e-5
     assert said["values"] > len(said["steps"])
+    # As the table of runs shows them.
+    assert said["ends"] == {"batch-4": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
 
 
 WANDB = """
@@ -187,3 +235,42 @@ def test_weights_and_biases(training_python: str, tmp_path: Path) -> None:
     (file,) = tmp_path.glob(f"wandb/offline-run-*/run-{run_id}.wandb")
     kept = file.read_bytes()
     assert b"stepscope/training_rate" in kept and b"system_recorded/system_memory" in kept
+
+
+FAILED = """
+import stepscope as ss
+with ss.profile("run", trace=False, system=False) as prof:
+    prof.step()
+    raise ValueError("loss is nan")
+"""
+
+
+class RunOfWandb:
+    """As `wandb.init` returns it, as far as we use it."""
+
+    id, url, dir = "one", "", "."
+
+    def __init__(self) -> None:
+        self.exit_codes: list[int | None] = []
+
+    def define_metric(self, name: str, **more: Any) -> None: ...
+
+    def log(self, values: dict[str, Any]) -> None: ...
+
+    def finish(self, exit_code: int | None = None) -> None:
+        self.exit_codes.append(exit_code)
+
+
+def test_weights_and_biases_shows_a_failed_run_as_such(
+    script: Callable[[str], Script], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert script(FAILED).run().returncode == 1
+    theirs, run = ModuleType("wandb"), RunOfWandb()
+    theirs.init = lambda **_: run  # type: ignore[attr-defined]
+    theirs.Table = lambda **_: None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "wandb", theirs)
+    monkeypatch.delitem(sys.modules, "stepscope.integrations.wandb", raising=False)
+    ours = importlib.import_module("stepscope.integrations.wandb")
+    monkeypatch.delitem(sys.modules, "stepscope.integrations.wandb")
+    ours.log_run(tmp_path / "run")
+    assert run.exit_codes == [1]

@@ -141,8 +141,16 @@ def _new_run(client: Any, run: RecordedRun, experiment: str | None, end_ns: int)
         number = known.experiment_id if known is not None else client.create_experiment(experiment)
     made = client.create_run(number, run_name=run.name, start_time=run.start_ns // 1_000_000)
     run_id: str = made.info.run_id
-    client.set_terminated(run_id, end_time=end_ns // 1_000_000)
+    client.set_terminated(run_id, _status(run), end_time=end_ns // 1_000_000)
     return run_id
+
+
+def _status(run: RecordedRun) -> str:
+    """In MLflow's words. A launcher ends the other ranks when one has failed."""
+    ends = {end for end in run.ends if end}
+    if any(end == "exception" or end.startswith("status ") for end in ends):
+        return "FAILED"
+    return "KILLED" if ends else "FINISHED"
 
 
 def _log_page(client: Any, run_id: str, run: RecordedRun) -> None:
@@ -158,13 +166,16 @@ def main(arguments: list[str] | None = None) -> int:
     """`python -m stepscope.integrations.mlflow RUN…`."""
     parser = argparse.ArgumentParser(
         prog="python -m stepscope.integrations.mlflow",
-        description="Sends recorded runs to MLflow; what is there already is not doubled.",
+        description="Sends recorded runs to MLflow, each as a new run, or one again with --run-id:"
+        " what is there already is then not doubled.",
     )
     parser.add_argument("folder", nargs="+", help="of a run")
     parser.add_argument("--tracking-uri", help="of the server or store")
     parser.add_argument("--experiment", help="for new runs")
     parser.add_argument("--run-id", help="of a run that MLflow has")
     given = parser.parse_args(arguments)
+    if given.run_id is not None and len(given.folder) > 1:
+        parser.error("--run-id is of one run: send the others without it")
     folder = ""
     try:
         for folder in given.folder:
@@ -172,7 +183,8 @@ def main(arguments: list[str] | None = None) -> int:
                 folder, given.run_id, tracking_uri=given.tracking_uri, experiment=given.experiment
             )
     except (Error, OSError, mlflow.exceptions.MlflowException) as error:
-        parser.exit(1, f"{parser.prog}: {folder}: {error}\n")
+        why = str(error).removeprefix(f"{folder}: ")
+        parser.exit(1, f"{parser.prog}: {folder}: {why}\n")
     return 0
 
 

@@ -84,6 +84,11 @@ class RecordedRun:
         """Of the allocator, of all ranks."""
         return [part for rank in self.ranks for part in sorted(rank.glob("memory-*.pickle"))]
 
+    @property
+    def ends(self) -> list[str]:
+        """Of each rank how it ended: "" well, else "exception", "status 3", "SIGTERM", "killed"."""
+        return [_end_of(one) for one in self.facts]
+
     def wait_for_ranks(self, seconds: float) -> bool:
         """Until every rank of the launch has finished, or so long; only files are looked at."""
         worlds = (int(one.get("world_size", 1)) for one in self.facts)
@@ -100,6 +105,20 @@ class RecordedRun:
 def _last_attempt(folder: Path) -> Path:
     attempts = [one for one in folder.glob("attempt-*") if one.name[8:].isdigit()]
     return max(attempts, key=lambda one: int(one.name[8:]), default=folder)
+
+
+def _end_of(facts: dict[str, Any]) -> str:
+    """What the process told of itself, and `stepscope run` of the program."""
+    told, program = str(facts.get("finished", "")), facts.get("program") or {}
+    status = program.get("status")
+    if told.startswith("status ") and status == 0:
+        return ""
+    if told not in ("", "stop", "exit"):
+        return told
+    if program.get("signal") or status:
+        return str(program.get("signal") or f"status {status}")
+    # One that told nothing was killed, unless it is still at it: this one, that sends itself.
+    return "" if told or status == 0 or facts.get("pid") == os.getpid() else "killed"
 
 
 def _json_of(file: Path) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def log_run(
     run_id: str = target.id
     where = target.url or target.dir
     if run is None:
-        target.finish()
+        target.finish(exit_code=1 if any(recorded.ends) else 0)
     if not quiet:
         what = sent_text(len(measured) + len(sampled), len(tables))
         print(f"{folder}: {what} to W&B's run {run_id} ({where})")

@@ -31,6 +31,7 @@ from stepscope.recording.other_profilers import (
     without_step_count,
 )
 from stepscope.recording.placement import find_placement
+from stepscope.recording.profiler_in_forks import let_children_leave
 from stepscope.recording.run_folder import RankFolder, sized
 from stepscope.recording.schedule import counted
 from stepscope.recording.trace_options import TraceOptions
@@ -231,6 +232,7 @@ class TraceWindow:
             self._decline(f"only {sized(free)} are free on the disk of {self._rank.path}")
             return
         begun = time.perf_counter_ns()
+        let_children_leave()
         with _quiet_kineto(), warnings.catch_warnings():
             profiler = without_step_count(
                 lambda: torch_profiler.profile(

@@ -124,6 +124,7 @@ std::string outcome_of(const TriedSetting& one, std::size_t place,
                        const std::optional<BestSetting>& best, const SweepScene& scene) {
   if (!one.why.empty()) return one.why;
   if (!one.is_measured()) {
+    if (scene.was_given_up) return "not tried: the target failed";
     return scene.was_stopped ? "not tried: stopped before" : "not tried: the budget ended";
   }
   if (!best) return "best";
@@ -289,7 +290,11 @@ void warn_of_told(Answer& answer, std::span<const TriedSetting> tried) {
 
 void warn_of_untried(Answer& answer, const SweepScene& scene) {
   const auto were = [](std::size_t count) { return count == 1 ? "was" : "were"; };
-  if (scene.out_of_time > 0) {
+  if (scene.out_of_time > 0 && scene.was_given_up) {
+    answer.remarks.emplace_back(
+        fmt::format("{} {} {} not tried: the target failed, and would again.", scene.out_of_time,
+                    scene.out_of_time == 1 ? "setting" : "settings", were(scene.out_of_time)));
+  } else if (scene.out_of_time > 0) {
     answer.remarks.emplace_back(fmt::format(
         "{} {} {} not tried: {}, and any of them may be the fastest.", scene.out_of_time,
         scene.out_of_time == 1 ? "setting" : "settings", were(scene.out_of_time),

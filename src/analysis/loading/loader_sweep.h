@@ -21,6 +21,7 @@ struct SweepScene {
   std::size_t not_tried = 0;                     // combinations, for any reason
   std::size_t out_of_time = 0;                   // of them, those that the race did not come to
   bool was_stopped = false;                      // by the user, not by the end of the budget
+  bool was_given_up = false;                     // the target fails whatever the setting
   std::vector<std::string> said = {};            // sentences of whoever did it
 };
 
