@@ -90,10 +90,13 @@ struct Finding {
   std::vector<Evidence> evidence = {};
   std::vector<std::int32_t> ranks = {};     // that show it, the worst first
   std::optional<Gain> gain = std::nullopt;  // nothing: it is not about time
+  // The gain of the recorded steps, where that of the training is known less well: it is about what
+  // happens now and then.
+  std::optional<Gain> here = std::nullopt;
   std::optional<Gain> remaining =
       std::nullopt;  // of the gain, once the findings before it are mended
   Confidence confidence = Confidence::kMedium;
-  bool after_others = false;  // others of its level are to be mended first, since they may cause it
+  bool after_others = false;         // others may cause it: what they may save stands before it
   std::vector<Change> changes = {};  // the first is the one to try first
   std::string verify = {};
   std::string page() const { return "docs/advice/" + std::string(rule) + ".md"; }
@@ -108,7 +111,7 @@ struct NotJudged {
 };
 
 struct Advice {
-  std::vector<Finding> findings;  // the gravest first
+  std::vector<Finding> findings;  // the largest gain first
   std::vector<NotJudged> not_judged;
   std::vector<Sentence> verdict;  // healthy or not, what the first fix leaves, the ceiling
   bool healthy = false;           // nothing of level warning or worse, and no doubt

@@ -202,6 +202,19 @@ TEST(OutlierSteps, AreNotPauses) {
   EXPECT_EQ(finding_of(with(4, 0), "outlier-steps"), nullptr);
 }
 
+TEST(OutlierSteps, AreNotTheCopiesOfACheckpoint) {
+  const auto with = [](std::int64_t copy_ns) {
+    Answers answers;
+    answers.add("steps", "times",
+                {{"rank", 0}, {"steps", 10}, {"mean_ns", 10e6}, {"median_ns", 9'000'000}});
+    answers.stall("save", 0, {{"idle_ns", 1}, {"copy_ns", copy_ns}});
+    answers.add("steps", "outliers", {{"rank", 0}, {"step", 3}, {"excess_ns", 10'000'000}});
+    return finding_of(answers.advise(), "outlier-steps") != nullptr;
+  };
+  EXPECT_TRUE(with(0));
+  EXPECT_FALSE(with(9'000'000));
+}
+
 TEST(FewSteps, SaysHowWellTheStepIsKnown) {
   const auto with = [](std::initializer_list<std::int64_t> lengths) {
     Answers answers = healthy();

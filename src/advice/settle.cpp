@@ -25,6 +25,13 @@ bool drains(const Finding& finding) {
   return finding.gain && rule != nullptr && rule->runs_dry;
 }
 
+bool shares_rank(const Finding& a, const Finding& b) {
+  return std::ranges::find_first_of(a.ranks, b.ranks) != a.ranks.end();
+}
+
+// Of the recorded steps, as all that is measured.
+Gain gain_here(const Finding& finding) { return finding.here.value_or(*finding.gain); }
+
 // Idle time of launching may be the lead that was lost to the others; only what is beyond that is
 // launching's own.
 void share_launching(const Facts& facts, Advice& advice) {
@@ -46,7 +53,7 @@ void share_launching(const Facts& facts, Advice& advice) {
     }
     if (finding.measured.unit == base::Unit::kShare) {
       const double waits = finding.measured.value * rank->step_ns;
-      lost += std::max(0.0, static_cast<double>(finding.gain->high) - waits);
+      lost += std::max(0.0, static_cast<double>(gain_here(finding).high) - waits);
     }
     optimizer |= finding.rule == kUnfusedOptimizer.id;
   }
@@ -81,20 +88,43 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
     if (rank == nullptr || !drains(finding) || finding.measured.unit != base::Unit::kShare)
       continue;
     const double own = finding.measured.value * rank->step_ns;
-    if (static_cast<double>(finding.gain->high) <= own + 2 * kNoise * rank->median_ns) continue;
+    if (static_cast<double>(gain_here(finding).high) <= own + 2 * kNoise * rank->median_ns)
+      continue;
     finding.detail.form +=
         " The larger figure of the gain also counts the slow start after each wait, until the "
         "CPU has queued work ahead again.";
   }
 }
 
+// What a finding weighs beside others: the middle of its gain. Slow launching may be their doing,
+// in part or all: only what it may save beyond them counts.
+base::Nanos own_gain(const Advice& advice, const Finding& finding) {
+  base::Nanos out = finding.gain->middle();
+  if (!finding.after_others) return out;
+  for (const Finding& other : advice.findings) {
+    if (&other == &finding || !other.gain || !shares_rank(other, finding)) continue;
+    if (drains(other) || other.rule == kCpuContention.id) out -= other.gain->high;
+  }
+  return std::max<base::Nanos>(0, out);
+}
+
 // Memory that fails stops the job: nothing is worth more. The rest of what has no gain comes last.
-// Of what has one, the level goes before the gain: a critical finding is where the time surely
-// goes, while the bounds of a lesser one may be wide.
-std::tuple<int, int, bool, base::Nanos> weight(const Finding& finding) {
+using Weight = std::tuple<int, base::Nanos, int>;
+Weight weight(const Advice& advice, const Finding& finding) {
   const int level = static_cast<int>(finding.level);
-  if (finding.gain) return {1, level, !finding.after_others, finding.gain->middle()};
-  return {finding.level == Level::kCritical ? 2 : 0, level, true, 0};
+  if (finding.gain) return {1, own_gain(advice, finding), level};
+  return {finding.level == Level::kCritical ? 2 : 0, 0, level};
+}
+
+void rank_by_gain(Advice& advice) {
+  std::vector<std::pair<Weight, std::size_t>> order;
+  for (std::size_t i = 0; i < advice.findings.size(); ++i) {
+    order.emplace_back(weight(advice, advice.findings[i]), i);
+  }
+  std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<Weight, std::size_t>::first);
+  std::vector<Finding> ranked;
+  for (const auto& [weight, at] : order) ranked.push_back(std::move(advice.findings[at]));
+  advice.findings = std::move(ranked);
 }
 
 // What a finding still brings when all before it are mended: together they cannot save more than
@@ -141,8 +171,7 @@ void name_ranks(const Facts& facts, Advice& advice) {
 void settle(const Facts& facts, Advice& advice) {
   share_launching(facts, advice);
   explain_upper_bounds(facts, advice);
-  std::ranges::stable_sort(
-      advice.findings, [](const Finding& a, const Finding& b) { return weight(a) > weight(b); });
+  rank_by_gain(advice);
   add_remaining(advice);
   name_ranks(facts, advice);
 }

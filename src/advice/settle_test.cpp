@@ -47,6 +47,42 @@ TEST(Remaining, IsToldWhereTheFirstMayBringNothing) {
   }
 }
 
+// Waits for values of 1 ms (a warning), and communication that may bring less or more than that.
+TEST(Order, IsByGainWhateverTheLevel) {
+  const auto first = [](std::int64_t exposed_ns) {
+    const Advice advice = Answers()
+                              .steps()
+                              .stall("sync", 1'050'000)
+                              .add("overlap", "devices",
+                                   {{"rank", 0},
+                                    {"exposed_ns", 4 * exposed_ns},
+                                    {"communication_ns", 4 * exposed_ns},
+                                    {"compute_ns", 4'000'000}})
+                              .advise();
+    EXPECT_EQ(finding_of(advice, "host-sync")->level, Level::kWarning);
+    EXPECT_EQ(finding_of(advice, "exposed-communication")->level, Level::kNotice);
+    return advice.findings.front().rule;
+  };
+  EXPECT_EQ(first(1'100'000), "host-sync");
+  EXPECT_EQ(first(2'400'000), "exposed-communication");
+}
+
+// What launching may save beyond the others is its own; the rest may be their doing.
+TEST(Order, LaunchingCountsForWhatOthersDoNotClaim) {
+  const auto first = [](std::int64_t pause_ns, std::int64_t launch_ns) {
+    return Answers()
+        .steps()
+        .stall("pause", pause_ns, {{"host_ns", 4 * pause_ns}, {"longest_ns", pause_ns}})
+        .stall("launch", launch_ns)
+        .add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}})
+        .advise()
+        .findings.front()
+        .rule;
+  };
+  EXPECT_EQ(first(2'500'000, 5'000'000), "host-pause");
+  EXPECT_EQ(first(600'000, 6'500'000), "launch-bound");
+}
+
 TEST(Precision, GainsNothingFromCommunication) {
   const Advice advice = communicating(2'000'000).advise();
   const Finding* precision = finding_of(advice, "precision");
@@ -110,6 +146,28 @@ TEST(HostSync, OfOtherValuesLeavesLaunchingAlone) {
   EXPECT_NEAR(finding_of(advice, "host-sync")->measured.value, 0.07, 1e-6);
   EXPECT_EQ(finding_of(advice, "host-sync")->level, Level::kNotice);
   EXPECT_NEAR(finding_of(advice, "launch-bound")->measured.value, 0.34, 1e-6);
+}
+
+// 1 ms of pauses, and a thousand kernels of 1 µs, or of 8: of each two may be its start and end.
+TEST(GpuIdle, OfTinyKernelsCountsWhatStartingThemTakes) {
+  const auto most = [](std::int64_t kernel_ns, std::string_view reason) {
+    const Advice advice = Answers()
+                              .steps()
+                              .add("idle-time", "devices", {{"rank", 0}, {reason, 4'000'000}})
+                              .add("kernels", "kernels",
+                                   {{"rank", 0},
+                                    {"name", "add"},
+                                    {"class", "compute"},
+                                    {"count", 4'000},
+                                    {"sum_ns", 4'000 * kernel_ns}})
+                              .advise();
+    const Finding* finding = finding_of(advice, "gpu-idle");
+    EXPECT_EQ(finding->gain->low, 0);
+    return finding->gain->high;
+  };
+  EXPECT_EQ(most(1'000, "kernel_ns"), 2'050'000);  // and the noise of steps
+  EXPECT_EQ(most(8'000, "kernel_ns"), 3'050'000);
+  EXPECT_EQ(most(1'000, "dependency_ns"), 1'050'000);
 }
 
 TEST(GpuIdle, LeavesWhatGlooDoesToItsRule) {

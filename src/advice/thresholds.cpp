@@ -98,6 +98,9 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of the step, the GPU idle for a reason that no other rule looks for"},
     {kIdle, "warning", 0.25, Unit::kShare, "the same"},
     {kIdle, "critical", 1.0, Unit::kShare, "the same; never reached, since nothing is sure"},
+    {kIdle, "kernel", 2'000, Unit::kNanos,
+     "of each kernel, starting and ending it takes the GPU at most so long: the upper bound, where "
+     "kernels are too short"},
     {kTalk, "notice", 0.1, Unit::kShare, "of the step, communication while nothing computes"},
     {kTalk, "warning", 0.25, Unit::kShare, "the same"},
     {kTalk, "critical", 1.0, Unit::kShare, "the same"},

@@ -34,6 +34,29 @@ TEST(SlowTransfers, PageableCopiesThatNothingHides) {
   EXPECT_GE(finding->gain->high, 5'000'000);
 }
 
+// Copies of pageable memory of 40 MB, 5 ms on average: how much they differ is how much longer they
+// may take elsewhere.
+TEST(SlowTransfers, CopiesThatDifferMayTakeLongerElsewhere) {
+  const auto most = [](const std::vector<std::int64_t>& copies) {
+    Answers answers = uploads(5'000'000);
+    for (const std::int64_t copy : copies) {
+      answers.add("transfers", "steps",
+                  {{"rank", 0},
+                   {"kind", "HtoD"},
+                   {"host_memory", "pageable"},
+                   {"bytes", 40'000'000},
+                   {"copy_ns", copy}});
+    }
+    return static_cast<double>(finding_of(answers.advise(), "slow-transfers")->gain->high);
+  };
+  const double alike = most({5'000'000, 5'000'000, 5'000'000});
+  EXPECT_EQ(alike, most({}));
+  // One further draw, one-sided 95 %: 2.92 · 0.5 ms · √(1 + 1/3).
+  EXPECT_NEAR(most({4'500'000, 5'000'000, 5'500'000}) - alike, 1'686'000, 1'000);
+  // No more than as long again, and never more than the step.
+  EXPECT_EQ(most({4'000'000, 6'000'000}), 10e6);
+}
+
 TEST(SlowTransfers, SampleBySampleTheWaitsBetweenCopiesGoToo) {
   const auto copies = [](std::int64_t count) {
     Answers answers = uploads(1'000'000, "pageable", count, 1 << 20);

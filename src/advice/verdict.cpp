@@ -47,7 +47,7 @@ void add_first_fix(const Facts& facts, const Advice& advice, std::vector<Sentenc
   const auto first = std::ranges::find_if(
       advice.findings, [](const Finding& one) { return one.gain && one.gain->high > 0; });
   if (first == advice.findings.end()) return;
-  const Gain gain = *first->gain;
+  const Gain gain = first->here.value_or(*first->gain);  // the step told is of the recording
   const auto percent = [&](base::Nanos part) {
     return share(static_cast<double>(part) / static_cast<double>(advice.step_ns));
   };

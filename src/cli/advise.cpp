@@ -134,7 +134,7 @@ const Command kAdvise{
     .name = "advise",
     .summary = "what is wrong, what to change and what it would bring",
     .arguments = "PATH...",
-    .text = R"(Judges the run by rules and shows what they found, the gravest first: what was
+    .text = R"(Judges the run by rules and shows what they found, the largest gain first: what was
 measured against which threshold, where to look, how much shorter a step would be (at least and
 at most), what to change as code, and how to check it. A run without a fault is told so.
 

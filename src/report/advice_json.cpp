@@ -103,7 +103,7 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"verify", Type::kText, Unit::kNone, "how to see that it helped"},
     {"page", Type::kText, Unit::kNone, "where it is explained"},
 });
-constexpr base::TableShape kShape{"findings", "one finding, the gravest first", kColumns};
+constexpr base::TableShape kShape{"findings", "one finding, the largest gain first", kColumns};
 
 base::Cell bound(const std::optional<advice::Gain>& gain, bool low) {
   return gain ? base::Cell(low ? gain->low : gain->high) : base::Cell(base::Null{});

@@ -77,9 +77,9 @@ def test_a_pair_of_another_program(corpus: Path, program: Program) -> None:
     folder = corpus / "kineto"
     run = advice_of(program, folder / "resnet50_num_workers_0.json.gz")
     mended = advice_of(program, folder / "resnet50_num_workers_4.json.gz")
-    found = run["findings"][0]  # critical: before the larger gain of a warning
+    precision, found = run["findings"][:2]  # by gain: 32-bit products cost this run even more
     assert (found["rule"], found["level"]) == ("input-bound", "critical")
-    precision = next(one for one in run["findings"] if one["rule"] == "precision")
+    assert (precision["rule"], precision["level"]) == ("precision", "warning")
     code = " ".join(change["code"] for change in precision["changes"])
     assert "torch.float16" in code  # a V100 has neither TF32 nor bf16
     assert "bfloat16" not in code and "matmul_precision" not in code
@@ -381,9 +381,9 @@ def test_the_gain_is_the_one_that_was_measured(program: Program, name: str) -> N
     took, would = (label[key]["median"] * 1e6 for key in ("fault_step_ms", "reference_step_ms"))
     told = advice_of(program, RECORDED / f"{name}.json.gz")
     gain = told["findings"][0]["gain_per_step"]
-    assert gain["high_ns"] - gain["low_ns"] < WIDEST * took
-    if name == "collector":  # it runs every third step, and in two of the four that were traced
-        took = told["step_ns"]
+    # Collections every third step are in two of four that were traced: how often, is known less.
+    widest = 0.49 if name == "collector" else WIDEST
+    assert gain["high_ns"] - gain["low_ns"] < widest * told["step_ns"]
     assert gain["low_ns"] <= took - would <= gain["high_ns"]
 
 

@@ -62,16 +62,7 @@ def test_a_short_pause_is_told_from_slow_launching(program: Program) -> None:
 @pytest.mark.parametrize(
     ("name", "rule", "widest"),
     [
-        pytest.param(
-            "pageable_images",
-            "slow-transfers",
-            WIDEST,
-            marks=pytest.mark.xfail(
-                reason="copies from pageable memory were faster in the traced steps than in the "
-                "timed ones: docs/advice/README.md",
-                strict=True,
-            ),
-        ),
+        ("pageable_images", "slow-transfers", WIDEST),
         ("small_copies", "slow-transfers", WIDEST),
         ("fetched_values", "host-sync", WIDEST),
         ("masked", "host-sync", WIDEST),

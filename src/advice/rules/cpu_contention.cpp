@@ -96,6 +96,13 @@ std::string_view work_of_thread(const Facts& facts) {
   return facts.on_gpu() ? "gives the GPU its work" : "trains";
 }
 
+// Its own processes beside training, workers for the most part, use more than training does.
+bool is_of_workers(const Facts& facts, std::int32_t rank) {
+  const auto training = process_of(facts, rank, true);
+  const auto started = process_of(facts, rank, false);
+  return training && started && started->number("mean_cores") > training->number("mean_cores");
+}
+
 void say_own(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
   const std::string threads = std::to_string(cpus.threads());
   finding.title.form =
@@ -122,6 +129,9 @@ void say_own(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
          facts.by_framework("loader = DataLoader(dataset, num_workers=" + workers + ", ...)",
                             "DataLoader(self.dataset, num_workers=" + workers + ", ...)",
                             "TrainingArguments(..., dataloader_num_workers=" + workers + ")")});
+    // Threads of a process that hardly runs are not what takes the processors.
+    if (is_of_workers(facts, finding.ranks.front()))
+      std::swap(finding.changes[0], finding.changes[1]);
   }
   finding.changes.push_back(
       {"Ask for more processors: one for each process of a rank, and one more for its threads.",

@@ -23,6 +23,12 @@ double exposed_of(const Facts& facts, const RankSteps& rank) {
   return std::max(0.0, sum - known);
 }
 
+// As people say it, with the word that tables have.
+std::string_view words_of(std::string_view kind) {
+  if (kind == "HtoD") return "to the GPU, HtoD";
+  return kind == "DtoH" ? "from the GPU, DtoH" : kind;
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kExposedCopies.id,
                                  [&](const RankSteps& rank) { return exposed_of(facts, rank); });
@@ -42,7 +48,7 @@ std::vector<Finding> judge(const Facts& facts) {
     if (shown++ == 3) break;
     finding.evidence.push_back(
         {.text = {"{} ({} memory): {} copies of {} on average at {}, {} hidden by computing",
-                  {line.text("kind"),
+                  {words_of(line.text("kind")),
                    line.has("host_memory") ? line.text("host_memory") : "unknown",
                    count(line.number("count")),
                    bytes(line.number("bytes") / std::max(1.0, line.number("count"))),

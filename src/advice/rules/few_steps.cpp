@@ -72,8 +72,8 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.measured = {"95 % confidence interval of the typical step, to each side", *error, most,
                         base::Unit::kShare};
     finding.detail = {
-        "What is said about gains holds for these steps. In a recording as short as this one a "
-        "smaller improvement than that could be chance."};
+        "What is said about gains holds for these steps. An improvement that is smaller than the "
+        "interval below could be chance in a recording as short as this one."};
     add_ends(finding, facts, rank);
     finding.changes = {{"Record more steps, after the first few.",
                         how_to_record(Wanted::kSteps, facts.recorder())}};

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "advice/host_stall.h"
+#include "advice/now_and_then.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -26,6 +27,11 @@ Sentence how_often(const StallPerStep& stall, double steps) {
   if (times == 1) return {"It ran once in {} steps", {count(steps)}};
   return {"It ran {} times in {} steps", {count(times), count(steps)}};
 }
+
+// Behind how often and how long it ran.
+constexpr std::string_view kWhySlow =
+    " A full collection looks at every object that Python holds: lists and dictionaries with "
+    "millions of entries (file names, labels, caches) make it slow.";
 
 // Python itself makes a collection that takes long only after many objects are new.
 bool is_in_every_step(const StallPerStep& stall, const RankSteps& rank) {
@@ -81,19 +87,10 @@ std::vector<Finding> judge_device(const Facts& facts) {
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle while the garbage collector runs, of the time of all steps";
   finding.detail = how_often(stall, steps);
-  finding.detail.form +=
-      ", and the GPU waited up to {} at a time. A full collection looks at every object that "
-      "Python "
-      "holds: lists and dictionaries with millions of entries (file names, labels, caches) make it "
-      "slow.";
+  finding.detail.form += ", and the GPU waited up to {} at a time." + std::string(kWhySlow);
   finding.detail.figures.push_back(nanos(stall.longest_ns));
-  if (stall.steps < rank.steps) {
-    finding.detail.form +=
-        " The gain holds for a training in which it runs as often as here, in {} of {} steps.";
-    finding.detail.figures.push_back(count(static_cast<double>(stall.steps)));
-    finding.detail.figures.push_back(count(steps));
-    doubt_how_often(finding, rank);
-  }
+  widen_by_rate(finding, facts, rank, "collector");
+  if (stall.steps < rank.steps) doubt_how_often(finding, rank);
   add_places(finding, facts, rank, "collector");
   add_changes(finding, facts, is_in_every_step(stall, rank));
   return {finding};
@@ -116,11 +113,10 @@ std::vector<Finding> judge_host(const Facts& facts) {
                    {share(ranks.front().share)}};
   finding.measured.name = "the program is in the garbage collector, of the step; time on the CPU";
   finding.detail = how_often(stall, steps);
-  finding.detail.form +=
-      ", {} per step on average. A full collection looks at every object that Python holds: lists "
-      "and dictionaries with millions of entries (file names, labels, caches) make it slow. No GPU "
-      "work was recorded: a GPU may have been at work meanwhile.";
+  finding.detail.form += ", {} per step on average." + std::string(kWhySlow) +
+                         " No GPU work was recorded: a GPU may have been at work meanwhile.";
   finding.detail.figures.push_back(nanos(stall.host_ns));
+  widen_by_rate(finding, facts, rank, "collector");
   finding.evidence.push_back({.text = {"collections in {} of {} steps",
                                        {count(static_cast<double>(stall.steps)), count(steps)}},
                               .rank = rank.rank});

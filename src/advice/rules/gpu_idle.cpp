@@ -5,13 +5,14 @@
 
 #include "advice/gloo_time.h"
 #include "advice/host_stall.h"
+#include "advice/kernel_time.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
-constexpr std::array<std::string_view, 1> kReads = {"overlap"};
+constexpr std::array<std::string_view, 2> kReads = {"overlap", "kernels"};
 
 struct Reason {
   std::string_view column, text;
@@ -66,6 +67,17 @@ double unexplained(const Facts& facts, const RankSteps& rank) {
   return sum;
 }
 
+// What the GPU spends on starting and ending kernels, which a pause does not show: where many
+// become one it goes, too. No more than they take.
+double fixed_cost_ns(const Facts& facts, const RankSteps& rank) {
+  const double each = facts.threshold(kGpuIdle.id, "kernel");
+  double fixed = 0;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    fixed += std::min(line.number("sum_ns"), each * line.number("count"));
+  }
+  return fixed * kernel_share_of_step(facts, rank);
+}
+
 std::string_view who_is_late(const Facts& facts) {
   if (facts.ranks().size() > 1) {
     return "See first whether one rank is late: its own findings say why.";
@@ -87,12 +99,23 @@ std::vector<Finding> judge(const Facts& facts) {
       kReasons, {}, [&](const Reason& reason) { return idle_of(facts, rank, reason.column); });
   const double talk = talking(facts, rank);
   const bool talks = talk > idle_of(facts, rank, worst->column);
-  Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank));
+  const bool too_short = !talks && worst->column == "kernel_ns";
+  const double fixed = too_short ? fixed_cost_ns(facts, rank) : 0;
+  Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank) + fixed);
   const Reason& reason_of_most = talks ? kTalk : *worst;
   finding.title = {"The GPU is idle {} of each step, " + std::string(reason_of_most.title),
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle for reasons no other rule looks for, of the step";
   finding.detail = {std::string(reason_of_most.detail)};
+  if (fixed > 0) {
+    finding.detail.form +=
+        " Starting and ending a kernel takes the GPU time inside of it, too, up to {} in each: {} "
+        "per step, which go with the pauses where many kernels become one. The larger figure of "
+        "the gain counts both; how many can become one, a trace does not say, so the smaller one "
+        "is nothing.";
+    finding.detail.figures.push_back(nanos(facts.threshold(kGpuIdle.id, "kernel")));
+    finding.detail.figures.push_back(nanos(fixed));
+  }
   if (talk > 0) add_places(finding, facts, rank, "communication", 2);
   for (const Reason& reason : kReasons) {
     const double idle = idle_of(facts, rank, reason.column);
@@ -111,10 +134,16 @@ std::vector<Finding> judge(const Facts& facts) {
          "from torch._C._profiler import _ExperimentalConfig\n"
          "profile(..., experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True))"}};
   } else {
-    finding.changes = {{"Fewer, longer kernels: let the compiler fuse them.",
-                        facts.by_framework("model = torch.compile(model)",
-                                           "model = torch.compile(model)  # before fit()",
-                                           "TrainingArguments(..., torch_compile=True)")}};
+    finding.changes = {
+        {"Fewer, longer kernels: let the compiler fuse them.",
+         facts.by_framework("model = torch.compile(model)",
+                            "model = torch.compile(model)  # before fit()",
+                            "TrainingArguments(..., torch_compile=True)")},
+        {"In your own loops over parameters (averages of weights, clipping, logging of norms): one "
+         "call for the whole list of tensors.",
+         "torch._foreach_lerp_(averages, weights, 0.01)  # instead of: for a, w in zip(...): "
+         "a.lerp_(w, 0.01)\n"
+         "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)"}};
   }
   finding.verify =
       talks ? "Record again: `stepscope analyze stalls new.json` shows less idle time under "

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "advice/host_stall.h"
+#include "advice/now_and_then.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -71,6 +72,7 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.detail.form +=
       "Python's garbage collector, writing files, logging, validation and waiting for another "
       "process look like this.";
+  widen_by_rate(finding, facts, rank, "pause");
   add_places(finding, facts, rank, "pause");
   finding.changes = {
       {"Find out what it is: record once with stepscope, which notes each run of the garbage "

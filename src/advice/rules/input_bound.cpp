@@ -144,8 +144,8 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
                    code_for_workers(facts, cause)});
   } else {
     out.push_back(
-        {"There are workers and they do not keep up: give them more cores, and let them "
-         "work further ahead.",
+        {"There are workers and they do not keep up: start more of them, up to one less than "
+         "each rank of the job has CPU cores, and let them work further ahead.",
          code_for_workers(facts, cause)});
   }
   out.push_back(

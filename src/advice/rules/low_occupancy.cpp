@@ -3,6 +3,7 @@
 #include <array>
 
 #include "advice/host_stall.h"
+#include "advice/kernel_time.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -17,24 +18,10 @@ bool leaves_empty(const Facts& facts, const Line& line) {
          line.number("blocks_per_sm") < facts.threshold(kLowOccupancy.id, "blocks");
 }
 
-// Of a step, one ns of the kernels' time. A GPU that is behind its host also runs kernels of steps
-// before the first: what all of them take together is more than the steps have room for.
-double per_step(const Facts& facts, const RankSteps& rank) {
-  double all = 0;
-  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
-    all += line.number("sum_ns");
-  }
-  for (const Line& line : facts.lines("steps", "parts", rank.rank)) {
-    if (line.text("part") != "kernel" || !(all > 0)) continue;
-    return std::min(1 / static_cast<double>(rank.steps), line.number("mean_ns") / all);
-  }
-  return 1 / static_cast<double>(rank.steps);
-}
-
 double empty_of(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
-    if (leaves_empty(facts, line)) sum += line.number("sum_ns") * per_step(facts, rank);
+    if (leaves_empty(facts, line)) sum += line.number("sum_ns") * kernel_share_of_step(facts, rank);
   }
   return sum;
 }
@@ -44,7 +31,8 @@ double unused_of(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
     if (!leaves_empty(facts, line)) continue;
-    sum += line.number("sum_ns") * per_step(facts, rank) * (1 - line.number("blocks_per_sm"));
+    sum += line.number("sum_ns") * kernel_share_of_step(facts, rank) *
+           (1 - line.number("blocks_per_sm"));
   }
   return sum;
 }
@@ -66,11 +54,12 @@ std::vector<Finding> judge(const Facts& facts) {
   std::size_t shown = 0;
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
     if (!leaves_empty(facts, line) || shown++ == 3) continue;
-    finding.evidence.push_back({.text = {"{}: {} per step, {} blocks for each multiprocessor",
-                                         {kernel(line.text("name")),
-                                          nanos(line.number("sum_ns") * per_step(facts, rank)),
-                                          {line.number("blocks_per_sm"), base::Unit::kNone}}},
-                                .rank = rank.rank});
+    finding.evidence.push_back(
+        {.text = {"{}: {} per step, {} blocks for each multiprocessor",
+                  {kernel(line.text("name")),
+                   nanos(line.number("sum_ns") * kernel_share_of_step(facts, rank)),
+                   {line.number("blocks_per_sm"), base::Unit::kNone}}},
+         .rank = rank.rank});
   }
   finding.changes = {
       {"A larger batch, where memory and training allow it.",

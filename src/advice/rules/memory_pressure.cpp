@@ -58,6 +58,9 @@ std::vector<Finding> judge(const Facts& facts) {
             "PyTorch has to give cached memory back and ask the driver again, and the GPU waits "
             "meanwhile.",
       {bytes(worst.held), bytes(worst.memory)}};
+  finding.detail.form +=
+      " A training whose sizes do not grow may well go on like this: the changes below cost time, "
+      "and are for one that fails, or is to have larger batches.";
   for (const Peak& peak : peaks) {
     if (!facts.level(kMemoryPressure.id, peak.share())) continue;
     finding.evidence.push_back({.text = {"device {}: {} of {} held",

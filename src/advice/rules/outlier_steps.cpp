@@ -22,7 +22,8 @@ double excess_of(const Facts& facts, const RankSteps& rank) {
     sum += line.number("excess_ns") / static_cast<double>(rank.steps);
   }
   for (const std::string_view named : {"save", "pause", "collector"}) {
-    sum -= facts.stall(rank, named).idle_ns;
+    const StallPerStep stall = facts.stall(rank, named);
+    sum -= stall.idle_ns + stall.copy_ns;
   }
   return std::max(0.0, sum);
 }

@@ -2,10 +2,13 @@
 // nothing computes meanwhile. Or there are many tiny copies.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 
 #include "advice/copy_ahead.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
+#include "analysis/compare/student.h"
 
 namespace stepscope::advice {
 namespace {
@@ -41,6 +44,26 @@ double pinned_speedup(const Facts& facts, const RankSteps& rank, const Copies& p
   const double least = facts.threshold(kSlowTransfers.id, "pinned_speedup");
   if (pinned.median_bytes < pageable.median_bytes || pageable.bytes_per_second <= 0) return least;
   return std::max(1.0, pinned.bytes_per_second / pageable.bytes_per_second);
+}
+
+// How much longer copies from pageable memory may take in another run: the CPU stages them, and how
+// fast it does depends on where the memory lies and who else uses it. What they differ by from step
+// to step is a measure of that: one more draw of the same exceeds it in one of twenty cases.
+double slower_copies_ns(const Facts& facts, const RankSteps& rank, double copy_ns) {
+  constexpr double kTail = 0.05;
+  std::vector<double> per_byte;
+  for (const Line& line : facts.lines("transfers", "steps", rank.rank)) {
+    if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
+    if (line.number("bytes") > 0) per_byte.push_back(line.number("copy_ns") / line.number("bytes"));
+  }
+  if (per_byte.size() < 2) return 0;
+  const auto count = static_cast<double>(per_byte.size());
+  const double mean = std::accumulate(per_byte.begin(), per_byte.end(), 0.0) / count;
+  double squares = 0;
+  for (const double one : per_byte) squares += (one - mean) * (one - mean);
+  const double deviation = std::sqrt(squares / (count - 1) * (1 + 1 / count));
+  const double more = analysis::student_quantile(kTail, count - 1) * deviation / mean;
+  return std::min(1.0, more) * copy_ns;  // of two steps nobody knows: twice as long is enough
 }
 
 std::vector<Change> pinning(const Facts& facts) {
@@ -82,10 +105,11 @@ std::vector<Finding> pageable(const Facts& facts) {
   // Sample by sample: the waits between the copies go where they are one.
   const bool one_by_one = copies.count >= facts.threshold(kSlowTransfers.id, "small_copies");
   const double waits = surely_untraced_ns(facts, rank, upload.idle_ns, upload.inside_ns);
+  const double slower = slower_copies_ns(facts, rank, upload.copy_ns);
   Finding finding =
       begin_finding(facts, kSlowTransfers, ranks,
                     upload.copy_ns * (1 - 1 / faster) + (one_by_one ? kHidden * waits : 0),
-                    own(rank) + lost_lead(facts, rank, own(rank)));
+                    own(rank) + lost_lead(facts, rank, own(rank)) + slower);
   // How fast the driver copies pageable memory differs from run to run.
   if (!one_by_one) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"Copying data to the GPU holds up {} of each step",
@@ -101,6 +125,12 @@ std::vector<Finding> pageable(const Facts& facts) {
        nanos(own(rank)),
        nanos(upload.copy_ns),
        nanos(upload.idle_ns)}};
+  if (slower > kNoise * rank.median_ns) {
+    finding.detail.form +=
+        " How fast such memory is copied differs from step to step, and from run to run: the "
+        "larger figure of the gain allows for {} more.";
+    finding.detail.figures.push_back(nanos(slower));
+  }
   for (const Line& line : facts.lines("transfers", "ops", rank.rank)) {
     if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
     finding.evidence.push_back(

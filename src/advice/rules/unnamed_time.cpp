@@ -8,6 +8,7 @@
 #include "advice/host_stall.h"
 #include "advice/job_processors.h"
 #include "advice/rule.h"
+#include "analysis/compare/series.h"
 
 namespace stepscope::advice {
 namespace {
@@ -46,9 +47,7 @@ double median_of(const std::vector<Step>& steps, double Step::* part) {
   std::vector<double> values;
   values.reserve(steps.size());
   for (const Step& step : steps) values.push_back(step.*part);
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return analysis::median_of(std::move(values));
 }
 
 // Time in which the thread had no processor has a rule of its own, too; waits inside of collections

@@ -1,0 +1,11 @@
+// What of the kernels' time is a step's.
+#pragma once
+
+#include "advice/facts.h"
+
+namespace stepscope::advice {
+
+// Of a step, one ns of the kernels' time.
+double kernel_share_of_step(const Facts& facts, const RankSteps& rank);
+
+}  // namespace stepscope::advice
