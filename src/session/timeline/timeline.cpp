@@ -14,8 +14,8 @@ namespace {
 
 using base::Nanos;
 
-// First and last time of what a window holds; nothing for one that is empty. What a process recorded
-// of itself reaches to the end of the recording: its times count from the beginning.
+// First and last time of what a window holds; nothing for one that is empty. What a process
+// recorded of itself reaches to the end of the recording: its times count from the beginning.
 std::optional<trace::Span> extent_of(const trace::Trace& trace) {
   std::optional<trace::Span> span;
   if (trace.size() > 0) span = trace.span();
