@@ -34,7 +34,10 @@ double surely_untraced_ns(const Facts& facts, const RankSteps& rank, double own,
 
 void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, double own,
                  double called) {
-  const double cost = own - surely_untraced_ns(facts, rank, own, called);
+  say_tracing(finding, rank, own - surely_untraced_ns(facts, rank, own, called));
+}
+
+void say_tracing(Finding& finding, const RankSteps& rank, double cost) {
   if (cost < kNoise * rank.median_ns) return;
   finding.detail.form +=
       " Recording makes such waits longer, here by up to {} per step: the smaller figure of the "

@@ -39,6 +39,7 @@ double surely_untraced_ns(const Facts& facts, const RankSteps& rank, double own,
 // Says in the finding what recording may be of it.
 void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, double own,
                  double called);
+void say_tracing(Finding& finding, const RankSteps& rank, double cost);
 
 // A finding with its rule, level, measure, ranks, gain and confidence; texts are to follow.
 Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,

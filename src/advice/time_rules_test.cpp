@@ -431,7 +431,8 @@ TEST(UnfusedOptimizer, ManySmallKernels) {
   const Finding* finding = finding_of(advice, "unfused-optimizer");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kWarning);
-  EXPECT_EQ(finding->gain->low, 1'566'000);  // 0.58 of it without a profiler, 0.9 of that
+  // 3 ms of waits and 1.8 ms of lead, of which a profiler may be 0.42; 0.9 of what is left.
+  EXPECT_EQ(finding->gain->low, 885'600);
   EXPECT_EQ(finding_of(optimizer(99, 2'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
   EXPECT_EQ(finding_of(optimizer(600, 20'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
   EXPECT_EQ(finding_of(optimizer(600, 2'000, 400'000).advise(), "unfused-optimizer"), nullptr);

@@ -9,6 +9,7 @@
 #include "advice/host_stall.h"
 #include "advice/now_and_then.h"
 #include "advice/rule.h"
+#include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
@@ -40,6 +41,14 @@ Figure counted(double count, std::string_view one, std::string_view many) {
   return Figure(std::to_string(std::llround(count)) + std::string(many));
 }
 
+// Where the GPU still had work when a pause began, the host was ahead of it; without a profiler it
+// is further ahead, and more of the pause is hidden.
+double surely_exposed_ns(const Facts& facts, const RankSteps& rank, const StallPerStep& pause) {
+  constexpr double kHadWork = 0.05;  // of the pause
+  if (pause.host_ns - pause.idle_ns < kHadWork * pause.host_ns) return pause.idle_ns;
+  return std::max(0.0, pause.idle_ns - pause.count * tracing_cost_of_step(facts, rank).most);
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(
       facts, kHostPause.id, [&](const RankSteps& rank) { return pauses(facts, rank).idle_ns; });
@@ -50,7 +59,7 @@ std::vector<Finding> judge(const Facts& facts) {
   // waits is the part that the GPU had work for.
   const double whole = std::max(pause.idle_ns, pause.host_ns);
   Finding finding =
-      begin_finding(facts, kHostPause, ranks, kHidden * pause.idle_ns,
+      begin_finding(facts, kHostPause, ranks, kHidden * surely_exposed_ns(facts, rank, pause),
                     std::min(whole, pause.idle_ns + lost_lead(facts, rank, pause.idle_ns)));
   // Without steps nobody knows whether the pause is part of training.
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);

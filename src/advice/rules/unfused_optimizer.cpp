@@ -3,7 +3,9 @@
 #include <array>
 
 #include "advice/host_stall.h"
+#include "advice/kernel_time.h"
 #include "advice/rule.h"
+#include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
 
 struct Updates {
-  double calls = 0, work = 0, device_ns = 0, host_ns = 0;
+  double calls = 0, work = 0, device_ns = 0, host_ns = 0, waits = 0;
   double work_per_call() const { return calls > 0 ? work / calls : 0; }
   double mean_ns() const { return work > 0 ? device_ns / work : 0; }
 };
@@ -21,7 +23,7 @@ Updates updates_of(const Facts& facts, std::int32_t rank) {
   for (const Line& line : facts.lines("stalls", "sorts", rank)) {
     if (line.text("stall") != "optimizer") continue;
     out = {line.number("count"), line.number("work"), line.number("work_ns"),
-           line.number("host_ns")};
+           line.number("host_ns"), line.number("waits")};
   }
   return out;
 }
@@ -40,12 +42,21 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep waits = facts.stall(rank, "optimizer");
   const Updates updates = updates_of(facts, rank.rank);
-  // The GPU's share of the work shrinks too: fused updates read and write each value once.
-  const double device = updates.device_ns / static_cast<double>(rank.steps);
+  // The GPU's share of the work shrinks too: fused updates read and write each value once, and the
+  // pauses between kernels that were queued are gone.
+  const auto steps = static_cast<double>(rank.steps);
+  const double device = updates.device_ns / steps;
+  const double queued = std::max(0.0, updates.work - updates.waits) / steps;
+  const double on_device = device / 2 + pauses_between_ns(facts, rank, queued);
   const double launching = facts.stall(rank, "launch").idle_ns;
-  Finding finding = begin_finding(
-      facts, kUnfusedOptimizer, ranks, kHidden * surely_untraced_ns(facts, rank, waits.idle_ns, 0),
-      waits.idle_ns + lost_lead(facts, rank, waits.idle_ns, launching) + device / 2);
+  // What recording adds while the host is still ahead of the GPU is in the waits, too: the lead is
+  // gone the sooner.
+  const double lead = std::max(0.0, updates.host_ns / steps - waits.idle_ns - device);
+  const double traced = tracing_cost(facts, rank, waits.idle_ns + lead).most;
+  const double surely = std::max(0.0, waits.idle_ns - traced);
+  Finding finding =
+      begin_finding(facts, kUnfusedOptimizer, ranks, kHidden * surely,
+                    waits.idle_ns + lost_lead(facts, rank, waits.idle_ns, launching) + on_device);
   finding.title = {"The optimizer runs {} small kernels per step, one parameter at a time",
                    {count(updates.work_per_call())}};
   finding.measured.name = "GPU idle while the optimizer launches its work, of the step";
@@ -54,7 +65,7 @@ std::vector<Finding> judge(const Facts& facts) {
       "launching one takes longer than running it, so the GPU waits {} per step.",
       {nanos(updates.host_ns / updates.calls), count(updates.work_per_call()),
        nanos(updates.mean_ns()), nanos(waits.idle_ns)}};
-  say_tracing(finding, facts, rank, waits.idle_ns, 0);
+  say_tracing(finding, rank, waits.idle_ns - surely);
   add_places(finding, facts, rank, "optimizer");
   finding.changes = {
       {"Use the fused update: one kernel for many parameters.",
