@@ -118,11 +118,13 @@ Weight weight(const Advice& advice, const Finding& finding) {
 
 void rank_by_gain(Advice& advice) {
   std::vector<std::pair<Weight, std::size_t>> order;
+  order.reserve(advice.findings.size());
   for (std::size_t i = 0; i < advice.findings.size(); ++i) {
     order.emplace_back(weight(advice, advice.findings[i]), i);
   }
   std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<Weight, std::size_t>::first);
   std::vector<Finding> ranked;
+  ranked.reserve(order.size());
   for (const auto& [weight, at] : order) ranked.push_back(std::move(advice.findings[at]));
   advice.findings = std::move(ranked);
 }
