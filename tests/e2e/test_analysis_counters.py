@@ -32,9 +32,14 @@ def spread_samples(view: View) -> dict[tuple[str | None, str], Row]:
         times = [e.start for e in own]
         last = 2 * times[-1] - times[-2] if len(times) > 1 else times[-1]
         for sample, end in zip(own, [*times[1:], last], strict=True):
-            for work in view.on(device):
-                both = min(end, work.event.end) - max(sample.start, work.event.start)
-                if work.event.kind != "kernel" or both <= 0:
+            common = {
+                work: min(end, work.event.end) - max(sample.start, work.event.start)
+                for work in view.on(device)
+                if work.event.kind == "kernel"
+            }
+            running = sum(both for both in common.values() if both > 0)
+            for work, both in common.items():
+                if both <= 0:
                     continue
                 launch = work.event.launch
                 owner = launch.op.name if launch and launch.op else None
@@ -42,7 +47,7 @@ def spread_samples(view: View) -> dict[tuple[str | None, str], Row]:
                     row = rows[owner, counter]
                     row["device_ns"] += both
                     row["weighed"] += value * both
-                    row["sum"] += value * both / (end - sample.start)
+                    row["sum"] += value * both / running
                     row["kernels"] += (id(work), counter) not in seen
                     seen.add((id(work), counter))
     return rows
