@@ -97,8 +97,10 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
 }
 
 // What a finding weighs beside others: the middle of its gain. Slow launching may be their doing,
-// in part or all: only what it may save beyond them counts.
+// in part or all: only what it may save beyond them counts. Of time without a name nobody knows yet
+// whether any can be saved: only what is sure counts.
 base::Nanos own_gain(const Advice& advice, const Finding& finding) {
+  if (finding.rule == kUnnamedTime.id) return finding.gain->low;
   base::Nanos out = finding.gain->middle();
   if (!finding.after_others) return out;
   for (const Finding& other : advice.findings) {
