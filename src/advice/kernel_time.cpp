@@ -18,19 +18,22 @@ double kernel_share_of_step(const Facts& facts, const RankSteps& rank) {
   return 1 / static_cast<double>(rank.steps);
 }
 
-double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels) {
-  const auto steps = static_cast<double>(rank.steps);
-  double all = 0;
-  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
-    all += line.number("count") / steps;
-  }
-  double pauses = 0;
+double idle_of(const Facts& facts, const RankSteps& rank, std::string_view column) {
+  double sum = 0;
   double devices = 0;
   for (const Line& line : facts.lines("idle-time", "devices", rank.rank)) {
-    pauses += line.number("kernel_ns") / steps;
+    sum += line.number(column);
     ++devices;
   }
-  return all > 0 && devices > 0 ? pauses / devices * std::min(1.0, kernels / all) : 0;
+  return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : 0;
+}
+
+double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels) {
+  double all = 0;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    all += line.number("count") / static_cast<double>(rank.steps);
+  }
+  return all > 0 ? idle_of(facts, rank, "kernel_ns") * std::min(1.0, kernels / all) : 0;
 }
 
 }  // namespace stepscope::advice

@@ -1,12 +1,17 @@
 // What of the kernels' time is a step's.
 #pragma once
 
+#include <string_view>
+
 #include "advice/facts.h"
 
 namespace stepscope::advice {
 
 // Of a step, one ns of the kernels' time.
 double kernel_share_of_step(const Facts& facts, const RankSteps& rank);
+
+// Idle time of a step for a cause, a column of idle-time; of several devices the mean.
+double idle_of(const Facts& facts, const RankSteps& rank, std::string_view column);
 
 // In a step: their part of the short pauses between kernels that were queued already.
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels);

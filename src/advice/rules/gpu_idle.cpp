@@ -43,16 +43,6 @@ constexpr Reason kTalk{
     "The CPU waits inside the process group, for other ranks or for the network, "
     "and gives the GPU no work meanwhile."};
 
-double idle_of(const Facts& facts, const RankSteps& rank, std::string_view column) {
-  double sum = 0;
-  double devices = 0;
-  for (const Line& line : facts.lines("idle-time", "devices", rank.rank)) {
-    sum += line.number(column);
-    ++devices;
-  }
-  return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : 0;
-}
-
 // The host is in a process group meanwhile. Where that is gloo's doing, gloo-on-gpu says so, and
 // it is not told twice.
 double talking(const Facts& facts, const RankSteps& rank) {

@@ -11,6 +11,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array<std::string_view, 2> kReads = {"kernels", "idle-time"};
 
 struct Updates {
   double calls = 0, work = 0, device_ns = 0, host_ns = 0, waits = 0;
@@ -98,6 +99,7 @@ const Rule kUnfusedOptimizer{
     .wanted = Wanted::kRanges,
     .judge = judge,
     .why_not = why_not,
+    .reads = kReads,
 };
 
 }  // namespace stepscope::advice
