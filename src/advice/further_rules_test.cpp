@@ -94,6 +94,22 @@ TEST(LowOccupancy, LooksAtKernelsThatMatter) {
 }
 
 // A GPU that is behind its host runs kernels of earlier steps, too.
+// Twice the batch fills nothing where an eighth of the GPU is in use.
+TEST(LowOccupancy, NamesTheBatchThatFillsTheGpu) {
+  const auto code = [](double blocks) {
+    Answers answers = healthy();
+    answers.add("kernels", "kernels",
+                {{"rank", 0},
+                 {"name", "softmax"},
+                 {"class", "compute"},
+                 {"blocks_per_sm", blocks},
+                 {"sum_ns", 20'000'000}});
+    return finding_of(answers.advise(), "low-occupancy")->changes.front().code;
+  };
+  EXPECT_NE(code(0.12).find("batch_size=8 *"), std::string::npos) << code(0.12);
+  EXPECT_NE(code(0.45).find("batch_size=2 *"), std::string::npos) << code(0.45);
+}
+
 TEST(LowOccupancy, IsNeverMoreThanTheKernelsOfAStep) {
   const Advice advice =
       healthy()
@@ -228,6 +244,26 @@ TEST(FewSteps, SaysHowWellTheStepIsKnown) {
   EXPECT_EQ(finding_of(advice, "few-steps")->level, Level::kInfo);
   EXPECT_EQ(finding_of(with({10'000'000, 10'010'000, 9'990'000, 10'000'000}), "few-steps"),
             nullptr);
+}
+
+// A step that is long because of a save says nothing about the others, and has its own finding.
+TEST(FewSteps, LeavesOutWhatHasAFindingOfItsOwn) {
+  const auto with = [](std::string_view sort) {
+    Answers answers = healthy();
+    for (int step = 0; step < 4; ++step) {
+      const std::int64_t length = step == 2 ? 30'000'000 : 10'000'000 + step;
+      answers.add("steps", "steps", {{"rank", 0}, {"step", step}, {"step_ns", length}});
+    }
+    answers.add("stalls", "steps",
+                {{"rank", 0},
+                 {"step", 2},
+                 {"stall", sort},
+                 {"idle_ns", 15'000'000},
+                 {"copy_ns", 5'000'000}});
+    return finding_of(answers.advise(), "few-steps") != nullptr;
+  };
+  EXPECT_TRUE(with("sync"));
+  EXPECT_FALSE(with("save"));
 }
 
 TEST(ProfilerOverhead, NeedsStacksAndWaits) {

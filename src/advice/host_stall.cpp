@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "advice/tracing.h"
 
@@ -39,10 +40,37 @@ void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, do
 
 void say_tracing(Finding& finding, const RankSteps& rank, double cost) {
   if (cost < kNoise * rank.median_ns) return;
-  finding.detail.form +=
-      " Recording makes such waits longer, here by up to {} per step: the smaller figure of the "
-      "gain leaves that out.";
-  finding.detail.figures.push_back(nanos(cost));
+  finding.about_gain.form +=
+      " The smaller figure of the gain leaves out a tenth of the wait, and up to {} that recording "
+      "adds to it.";
+  finding.about_gain.figures.push_back(nanos(cost));
+}
+
+namespace {
+
+// How far the mean of a few steps is above the true one, usually: no step is below the least.
+double spread_of(const std::vector<double>& lengths) {
+  if (lengths.size() < 2) return 0;
+  const auto count = static_cast<double>(lengths.size());
+  const double mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) / count;
+  double squares = 0;
+  for (const double one : lengths) squares += (one - mean) * (one - mean);
+  const double error = std::sqrt(squares / (count - 1) / count);
+  return std::min(error, mean - std::ranges::min(lengths));
+}
+
+}  // namespace
+
+double spread_of_idle_ns(const Facts& facts, const RankSteps& rank, std::string_view sort) {
+  std::vector<double> idle;
+  for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
+    if (line.text("stall") == sort) idle.push_back(line.number("idle_ns"));
+  }
+  std::vector<double> steps;
+  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
+    steps.push_back(line.number("step_ns"));
+  }
+  return std::min(spread_of(idle), spread_of(steps));
 }
 
 Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,
@@ -76,6 +104,7 @@ void doubt_how_often(Finding& finding, const RankSteps& rank) {
 void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std::string_view sort,
                 std::size_t most) {
   bool with_frames = false;
+  const bool in_all = facts.stall(rank, sort).steps >= rank.steps;
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
     if (finding.evidence.size() == most) break;
     if (line.text("stall") != sort) continue;
@@ -84,16 +113,22 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
     std::vector<Figure>& figures = evidence.text.figures;
     if (line.has("op")) figures.emplace_back(line.text("op"));
     if (line.has("call")) figures.emplace_back(line.text("call"));
-    form = figures.empty()      ? "in Python code between the framework's operators"
+    form = figures.empty()      ? "in Python code between PyTorch's operators"
            : figures.size() > 1 ? "{}, in {}"
                                 : "{}";
-    form += line.whole("waits") == 1
-                ? ": {} idle per step, in {} gap between GPU work, over {} step"
-                : ": {} idle per step, in {} gaps between GPU work, over {} step";
-    if (rank.steps != 1) form += 's';
-    figures.push_back(nanos(line.number("idle_ns") / static_cast<double>(rank.steps)));
-    figures.push_back(count(line.number("waits")));
-    figures.push_back(count(static_cast<double>(rank.steps)));
+    const auto steps = static_cast<double>(rank.steps);
+    const double waits = line.number("waits");
+    figures.push_back(nanos(line.number("idle_ns") / steps));
+    if (waits >= steps && in_all) {  // of each step, as the title counts
+      form += waits < 1.05 * steps ? ": {} idle per step, in a gap between GPU work"
+                                   : ": {} idle per step, in {} gaps between GPU work";
+      if (waits >= 1.05 * steps) figures.push_back(count(waits / steps));
+    } else {
+      form += waits == 1 ? ": {} idle per step on average, in {} gap between GPU work in {} steps"
+                         : ": {} idle per step on average, in {} gaps between GPU work in {} steps";
+      figures.push_back(count(waits));
+      figures.push_back(count(steps));
+    }
     if (line.has("frames")) {
       form += "; called from {}";
       figures.emplace_back(line.text("frames"));

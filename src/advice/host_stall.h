@@ -41,6 +41,10 @@ void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, do
                  double called);
 void say_tracing(Finding& finding, const RankSteps& rank, double cost);
 
+// The mean over the recorded steps may be too large by so much where steps differ in it, and are
+// themselves as different: a lower bound leaves that out.
+double spread_of_idle_ns(const Facts& facts, const RankSteps& rank, std::string_view sort);
+
 // A finding with its rule, level, measure, ranks, gain and confidence; texts are to follow.
 Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<Weighed>& ranks,
                       double low_ns, double high_ns);

@@ -55,6 +55,23 @@ TEST(UnfusedChains, OfTheOptimizerGetAnotherChange) {
             std::string::npos);
 }
 
+// Only the function that does what the operators of the chain do.
+TEST(UnfusedChains, NamesTheFunctionThatFits) {
+  const auto codes = [](std::string_view operators) {
+    Answers::Row row = chain(2'000'000);
+    row.emplace_back("operators", operators);
+    const Advice advice = healthy().add("patterns", "chains", row).advise();
+    std::string out;
+    for (const Change& change : finding_of(advice, "unfused-chains")->changes) out += change.code;
+    return out;
+  };
+  const std::string silu =
+      codes("aten::neg | aten::exp | aten::add | aten::reciprocal | aten::mul");
+  EXPECT_NE(silu.find("silu(x)"), std::string::npos);
+  EXPECT_EQ(silu.find("gelu"), std::string::npos);
+  EXPECT_EQ(codes("aten::add | aten::mul").find("functional"), std::string::npos);
+}
+
 TEST(Recompute, IsFineWhereMemoryIsFull) {
   const auto with = [](base::Cell used, std::int64_t again_ns) {
     return healthy()

@@ -75,9 +75,10 @@ void share_launching(const Facts& facts, Advice& advice) {
   launch->measured.threshold = facts.threshold_of(kLaunchBound.id, launch->level);
   launch->confidence = std::min(launch->confidence, Confidence::kMedium);
   launch->after_others = true;
-  launch->detail.form +=
-      " Some or all of it may be the doing of other findings, or the lead that the CPU loses to "
-      "them: mend those first.";
+  launch->detail.form =
+      "Mend the other findings first and record again: some or all of this may come from them, or "
+      "from the recording itself. " +
+      launch->detail.form;
 }
 
 // A gain above what was measured needs a reason.
@@ -90,9 +91,23 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
     const double own = finding.measured.value * rank->step_ns;
     if (static_cast<double>(gain_here(finding).high) <= own + 2 * kNoise * rank->median_ns)
       continue;
-    finding.detail.form +=
-        " The larger figure of the gain also counts the slow start after each wait, until the "
-        "CPU has queued work ahead again.";
+    finding.about_gain.form +=
+        finding.about_gain.form.empty()
+            ? " The larger figure of the gain also counts the slow start after each wait, until "
+              "the CPU is ahead of the GPU again."
+            : " The larger figure also counts the slow start after each wait, until the CPU is "
+              "ahead of the GPU again.";
+  }
+}
+
+// What is said about the bounds stands together, behind what is said about the fault.
+void add_about_gain(Advice& advice) {
+  for (Finding& finding : advice.findings) {
+    finding.detail.form += finding.about_gain.form;
+    for (const Figure& figure : finding.about_gain.figures) {
+      finding.detail.figures.push_back(figure);
+    }
+    finding.about_gain = {};
   }
 }
 
@@ -175,6 +190,7 @@ void name_ranks(const Facts& facts, Advice& advice) {
 void settle(const Facts& facts, Advice& advice) {
   share_launching(facts, advice);
   explain_upper_bounds(facts, advice);
+  add_about_gain(advice);
   rank_by_gain(advice);
   add_remaining(advice);
   name_ranks(facts, advice);

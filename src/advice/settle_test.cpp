@@ -385,7 +385,7 @@ TEST(Verdict, OfFindingsWithoutAGainNamesTheStep) {
                             .advise();
   ASSERT_FALSE(advice.findings.empty());
   EXPECT_TRUE(advice.verdict.front().form.starts_with("A step takes {}"));
-  EXPECT_TRUE(says(advice, "{} finding, without a gain in time"));
+  EXPECT_TRUE(says(advice, "{} finding; no gain in time is known"));
 }
 
 }  // namespace

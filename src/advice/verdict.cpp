@@ -84,9 +84,12 @@ bool add_utilisation(const Facts& facts, std::vector<Sentence>& out) {
       text.form += ", a lower bound: of {} of the kernels' time the arithmetic is known";
       text.figures.push_back(share(known));
     }
-    text.form +=
-        ". 40 to 60 % is what well-tuned large models reach; beyond that only a cheaper "
-        "model or a faster GPU helps.";
+    constexpr double kWellTuned = 0.4;
+    text.form += line.number("mfu_share") < kWellTuned
+                     ? ". Well-tuned large models reach 40 to 60 %; small ones, and work that "
+                       "moves more than it computes, far less: no fault of the loop."
+                     : ". Well-tuned large models reach 40 to 60 %; beyond that only a cheaper "
+                       "model or a faster GPU helps.";
     out.push_back(std::move(text));
     return true;
   }
@@ -107,8 +110,9 @@ void add_roofline(const Facts& facts, std::vector<Sentence>& out) {
   }
   if (taken <= 0) return;
   out.push_back(
-      {"Even at the GPU's limits of arithmetic and memory (roofline) the operators that take "
-       "longest ({} of the kernels' time) would need {} of their present time.",
+      {"At the GPU's limits of arithmetic and memory (roofline) the operators that take longest "
+       "({} of the kernels' time) would need {} of their present time: nothing can bring more, and "
+       "faster kernels (torch.compile is worth a try) bring a part of it.",
        {share(all), share(roof / taken)}});
 }
 
@@ -168,21 +172,22 @@ Sentence health_of(const Advice& advice) {
   if (advice.step_ns > 0 && largest >= kLarge * static_cast<double>(advice.step_ns)) {
     return {
         "None of {} rules gives a warning, but a finding below may save up to {} of the step, "
-        "unless the run is meant to be so.",
+        "unless you want it as it is.",
         {judged, share(largest / static_cast<double>(advice.step_ns))}};
   }
   if (offers > 0) {
     return {offers == 1 ? "No grave fault: none of {} rules gives a warning. {} finding below may "
-                          "still save time, unless the run is meant to be so."
+                          "still save time, unless you want it as it is."
                         : "No grave fault: none of {} rules gives a warning. {} findings below may "
-                          "still save time, unless the run is meant to be so.",
+                          "still save time, unless you want it as it is.",
             {judged, count(static_cast<double>(offers))}};
   }
-  return {advice.findings.empty()
-              ? "Healthy: none of {} rules found anything to mend."
-              : "Healthy: none of {} rules found a fault. What is below is good "
-                "to know and costs no time that could be saved.",
-          {judged}};
+  return {
+      advice.findings.empty()
+          ? "Healthy: none of the {} rules that could judge found anything to mend."
+          : "Healthy: none of the {} rules that could judge found a fault. What is below is good "
+            "to know and costs no time that could be saved.",
+      {judged}};
 }
 
 }  // namespace
@@ -241,8 +246,8 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
       text = step_text(facts, advice);
       text.form += ". ";
     }
-    text.form += one ? "{} finding, without a gain in time that could be told."
-                     : "{} findings, the gravest first, without a gain in time that could be told.";
+    text.form += one ? "{} finding; no gain in time is known of it."
+                     : "{} findings, the gravest first; no gain in time is known of them.";
     text.figures.push_back(findings);
     out.push_back(std::move(text));
   }

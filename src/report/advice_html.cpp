@@ -12,8 +12,8 @@ std::string paragraph(std::string_view text) {
   return text.empty() ? std::string() : fmt::format("<p>{}</p>\n", html_text(text));
 }
 
-std::string finding_html(const advice::Finding& finding, bool open, base::Nanos step_ns) {
-  const std::string gain = gain_text(finding, step_ns);
+std::string finding_html(const advice::Advice& advice, const advice::Finding& finding, bool open) {
+  const std::string gain = gain_text(finding, advice.step_ns);
   std::string html = fmt::format(
       "<details class=\"finding {0}\"{1}><summary><b class=\"level\">{0}</b> {2}{3}</summary>\n",
       advice::name_of(finding.level), open ? " open=\"\"" : "",
@@ -25,7 +25,7 @@ std::string finding_html(const advice::Finding& finding, bool open, base::Nanos 
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, html_text(text));
   };
   fact("measured", measure_text(finding.measured));
-  fact("confidence", advice::name_of(finding.confidence));
+  fact("confidence", confidence_text(finding));
   for (const advice::Evidence& evidence : finding.evidence) {
     const std::string place = place_text(evidence);
     fact("where", sentence_text(evidence.text) + (place.empty() ? "" : " (" + place + ")"));
@@ -35,7 +35,7 @@ std::string finding_html(const advice::Finding& finding, bool open, base::Nanos 
     html += paragraph(change.why);
     if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));
   }
-  html += paragraph("To check: " + finding.verify);
+  html += paragraph("To check: " + verify_text(advice, finding));
   return html +
          fmt::format("<p class=\"more\">{}</p>\n</details>\n", html_text(explain_command(finding)));
 }
@@ -47,7 +47,7 @@ std::string advice_html(const advice::Advice& advice) {
   for (const advice::Sentence& sentence : advice.verdict)
     html += paragraph(sentence_text(sentence));
   for (const advice::Finding& finding : advice.findings) {
-    html += finding_html(finding, &finding == advice.findings.data(), advice.step_ns);
+    html += finding_html(advice, finding, &finding == advice.findings.data());
   }
   if (!advice.not_judged.empty()) {
     html +=

@@ -30,7 +30,7 @@ void gain_member(JsonWriter& json, std::string_view name, const std::optional<ad
   json.end_object();
 }
 
-void write_finding(JsonWriter& json, const advice::Finding& finding) {
+void write_finding(JsonWriter& json, const advice::Advice& advice, const advice::Finding& finding) {
   json.begin_object();
   json.member("rule", finding.rule);
   json.member("cause", finding.cause);
@@ -46,6 +46,7 @@ void write_finding(JsonWriter& json, const advice::Finding& finding) {
   json.member("unit", unit_name(finding.measured.unit));
   json.end_object();
   gain_member(json, "gain_per_step", finding.gain);
+  gain_member(json, "recorded_gain_per_step", finding.here);
   gain_member(json, "remaining_gain_per_step", finding.remaining);
   json.member("confidence", advice::name_of(finding.confidence));
   json.key("ranks");
@@ -79,7 +80,7 @@ void write_finding(JsonWriter& json, const advice::Finding& finding) {
     json.end_object();
   }
   json.end_list();
-  json.member("verify", finding.verify);
+  json.member("verify", verify_text(advice, finding));
   json.member("page", finding.page());
   json.end_object();
 }
@@ -129,7 +130,7 @@ void write_advice(JsonWriter& json, const advice::Advice& advice) {
   json.end_list();
   json.key("findings");
   json.begin_list();
-  for (const advice::Finding& finding : advice.findings) write_finding(json, finding);
+  for (const advice::Finding& finding : advice.findings) write_finding(json, advice, finding);
   json.end_list();
   json.key("not_judged");
   json.begin_list();
@@ -164,7 +165,8 @@ base::Table findings_table(const advice::Advice& advice) {
                unit_name(finding.measured.unit), bound(finding.gain, true),
                bound(finding.gain, false), bound(finding.remaining, true),
                bound(finding.remaining, false), advice::name_of(finding.confidence),
-               std::span<const std::int64_t>(ranks), change, finding.verify, finding.page()});
+               std::span<const std::int64_t>(ranks), change, verify_text(advice, finding),
+               finding.page()});
   }
   return table;
 }

@@ -18,7 +18,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
         fmt::format("### {}. {}\n\n{}\n\n", ++number, markdown_text(sentence_text(finding.title)),
                     markdown_text(sentence_text(finding.detail)));
     out += fmt::format("- level: **{}**, confidence {}\n", advice::name_of(finding.level),
-                       advice::name_of(finding.confidence));
+                       confidence_text(finding));
     if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
       out += fmt::format("- gain: {}\n", gain);
     }
@@ -35,7 +35,8 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
       out += fmt::format("\n{}\n", markdown_text(change.why));
       if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", code_text(advice, change));
     }
-    out += fmt::format("\nTo check: {} More: `{}`.\n\n", finding.verify, explain_command(finding));
+    out += fmt::format("\nTo check: {} More: `{}`.\n\n", verify_text(advice, finding),
+                       explain_command(finding));
   }
   if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
   out += "Rules that could not judge, and what to record for them:\n\n";

@@ -113,10 +113,10 @@ void write_locations(JsonWriter& json, const advice::Finding& finding, std::stri
   json.end_list();
 }
 
-void write_result(JsonWriter& json, const advice::Finding& finding, base::Nanos step_ns,
+void write_result(JsonWriter& json, const advice::Advice& advice, const advice::Finding& finding,
                   std::string_view recording) {
   std::string text = sentence_text(finding.title) + ". " + sentence_text(finding.detail);
-  if (const std::string gain = gain_text(finding, step_ns); !gain.empty()) {
+  if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
     text += " Gain: " + gain + ".";
   }
   // A reviewer sees nothing else: what to type, and how to know that it helped.
@@ -124,7 +124,7 @@ void write_result(JsonWriter& json, const advice::Finding& finding, base::Nanos 
     text += (&change == finding.changes.data() ? "\n\nChange: " : "\n\nOr: ") + change.why;
     if (!change.code.empty()) text += "\n" + change.code;
   }
-  text += "\n\nCheck: " + finding.verify + "\n\nMore: " + explain_command(finding);
+  text += "\n\nCheck: " + verify_text(advice, finding) + "\n\nMore: " + explain_command(finding);
   json.begin_object();
   json.member("ruleId", finding.rule);
   json.member("level", level_of(finding.level));
@@ -165,7 +165,7 @@ std::string advice_sarif(const advice::Advice& advice, std::string_view version,
   json.key("results");
   json.begin_list();
   for (const advice::Finding& finding : advice.findings) {
-    write_result(json, finding, advice.step_ns, recording);
+    write_result(json, advice, finding, recording);
   }
   json.end_list();
   json.end_object();

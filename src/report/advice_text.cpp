@@ -70,7 +70,7 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
   if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
     out += labelled("gain", gain, look);
   }
-  out += labelled("confidence", advice::name_of(finding.confidence), look);
+  out += labelled("confidence", confidence_text(finding), look);
   out += labelled("measured", measure_text(finding.measured), look);
   for (const advice::Evidence& evidence : finding.evidence) {
     const std::string place = place_text(evidence);
@@ -84,7 +84,7 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
     out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
     out += code_lines(code_text(advice, change), look);
   }
-  out += labelled("check", finding.verify, look);
+  out += labelled("check", verify_text(advice, finding), look);
   return out + labelled("read", explain_command(finding), look);
 }
 
@@ -94,7 +94,9 @@ std::string finding_line(const advice::Finding& finding, std::size_t number,
   const std::string gain = gain_text(finding, advice.step_ns);
   std::string out = heading(finding, number, look);
   if (!gain.empty()) out += labelled("gain", gain, look);
-  if (!finding.changes.empty()) {
+  if (finding.after_others && number > 1) {
+    out += labelled("first", "Mend what is above and record again: this may come from it.", look);
+  } else if (!finding.changes.empty()) {
     const advice::Change& first = finding.changes.front();
     out += labelled("change", first.why, look) + code_lines(code_text(advice, first), look);
   }
@@ -160,7 +162,9 @@ std::string advice_text(const advice::Advice& advice, const Look& look, AdviceLe
   std::size_t number = 0;
   for (const advice::Finding& finding : advice.findings) {
     ++number;
-    const bool whole = length != AdviceLength::kFirst || number == 1;
+    // What is good to know costs a few lines, unless everything is asked for.
+    const bool whole = number == 1 || length == AdviceLength::kWithReasons ||
+                       (length == AdviceLength::kAll && finding.level > Level::kInfo);
     out += whole ? finding_text(finding, number, advice, look)
                  : finding_line(finding, number, advice, look);
   }

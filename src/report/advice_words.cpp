@@ -53,8 +53,11 @@ std::string gain_text(const advice::Finding& finding, base::Nanos step_ns) {
   const auto [low, high] = *finding.gain;
   const double whole =
       finding.measured.whole_ns > 0 ? finding.measured.whole_ns : static_cast<double>(step_ns);
+  // What comes more often than in this recording makes the step longer, too.
+  const double others = finding.here ? whole - static_cast<double>(finding.here->middle()) : 0;
   const auto share = [&](base::Nanos part) {
-    return share_text(static_cast<double>(part) / whole);
+    const auto own = static_cast<double>(part);
+    return share_text(own / (finding.here ? std::max(1.0, others + own) : whole));
   };
   std::string out = low == 0
                         ? fmt::format("at most {} per step ({})", duration_text(high), share(high))
@@ -63,6 +66,23 @@ std::string gain_text(const advice::Finding& finding, base::Nanos step_ns) {
   if (finding.remaining && finding.remaining->high < high) {
     out += fmt::format("; at most {} once those above are mended",
                        duration_text(finding.remaining->high));
+  }
+  return out;
+}
+
+std::string verify_text(const advice::Advice& advice, const advice::Finding& finding) {
+  const bool of_each_step = finding.gain && finding.gain->low > 0 && !finding.here;
+  if (!of_each_step || advice.step_ns <= 0 || finding.verify.empty()) return finding.verify;
+  return fmt::format("{} `stepscope diff {} {}` shows a step of {} or less.", finding.verify,
+                     advice.path.empty() ? "before.json" : advice.path,
+                     advice::new_recording(advice.recorder),
+                     duration_text(advice.step_ns - finding.gain->low));
+}
+
+std::string confidence_text(const advice::Finding& finding) {
+  std::string out(advice::name_of(finding.confidence));
+  if (finding.gain && finding.gain->low == 0 && finding.gain->high > 0) {
+    out += " that it is so; whether that saves time is not sure";
   }
   return out;
 }

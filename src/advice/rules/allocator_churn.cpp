@@ -34,13 +34,12 @@ std::vector<Finding> judge(const Facts& facts) {
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep calls = facts.stall(rank, "allocator");
-  Finding finding =
-      begin_finding(facts, kAllocatorChurn, ranks,
-                    kHidden * surely_untraced_ns(facts, rank, calls.idle_ns, calls.inside_ns),
-                    calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
+  const double surely = surely_untraced_ns(facts, rank, calls.idle_ns, calls.inside_ns) -
+                        spread_of_idle_ns(facts, rank, "allocator");
+  Finding finding = begin_finding(facts, kAllocatorChurn, ranks, kHidden * surely,
+                                  calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
   finding.title = {
-      "Every step takes GPU memory from the driver and gives it back: {} calls per "
-      "step",
+      "Every step gives GPU memory back to the system and asks for it again: {} calls per step",
       {count(calls.count)}};
   finding.measured.name = "GPU idle while the CPU takes or returns memory, of the step";
   finding.detail = {
@@ -54,12 +53,13 @@ std::vector<Finding> judge(const Facts& facts) {
   add_places(finding, facts, rank, "allocator");
   finding.changes = {
       {"Remove torch.cuda.empty_cache() (and gc.collect() beside it) from the training loop.",
-       facts.by_framework("# delete in the loop:\ntorch.cuda.empty_cache()",
-                          "# delete in training_step and in callbacks:\ntorch.cuda.empty_cache()",
+       facts.by_framework("# torch.cuda.empty_cache()    <- delete this line in the loop",
+                          "# torch.cuda.empty_cache()    <- delete this line in training_step and "
+                          "callbacks",
                           "TrainingArguments(..., torch_empty_cache_steps=None)")},
-      {"Where shapes change from step to step, let PyTorch extend its blocks of GPU memory "
-       "instead of giving them back and asking for others.",
-       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}};
+      {"If there is no such line, and shapes change from step to step: let PyTorch extend its "
+       "blocks of GPU memory instead of giving them back and asking for others.",
+       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True  # in the shell or job script"}};
   finding.verify =
       "Record again a few steps after the start: `stepscope analyze stalls new.json` has no "
       "'allocator' "

@@ -54,7 +54,7 @@ std::vector<Finding> judge(const Facts& facts) {
                    {share(ranks.front().share)}};
   finding.measured.name = "searches for the fastest algorithm, of the time of all steps";
   finding.detail = {
-      "In {} of {} steps, {} calls ran dozens of kernels to find the fastest one. "
+      "In {} of {} steps, {} calls in all ran dozens of kernels each to find the fastest one. "
       "torch.backends.cudnn.benchmark = True does that at the first call with every new shape: "
       "worth it where shapes stay the same, and lost where images, lengths or batch sizes change "
       "from step to step.",
@@ -85,8 +85,8 @@ std::vector<Finding> judge(const Facts& facts) {
        "size = (size + 63) // 64 * 64  # before padding or resizing\n"
        "loader = DataLoader(dataset, drop_last=True, ...)"}};
   finding.verify =
-      "Record again: `stepscope analyze autotuning new.json` shows no searches after the first "
-      "step.";
+      "Record again: `stepscope analyze autotuning new.json` shows no searches, or with rounded "
+      "sizes one for each size.";
   return {finding};
 }
 

@@ -15,6 +15,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "steps"}});
+constexpr std::array<std::string_view, 1> kReads = {"stalls"};
 
 // The variance of the mean of steps that have nothing to do with each other. What neighbours have
 // in common is for comparisons of runs: here it would call every short recording too short.
@@ -26,11 +27,26 @@ double variance_of_mean(std::span<const double> lengths) {
   return squares / (count - 1) / count;
 }
 
+// What makes single steps longer and has a rule of its own, which says so: no reason to doubt the
+// others.
+double told_elsewhere(const Facts& facts, const RankSteps& rank, const Line& step) {
+  constexpr std::array<std::string_view, 4> kSorts = {"save", "pause", "collector", "search"};
+  double sum = 0;
+  for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
+    if (line.whole("step") != step.whole("step") || line.whole("window") != step.whole("window")) {
+      continue;
+    }
+    if (std::ranges::find(kSorts, line.text("stall")) == kSorts.end()) continue;
+    sum += line.number("idle_ns") + line.number("copy_ns");
+  }
+  return sum;
+}
+
 // Half the width of the 95 % interval of the typical step, as a share of it.
 std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
   std::vector<double> lengths;
   for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
-    lengths.push_back(line.number("step_ns"));
+    lengths.push_back(std::max(0.0, line.number("step_ns") - told_elsewhere(facts, rank, line)));
   }
   if (lengths.size() < 2) return std::nullopt;
   const double typical = analysis::estimate(lengths, analysis::Average::kTypical).value;
@@ -54,6 +70,14 @@ void add_ends(Finding& finding, const Facts& facts, const RankSteps& rank) {
   }
 }
 
+// What is said beside the code goes into a line of its own.
+std::string code_of(std::string words) {
+  constexpr std::string_view kBeside = ", and ";
+  const std::size_t at = words.find(kBeside);
+  if (at != std::string::npos) words.replace(at, kBeside.size(), "\n# and ");
+  return words;
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const double most = facts.threshold(kFewSteps.id, "error");
   for (const RankSteps& rank : facts.ranks()) {
@@ -63,11 +87,12 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.ranks = {rank.rank};
     finding.confidence = Confidence::kHigh;
     const auto steps = count(static_cast<double>(rank.steps));
-    finding.title = {"Too few or too different steps: {} steps tell the time of one only to ± {}",
-                     {steps, share(*error)}};
+    constexpr std::int64_t kFew = 10;
+    const std::string begin =
+        rank.steps < kFew ? "Too few steps were recorded: " : "Steps differ too much: ";
+    finding.title = {begin + "{} tell the time of one only to ± {}", {steps, share(*error)}};
     if (*error >= 1) {
-      finding.title = {
-          "Too few or too different steps: {} steps say hardly anything about the next", {steps}};
+      finding.title = {begin + "{} say hardly anything about the next", {steps}};
     }
     finding.measured = {"95 % confidence interval of the typical step, to each side", *error, most,
                         base::Unit::kShare};
@@ -76,7 +101,7 @@ std::vector<Finding> judge(const Facts& facts) {
         "interval below could be chance in a recording as short as this one."};
     add_ends(finding, facts, rank);
     finding.changes = {{"Record more steps, after the first few.",
-                        how_to_record(Wanted::kSteps, facts.recorder())}};
+                        code_of(how_to_record(Wanted::kSteps, facts.recorder()))}};
     finding.verify = "Record again: `stepscope diff` of two recordings shows a smaller ±.";
     return {finding};
   }
@@ -100,7 +125,7 @@ const Rule kFewSteps{
     .judge = judge,
     .why_not = why_not,
     .of_device = false,
-    .reads = {},
+    .reads = kReads,
     .runs_dry = false,
 };
 

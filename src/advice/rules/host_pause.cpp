@@ -68,7 +68,7 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.measured.name = "GPU idle while nothing of the framework runs, of the time of all steps";
   const double times = std::round(pause.count * static_cast<double>(rank.steps));
   finding.detail = {
-      "The program does something outside the framework, {} in {}, and the GPU waits up to {} at a "
+      "The program does something outside PyTorch, {} in {}, and the GPU waits up to {} at a "
       "time. ",
       {counted(times, "once", " times"),
        counted(static_cast<double>(rank.steps), "one step", " steps"), nanos(pause.longest_ns)}};
@@ -91,17 +91,15 @@ std::vector<Finding> judge(const Facts& facts) {
        "    for batch in loader:\n"
        "        train_step(batch); prof.step()\n"
        "# then: stepscope advise runs/pause; stepscope analyze cpu --table frames runs/pause"},
-      {"If it is the garbage collector: delete gc.collect() from the loop if it is there. Else, "
-       "once "
-       "before the loop, let it leave alone what is there by then.",
+      {"Once you know it is the garbage collector: delete gc.collect() from the loop if it is "
+       "there. Else, once before the loop, let it leave alone what is there by then.",
        "import gc\n"
        "gc.collect(); gc.freeze()"},
-      {"If it is logging or files: do it more rarely, or in a thread of its own.",
+      {"Once you know it is logging or files: do it more rarely, or in a thread of its own.",
        facts.by_framework("if step % 100 == 0: log(metrics)", "Trainer(..., log_every_n_steps=100)",
                           "TrainingArguments(..., logging_steps=100)")}};
   finding.verify =
-      "Record again over as many steps: `stepscope advise new.json` names no pause, and the steps "
-      "are shorter.";
+      "Record again over 20 steps or more: `stepscope advise new.json` names no pause.";
   doubt_how_often(finding, rank);
   return {finding};
 }

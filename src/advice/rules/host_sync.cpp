@@ -2,6 +2,7 @@
 // the host in turn.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
@@ -13,8 +14,8 @@ namespace {
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
 
 // Where values are fetched one by one.
-std::vector<Change> value_changes(const Facts& facts) {
-  return {
+std::vector<Change> value_changes(const Facts& facts, double per_step) {
+  std::vector<Change> out = {
       {"Keep the values on the GPU and fetch them rarely, all at once.",
        facts.by_framework(
            "losses.append(loss.detach())            # no .item() here\n"
@@ -24,7 +25,13 @@ std::vector<Change> value_changes(const Facts& facts) {
            "Trainer(..., log_every_n_steps=50)",
            "TrainingArguments(..., logging_steps=50, logging_nan_inf_filter=False)")},
       {"Compute over all parameters in one call instead of a Python loop.",
-       "norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])  # one tensor"}};
+       "grads = [p.grad for p in model.parameters() if p.grad is not None]\n"
+       "norm = torch.nn.utils.get_total_norm(grads)  # one tensor; of the largest value: "
+       "norm_type=float(\"inf\")\n"
+       "if step % 50 == 0: print(norm.item())"}};
+  constexpr double kOneByOne = 10;  // more than a few losses: a loop fetches them
+  if (per_step >= kOneByOne && facts.framework() == Framework::kPyTorch) std::swap(out[0], out[1]);
+  return out;
 }
 
 const Change kSynchronize = {
@@ -80,10 +87,11 @@ Callers callers_of(const Facts& facts, const RankSteps& rank) {
           values > least || (barrier <= 0 && synchronize <= least)};
 }
 
-void say_who_waits(Finding& finding, const Facts& facts, const Callers& callers, double idle_ns) {
+void say_who_waits(Finding& finding, const Facts& facts, const Callers& callers,
+                   const StallPerStep& sync) {
   constexpr std::string_view kThen =
       " Then the queue is empty and the GPU waits: {} per step directly after these calls.";
-  finding.detail.figures = {nanos(idle_ns)};
+  finding.detail.figures = {nanos(sync.idle_ns)};
   if (!callers.values && callers.synchronize) {
     finding.detail.form =
         "torch.cuda.synchronize() makes the CPU wait until the GPU has done everything before it, "
@@ -99,7 +107,7 @@ void say_who_waits(Finding& finding, const Facts& facts, const Callers& callers,
     if (callers.synchronize) finding.detail.form += " and torch.cuda.synchronize()";
     finding.detail.form += callers.synchronize ? " make" : " makes";
     finding.detail.form += " the CPU wait until the GPU has done everything before it.";
-    finding.changes = value_changes(facts);
+    finding.changes = value_changes(facts, sync.count);
   }
   finding.detail.form += kThen;
 }
@@ -113,8 +121,9 @@ std::vector<Finding> judge(const Facts& facts) {
   const StallPerStep& sync = waits.sync;
   const double own = waits.own_ns();
   const double rest = std::max(0.0, facts.launching_ns(rank) - waits.launching_ns);
-  Finding finding = begin_finding(facts, kHostSync, ranks,
-                                  kHidden * surely_untraced_ns(facts, rank, own, sync.inside_ns),
+  const double surely =
+      surely_untraced_ns(facts, rank, own, sync.inside_ns) - spread_of_idle_ns(facts, rank, "sync");
+  Finding finding = begin_finding(facts, kHostSync, ranks, kHidden * surely,
                                   own + lost_lead(facts, rank, own, rest));
   finding.title = {sync.count >= 1.5 ? "The CPU stops {} times per step to wait for the GPU"
                                      : "The CPU stops to wait for the GPU",
@@ -122,7 +131,7 @@ std::vector<Finding> judge(const Facts& facts) {
   if (sync.count < 1.5) finding.title.figures.clear();
   finding.measured.name = "GPU idle because the CPU waited for it, of the step";
   const Callers callers = callers_of(facts, rank);
-  say_who_waits(finding, facts, callers, sync.idle_ns);
+  say_who_waits(finding, facts, callers, sync);
   if (waits.launching_ns > 0) {
     finding.measured.name =
         "GPU idle because the CPU waited for it, or launched the work of selections, of the step";
@@ -142,9 +151,9 @@ std::vector<Finding> judge(const Facts& facts) {
                             "# delete in the loop:\ntorch.distributed.barrier()"});
   }
   finding.verify =
-      "Record again: `stepscope analyze stalls new.json` has few calls of 'sync' per step. "
-      "torch.cuda.set_sync_debug_mode(\"warn\") names most lines that wait, "
-      "not torch.cuda.synchronize().";
+      "Record again: `stepscope analyze stalls new.json` counts at most a few 'sync' per step. To "
+      "find the lines: after torch.cuda.set_sync_debug_mode(\"warn\") PyTorch warns of most of "
+      "them (torch.cuda.synchronize() is not among these).";
   return {finding};
 }
 

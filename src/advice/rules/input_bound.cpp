@@ -139,21 +139,23 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
   }
   if (!loader.has_workers()) {
     out.push_back({begin +
-                       ": set num_workers where your script makes its DataLoader. Start with one "
-                       "less than each rank of the job has CPU cores, and at least one.",
+                       ": set num_workers where your script makes its DataLoader. Start with the "
+                       "CPU cores of each process (rank) of the job, less one. Each worker keeps "
+                       "prefetch_factor batches in memory.",
                    code_for_workers(facts, cause)});
   } else {
     out.push_back(
-        {"There are workers and they do not keep up: start more of them, up to one less than "
-         "each rank of the job has CPU cores, and let them work further ahead.",
+        {"There are workers and they do not keep up: start more of them, up to the CPU cores of "
+         "each process (rank) of the job, less one. Each keeps prefetch_factor batches in memory.",
          code_for_workers(facts, cause)});
   }
   out.push_back(
       {"Make a batch cheaper: do once what gives the same result every time (decoding, "
-       "resizing, tokenising), and store the result. Whether the data comes from files, this "
-       "recording does not say: stepscope's own does (prof.watch(loader)).",
+       "resizing, tokenising, not random augmentation), and store the result. What a batch costs "
+       "and whether it is read from files, stepscope's own recording says (prof.watch(loader)).",
        "# before training, once\nfor i, sample in enumerate(dataset): "
-       "torch.save(prepare(sample), f\"cache/{i}.pt\")"});
+       "torch.save(prepare(sample), f\"cache/{i}.pt\")\n"
+       "# in the dataset's __getitem__: return torch.load(f\"cache/{index}.pt\")"});
   return out;
 }
 

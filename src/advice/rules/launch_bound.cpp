@@ -43,10 +43,12 @@ void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& 
       std::min(finding.confidence, finding.gain->low > 0 ? Confidence::kMedium : Confidence::kLow);
   finding.detail.form +=
       " Recording makes this longer, since every operator and launch is noted: an estimated {} to "
-      "{} of each traced step, which the gain leaves out. Time some steps without a profiler to "
-      "know.";
+      "{} of each traced step, which the gain leaves out.";
   finding.detail.figures.push_back(nanos(cost.least));
   finding.detail.figures.push_back(nanos(cost.most));
+  if (cost.most >= facts.launching_ns(rank)) {
+    finding.detail.form += " It may be all of it: time some steps without a profiler to know.";
+  }
 }
 
 std::vector<Finding> judge(const Facts& facts) {
@@ -67,7 +69,7 @@ std::vector<Finding> judge(const Facts& facts) {
     const auto steps = static_cast<double>(rank.steps);
     finding.detail = {
         "A step starts {} pieces of GPU work, {} of them shorter than 10 µs, and each costs the "
-        "CPU time in Python, in the framework and in the driver. While it prepares the next one, "
+        "CPU time in Python, in PyTorch and in the driver. While it prepares the next one, "
         "the GPU has nothing to do.",
         {count(line.number("work") / steps), count(line.number("short_kernels") / steps)}};
   }

@@ -1,6 +1,7 @@
 // Kernels that take much of the step and leave multiprocessors without a block to run.
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "advice/host_stall.h"
 #include "advice/kernel_time.h"
@@ -37,6 +38,22 @@ double unused_of(const Facts& facts, const RankSteps& rank) {
   return sum;
 }
 
+// How many times the batch fills the GPU: a power of two, for the emptiest that matters most.
+std::int64_t times_the_batch(const Facts& facts, const RankSteps& rank) {
+  constexpr std::int64_t kMost = 16;
+  double longest = 0;
+  double blocks = 1;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    if (!leaves_empty(facts, line) || line.number("sum_ns") <= longest) continue;
+    longest = line.number("sum_ns");
+    blocks = line.number("blocks_per_sm");
+  }
+  std::int64_t times = 2;
+  constexpr double kFull = 0.9;
+  while (times < kMost && static_cast<double>(times) * blocks < kFull) times *= 2;
+  return times;
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kLowOccupancy.id,
                                  [&](const RankSteps& rank) { return empty_of(facts, rank); });
@@ -49,23 +66,29 @@ std::vector<Finding> judge(const Facts& facts) {
                    {share(ranks.front().share)}};
   finding.measured.name = "kernels with blocks for less than half of the GPU, of the step";
   finding.detail = {
-      "They start so few blocks that most of the GPU's multiprocessors have nothing to do. Usually "
-      "the tensors are small: a larger batch costs such kernels nothing."};
-  std::size_t shown = 0;
+      "A kernel, one piece of work on the GPU, is cut into blocks, and these start so few that "
+      "most of the GPU's multiprocessors have nothing to do. Usually the tensors are small: with a "
+      "larger batch such kernels take about as long and do more. Then a step does not become "
+      "shorter, but trains on more samples: compare samples per second."};
+  const std::string times = std::to_string(times_the_batch(facts, rank));
+  constexpr double kWorthNaming = 0.01;  // of the step
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
-    if (!leaves_empty(facts, line) || shown++ == 3) continue;
-    finding.evidence.push_back(
-        {.text = {"{}: {} per step, {} blocks for each multiprocessor",
-                  {kernel(line.text("name")),
-                   nanos(line.number("sum_ns") * kernel_share_of_step(facts, rank)),
-                   {line.number("blocks_per_sm"), base::Unit::kNone}}},
-         .rank = rank.rank});
+    if (!leaves_empty(facts, line) || finding.evidence.size() == kMostEvidence) continue;
+    const double own = line.number("sum_ns") * kernel_share_of_step(facts, rank);
+    if (own < kWorthNaming * rank.step_ns && !finding.evidence.empty()) continue;
+    finding.evidence.push_back({.text = {"{}: {} per step, {} blocks for each multiprocessor",
+                                         {kernel(line.text("name")),
+                                          nanos(own),
+                                          {line.number("blocks_per_sm"), base::Unit::kNone}}},
+                                .rank = rank.rank});
   }
   finding.changes = {
-      {"A larger batch, where memory and training allow it.",
-       facts.by_framework("loader = DataLoader(dataset, batch_size=2 * batch_size, ...)",
-                          "DataLoader(self.dataset, batch_size=2 * batch_size, ...)",
-                          "TrainingArguments(..., per_device_train_batch_size=2 * batch_size)")},
+      {"A larger batch, where memory and training allow it (the learning rate may have to follow): "
+       "so many times as large fills the GPU.",
+       facts.by_framework(
+           "loader = DataLoader(dataset, batch_size=" + times + " * batch_size, ...)",
+           "DataLoader(self.dataset, batch_size=" + times + " * batch_size, ...)",
+           "TrainingArguments(..., per_device_train_batch_size=" + times + " * batch_size)")},
       {"Let the compiler fuse small kernels or choose others.",
        facts.by_framework("model = torch.compile(model, mode=\"max-autotune\")",
                           "model = torch.compile(model, mode=\"max-autotune\")  # before fit()",
@@ -73,7 +96,8 @@ std::vector<Finding> judge(const Facts& facts) {
                           "torch_compile_mode=\"max-autotune\")")}};
   finding.verify =
       "Record again: `stepscope analyze kernels --columns name,sum_ns,share,blocks_per_sm "
-      "new.json` shows more blocks_per_sm for the kernels that take the time.";
+      "new.json` shows more blocks_per_sm for the kernels that take the time, and samples per "
+      "second have risen.";
   return {finding};
 }
 

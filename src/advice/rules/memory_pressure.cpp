@@ -80,9 +80,11 @@ std::vector<Finding> judge(const Facts& facts) {
                           "from torch.utils.checkpoint import checkpoint\n"
                           "x = checkpoint(self.block, x, use_reentrant=False)",
                           "TrainingArguments(..., gradient_checkpointing=True)")},
-      {"Same effective batch in smaller parts.",
-       facts.by_framework("loss = loss / 4; loss.backward()\nif i % 4 == 3: optimizer.step(); "
-                          "optimizer.zero_grad()",
+      {"A quarter of the batch at a time, and an update after four of them: the same training.",
+       facts.by_framework("loader = DataLoader(dataset, batch_size=batch_size // 4, ...)\n"
+                          "(loss / 4).backward()  # in the loop, for each part\n"
+                          "if i % 4 == 3: optimizer.step(); optimizer.zero_grad()",
+                          "DataLoader(self.dataset, batch_size=batch_size // 4, ...)\n"
                           "Trainer(..., accumulate_grad_batches=4)",
                           "TrainingArguments(..., per_device_train_batch_size=batch // 4, "
                           "gradient_accumulation_steps=4)")}};
@@ -94,7 +96,8 @@ std::vector<Finding> judge(const Facts& facts) {
          "per_process_memory_fraction from PYTORCH_CUDA_ALLOC_CONF"});
   }
   finding.verify =
-      "torch.cuda.max_memory_reserved() after a few steps, or record a snapshot again.";
+      "print(torch.cuda.max_memory_reserved() / 2**30) after a few steps is below what is held "
+      "now, in GiB.";
   finding.confidence = Confidence::kHigh;
   return {finding};
 }

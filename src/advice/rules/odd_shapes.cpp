@@ -97,8 +97,9 @@ std::vector<Finding> judge(const Facts& facts) {
                    {share(ranks.front().share)}};
   finding.measured.name = "16-bit matrix products with such sizes, of the step";
   finding.detail = {
-      "Tensor cores work on blocks of 8 values. A vocabulary of 50,257 or a hidden size of 1,023 "
-      "makes them work with padding, or slower kernels take over. The smaller gain: these "
+      "The GPU's units for matrix products (tensor cores) work on blocks of 8 values. A size such "
+      "as those below makes them work with padding, or slower kernels take over. The smaller gain: "
+      "these "
       "products become as fast as this run's others. The larger: as fast as the GPU can."};
   std::size_t shown = 0;
   for (const Line& line : facts.lines("roofline", "operators", rank.rank)) {
@@ -111,16 +112,16 @@ std::vector<Finding> judge(const Facts& facts) {
                                 .rank = rank.rank});
   }
   finding.changes = {
-      {"Round the sizes above up, where the model is made (vocabulary, hidden sizes) or in the "
-       "batch: to a multiple of 64, at least of 8. Entries of the vocabulary that are never used "
-       "cost only a little memory.",
-       facts.by_framework("vocabulary = 64 * math.ceil(len(tokenizer) / 64)\n"
-                          "model = GPT(vocabulary=vocabulary, ...)",
-                          "vocabulary = 64 * math.ceil(len(tokenizer) / 64)\n"
-                          "model = GPT(vocabulary=vocabulary, ...)",
-                          "model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=64)")}};
+      {"Round the sizes above up where the model is made (the vocabulary of an Embedding and of "
+       "the last Linear, hidden sizes): to a multiple of 64, at least of 8. Entries that are never "
+       "used cost only a little memory; checkpoints of the old sizes do not fit.",
+       facts.by_framework(
+           "import math\n"
+           "vocabulary = 64 * math.ceil(vocabulary / 64)  # before the model is made",
+           "import math\nvocabulary = 64 * math.ceil(vocabulary / 64)  # before the model is made",
+           "model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=64)")}};
   finding.verify =
-      "Record again with shapes: `stepscope analyze roofline --table operators --columns "
+      "Record again with shapes of inputs: `stepscope analyze roofline --table operators --columns "
       "operator,inputs,tflop_per_second new.json` shows the rounded sizes and a higher rate.";
   return {finding};
 }

@@ -85,16 +85,19 @@ std::vector<Change> changes_for(const Facts& facts, const RankSteps& rank) {
   const Slow slow = slow_of(facts, rank);
   constexpr std::string_view kProducts = "torch.set_float32_matmul_precision(\"high\")";
   constexpr std::string_view kConvolutions =
-      "torch.backends.cudnn.allow_tf32 = True  # the default: something switched it off";
+      "torch.backends.cudnn.allow_tf32 = True  # the default: search for where it is set to False";
   std::string code(slow.convolutions_ns > slow.others_ns ? kConvolutions : kProducts);
   if (slow.convolutions_ns > 0 && slow.others_ns > 0) {
     code = std::string(kProducts) + "\n" + std::string(kConvolutions);
   }
-  return {{"The smallest change, the model stays in 32 bits: allow TF32.",
+  return {{"The smallest change, the model stays in 32 bits: allow TF32 (the smaller figure of the "
+           "gain).",
            facts.by_framework(code, code, "TrainingArguments(..., tf32=True)")},
-          {"More speed and half the memory for activations: mixed precision in bf16.",
+          {"More speed (up to the larger figure) and half the memory for activations: mixed "
+           "precision in bf16.",
            facts.by_framework("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
-                              "    loss = model(x, y)",
+                              "    loss = loss_of(model(x), y)  # forward and loss\n"
+                              "loss.backward()  # outside",
                               "Trainer(..., precision=\"bf16-mixed\")",
                               "TrainingArguments(..., bf16=True)")}};
 }
@@ -127,12 +130,13 @@ std::vector<Finding> judge(const Facts& facts) {
       "without the GPU's tensor cores, which do the same several times as fast, in ",
       {nanos(products.not_used_ns), nanos(products.device_ns)}};
   finding.detail.form +=
-      has_half_only(facts) ? "fp16." : "TF32 (32-bit values, slightly rounded) or in bf16.";
+      has_half_only(facts) ? "fp16."
+                           : "TF32 (32-bit values, of which products see three decimal digits) or "
+                             "in bf16.";
   if (rest > 0) {
     finding.detail.form +=
         " In 16 bits the rest of the GPU's work moves half the bytes: the larger figure of the "
-        "gain "
-        "assumes that.";
+        "gain assumes that.";
   }
   std::size_t shown = 0;
   const auto steps = static_cast<double>(rank.steps);

@@ -80,7 +80,7 @@ std::vector<Finding> judge(const Facts& facts) {
   } else {
     finding.detail.form +=
         "Whether the memory it saves is needed was not recorded: if the GPU's memory is far from "
-        "full (nvidia-smi shows it), the time is lost for nothing.";
+        "full (below 70 % in nvidia-smi), the time is lost for nothing.";
   }
   add_steps(finding, facts, rank);
   finding.changes = {
@@ -100,9 +100,8 @@ std::vector<Finding> judge(const Facts& facts) {
        "x = checkpoint(block, x, use_reentrant=False,\n"
        "               context_fn=partial(create_selective_checkpoint_contexts, keep))"}};
   finding.verify =
-      "Record again with the memory: in `stepscope analyze mfu --table steps --columns "
-      "step,step_ns,recomputed_ns new.json` recomputed_ns is near 0, and `stepscope report` shows "
-      "a peak of memory that fits.";
+      "Record again: in `stepscope analyze mfu --table steps --columns step,step_ns,recomputed_ns "
+      "new.json` recomputed_ns is near 0. If the training runs out of memory then, it was needed.";
   return {finding};
 }
 

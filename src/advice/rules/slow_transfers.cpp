@@ -67,17 +67,16 @@ double slower_copies_ns(const Facts& facts, const RankSteps& rank, double copy_n
 }
 
 std::vector<Change> pinning(const Facts& facts) {
-  return {
-      {"Let the loader put batches into pinned memory, and do not wait for the copy.",
-       facts.by_framework(
-           "loader = DataLoader(dataset, ..., pin_memory=True)\n"
-           "x = x.to(device, non_blocking=True)",
-           "DataLoader(self.dataset, ..., pin_memory=True)  # Lightning copies without waiting",
-           "TrainingArguments(..., dataloader_pin_memory=True)  # accelerate: "
-           "DataLoaderConfiguration(non_blocking=True)")},
-      {"To hide the copy completely, start that of the next batch before this step's work, on a "
-       "stream of its own.",
-       std::string(kCopyAhead)}};
+  return {{"Let the loader put batches into pinned memory, and do not wait for the copy.",
+           facts.by_framework(
+               "loader = DataLoader(dataset, ..., pin_memory=True)\n"
+               "x = x.to(device, non_blocking=True)",
+               "DataLoader(self.dataset, ..., pin_memory=True)  # Lightning copies without waiting",
+               "TrainingArguments(..., dataloader_pin_memory=True)  # accelerate: "
+               "DataLoaderConfiguration(non_blocking=True)")},
+          {"Besides, to hide the copy completely: start that of the next batch before this step's "
+           "work, on a stream of its own.",
+           std::string(kCopyAhead)}};
 }
 
 // The copy that kept the host longest, for the evidence to jump to.
@@ -114,11 +113,16 @@ std::vector<Finding> pageable(const Facts& facts) {
   if (!one_by_one) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"Copying data to the GPU holds up {} of each step",
                    {share(ranks.front().share)}};
+  if (one_by_one) {
+    finding.title = {"{} copies to the GPU per step, one after the other, hold up {} of it",
+                     {count(copies.count), share(ranks.front().share)}};
+  }
   finding.measured.name =
       "nothing computes while data is copied from pageable memory, or waits for it, of the step";
   finding.detail = {
-      "Each step copies {} to the GPU from ordinary (pageable) memory at {}. The driver has to "
-      "copy such memory twice, and the CPU waits for it. Nothing computes for {} of each step: "
+      "Each step copies {} to the GPU from ordinary (pageable) memory at {}. Such memory is copied "
+      "twice, first into pinned memory, which the system never moves, and the CPU waits. Nothing "
+      "computes for {} of each step: "
       "copies run for {}, and for {} the GPU waits before, between and after them.",
       {bytes(copies.bytes),
        {copies.bytes_per_second, base::Unit::kBytesPerSecond},
@@ -126,10 +130,10 @@ std::vector<Finding> pageable(const Facts& facts) {
        nanos(upload.copy_ns),
        nanos(upload.idle_ns)}};
   if (slower > kNoise * rank.median_ns) {
-    finding.detail.form +=
+    finding.about_gain.form +=
         " How fast such memory is copied differs from step to step, and from run to run: the "
         "larger figure of the gain allows for {} more.";
-    finding.detail.figures.push_back(nanos(slower));
+    finding.about_gain.figures.push_back(nanos(slower));
   }
   for (const Line& line : facts.lines("transfers", "ops", rank.rank)) {
     if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;

@@ -27,6 +27,7 @@ export interface Finding {
     unit: string;
   } | null;
   gain_per_step: Gain | null;
+  recorded_gain_per_step: Gain | null; // of what happens now and then: in the recorded steps
   remaining_gain_per_step: Gain | null; // once the findings above are mended
   confidence: string;
   ranks: number[];
@@ -58,6 +59,7 @@ const finding = object<Finding>({
     }),
   ),
   gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
+  recorded_gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
   remaining_gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
   confidence: or(text, ''),
   ranks: or(list(number), []),

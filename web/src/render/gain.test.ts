@@ -13,3 +13,8 @@ it.each([
 ])('%j, then %j: %s', (gain, remaining, text) => {
   expect(gainText(gain, remaining, 1e7)).toBe(text);
 });
+
+it('a pause that comes more often makes the step longer, too', () => {
+  const text = gainText({low_ns: 4e6, high_ns: 1e7}, null, 1e7, {low_ns: 5e6, high_ns: 7e6});
+  expect(text).toBe('4.00 ms to 10.0 ms per step (50.0 % to 71.4 %)');
+});

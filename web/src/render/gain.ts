@@ -6,9 +6,18 @@ interface Gain {
   high_ns: number;
 }
 
-export function gainText(gain: Gain, remaining: Gain | null, step: number): string {
+// recorded: of the recorded steps, where it is about what happens now and then. What comes more
+// often than there makes the step longer, too.
+export function gainText(
+  gain: Gain,
+  remaining: Gain | null,
+  step: number,
+  recorded: Gain | null = null,
+): string {
   const {low_ns: low, high_ns: high} = gain;
-  const share = (part: number) => shareText(part / step);
+  const others = recorded === null ? 0 : step - (recorded.low_ns + recorded.high_ns) / 2;
+  const share = (part: number) =>
+    shareText(part / (recorded === null ? step : Math.max(1, others + part)));
   const all =
     low === 0
       ? `at most ${durationText(high)} per step (${share(high)})`

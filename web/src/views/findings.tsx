@@ -152,7 +152,15 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
           </p>
           {gain !== null && gain.high_ns > 0 && base !== null && (
             <p class="soft small numbers what-it-brings">
-              Gain: <b>{gainText(gain, finding.remaining_gain_per_step, base)}</b>
+              Gain:{' '}
+              <b>
+                {gainText(
+                  gain,
+                  finding.remaining_gain_per_step,
+                  base,
+                  finding.recorded_gain_per_step,
+                )}
+              </b>
             </p>
           )}
           {measured !== null && (

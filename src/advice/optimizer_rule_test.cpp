@@ -1,0 +1,49 @@
+// An optimizer of many small kernels, alone and beside slow launching.
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+Answers optimizer(std::int64_t pieces, std::int64_t piece_ns, std::int64_t idle_ns,
+                  std::int64_t lead_ns = 0) {
+  Answers answers;
+  const std::int64_t work_ns = pieces * piece_ns;
+  answers.steps().stall("optimizer", idle_ns,
+                        {{"work", 4 * pieces},
+                         {"work_ns", 4 * work_ns},
+                         {"host_ns", 4 * (idle_ns + work_ns + lead_ns)}});
+  return answers;
+}
+
+TEST(UnfusedOptimizer, ManySmallKernels) {
+  const Advice advice = optimizer(600, 2'000, 3'000'000).advise();
+  const Finding* finding = finding_of(advice, "unfused-optimizer");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  // Of 3 ms of waits a profiler may be 0.42; 0.9 of what is left.
+  EXPECT_EQ(finding->gain->low, 1'566'000);
+  // A host that is ahead is further ahead without one, by 0.42 of the whole step at the most.
+  const Advice ahead = optimizer(600, 2'000, 5'000'000, 1'800'000).advise();
+  EXPECT_EQ(finding_of(ahead, "unfused-optimizer")->gain->low, 720'000);
+  EXPECT_EQ(finding_of(optimizer(99, 2'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
+  EXPECT_EQ(finding_of(optimizer(600, 20'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
+  EXPECT_EQ(finding_of(optimizer(600, 2'000, 400'000).advise(), "unfused-optimizer"), nullptr);
+}
+
+TEST(LaunchBound, BesideTheOptimizerItSaysHowToRecordAgainToo) {
+  const Advice advice = optimizer(600, 2'000, 3'000'000)
+                            .stall("launch", 8'000'000)
+                            .add("launches", "ranks", {{"rank", 0}, {"work", 400}})
+                            .advise();
+  const Finding* finding = finding_of(advice, "launch-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_TRUE(finding->verify.starts_with("Record again (")) << finding->verify;
+}
+
+}  // namespace
+}  // namespace stepscope::advice
