@@ -207,6 +207,9 @@ void Assembly::record(wire::ThreadId id, Thread& thread, const wire::Record& rec
           {.name = name_id(name), .track = place.track, .start = now, .phase = RawPhase::kInstant});
       break;
     case wire::RecordKind::kStep:
+      if (std::ranges::find(about_->step_threads, thread.system_id) == about_->step_threads.end()) {
+        about_->step_threads.push_back(thread.system_id);
+      }
       mark_step(record.what(), static_cast<std::int64_t>(value), now);
       break;
     case wire::RecordKind::kCounter:
