@@ -225,6 +225,7 @@ def test_the_model_is_what_the_optimizers_step(trainer: Runner, tmp_path: Path) 
     assert (layers["body.0"]["input"], layers["body.0"]["output"]) == ("[2, 8]", "[2, 16]")
     (remark,) = stepscope.open(tmp_path / "runs" / "compiled").model().remarks
     assert remark.startswith("No batch was seen in the model")
+    assert "callbacks of frameworks at the second batch, unless the model is compiled" in remark
 
 
 def test_numbers_of_the_training_are_the_same(trainer: Runner, tmp_path: Path) -> None:
