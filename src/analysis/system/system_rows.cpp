@@ -207,7 +207,10 @@ void add_processes(base::Table& table, const NodeCurves& node, Nanos window, boo
   const std::string_view own = of_program ? "stepscope run" : "training";
   const std::string_view started = of_program ? "the program" : "started by it";
   const auto usable = usable_cores(node);
-  for (const Curve* cpu : node.named("process.cpu")) {
+  std::vector<const Curve*> by_rank = node.named("process.cpu");  // as they came to the sampler
+  std::ranges::stable_sort(by_rank, {},
+                           [](const Curve* cpu) { return cpu->about->number("rank"); });
+  for (const Curve* cpu : by_rank) {
     const std::string_view of = cpu->field("of");
     const std::string_view process = cpu->field("process");
     const auto curve = [&](std::string_view name, std::string_view which) -> const Curve* {
