@@ -6,8 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,14 +38,23 @@ std::string meeting_place(const Launcher& launcher) {
   return is_ours ? place : std::string();
 }
 
-// What others left there: those of a launch that died, and those who are still at work.
-void remove_files(const std::string& folder, std::string_view beginning) {
+// The lowest local rank of the commands that told of themselves there and are still at work;
+// nothing: none is.
+std::optional<std::int64_t> first_at_work(const std::string& node) {
+  constexpr std::string_view kAnnounced = "process-";
+  std::optional<std::int64_t> first;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().filename().string().starts_with(beginning)) {
-      std::filesystem::remove(entry.path(), error);
-    }
+  for (const auto& entry : std::filesystem::directory_iterator(node, error)) {
+    const std::string name = entry.path().filename().string();
+    const int pid = name.starts_with(kAnnounced) ? std::atoi(&name[kAnnounced.size()]) : 0;
+    if (pid <= 0 || (::kill(pid, 0) != 0 && errno != EPERM)) continue;
+    std::ifstream file(entry.path());
+    std::string word;
+    while (file >> word && word != "local_rank") continue;
+    std::int64_t rank = 0;
+    if (file >> rank) first = std::min(first.value_or(rank), rank);
   }
+  return first;
 }
 
 }  // namespace
@@ -64,17 +78,22 @@ void ProgramWatch::begin(double hz) {
 // One process of a node is enough; the others tell it of theirs.
 void ProgramWatch::start_system(double hz) {
   meeting_ = meeting_place(launcher_);
-  if (meeting_.empty() && !samples()) return;
+  const bool is_first = launcher_.local_rank == 0;
+  if (meeting_.empty() && !is_first) return;
   std::string host = host_name();
   std::ranges::replace(host, '/', '_');
   node_ = fmt::format("{}/node-{}", meeting_.empty() ? folder_ : meeting_, host);
-  // Again: one who leaves removes the folder while it is empty.
+  hz_when_first_ = is_first ? 0 : hz;
+  measure(is_first ? hz : 0);
+}
+
+void ProgramWatch::measure(double hz) {
+  // Again: one who leaves last removes the folder.
   for (int tries = 0; tries < 2; ++tries) {
     std::error_code error;
     std::filesystem::create_directories(node_, error);
-    if (samples()) remove_files(node_, "system");
     const stepscope_system options{.folder = node_.c_str(),
-                                   .hz = samples() ? hz : 0,
+                                   .hz = hz,
                                    .rank = launcher_.rank,
                                    .local_rank = launcher_.local_rank,
                                    .proc = nullptr,
@@ -84,18 +103,40 @@ void ProgramWatch::start_system(double hz) {
   }
 }
 
+// Those of one launch do not begin at the same moment.
+void ProgramWatch::look() {
+  constexpr int kLooksToBegin = 3;
+  ++looks_;
+  if (hz_when_first_ == 0 || looks_ < kLooksToBegin) return;
+  if (first_at_work(node_).value_or(launcher_.local_rank) < launcher_.local_rank) return;
+  stepscope_stop_system();
+  measure(std::exchange(hz_when_first_, 0));
+}
+
 void ProgramWatch::stop_system() {
   stepscope_stop_system();
+  hz_when_first_ = 0;
   if (meeting_.empty()) return;
-  std::error_code error;
-  if (samples()) {
-    remove_files(node_, "process-");
-    const auto kept = std::filesystem::path(folder_) / std::filesystem::path(node_).filename();
-    std::filesystem::rename(node_, kept, error);
-  }
-  ::rmdir(node_.c_str());
+  take_own_samples();
+  if (!first_at_work(node_)) remove_folder(node_);  // with what a launch left that was killed
   ::rmdir(meeting_.c_str());
   meeting_.clear();
+}
+
+// The file of this command, if it had its turn; each by a name of its own, since they meet again in
+// the run's folder.
+void ProgramWatch::take_own_samples() {
+  stepscope_system_state state{};
+  stepscope_get_system(&state);
+  const std::filesystem::path written = state.path;
+  if (written.empty()) return;
+  const auto kept = std::filesystem::path(folder_) / std::filesystem::path(node_).filename();
+  std::error_code error;
+  std::filesystem::create_directories(kept, error);
+  const std::string name = launcher_.local_rank == 0
+                               ? "system.scope"
+                               : fmt::format("system-rank{:05}.scope", launcher_.rank);
+  std::filesystem::rename(written, kept / name, error);
 }
 
 void ProgramWatch::end() {

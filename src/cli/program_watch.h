@@ -21,6 +21,8 @@ class ProgramWatch {
   // The program runs. `hz`: how often the machine is measured; 0: not at all. Where no temporary
   // folder can be written, nothing is recorded.
   void begin(double hz);
+  // Every second or so: who measures the machine may have ended before the others.
+  void look();
   // The program has ended: what was recorded is whole.
   void end();
   // It is not needed: somebody else records.
@@ -30,15 +32,18 @@ class ProgramWatch {
   base::Result<std::string> keep(const session::ProgramRun& run, const std::string& folder);
 
  private:
-  bool samples() const { return launcher_.local_rank == 0; }
   void start_system(double hz);
+  void measure(double hz);
   void stop_system();
+  void take_own_samples();
 
   const Launcher& launcher_;
   std::string meeting_;  // of the commands of a launch on this machine; empty: none
   std::string node_;     // the machine's folder; empty: it is not measured
   std::string folder_;   // where it is recorded until it is kept; empty: nowhere
   bool is_running_ = false;
+  double hz_when_first_ = 0;  // of those who wait: when no lower local rank is at work any more
+  int looks_ = 0;
 };
 
 }  // namespace stepscope::cli

@@ -158,9 +158,12 @@ double RecordedProgram::sampling_hz() const {
 
 // Until a process of the program says that it records.
 bool RecordedProgram::is_still_alone() {
-  if (read_notes(notes_folder_).runs.empty()) return true;
-  watch_.drop();
-  return false;
+  if (!read_notes(notes_folder_).runs.empty()) {
+    watch_.drop();
+    return false;
+  }
+  watch_.look();
+  return true;
 }
 
 // While there is time to stop it: a training may take days.

@@ -26,6 +26,7 @@ std::size_t ProcessRecord::memory() const {
   for (const LogEntry& line : log) {
     bytes += line.logger.capacity() + line.thread.capacity() + line.text.capacity();
   }
+  for (const std::string& thread : step_threads) bytes += sizeof(thread) + thread.capacity();
   if (model != nullptr) bytes += model->memory();
   return bytes;
 }

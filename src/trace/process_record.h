@@ -36,6 +36,7 @@ struct ProcessRecord {
   std::vector<LogEntry> log;                          // in the order of the file
   std::uint64_t ranges = 0, instants = 0, steps = 0;  // as written; so below
   std::uint64_t counter_values = 0;
+  std::vector<std::string> step_threads;      // that marked steps, as their tracks name them
   std::uint64_t open_ranges = 0;              // when the recording ended
   std::uint64_t dropped = 0;                  // records that found no room
   std::uint64_t lost_steps = 0;               // whose marks are among them

@@ -336,6 +336,24 @@ def test_a_machine_that_was_sampled_by_two_processes(program: Program, tmp_path:
     assert device["joules"] == pytest.approx(120.0)  # the counter went on meanwhile
 
 
+def test_processes_stand_by_rank(program: Program, tmp_path: Path) -> None:
+    """Whoever came first to the one that samples."""
+    folder = tmp_path / "attempt-0" / "node-a"
+    folder.mkdir(parents=True)
+    fields = {"host": "a", "interval_ns": str(SECOND), "boot": "x"}
+    used: list[int | None] = [0, SECOND, 2 * SECOND]
+    written = [
+        Written(
+            about("process.cpu", "ns", "counter", rank=rank, process=f"1{rank}", of="process"), used
+        )
+        for rank in ("0", "10", "2", "1")
+    ]
+    times = [0, SECOND, 2 * SECOND]
+    (folder / "system.scope").write_bytes(machine_bytes(fields, WALL, times, written))
+    ranks = [row["rank"] for row in tables(program, "system", tmp_path)["processes"]]
+    assert ranks == [0, 1, 2, 10]
+
+
 def test_processors_that_go_do_not_make_the_others_look_idle(
     program: Program, tmp_path: Path
 ) -> None:

@@ -117,6 +117,8 @@ def test_a_step_without_known_energy_is_in_no_mean(
     (work,) = [row for row in said["tables"]["phases"] if row["range"] == "work"]
     assert 0 < work["measured"] < work["calls"]
     assert work["joules_per_call"] == pytest.approx(work["joules"] / work["measured"])
+    report = " ".join(program.run("report", str(run)).stdout.decode().split())
+    assert f"energy of {unknown} of 16 steps is not known; what is told per step" in report
 
 
 def test_a_driver_that_does_not_answer_is_in_the_report(

@@ -81,6 +81,10 @@ def test_the_page(python: str, tmp_path: Path) -> None:
         assert sums.calls == sum(hooks.values())
         assert sums.mean_ns == sums.total_ns / sums.calls
 
+    (model,) = stepscope.open(run).model()["summary"].rows()
+    assert (model["model"], model["parameters"]) == ("Model", 16 * 64 + 64 + 64 + 1)
+    assert model["mult_adds"] == 8 * (16 * 64 + 64)  # of a batch that passed
+
     rates = {row["phase"]: row for row in stepscope.open(run).throughput()["phases"].rows()}
     assert {phase: row["iterations"] for phase, row in rates.items()} == {
         "training": 20,

@@ -236,3 +236,48 @@ for optimizer in (torch.optim.SGD(model.parameters(), lr=0.1),
     assert ranges["optimizer step"]["calls"] >= 8
     assert ranges["optimizer step"]["total_ns"] < 20e6 * ranges["backward"]["calls"] / 2
     assert "overlapping_spans" not in {note["id"] for note in run.notes}
+
+
+def test_a_thread_that_reads_ahead_marks_no_steps(trainer: Runner, tmp_path: Path) -> None:
+    """A pass begins and ends on it while the loop is in the middle of a step."""
+    trainer.script(
+        """
+import queue, threading, time, torch
+from torch.utils.data import DataLoader
+
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 20
+    def __getitem__(self, index):
+        time.sleep(0.008)
+        return torch.ones(8)
+
+def ahead(loader):
+    full = queue.Queue(4)
+    def fill():
+        for batch in loader:
+            full.put(batch)
+        full.put(None)
+    threading.Thread(target=fill).start()
+    while (batch := full.get()) is not None:
+        yield batch
+
+net, loader = torch.nn.Linear(8, 4), DataLoader(Rows(), batch_size=1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for batch in ahead(loader):
+        optimizer.zero_grad()
+        net(batch).sum().backward()
+        time.sleep(0.015)
+        optimizer.step()
+"""
+    )
+    done = trainer.run("-q", "--out", "run", "--", trainer.python, "train.py")
+    assert done.returncode == 0, done.stderr
+    facts = rank_facts(tmp_path / "run")
+    assert (facts["steps"], facts["epochs"]) == (60, 3)
+    run = stepscope.open(tmp_path / "run")
+    steps = list(run.time()["steps"].rows())
+    assert [row["step"] for row in steps] == list(range(60))
+    assert min(row["step_ns"] for row in steps) > 15e6, steps
+    assert [row["wait_share"] for row in run.throughput()["phases"].rows()] == [None]

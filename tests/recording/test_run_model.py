@@ -14,7 +14,7 @@ import stepscope
 
 # Each kind in a process of its own, forked from one that has loaded torch.
 LOOPS = """
-import copy, os, sys, warnings, torch
+import copy, gc, os, sys, warnings, torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -117,6 +117,27 @@ def compiled_later():
         warnings.simplefilter("error")
         torch.compile(net, backend="eager")(torch.randn(2, 8))
 
+def frozen():
+    class Held:
+        pass
+    held = Held()
+    held.net = Net()
+    gc.freeze()
+    train(None, lambda x: held.net(x), [torch.optim.SGD(held.net.parameters(), lr=0.1)])
+
+def frozen_and_out_of_sight():
+    def hidden():
+        net = Net()
+        return [net.parameters, lambda x: net(x)]
+    pair = hidden()
+    gc.freeze()
+    train(None, pair[1], [torch.optim.SGD(pair[0](), lr=0.1)])
+
+def frozen_and_one_step():
+    net = Net()
+    gc.freeze()
+    train(net, steps=1)
+
 def no_module():
     weight = torch.randn(8, 8, requires_grad=True)
     train(None, lambda x: x @ weight, [torch.optim.SGD([weight], lr=0.1)])
@@ -141,7 +162,7 @@ for kind in KINDS:
     os.environ["STEPSCOPE_RUN_PLAN"] = plan.replace("%%", kind.__name__)
     if (child := os.fork()) == 0:
         kind()
-        assert kind is one_step or not hooks._has_any_global_hook()
+        assert kind in (one_step, frozen_and_one_step) or not hooks._has_any_global_hook()
         sys.exit(0)  # runs what is to be run at exit
     assert os.waitpid(child, 0)[1] == 0, kind
     os.environ["STEPSCOPE_RUN_PLAN"] = plan
@@ -171,6 +192,9 @@ KINDS: dict[str, tuple[Any, ...] | None] = {
     "validated_first": ("Net", NET, *SEEN),
     "compiled": ("Net", NET, *NOT_SEEN),
     "compiled_later": ("Net", NET, *SEEN),
+    "frozen": ("Net", NET, *SEEN),
+    "frozen_and_out_of_sight": ("Net", NET, *SEEN),
+    "frozen_and_one_step": ("Net", NET, *NOT_SEEN),
     "no_module": None,
     "odd_module": None,
     "unlike_others": ("Net", NET, *SEEN),
@@ -191,7 +215,7 @@ def test_the_model_is_what_the_optimizers_step(trainer: Runner, tmp_path: Path) 
     assert found == KINDS
     for kind in KINDS:
         facts = rank_facts(tmp_path / "runs" / kind)
-        steps = 1 if kind == "one_step" else 4
+        steps = 1 if kind.endswith("one_step") else 4
         told = [one["text"] for one in facts["warnings"] if "never opened" not in one["text"]]
         assert (facts["steps"], told) == (steps, []), kind
     run = stepscope.open(tmp_path / "runs" / "plain")
@@ -201,6 +225,7 @@ def test_the_model_is_what_the_optimizers_step(trainer: Runner, tmp_path: Path) 
     assert (layers["body.0"]["input"], layers["body.0"]["output"]) == ("[2, 8]", "[2, 16]")
     (remark,) = stepscope.open(tmp_path / "runs" / "compiled").model().remarks
     assert remark.startswith("No batch was seen in the model")
+    assert "callbacks of frameworks at the second batch, unless the model is compiled" in remark
 
 
 def test_numbers_of_the_training_are_the_same(trainer: Runner, tmp_path: Path) -> None:

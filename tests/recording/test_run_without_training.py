@@ -171,6 +171,33 @@ def test_ranks_that_do_not_train(runner: Runner, tmp_path: Path) -> None:
     assert not list((tmp_path / "temporary").iterdir())
 
 
+def test_ranks_that_outlive_the_one_that_measures(runner: Runner, tmp_path: Path) -> None:
+    """The next of the node goes on, and what was used meanwhile is not lost."""
+    (tmp_path / "temporary").mkdir()
+    job = {"SLURM_JOB_ID": "9", "SLURM_STEP_ID": "1", "SLURM_STEP_NUM_TASKS": "3"}
+    burn = "import time\nwhile time.process_time() < {}: pass\ntime.sleep({})"
+    ranks = [
+        runner.start(
+            *("--no-report", "--out", "run", "--", runner.python, "-c", burn.format(cpu, rest)),
+            SLURM_PROCID=str(rank),
+            SLURM_LOCALID=str(rank),
+            TMPDIR=str(tmp_path / "temporary"),
+            **job,
+        )
+        for rank, (cpu, rest) in enumerate([(0.1, 1), (0.1, 5), (2, 6)])
+    ]
+    for process in ranks:
+        process.communicate(timeout=60)
+    run = stepscope.open(tmp_path / "run")
+    (machine,) = run.system()["machines"].rows()
+    facts = [rank_facts(tmp_path / "run", rank)["program"] for rank in (0, 1, 2)]
+    assert machine["sampled_ns"] > 0.85 * facts[2]["wall_ns"], (machine, facts)
+    rows = list(run.system()["processes"].rows())
+    used = {row["rank"]: row["cpu_ns"] for row in rows if row["processes"] == "the program"}
+    assert used[2] == pytest.approx(facts[2]["processor_ns"], rel=0.05), (used, facts)
+    assert not list((tmp_path / "temporary").iterdir())
+
+
 def test_nothing_is_kept_beside_a_training(trainer: Runner, tmp_path: Path) -> None:
     """What the command saw goes where the program records itself."""
     trainer.script(TRAINING + "loop(1)\ntime.sleep(1.2)\n")

@@ -51,6 +51,7 @@ def test_a_process_and_what_the_samples_say_of_it(script: Make, tmp_path: Path) 
     assert read[-1] - read[0] == pytest.approx(said["read"], rel=0.05)
     shared = series(machine, "process.pss").values
     assert shared[0] > 0
+    assert max(shared) == pytest.approx(max(memory), rel=0.05)  # it grew after the first look
     used = series(machine, "memory.used").values
     assert all(0 < value < series(machine, "memory.total").values[0] for value in used)
     assert machine.finished

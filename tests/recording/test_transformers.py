@@ -41,6 +41,11 @@ def test_the_page(training_python: str, tmp_path: Path) -> None:
     (model,) = stepscope.open(run).model()["summary"].rows()
     assert model["model"] == "GPT2LMHeadModel"
     assert model["parameters"] > 20_000
+    # Of one batch, 4 sentences of 16: two layers with attention (32 to 96, to 32) and two products
+    # with 128, five norms of 32, and 100 words.
+    of_layers = 2 * (32 * 96 + 32 * 32 + 2 * 32 * 128) + 5 * 32
+    assert (model["mult_adds"], model["uncounted"]) == (4 * 16 * (of_layers + 32 * 100), 0)
+    assert 0 <= model["input_bytes"] - 2 * 4 * 16 * 8 <= 8  # the trainer adds a count
     phases = {row["phase"]: row for row in stepscope.open(run).throughput()["phases"].rows()}
     # The loader is a batch of 4 ahead of the steps: what counts is where a batch is used.
     assert phases["training"]["samples"] == 8 * phases["training"]["measured"]

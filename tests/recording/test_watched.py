@@ -3,6 +3,9 @@
 import copy
 import gc
 import pickle
+import queue
+import threading
+import time
 import weakref
 from collections.abc import Iterator, Sized
 from pathlib import Path
@@ -193,3 +196,49 @@ def test_loaders_have_names_of_their_own(tmp_path: Path) -> None:
         "Loader (validation)": 2,
         "era5": 2,
     }
+
+
+def test_a_thread_that_reads_ahead_is_not_the_loop(tmp_path: Path) -> None:
+    """It waits most of the time, and the loop hardly ever: its waits are in no step."""
+
+    def batches() -> Iterator[list[int]]:
+        for number in range(20):
+            time.sleep(0.02)
+            yield [number]
+
+    def ahead(loader: Any) -> Iterator[list[int]]:
+        full: queue.Queue[Any] = queue.Queue(4)
+
+        def fill() -> None:
+            for one in loader:
+                full.put(one)
+            full.put(None)
+
+        thread = threading.Thread(target=fill)
+        thread.start()
+        while (batch := full.get()) is not None:
+            yield batch
+        thread.join()
+
+    with stepscope.profile(tmp_path / "run", trace=False, logs=False, system=False) as running:
+        for _ in ahead(running.watch(batches(), name="inner")):
+            time.sleep(0.01)
+            running.step()
+    run = stepscope.open(tmp_path / "run")
+    loader = run.loader()
+    (row,) = loader["loaders"].rows()
+    assert (row["batches"], row["between_ns"], row["workers_needed"]) == (20, None, None)
+    assert "read ahead of the loop by a thread" in loader.remarks[0]
+    assert {step["wait_ns"] for step in loader["steps"].rows()} == {None}
+    assert [phase["wait_share"] for phase in run.throughput()["phases"].rows()] == [None]
+    assert not [one for one in run.findings() if one.rule == "input-bound"]
+
+    with stepscope.profile(tmp_path / "both", trace=False, logs=False, system=False) as running:
+        for _ in running.watch(ahead(running.watch(batches(), name="inner")), name="outer"):
+            time.sleep(0.01)
+            running.step()
+    both = stepscope.open(tmp_path / "both")
+    shares = {row["loader"]: row["between_ns"] for row in both.loader()["loaders"].rows()}
+    assert shares["inner"] is None
+    assert shares["outer"] > 9e6
+    assert all(step["loader"] == "outer" for step in both.loader()["steps"].rows())

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from stepscope._capture import range as named_range
+from stepscope.integrations.followed_model import FollowedModel
 from stepscope.integrations.passes import Passes, PhaseOf
 from stepscope.recording.profile import current, profile
 
@@ -69,6 +70,7 @@ class Follower:
         self._passes: Passes | None = None
         self.training, self.validation = Pace(), Pace()
         self._validating: Any = None
+        self._model: FollowedModel | None = None
 
     @property
     def is_running(self) -> bool:
@@ -102,6 +104,11 @@ class Follower:
         self._passes = Passes(prof, phase_of)
         self._passes.begin()
 
+    def trains(self, model: Any) -> None:
+        """A torch module, whose layers are recorded."""
+        if self.is_running and self.prof is not None:
+            self._model = FollowedModel(self.prof, model)
+
     def expect_batches(self, batches: int) -> None:
         """A step takes so many."""
         if self.is_running and self.prof is not None:
@@ -115,6 +122,8 @@ class Follower:
     def batch(self) -> None:
         """A batch of training has ended; after it perhaps a step."""
         if self.is_running and self.prof is not None:
+            if self._model is not None and not self._model.is_done:
+                self._model.batch_ended()
             self.prof.count_batches()
 
     def step(self) -> None:
@@ -157,6 +166,8 @@ class Follower:
             self._passes = None
         if self._validating is not None:
             self.validation_ends()
+        if self._model is not None:
+            self._model.end()
         if not self._is_own or not self.is_running or self.prof is None:
             return
         trace: TracebackType | None = error.__traceback__ if error is not None else None

@@ -132,16 +132,20 @@ class CallbackHooks:
             return
         self.follower.begin(lambda loader: phase_of(trainer))
         if self.follower.prof is not None:
-            self.follower.prof.summarize(pl_module, self.batch_for_summary(pl_module))
+            self.summarize(self.follower.prof, pl_module)
         profiler_class = profiler_class_for(trainer) if self._actions else None
         if profiler_class is not None:
             trainer.profiler = profiler_class(verbose=self._verbose)
             trainer.profiler.prints_times = self.prints_times
             trainer.profiler.setup(stage, trainer.local_rank if trainer.world_size > 1 else None)
 
-    def batch_for_summary(self, pl_module: Any) -> Any:
+    def summarize(self, prof: profile, pl_module: Any) -> None:
         """As Lightning's own summary does: run only where the module says with what."""
-        return getattr(pl_module, "example_input_array", None)
+        batch = getattr(pl_module, "example_input_array", None)
+        if batch is not None:
+            prof.summarize(pl_module, batch)
+        else:
+            self.follower.trains(pl_module)
 
     @harmless
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:

@@ -60,9 +60,8 @@ class Callback(TrainerCallback):  # type: ignore[misc]
         loader = kwargs.get("train_dataloader")
         self._training = weakref.ref(loader) if loader is not None else None
         self.follower.begin(self._phase_of, state.global_step, int(state.epoch or 0))
-        model = kwargs.get("model")
-        if self.follower.prof is not None and model is not None:
-            self.follower.prof.summarize(model)
+        if (model := kwargs.get("model")) is not None:
+            self.follower.trains(model)
         self.follower.expect_batches(int(getattr(args, "gradient_accumulation_steps", 1) or 1))
 
     @harmless

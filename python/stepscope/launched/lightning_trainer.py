@@ -15,6 +15,7 @@ from stepscope.integrations.following import Follower
 from stepscope.integrations.passes import PhaseOf
 from stepscope.launched.loop import LOOP
 from stepscope.launched.waiting import note
+from stepscope.recording.profile import profile
 
 
 class LaunchedFollower(Follower):
@@ -55,10 +56,10 @@ def _callback_of(package: str) -> type[Any]:
             """The command's."""
             return LaunchedFollower("lightning", folder, options)
 
-        def batch_for_summary(self, pl_module: Any) -> Any:
-            """None: the model is not run an additional time, but looked at when it is."""
+        def summarize(self, prof: profile, pl_module: Any) -> None:
+            """The model is not run an additional time, but looked at when it is."""
             LOOP.model.model_is(pl_module)
-            return None
+            prof.summarize(pl_module)
 
         def __reduce__(self) -> Any:
             """Strategies that spawn send the trainer to other processes."""

@@ -8,6 +8,7 @@ a note, and the program goes on.
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -68,6 +69,7 @@ class TrainingLoop:
         self._batches_of_step = 0
         self._is_ahead = False  # batches come one earlier than they are used
         self._is_pass_over = False  # but its last step is still to come
+        self._step_thread: int | None = None  # that steps; another may read ahead
         self._evaluations = 0  # that a framework says are under way
 
     # Beginning.
@@ -166,6 +168,7 @@ class TrainingLoop:
         if prof is None or not self._leader.is_step(optimizer):
             return
         self._training = self._loader
+        self._step_thread = threading.get_ident()
         self._steps_of_pass += 1
         if self._batches_of_step > 0:
             prof.count_batches(self._batches_of_step)
@@ -206,7 +209,7 @@ class TrainingLoop:
         if prof is None:
             return None
         trains = self._evaluations == 0 and _gradients_are_on()
-        if trains and self._is_training_loader(loader):
+        if trains and self._is_training_loader(loader) and not self._is_beside():
             self._end_pass(prof)
             prof.begin_step()
         request = WatchRequest(None if trains else "validation", None, None, (), False)
@@ -241,14 +244,20 @@ class TrainingLoop:
             return
         if not trains:
             # What came since the last step is part of none, unless the next has begun.
-            if self._batches_of_step == 0:
+            if self._batches_of_step == 0 and not self._is_beside():
                 prof.begin_step()
         elif batches > 1 and self._is_training_loader(loader):  # next(iter(loader)) is no epoch
             if self._is_ahead:
                 self._is_pass_over = True
                 self._batches_of_step += 1  # the one that was kept back
+            elif self._is_beside():
+                self._is_pass_over = True  # the loop uses its batches still
             else:
                 self._end_pass(prof)
+
+    def _is_beside(self) -> bool:
+        """On a thread that reads ahead of the loop: where that is, it does not know."""
+        return self._step_thread not in (None, threading.get_ident())
 
     def _end_pass(self, prof: profile) -> None:
         self._is_pass_over = False

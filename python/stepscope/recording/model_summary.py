@@ -238,6 +238,8 @@ def _mult_adds(module: Any, given: list[Any], gave: list[Any]) -> int | None:
         return int(gave[0].numel()) * int(module.in_features)
     if kind in ("Conv1d", "Conv2d", "Conv3d"):
         return int(gave[0].numel()) * (_numbers_in(weight) // int(module.out_channels))
+    if kind == "Conv1D" and weight is not None:  # of transformers: a Linear, turned around
+        return int(gave[0].numel()) * int(weight.shape[0])
     if kind in ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"):
         return int(given[0].numel()) * (_numbers_in(weight) // int(module.in_channels))
     if kind in ("Embedding", "EmbeddingBag"):

@@ -35,7 +35,8 @@ std::span<const BatchWait* const> within(const std::vector<const BatchWait*>& wa
 // A step may take several batches; its samples are known if those of all are.
 std::vector<Iteration> of_steps(const RankLoading* loading,
                                 const std::vector<RecordedStep>& steps) {
-  const auto by_end = training_waits(loading, &BatchWait::end);
+  auto by_end = training_waits(loading, &BatchWait::end);
+  std::erase_if(by_end, [](const BatchWait* wait) { return wait->beside; });
   const auto by_use = training_waits(loading, &BatchWait::used);
   std::vector<Iteration> out;
   for (const RecordedStep& step : steps) {

@@ -256,8 +256,9 @@ void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nan
   const auto of_made = [&](auto value) {
     return made == nullptr ? Cell(Null{}) : Cell(value(*made));
   };
-  table.add({rank, step.step.number, step.step.start, step.step.length, step.batches, step.wait_ns,
-             ratio(step.wait_ns, step.step.length),
+  const auto if_known = [&](const Cell& cell) { return step.known ? cell : Cell(Null{}); };
+  table.add({rank, step.step.number, step.step.start, step.step.length, if_known(step.batches),
+             if_known(step.wait_ns), if_known(ratio(step.wait_ns, step.step.length)),
              longest == nullptr ? Cell(Null{}) : Cell(longest->loader),
              longest == nullptr ? Cell(Null{}) : Cell(longest->worker),
              cause == LateCause::kUnknown ? Cell(Null{}) : Cell(name_of(cause)),

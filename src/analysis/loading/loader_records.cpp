@@ -106,6 +106,7 @@ class Reading {
     if (loaders_.empty()) return {};
     for (const trace::Track& track : trace_.tracks()) {
       passes_.assign(loaders_.size(), {});
+      is_beside_ = marks_no_steps(track);
       for (Row row = track.begin; row < track.end; ++row) take(row);
     }
     for (MadeBatch& one : out_.made) shift(one.start, one.end);
@@ -137,6 +138,13 @@ class Reading {
     if (!text.starts_with(kLoader)) return {};
     const auto setting = find_loader_setting(text.substr(kLoader.size()));
     return setting ? Meaning{.sign = Sign::kSetting, .setting = *setting} : Meaning{};
+  }
+
+  // Though others of its process do.
+  bool marks_no_steps(const trace::Track& track) const {
+    const std::vector<std::string>& threads = trace_.header().process_record->step_threads;
+    return track.tid && !threads.empty() &&
+           std::ranges::find(threads, track.thread) == threads.end();
   }
 
   void shift(Nanos& start, Nanos& end) const {
@@ -210,7 +218,8 @@ class Reading {
                           .used = trace_.end(row),
                           .iteration = pass.iteration,
                           .counts = view_.counts_at(trace_.start()[row]),
-                          .first = std::exchange(pass.begins, false)});
+                          .first = std::exchange(pass.begins, false),
+                          .beside = is_beside_});
   }
 
   std::string phase_of(Row row, std::string_view loader) const {
@@ -310,6 +319,7 @@ class Reading {
   std::vector<std::string> loaders_;
   std::vector<Meaning> meanings_;  // by name
   std::vector<Pass> passes_;       // by loader, of one thread
+  bool is_beside_ = false;         // that thread
   Nanos shift_ = 0;
   std::int64_t pid_ = 0;
   ProcessLoading out_;

@@ -49,7 +49,8 @@ struct BatchWait {
   std::optional<std::int64_t> ready = {}, samples = {}, worker = {}, pid = {};
   std::size_t made = kNoBatch;  // in RankLoading::made
   bool counts = true;
-  bool first = false;  // of its pass
+  bool first = false;   // of its pass
+  bool beside = false;  // on a thread that marks no steps: it reads ahead, and hides its waits
 
   bool gave() const { return number.has_value(); }
   base::Nanos length() const { return before + end - start; }

@@ -48,7 +48,7 @@ std::string largest_part(const MadeSums& made) {
 
 std::string about_worker(const MadeSums& made) {
   std::string text;
-  if (made.read_bytes.known) text = bytes_text(made.read_bytes.sum) + " read";
+  if (made.read_bytes.sum > 0) text = bytes_text(made.read_bytes.sum) + " read";
   if (made.files.known && made.files.sum > 0) {
     text += fmt::format(" from {} file{}", made.files.sum, made.files.sum == 1 ? "" : "s");
   }
@@ -77,6 +77,12 @@ std::string title_of(const LoaderKey& key) {
 
 std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
                      const std::optional<double>& gpu_idle) {
+  if (sums.beside) {
+    return fmt::format(
+        "{} is read ahead of the loop by a thread of its own, which waited {} of the time; how "
+        "long the loop waited for that thread is not known: watch what the loop iterates over.",
+        title_of(key), percent(share));
+  }
   std::string text =
       fmt::format("{} kept the loop waiting {} of the time", title_of(key), percent(share));
   if (share < kWorthSaying || sums.waits.sum() < kNothing) return text + ": it keeps up.";

@@ -13,6 +13,7 @@ struct LoaderStep {
   RecordedStep step;
   std::int64_t batches = 0;
   base::Nanos wait_ns = 0;             // of the waits that ended during it, the last of a pass too
+  bool known = true;                   // false: a thread beside the loop took all its batches
   const BatchWait* longest = nullptr;  // of those that brought a batch
   const MadeBatch* made = nullptr;     // that batch
 };

@@ -106,9 +106,9 @@ void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made,
               const std::vector<RecordedStep>& steps, Nanos least) {
   sums.whole += wait.whole();
   if (!wait.gave()) return;
-  if (const LoopWork work = loop_work(steps, wait); !work.traced && wait.until > wait.end) {
-    sums.between.add(work.ns);
-  }
+  sums.beside |= wait.beside;
+  const LoopWork work = loop_work(steps, wait);
+  if (!wait.beside && !work.traced && wait.until > wait.end) sums.between.add(work.ns);
   sums.waits.add(wait.length());
   if (wait.first) {
     ++sums.passes;

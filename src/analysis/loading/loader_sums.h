@@ -66,6 +66,7 @@ struct LoaderSums {
   std::int64_t waited = 0;  // batches that were not there at once
   // Of the first batch of each pass: the loop waits for workers that start, and for an empty queue.
   std::int64_t passes = 0;
+  bool beside = false;  // a thread reads ahead of the loop: how long that waits is not known
   base::Nanos first_wait_ns = 0;
   KnownSum samples = {};
   std::int64_t ready = 0, ready_known = 0;

@@ -126,9 +126,8 @@ Answer run(const RunView& view, const Options& options) {
   } else if (!passed) {
     answer.remarks.emplace_back(
         "No batch was seen in the model, so shapes and multiplications are not known: "
-        "prof.summarize(model, batch) passes one, and so does Lightning's callback where the "
-        "module has an example_input_array; `stepscope run` looks at the second step, unless the "
-        "model is compiled.");
+        "prof.summarize(model, batch) passes one. `stepscope run` looks at the second step and the "
+        "callbacks of frameworks at the second batch, unless the model is compiled.");
   }
   answer.tables.push_back(std::move(summary));
   answer.tables.push_back(std::move(layers));

@@ -328,10 +328,11 @@ Answer run(const RunView& view, const Options& options) {
   // One by one: a page on which 'system' has said them does not say them again.
   for (std::string& why : why_unknown(nodes)) answer.remarks.emplace_back(std::move(why));
   if (unknown > 0 && unknown < steps.rows()) {
-    answer.remarks.push_back(Remark::on_table(
-        "steps", fmt::format("The energy of {} of {} steps is not known; what is told per step and "
-                             "per sample is the mean of the others.",
-                             unknown, steps.rows())));
+    answer.remarks.emplace_back(
+        fmt::format("The energy of {} of {} steps is not known; what is told per step and per "
+                    "sample is the mean of the others, and joules of ranges are of calls whose "
+                    "energy is known.",
+                    unknown, steps.rows()));
   }
   if (estimates > 0) {
     answer.remarks.push_back(Remark::on_table(

@@ -207,7 +207,10 @@ void add_processes(base::Table& table, const NodeCurves& node, Nanos window, boo
   const std::string_view own = of_program ? "stepscope run" : "training";
   const std::string_view started = of_program ? "the program" : "started by it";
   const auto usable = usable_cores(node);
-  for (const Curve* cpu : node.named("process.cpu")) {
+  std::vector<const Curve*> by_rank = node.named("process.cpu");  // as they came to the sampler
+  std::ranges::stable_sort(by_rank, {},
+                           [](const Curve* cpu) { return cpu->about->number("rank"); });
+  for (const Curve* cpu : by_rank) {
     const std::string_view of = cpu->field("of");
     const std::string_view process = cpu->field("process");
     const auto curve = [&](std::string_view name, std::string_view which) -> const Curve* {
@@ -225,17 +228,21 @@ void add_processes(base::Table& table, const NodeCurves& node, Nanos window, boo
     const auto waited = shares_of(curve("process.waited", of), window, each);
     const auto cores_of_it = usable.find(process);
     const bool known = !children && cores_of_it != usable.end();
+    // A program begins with the recording, and may have been first looked at later.
+    const auto grown = [&](const Curve* total) {
+      auto growth = growth_of(total);
+      if (growth && children && of_program) *growth += total->values.front();
+      return cell_or_null(growth);
+    };
     table.add({cell_or_null(cpu->about->number("rank")), node.host, children ? started : own,
                children ? cell_or_null(most) : Cell(1), cell_of(cores, &SampleSpread::mean),
-               cell_of(cores, &SampleSpread::p95), cell_of(cores, &SampleSpread::max),
-               cell_or_null(growth_of(cpu)), cell_of(waited, &SampleSpread::mean),
+               cell_of(cores, &SampleSpread::p95), cell_of(cores, &SampleSpread::max), grown(cpu),
+               cell_of(waited, &SampleSpread::mean),
                known ? Cell(cores_of_it->second) : Cell(Null{}),
                cell_of(spread_of(rss), &SampleSpread::mean), cell_or_null(largest_of(rss)),
                children ? Cell(Null{}) : cell_or_null(largest_of(curve("process.pss", "all"))),
-               cell_or_null(growth_of(curve("process.read", of))),
-               cell_or_null(growth_of(curve("process.written", of))),
-               cell_or_null(growth_of(curve("process.disk_read", of))),
-               cell_or_null(growth_of(curve("process.disk_written", of)))});
+               grown(curve("process.read", of)), grown(curve("process.written", of)),
+               grown(curve("process.disk_read", of)), grown(curve("process.disk_written", of))});
   }
 }
 

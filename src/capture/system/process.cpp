@@ -13,6 +13,7 @@
 #include "capture/system/job.h"
 #include "capture/system/source.h"
 #include "capture/system/text_file.h"
+#include "capture/ticks.h"
 
 namespace stepscope::capture {
 namespace {
@@ -319,12 +320,32 @@ class Processes final : public Source {
   std::map<int, Pair> groups_;
 };
 
-// Memory of a process with what it shares counted in parts: slow to ask for, so asked seldom.
+// Memory of a process with what it shares counted in parts: slow to ask for, so asked seldom; more
+// often at first, while a program grows, and at the end.
 class SharedMemory final : public Source {
  public:
   SharedMemory(const SystemPlace& place, const Job& job) : place_(place), job_(job) {}
 
   void sample(Samples& samples) override {
+    const std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    look(samples);
+    took_ns_ = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    interval_ns_ = std::min(interval_ns_ * 2, kMostIntervalNs);
+  }
+
+  // A program that ends does not wait for long.
+  bool sample_last(Samples& samples) override {
+    if (took_ns_ < kMostAtEndNs) look(samples);
+    return true;
+  }
+
+  std::int64_t least_interval_ns() const override { return interval_ns_; }
+
+ private:
+  static constexpr std::int64_t kMostIntervalNs = 10'000'000'000;
+  static constexpr std::int64_t kMostAtEndNs = 50'000'000;
+
+  void look(Samples& samples) {
     for (const JobProcess& process : job_.processes()) {
       const auto own = proportional_bytes(samples, process.pid);
       if (!own) continue;
@@ -345,9 +366,6 @@ class SharedMemory final : public Source {
     }
   }
 
-  std::int64_t least_interval_ns() const override { return 10'000'000'000; }
-
- private:
   std::optional<std::int64_t> proportional_bytes(Samples& samples, int pid) const {
     TextFile file(place_.proc + "/" + std::to_string(pid) + "/smaps_rollup");
     const auto text = file.read();
@@ -369,6 +387,7 @@ class SharedMemory final : public Source {
   const SystemPlace place_;
   const Job& job_;
   std::map<int, wire::SeriesId> series_;
+  std::int64_t interval_ns_ = 500'000'000, took_ns_ = 0;
 };
 
 }  // namespace

@@ -207,6 +207,7 @@ void Assembly::record(wire::ThreadId id, Thread& thread, const wire::Record& rec
           {.name = name_id(name), .track = place.track, .start = now, .phase = RawPhase::kInstant});
       break;
     case wire::RecordKind::kStep:
+      note_thread_of_step(thread, record.what());
       mark_step(record.what(), static_cast<std::int64_t>(value), now);
       break;
     case wire::RecordKind::kCounter:
@@ -229,6 +230,14 @@ Assembly::Place& Assembly::place_of(wire::ThreadId thread, std::uint64_t lane) {
 void Assembly::lose_marks() {
   last_step_.reset();
   marks_lost_ = true;
+}
+
+// A loader's thread may say where one begins.
+void Assembly::note_thread_of_step(const Thread& thread, std::uint64_t mark) {
+  if ((mark & wire::kStepBegins) != 0) return;
+  if (std::ranges::find(about_->step_threads, thread.system_id) == about_->step_threads.end()) {
+    about_->step_threads.push_back(thread.system_id);
+  }
 }
 
 void Assembly::mark_step(std::uint64_t mark, std::int64_t number, base::Nanos now) {

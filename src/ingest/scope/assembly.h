@@ -62,6 +62,7 @@ class Assembly {
   void record(wire::ThreadId id, Thread& thread, const wire::Record& record, std::uint64_t value);
   void begin_range(Place& place, wire::NameId name, base::Nanos now);
   void end_range(Place& place, wire::NameId name, base::Nanos now);
+  void note_thread_of_step(const Thread& thread, std::uint64_t mark);
   void mark_step(std::uint64_t mark, std::int64_t number, base::Nanos now);
   void step(std::int64_t number, base::Nanos now);
   void lose_marks();
