@@ -57,7 +57,7 @@ def _try(address: str) -> str | None:
 def _reason(error: BaseException) -> str:
     """The system's words, which lie deep in those of the packages.
 
-    >>> _reason(OSError("Max retries exceeded (Caused by X('<a.B>: [Errno 111] Connection refused'))"))
+    >>> _reason(OSError("Max retries (Caused by X('<a.B>: [Errno 111] Connection refused'))"))
     'Connection refused'
     """
     found = re.search(r"\[Errno -?\d+\] ([^'\")]+)", str(error))
