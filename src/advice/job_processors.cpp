@@ -16,6 +16,14 @@ std::int64_t ranks_on(const Facts& facts, std::string_view node) {
   return std::max<std::int64_t>(1, ranks);
 }
 
+// What a rank that was not sampled kept busy would count as somebody else's: one that was short, or
+// that began when sampling had ended.
+bool all_seen(const Facts& facts) {
+  return std::ranges::all_of(facts.ranks(), [&](const RankSteps& rank) {
+    return process_of(facts, rank.rank, true).has_value();
+  });
+}
+
 // Processors of the machine that the ranks may run on; nothing where one did not say.
 std::optional<double> allowed_on(const Facts& facts, std::string_view node) {
   double sum = 0;
@@ -65,7 +73,7 @@ std::optional<JobProcessors> job_processors(const Facts& facts, std::int32_t ran
     if (line.has("cpu_limit_cores")) {
       out.usable = std::min(out.usable, line.number("cpu_limit_cores"));
     }
-    out.load_known = line.has("cpu_mean_share") && line.has("job_cores");
+    out.load_known = line.has("cpu_mean_share") && line.has("job_cores") && all_seen(facts);
     if (out.load_known) {
       out.own_cores = line.number("job_cores");
       out.other_cores = std::max(0.0, line.number("cpu_mean_share") * out.all - out.own_cores);

@@ -108,6 +108,19 @@ TEST(CpuContention, ANeighbourOnAFreeMachineIsNotBlamed) {
             nullptr);
 }
 
+TEST(CpuContention, ARankThatWasNotSampledIsNoNeighbour) {
+  // The same as with neighbours, but the work may be that of the other rank.
+  const Advice advice =
+      waiting_on({.processors = 16, .busy_share = 0.95, .job_cores = 3.2, .workers = 2})
+          .add("steps", "times", {{"rank", 1}, {"steps", 4}, {"mean_ns", 9e6}})
+          .advise();
+  const Finding* finding = finding_of(advice, "cpu-contention");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_TRUE(has(finding->title.form, "Training waits for a processor")) << finding->title.form;
+  EXPECT_TRUE(has(finding->detail.form, "was not recorded"));
+  EXPECT_FALSE(has(codes_of(*finding), "exclusive"));
+}
+
 TEST(CpuContention, CountsTheProcessorsThatTheRankMayRunOn) {
   // 4 of the 64 processors, by the scheduler's binding: 3.6 busy are nearly all of them.
   const Advice advice =

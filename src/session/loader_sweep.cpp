@@ -29,6 +29,26 @@ std::string job_of(const std::string& path) {
   return name.filename().string();
 }
 
+// What the job's samples of the machine tell: of its ranks, the one with most memory, and the one
+// with the fewest processors.
+void add_machine(analysis::TriedSetting& job, const analysis::Answer& system) {
+  for (const base::Table& table : system.tables) {
+    if (table.name() != "processes") continue;
+    const auto cpus = table.find("usable_cores");
+    const auto peak = table.find("pss_max_bytes");
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      if (cpus && !table.is_null(*cpus, row)) {
+        const double own = table.real_at(*cpus, row);
+        job.job_cpus = std::min(job.job_cpus.value_or(own), own);
+      }
+      if (peak && !table.is_null(*peak, row)) {
+        const base::Bytes own = table.int_at(*peak, row);
+        job.peak_bytes = std::max(job.peak_bytes.value_or(0), own);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 base::Result<analysis::TriedSetting> finished_job(const Recording& recording,
@@ -36,6 +56,8 @@ base::Result<analysis::TriedSetting> finished_job(const Recording& recording,
   SCOPE_TRY(const Study study, Study::prepare(recording, {}, threads));
   analysis::TriedSetting out = analysis::finished_trial(study.view());
   out.job = job_of(path);
+  SCOPE_TRY(const analysis::Answer system, study.ask("system"));
+  add_machine(out, system);
   return out;
 }
 

@@ -54,3 +54,5 @@ def test_keras(training_python: str, tmp_path: Path) -> None:
     assert (facts["steps"], facts["epochs"], facts["warnings"]) == (16, 2, [])
     assert [(w["first_step"], w["steps"]) for w in facts["windows"]] == [(3, 3)]
     assert ranges_of(rank_folder(tmp_path / "run") / "events.scope")["validation"] == 2
+    for phase in stepscope.open(tmp_path / "run").throughput()["job"].rows():
+        assert phase["samples_per_second"] == pytest.approx(16 * phase["iterations_per_second"])

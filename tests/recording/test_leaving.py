@@ -212,6 +212,32 @@ def test_the_status_of_sys_exit_is_that_of_the_run(
         assert rank_facts(run)["finished"] == how
 
 
+@pytest.mark.parametrize("where", ["main", "thread", "child"])
+def test_leaving_at_once_loses_nothing(script: MakeScript, tmp_path: Path, where: str) -> None:
+    """os._exit() runs no handlers; what the writer has not come to yet is written all the same."""
+    program = script(
+        """
+        import os, sys, threading
+        import stepscope as ss
+        ss.profile(sys.argv[1], trace=False, system=False).start()
+        for _ in range(50):
+            with ss.range("forward"):
+                pass
+        if sys.argv[2] == "thread":
+            threading.Thread(target=os._exit, args=[3]).start()
+            threading.Event().wait()
+        if sys.argv[2] == "child":
+            child = os.fork() or os._exit(4)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+        os._exit(status=3)
+        """
+    )
+    done = program.run(str(tmp_path / "run"), where)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+    assert steps_of(tmp_path / "run") == 50
+    assert "finished" not in rank_facts(tmp_path / "run")
+
+
 def test_an_error_is_told_and_passed_on(script: MakeScript, tmp_path: Path) -> None:
     program = script(
         """
@@ -256,11 +282,13 @@ def test_afterwards_everything_is_as_it_was(script: MakeScript, tmp_path: Path) 
         import stepscope as ss
         mine = lambda *_: None
         signal.signal(signal.SIGTERM, mine)
+        ends = (sys.exit, os._exit)
         before = (sys.excepthook, signal.getsignal(signal.SIGTERM), dict(os.environ))
         with ss.profile(sys.argv[1], trace=False) as prof:
             assert signal.getsignal(signal.SIGTERM) is not mine
             prof.step()
         assert before == (sys.excepthook, signal.getsignal(signal.SIGTERM), dict(os.environ))
+        assert ends == (sys.exit, os._exit)
         """
     )
     done = program.run(str(tmp_path / "run"))

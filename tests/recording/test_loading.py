@@ -233,3 +233,33 @@ def test_what_a_thread_imports_meanwhile_is_no_data(
     assert len(read) == 200
     # The looks themselves read the few lines that the system says of a thread.
     assert all(40_000 <= one <= 42_000 for one in read), read
+
+
+AT_ONCE = """
+import sys, torch
+import stepscope as ss
+from torch.utils.data import DataLoader, Dataset
+
+class AtOnce(Dataset):
+    def __len__(self):
+        return 20
+    def __getitems__(self, indices):
+        return torch.zeros(len(indices), 4), torch.zeros(len(indices))
+
+if __name__ == "__main__":
+    loader = DataLoader(AtOnce(), batch_size=8, collate_fn=list, num_workers=int(sys.argv[2]))
+    with ss.profile(sys.argv[1], trace=False, system=False) as prof:
+        for batch in prof.watch(loader):
+            prof.step()
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_batch_that_is_made_at_once_holds_what_was_asked_for(
+    training: Callable[[str], Script], tmp_path: Path, workers: int
+) -> None:
+    """Inputs and targets are not two samples."""
+    done = training(AT_ONCE).run(str(tmp_path / "run"), str(workers))
+    assert done.returncode == 0, done.stderr
+    loads = read_loading(tmp_path / "run").loads[0]
+    assert sorted(load["samples"] or 0 for load in loads) == [4, 8, 8]

@@ -212,6 +212,65 @@ def test_later_and_in_tensorboard(training_python: str, tmp_path: Path) -> None:
     assert said["ends"] == {"batch-4": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
 
 
+AWAY = """
+import contextlib, json, logging, socket, threading, time
+import mlflow
+from stepscope.integrations.anemoi.callback import Callback
+from stepscope.integrations.anemoi import write_reports
+from stepscope.integrations import mlflow as ours
+from stepscope.integrations.recorded import RecordedRun
+
+class Logger:
+    run_id = "0" * 32
+    def __init__(self, uri):
+        self.experiment = mlflow.MlflowClient(tracking_uri=uri)
+
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    closed = free.getsockname()[1]
+silent = socket.create_server(("127.0.0.1", 0))  # takes calls and says nothing
+said = []
+for port in (closed, silent.getsockname()[1]):
+    uri = f"http://me:secret@127.0.0.1:{port}"
+    start = time.monotonic()
+    try:
+        ours.log_run("runs/batch-4", tracking_uri=uri)
+    except mlflow.exceptions.MlflowException as error:
+        said.append([str(error), time.monotonic() - start])
+start = time.monotonic()
+reports = write_reports("runs/batch-4", settings={"memory": {"enabled": False}})
+Callback(folder="runs/other")._send(Logger(f"http://127.0.0.1:{closed}"),
+                                    RecordedRun("runs/batch-4"), reports)
+said.append(["", time.monotonic() - start])
+try:
+    ours.main(["runs/batch-4", "--tracking-uri", f"http://127.0.0.1:{closed}"])
+except SystemExit as ended:
+    said.append([str(ended.code), 0])
+print(json.dumps(said))
+"""
+
+
+def test_a_server_that_is_away_holds_nobody_up(training_python: str, tmp_path: Path) -> None:
+    """MLflow itself tries for four minutes, of a server that says nothing for a quarter hour."""
+    need(training_python, "mlflow", "pytorch_lightning")
+    done = write_script(training_python, tmp_path / "train.py", RECORDED).run()
+    assert done.returncode == 0, done.stderr
+    done = write_script(training_python, tmp_path / "send.py", AWAY).run()
+    assert done.returncode == 0, done.stderr
+    (closed, first_s), (silent, second_s), (_, third_s), (status, _) = json.loads(
+        done.stdout.splitlines()[-1]
+    )
+    assert "cannot be reached (Connection refused): nothing was sent" in closed
+    assert "python -m stepscope.integrations.mlflow runs/batch-4 --tracking-uri http://" in closed
+    assert "secret" not in closed
+    assert "cannot be reached (it gives no answer within 10 s)" in silent
+    assert max(first_s, second_s, third_s) < 30
+    # A training that has ended so ends as it would have.
+    assert "Anemoi's reports are not in MLflow" in done.stderr
+    assert "they are in runs/batch-4/profiler" in done.stderr
+    assert status == "1" and "runs/batch-4: MLflow's server http://127.0.0.1" in done.stderr
+
+
 WANDB = """
 import json, os
 from stepscope.integrations.wandb import log_run

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 from stepscope.errors import Error
 from stepscope.integrations.frame import Frame
+from stepscope.integrations.mlflow_server import why_unreachable, without_password
 from stepscope.integrations.packages import explain_missing
 from stepscope.integrations.recorded import RecordedRun
 from stepscope.integrations.series import Point, rates, system_metrics
@@ -57,9 +57,14 @@ def log_run(
         system: whether system metrics are sent.
         report: whether the report is sent as a page, where steps were traced.
         quiet: whether no line is printed that says what was sent where.
+
+    Raises:
+        MlflowException: the server cannot be reached, said within seconds, or refuses.
+        NotFoundError: there is no run in that folder.
     """
     run = RecordedRun(folder)
     store = client or mlflow.MlflowClient(tracking_uri=tracking_uri)
+    need_server(store, run.folder)
     points = rates(run) + (system_metrics(run) if system else [])
     end_ns = max((point.time_ns for point in points), default=run.start_ns)
     if run_id is not None:
@@ -74,10 +79,31 @@ def log_run(
     if has_page:
         _log_page(store, run_id, run)
     if not quiet:
-        uri = str(getattr(store, "tracking_uri", None) or mlflow.get_tracking_uri())
         what = sent_text(len(points), len(tables)) + (", report.html" if has_page else "")
-        print(f"{folder}: {what} to MLflow's run {run_id} ({without_password(uri)})")
+        print(f"{folder}: {what} to MLflow's run {run_id} ({without_password(_uri_of(store))})")
     return run_id
+
+
+def need_server(client: Any, folder: Path) -> None:
+    """An error, soon, where MLflow would try for minutes to reach its server.
+
+    Raises:
+        MlflowException: it says how to send the run later.
+    """
+    uri = _uri_of(client)
+    why = why_unreachable(uri)
+    if why is None:
+        return
+    shown = without_password(uri)
+    raise mlflow.exceptions.MlflowException(
+        f"MLflow's server {shown} cannot be reached ({why}): nothing was sent. All of it is in"
+        f" {folder}; later, `python -m stepscope.integrations.mlflow {folder}"
+        f" --tracking-uri {shown}` sends it"
+    )
+
+
+def _uri_of(client: Any) -> str:
+    return str(getattr(client, "tracking_uri", None) or mlflow.get_tracking_uri())
 
 
 def _unlogged(client: Any, run_id: str, points: list[Point]) -> list[Point]:
@@ -127,11 +153,6 @@ def log_files(client: Any, run_id: str, files: Iterable[Path]) -> None:
     """At the top of the artifacts."""
     for file in files:
         client.log_artifact(run_id, str(file))
-
-
-def without_password(uri: str) -> str:
-    """An address as it may be printed."""
-    return re.sub(r"//[^/@]*@", "//", uri)
 
 
 def _new_run(client: Any, run: RecordedRun, experiment: str | None, end_ns: int) -> str:

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
@@ -63,6 +63,7 @@ class Leaving:
         self._has_signal = False
         self._hook_before: ExceptionHook | None = None
         self._exit_before: Any = None
+        self._exit_now_before: Any = None
         self._status = [0]  # that sys.exit() ends this process with
         self._holds = 0
         self._held_signal: tuple[int, FrameType | None] | None = None
@@ -93,6 +94,8 @@ class Leaving:
         sys.excepthook = self._on_exception
         self._exit_before = sys.exit
         sys.exit = self._exit
+        self._exit_now_before = os._exit
+        os._exit = self._exit_now
         if threading.current_thread() is not threading.main_thread():
             return  # only the main thread may set handlers
         before = signal.getsignal(signal.SIGTERM)
@@ -113,6 +116,8 @@ class Leaving:
             sys.excepthook = self._hook_before
         if sys.exit == self._exit and self._exit_before is not None:
             sys.exit = self._exit_before
+        if os._exit == self._exit_now and self._exit_now_before is not None:
+            os._exit = self._exit_now_before
         if not self._has_signal or threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(signal.SIGTERM) == self._on_signal:
@@ -134,6 +139,19 @@ class Leaving:
         except SystemExit as error:
             error.__dict__["_stepscope"] = _ExitMark(status_of(error), self._status)
             raise
+
+    def _exit_now(self, status: int) -> NoReturn:
+        """os._exit(), as before: what waits is written, but nothing is waited for that may hang.
+
+        Programs leave so where their own end hangs: torch's profiler might, too.
+        """
+        if not self._is_child():
+            with suppress(Exception):
+                writing = threading.Thread(target=_capture.flush, daemon=True)
+                writing.start()
+                writing.join(_MOST_WAIT_S)
+        before: Callable[[int], NoReturn] = self._exit_now_before
+        before(status)
 
     def _on_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None

@@ -1,7 +1,7 @@
 """The model in figures: layers, parameters, multiply-adds, sizes; into model.json beside the rank.
 
-torchinfo counts where it is installed; else we do, by running one batch and looking on, or from
-what somebody saw of a pass that the program made. A model is left as it was: its mode, its
+Counted by running one batch and looking on, or from what somebody saw of a pass that the program
+made; torchinfo, where it is installed, knows more layers. A model is left as it was: its mode, its
 gradients, its hooks, the state of the random numbers.
 """
 
@@ -72,20 +72,27 @@ def _sums(layers: list[dict[str, Any]], input_bytes: int) -> dict[str, Any]:
 
 
 def _ask_torchinfo(model: Any, batch: Any, content: dict[str, Any]) -> None:
-    """Its count of multiplications and sizes, where it is installed and manages."""
+    """Its count of multiplications, where it knows layers that we do not.
+
+    Of a linear layer it counts one row of each sample, be it called with a thousand: our sum is
+    nearer where it is larger, and has the rows of the layers.
+    """
+    if content["uncounted"] == 0:
+        return
     try:
         import torchinfo  # type: ignore[import-not-found, unused-ignore]
 
         data = dict(batch) if isinstance(batch, Mapping) else batch
         with _as_it_was(model):
             told = torchinfo.summary(model, input_data=data, verbose=0, device=_device_of(model))
-        content |= {
-            "mult_adds": int(told.total_mult_adds),
-            "uncounted": 0,
-            "input_bytes": int(told.total_input),
-            "output_bytes": int(told.total_output_bytes),
-            "counted_by": f"torchinfo {importlib.metadata.version('torchinfo')}",
-        }
+        mult_adds = int(told.total_mult_adds)
+        if mult_adds > content["mult_adds"]:
+            version = importlib.metadata.version("torchinfo")
+            content |= {
+                "mult_adds": mult_adds,
+                "uncounted": 0,
+                "counted_by": f"torchinfo {version}",
+            }
     except Exception:  # not installed, or a model it cannot run
         return
 

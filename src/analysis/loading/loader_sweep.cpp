@@ -225,6 +225,25 @@ void warn_of_cpus(Answer& answer, std::span<const TriedSetting> tried, unsigned 
       most, cpus, cpus == 1 ? "CPU" : "CPUs"));
 }
 
+// Jobs that have run, each with processors of its own: the one that had least for its workers.
+void warn_of_job_cpus(Answer& answer, std::span<const TriedSetting> tried) {
+  const TriedSetting* worst = nullptr;
+  const auto lack = [](const TriedSetting& one) {
+    return static_cast<double>(one.settings().workers()) - one.job_cpus.value_or(0);
+  };
+  for (const TriedSetting& one : tried) {
+    if (!one.job_cpus || !one.is_measured() || lack(one) <= 0) continue;
+    if (worst == nullptr || lack(one) > lack(*worst)) worst = &one;
+  }
+  if (worst == nullptr) return;
+  answer.remarks.emplace_back(
+      fmt::format("Job {} ran {} workers and a rank of it had {:.3g} {}: more workers than CPUs "
+                  "help only where "
+                  "they wait for storage, and slow down a loop that computes on the CPU.",
+                  worst->job, worst->settings().workers(), *worst->job_cpus,
+                  *worst->job_cpus == 1 ? "CPU" : "CPUs"));
+}
+
 void warn_of_memory(Answer& answer, std::span<const TriedSetting> tried,
                     const std::vector<std::string>& labels, const SweepScene& scene) {
   constexpr double kMuch = 0.5;
@@ -368,6 +387,7 @@ Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene
   for (const std::string& sentence : scene.said) answer.remarks.emplace_back(sentence);
   warn_of_told(answer, tried);
   if (scene.cpus) warn_of_cpus(answer, tried, *scene.cpus);
+  warn_of_job_cpus(answer, tried);
   warn_of_memory(answer, tried, labels, scene);
   warn_of_cache(answer, tried);
   warn_of_untried(answer, scene);

@@ -13,6 +13,8 @@ namespace {
 
 using enum LoaderSetting;
 using testing::ElementsAre;
+using testing::Field;
+using testing::StartsWith;
 
 // Blocks of one step whose lengths go round these.
 TriedSetting measured(std::int64_t workers, std::vector<std::int64_t> lengths_ns) {
@@ -118,6 +120,19 @@ TEST(LoaderSweep, JobsOfOneSettingAreItsTrials) {
   EXPECT_EQ(base::TableLine(answer.tables[1], 0).whole("tried"), 2);
   EXPECT_THAT(outcomes(answer), ElementsAre("best", "best", "slower"));
   EXPECT_EQ(base::TableLine(answer.tables[0], 1).text("job"), "18");
+}
+
+TEST(LoaderSweep, JobsWithMoreWorkersThanCpusAreToldOf) {
+  std::vector<TriedSetting> jobs = {measured(2, {1000, 1010}), measured(4, {900, 910}),
+                                    measured(6, {800, 810})};
+  for (TriedSetting& job : jobs) job.job = "17";
+  jobs[1].job_cpus = 2;
+  jobs[2].job_cpus = 16;
+  EXPECT_THAT(loader_sweep(jobs, {}).remarks,
+              ElementsAre(Field(&Remark::text, StartsWith("Job 17 ran 4 workers and a rank of it "
+                                                          "had 2 CPUs: more workers than CPUs"))));
+  jobs[1].job_cpus = 4;
+  EXPECT_THAT(loader_sweep(jobs, {}).remarks, testing::IsEmpty());
 }
 
 TEST(LoaderSweep, NobodyIsCertain) {

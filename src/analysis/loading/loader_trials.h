@@ -46,6 +46,7 @@ struct TriedSetting {
   std::string why = {};  // of the trouble: a sentence
   std::optional<base::Bytes> peak_bytes = {}, shared_bytes = {};
   std::string job = {};
+  std::optional<double> job_cpus = {};  // of a rank of that job, which may differ from job to job
 
   LoaderSettings settings() const;  // told, and given where it does not tell
   bool is_measured() const;

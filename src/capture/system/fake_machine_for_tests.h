@@ -76,6 +76,48 @@ struct Seen {
   }
 };
 
+inline std::string name_of(const wire::Fields& about) {
+  std::string name;
+  for (const auto& [key, value] : about) {
+    if (key == "name") name = value;
+    if (key == "device") name += " " + value;
+    if (key == "core" || key == "rank") name.append(" ").append(key).append(" ").append(value);
+    if (key == "of" || key == "list") name += " " + value;
+  }
+  return name;
+}
+
+// Decoded from the bytes they were written as.
+inline Seen seen_in(const std::string& bytes) {
+  Seen seen;
+  std::map<wire::SeriesId, std::string> names;
+  std::string file;
+  wire::put_file_header(file);
+  file += bytes;
+  wire::BlockReader blocks;
+  blocks.add(file);
+  blocks.finish();
+  while (const auto block = blocks.next()) {
+    if (const auto series = block->kind == wire::BlockKind::kSeries
+                                ? wire::read_series(block->payload)
+                                : std::nullopt) {
+      names[series->series] = name_of(series->about);
+    } else if (block->kind == wire::BlockKind::kSamples) {
+      const auto samples = wire::read_samples(block->payload);
+      for (const wire::SampleColumn& column : samples->columns) {
+        auto& values = seen.values[names.at(column.series)];
+        values.insert(values.end(), column.values.begin(), column.values.end());
+      }
+    } else if (block->kind == wire::BlockKind::kLogs) {
+      const auto lines = wire::read_logs(block->payload);
+      for (const wire::LogLine& line : *lines) {
+        seen.notices.push_back(line.logger + ": " + line.text);
+      }
+    }
+  }
+  return seen;
+}
+
 // Moments are added by sample(); all of them are decoded from the bytes they were written as.
 class Watcher {
  public:
@@ -85,48 +127,9 @@ class Watcher {
     source.sample(samples_);
     samples_.take(bytes_);
   }
-  Seen seen() const {
-    Seen seen;
-    std::map<wire::SeriesId, std::string> names;
-    std::string file;
-    wire::put_file_header(file);
-    file += bytes_;
-    wire::BlockReader blocks;
-    blocks.add(file);
-    blocks.finish();
-    while (const auto block = blocks.next()) {
-      if (const auto series = block->kind == wire::BlockKind::kSeries
-                                  ? wire::read_series(block->payload)
-                                  : std::nullopt) {
-        names[series->series] = name_of(series->about);
-      } else if (block->kind == wire::BlockKind::kSamples) {
-        const auto samples = wire::read_samples(block->payload);
-        for (const wire::SampleColumn& column : samples->columns) {
-          auto& values = seen.values[names.at(column.series)];
-          values.insert(values.end(), column.values.begin(), column.values.end());
-        }
-      } else if (block->kind == wire::BlockKind::kLogs) {
-        const auto lines = wire::read_logs(block->payload);
-        for (const wire::LogLine& line : *lines) {
-          seen.notices.push_back(line.logger + ": " + line.text);
-        }
-      }
-    }
-    return seen;
-  }
+  Seen seen() const { return seen_in(bytes_); }
 
  private:
-  static std::string name_of(const wire::Fields& about) {
-    std::string name;
-    for (const auto& [key, value] : about) {
-      if (key == "name") name = value;
-      if (key == "device") name += " " + value;
-      if (key == "core" || key == "rank") name.append(" ").append(key).append(" ").append(value);
-      if (key == "of" || key == "list") name += " " + value;
-    }
-    return name;
-  }
-
   Samples samples_;
   std::string bytes_;
   std::uint64_t ticks_ = 0;

@@ -105,7 +105,8 @@ std::optional<JobProcess> Job::read(const std::string& file_name) const {
 void Job::refresh() {
   processes_.clear();
   rank_of_.clear();
-  for (const std::string& name : names_in(folder_)) {
+  announcements_ = names_in(folder_);
+  for (const std::string& name : announcements_) {
     if (auto process = read(name)) processes_.push_back(*std::move(process));
   }
   std::ranges::sort(processes_, {},
@@ -137,6 +138,12 @@ bool Job::has_changed() {
   return std::ranges::any_of(processes_, [&](const JobProcess& process) {
     const auto text = list_of_children(process.pid);
     return text && *text != own_children_.at(process.pid).last;
+  });
+}
+
+bool Job::has_newcomers() const {
+  return std::ranges::any_of(names_in(folder_), [&](const std::string& name) {
+    return name.starts_with(kFile) && !std::ranges::binary_search(announcements_, name);
   });
 }
 

@@ -41,6 +41,8 @@ class Job {
   // Whether one of them has started or lost a child since they were looked at; costs far less than
   // to look.
   bool has_changed();
+  // Whether a process has announced itself since they were looked at.
+  bool has_newcomers() const;
   // This process announced itself, and the machine does not show it.
   bool is_hidden() const { return is_hidden_; }
   const std::vector<JobProcess>& processes() const { return processes_; }  // by rank
@@ -57,6 +59,7 @@ class Job {
   SystemPlace place_;
   std::string folder_;
   std::vector<JobProcess> processes_;
+  std::vector<std::string> announcements_;  // names of files, as last seen; sorted
   std::map<int, std::int64_t> rank_of_;
   std::map<int, int> parents_;  // of every process of the machine, as last seen
   struct OwnChildren {

@@ -1,9 +1,13 @@
 #include "capture/system/job.h"
 
+#include <chrono>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "capture/system/fake_machine_for_tests.h"
+#include "capture/system/sampling.h"
 #include "capture/system/visible.h"
 
 namespace stepscope::capture {
@@ -11,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(Job, IsWhoAnnouncedItselfAndAllTheyStarted) {
   FakeMachine machine;
@@ -221,6 +226,45 @@ TEST(Job, IsToldOfNewChildrenByTheList) {
   EXPECT_TRUE(job.has_changed());  // until somebody looks
   job.refresh();
   EXPECT_FALSE(job.has_changed());
+}
+
+TEST(Job, IsToldOfRanksThatCameAfterTheFirstLook) {
+  FakeMachine machine;
+  machine.process(10, 1);
+  machine.process(20, 1);
+  machine.announced(10, 0);
+  Job job(machine.place(), machine.path("node"));
+  EXPECT_TRUE(job.has_newcomers());
+  job.refresh();
+  EXPECT_FALSE(job.has_newcomers());
+  machine.write("node/sampler.lock", "");  // no process
+  EXPECT_FALSE(job.has_newcomers());
+  machine.announced(20, 1);
+  EXPECT_TRUE(job.has_newcomers());
+  job.refresh();
+  EXPECT_FALSE(job.has_newcomers());
+}
+
+TEST(Sampling, SeesARankLongBeforeItLooksThroughTheMachineAgain) {
+  FakeMachine machine;
+  for (const int pid : {10, 20}) {
+    machine.process(pid, 1);
+    machine.write("proc/" + std::to_string(pid) + "/statm", "500 100 0 0 0 0 0\n");
+  }
+  machine.announced(10, 0);
+  Sampling sampling(machine.place(), machine.path("node"), 1'000'000);
+  sampling.prepare();
+  sampling.moment();
+  machine.announced(20, 1);
+  std::string blocks;
+  // A source rests when it took long, on a busy machine.
+  for (int tries = 0; tries < 30 && !seen_in(blocks).values.contains("process.rss rank 1 process");
+       ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    sampling.moment();
+    sampling.take(blocks);
+  }
+  EXPECT_THAT(seen_in(blocks)["process.rss rank 1 process"], Not(IsEmpty()));
 }
 
 TEST(Job, IsToldOfChildrenThatCameAfterTheFirstLook) {

@@ -12,6 +12,9 @@ constexpr std::int64_t kRest = 200;
 // Looking through all processes of the machine takes longest, and they seldom change.
 constexpr std::int64_t kBetweenJobNs = 1'000'000'000;
 constexpr std::int64_t kJobRest = 1000;
+// Ranks begin one after the other, and what they do before they are seen counts as somebody else's:
+// meanwhile their folder is looked at each time. It may be on a file system of many machines.
+constexpr std::int64_t kGatheringNs = 10'000'000'000;
 // What costs less is always done, and nothing is put off for longer.
 constexpr std::int64_t kCheapNs = 50'000;
 constexpr std::int64_t kMostLateNs = 5'000'000'000;
@@ -73,8 +76,11 @@ void Sampling::moment(bool last) {
   const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
   std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   if (moments_ >= kFirstMoments) allowance_.pass(now, before);
+  if (moments_ == 0) gathered_ns_ = now + kGatheringNs;
+  const bool has_grown = now < gathered_ns_ && job_.has_newcomers();
   const bool changed = job_.has_changed() && now >= job_at_ns_ + job_took_ns_ * kRest;
-  if ((changed || is_due(next_job_ns_, now)) && !is_put_off(next_job_ns_, job_took_ns_, now)) {
+  const bool is_wanted = changed || is_due(next_job_ns_, now);
+  if (has_grown || (is_wanted && !is_put_off(next_job_ns_, job_took_ns_, now))) {
     job_at_ns_ = now;
     job_.refresh();
     const std::int64_t after = clock_ns(CLOCK_THREAD_CPUTIME_ID);

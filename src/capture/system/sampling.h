@@ -41,6 +41,7 @@ class Sampling {
   Job job_;
   Allowance allowance_;
   std::int64_t next_job_ns_ = 0, job_at_ns_ = 0, job_took_ns_ = 0;
+  std::int64_t gathered_ns_ = 0;  // when all ranks of the node should be there
   std::vector<Turn> turns_;
   Samples samples_;
   std::uint64_t moments_ = 0;

@@ -16,6 +16,7 @@ from typing import Any
 
 from stepscope.integrations.anemoi.reports import Reports, write_reports
 from stepscope.integrations.anemoi.settings import profile_options, settings_of
+from stepscope.integrations.harmless import say_lost
 from stepscope.integrations.pytorch_lightning import Callback as LightningCallback
 from stepscope.integrations.recorded import RecordedRun
 
@@ -75,9 +76,17 @@ class Callback(LightningCallback):
             print(self.reports.text, flush=True)
         for logger in trainer.loggers:
             if "mlflow" in type(logger).__name__.lower():
-                log_to_mlflow(
-                    logger.experiment, logger.run_id, RecordedRun(run_folder), self.reports
-                )
+                self._send(logger, RecordedRun(run_folder), self.reports)
+
+    def _send(self, logger: Any, run: RecordedRun, reports: Reports) -> None:
+        """A server that is away takes nothing from the reports on the disk."""
+        try:
+            log_to_mlflow(logger.experiment, logger.run_id, run, reports)
+        except Exception as error:
+            say_lost(
+                f"Anemoi's reports are not in MLflow, or not all of them; they are in"
+                f" {reports.folder} ({type(error).__name__}: {error})"
+            )
 
 
 def settings_in(config: Any) -> Mapping[str, Any] | None:
@@ -108,9 +117,10 @@ def _plain(part: Any, name: str) -> Any:
 
 def log_to_mlflow(client: Any, run_id: str, run: RecordedRun, reports: Reports) -> None:
     """Under Anemoi's names: tables, files, and the system metrics of all nodes."""
-    from stepscope.integrations.mlflow import log_files, log_points, log_table
+    from stepscope.integrations.mlflow import log_files, log_points, log_table, need_server
     from stepscope.integrations.series import system_metrics
 
+    need_server(client, run.folder)
     for what, frame in reports.frames.items():
         log_table(client, run_id, TABLE_NAMES[what], frame.columns_of_values())
     for what in ("time", "speed", "memory", "system", "model", "snapshots", "plots"):

@@ -52,7 +52,7 @@ def _layer(row: dict[str, Any]) -> tuple[str, list[str]]:
 
 
 def _totals(of: dict[str, Any], line: str) -> list[str]:
-    """Sizes are in MB of a million bytes, as torchinfo's."""
+    """Sizes are in MB of a million bytes, as torchinfo's; so is twice the outputs: gradients."""
     known = [
         f"Total params: {of['parameters']:,}",
         f"Trainable params: {of['trainable']:,}",
@@ -63,9 +63,10 @@ def _totals(of: dict[str, Any], line: str) -> list[str]:
     if of["uncounted"]:
         known.append(f"Layers whose mult-adds are not known: {of['uncounted']}")
     known.append(line)
+    outputs = of["output_bytes"]
     sizes = {
         "Input size (MB)": of["input_bytes"],
-        "Forward/backward pass size (MB)": of["output_bytes"],
+        "Forward/backward pass size (MB)": None if outputs is None else 2 * outputs,
         "Params size (MB)": of["parameter_bytes"],
     }
     known += [f"{name}: {size / 1e6:.2f}" for name, size in sizes.items() if size is not None]

@@ -28,12 +28,14 @@ class Reports:
     """What was written, and what was not.
 
     Attributes:
+        folder: where they are.
         files: by report: "time", "speed", "memory", "system", "model", "traces", "snapshots", …
         frames: the tables, by report.
         text: all of it for a terminal, in Anemoi's order.
         remarks: sentences about what could not be told.
     """
 
+    folder: Path
     files: dict[str, list[Path]] = field(default_factory=dict)
     frames: dict[str, Frame] = field(default_factory=dict)
     text: str = ""
@@ -68,7 +70,7 @@ class _Writing:
 
     def __init__(self, run: RecordedRun, out: Path, wanted: AnemoiSettings) -> None:
         self._run, self._out, self._wanted = run, out, wanted
-        self._done = Reports()
+        self._done = Reports(out)
         self._shown: list[str] = []
         self._traces: Run | None = None
 

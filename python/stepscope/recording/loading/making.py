@@ -45,16 +45,26 @@ class BatchMaker:
         counter(self._names.iteration, self._iteration)
         collate = TimedCall(fetcher.collate_fn, self._collate)
         batches = bool(fetcher.auto_collation)
+        # What `__getitems__` gives may be a batch already, such as inputs and targets.
+        is_streamed = hasattr(fetcher, "dataset_iter")
+        is_whole = not is_streamed and hasattr(fetcher.dataset, "__getitems__")
 
         def collated(data: Any) -> Any:
-            self._samples = len(data) if batches and isinstance(data, Sized) else None
+            if not is_whole:
+                self._samples = len(data) if batches and isinstance(data, Sized) else None
             return collate(data)
 
         fetcher.collate_fn = collated
         fetch = type(fetcher).fetch
         # A fetcher that held itself would live on, and open files of the dataset with it.
         itself = weakref.ref(fetcher)
-        fetcher.fetch = lambda index: self._make(lambda: fetch(itself(), index))
+
+        def timed(index: Any) -> Any:
+            if is_whole:
+                self._samples = len(index) if batches and isinstance(index, Sized) else None
+            return self._make(lambda: fetch(itself(), index))
+
+        fetcher.fetch = timed
         return fetcher
 
     def end(self) -> None:
