@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -46,7 +47,10 @@ std::optional<std::int64_t> first_at_work(const std::string& node) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(node, error)) {
     const std::string name = entry.path().filename().string();
-    const int pid = name.starts_with(kAnnounced) ? std::atoi(&name[kAnnounced.size()]) : 0;
+    pid_t pid = 0;
+    if (name.starts_with(kAnnounced)) {
+      std::from_chars(name.data() + kAnnounced.size(), name.data() + name.size(), pid);
+    }
     if (pid <= 0 || (::kill(pid, 0) != 0 && errno != EPERM)) continue;
     std::ifstream file(entry.path());
     std::string word;

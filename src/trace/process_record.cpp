@@ -26,7 +26,8 @@ std::size_t ProcessRecord::memory() const {
   for (const LogEntry& line : log) {
     bytes += line.logger.capacity() + line.thread.capacity() + line.text.capacity();
   }
-  for (const std::string& thread : step_threads) bytes += sizeof(thread) + thread.capacity();
+  bytes += step_threads.capacity() * sizeof(std::string);
+  for (const std::string& thread : step_threads) bytes += thread.capacity();
   if (model != nullptr) bytes += model->memory();
   return bytes;
 }
