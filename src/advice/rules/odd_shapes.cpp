@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "advice/host_floor.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -11,6 +12,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"roofline", "operators"}});
+constexpr std::array<std::string_view, 2> kReads = {"launches", "stalls"};
 
 // The same products with even sizes reach at least this share of the best rate of the run's own.
 constexpr double kOfBest = 0.6;
@@ -87,8 +89,8 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const auto steps = static_cast<double>(rank.steps);
   const Products odd = odd_products(facts, rank);
-  Finding finding =
-      begin_finding(facts, kOddShapes, ranks, odd.low_ns / steps, odd.high_ns / steps);
+  const double low = std::min(odd.low_ns / steps, rank.step_ns - host_floor_ns(facts, rank));
+  Finding finding = begin_finding(facts, kOddShapes, ranks, low, odd.high_ns / steps);
   // Some kernels do not mind: a warning only where even sizes are seen to be faster.
   const auto sure = facts.level(kOddShapes.id, odd.low_ns / steps / rank.step_ns);
   finding.level = std::min(finding.level, std::max(Level::kNotice, sure.value_or(Level::kNotice)));
@@ -142,6 +144,7 @@ const Rule kOddShapes{
     .wanted = Wanted::kShapes,
     .judge = judge,
     .why_not = why_not,
+    .reads = kReads,
     .runs_dry = false,
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advice/host_floor.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"operators", "tensor_cores"}});
-constexpr std::array<std::string_view, 2> kReads = {"autotuning", "overlap"};
+constexpr std::array<std::string_view, 4> kReads = {"autotuning", "overlap", "launches", "stalls"};
 
 struct Products {
   double device_ns = 0, used_ns = 0, not_used_ns = 0, unknown_ns = 0, others_ns = 0;
@@ -118,7 +119,10 @@ std::vector<Finding> judge(const Facts& facts) {
   // bytes.
   const double low = slow * (1 - 1 / facts.threshold(kPrecision.id, "tf32_speedup"));
   const double high = slow * (1 - 1 / facts.threshold(kPrecision.id, "half_speedup")) + rest / 2;
-  Finding finding = begin_finding(facts, kPrecision, ranks, low, high);
+  // A GPU that is done sooner waits for the host.
+  const double floor = host_floor_ns(facts, rank);
+  Finding finding =
+      begin_finding(facts, kPrecision, ranks, std::min(low, rank.step_ns - floor), high);
   const Slow slow_by_kind = slow_of(facts, rank);
   const std::string_view products_word =
       slow_by_kind.convolutions_ns > slow_by_kind.others_ns ? "Convolutions" : "Matrix products";

@@ -1,0 +1,39 @@
+#include "advice/host_floor.h"
+
+#include <algorithm>
+
+#include "advice/tracing.h"
+
+namespace stepscope::advice {
+namespace {
+
+// A launch takes so long at most; what all of them take beyond is waiting for room in the queue.
+constexpr double kLaunch = 10'000;
+
+double waits_for_room_ns(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("launches", "ranks", rank.rank)) {
+    sum += std::max(0.0, line.number("cost_ns") - kLaunch * line.number("calls"));
+  }
+  return sum / static_cast<double>(rank.steps);
+}
+
+}  // namespace
+
+double host_floor_ns(const Facts& facts, const RankSteps& rank) {
+  double host = 0;
+  double steps = 0;
+  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
+    if (!line.has("host_ns")) continue;
+    host += line.number("host_ns");
+    ++steps;
+  }
+  if (steps == 0) return 0;
+  double busy = host / steps - waits_for_room_ns(facts, rank);
+  for (const std::string_view sort : {"sync", "upload", "save"}) {
+    busy -= facts.stall(rank, sort).host_ns;
+  }
+  return std::max(0.0, busy * (1 - kTracingLeast));
+}
+
+}  // namespace stepscope::advice

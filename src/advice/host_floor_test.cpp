@@ -1,0 +1,51 @@
+#include "advice/host_floor.h"
+
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+// Products without tensor cores for 8 of 10 ms, and a host that is so long in each step.
+Answers slow_products(std::int64_t host_ns) {
+  Answers answers;
+  answers.steps().stall("launch", 0);
+  answers.add("operators", "tensor_cores",
+              {{"rank", 0},
+               {"operators", "matrix products"},
+               {"device_ns", 32'000'000},
+               {"not_used_ns", 32'000'000}});
+  for (int step = 0; step < 4; ++step) {
+    answers.add("steps", "steps",
+                {{"rank", 0}, {"step", step}, {"step_ns", 10'000'000}, {"host_ns", host_ns}});
+  }
+  return answers;
+}
+
+base::Nanos low_of(const Answers& answers) {
+  return finding_of(answers.advise(), "precision")->gain->low;
+}
+
+TEST(HostFloor, AFasterGpuWaitsForTheHost) {
+  EXPECT_EQ(low_of(slow_products(2'000'000)), 6'000'000);   // four times as fast
+  EXPECT_EQ(low_of(slow_products(10'000'000)), 1'700'000);  // a profiler is 0.17 of the host's
+}
+
+TEST(HostFloor, WaitsForTheGpuAreNoWork) {
+  Answers syncs = slow_products(10'000'000);
+  syncs.stall("sync", 0, {{"host_ns", 4 * 8'000'000}});
+  EXPECT_EQ(low_of(syncs), 6'000'000);
+  Answers full = slow_products(10'000'000);
+  full.add("launches", "ranks", {{"rank", 0}, {"calls", 400}, {"cost_ns", 36'000'000}});
+  EXPECT_EQ(low_of(full), 6'000'000);
+}
+
+TEST(HostFloor, IsUnknownWithoutTheHostsTimes) {
+  EXPECT_EQ(low_of(Answers(slow_products(0))), 6'000'000);
+}
+
+}  // namespace
+}  // namespace stepscope::advice
