@@ -36,4 +36,17 @@ double host_floor_ns(const Facts& facts, const RankSteps& rank) {
   return std::max(0.0, busy * (1 - kTracingLeast));
 }
 
+double let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns) {
+  return std::max(0.0, std::min(gain_ns, rank.step_ns - host_floor_ns(facts, rank)));
+}
+
+void say_what_host_lets_through(Finding& finding, const Facts& facts, const RankSteps& rank,
+                                double gain_ns) {
+  if (let_through_ns(facts, rank, gain_ns) >= gain_ns) return;
+  finding.about_gain.form +=
+      " The smaller figure leaves the step as long as the CPU is busy for it, {}: a GPU that is "
+      "done sooner waits for the CPU.";
+  finding.about_gain.figures.push_back(nanos(host_floor_ns(facts, rank)));
+}
+
 }  // namespace stepscope::advice

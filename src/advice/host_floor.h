@@ -9,4 +9,9 @@ namespace stepscope::advice {
 // surely adds; 0: not known.
 double host_floor_ns(const Facts& facts, const RankSteps& rank);
 
+// Of a gain on the GPU, what the host lets through at least; the finding says where that is less.
+double let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns);
+void say_what_host_lets_through(Finding& finding, const Facts& facts, const RankSteps& rank,
+                                double gain_ns);
+
 }  // namespace stepscope::advice

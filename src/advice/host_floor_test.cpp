@@ -32,6 +32,12 @@ base::Nanos low_of(const Answers& answers) {
 TEST(HostFloor, AFasterGpuWaitsForTheHost) {
   EXPECT_EQ(low_of(slow_products(2'000'000)), 6'000'000);   // four times as fast
   EXPECT_EQ(low_of(slow_products(10'000'000)), 1'700'000);  // a profiler is 0.17 of the host's
+  const auto says_so = [](std::int64_t host_ns) {
+    const Advice advice = slow_products(host_ns).advise();
+    return finding_of(advice, "precision")->detail.form.ends_with("waits for the CPU.");
+  };
+  EXPECT_TRUE(says_so(10'000'000));
+  EXPECT_FALSE(says_so(2'000'000));
 }
 
 TEST(HostFloor, WaitsForTheGpuAreNoWork) {

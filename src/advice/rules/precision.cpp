@@ -119,10 +119,7 @@ std::vector<Finding> judge(const Facts& facts) {
   // bytes.
   const double low = slow * (1 - 1 / facts.threshold(kPrecision.id, "tf32_speedup"));
   const double high = slow * (1 - 1 / facts.threshold(kPrecision.id, "half_speedup")) + rest / 2;
-  // A GPU that is done sooner waits for the host.
-  const double floor = host_floor_ns(facts, rank);
-  Finding finding =
-      begin_finding(facts, kPrecision, ranks, std::min(low, rank.step_ns - floor), high);
+  Finding finding = begin_finding(facts, kPrecision, ranks, let_through_ns(facts, rank, low), high);
   const Slow slow_by_kind = slow_of(facts, rank);
   const std::string_view products_word =
       slow_by_kind.convolutions_ns > slow_by_kind.others_ns ? "Convolutions" : "Matrix products";
@@ -142,6 +139,7 @@ std::vector<Finding> judge(const Facts& facts) {
         " In 16 bits the rest of the GPU's work moves half the bytes: the larger figure of the "
         "gain assumes that.";
   }
+  say_what_host_lets_through(finding, facts, rank, low);
   std::size_t shown = 0;
   const auto steps = static_cast<double>(rank.steps);
   for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
