@@ -128,11 +128,16 @@ def compiled(words: tuple[str, ...], source: Path, target: Path, *options: str) 
     return target
 
 
+def program_in_c(code: str, folder: Path, *options: str) -> Path:
+    """Built in a folder that has one for its run, too."""
+    source = folder / "program.c"
+    source.write_text(code)
+    (folder / "run").mkdir()
+    return compiled(("cc", "gcc", "clang"), source, folder / "program", "-std=c99", *options)
+
+
 def test_a_program_in_c(tmp_path: Path) -> None:
-    source = tmp_path / "reader.c"
-    source.write_text(IN_C)
-    program = compiled(("cc", "gcc", "clang"), source, tmp_path / "reader", "-std=c99")
-    (tmp_path / "run").mkdir()
+    program = program_in_c(IN_C, tmp_path)
     subprocess.run([program, tmp_path / "run"], check=True)
     run = stepscope.open(tmp_path / "run" / "events.scope")
     ranges = {row["range"]: row["calls"] for row in run.time()["ranges"].rows()}
@@ -148,10 +153,7 @@ def test_a_program_in_c(tmp_path: Path) -> None:
 
 def test_more_than_can_be_written_is_counted_and_told(tmp_path: Path, program: Program) -> None:
     """Memory stays where it is, every step is there, and `info` says how much is not."""
-    source = tmp_path / "burst.c"
-    source.write_text(TOO_MUCH)
-    burst = compiled(("cc", "gcc", "clang"), source, tmp_path / "burst", "-std=c99", "-pthread")
-    (tmp_path / "run").mkdir()
+    burst = program_in_c(TOO_MUCH, tmp_path, "-pthread")
     limited = f"ulimit -v {256 << 10}; exec {burst} {tmp_path / 'run'}"  # KiB; three rings take 3
     done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=True)
     dropped, steps = map(int, done.stdout.split())
@@ -166,10 +168,7 @@ def test_more_than_can_be_written_is_counted_and_told(tmp_path: Path, program: P
 
 
 def test_nothing_given_is_no_crash(tmp_path: Path) -> None:
-    source = tmp_path / "nothing.c"
-    source.write_text(NOTHING_GIVEN)
-    nothing = compiled(("cc", "gcc", "clang"), source, tmp_path / "nothing", "-std=c99")
-    (tmp_path / "run").mkdir()
+    nothing = program_in_c(NOTHING_GIVEN, tmp_path)
     subprocess.run([nothing, tmp_path / "run"], check=True)
     run = stepscope.open(tmp_path / "run" / "events.scope")
     assert {row["range"] for row in run.time()["ranges"].rows()} == {"(no name)", "(name lost)"}
