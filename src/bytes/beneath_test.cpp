@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_for_tests.h"
 #include "bytes/source_within.h"
 
 namespace stepscope::bytes {
@@ -24,21 +24,17 @@ namespace fs = std::filesystem;
 class Beneath : public testing::Test {
  protected:
   Beneath() {
-    std::string pattern = (fs::canonical(fs::temp_directory_path()) / "beneath-XXXXXX").string();
-    base_ = ::mkdtemp(pattern.data());
-    root_ = base_ + "/runs";
-    fs::create_directories(root_ + "/a/b");
-    fs::create_directories(base_ + "/secret");
-    std::ofstream(root_ + "/a/b/file") << "inside";
-    std::ofstream(base_ + "/secret/file") << "outside";
+    base_.write("runs/a/b/file", "inside");
+    base_.write("secret/file", "outside");
+    root_ = base_ / "runs";
   }
-  void TearDown() override { fs::remove_all(base_); }
 
   std::string read(const std::string& below) const {
     return whole_file(root_, root_ + "/" + below).value_or("nothing");
   }
 
-  std::string base_, root_;
+  base::TempFolder base_;
+  std::string root_;
 };
 
 TEST_F(Beneath, WhatLiesInTheFolderIsOpenedAlsoThroughLinks) {
@@ -51,7 +47,7 @@ TEST_F(Beneath, WhatLiesInTheFolderIsOpenedAlsoThroughLinks) {
 }
 
 TEST_F(Beneath, WhatLiesOutsideIsNotOpened) {
-  fs::create_symlink(base_ + "/secret", root_ + "/link");
+  fs::create_symlink(base_ / "secret", root_ + "/link");
   fs::create_symlink("../secret/file", root_ + "/file");
   for (const char* path : {"link/file", "file", "../secret/file", "a/../../secret/file"}) {
     EXPECT_EQ(read(path), "nothing") << path;
@@ -79,7 +75,7 @@ TEST_F(Beneath, ALinkThatCameAfterTheLookIsNotFollowed) {
 
 TEST_F(Beneath, SomebodyWhoChangesLinksAllTheTimeGainsNothing) {
   fs::create_symlink(root_ + "/a/b", root_ + "/to_inside");
-  fs::create_symlink(base_ + "/secret", root_ + "/to_outside");
+  fs::create_symlink(base_ / "secret", root_ + "/to_outside");
   fs::create_symlink(root_ + "/a/b", root_ + "/changing");
   std::atomic<bool> done = false;
   std::thread changing([&] {

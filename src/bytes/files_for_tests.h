@@ -2,13 +2,10 @@
 // goes away again.
 #pragma once
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <random>
@@ -123,28 +120,5 @@ inline ReadAll read_all(ByteSource& source, std::size_t span_bytes = 1 << 16) {
   all.damage = source.damage();
   return all;
 }
-
-// A folder that is removed at the end of the test.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = "/tmp/stepscope-bytes-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TempFolder() {
-    for (const std::string& file : files_) ::unlink(file.c_str());
-    ::rmdir(path_.c_str());
-  }
-  const std::string& path() const { return path_; }
-  std::string write(const std::string& name, std::string_view content) {
-    files_.push_back(path_ + "/" + name);
-    std::ofstream(files_.back(), std::ios::binary) << content;
-    return files_.back();
-  }
-
- private:
-  std::string path_;
-  std::vector<std::string> files_;
-};
 
 }  // namespace stepscope::bytes

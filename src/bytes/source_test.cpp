@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_for_tests.h"
 #include "bytes/files_for_tests.h"
 #include "bytes/seek_index.h"
 
@@ -15,6 +16,7 @@ namespace stepscope::bytes {
 namespace {
 
 using base::Code;
+using base::TempFolder;
 using std::string;
 using std::string_literals::operator""s;
 

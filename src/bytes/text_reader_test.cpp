@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_for_tests.h"
 #include "bytes/files_for_tests.h"
 #include "bytes/seek_index.h"
 
 namespace stepscope::bytes {
 namespace {
 
+using base::TempFolder;
 using std::string;
 
 struct FirstPass {

@@ -1,6 +1,5 @@
 #include "cli/output_file.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,28 +7,24 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_for_tests.h"
+
 namespace stepscope::cli {
 namespace {
 
 class OutputFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "stepscope-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string content(const std::string& path) const {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::string folder_;
+  base::TempFolder folder_;
   Interrupt interrupt_;
 };
 
 TEST_F(OutputFileTest, AppearsOnlyWhenComplete) {
-  const std::string path = folder_ + "/out.json";
+  const std::string path = folder_ / "out.json";
   auto file = OutputFile::create(path, interrupt_);
   ASSERT_TRUE(file);
   ASSERT_TRUE(file->write("one "));
@@ -42,7 +37,7 @@ TEST_F(OutputFileTest, AppearsOnlyWhenComplete) {
 }
 
 TEST_F(OutputFileTest, LeavesTheOldFileAndNothingElseWhenAbandoned) {
-  const std::string path = folder_ + "/out.json";
+  const std::string path = folder_ / "out.json";
   std::ofstream(path) << "old";
   {
     auto file = OutputFile::create(path, interrupt_);
@@ -62,9 +57,9 @@ TEST_F(OutputFileTest, WritesDevicesInPlace) {
 }
 
 TEST_F(OutputFileTest, SaysWhatCannotBeWritten) {
-  const auto file = OutputFile::create(folder_ + "/no/such/folder", interrupt_);
+  const auto file = OutputFile::create(folder_ / "no/such/folder", interrupt_);
   ASSERT_FALSE(file);
-  EXPECT_EQ(file.error().message, folder_ + "/no/such/folder.partial: No such file or directory");
+  EXPECT_EQ(file.error().message, folder_ / "no/such/folder.partial: No such file or directory");
 }
 
 }  // namespace

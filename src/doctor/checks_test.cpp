@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_for_tests.h"
 #include "doctor/cuda.h"
-#include "doctor/temp_folder_for_tests.h"
 
 namespace stepscope::doctor {
 namespace {
+
+using base::TempFolder;
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
@@ -208,7 +210,7 @@ const Case kCases[] = {
 TEST(Checks, ReadWhatTheMachineSays) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.title);
-    const FakeRoot root;
+    const TempFolder root;
     for (const auto& [name, text] : c.files) root.write(name, text);
     const Check check = found(
         c.look({.root = root.path(), .library_folder = root.path() + "/no-libraries"}), c.name);
@@ -223,7 +225,7 @@ TEST(Checks, ReadWhatTheMachineSays) {
 }
 
 TEST(Checks, AQuotaBelowTheVisibleCpusIsBad) {
-  const FakeRoot root;
+  const TempFolder root;
   root.write("sys/devices/system/cpu/online", "0-63\n");
   root.write("proc/meminfo", "MemTotal: 67108864 kB\n");
   const std::vector<Check> checks = processor_checks({.root = root.path(),

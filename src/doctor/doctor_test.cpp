@@ -9,12 +9,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_for_tests.h"
 #include "doctor/apart.h"
 #include "doctor/measurements.h"
-#include "doctor/temp_folder_for_tests.h"
 
 namespace stepscope::doctor {
 namespace {
+
+using base::TempFolder;
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -132,7 +134,7 @@ TEST(Expectations, AreJudged) {
 }
 
 TEST(Measurements, TheHostCanBeMeasured) {
-  const FakeRoot folder;
+  const TempFolder folder;
   const Place place{
       .folder = folder.path(), .free_memory_bytes = std::uint64_t{512} << 20, .usable_cpus = 2};
   const std::vector<Check> files = file_rates(place);
@@ -146,14 +148,14 @@ TEST(Measurements, TheHostCanBeMeasured) {
 }
 
 TEST(Measurements, WithoutADriverNothingIsMeasured) {
-  const FakeRoot folder;
+  const TempFolder folder;
   const Place place{.library_folder = folder.path()};
   EXPECT_EQ(copy_rates(place).front().state, State::kMissing);
   EXPECT_EQ(gemm_rate(place).front().value, "not measured: no CUDA driver");
 }
 
 TEST(Examination, EveryGroupSpeaks) {
-  const FakeRoot root;
+  const TempFolder root;
   root.write("proc/self/limits", "Max open files  1024  1024 files\n");
   Examination examination;
   examination.place = {.root = root.path(),

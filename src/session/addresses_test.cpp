@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "session/temp_folder_for_tests.h"
+#include "base/temp_folder_for_tests.h"
 
 namespace stepscope::session {
 namespace {
+
+using base::TempFolder;
 
 TEST(Addresses, LieBesideTheSnapshot) {
   EXPECT_EQ(addresses_beside("a/memory-0.pickle"), "a/memory-0-addresses.json");

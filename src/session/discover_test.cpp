@@ -10,10 +10,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "session/temp_folder_for_tests.h"
+#include "base/temp_folder_for_tests.h"
 
 namespace stepscope::session {
 namespace {
+
+using base::TempFolder;
 
 using testing::ElementsAre;
 using testing::IsEmpty;

@@ -6,10 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "session/temp_folder_for_tests.h"
+#include "base/temp_folder_for_tests.h"
 
 namespace stepscope::session {
 namespace {
+
+using base::TempFolder;
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 

@@ -7,11 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "session/temp_folder_for_tests.h"
+#include "base/temp_folder_for_tests.h"
 #include "session/timeline/track_names.h"
 
 namespace stepscope::session {
 namespace {
+
+using base::TempFolder;
 
 using testing::ElementsAre;
 

@@ -1,4 +1,4 @@
-// A folder tree on disk for the tests of this room; it goes away again.
+// A folder on disk for a test; it goes away again.
 #pragma once
 
 #include <cstdlib>
@@ -6,13 +6,16 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
-namespace stepscope::session {
+namespace stepscope::base {
 
 class TempFolder {
  public:
   TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "stepscope-XXXXXX").string();
+    // Canonical: what lies behind a link is compared by its real name.
+    const auto base = std::filesystem::canonical(std::filesystem::temp_directory_path());
+    std::string pattern = (base / "stepscope-XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
   TempFolder(const TempFolder&) = delete;
@@ -25,6 +28,7 @@ class TempFolder {
   const std::string& path() const { return path_; }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
 
+  // Gives the path; folders on the way are made.
   std::string write(std::string_view name, std::string_view content) const {
     const std::string path = *this / name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
@@ -36,4 +40,4 @@ class TempFolder {
   std::string path_;
 };
 
-}  // namespace stepscope::session
+}  // namespace stepscope::base
