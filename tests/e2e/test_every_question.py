@@ -6,6 +6,7 @@ Answers are checked elsewhere. Here it counts that there is one, also in the bui
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from program import ROOT, Program
@@ -64,10 +65,18 @@ def test_pages_of_everything(program: Program, command: str) -> None:
     assert len(outcome.stdout) > 1000
 
 
+def first_step_of(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As good as all of them here, and read for every question anew."""
+    step = next(one for one in events if str(one.get("name")).startswith("ProfilerStep#"))
+    end = step["ts"] + step["dur"]
+    return [one for one in events if one["ph"] == "M" or step["ts"] <= one.get("ts", end) <= end]
+
+
 @pytest.mark.parametrize("sample", ["gpt_bf16", "gpt_stack"])
 @pytest.mark.parametrize("share", [1, 2])
 def test_events_without_a_name(program: Program, tmp_path: Path, sample: str, share: int) -> None:
     trace = json.loads(gzip.decompress((DATA / f"{sample}.json.gz").read_bytes()))
+    trace["traceEvents"] = first_step_of(trace["traceEvents"])
     for event in trace["traceEvents"][::share]:
         if event["ph"] in "XiC":
             event.pop("name", None)
