@@ -105,7 +105,7 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
 
   it('says what each finding brings in the words of the terminal', async () => {
     await at.go('#/');
-    const said = printed('advise', '--width', '1000', path);
+    const said = printed('advise', '--all', '--width', '1000', path);
     const more = at.page.locator('.finding-more');
     if ((await more.count()) > 0) await more.click();
     const gains = await at.page.$$eval('.finding .what-it-brings b', (all) =>
