@@ -16,8 +16,9 @@ std::string sentence_text(const advice::Sentence& sentence);
 // "2.65 s to 2.95 s per step (88.0 % to 97.8 %)"; empty where a finding is not about time.
 std::string gain_text(const advice::Finding& finding, base::Nanos step_ns);
 // How to see that it is mended: what the rule says, and what a comparison of the two recordings
-// must show.
-std::string verify_text(const advice::Advice& advice, const advice::Finding& finding);
+// must show; path: of this one, as it is to be typed.
+std::string verify_text(const advice::Advice& advice, const advice::Finding& finding,
+                        std::string_view path);
 // "high", and what that does not say.
 std::string confidence_text(const advice::Finding& finding);
 // "rank 0, step 5, event 1234"; empty where nothing is known.

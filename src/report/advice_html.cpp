@@ -35,7 +35,7 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
     html += paragraph(change.why);
     if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));
   }
-  html += paragraph("To check: " + verify_text(advice, finding));
+  html += paragraph("To check: " + verify_text(advice, finding, advice.path));
   return html +
          fmt::format("<p class=\"more\">{}</p>\n</details>\n", html_text(explain_command(finding)));
 }

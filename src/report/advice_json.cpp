@@ -80,7 +80,8 @@ void write_finding(JsonWriter& json, const advice::Advice& advice, const advice:
     json.end_object();
   }
   json.end_list();
-  json.member("verify", verify_text(advice, finding));
+  // The same wherever it is read: a server knows the run by another path.
+  json.member("verify", verify_text(advice, finding, {}));
   json.member("page", finding.page());
   json.end_object();
 }
@@ -165,7 +166,7 @@ base::Table findings_table(const advice::Advice& advice) {
                unit_name(finding.measured.unit), bound(finding.gain, true),
                bound(finding.gain, false), bound(finding.remaining, true),
                bound(finding.remaining, false), advice::name_of(finding.confidence),
-               std::span<const std::int64_t>(ranks), change, verify_text(advice, finding),
+               std::span<const std::int64_t>(ranks), change, verify_text(advice, finding, {}),
                finding.page()});
   }
   return table;

@@ -35,7 +35,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
       out += fmt::format("\n{}\n", markdown_text(change.why));
       if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", code_text(advice, change));
     }
-    out += fmt::format("\nTo check: {} More: `{}`.\n\n", verify_text(advice, finding),
+    out += fmt::format("\nTo check: {} More: `{}`.\n\n", verify_text(advice, finding, advice.path),
                        explain_command(finding));
   }
   if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;

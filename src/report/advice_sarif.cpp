@@ -124,7 +124,8 @@ void write_result(JsonWriter& json, const advice::Advice& advice, const advice::
     text += (&change == finding.changes.data() ? "\n\nChange: " : "\n\nOr: ") + change.why;
     if (!change.code.empty()) text += "\n" + change.code;
   }
-  text += "\n\nCheck: " + verify_text(advice, finding) + "\n\nMore: " + explain_command(finding);
+  text +=
+      "\n\nCheck: " + verify_text(advice, finding, {}) + "\n\nMore: " + explain_command(finding);
   json.begin_object();
   json.member("ruleId", finding.rule);
   json.member("level", level_of(finding.level));

@@ -84,7 +84,7 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
     out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
     out += code_lines(code_text(advice, change), look);
   }
-  out += labelled("check", verify_text(advice, finding), look);
+  out += labelled("check", verify_text(advice, finding, advice.path), look);
   return out + labelled("read", explain_command(finding), look);
 }
 

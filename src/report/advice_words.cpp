@@ -70,12 +70,12 @@ std::string gain_text(const advice::Finding& finding, base::Nanos step_ns) {
   return out;
 }
 
-std::string verify_text(const advice::Advice& advice, const advice::Finding& finding) {
+std::string verify_text(const advice::Advice& advice, const advice::Finding& finding,
+                        std::string_view path) {
   const bool of_each_step = finding.gain && finding.gain->low > 0 && !finding.here;
   if (!of_each_step || advice.step_ns <= 0 || finding.verify.empty()) return finding.verify;
   return fmt::format("{} `stepscope diff {} {}` shows a step of {} or less.", finding.verify,
-                     advice.path.empty() ? "before.json" : advice.path,
-                     advice::new_recording(advice.recorder),
+                     path.empty() ? "before.json" : path, advice::new_recording(advice.recorder),
                      duration_text(advice.step_ns - finding.gain->low));
 }
 
