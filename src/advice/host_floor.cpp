@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "advice/means.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {
@@ -21,15 +22,9 @@ double waits_for_room_ns(const Facts& facts, const RankSteps& rank) {
 }  // namespace
 
 double host_floor_ns(const Facts& facts, const RankSteps& rank) {
-  double host = 0;
-  double steps = 0;
-  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
-    if (!line.has("host_ns")) continue;
-    host += line.number("host_ns");
-    ++steps;
-  }
-  if (steps == 0) return 0;
-  double busy = host / steps - waits_for_room_ns(facts, rank);
+  const auto host = mean_of(facts, "steps", "steps", rank.rank, "host_ns");
+  if (!host) return 0;
+  double busy = *host - waits_for_room_ns(facts, rank);
   for (const std::string_view sort : {"sync", "upload", "save"}) {
     busy -= facts.stall(rank, sort).host_ns;
   }

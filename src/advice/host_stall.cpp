@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "advice/means.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {
@@ -51,12 +51,8 @@ namespace {
 // How far the mean of a few steps is above the true one, usually: no step is below the least.
 double spread_of(const std::vector<double>& lengths) {
   if (lengths.size() < 2) return 0;
-  const auto count = static_cast<double>(lengths.size());
-  const double mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) / count;
-  double squares = 0;
-  for (const double one : lengths) squares += (one - mean) * (one - mean);
-  const double error = std::sqrt(squares / (count - 1) / count);
-  return std::min(error, mean - std::ranges::min(lengths));
+  const Sample sample = sample_of(lengths);
+  return std::min(std::sqrt(sample.variance_of_mean()), sample.mean - std::ranges::min(lengths));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "advice/means.h"
+
 namespace stepscope::advice {
 
 // A GPU that is behind its host also runs kernels of steps before the first: what all of them take
@@ -19,13 +21,8 @@ double kernel_share_of_step(const Facts& facts, const RankSteps& rank) {
 }
 
 double idle_of(const Facts& facts, const RankSteps& rank, std::string_view column) {
-  double sum = 0;
-  double devices = 0;
-  for (const Line& line : facts.lines("idle-time", "devices", rank.rank)) {
-    sum += line.number(column);
-    ++devices;
-  }
-  return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : 0;
+  return mean_of(facts, "idle-time", "devices", rank.rank, column).value_or(0) /
+         static_cast<double>(rank.steps);
 }
 
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels) {

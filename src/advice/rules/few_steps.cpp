@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "advice/means.h"
 #include "advice/rule.h"
 #include "analysis/compare/series.h"
 #include "analysis/compare/student.h"
@@ -16,16 +15,6 @@ namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "steps"}});
 constexpr std::array<std::string_view, 1> kReads = {"stalls"};
-
-// The variance of the mean of steps that have nothing to do with each other. What neighbours have
-// in common is for comparisons of runs: here it would call every short recording too short.
-double variance_of_mean(std::span<const double> lengths) {
-  const auto count = static_cast<double>(lengths.size());
-  const double mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) / count;
-  double squares = 0;
-  for (const double length : lengths) squares += (length - mean) * (length - mean);
-  return squares / (count - 1) / count;
-}
 
 // What makes single steps longer and has a rule of its own, which says so: no reason to doubt the
 // others.
@@ -52,7 +41,7 @@ std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
   const double typical = analysis::estimate(lengths, analysis::Average::kTypical).value;
   if (typical <= 0) return std::nullopt;
   const double sure = analysis::student_quantile(0.025, static_cast<double>(lengths.size() - 1));
-  return sure * std::sqrt(variance_of_mean(lengths)) / typical;
+  return sure * std::sqrt(sample_of(lengths).variance_of_mean()) / typical;
 }
 
 // The shortest and the longest: what the uncertainty comes from.

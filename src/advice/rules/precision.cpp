@@ -4,6 +4,7 @@
 
 #include "advice/host_floor.h"
 #include "advice/host_stall.h"
+#include "advice/means.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -42,14 +43,8 @@ Products products_of(const Facts& facts, const RankSteps& rank) {
 // Time in which a device of the rank computes, per step: kernels that communicate move as many
 // bytes in 16 bits, since gradients stay in 32. The step where it is not known.
 double computing_of(const Facts& facts, const RankSteps& rank) {
-  double sum = 0;
-  double devices = 0;
-  for (const Line& line : facts.lines("overlap", "devices", rank.rank)) {
-    if (!line.has("compute_ns")) continue;
-    sum += line.number("compute_ns");
-    ++devices;
-  }
-  return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : rank.step_ns;
+  const auto computing = mean_of(facts, "overlap", "devices", rank.rank, "compute_ns");
+  return computing ? *computing / static_cast<double>(rank.steps) : rank.step_ns;
 }
 
 // Compute capability 7: tensor cores for fp16 alone. TF32 and bf16 begin with 8.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "advice/copy_ahead.h"
 #include "advice/host_stall.h"
+#include "advice/means.h"
 #include "advice/rule.h"
 #include "analysis/compare/student.h"
 
@@ -57,12 +57,9 @@ double slower_copies_ns(const Facts& facts, const RankSteps& rank, double copy_n
     if (line.number("bytes") > 0) per_byte.push_back(line.number("copy_ns") / line.number("bytes"));
   }
   if (per_byte.size() < 2) return 0;
-  const auto count = static_cast<double>(per_byte.size());
-  const double mean = std::accumulate(per_byte.begin(), per_byte.end(), 0.0) / count;
-  double squares = 0;
-  for (const double one : per_byte) squares += (one - mean) * (one - mean);
-  const double deviation = std::sqrt(squares / (count - 1) * (1 + 1 / count));
-  const double more = analysis::student_quantile(kTail, count - 1) * deviation / mean;
+  const Sample sample = sample_of(per_byte);
+  const double deviation = std::sqrt(sample.variance * (1 + 1 / sample.count));
+  const double more = analysis::student_quantile(kTail, sample.count - 1) * deviation / sample.mean;
   return std::min(1.0, more) * copy_ns;  // of two steps nobody knows: twice as long is enough
 }
 
