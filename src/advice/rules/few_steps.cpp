@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "advice/means.h"
@@ -17,25 +19,27 @@ constexpr std::array kNeeds = std::to_array<Need>({{"steps", "steps"}});
 constexpr std::array<std::string_view, 1> kReads = {"stalls"};
 
 // What makes single steps longer and has a rule of its own, which says so: no reason to doubt the
-// others.
-double told_elsewhere(const Facts& facts, const RankSteps& rank, const Line& step) {
+// others. By window and step.
+using PlaceOfStep = std::pair<std::int64_t, std::int64_t>;
+std::map<PlaceOfStep, double> told_elsewhere(const Facts& facts, const RankSteps& rank) {
   constexpr std::array<std::string_view, 4> kSorts = {"save", "pause", "collector", "search"};
-  double sum = 0;
+  std::map<PlaceOfStep, double> out;
   for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
-    if (line.whole("step") != step.whole("step") || line.whole("window") != step.whole("window")) {
-      continue;
-    }
     if (std::ranges::find(kSorts, line.text("stall")) == kSorts.end()) continue;
-    sum += line.number("idle_ns") + line.number("copy_ns");
+    out[{line.whole("window"), line.whole("step")}] +=
+        line.number("idle_ns") + line.number("copy_ns");
   }
-  return sum;
+  return out;
 }
 
 // Half the width of the 95 % interval of the typical step, as a share of it.
 std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
+  const std::map<PlaceOfStep, double> elsewhere = told_elsewhere(facts, rank);
   std::vector<double> lengths;
   for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
-    lengths.push_back(std::max(0.0, line.number("step_ns") - told_elsewhere(facts, rank, line)));
+    const auto told = elsewhere.find({line.whole("window"), line.whole("step")});
+    const double other = told == elsewhere.end() ? 0 : told->second;
+    lengths.push_back(std::max(0.0, line.number("step_ns") - other));
   }
   if (lengths.size() < 2) return std::nullopt;
   const double typical = analysis::estimate(lengths, analysis::Average::kTypical).value;
