@@ -34,6 +34,18 @@ std::string time_text(Nanos length) {
   return fmt::format("{:.1f} s", static_cast<double>(length) / 1e9);
 }
 
+// Moments at which the machine was looked at. Threads that ask the driver of GPUs have moments of
+// their own, between those.
+std::size_t looks_in(const series::Node& file) {
+  std::vector<bool> is_look(file.times.size());
+  for (const series::Series& series : file.series) {
+    if (series.name.starts_with("gpu.")) continue;
+    for (const std::uint32_t at : series.at) is_look[at] = true;
+  }
+  const auto looks = static_cast<std::size_t>(std::ranges::count(is_look, true));
+  return looks > 0 ? looks : file.times.size();
+}
+
 class Joining {
  public:
   Joining(std::string host, Nanos zero) : zero_(zero) { node_.host = std::move(host); }
@@ -49,7 +61,7 @@ class Joining {
     }
     node_.interval = std::max(node_.interval, file.interval_ns);
     node_.cpu_ns += file.cpu_ns;
-    node_.moments += file.times.size();
+    node_.moments += looks_in(file);
     for (const Nanos time : file.times) take_moment(start + time, file.interval_ns);
     for (const series::Series& series : file.series) take(series, file, start);
     for (const series::Notice& notice : file.notices) {
