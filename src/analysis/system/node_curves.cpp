@@ -60,7 +60,14 @@ class Joining {
       start = first_->wall_ns - zero_ + (file.monotonic_ns - first_->monotonic_ns);
     }
     node_.interval = std::max(node_.interval, file.interval_ns);
-    node_.cpu_ns += file.cpu_ns;
+    if (file.finished && !file.times.empty()) {
+      node_.cpu_ns += file.cpu_ns;
+      node_.cpu_time += file.times.back() - file.times.front();
+    }
+    if (is_open_) {
+      node_.missing.push_back({start, "sampler", "From here on another process samples."});
+      is_open_ = false;
+    }
     node_.moments += looks_in(file);
     for (const Nanos time : file.times) take_moment(start + time, file.interval_ns);
     for (const series::Series& series : file.series) take(series, file, start);
@@ -75,10 +82,11 @@ class Joining {
            fmt::format("Somebody set the clock of the machine by {}; times here do not follow it.",
                        time_text(file.clock_set))});
     }
-    if (!file.finished) {
+    is_open_ = !file.finished;
+    if (is_open_) {
       node_.missing.push_back({start + file.end, "sampler",
-                               "The process that sampled ended without warning; what came after "
-                               "its last samples is not known."});
+                               "The process that sampled did not finish: it was killed, or is "
+                               "still running. What came after its last samples is not known."});
     }
   }
 
@@ -115,6 +123,7 @@ class Joining {
   Nanos zero_;
   const series::Node* first_ = nullptr;
   bool seen_ = false;
+  bool is_open_ = false;  // the last file did not finish
   NodeCurves node_;
   std::map<std::string, std::size_t> places_;
 };

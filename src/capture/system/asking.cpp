@@ -186,6 +186,10 @@ void Asking::finish(Clock::time_point since) {
   }
 }
 
+bool Asking::has_more() const {
+  return std::ranges::any_of(workers_, [](const auto& one) { return one->samples.has_more(); });
+}
+
 void Asking::take(std::string& out) {
   for (const auto& worker : workers_) worker->samples.take(out);
   notices_.take(out);

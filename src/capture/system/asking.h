@@ -54,7 +54,8 @@ class Asking {
   // Asks everything for the last time. Waits for the answers until this long after `since`.
   void finish(std::chrono::steady_clock::time_point since);
 
-  // What was seen since the last time, as blocks; waits for no answer.
+  bool has_more() const;  // was seen since the last time
+  // What that was, as blocks; waits for no answer.
   void take(std::string& out);
   std::uint64_t values() const;
   std::int64_t cpu_ns() const;        // of all its threads

@@ -102,12 +102,26 @@ std::optional<JobProcess> Job::read(const std::string& file_name) const {
   return process;
 }
 
+// Who leaves takes its file away first.
+void Job::find_lost(const std::string& file_name) {
+  const auto known = known_.find(file_name);
+  if (known == known_.end() || !text_of(folder_ + "/" + file_name)) return;
+  lost_.insert(known->second);
+  known_.erase(known);
+}
+
 void Job::refresh() {
   JobView seen;
   std::vector<JobProcess>& processes = seen.processes;
   announcements_ = names_in(folder_);
   for (const std::string& name : announcements_) {
-    if (auto process = read(name)) processes.push_back(*std::move(process));
+    auto process = read(name);
+    if (!process) {
+      find_lost(name);
+      continue;
+    }
+    known_[name] = process->rank;
+    processes.push_back(*std::move(process));
   }
   std::ranges::sort(processes, {},
                     [](const JobProcess& one) { return std::pair(one.rank, one.pid); });

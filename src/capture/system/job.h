@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,11 +77,14 @@ class Job {
   bool is_hidden() const { return is_hidden_; }
   const std::vector<JobProcess>& processes() const { return view_->processes; }  // by rank
   std::optional<std::int64_t> rank_of(int pid) const { return view_->rank_of(pid); }
+  // Ranks whose process was there and is gone, and did not take leave.
+  const std::set<std::int64_t>& lost() const { return lost_; }
   std::shared_ptr<const JobBoard> board() const { return board_; }
   // Who started it, as last seen; 0: not known.
   int parent_of(int pid) const;
 
  private:
+  void find_lost(const std::string& file_name);
   std::optional<JobProcess> read(const std::string& file_name) const;
   void find_children(std::vector<JobProcess>& processes);
   std::optional<std::string_view> list_of_children(int pid);
@@ -89,8 +93,10 @@ class Job {
   std::string folder_;
   std::shared_ptr<const JobView> view_ = std::make_shared<const JobView>();
   std::shared_ptr<JobBoard> board_ = std::make_shared<JobBoard>();
-  std::vector<std::string> announcements_;  // names of files, as last seen; sorted
-  std::map<int, int> parents_;              // of every process of the machine, as last seen
+  std::vector<std::string> announcements_;     // names of files, as last seen; sorted
+  std::map<std::string, std::int64_t> known_;  // ranks of those that were there, by name of file
+  std::set<std::int64_t> lost_;
+  std::map<int, int> parents_;  // of every process of the machine, as last seen
   struct OwnChildren {
     TextFile file;
     std::string last;  // when they were looked at

@@ -25,6 +25,7 @@ class NvidiaGpus {
   void look_after(bool is_overdrawn);
   // Asks for the last time; waits a second at most.
   void finish();
+  bool has_more() const { return state_.has_more() || energy_.has_more(); }
   void take(std::string& out);
 
   std::uint64_t values() const { return state_.values() + energy_.values(); }

@@ -107,6 +107,11 @@ class NodeSampler {
     show();
   }
 
+  // What other threads saw since, where the next moment is far.
+  void flush_rest() {
+    if (gpus_.has_more()) flush();
+  }
+
   void finish() {
     sampling_.moment(true);  // running totals count up to the end
     gpus_.finish();
@@ -153,15 +158,20 @@ void sample_until_stopped(ScopeFile file, const SystemOptions& options) {
   const auto interval = std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options.hz));
   NodeSampler sampler(std::move(file), options, interval);
   Clock::time_point next = Clock::now();
-  Clock::time_point next_write = next + kBetweenWrites;
+  Clock::time_point written = next;
+  // What a process has not written is lost when it is killed: nothing waits for much longer than
+  // kBetweenWrites.
   do {
     sampler.moment();
     // Held up for long, such as by a sleeping laptop: what was missed is not made up for.
     next = std::max(next + interval, Clock::now());
-    if (next >= next_write) {
+    if (next >= written + kBetweenWrites) {
       sampler.flush();
-      next_write = next + kBetweenWrites;
+      written = Clock::now();
     }
+    if (next <= written + kBetweenWrites) continue;
+    if (!wait_until(written + kBetweenWrites)) break;
+    sampler.flush_rest();
   } while (wait_until(next));
   sampler.finish();
 }

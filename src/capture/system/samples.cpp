@@ -78,6 +78,11 @@ std::uint64_t Samples::values() const {
   return values_;
 }
 
+bool Samples::has_more() const {
+  const std::lock_guard lock(mutex_);
+  return !block_.columns.empty();
+}
+
 void Samples::take(std::string& out) {
   std::string seen;
   {

@@ -60,7 +60,8 @@ class Samples {
   // A plain sentence of a source about what it cannot see. The same one again is not repeated.
   void say(std::string_view source, const std::string& sentence);
 
-  // Everything since the last time, as blocks.
+  bool has_more() const;  // since the last time
+  // Everything since then, as blocks.
   void take(std::string& out);
   std::uint64_t values() const;
 
