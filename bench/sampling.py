@@ -1,10 +1,12 @@
 """Measures what sampling the machine costs, and writes docs/bench/sampling.md.
 
     bench/sampling.py [--seconds 30]
+    bench/sampling.py --only known       the programs of bench/known_programs.py; all else stays
 
 Processor time of the sampling thread, which it counts itself, as a share of one core: at 1 and 10
 samples a second, with no other process of the job and with 16. Rounds of all settings take turns.
-On a GPU: what tests/recording/gpu_system.py printed there, kept in bench/gpu.
+Beside it what is told of programs whose figures are known. On a GPU: what
+tests/recording/gpu_system.py printed there, kept in bench/gpu.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import known_programs
 from measure import ROOT, commit, machine, taken_on_a_gpu
 
 sys.path.insert(0, str(ROOT / "python"))
@@ -67,8 +70,41 @@ def page(rows: list[dict[str, Any]]) -> str:
         f"{row['ms_per_moment']:.2f} | {row['bytes_per_second'] / 1000:.1f} |"
         for row in rows
     ]
-    lines += ["", f"{datetime.date.today()}, commit {commit()}. {machine()}."]
-    return "\n".join([*lines, "", *gpu_lines(taken_on_a_gpu("system"))])
+    lines += ["", taken()]
+    return "\n".join([*lines, "", *known_lines(), *gpu_lines(taken_on_a_gpu("system"))])
+
+
+def taken() -> str:
+    """When and where."""
+    return f"{datetime.date.today()}, commit {commit()}. {machine()}."
+
+
+KNOWN = "## What is told of programs whose figures are known"
+
+
+def known_lines() -> list[str]:
+    """Measured beside true."""
+    return [
+        KNOWN,
+        "",
+        *known_programs.table(known_programs.figures()),
+        "",
+        "The programs sleep, count and draw power by construction; `bench/known_programs.py`",
+        "records them with this build (`--python` with a wheel) and prints this table. True are",
+        "their own clocks, and the integral of the curve of power.",
+        "",
+        taken(),
+        "",
+    ]
+
+
+def only_known(text: str) -> str:
+    """The page with that part taken anew."""
+    before, _, rest = text.partition("\n## ")
+    if text.find(KNOWN) >= 0:
+        before, _, rest = text.partition(KNOWN)
+        rest = rest.partition("\n## ")[2]
+    return before.rstrip() + "\n\n" + "\n".join(known_lines()) + "\n## " + rest
 
 
 def gpu_lines(rows: list[dict[str, Any]]) -> list[str]:
@@ -115,7 +151,11 @@ def main() -> None:
     """All settings in turn."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--only", choices=["known"])
     options = parser.parse_args()
+    if options.only:
+        PAGE.write_text(only_known(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        return
     settings = [(hz, children) for hz in (1.0, 10.0) for children in (0, 16)]
     found: dict[tuple[float, int], list[dict[str, float]]] = {one: [] for one in settings}
     for _ in range(ROUNDS):

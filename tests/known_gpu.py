@@ -17,6 +17,15 @@ def machine_of(run: Path, file: str = "system.scope") -> Machine:
     return read_machine(found)
 
 
+def two_ranks(path: Path) -> bool:
+    """Whether both ranks of a node are in what was sampled of it so far."""
+    try:
+        machine = read_machine(path)
+    except (AssertionError, IndexError, ValueError):
+        return False
+    return {one["rank"] for one in machine.series if one["name"] == "process.cpu"} == {"0", "1"}
+
+
 def series(machine: Machine, name: str, **about: str) -> Series:
     found = machine.find(name, **about)
     assert found, (name, about, machine.notices)

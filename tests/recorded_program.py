@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,16 @@ def environment(**more: str) -> dict[str, str]:
     """As a user's shell has it, with the package in sight."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith((*LAUNCHERS, "STEPSCOPE"))}
     return {**kept, "PYTHONPATH": str(ROOT / "python"), "OMP_NUM_THREADS": "1", **more}
+
+
+def wait_for(condition: object, seconds: float = 60) -> None:
+    """Until it holds, looking twenty times a second."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():  # type: ignore[operator]
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
 
 
 class Script:

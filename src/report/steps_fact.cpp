@@ -37,9 +37,9 @@ base::Nanos step_of(double per_second) {
 
 std::string step_text(double per_second) { return duration_text(step_of(per_second)); }
 
-// Steps that were recorded, and of them traced, on the rank that has most.
+// Steps that were recorded, and of them traced, on the rank that has most; and on who has fewest.
 struct Recorded {
-  std::int64_t steps = 0, traced = 0;
+  std::int64_t steps = 0, fewest = 0, traced = 0;
   bool slowed = false;  // by tracing, on some rank
 };
 
@@ -51,6 +51,7 @@ bool slowed_by_tracing(const TableLine& line) {
 Recorded recorded(const Answers& answers) {
   Recorded out;
   for (const TableLine& line : lines_of(answers, "time", "times")) {
+    out.fewest = out.steps == 0 ? line.whole("steps") : std::min(out.fewest, line.whole("steps"));
     out.steps = std::max(out.steps, line.whole("steps"));
     out.traced = std::max(out.traced, line.whole("traced_steps"));
     out.slowed |= slowed_by_tracing(line);
@@ -102,7 +103,10 @@ std::string recorded_step_count(const Answers& answers) {
   std::string text = count_text(static_cast<std::uint64_t>(all.steps));
   if (ranks.size() == 1) return text;
   if (training(answers, "job").empty()) return {};
-  return fmt::format("{} on each of {} ranks", text, ranks.size());
+  if (all.fewest == all.steps) return fmt::format("{} on each of {} ranks", text, ranks.size());
+  // One was killed, or they stopped one after the other.
+  return fmt::format("{} to {} on {} ranks", count_text(static_cast<std::uint64_t>(all.fewest)),
+                     text, ranks.size());
 }
 
 std::string recorded_steps_fact(const Answers& answers) {

@@ -23,9 +23,10 @@ def test_energy_is_the_integral_of_power(
     power = series(machine, "gpu.power", device="1")
     assert power["reading"] == "instant"
     times = series(machine, name, device="1").times
-    if not by_power:  # read at the first and at the last moment
+    if not by_power:  # read at the beginning and at the end
         assert len(times) == 2
-        assert (times[0], times[-1]) == (power.times[0], power.times[-1])
+        assert times[0] == pytest.approx(power.times[0], abs=5e7)
+        assert times[-1] == pytest.approx(power.times[-1], abs=5e7)
     shift = machine.start_ns - wall
     truth = 2 * integral((times[0] + shift) / 1e6, (times[-1] + shift) / 1e6)
     found = tables(program, "energy", run)

@@ -7,9 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from known_gpu import Make, machine_of, run_with_curve, series
-from oracle.system import read_machine
-from recorded_program import rank_facts
+from known_gpu import Make, machine_of, run_with_curve, series, two_ranks
+from recorded_program import rank_facts, wait_for
 
 import stepscope
 
@@ -226,23 +225,6 @@ def test_one_process_of_a_node_samples_and_another_takes_over(script: Make, tmp_
     assert taken.find("process.cpu", rank="1")
     assert taken.find("process.cpu", rank="0") is None  # it is gone
     assert (killed.about["rank"], taken.about["rank"]) == ("0", "1")
-
-
-def two_ranks(path: Path) -> bool:
-    try:
-        machine = read_machine(path)
-    except (AssertionError, IndexError, ValueError):
-        return False
-    return {one["rank"] for one in machine.series if one["name"] == "process.cpu"} == {"0", "1"}
-
-
-def wait_for(condition: object, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():  # type: ignore[operator]
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
 
 
 def test_a_part_of_a_gpu_has_memory_and_its_whole_has_power(

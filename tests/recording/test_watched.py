@@ -221,7 +221,7 @@ def test_a_thread_that_reads_ahead_is_not_the_loop(tmp_path: Path) -> None:
         thread.join()
 
     with stepscope.profile(tmp_path / "run", trace=False, logs=False, system=False) as running:
-        for _ in ahead(running.watch(batches(), name="inner")):
+        for _ in ahead(running.watch(batches(), name="inner", samples=lambda _: 3)):
             time.sleep(0.01)
             running.step()
     run = stepscope.open(tmp_path / "run")
@@ -230,7 +230,11 @@ def test_a_thread_that_reads_ahead_is_not_the_loop(tmp_path: Path) -> None:
     assert (row["batches"], row["between_ns"], row["workers_needed"]) == (20, None, None)
     assert "read ahead of the loop by a thread" in loader.remarks[0]
     assert {step["wait_ns"] for step in loader["steps"].rows()} == {None}
-    assert [phase["wait_share"] for phase in run.throughput()["phases"].rows()] == [None]
+    (phase,) = run.throughput()["phases"].rows()
+    assert phase["wait_share"] is None
+    # The queue keeps the order, and each step took one: those of the step, not those read in it.
+    assert phase["samples"] == 3 * phase["measured"]
+    assert run.throughput().remarks == []
     assert not [one for one in run.findings() if one.rule == "input-bound"]
 
     with stepscope.profile(tmp_path / "both", trace=False, logs=False, system=False) as running:
@@ -238,7 +242,19 @@ def test_a_thread_that_reads_ahead_is_not_the_loop(tmp_path: Path) -> None:
             time.sleep(0.01)
             running.step()
     both = stepscope.open(tmp_path / "both")
+    (phase,) = both.throughput()["phases"].rows()
+    assert phase["samples"] == phase["measured"]  # of the outer one alone: lists of one
     shares = {row["loader"]: row["between_ns"] for row in both.loader()["loaders"].rows()}
     assert shares["inner"] is None
     assert shares["outer"] > 9e6
     assert all(step["loader"] == "outer" for step in both.loader()["steps"].rows())
+
+    with stepscope.profile(tmp_path / "some", trace=False, logs=False, system=False) as running:
+        for number, _ in enumerate(ahead(running.watch(batches(), name="inner"))):
+            if number % 3:  # two of three: which ones is not to be seen
+                time.sleep(0.01)
+                running.step()
+    some = stepscope.open(tmp_path / "some").throughput()
+    (phase,) = some["phases"].rows()
+    assert phase["samples_per_second"] is None
+    assert "a thread reads ahead of the loop" in some.remarks[0]

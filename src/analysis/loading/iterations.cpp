@@ -32,12 +32,53 @@ std::span<const BatchWait* const> within(const std::vector<const BatchWait*>& wa
   return {first, last};
 }
 
+using Waits = std::span<const BatchWait* const>;
+
+// The batches of each step, where a thread reads ahead of the loop: not those that came during it.
+// Queues keep their order, so the steps used them one after the other, as many each. Nothing where
+// that does not come out even, or a step would have used one before it came.
+std::vector<Waits> used_in_turn(Waits ahead, const std::vector<RecordedStep>& steps) {
+  constexpr std::size_t kMostLeft = 64;  // in the queue, of a loop that stopped early
+  if (steps.empty()) return {};
+  const std::size_t each = ahead.size() / steps.size();
+  const std::size_t left = ahead.size() - each * steps.size();
+  if (each == 0 || left > std::min(kMostLeft, steps.size() / 4)) return {};
+  std::vector<Waits> out;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    out.push_back(ahead.subspan(i * each, each));
+    if (out.back().back()->end > steps[i].end()) return {};
+    if (out.back().back()->loader != ahead.front()->loader) return {};
+  }
+  return out;
+}
+
 // A step may take several batches; its samples are known if those of all are.
+void take_batches(Iteration& one, const RankLoading& loading, Waits waits) {
+  std::int64_t samples = 0;
+  std::int64_t batches = 0;
+  bool known = true;
+  for (const BatchWait* wait : waits) {
+    if (!wait->gave()) continue;
+    ++batches;
+    const auto count = samples_of(loading, *wait);
+    known &= count.has_value();
+    samples += count.value_or(0);
+  }
+  one.batches = batches;
+  if (known && batches > 0) one.samples = samples;
+}
+
 std::vector<Iteration> of_steps(const RankLoading* loading,
                                 const std::vector<RecordedStep>& steps) {
   auto by_end = training_waits(loading, &BatchWait::end);
+  auto ahead = by_end;
   std::erase_if(by_end, [](const BatchWait* wait) { return wait->beside; });
-  const auto by_use = training_waits(loading, &BatchWait::used);
+  std::erase_if(ahead, [](const BatchWait* wait) { return !wait->beside || !wait->gave(); });
+  auto by_use = training_waits(loading, &BatchWait::used);
+  std::erase_if(by_use, [](const BatchWait* wait) { return wait->beside; });
+  // Where what the loop iterates over is watched, too, that is what it used.
+  const std::vector<Waits> in_turn =
+      by_use.empty() ? used_in_turn(ahead, steps) : std::vector<Waits>();
   std::vector<Iteration> out;
   for (const RecordedStep& step : steps) {
     Iteration& one = out.emplace_back(
@@ -46,19 +87,9 @@ std::vector<Iteration> of_steps(const RankLoading* loading,
     for (const BatchWait* wait : within(by_end, &BatchWait::end, step)) {
       waited += std::min(wait->length(), wait->end - step.start);
     }
-    std::int64_t samples = 0;
-    std::size_t batches = 0;
-    bool known = true;
-    for (const BatchWait* wait : within(by_use, &BatchWait::used, step)) {
-      if (!wait->gave()) continue;
-      ++batches;
-      const auto count = samples_of(*loading, *wait);
-      known &= count.has_value();
-      samples += count.value_or(0);
-    }
     if (!by_end.empty()) one.wait_ns = waited;
-    if (!by_use.empty()) one.batches = static_cast<std::int64_t>(batches);
-    if (known && batches > 0) one.samples = samples;
+    if (!by_use.empty()) take_batches(one, *loading, within(by_use, &BatchWait::used, step));
+    if (!in_turn.empty()) take_batches(one, *loading, in_turn[out.size() - 1]);
   }
   return out;
 }

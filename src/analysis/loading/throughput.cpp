@@ -222,6 +222,11 @@ void add_phase(base::Table& table, std::int32_t rank, const std::string& phase,
              sums.wait_share(), capacity});
 }
 
+bool reads_ahead(const RankLoading& loading) {
+  return std::ranges::any_of(
+      loading.waits, [](const BatchWait& wait) { return wait.beside && wait.phase == kTraining; });
+}
+
 Answer run(const RunView& view, const Options& options) {
   base::Table phases(kTables[0]);
   base::Table job(kTables[1]);
@@ -238,12 +243,15 @@ Answer run(const RunView& view, const Options& options) {
     if (!loading.contains(rank)) ranks[rank] = iterations_of(nullptr, list);
   }
   std::map<std::string, JobPhase> all;
+  bool hides_samples = false;
   for (const auto& [rank, by_phase] : ranks) {
     const auto found = loading.find(rank);
     const auto capacity = capacities(found == loading.end() ? nullptr : &found->second);
     for (const auto& [phase, list] : by_phase) {
       Measured measured = measure(list);
       if (measured.sums.lengths.sum() <= 0) continue;
+      hides_samples |= !measured.sums.batches_known && found != loading.end() &&
+                       phase == kTraining && reads_ahead(found->second);
       const auto can = capacity.find(phase);
       add_phase(phases, rank, phase, list.size(), measured,
                 can == capacity.end() ? Cell(Null{}) : Cell(can->second));
@@ -267,6 +275,12 @@ Answer run(const RunView& view, const Options& options) {
             ? "No training was seen in this program, so that it has no steps and no batches."
             : "No steps and no batches were recorded: call prof.step() at the end of each step, "
               "and iterate over prof.watch(loader).");
+  }
+  if (hides_samples) {
+    answer.remarks.emplace_back(
+        "Samples a second of the training are not known: a thread reads ahead of the loop, and "
+        "which of its batches a step used does not follow from their numbers. Watch what the loop "
+        "iterates over.");
   }
   for (base::Table* table : {&phases, &job, &series}) answer.tables.push_back(std::move(*table));
   return answer;

@@ -34,6 +34,18 @@ std::string time_text(Nanos length) {
   return fmt::format("{:.1f} s", static_cast<double>(length) / 1e9);
 }
 
+// Moments at which the machine was looked at. Threads that ask the driver of GPUs have moments of
+// their own, between those.
+std::size_t looks_in(const series::Node& file) {
+  std::vector<bool> is_look(file.times.size());
+  for (const series::Series& series : file.series) {
+    if (series.name.starts_with("gpu.")) continue;
+    for (const std::uint32_t at : series.at) is_look[at] = true;
+  }
+  const auto looks = static_cast<std::size_t>(std::ranges::count(is_look, true));
+  return looks > 0 ? looks : file.times.size();
+}
+
 class Joining {
  public:
   Joining(std::string host, Nanos zero) : zero_(zero) { node_.host = std::move(host); }
@@ -48,8 +60,15 @@ class Joining {
       start = first_->wall_ns - zero_ + (file.monotonic_ns - first_->monotonic_ns);
     }
     node_.interval = std::max(node_.interval, file.interval_ns);
-    node_.cpu_ns += file.cpu_ns;
-    node_.moments += file.times.size();
+    if (file.finished && !file.times.empty()) {
+      node_.cpu_ns += file.cpu_ns;
+      node_.cpu_time += file.times.back() - file.times.front();
+    }
+    if (is_open_) {
+      node_.missing.push_back({start, "sampler", "From here on another process samples."});
+      is_open_ = false;
+    }
+    node_.moments += looks_in(file);
     for (const Nanos time : file.times) take_moment(start + time, file.interval_ns);
     for (const series::Series& series : file.series) take(series, file, start);
     for (const series::Notice& notice : file.notices) {
@@ -63,10 +82,11 @@ class Joining {
            fmt::format("Somebody set the clock of the machine by {}; times here do not follow it.",
                        time_text(file.clock_set))});
     }
-    if (!file.finished) {
+    is_open_ = !file.finished;
+    if (is_open_) {
       node_.missing.push_back({start + file.end, "sampler",
-                               "The process that sampled ended without warning; what came after "
-                               "its last samples is not known."});
+                               "The process that sampled did not finish: it was killed, or is "
+                               "still running. What came after its last samples is not known."});
     }
   }
 
@@ -103,6 +123,7 @@ class Joining {
   Nanos zero_;
   const series::Node* first_ = nullptr;
   bool seen_ = false;
+  bool is_open_ = false;  // the last file did not finish
   NodeCurves node_;
   std::map<std::string, std::size_t> places_;
 };

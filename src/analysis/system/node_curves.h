@@ -38,7 +38,8 @@ struct NodeCurves {
   Interval sampled;          // from the first moment to the last
   base::Nanos gaps = 0;      // of it, without samples
   std::uint64_t moments = 0;
-  base::Nanos cpu_ns = 0;  // that sampling took, where it is known
+  base::Nanos cpu_ns = 0;    // that sampling took, where it is known
+  base::Nanos cpu_time = 0;  // that was sampled, where that is known
   std::vector<Curve> curves;
   std::vector<Unseen> missing;  // by time
 

@@ -152,8 +152,8 @@ void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
              sampled,
              node.gaps,
              node.moments,
-             node.cpu_ns > 0 && sampled > 0
-                 ? Cell(static_cast<double>(node.cpu_ns) / static_cast<double>(sampled))
+             node.cpu_ns > 0 && node.cpu_time > 0
+                 ? Cell(static_cast<double>(node.cpu_ns) / static_cast<double>(node.cpu_time))
                  : Cell(Null{})});
 }
 

@@ -102,27 +102,43 @@ std::optional<JobProcess> Job::read(const std::string& file_name) const {
   return process;
 }
 
+// Who leaves takes its file away first.
+void Job::find_lost(const std::string& file_name) {
+  const auto known = known_.find(file_name);
+  if (known == known_.end() || !text_of(folder_ + "/" + file_name)) return;
+  lost_.insert(known->second);
+  known_.erase(known);
+}
+
 void Job::refresh() {
-  processes_.clear();
-  rank_of_.clear();
+  JobView seen;
+  std::vector<JobProcess>& processes = seen.processes;
   announcements_ = names_in(folder_);
   for (const std::string& name : announcements_) {
-    if (auto process = read(name)) processes_.push_back(*std::move(process));
+    auto process = read(name);
+    if (!process) {
+      find_lost(name);
+      continue;
+    }
+    known_[name] = process->rank;
+    processes.push_back(*std::move(process));
   }
-  std::ranges::sort(processes_, {},
+  std::ranges::sort(processes, {},
                     [](const JobProcess& one) { return std::pair(one.rank, one.pid); });
   // Before they are looked for: one that is started meanwhile is a change.
-  for (const JobProcess& process : processes_) {
+  for (const JobProcess& process : processes) {
     const auto text = list_of_children(process.pid);
     if (text) own_children_.at(process.pid).last = *text;
   }
-  find_children();
+  find_children(processes);
   const std::string own = std::to_string(::getpid());
   is_hidden_ = text_of(joined({folder_, "/", kFile, own})) && !stat_of(place_, ::getpid());
-  for (const JobProcess& process : processes_) {
-    rank_of_[process.pid] = process.rank;
-    for (const int child : process.children) rank_of_[child] = process.rank;
+  for (const JobProcess& process : processes) {
+    seen.ranks[process.pid] = process.rank;
+    for (const int child : process.children) seen.ranks[child] = process.rank;
   }
+  view_ = std::make_shared<const JobView>(std::move(seen));
+  board_->show(view_);
 }
 
 // Of those that the first thread started, as loops do; where the kernel has no such list, nothing.
@@ -135,7 +151,7 @@ std::optional<std::string_view> Job::list_of_children(int pid) {
 }
 
 bool Job::has_changed() {
-  return std::ranges::any_of(processes_, [&](const JobProcess& process) {
+  return std::ranges::any_of(processes(), [&](const JobProcess& process) {
     const auto text = list_of_children(process.pid);
     return text && *text != own_children_.at(process.pid).last;
   });
@@ -148,7 +164,7 @@ bool Job::has_newcomers() const {
 }
 
 // A process that another of the job started belongs to the nearest that announced itself.
-void Job::find_children() {
+void Job::find_children(std::vector<JobProcess>& processes) {
   // A machine has thousands of processes: each is looked at once, when it is new.
   std::map<int, int> parents;
   for (const std::string& name : names_in(place_.proc)) {
@@ -163,7 +179,7 @@ void Job::find_children() {
   }
   parents_ = parents;
   std::map<int, JobProcess*> announced;
-  for (JobProcess& process : processes_) announced[process.pid] = &process;
+  for (JobProcess& process : processes) announced[process.pid] = &process;
   constexpr int kDeepest = 64;
   for (const auto& [pid, parent] : parents) {
     if (announced.contains(pid)) continue;
@@ -180,9 +196,9 @@ void Job::find_children() {
   }
 }
 
-std::optional<std::int64_t> Job::rank_of(int pid) const {
-  const auto found = rank_of_.find(pid);
-  return found == rank_of_.end() ? std::nullopt : std::optional(found->second);
+std::optional<std::int64_t> JobView::rank_of(int pid) const {
+  const auto found = ranks.find(pid);
+  return found == ranks.end() ? std::nullopt : std::optional(found->second);
 }
 
 int Job::parent_of(int pid) const {

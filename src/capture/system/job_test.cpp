@@ -245,6 +245,24 @@ TEST(Job, IsToldOfRanksThatCameAfterTheFirstLook) {
   EXPECT_FALSE(job.has_newcomers());
 }
 
+TEST(Job, WhoIsGoneWithoutTakingLeaveIsLost) {
+  FakeMachine machine;
+  for (const int pid : {10, 20, 30}) machine.process(pid, 1);
+  machine.announced(10, 0);
+  machine.announced(20, 1);
+  machine.announced(30, 2);
+  machine.announced(40, 3);  // of another container: it was never seen
+  Job job(machine.place(), machine.path("node"));
+  job.refresh();
+  EXPECT_THAT(job.lost(), IsEmpty());
+  machine.remove("proc/20");
+  machine.remove("node/process-30");  // takes leave
+  machine.remove("proc/30");
+  job.refresh();
+  EXPECT_THAT(job.lost(), ElementsAre(1));
+  EXPECT_EQ(job.processes().size(), 1U);
+}
+
 TEST(Sampling, SeesARankLongBeforeItLooksThroughTheMachineAgain) {
   FakeMachine machine;
   for (const int pid : {10, 20}) {

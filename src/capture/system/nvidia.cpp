@@ -1,19 +1,20 @@
-// The NVIDIA GPUs that were given to the job's processes, through NVML.
+#include "capture/system/nvidia.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/system/nvidia_device.h"
-#include "capture/system/source.h"
 #include "capture/system/visible.h"
 
 namespace stepscope::capture {
 namespace {
 
-constexpr std::int64_t kBetweenProcessesNs = 5'000'000'000;
+constexpr std::chrono::seconds kEnergyTurn(1);
 
 std::string text_from(int (*function)(NvmlDevice, char*, unsigned), NvmlDevice device) {
   std::array<char, 128> text{};
@@ -22,46 +23,47 @@ std::string text_from(int (*function)(NvmlDevice, char*, unsigned), NvmlDevice d
   return text.data();
 }
 
-using Devices = std::map<std::string, std::unique_ptr<NvidiaDevice>>;
-
-// The devices of the job, which several sources ask in turn.
-class NvidiaGpus {
+// Opens the driver, and finds the devices that were given to the job's processes by now.
+class NvidiaDriver final : public Question {
  public:
-  NvidiaGpus(const SystemPlace& place, const Job& job) : library_(place.nvml), job_(job) {}
+  NvidiaDriver(std::string library, std::shared_ptr<const JobBoard> job,
+               std::weak_ptr<Questions> states, std::weak_ptr<Questions> energies)
+      : library_(std::move(library)),
+        job_(std::move(job)),
+        states_(std::move(states)),
+        energies_(std::move(energies)) {}
 
-  void prepare(Samples& samples) {
-    std::string why_not;
-    nvml_ = Nvml::open(library_, why_not);
-    if (nvml_) {
-      look(samples);
-    } else {
-      samples.say("nvml", why_not);
-    }
-  }
-
-  // Those that were given to the job's processes by now.
-  void choose(Samples& samples) {
-    if (!nvml_) return;
-    for (const JobProcess& process : job_.processes()) {
+  std::string asked() const override { return "The driver of the NVIDIA GPUs"; }
+  bool ask(Samples& samples, const AskedAt& /*at*/) override {
+    if (!std::exchange(is_opened_, true)) open(samples);
+    const std::shared_ptr<const JobView> job = job_->view();
+    if (!nvml_ || job == seen_) return nvml_ != nullptr;
+    seen_ = job;
+    for (const JobProcess& process : job->processes) {
       const GivenDevices given = nvidia_devices(process.devices, listed_);
       if (const std::string why = given.why_not(listed_.size()); !why.empty()) {
         samples.say("nvml", why);
       }
       const std::size_t count = given.devices.size() + given.parts.size();
       for (std::size_t i = 0; i < given.devices.size(); ++i) {
-        NvidiaDevice& device = whole(given.devices[i]);
-        device.series().given(samples, process, i, count);
+        whole(given.devices[i]).given(samples, process, i, count);
       }
       for (std::size_t i = 0; i < given.parts.size(); ++i) {
         add_part(samples, process, given.parts[i], given.devices.size() + i, count);
       }
     }
+    return true;
   }
 
-  const Devices& devices() const { return devices_; }
-  const Job& job() const { return job_; }
-
  private:
+  void open(Samples& samples) {
+    std::string why_not;
+    const std::optional<Nvml> opened = Nvml::open(library_, why_not);
+    if (!opened) return samples.say("nvml", why_not);
+    nvml_ = std::make_shared<const Nvml>(*opened);
+    look(samples);
+  }
+
   void look(Samples& samples) {
     unsigned count = 0;
     (void)nvml_->device_count(&count);
@@ -80,15 +82,23 @@ class NvidiaGpus {
     }
   }
 
-  NvidiaDevice& whole(std::size_t index) {
+  GpuSeries& whole(std::size_t index) {
     return device(std::to_string(index), handles_[index], listed_[index].uuid);
   }
 
-  NvidiaDevice& device(const std::string& label, NvmlDevice handle, const std::string& uuid) {
-    std::unique_ptr<NvidiaDevice>& place = devices_[label];
+  // The series of who was given it: all others are of who asks the device.
+  GpuSeries& device(const std::string& label, NvmlDevice handle, const std::string& uuid) {
+    std::unique_ptr<GpuSeries>& place = devices_[label];
     if (!place) {
-      place = std::make_unique<NvidiaDevice>(*nvml_, handle, label, uuid,
-                                             text_from(nvml_->name, handle));
+      const std::string model = text_from(nvml_->name, handle);
+      place = std::make_unique<GpuSeries>(label, uuid, model);
+      const NvidiaHandle own(nvml_, handle, label);
+      if (const auto states = states_.lock()) {
+        add_question(*states, std::make_shared<NvidiaDevice>(own, uuid, model, job_));
+      }
+      if (const auto energies = energies_.lock()) {
+        add_question(*energies, std::make_shared<NvidiaEnergy>(own, uuid, model));
+      }
     }
     return *place;
   }
@@ -101,7 +111,7 @@ class NvidiaGpus {
       samples.say("nvml", "The MIG instance " + uuid + " is not known to the driver.");
       return;
     }
-    device(uuid, part, uuid).series().given(samples, process, position, count);
+    device(uuid, part, uuid).given(samples, process, position, count);
     NvmlDevice parent = nullptr;
     if (nvml_->parent_of_part == nullptr || nvml_->parent_of_part(part, &parent) != 0) return;
     const auto found = std::ranges::find(handles_, parent);
@@ -113,86 +123,47 @@ class NvidiaGpus {
   }
 
   std::string library_;
-  const Job& job_;
-  std::optional<Nvml> nvml_;
+  std::shared_ptr<const JobBoard> job_;
+  std::shared_ptr<const JobView> seen_;
+  std::weak_ptr<Questions> states_, energies_;  // the first of them holds this
+  bool is_opened_ = false;
+  std::shared_ptr<const Nvml> nvml_;
   std::vector<ListedDevice> listed_;
   std::vector<NvmlDevice> handles_;
-  Devices devices_;
-};
-
-// What costs microseconds, at every moment.
-class NvidiaState final : public Source {
- public:
-  explicit NvidiaState(std::shared_ptr<NvidiaGpus> gpus) : gpus_(std::move(gpus)) {}
-
-  void prepare(Samples& samples) override { gpus_->prepare(samples); }
-  void sample(Samples& samples) override {
-    gpus_->choose(samples);
-    for (const auto& [label, device] : gpus_->devices()) device->sample(samples);
-  }
-  bool sample_last(Samples& samples) override {
-    sample(samples);
-    return true;
-  }
-
- private:
-  std::shared_ptr<NvidiaGpus> gpus_;
-};
-
-class NvidiaEnergy final : public Source {
- public:
-  explicit NvidiaEnergy(std::shared_ptr<NvidiaGpus> gpus) : gpus_(std::move(gpus)) {}
-
-  void sample(Samples& samples) override { take(samples, false); }
-  bool sample_last(Samples& samples) override {
-    take(samples, true);
-    return true;
-  }
-
- private:
-  void take(Samples& samples, bool now) {
-    for (const auto& [label, device] : gpus_->devices()) device->sample_energy(samples, now);
-  }
-  std::shared_ptr<NvidiaGpus> gpus_;
-};
-
-class NvidiaLinks final : public Source {
- public:
-  explicit NvidiaLinks(std::shared_ptr<NvidiaGpus> gpus) : gpus_(std::move(gpus)) {}
-
-  void sample(Samples& samples) override {
-    for (const auto& [label, device] : gpus_->devices()) device->sample_links(samples);
-  }
-
- private:
-  std::shared_ptr<NvidiaGpus> gpus_;
-};
-
-class NvidiaProcesses final : public Source {
- public:
-  explicit NvidiaProcesses(std::shared_ptr<NvidiaGpus> gpus) : gpus_(std::move(gpus)) {}
-
-  void sample(Samples& samples) override {
-    for (const auto& [label, device] : gpus_->devices()) {
-      device->sample_processes(samples, gpus_->job());
-    }
-  }
-  std::int64_t least_interval_ns() const override { return kBetweenProcessesNs; }
-
- private:
-  std::shared_ptr<NvidiaGpus> gpus_;
+  std::map<std::string, std::unique_ptr<GpuSeries>> devices_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<Source>> nvidia_sources(const SystemPlace& place, const Job& job) {
-  const auto gpus = std::make_shared<NvidiaGpus>(place, job);
-  std::vector<std::unique_ptr<Source>> sources;
-  sources.push_back(std::make_unique<NvidiaState>(gpus));  // first: it chooses the devices
-  sources.push_back(std::make_unique<NvidiaEnergy>(gpus));
-  sources.push_back(std::make_unique<NvidiaLinks>(gpus));
-  sources.push_back(std::make_unique<NvidiaProcesses>(gpus));
-  return sources;
+NvidiaGpus::NvidiaGpus(const SystemPlace& place, std::shared_ptr<const JobBoard> job,
+                       std::chrono::nanoseconds interval, const std::shared_ptr<SampleBook>& book)
+    : state_("stepscope-gpu", interval, book),
+      energy_("stepscope-joule", std::max<std::chrono::nanoseconds>(interval, kEnergyTurn), book) {
+  add_question(*state_.questions(),
+               std::make_shared<NvidiaDriver>(place.nvml, std::move(job), state_.questions(),
+                                              energy_.questions()));
+}
+
+void NvidiaGpus::start() {
+  state_.start();
+  energy_.start();
+}
+
+void NvidiaGpus::look_after(bool is_overdrawn) {
+  state_.look_after(is_overdrawn);
+  energy_.look_after(is_overdrawn);
+}
+
+// One after the other: the first one may have found a device just now.
+void NvidiaGpus::finish() {
+  const auto since = std::chrono::steady_clock::now();
+  state_.finish(since);
+  energy_.finish(since);
+}
+
+void NvidiaGpus::take(std::string& out) {
+  state_.take(out);
+  energy_.take(out);
 }
 
 }  // namespace stepscope::capture

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <span>
 #include <vector>
-
-#include "capture/ticks.h"
 
 namespace stepscope::capture {
 namespace {
@@ -19,7 +19,11 @@ constexpr unsigned kPcieReceived = 198;
 constexpr unsigned kAllLinks = ~0U;
 constexpr unsigned kFields[] = {kMemoryTemperature, kNvlinkSent, kNvlinkReceived, kPcieSent,
                                 kPcieReceived};
+constexpr std::int64_t kBetweenProcessesNs = 5'000'000'000;
 constexpr std::int64_t kBetweenEnergyNs = 10'000'000'000;
+// When within the call the counter had its value is not known: as much time as the analysis of
+// energy allows its ends for.
+constexpr std::int64_t kLongestAnswerNs = 100'000'000;
 
 constexpr int kSmClock = 1;
 constexpr int kMemoryClock = 2;
@@ -29,33 +33,27 @@ constexpr unsigned long long kNotKnown = ~0ULL;
 
 }  // namespace
 
-template <class Function, class... Arguments>
-bool NvidiaDevice::ask(Samples& samples, Function* function, std::string_view name,
-                       Arguments... arguments) {
-  if (gone_ || function == nullptr || unsupported_.contains(name)) return false;
-  const int result = function(device_, arguments...);
-  if (result == 0) return true;
+void NvidiaHandle::refused(Samples& samples, int result, std::string_view name) {
   if (result == kNvmlGpuIsLost) {
     gone_ = true;
-    samples.say("nvml", "GPU " + series_.label() +
+    samples.say("nvml", "GPU " + label_ +
                             " disappeared while the run went on: from here on nothing is known of "
                             "it.");
   } else if (result == kNvmlNotSupported || result == kNvmlNoPermission) {
     unsupported_.emplace(name);
-    samples.say("nvml", "GPU " + series_.label() + " does not tell its " + std::string(name) +
+    samples.say("nvml", "GPU " + label_ + " does not tell its " + std::string(name) +
                             (result == kNvmlNoPermission ? " to this user." : "."));
   }
-  return false;
 }
 
-void NvidiaDevice::sample_links(Samples& samples) {
+void NvidiaDevice::take_links(Samples& samples) {
   std::array<NvmlField, std::size(kFields)> fields{};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     fields[i].id = kFields[i];
     if (kFields[i] == kNvlinkSent || kFields[i] == kNvlinkReceived) fields[i].scope = kAllLinks;
   }
   const auto count = static_cast<int>(fields.size());
-  if (!ask(samples, nvml_.fields, "field values", count, fields.data())) return;
+  if (!handle_.ask(samples, handle_.nvml().fields, "field values", count, fields.data())) return;
   for (const NvmlField& field : fields) {
     const auto value = field.whole();
     if (!value) continue;
@@ -86,7 +84,7 @@ std::optional<std::int64_t> NvidiaDevice::power_now(Samples& samples) {
   if (power_reading_ == PowerReading::kUsage) return std::nullopt;
   NvmlField field{};
   field.id = kPowerNow;
-  if (!ask(samples, nvml_.fields, "field values", 1, &field)) return std::nullopt;
+  if (!handle_.ask(samples, handle_.nvml().fields, "field values", 1, &field)) return std::nullopt;
   return field.whole();
 }
 
@@ -96,22 +94,12 @@ void NvidiaDevice::take_power(Samples& samples) {
     power_reading_ = PowerReading::kInstant;
     series_.power(samples, *now, "instant");
   } else if (power_reading_ != PowerReading::kInstant &&
-             ask(samples, nvml_.power, "power", &milliwatts)) {
+             handle_.ask(samples, handle_.nvml().power, "power", &milliwatts)) {
     power_reading_ = PowerReading::kUsage;
     series_.power(samples, milliwatts, "usage");
   }
-  if (ask(samples, nvml_.power_limit, "power limit", &milliwatts)) {
+  if (handle_.ask(samples, handle_.nvml().power_limit, "power limit", &milliwatts)) {
     series_.constant(samples, "gpu.power_limit", "mW", milliwatts);
-  }
-}
-
-void NvidiaDevice::sample_energy(Samples& samples, bool now) {
-  const std::int64_t time = clock_ns(CLOCK_MONOTONIC);
-  if (!now && time < next_energy_ns_) return;
-  next_energy_ns_ = time + kBetweenEnergyNs;
-  unsigned long long millijoules = 0;
-  if (ask(samples, nvml_.energy, "energy", &millijoules)) {
-    series_.counter(samples, "gpu.energy", "mJ", static_cast<std::int64_t>(millijoules));
   }
 }
 
@@ -120,9 +108,10 @@ void NvidiaDevice::take_memory(Samples& samples) {
   NvmlMemory2 memory2{
       .version = sizeof(NvmlMemory2) | 2U << 24, .total = 0, .reserved = 0, .free = 0, .used = 0};
   NvmlMemory memory{};
-  if (nvml_.memory2 != nullptr && ask(samples, nvml_.memory2, "memory", &memory2)) {
+  if (handle_.nvml().memory2 != nullptr &&
+      handle_.ask(samples, handle_.nvml().memory2, "memory", &memory2)) {
     memory = {memory2.total, memory2.free, memory2.used};
-  } else if (!ask(samples, nvml_.memory, "memory (older call)", &memory)) {
+  } else if (!handle_.ask(samples, handle_.nvml().memory, "memory (older call)", &memory)) {
     return;
   }
   series_.gauge(samples, "gpu.memory", "bytes", static_cast<std::int64_t>(memory.used));
@@ -131,53 +120,89 @@ void NvidiaDevice::take_memory(Samples& samples) {
 
 void NvidiaDevice::take_state(Samples& samples) {
   NvmlUtilization rates{};
-  if (ask(samples, nvml_.utilization, "utilisation", &rates)) {
+  if (handle_.ask(samples, handle_.nvml().utilization, "utilisation", &rates)) {
     series_.gauge(samples, "gpu.busy", "%", rates.gpu);
     series_.gauge(samples, "gpu.memory_busy", "%", rates.memory);
   }
   unsigned value = 0;
-  if (ask(samples, nvml_.clock, "clock", kSmClock, &value)) {
+  if (handle_.ask(samples, handle_.nvml().clock, "clock", kSmClock, &value)) {
     series_.gauge(samples, "gpu.clock", "MHz", value);
   }
-  if (ask(samples, nvml_.clock, "memory clock", kMemoryClock, &value)) {
+  if (handle_.ask(samples, handle_.nvml().clock, "memory clock", kMemoryClock, &value)) {
     series_.gauge(samples, "gpu.memory_clock", "MHz", value);
   }
-  if (ask(samples, nvml_.temperature, "temperature", 0, &value)) {
+  if (handle_.ask(samples, handle_.nvml().temperature, "temperature", 0, &value)) {
     series_.gauge(samples, "gpu.temperature", "C", value);
   }
   unsigned long long reasons = 0;
-  if (ask(samples, nvml_.clock_reasons, "reasons for lower clocks", &reasons)) {
+  if (handle_.ask(samples, handle_.nvml().clock_reasons, "reasons for lower clocks", &reasons)) {
     series_.gauge(samples, "gpu.clock_reasons", "bits", static_cast<std::int64_t>(reasons));
   }
 }
 
-void NvidiaDevice::sample(Samples& samples) {
-  take_power(samples);
-  take_memory(samples);
-  take_state(samples);
-}
-
-void NvidiaDevice::sample_processes(Samples& samples, const Job& job) {
-  if (gone_ || nvml_.compute_processes == nullptr) return;
+void NvidiaDevice::take_processes(Samples& samples) {
   std::vector<NvmlProcess> processes(64);
   auto count = static_cast<unsigned>(processes.size());
-  int result = nvml_.compute_processes(device_, &count, processes.data());
-  if (result == kNvmlTooSmall) {
+  auto* const function = handle_.nvml().compute_processes;
+  if (!handle_.ask(samples, function, "processes", &count, processes.data())) {
+    if (count <= processes.size()) return;  // not for want of room
     processes.resize(std::size_t{count} * 2);
     count = static_cast<unsigned>(processes.size());
-    result = nvml_.compute_processes(device_, &count, processes.data());
+    if (!handle_.ask(samples, function, "processes", &count, processes.data())) return;
   }
-  if (result != 0) return;
+  const std::shared_ptr<const JobView> job = job_->view();
   std::map<std::int64_t, std::int64_t> by_rank;
   for (const NvmlProcess& process :
        std::span(processes).first(std::min<std::size_t>(count, processes.size()))) {
-    const auto rank = job.rank_of(static_cast<int>(process.pid));
+    const auto rank = job->rank_of(static_cast<int>(process.pid));
     if (!rank) continue;
     std::int64_t& bytes = by_rank.try_emplace(*rank, 0).first->second;
     if (process.used_bytes == kNotKnown) bytes = -1;
     if (bytes >= 0) bytes += static_cast<std::int64_t>(process.used_bytes);
   }
   for (const auto& [rank, bytes] : by_rank) series_.used_by(samples, rank, bytes);
+}
+
+bool NvidiaDevice::ask(Samples& samples, const AskedAt& at) {
+  std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  const auto in_turn = [&](Pace& pace, std::int64_t least_ns, bool at_the_end, auto&& take) {
+    if (at.is_last ? !at_the_end && !pace.is_due(at.now_ns, at.interval_ns)
+                   : !pace.is_due(at.now_ns, at.interval_ns) ||
+                         pace.is_put_off(at.now_ns, at.is_overdrawn)) {
+      return;
+    }
+    take();
+    const std::int64_t after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    pace.looked(at.now_ns, after - before, std::max(at.interval_ns, least_ns));
+    before = after;
+  };
+  take_power(samples);  // always: energy is read off it
+  before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  in_turn(state_, 0, true, [&] {
+    take_memory(samples);
+    take_state(samples);
+  });
+  in_turn(links_, 0, true, [&] { take_links(samples); });
+  in_turn(processes_, kBetweenProcessesNs, false, [&] { take_processes(samples); });
+  return !handle_.is_gone();
+}
+
+bool NvidiaEnergy::ask(Samples& samples, const AskedAt& at) {
+  if (!at.is_last && at.now_ns < next_ns_) return true;
+  next_ns_ = at.now_ns + kBetweenEnergyNs;
+  unsigned long long millijoules = 0;
+  if (!handle_.ask(samples, handle_.nvml().energy, "energy", &millijoules)) {
+    return handle_.tells("energy");
+  }
+  if (handle_.took_ns() > kLongestAnswerNs) {
+    samples.say("nvml", "The energy counter of GPU " + handle_.label() +
+                            " took long to answer: such values are left out, and power is "
+                            "integrated instead.");
+    next_ns_ = at.now_ns + handle_.took_ns() * Pace::kRest;
+    return true;
+  }
+  series_.counter(samples, "gpu.energy", "mJ", static_cast<std::int64_t>(millijoules));
+  return true;
 }
 
 }  // namespace stepscope::capture

@@ -279,6 +279,10 @@ class Processes final : public Source {
     }
     for (const EndedProcess& process : ended) hand_on(process);
     for (Group* const group : seen) group->put(samples);
+    for (const std::int64_t rank : job_.lost()) {
+      samples.say("processes", "The process of rank " + std::to_string(rank) +
+                                   " ended without taking leave: it was killed, or crashed.");
+    }
     if (job_.is_hidden()) {
       samples.say("processes",
                   "Processor time, memory and bytes of the job's processes are not known: " +

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -15,6 +16,7 @@
 
 #include "capture/scope_file.h"
 #include "capture/system/node_lock.h"
+#include "capture/system/nvidia.h"
 #include "capture/system/sampling.h"
 #include "capture/system/text_file.h"
 #include "capture/ticks.h"
@@ -78,67 +80,100 @@ std::optional<ScopeFile> new_file(const std::string& folder, bool only_the_first
   return std::nullopt;
 }
 
-class NodeFile {
+// All that samples this node, and the file it goes to.
+class NodeSampler {
  public:
-  NodeFile(ScopeFile file, const SystemOptions& options) : file_(std::move(file)) {
+  NodeSampler(ScopeFile file, const SystemOptions& options, std::chrono::nanoseconds interval)
+      : file_(std::move(file)),
+        sampling_(options.place, options.folder, interval.count(), book_),
+        gpus_(options.place, sampling_.job().board(), interval, book_) {
     wire::put_file_header(out_);
     wire::put_process(out_, about_node(options));
-    flush(nullptr);
+    wire::put_anchor(out_, now());
+    write();
+    sampling_.prepare();
   }
 
-  // Null: only what waits already.
-  void flush(Sampling* sampling, bool last = false) {
+  void moment() {
+    sampling_.moment(false, gpus_.later_cpu_ns());
+    if (sampling_.moments() == 1) gpus_.start();  // it is known by now which are the job's
+    gpus_.look_after(sampling_.is_overdrawn());
+  }
+
+  void flush() {
     wire::put_anchor(out_, now());
-    if (sampling != nullptr) sampling->take(out_);
-    if (last) {
-      wire::Cost cost;
-      if (sampling != nullptr) cost.records = sampling->values();
-      cost.bytes = file_.written() + out_.size();
-      cost.lost_bytes = file_.lost();
-      cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-      wire::put_end(out_, cost);
-    }
+    take();
+    write();
+    show();
+  }
+
+  // What other threads saw since, where the next moment is far.
+  void flush_rest() {
+    if (gpus_.has_more()) flush();
+  }
+
+  void finish() {
+    sampling_.moment(true);  // running totals count up to the end
+    gpus_.finish();
+    wire::put_anchor(out_, now());
+    take();
+    wire::put_end(out_, {.records = values(),
+                         .bytes = file_.written() + out_.size(),
+                         .lost_bytes = file_.lost(),
+                         .writer_ns = cpu_ns()});
+    write();
+    show();
+  }
+
+ private:
+  void take() {
+    sampling_.take(out_);
+    gpus_.take(out_);
+  }
+  void write() {
     file_.write(out_);
     out_.clear();
   }
-  const ScopeFile& file() const { return file_; }
+  void show() const {
+    State& it = state();
+    const std::lock_guard lock(it.mutex);
+    it.shown = {.running = true,
+                .path = file_.path(),
+                .cpu_ns = cpu_ns(),
+                .moments = sampling_.moments(),
+                .values = values(),
+                .write_error = file_.lost() > 0 ? file_.first_error() : ""};
+  }
+  std::uint64_t values() const { return sampling_.values() + gpus_.values(); }
+  std::int64_t cpu_ns() const { return clock_ns(CLOCK_THREAD_CPUTIME_ID) + gpus_.cpu_ns(); }
 
- private:
   ScopeFile file_;
   std::string out_;
+  std::shared_ptr<SampleBook> book_ = std::make_shared<SampleBook>();
+  Sampling sampling_;
+  NvidiaGpus gpus_;
 };
 
-void show(const NodeFile& file, const Sampling& sampling) {
-  State& it = state();
-  const std::lock_guard lock(it.mutex);
-  it.shown = {.running = true,
-              .path = file.file().path(),
-              .cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
-              .moments = sampling.moments(),
-              .values = sampling.values(),
-              .write_error = file.file().lost() > 0 ? file.file().first_error() : ""};
-}
-
-void sample_until_stopped(ScopeFile made, const SystemOptions& options) {
-  NodeFile file(std::move(made), options);
+void sample_until_stopped(ScopeFile file, const SystemOptions& options) {
   const auto interval = std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / options.hz));
-  Sampling sampling(options.place, options.folder, interval.count());
-  sampling.prepare();
+  NodeSampler sampler(std::move(file), options, interval);
   Clock::time_point next = Clock::now();
-  Clock::time_point next_write = next + kBetweenWrites;
+  Clock::time_point written = next;
+  // What a process has not written is lost when it is killed: nothing waits for much longer than
+  // kBetweenWrites.
   do {
-    sampling.moment();
+    sampler.moment();
     // Held up for long, such as by a sleeping laptop: what was missed is not made up for.
     next = std::max(next + interval, Clock::now());
-    if (next >= next_write) {
-      file.flush(&sampling);
-      show(file, sampling);
-      next_write = next + kBetweenWrites;
+    if (next >= written + kBetweenWrites) {
+      sampler.flush();
+      written = Clock::now();
     }
+    if (next <= written + kBetweenWrites) continue;
+    if (!wait_until(written + kBetweenWrites)) break;
+    sampler.flush_rest();
   } while (wait_until(next));
-  sampling.moment(true);  // running totals count up to the end
-  file.flush(&sampling, true);
-  show(file, sampling);
+  sampler.finish();
 }
 
 // The lock first: who does not get it waits for its turn.

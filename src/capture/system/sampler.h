@@ -29,7 +29,7 @@ void stop_system();
 struct SystemState {
   bool running = false;     // samples or waits for its turn
   std::string path = {};    // of the file this process writes; empty where another one samples
-  std::int64_t cpu_ns = 0;  // that the sampling thread used so far
+  std::int64_t cpu_ns = 0;  // that the threads which sample used so far
   std::uint64_t moments = 0, values = 0;
   std::string write_error = {};  // the first one, or empty
 };

@@ -7,17 +7,12 @@
 namespace stepscope::capture {
 namespace {
 
-// A source rests this many times as long as it took: none takes more than half a percent of a core.
-constexpr std::int64_t kRest = 200;
 // Looking through all processes of the machine takes longest, and they seldom change.
 constexpr std::int64_t kBetweenJobNs = 1'000'000'000;
 constexpr std::int64_t kJobRest = 1000;
 // Ranks begin one after the other, and what they do before they are seen counts as somebody else's:
 // meanwhile their folder is looked at each time. It may be on a file system of many machines.
 constexpr std::int64_t kGatheringNs = 10'000'000'000;
-// What costs less is always done, and nothing is put off for longer.
-constexpr std::int64_t kCheapNs = 50'000;
-constexpr std::int64_t kMostLateNs = 5'000'000'000;
 // The first ones open files and wake the driver, once.
 constexpr std::uint64_t kFirstMoments = 3;
 
@@ -39,7 +34,7 @@ SystemPlace with_clock(SystemPlace place) {
 
 std::vector<std::unique_ptr<Source>> all_sources(const SystemPlace& place, const Job& job) {
   // Devices first: their power and counters of energy want to be near the moment's time.
-  std::vector<std::unique_ptr<Source>> sources = nvidia_sources(place, job);
+  std::vector<std::unique_ptr<Source>> sources;
   sources.push_back(amd_source(place, job));
   sources.push_back(rapl_source(place));
   sources.push_back(process_source(place, job));
@@ -52,10 +47,14 @@ std::vector<std::unique_ptr<Source>> all_sources(const SystemPlace& place, const
   return sources;
 }
 
-Sampling::Sampling(const SystemPlace& place, const std::string& folder, std::int64_t interval_ns)
-    : interval_ns_(interval_ns), job_(with_clock(place), folder), allowance_(interval_ns) {
+Sampling::Sampling(const SystemPlace& place, const std::string& folder, std::int64_t interval_ns,
+                   std::shared_ptr<SampleBook> book)
+    : interval_ns_(interval_ns),
+      job_(with_clock(place), folder),
+      allowance_(interval_ns),
+      samples_(std::move(book)) {
   for (std::unique_ptr<Source>& source : all_sources(with_clock(place), job_)) {
-    turns_.push_back({std::move(source)});
+    turns_.push_back({.source = std::move(source), .pace = {}});
   }
 }
 
@@ -63,44 +62,35 @@ void Sampling::prepare() {
   for (const Turn& turn : turns_) turn.source->prepare(samples_);
 }
 
-// Wakes come a little early or late: half an interval is the same turn.
-bool Sampling::is_due(std::int64_t next_ns, std::int64_t now) const {
-  return next_ns <= now + interval_ns_ / 2;
-}
-
-bool Sampling::is_put_off(std::int64_t next_ns, std::int64_t took_ns, std::int64_t now) const {
-  return allowance_.is_overdrawn() && took_ns > kCheapNs && now < next_ns + kMostLateNs;
-}
-
-void Sampling::moment(bool last) {
-  const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
-  std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  if (moments_ >= kFirstMoments) allowance_.pass(now, before);
+void Sampling::look_at_job(std::int64_t now, std::int64_t& before) {
   if (moments_ == 0) gathered_ns_ = now + kGatheringNs;
   const bool has_grown = now < gathered_ns_ && job_.has_newcomers();
-  const bool changed = job_.has_changed() && now >= job_at_ns_ + job_took_ns_ * kRest;
-  const bool is_wanted = changed || is_due(next_job_ns_, now);
-  if (has_grown || (is_wanted && !is_put_off(next_job_ns_, job_took_ns_, now))) {
-    job_at_ns_ = now;
-    job_.refresh();
-    const std::int64_t after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    job_took_ns_ = after - before;
-    next_job_ns_ = now + std::max(kBetweenJobNs, job_took_ns_ * kJobRest);
-    before = after;
-  }
+  const bool changed = job_.has_changed() && now >= job_at_ns_ + job_pace_.took_ns() * Pace::kRest;
+  const bool is_wanted = changed || job_pace_.is_due(now, interval_ns_);
+  if (!has_grown && (!is_wanted || job_pace_.is_put_off(now, is_overdrawn()))) return;
+  job_at_ns_ = now;
+  job_.refresh();
+  const std::int64_t after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  job_pace_.looked(now, after - before, kBetweenJobNs, kJobRest);
+  before = after;
+}
+
+void Sampling::moment(bool last, std::int64_t elsewhere_ns) {
+  const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+  std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (moments_ >= kFirstMoments) allowance_.pass(now, before + elsewhere_ns);
+  look_at_job(now, before);
   samples_.begin_moment(ticks());
   ++moments_;
   for (Turn& turn : turns_) {
     if (last && turn.source->sample_last(samples_)) continue;
     // Running totals count up to the end.
     const bool is_total = last && turn.source->least_interval_ns() == 0;
-    if (!is_total && !is_due(turn.next_ns, now)) continue;
-    if (!last && is_put_off(turn.next_ns, turn.took_ns, now)) continue;
+    if (!is_total && !turn.pace.is_due(now, interval_ns_)) continue;
+    if (!last && turn.pace.is_put_off(now, is_overdrawn())) continue;
     turn.source->sample(samples_);
     const std::int64_t after = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    turn.took_ns = after - before;
-    turn.next_ns =
-        now + std::max({interval_ns_, turn.source->least_interval_ns(), turn.took_ns * kRest});
+    turn.pace.looked(now, after - before, std::max(interval_ns_, turn.source->least_interval_ns()));
     before = after;
   }
 }

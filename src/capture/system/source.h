@@ -20,7 +20,7 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  // Once, before the first sample: what takes long, such as waking a driver.
+  // Once, before the first sample: what takes long.
   virtual void prepare(Samples& /*samples*/) {}
   virtual void sample(Samples& samples) = 0;
   // At the last moment, whether it is its turn or not. False: it is asked as ever.
@@ -39,10 +39,8 @@ std::unique_ptr<Source> rapl_source(const SystemPlace& place);
 std::unique_ptr<Source> process_source(const SystemPlace& place, const Job& job);
 std::unique_ptr<Source> shared_memory_source(const SystemPlace& place, const Job& job);
 std::unique_ptr<Source> amd_source(const SystemPlace& place, const Job& job);
-// Several, since what the driver takes long to tell must not hold up the rest.
-std::vector<std::unique_ptr<Source>> nvidia_sources(const SystemPlace& place, const Job& job);
 
-// All of them.
+// All of them. NVIDIA's GPUs are asked apart (nvidia.h): their driver may take long.
 std::vector<std::unique_ptr<Source>> all_sources(const SystemPlace& place, const Job& job);
 
 }  // namespace stepscope::capture

@@ -144,7 +144,8 @@ class Assembly {
     }
   }
 
-  // Damage may have changed ticks without breaking a checksum; nothing else makes them fall.
+  // Blocks of several threads take turns, and damage may have changed ticks without breaking a
+  // checksum.
   void put_in_order() {
     std::vector<std::uint32_t> order(node_.times.size());
     std::iota(order.begin(), order.end(), 0U);

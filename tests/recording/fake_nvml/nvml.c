@@ -3,12 +3,15 @@
 // moment FAKE_NVML_START (monotonic clock, ns) on. GPU 1 draws twice as much as GPU 0.
 // FAKE_NVML_NO_ENERGY: no counter of energy. FAKE_NVML_LOST_AT: GPU 0 is gone from that
 // millisecond. FAKE_NVML_UPDATE: the counter has a new value every so many milliseconds.
-// FAKE_NVML_SLOW: reading the counter keeps a core busy for so many milliseconds, as on an H200.
+// FAKE_NVML_SLOW: reading the counter keeps a core busy for so many milliseconds, as on an H200; its
+// value is that of the middle. FAKE_NVML_HANGS_AT: from that millisecond on GPU 0 does not answer;
+// FAKE_NVML_ENERGY_HANGS: no GPU ever tells its counter. FAKE_NVML_SLOW_INIT: of opening.
 // FAKE_NVML_NO_FIELDS: an older driver, whose only power is the mean of the last second.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { kMost = 1024, kNotSupported = 3, kNotFound = 6, kLost = 15, kPowerInstant = 186 };
 static double at_ms[kMost], milliwatts[kMost];
@@ -41,13 +44,20 @@ static double energy_until(double ms) {
   return sum;
 }
 static int scale_of(void* device) { return device == &gpus[1] ? 2 : 1; }
+// At every question about a device.
 static int lost(void* device) {
+  const char* hangs = getenv("FAKE_NVML_HANGS_AT");
+  if (device == &gpus[0] && hangs && now_ms() >= atof(hangs)) {
+    for (;;) pause();
+  }
   const char* at = getenv("FAKE_NVML_LOST_AT");
   return device == &gpus[0] && at && now_ms() >= atof(at);
 }
 
 int nvmlInit_v2(void) {
   const char* error = getenv("FAKE_NVML_ERROR");
+  const char* slow = getenv("FAKE_NVML_SLOW_INIT");
+  if (slow) usleep((useconds_t)(atof(slow) * 1e3));
   if (error) return atoi(error);
   const char* name = getenv("FAKE_NVML_CURVE");
   FILE* file = name ? fopen(name, "r") : 0;
@@ -122,9 +132,13 @@ int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* energy
   if (device == &parts[0] || getenv("FAKE_NVML_NO_ENERGY")) return kNotSupported;
   const char* update = getenv("FAKE_NVML_UPDATE");
   const char* slow = getenv("FAKE_NVML_SLOW");
-  for (const double end = now_ms() + (slow ? atof(slow) : 0); now_ms() < end;) {
+  if (getenv("FAKE_NVML_ENERGY_HANGS")) {
+    for (;;) pause();
   }
-  double ms = now_ms();
+  const double half = slow ? atof(slow) / 2 : 0;
+  double ms = now_ms() + half;
+  while (slow && now_ms() < ms + half) {
+  }
   if (update) ms = (double)(long long)(ms / atof(update)) * atof(update);
   *energy = 1000000 + (unsigned long long)(energy_until(ms) * scale_of(device));
   return 0;
