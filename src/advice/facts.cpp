@@ -67,6 +67,11 @@ bool Facts::on_gpu() const {
   return gpus != nullptr && gpus->rows() > 0;
 }
 
+bool Facts::saw_no_gpu() const {
+  const base::Table* const machines = table("system", "machines");
+  return machines != nullptr && machines->rows() > 0 && !on_gpu();
+}
+
 const base::Table* Facts::table(std::string_view analysis, std::string_view table) const {
   const auto found = std::ranges::find(answers_, analysis, &AnswerOf::analysis);
   if (found == answers_.end()) return nullptr;

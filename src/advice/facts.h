@@ -66,6 +66,8 @@ class Facts {
 
   // Whether a GPU is known to take part; where none is, advice speaks of none.
   bool on_gpu() const;
+  // Whether the machine was looked at, and none was there.
+  bool saw_no_gpu() const;
 
   const std::vector<RankSteps>& ranks() const { return ranks_; }
   // Nothing where the steps of this rank are all there is to know about.

@@ -96,6 +96,8 @@ struct Finding {
   Sentence about_gain = {};  // what its bounds leave out and count: the end of the detail
   std::optional<Gain> remaining =
       std::nullopt;  // of the gain, once the findings before it are mended
+  // Its gain is of steps that were not traced: their mean; 0: of those that were, as of most.
+  base::Nanos untraced_step_ns = 0;
   Confidence confidence = Confidence::kMedium;
   bool after_others = false;         // others may cause it: what they may save stands before it
   std::vector<Change> changes = {};  // the first is the one to try first

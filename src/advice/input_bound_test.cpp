@@ -223,5 +223,71 @@ TEST(InputBoundSteps, WaitsOutsideOfTheTraceAreFound) {
   EXPECT_EQ(finding->gain->low, 0);
 }
 
+TEST(InputBoundSteps, AGainOfStepsThatWereNotTracedIsTakenOffThose) {
+  // Steps wait 15 ms of 20 ms; the traced ones wait 0.2 ms of 10 ms.
+  Answers answers;
+  answers.steps().rest().no_device_work();
+  answers.add("dataloader", "loaders",
+              {{"rank", 0}, {"loader", "DataLoader"}, {"fetches", 4}, {"sum_ns", 800'000}});
+  answers.add("dataloader", "ranks", {{"rank", 0}, {"steps", 4}, {"wait_ns", 800'000}});
+  answers.add("stalls", "sorts", {{"rank", 0}, {"stall", "none"}});
+  answers.add("throughput", "phases",
+              {{"rank", 0},
+               {"phase", "training"},
+               {"iterations", 50},
+               {"traced", 4},
+               {"measured", 45},
+               {"iterations_per_second", 50.0},
+               {"wait_share", 0.75}});
+  const Advice advice = answers.advise();
+  const Finding* finding = finding_of(advice, "input-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NEAR(static_cast<double>(finding->gain->high), 15.1e6, 1e4);
+  EXPECT_EQ(finding->untraced_step_ns, 20'000'000);
+  EXPECT_FALSE(has(finding->detail.form, "slow start"));
+  EXPECT_TRUE(has(finding->verify, "analyze throughput"));
+  const auto said = std::ranges::find_if(advice.verdict, [](const Sentence& one) {
+    return has(one.form, "Without the first finding");
+  });
+  ASSERT_NE(said, advice.verdict.end());
+  EXPECT_TRUE(has(said->form, "A step that was not traced takes {}"));
+  EXPECT_EQ(said->figures[0].value, 20e6);
+  EXPECT_NEAR(said->figures[1].value, 4.9e6, 1e4);
+  EXPECT_EQ(said->figures[2].value, 20e6);
+}
+
+TEST(InputBoundWords, WhatIsWatchedAndHasNoWorkersIsNotToldToBeWatched) {
+  Answers answers;
+  answers.add("loader", "loaders",
+              {{"rank", 0},
+               {"loader", "It"},
+               {"phase", "training"},
+               {"workers", 0},
+               {"batches", 40},
+               {"wait_ns", 3'200'000'000},
+               {"wait_share", 0.7}});
+  answers.add("throughput", "phases",
+              {{"rank", 0},
+               {"phase", "training"},
+               {"iterations", 40},
+               {"measured", 40},
+               {"iterations_per_second", 9.0},
+               {"wait_share", 0.7}});
+  const Advice open = answers.advise();
+  const Finding* finding = finding_of(open, "input-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_TRUE(has(finding->detail.form, "It is no DataLoader of torch"));
+  EXPECT_TRUE(has(finding->detail.form, "what a GPU did meanwhile is not known"));
+  EXPECT_FALSE(has(codes_of(*finding), "prof.watch"));
+  EXPECT_FALSE(has(codes_of(*finding), "your script makes its DataLoader"));
+  // A machine that was looked at and has none leaves nothing open.
+  answers.add("system", "machines", {{"node", "a"}, {"processors", 2}});
+  const Advice seen = answers.advise();
+  finding = finding_of(seen, "input-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_FALSE(has(finding->detail.form, "may have been at work"));
+  EXPECT_TRUE(has(finding->detail.form, "No GPU was seen on the machine"));
+}
+
 }  // namespace
 }  // namespace stepscope::advice

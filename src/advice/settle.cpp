@@ -29,6 +29,11 @@ bool shares_rank(const Finding& a, const Finding& b) {
   return std::ranges::find_first_of(a.ranks, b.ranks) != a.ranks.end();
 }
 
+// The step that its share is a part of.
+double whole_ns_of(const Finding& finding, const RankSteps& rank) {
+  return finding.measured.whole_ns > 0 ? finding.measured.whole_ns : rank.step_ns;
+}
+
 // Of the recorded steps, as all that is measured.
 Gain gain_here(const Finding& finding) { return finding.here.value_or(*finding.gain); }
 
@@ -52,7 +57,7 @@ void share_launching(const Facts& facts, Advice& advice) {
       selections = launching_of_selections_ns(facts, *rank);
     }
     if (finding.measured.unit == base::Unit::kShare) {
-      const double waits = finding.measured.value * rank->step_ns;
+      const double waits = finding.measured.value * whole_ns_of(finding, *rank);
       lost += std::max(0.0, static_cast<double>(gain_here(finding).high) - waits);
     }
     optimizer |= finding.rule == kUnfusedOptimizer.id;
@@ -88,7 +93,8 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
         finding.ranks.empty() ? nullptr : steps_of(facts, finding.ranks.front());
     if (rank == nullptr || !drains(finding) || finding.measured.unit != base::Unit::kShare)
       continue;
-    const double own = finding.measured.value * rank->step_ns;
+    if (finding.untraced_step_ns > 0) continue;  // the wait itself, and nothing beside it
+    const double own = finding.measured.value * whole_ns_of(finding, *rank);
     if (static_cast<double>(gain_here(finding).high) <= own + 2 * kNoise * rank->median_ns)
       continue;
     finding.about_gain.form +=
@@ -154,7 +160,9 @@ void add_remaining(Advice& advice) {
   for (Finding& finding : advice.findings) {
     if (!finding.gain) continue;
     if (!std::exchange(is_first, false)) {
-      const base::Nanos left = std::max<base::Nanos>(0, advice.step_ns - saved);
+      const base::Nanos step =
+          finding.untraced_step_ns > 0 ? finding.untraced_step_ns : advice.step_ns;
+      const base::Nanos left = std::max<base::Nanos>(0, step - saved);
       finding.remaining =
           Gain{std::min(finding.gain->low, left), std::min(finding.gain->high, left)};
     }

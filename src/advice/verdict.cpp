@@ -6,8 +6,24 @@
 namespace stepscope::advice {
 namespace {
 
-double after(const Advice& advice, base::Nanos gain) {
-  return static_cast<double>(std::max<base::Nanos>(0, advice.step_ns - gain));
+const Finding* first_gain(const Advice& advice) {
+  const auto first = std::ranges::find_if(
+      advice.findings, [](const Finding& one) { return one.gain && one.gain->high > 0; });
+  return first == advice.findings.end() ? nullptr : &*first;
+}
+
+// The others' are then of other steps than its own.
+bool starts_with_untraced(const Advice& advice) {
+  const Finding* const first = first_gain(advice);
+  return first != nullptr && first->untraced_step_ns > 0;
+}
+
+base::Nanos largest_remaining(const Advice& advice) {
+  base::Nanos out = 0;
+  for (const Finding& finding : advice.findings) {
+    if (finding.remaining) out = std::max(out, finding.remaining->high);
+  }
+  return out;
 }
 
 // How long a step takes, of the slowest rank, and how much steps differ.
@@ -44,25 +60,33 @@ Sentence step_text(const Facts& facts, const Advice& advice) {
 }
 
 void add_first_fix(const Facts& facts, const Advice& advice, std::vector<Sentence>& out) {
-  const auto first = std::ranges::find_if(
-      advice.findings, [](const Finding& one) { return one.gain && one.gain->high > 0; });
-  if (first == advice.findings.end()) return;
+  const Finding* const first = first_gain(advice);
+  if (first == nullptr) return;
+  const bool untraced = first->untraced_step_ns > 0;
+  const base::Nanos step = untraced ? first->untraced_step_ns : advice.step_ns;
   const Gain gain = first->here.value_or(*first->gain);  // the step told is of the recording
   const auto percent = [&](base::Nanos part) {
-    return share(static_cast<double>(part) / static_cast<double>(advice.step_ns));
+    return share(static_cast<double>(part) / static_cast<double>(step));
   };
-  Sentence first_fix = step_text(facts, advice);
+  const auto after = [&](base::Nanos part) {
+    return nanos(static_cast<double>(std::max<base::Nanos>(0, step - part)));
+  };
+  Sentence first_fix = untraced ? Sentence{"A step that was not traced takes {} on average",
+                                           {nanos(static_cast<double>(step))}}
+                                : step_text(facts, advice);
   first_fix.form += ". Without the first finding it would take between {} and {} ({} to {} less).";
-  for (const Figure& figure : {nanos(after(advice, gain.high)), nanos(after(advice, gain.low)),
-                               percent(gain.low), percent(gain.high)}) {
+  for (const Figure& figure :
+       {after(gain.high), after(gain.low), percent(gain.low), percent(gain.high)}) {
     first_fix.figures.push_back(figure);
   }
   out.push_back(std::move(first_fix));
-  base::Nanos more = 0;
-  for (const Finding& finding : advice.findings) {
-    if (finding.remaining) more = std::max(more, finding.remaining->high);
-  }
-  if (more > 0) {
+  const base::Nanos more = largest_remaining(advice);
+  if (more > 0 && untraced) {
+    out.push_back(
+        {"The other findings are of the traced steps, which take {} on average: the "
+         "largest of them would bring at most {} of that.",
+         {nanos(static_cast<double>(advice.step_ns)), nanos(static_cast<double>(more))}});
+  } else if (more > 0) {
     out.push_back(
         {gain.high + more <= advice.step_ns
              ? "What remains then: the largest of the other findings would bring at most {} more."
@@ -140,7 +164,7 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
 }
 
 void add_untraced(const Facts& facts, const Advice& advice, std::vector<Sentence>& out) {
-  if (advice.findings.empty()) return;  // no figures
+  if (advice.findings.empty() || starts_with_untraced(advice)) return;  // no figures of those
   const auto slowest = std::ranges::max_element(facts.ranks(), {}, &RankSteps::step_ns);
   if (slowest == facts.ranks().end()) return;
   const auto others = facts.untraced(*slowest);

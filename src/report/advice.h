@@ -14,7 +14,7 @@ namespace stepscope::report {
 
 std::string sentence_text(const advice::Sentence& sentence);
 // "2.65 s to 2.95 s per step (88.0 % to 97.8 %)"; empty where a finding is not about time.
-std::string gain_text(const advice::Finding& finding, base::Nanos step_ns);
+std::string gain_text(const advice::Advice& advice, const advice::Finding& finding);
 // How to see that it is mended: what the rule says, and what a comparison of the two recordings
 // must show; path: of this one, as it is to be typed.
 std::string verify_text(const advice::Advice& advice, const advice::Finding& finding,

@@ -13,7 +13,7 @@ std::string paragraph(std::string_view text) {
 }
 
 std::string finding_html(const advice::Advice& advice, const advice::Finding& finding, bool open) {
-  const std::string gain = gain_text(finding, advice.step_ns);
+  const std::string gain = gain_text(advice, finding);
   std::string html = fmt::format(
       "<details class=\"finding {0}\"{1}><summary><b class=\"level\">{0}</b> {2}{3}</summary>\n",
       advice::name_of(finding.level), open ? " open=\"\"" : "",

@@ -19,7 +19,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
                     markdown_text(sentence_text(finding.detail)));
     out += fmt::format("- level: **{}**, confidence {}\n", advice::name_of(finding.level),
                        confidence_text(finding));
-    if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
+    if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
       out += fmt::format("- gain: {}\n", gain);
     }
     out += fmt::format("- measured: {}\n", markdown_text(measure_text(finding.measured)));

@@ -116,7 +116,7 @@ void write_locations(JsonWriter& json, const advice::Finding& finding, std::stri
 void write_result(JsonWriter& json, const advice::Advice& advice, const advice::Finding& finding,
                   std::string_view recording) {
   std::string text = sentence_text(finding.title) + ". " + sentence_text(finding.detail);
-  if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
+  if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
     text += " Gain: " + gain + ".";
   }
   // A reviewer sees nothing else: what to type, and how to know that it helped.

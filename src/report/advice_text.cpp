@@ -67,7 +67,7 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
                          const advice::Advice& advice, const Look& look) {
   std::string out = heading(finding, number, look);
   out += lines(sentence_text(finding.detail), "   ", Style::kPlain, look);
-  if (const std::string gain = gain_text(finding, advice.step_ns); !gain.empty()) {
+  if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
     out += labelled("gain", gain, look);
   }
   out += labelled("confidence", confidence_text(finding), look);
@@ -91,7 +91,7 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
 // A finding that is not the first, where there is little room.
 std::string finding_line(const advice::Finding& finding, std::size_t number,
                          const advice::Advice& advice, const Look& look) {
-  const std::string gain = gain_text(finding, advice.step_ns);
+  const std::string gain = gain_text(advice, finding);
   std::string out = heading(finding, number, look);
   if (!gain.empty()) out += labelled("gain", gain, look);
   if (finding.after_others && number > 1) {

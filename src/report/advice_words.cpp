@@ -48,21 +48,26 @@ std::string sentence_text(const advice::Sentence& sentence) {
   return out + std::string(left);
 }
 
-std::string gain_text(const advice::Finding& finding, base::Nanos step_ns) {
+std::string gain_text(const advice::Advice& advice, const advice::Finding& finding) {
   if (!finding.gain || finding.gain->high == 0) return {};
   const auto [low, high] = *finding.gain;
-  const double whole =
-      finding.measured.whole_ns > 0 ? finding.measured.whole_ns : static_cast<double>(step_ns);
+  const double whole = finding.measured.whole_ns > 0 ? finding.measured.whole_ns
+                                                     : static_cast<double>(advice.step_ns);
+  // Shares of steps that were traced, and of others: each says of how long a step.
+  const bool differ = std::ranges::any_of(
+      advice.findings, [](const advice::Finding& one) { return one.untraced_step_ns > 0; });
+  const std::string of_step =
+      differ ? fmt::format(" of {}", duration_text(std::llround(whole))) : std::string();
   // What comes more often than in this recording makes the step longer, too.
   const double others = finding.here ? whole - static_cast<double>(finding.here->middle()) : 0;
   const auto share = [&](base::Nanos part) {
     const auto own = static_cast<double>(part);
     return share_text(own / (finding.here ? std::max(1.0, others + own) : whole));
   };
-  std::string out = low == 0
-                        ? fmt::format("at most {} per step ({})", duration_text(high), share(high))
-                        : fmt::format("{} to {} per step ({} to {})", duration_text(low),
-                                      duration_text(high), share(low), share(high));
+  std::string out = low == 0 ? fmt::format("at most {} per step ({}{})", duration_text(high),
+                                           share(high), of_step)
+                             : fmt::format("{} to {} per step ({} to {}{})", duration_text(low),
+                                           duration_text(high), share(low), share(high), of_step);
   if (finding.remaining && finding.remaining->high < high) {
     out += fmt::format("; at most {} once those above are mended",
                        duration_text(finding.remaining->high));

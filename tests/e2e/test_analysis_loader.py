@@ -84,6 +84,20 @@ def until(wait: Wait) -> int:
     return max(wait.end, wait.end if wait.next_start is None else wait.next_start)
 
 
+def work_after(found: Loading, wait: Wait) -> int:
+    """What the loop does with the batch: within steps, and no validation."""
+    if wait.phase != "training":
+        return until(wait) - wait.end
+    within = [
+        (max(a, wait.end), min(b, until(wait)))
+        for _, a, b in rank_steps(found)[wait.rank]
+        if a < until(wait) and b > wait.end
+    ]
+    aside = rank_aside(found)[wait.rank]
+    pieces = within or [(wait.end, until(wait))]
+    return sum(b - a - time_within(aside, a, b) for a, b in pieces)
+
+
 def phase_of_load(found: Loading, rank: int, load: Load) -> str | None:
     """Of the wait that received it, else of the loader's first."""
     waits = sorted((w for w in found.waits if w.rank == rank), key=lambda w: w.start)
@@ -120,7 +134,7 @@ def check_loader(program: Program, folder: Path, found: Loading) -> None:
     for row in said["loaders"]:
         key = row["rank"], row["loader"], row["phase"]
         check_loader_row(
-            row, expected[key], [w for w in workers if w[:3] == key], late, later, made_by
+            found, row, expected[key], [w for w in workers if w[:3] == key], late, later, made_by
         )
     shown = [(r["rank"], r["loader"], r["phase"], r["worker"]) for r in said["workers"]]
     assert shown == workers
@@ -130,6 +144,7 @@ def check_loader(program: Program, folder: Path, found: Loading) -> None:
 
 
 def check_loader_row(
+    found: Loading,
     row: Row,
     waits: list[Wait],
     workers: list[tuple[Any, ...]],
@@ -140,7 +155,8 @@ def check_loader_row(
     given = [w for w in waits if w.gave]
     lengths = [w.length for w in given]
     assert (row["batches"], row["wait_ns"]) == (len(given), sum(lengths))
-    whole = sum(w.before + until(w) - w.start for w in waits)
+    whole = sum(w.length + work_after(found, w) for w in given)
+    assert row["end_ns"] == sum(w.length for w in waits if not w.gave)
     assert row["wait_share"] == pytest.approx(sum(lengths) / whole)
     first = [w.length for w in given if w.first]
     assert (row["passes"], row["first_wait_ns"]) == (len(first), sum(first))
@@ -303,7 +319,9 @@ def check_throughput(program: Program, folder: Path, found: Loading) -> None:
             continue
         if wait.phase == "training" and wait.rank in steps:
             continue
+        other = rank_aside(found)[wait.rank] if wait.phase == "training" else []
         whole = wait.before + until(wait) - wait.start
+        whole -= time_within(other, wait.end, until(wait))
         one = (wait.start, whole, wait.length, samples_of(wait))
         phases[wait.rank, wait.phase].append(one)
     assert [(r["rank"], r["phase"]) for r in said["phases"]] == sorted(phases)

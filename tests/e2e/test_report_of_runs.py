@@ -175,8 +175,11 @@ def test_waiting_for_data_is_explained_where_it_differs(program: Program, made: 
     (loader,) = tables(program, "loader", made.folder)["loaders"]
     waited = FIRST_WAIT + (STEPS - 1) * WAIT
     assert (loader["passes"], loader["first_wait_ns"]) == (1, FIRST_WAIT)
-    assert loader["wait_share"] == pytest.approx(waited / (made.end - 110), rel=1e-3)
-    later = (waited - FIRST_WAIT) / (made.end - 110 - FIRST_WAIT)
+    assert loader["wait_ns"] == waited
+    # Without three steps that a profiler slowed, 2 of 25 ms each.
+    whole = made.end - 110 - 3 * 25 * MS
+    assert loader["wait_share"] == pytest.approx((waited - 3 * WAIT) / whole, rel=1e-3)
+    later = (waited - 3 * WAIT - FIRST_WAIT) / (whole - FIRST_WAIT)
     assert loader["later_wait_share"] == pytest.approx(later, rel=1e-3)
     said = flat(report(program, made.folder))
     assert f"kept the loop waiting {100 * loader['wait_share']:.0f} % of the time, but" in said
@@ -315,3 +318,35 @@ def test_html_has_curves_over_time(program: Program, made: Made) -> None:
     ):
         drawn = page.split(caption)[1].split("<section")[0]
         assert "<svg" in drawn[:200], caption
+
+
+def test_waiting_of_traced_steps_says_that_there_are_others(program: Program, made: Made) -> None:
+    traced(made, loads=MS // 2)
+    remarks = answer(program, "dataloader", made.folder)["remarks"]
+    others = (
+        "This is of the 3 steps that were traced; 'throughput' and 'loader' say how long all 60"
+    )
+    assert any(remark.startswith(others) for remark in remarks)
+    found = answer(program, "dataloader", made.folder, "--step", "3-4")
+    assert found["tables"]["steps"] == []
+    assert found["remarks"][0].startswith("None of these steps was traced: 'loader' has")
+    # The finding is of steps that take 10 ms; its check is of those, too.
+    said = flat(report(program, made.folder))
+    assert "A step that was not traced takes 10.0 ms on average. Without the first finding" in said
+    assert "of 10.0 ms)" in said
+    assert "in `stepscope analyze throughput" in said
+
+
+def test_a_loop_that_watches_nothing_has_unknown_waits(program: Program, tmp_path: Path) -> None:
+    rank = tmp_path / "attempt-0" / "rank00000"
+    rank.mkdir(parents=True)
+    main = ScopeWriter(PID, 0)
+    main.step(0, 10, begins=True)
+    for number in range(5):
+        main.step(number, (number + 1) * STEP)
+    (rank / "events.scope").write_bytes(main.bytes())
+    found = answer(program, "dataloader", tmp_path)
+    assert {row["wait_ns"] for row in found["tables"]["steps"]} == {None}
+    (remark,) = found["remarks"]
+    assert "No loader was watched" in remark
+    assert "trace" not in remark

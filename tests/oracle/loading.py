@@ -153,6 +153,12 @@ def waits_of(recording: Recording) -> list[Wait]:
             for w, s in signs
             if one.end <= s.time < following and s.value is not None and w in MAIN
         }
+        # It turned to validation, and came back for more of the same pass.
+        went_on = following in same and not any(
+            w == "starts" and one.end <= s.time <= following for w, s in signs
+        )
+        if went_on:
+            ended = None
         until = min((t for t in (following, ended) if t is not None), default=1 << 62)
         wait = Wait(
             int(recording.about["rank"]),

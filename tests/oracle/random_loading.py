@@ -219,6 +219,12 @@ def _loop(
         for name, value in values.items():
             now += 1
             main.counter(f"loader {name}#{loader}", value, now)
+        if loader == "DataLoader" and chance.random() < 0.2:  # it validates between two batches
+            for _ in range(chance.randrange(1, 3)):
+                now += chance.randrange(1, 5 * MS)
+                main.instant(f"loader ends#{loader}", now)
+                told = "list (validation)"
+                now, _ = _loop(chance, main, making, [], told, now, 0, 0, False)
         if marks_steps and loader == "DataLoader":
             now += chance.randrange(1, 20 * MS)
             main.step(step, now)

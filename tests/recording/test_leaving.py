@@ -238,6 +238,32 @@ def test_leaving_at_once_loses_nothing(script: MakeScript, tmp_path: Path, where
     assert "finished" not in rank_facts(tmp_path / "run")
 
 
+def test_a_forked_child_that_leaves_at_once_loses_nothing(
+    script: MakeScript, tmp_path: Path
+) -> None:
+    program = script(
+        """
+        import os, sys
+        import stepscope as ss
+        with ss.profile(sys.argv[1], trace=False, system=False) as prof:
+            for _ in range(5):
+                child = os.fork()
+                if child == 0:
+                    for _ in range(10):
+                        with ss.range("child"):
+                            pass
+                    os._exit(4)
+                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+                prof.step()
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    rows = stepscope.open(tmp_path / "run").time()["ranges"].rows()
+    assert [row["calls"] for row in rows if row["range"] == "child"] == [50]
+    assert "not_finished" not in notes_of(tmp_path / "run")
+
+
 def test_an_error_is_told_and_passed_on(script: MakeScript, tmp_path: Path) -> None:
     program = script(
         """

@@ -104,16 +104,23 @@ def test_a_model_that_fails_is_a_warning(training: Callable[[str], Script], tmp_
     assert not (rank_folder(tmp_path / "run") / "model.json").exists()
 
 
-# With "lstm" one layer more, for which there is no formula here.
+# With "odd" one layer more, for which there is no formula here.
 MIXED = """
 import sys, torch
 import stepscope as ss
+
+class Odd(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(width, 32))
+    def forward(self, x):
+        return x @ self.weight
 
 class Net(torch.nn.Module):
     def __init__(self, width):
         super().__init__()
         self.nodes = torch.nn.Linear(4, width)
-        self.time = torch.nn.LSTM(width, 32) if "lstm" in sys.argv else torch.nn.ReLU()
+        self.time = Odd(width) if "odd" in sys.argv else torch.nn.ReLU()
     def forward(self, x):
         return self.time(self.nodes(x))
 
@@ -149,12 +156,66 @@ def test_torchinfo_counts_what_we_cannot(
         )
 
     assert counted("8") == ("stepscope", 3200, 0, 2 * (4 * 2 * 50 * 8))
-    by, mult_adds, uncounted, _ = counted("8", "lstm")
-    assert (by, uncounted) == ("torchinfo 1.8.0", 0)
-    assert mult_adds > 3200
-    # Without it a part is known, and what is not.
-    path = str(Path(stepscope.__file__).parents[1])
-    assert counted("8", "lstm")[:3] == ("stepscope", 3200, 1)
+    # Of the layer that has no formula here alone: its row and the sum are one count.
+    by, mult_adds, uncounted, _ = counted("8", "odd")
+    assert (by, uncounted) == ("stepscope, torchinfo 1.8.0", 0)
+    _, layers = tables(tmp_path / "run")
+    assert mult_adds == layers["Net"]["mult_adds"] == 3200 + layers["time"]["mult_adds"]
+    assert layers["time"]["mult_adds"] > 0
+
+
+def test_what_nobody_counted_is_empty_and_named(
+    training: Callable[[str], Script], tmp_path: Path
+) -> None:
+    assert training(MIXED).run("8", "odd").returncode == 0
+    summary, layers = tables(tmp_path / "run")
+    assert (summary["counted_by"], summary["mult_adds"]) == ("stepscope", 3200)
+    assert (summary["uncounted"], layers["time"]["mult_adds"]) == (1, None)
+    remarks = stepscope.open(tmp_path / "run").model().remarks
+    assert any("without a formula are in no sum: Odd." in remark for remark in remarks)
+
+
+RECURRENT = """
+import torch
+import stepscope as ss
+from torch.nn.utils.rnn import pack_sequence
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(10, 7, num_layers=2, bidirectional=True, batch_first=True)
+        self.short = torch.nn.LSTM(14, 7, proj_size=3)
+        self.gru = torch.nn.GRU(14, 6)
+        self.rnn = torch.nn.RNN(14, 5, bias=False)
+        self.cell = torch.nn.LSTMCell(14, 4)
+        self.packed = torch.nn.GRU(14, 6)
+    def forward(self, x):
+        x, _ = self.lstm(x)
+        self.short(x), self.gru(x), self.rnn(x), self.cell(x[:, 0])
+        return self.packed(pack_sequence([x[0], x[1, :2]]))
+
+with ss.profile("run", trace=False) as prof:
+    prof.summarize(Net(), torch.randn(3, 5, 10))
+    prof.step()
+"""
+
+
+def test_recurrent_layers_multiply_at_every_time(
+    training: Callable[[str], Script], tmp_path: Path
+) -> None:
+    done = training(RECURRENT).run()
+    assert done.returncode == 0, done.stderr
+    summary, layers = tables(tmp_path / "run")
+    expected = {
+        "lstm": 15 * 2 * (4 * 7 * (10 + 7) + 4 * 7 * (14 + 7)),
+        "short": 15 * (4 * 7 * (14 + 3) + 3 * 7),
+        "gru": 15 * 3 * 6 * (14 + 6),
+        "rnn": 15 * 5 * (14 + 5),
+        "cell": 3 * 4 * 4 * (14 + 4),
+        "packed": 7 * 3 * 6 * (14 + 6),  # 5 and 2 times
+    }
+    assert {name: layers[name]["mult_adds"] for name in expected} == expected
+    assert (summary["mult_adds"], summary["uncounted"]) == (sum(expected.values()), 0)
 
 
 def test_a_damaged_summary_costs_nothing_else(

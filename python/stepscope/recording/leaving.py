@@ -145,9 +145,11 @@ class Leaving:
 
         Programs leave so where their own end hangs: torch's profiler might, too.
         """
-        if not self._is_child():
-            with suppress(Exception):
-                writing = threading.Thread(target=_capture.flush, daemon=True)
+        with suppress(Exception):
+            # A forked child that recorded anything has a file of its own, which ends here.
+            write = _capture.stop if self._is_child() else _capture.flush
+            if _capture.path():
+                writing = threading.Thread(target=write, daemon=True)
                 writing.start()
                 writing.join(_MOST_WAIT_S)
         before: Callable[[int], NoReturn] = self._exit_now_before

@@ -26,9 +26,12 @@ def summary_of(model: Any, batch: Any | None) -> dict[str, Any]:
     if batch is None:
         return _content(model, layers)
     _count_pass(model, batch, layers)
-    content = _content(model, layers) | _sums(layers, sum(map(bytes_of, tensors_in(batch))))
-    _ask_torchinfo(model, batch, content)
-    return content
+    by = _ask_torchinfo(model, batch, [one for one in layers if one["uncounted"]])
+    _add_upwards(layers)
+    sums = _sums(layers, sum(map(bytes_of, tensors_in(batch))))
+    return (
+        _content(model, layers) | sums | {"counted_by": f"stepscope, {by}" if by else "stepscope"}
+    )
 
 
 def summary_of_seen(model: Any, seen: Mapping[int, Calls], input_bytes: int) -> dict[str, Any]:
@@ -71,30 +74,29 @@ def _sums(layers: list[dict[str, Any]], input_bytes: int) -> dict[str, Any]:
     }
 
 
-def _ask_torchinfo(model: Any, batch: Any, content: dict[str, Any]) -> None:
-    """Its count of multiplications, where it knows layers that we do not.
+def _ask_torchinfo(model: Any, batch: Any, unknown: list[dict[str, Any]]) -> str | None:
+    """Its count of the layers that have no formula here; its name, where it knows one of them.
 
-    Of a linear layer it counts one row of each sample, be it called with a thousand: our sum is
-    nearer where it is larger, and has the rows of the layers.
+    Of those alone: of a linear layer it counts one row of each sample, though there are many.
     """
-    if content["uncounted"] == 0:
-        return
+    if not unknown:
+        return None
     try:
         import torchinfo  # type: ignore[import-not-found, unused-ignore]
 
         data = dict(batch) if isinstance(batch, Mapping) else batch
         with _as_it_was(model):
             told = torchinfo.summary(model, input_data=data, verbose=0, device=_device_of(model))
-        mult_adds = int(told.total_mult_adds)
-        if mult_adds > content["mult_adds"]:
-            version = importlib.metadata.version("torchinfo")
-            content |= {
-                "mult_adds": mult_adds,
-                "uncounted": 0,
-                "counted_by": f"torchinfo {version}",
-            }
+        known: dict[int, int] = {}
+        for layer in told.summary_list:
+            known[layer.layer_id] = known.get(layer.layer_id, 0) + int(layer.macs)
+        version = importlib.metadata.version("torchinfo")
     except Exception:  # not installed, or a model it cannot run
-        return
+        return None
+    found = [one for one in unknown if known.get(id(one["module"]), 0) > 0]
+    for one in found:
+        one |= {"mult_adds": known[id(one["module"])], "uncounted": 0}
+    return f"torchinfo {version}" if found else None
 
 
 def _device_of(model: Any) -> Any:
@@ -178,19 +180,23 @@ def _count_pass(model: Any, batch: Any, layers: list[dict[str, Any]]) -> None:
             handle.remove()
     for one, calls in seen:
         one.update(calls.figures(one["parameters"] > 0))
-    _add_upwards(layers)
 
 
 def _add_upwards(layers: list[dict[str, Any]]) -> None:
-    """What leaves do is done by all layers around them."""
+    """What leaves do is done by all layers around them; nothing known of any is not known."""
     by_name = {one["name"]: one for one in layers}
+    unknown = set()
     for one in layers:
         if not one["leaf"] or not one["name"]:
             continue
         above = one["name"]
         while above:
             above = above.rpartition(".")[0]
-            by_name[above]["mult_adds"] += one["mult_adds"]
+            by_name[above]["mult_adds"] += one["mult_adds"] or 0
+            if one["uncounted"]:
+                unknown.add(above)
+    for name in unknown:
+        by_name[name]["mult_adds"] = by_name[name]["mult_adds"] or None
 
 
 def _call(model: Any, batch: Any) -> None:
@@ -226,13 +232,17 @@ class Calls:
 
     def figures(self, has_parameters: bool) -> dict[str, Any]:
         """Of a layer's row."""
+        is_unknown = has_parameters and not self._has_formula
         return {
             "calls": self._calls,
             **self._shapes,
-            "mult_adds": self._mult_adds,
+            "mult_adds": None if is_unknown else self._mult_adds,
             "output_bytes": self._output_bytes,
-            "uncounted": int(has_parameters and not self._has_formula),
+            "uncounted": int(is_unknown),
         }
+
+
+_RECURRENT = ("LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell")
 
 
 def _mult_adds(module: Any, given: list[Any], gave: list[Any]) -> int | None:
@@ -253,7 +263,11 @@ def _mult_adds(module: Any, given: list[Any], gave: list[Any]) -> int | None:
         return 0  # a look-up
     if kind == "Bilinear":
         return int(gave[0].numel()) * int(module.in1_features) * (int(module.in2_features) + 1)
-    if "Norm" in kind and weight is not None:
+    if kind in _RECURRENT:  # each weight once for every time of every sample
+        rows = int(given[0].numel()) // int(module.input_size)
+        weights = (one for name, one in module.named_parameters() if name.startswith("weight"))
+        return rows * sum(map(_numbers_in, weights))
+    if kind == "PReLU" or ("Norm" in kind and weight is not None):
         return int(gave[0].numel())
     return 0 if next(module.parameters(), None) is None else None
 

@@ -1,6 +1,7 @@
 // The GPU has nothing to do while the training loop waits for its next batch.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "advice/host_stall.h"
@@ -137,7 +138,13 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
     }
     return out;
   }
-  if (!loader.has_workers()) {
+  const bool is_plain = !cause.loader.empty();  // watched, and no loader of torch
+  if (is_plain) {
+    out.push_back(
+        {begin + ": a DataLoader of torch around your dataset has workers. Start with the CPU "
+                 "cores of each process (rank) of the job, less one.",
+         code_for_workers(facts, cause)});
+  } else if (!loader.has_workers()) {
     out.push_back({begin +
                        ": set num_workers where your script makes its DataLoader. Start with the "
                        "CPU cores of each process (rank) of the job, less one. Each worker keeps "
@@ -151,15 +158,17 @@ std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
   }
   out.push_back(
       {"Make a batch cheaper: do once what gives the same result every time (decoding, "
-       "resizing, tokenising, not random augmentation), and store the result. What a batch costs "
-       "and whether it is read from files, stepscope's own recording says (prof.watch(loader)).",
+       "resizing, tokenising, not random augmentation), and store the result." +
+           std::string(is_plain ? ""
+                                : " What a batch costs and whether it is read from files, "
+                                  "stepscope's own recording says (prof.watch(loader))."),
        "# before training, once\nfor i, sample in enumerate(dataset): "
        "torch.save(prepare(sample), f\"cache/{i}.pt\")\n"
        "# in the dataset's __getitem__: return torch.load(f\"cache/{index}.pt\")"});
   return out;
 }
 
-void say_who_makes_it(Sentence& into, const Loader& loader) {
+void say_who_makes_it(Sentence& into, const Loader& loader, bool is_plain) {
   if (loader.in_loop()) {
     into.form +=
         "The loader has no workers (num_workers=0): the training loop itself makes the batch, and "
@@ -174,7 +183,8 @@ void say_who_makes_it(Sentence& into, const Loader& loader) {
     into.figures.emplace_back(std::string_view(loader.worker_range));
     into.figures.push_back(nanos(loader.worker_mean_ns));
   } else {
-    into.form += "Who makes the batch is not recorded.";
+    into.form += is_plain ? "It is no DataLoader of torch: how a batch is made is not recorded."
+                          : "Who makes the batch is not recorded.";
   }
 }
 
@@ -183,10 +193,15 @@ void add_maker(Finding& finding, const Loader& loader, const LoaderCause& cause)
   if (cause.watched) {
     cause.explain(finding.detail);
   } else {
-    say_who_makes_it(finding.detail, loader);
+    say_who_makes_it(finding.detail, loader, !cause.loader.empty());
   }
 }
 
+// Of a loader that was watched: all steps tell, and a trace sees only a few of them.
+constexpr std::string_view kVerifyWatched =
+    "Record again: in `stepscope analyze throughput new.json` the wait share of training falls "
+    "below 5 %. Double num_workers until it no longer falls, or let `stepscope sweep dataloader` "
+    "try settings and name the best.";
 constexpr std::string_view kVerify =
     "Record again: in `stepscope analyze dataloader new.json` the waiting per step falls below 5 % "
     "of the step. Double num_workers until it no longer falls, or let `stepscope sweep dataloader` "
@@ -308,6 +323,9 @@ std::vector<Finding> judge_host(const Facts& facts) {
       on_gpu
           ? " In the traced steps the GPU did not wait for data; what it did in the others is not "
             "known."
+      : facts.saw_no_gpu() ? " No GPU was seen on the machine: the model computes on the CPU, and "
+                             "not while the loop "
+                             "waits."
       : is_traced(facts)
           ? " No GPU work was recorded. If the model runs on the CPU, the wait is lost time; a GPU "
             "may have been at work meanwhile."
@@ -317,9 +335,12 @@ std::vector<Finding> judge_host(const Facts& facts) {
   if (untraced) {
     add_traced(finding, rank, wait_on_host(facts, rank));
     finding.measured.whole_ns = untraced->step_ns;
+    finding.untraced_step_ns = static_cast<base::Nanos>(untraced->step_ns);
+    finding.gain = Gain{0, static_cast<base::Nanos>(std::ceil(
+                               std::min(untraced->step_ns, wait + kNoise * untraced->step_ns)))};
   }
   finding.changes = changes_for(facts, loader, cause);
-  finding.verify = kVerify;
+  finding.verify = untraced || !is_traced(facts) ? kVerifyWatched : kVerify;
   return {finding};
 }
 
@@ -374,7 +395,7 @@ std::vector<Finding> judge(const Facts& facts) {
   add_places(finding, facts, rank, "input");
   add_untraced(finding, rank, untraced);
   finding.changes = changes_for(facts, loader, cause);
-  finding.verify = kVerify;
+  finding.verify = untraced && is_bursty(*untraced, input.host_ns) ? kVerifyWatched : kVerify;
   return {finding};
 }
 

@@ -43,7 +43,8 @@ std::optional<double> GpuMeanwhile::idle_share(const RankLoading& loading,
   Samples samples;
   for (const BatchWait& wait : loading.waits) {
     if (!wait.counts || wait.loader != key.loader || wait.phase != key.phase) continue;
-    add({wait.start, wait.until}, samples);
+    const Interval all{wait.start, wait.until};
+    for (const Interval& part : subtract(std::span(&all, 1), wait.aside)) add(part, samples);
   }
   return samples.idle_share();
 }

@@ -84,6 +84,7 @@ struct Pass {
   bool ahead = false;                            // a batch is used when the next was asked for
   std::size_t held = kNoBatch;                   // the wait whose batch is kept back
   std::size_t wait = kNoBatch, made = kNoBatch;  // the last ones
+  std::size_t left = kNoBatch;                   // the wait after which the loop said it ends
 };
 
 struct ProcessLoading {
@@ -115,6 +116,7 @@ class Reading {
       one.until = std::max(one.until + shift_, one.end);
       one.used = std::max(one.used + shift_, one.end);
     }
+    set_validation_aside();
     return std::move(out_);
   }
 
@@ -152,6 +154,21 @@ class Reading {
     end += shift_;
   }
 
+  // A loop that validates between two batches does not work on a batch meanwhile.
+  void set_validation_aside() {
+    const auto trains = [](const BatchWait& one) { return one.phase == kTraining && !one.beside; };
+    if (std::ranges::none_of(out_.waits, trains)) return;
+    Intervals declared = set_aside(view_);
+    for (Interval& one : declared) shift(one.start, one.end);
+    for (BatchWait& one : out_.waits) {
+      if (!trains(one)) continue;
+      auto next = std::ranges::upper_bound(declared, one.end, {}, &Interval::end);
+      for (; next != declared.end() && next->start < one.until; ++next) {
+        one.aside.push_back({std::max(next->start, one.end), std::min(next->end, one.until)});
+      }
+    }
+  }
+
   void take(Row row) {
     if (trace_.name()[row] == base::kNoString) return;
     const Meaning meaning = meanings_[trace_.name()[row]];
@@ -174,8 +191,12 @@ class Reading {
           pass.begins = true;
           pass.ahead = false;
           pass.held = kNoBatch;
+          pass.left = kNoBatch;
         }
-        if (meaning.sign == Sign::kEnds) end_wait(pass, time);
+        if (meaning.sign == Sign::kEnds) {
+          if (pass.wait != kNoBatch) pass.left = pass.wait;
+          end_wait(pass, time);
+        }
         return;
       case trace::Phase::kCounter:
         if (const auto value = value_of(row)) {
@@ -204,6 +225,9 @@ class Reading {
 
   void begin_wait(Pass& pass, Row row, const std::string& loader) {
     end_wait(pass, trace_.start()[row]);
+    // It had turned to validation, and came back for more of the same pass.
+    if (pass.left != kNoBatch) out_.waits[pass.left].until = trace_.start()[row];
+    pass.left = kNoBatch;
     pass.wait = out_.waits.size();
     if (pass.ahead) {
       if (pass.held != kNoBatch) out_.waits[pass.held].used = trace_.end(row);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/arithmetic/intervals.h"
 #include "analysis/loading/loader_settings.h"
 #include "analysis/view.h"
 
@@ -42,6 +43,7 @@ struct BatchWait {
   base::Nanos start = 0, end = 0;
   base::Nanos before = 0;  // of the first of a pass: the iterator was made, before it was asked
   base::Nanos until = 0;   // the loop asked again, or the pass ended; `end` where neither is known
+  Intervals aside = {};    // from `end` to `until`, of a training: declared to be something else
   base::Nanos used = 0;    // when the loop began to use the batch: later than `end` where who asks
                            // keeps one back, as Accelerate does to know the last
   std::int64_t iteration = 0;
@@ -54,7 +56,9 @@ struct BatchWait {
 
   bool gave() const { return number.has_value(); }
   base::Nanos length() const { return before + end - start; }
-  base::Nanos whole() const { return before + until - start; }  // with what the loop did then
+  base::Nanos whole() const {  // with what the loop did then
+    return before + until - start - total(aside);
+  }
 };
 
 struct RankLoading {

@@ -15,6 +15,8 @@ constexpr double kWorthSaying = 0.01;
 constexpr double kWorthSayingOfStep = 0.1;
 // Less than this in all is no waiting: a loop that does nothing may spend all its time so.
 constexpr Nanos kNothing = 1'000'000;
+// Longer than this, of the time of the loop, the end of its passes is worth a word.
+constexpr double kEndMatters = 0.05;
 // Where less than this share of the waiting remains, starting up is worth a word.
 constexpr double kFirstMatters = 0.8;
 
@@ -75,6 +77,19 @@ std::string title_of(const LoaderKey& key) {
              : fmt::format("{} ({})", key.loader, key.phase);
 }
 
+// What the shares do not have: nobody waits for data, and it lies in no step.
+std::string about_end(const LoaderSums& sums) {
+  if (sums.end_ns < kNothing ||
+      static_cast<double>(sums.end_ns) < kEndMatters * static_cast<double>(sums.time.whole)) {
+    return {};
+  }
+  return fmt::format(
+      " After the last batch of {} it took {:.3g} s to come to an end{}: that is no "
+      "waiting for data, and in no share.",
+      sums.passes == 1 ? "the pass" : fmt::format("its {} passes", sums.passes),
+      static_cast<double>(sums.end_ns) * 1e-9, sums.workers.empty() ? "" : ", with its workers");
+}
+
 std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
                      const std::optional<double>& gpu_idle) {
   if (sums.beside) {
@@ -85,12 +100,14 @@ std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
   }
   std::string text =
       fmt::format("{} kept the loop waiting {} of the time", title_of(key), percent(share));
-  if (share < kWorthSaying || sums.waits.sum() < kNothing) return text + ": it keeps up.";
+  if (share < kWorthSaying || sums.waits.sum() < kNothing) {
+    return text + ": it keeps up." + about_end(sums);
+  }
   const double later = sums.later_wait_share();
   if (later < kFirstMatters * share) {
     text += fmt::format(", but {} without the first batch of {}", percent(later),
                         sums.passes == 1 ? "the pass" : fmt::format("its {} passes", sums.passes));
-    if (later < kWorthSaying) return text + ": from then on it keeps up.";
+    if (later < kWorthSaying) return text + ": from then on it keeps up." + about_end(sums);
   }
   if (const auto worst = sums.late_worker()) {
     const WorkerSums& worker = sums.workers.at(*worst);
@@ -101,6 +118,7 @@ std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
     text += "; it has no workers, the loop makes its batches itself: " + about_worker(sums.made);
   }
   text += '.';
+  text += about_end(sums);
   if (gpu_idle) {
     text += fmt::format(" The GPU was idle {} of the time meanwhile, as its driver counts.",
                         percent(*gpu_idle));
@@ -112,7 +130,7 @@ std::string sentence(const LoaderKey& key, const LoaderSums& sums, double share,
 
 void LoaderRemarks::add(std::int32_t rank, const LoaderKey& key, const LoaderSums& sums,
                         const std::optional<double>& gpu_idle) {
-  if (sums.waits.count() == 0 || sums.whole <= 0) return;
+  if (sums.waits.count() == 0 || sums.time.whole <= 0) return;
   const double share = sums.wait_share();
   const auto [found, is_new] = worst_.try_emplace(key);
   if (!is_new && share <= found->second.share) return;

@@ -35,14 +35,14 @@ Nanos WorkerSums::alive_ns() const {
   return sum;
 }
 
-double LoaderSums::wait_share() const {
-  return whole <= 0 ? 0 : static_cast<double>(waits.sum()) / static_cast<double>(whole);
+double LoopTime::wait_share() const {
+  return whole <= 0 ? 0 : static_cast<double>(wait_ns) / static_cast<double>(whole);
 }
 
-double LoaderSums::later_wait_share() const {
+double LoopTime::later_wait_share() const {
   const Nanos later = whole - first_wait_ns;
   if (later <= 0) return 0;
-  return static_cast<double>(waits.sum() - first_wait_ns) / static_cast<double>(later);
+  return static_cast<double>(wait_ns - first_wait_ns) / static_cast<double>(later);
 }
 
 std::optional<LateCause> LoaderSums::cause() const {
@@ -102,12 +102,22 @@ namespace {
 // Imports, opens files, fills caches.
 bool is_first_of_process(const MadeBatch& one) { return one.iteration == 0 && one.number == 0; }
 
-void add_wait(LoaderSums& sums, const BatchWait& wait, const MadeBatch* made,
+void add_time(LoopTime& time, const BatchWait& wait, const LoopWork& work) {
+  time.wait_ns += wait.length();
+  if (wait.first) time.first_wait_ns += wait.length();
+  time.whole += wait.beside ? wait.whole() : wait.length() + work.all_ns;
+}
+
+// `slowed`: that of batches a profiler slowed.
+void add_wait(LoaderSums& sums, LoopTime& slowed, const BatchWait& wait, const MadeBatch* made,
               const std::vector<RecordedStep>& steps, Nanos least) {
-  sums.whole += wait.whole();
-  if (!wait.gave()) return;
+  if (!wait.gave()) {
+    sums.end_ns += wait.length();
+    return;
+  }
   sums.beside |= wait.beside;
   const LoopWork work = loop_work(steps, wait);
+  add_time(work.traced && !wait.beside ? slowed : sums.time, wait, work);
   if (!wait.beside && !work.traced && wait.until > wait.end) sums.between.add(work.ns);
   sums.waits.add(wait.length());
   if (wait.first) {
@@ -143,13 +153,17 @@ std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank,
                                             const std::vector<RecordedStep>& steps, Nanos least) {
   std::map<LoaderKey, LoaderSums> loaders;
   std::map<std::string, std::string> phases;  // of a loader, for batches nobody received
+  std::map<LoaderKey, LoopTime> slowed;
   std::vector<const LoaderKey*> key_of(rank.made.size(), nullptr);
   for (const BatchWait& wait : rank.waits) {
     if (!wait.counts) continue;
     const auto [found, is_new] = loaders.try_emplace({wait.loader, wait.phase});
     phases.try_emplace(wait.loader, wait.phase);
     if (wait.made != kNoBatch) key_of[wait.made] = &found->first;
-    add_wait(found->second, wait, rank.made_for(wait), steps, least);
+    add_wait(found->second, slowed[found->first], wait, rank.made_for(wait), steps, least);
+  }
+  for (auto& [key, sums] : loaders) {
+    if (sums.time.whole == 0) sums.time = slowed[key];
   }
   for (std::size_t i = 0; i < rank.made.size(); ++i) {
     const MadeBatch& one = rank.made[i];

@@ -60,9 +60,19 @@ struct LoaderKey {
   auto operator<=>(const LoaderKey&) const = default;
 };
 
+// Batches, from the question for each to the next question: the wait, and what the loop did then.
+struct LoopTime {
+  base::Nanos wait_ns = 0, first_wait_ns = 0;
+  base::Nanos whole = 0;
+
+  double wait_share() const;        // 0 where it took no time
+  double later_wait_share() const;  // so too, without the waits for first batches
+};
+
 struct LoaderSums {
   Durations waits = {};     // of batches that came
-  base::Nanos whole = 0;    // of the passes: waits and what the loop did in between
+  LoopTime time = {};       // of the batches that no profiler slowed; of all, if it slowed all
+  base::Nanos end_ns = 0;   // asked in vain: the pass is over, and workers are let go
   std::int64_t waited = 0;  // batches that were not there at once
   // Of the first batch of each pass: the loop waits for workers that start, and for an empty queue.
   std::int64_t passes = 0;
@@ -78,8 +88,8 @@ struct LoaderSums {
   std::map<std::int64_t, WorkerSums> workers = {};
   std::map<LateCause, base::Nanos> causes = {};  // what the waits were for, by their length
 
-  double wait_share() const;               // of the passes; 0 where they took no time
-  double later_wait_share() const;         // so too, without the waits for first batches
+  double wait_share() const { return time.wait_share(); }
+  double later_wait_share() const { return time.later_wait_share(); }
   std::optional<LateCause> cause() const;  // of most of the waiting; nothing: none known
   // That was waited for longest once it had begun: opening a dataset comes once. Where nobody was
   // late from then on, at all.

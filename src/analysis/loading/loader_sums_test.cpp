@@ -78,6 +78,44 @@ TEST(LoaderSums, WorkersNeededLeavesOutTracedStepsValidationAndTheFirstBatch) {
   EXPECT_EQ(sums.workers_needed(), 3);  // 2 and a tenth
 }
 
+TEST(LoaderSums, TheShareOfWaitingLeavesOutAProfilerAndTheEndOfAPass) {
+  Loop loop;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const bool traced = i >= 10 && i < 13;
+    loop.batch(10 * kMs, traced ? 200 * kMs : 10 * kMs, 10 * kMs, 0, i, traced);
+    if (i != 9 && i != 12) continue;
+    loop.now += 1500 * kMs;  // it opens, and writes, between two steps
+    loop.loading.waits.back().until = loop.now;
+  }
+  BatchWait in_vain{.loader = "DataLoader", .phase = "training", .start = loop.now};
+  in_vain.end = in_vain.until = loop.now + 3000 * kMs;  // workers are let go
+  loop.loading.waits.push_back(in_vain);
+  const LoaderSums sums = loop.sums();
+  EXPECT_EQ(sums.waits.sum(), 200 * kMs);
+  EXPECT_DOUBLE_EQ(sums.wait_share(), 0.5);
+  EXPECT_DOUBLE_EQ(sums.later_wait_share(), 160.0 / 330.0);
+  EXPECT_EQ(sums.end_ns, 3000 * kMs);
+  // Where all were traced, they are all there is.
+  for (RecordedStep& step : loop.steps) step.traced = true;
+  EXPECT_DOUBLE_EQ(loop.sums().wait_share(), 200.0 / (200 + 170 + 600));
+}
+
+TEST(LoaderSums, ALoopThatValidatesBetweenTwoBatchesIsNotLongerForIt) {
+  Loop loop;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    loop.batch(10 * kMs, 90 * kMs, 10 * kMs, 0, i);
+    BatchWait& wait = loop.loading.waits.back();
+    RecordedStep& step = loop.steps.back();
+    wait.aside = step.aside = {{wait.end, wait.end + 50 * kMs}};
+    step.length -= 50 * kMs;
+  }
+  EXPECT_DOUBLE_EQ(loop.sums().wait_share(), 0.2);
+  EXPECT_EQ(loop.sums().between.mean(), 40.0 * kMs);
+  loop.steps.clear();  // nobody marks any
+  EXPECT_DOUBLE_EQ(loop.sums().wait_share(), 0.2);
+  EXPECT_EQ(loop.sums().between.mean(), 40.0 * kMs);
+}
+
 TEST(LoaderSums, WaitingForACoreIsNoMaking) {
   Loop loop;
   for (std::int64_t i = 0; i < 20; ++i) loop.batch(20 * kMs, 10 * kMs, 20 * kMs, 0, i);

@@ -53,7 +53,8 @@ constexpr std::array kSummaryColumns = std::to_array<base::ColumnShape>({
      "outputs of all layers without others: what a forward pass makes at least"},
     {"uncounted", Type::kInt, Unit::kCount,
      "layers with parameters whose multiplications nobody counted"},
-    {"counted_by", Type::kText, Unit::kNone, "stepscope or torchinfo"},
+    {"counted_by", Type::kText, Unit::kNone,
+     "stepscope, and torchinfo for layers without a formula here"},
 });
 constexpr std::array kLayerColumns = std::to_array<base::ColumnShape>({
     key::kRank,
@@ -92,7 +93,7 @@ void add_model(std::int32_t rank, const ModelSummary& model, std::int64_t depth,
       std::ranges::count_if(model.layers, [](const ModelLayer& layer) { return layer.depth > 0; });
   summary.add({rank, model.name, count, model.parameters, model.trainable, model.parameter_bytes,
                model.buffer_bytes, Cell(model.mult_adds), Cell(model.input_bytes),
-               Cell(model.output_bytes), model.mult_adds ? Cell(model.uncounted) : Cell(Null{}),
+               Cell(model.output_bytes), model.input_bytes ? Cell(model.uncounted) : Cell(Null{}),
                model.counted_by});
   for (const ModelLayer& layer : model.layers) {
     if (depth > 0 && layer.depth > depth) continue;
@@ -106,15 +107,29 @@ void add_model(std::int32_t rank, const ModelSummary& model, std::int64_t depth,
   }
 }
 
+// Types of layers that were called, have parameters, and nobody could count.
+void add_unknown(const ModelSummary& model, std::set<std::string>& types) {
+  if (!model.input_bytes || model.uncounted == 0) return;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const ModelLayer& layer = model.layers[i];
+    const bool is_leaf = i + 1 == model.layers.size() || model.layers[i + 1].depth <= layer.depth;
+    if (is_leaf && layer.calls > 0 && layer.parameters > 0 && !layer.mult_adds) {
+      types.insert(layer.type);
+    }
+  }
+}
+
 Answer run(const RunView& view, const Options& options) {
   base::Table summary(kTables[0]);
   base::Table layers(kTables[1]);
   std::set<std::int32_t> done;
   bool passed = true;
+  std::set<std::string> unknown;
   for (const WindowView& recording : view.recordings) {
     const auto& model = recording.trace->header().process_record->model;
     if (model == nullptr || !done.insert(recording.rank).second) continue;
-    passed &= model->mult_adds.has_value();
+    passed &= model->input_bytes.has_value();
+    add_unknown(*model, unknown);
     add_model(recording.rank, *model, options.count("depth"), summary, layers);
   }
   Answer answer;
@@ -128,6 +143,12 @@ Answer run(const RunView& view, const Options& options) {
         "No batch was seen in the model, so shapes and multiplications are not known: "
         "prof.summarize(model, batch) passes one. `stepscope run` looks at the second step and the "
         "callbacks of frameworks at the second batch, unless the model is compiled.");
+  }
+  if (!unknown.empty()) {
+    std::string types;
+    for (const std::string& type : unknown) types += (types.empty() ? "" : ", ") + type;
+    answer.remarks.emplace_back("Multiplications of layers without a formula are in no sum: " +
+                                types + ". torchinfo, where it is installed, may know them.");
   }
   answer.tables.push_back(std::move(summary));
   answer.tables.push_back(std::move(layers));

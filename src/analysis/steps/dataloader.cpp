@@ -7,10 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "analysis/analysis.h"
 #include "analysis/device/classes.h"
 #include "analysis/key_columns.h"
+#include "analysis/loading/loader_records.h"
 #include "analysis/loading/worker_activity.h"
+#include "analysis/recording/recorded_steps.h"
 #include "analysis/registry.h"
 #include "analysis/steps/loader_waits.h"
 #include "analysis/view.h"
@@ -32,7 +36,8 @@ constexpr base::ColumnShape kIdle{"gpu_idle_ns", Type::kInt, Unit::kNanos,
 constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"steps", Type::kInt, Unit::kCount, "how many steps"},
-    {"fetches", Type::kInt, Unit::kCount, "how often the loop asked for data during them"},
+    {"fetches", Type::kInt, Unit::kCount,
+     "how often the loop asked for data during them; empty, as what follows: no loader is seen"},
     {"wait_ns", Type::kInt, Unit::kNanos, "waiting for data, all steps together"},
     {"wait_share", Type::kReal, Unit::kShare, "of the time of all steps"},
     {"mean_wait_ns", Type::kReal, Unit::kNanos, "per step"},
@@ -107,6 +112,7 @@ struct Partial {
   std::vector<Wait> steps;
   std::map<std::string, Loader> loaders;
   std::vector<LoadingThread> threads;
+  bool known = false;  // a loader is in it; else how long the loop waits is not known
 };
 
 Partial compute(const WindowView& window) {
@@ -118,6 +124,7 @@ Partial compute(const WindowView& window) {
     const std::string_view range = window.trace->text(fetch.name);
     const std::string name = loader_name(range);
     waiting.add(fetch.start, fetch.end);
+    out.known = true;
     if (begins_loading(range)) {
       begun[name] += fetch.end - fetch.start;
       continue;
@@ -154,6 +161,7 @@ struct Rank {
   std::int64_t steps = 0, fetches = 0;
   Nanos whole = 0, wait = 0, longest = 0, busy = 0;
   bool has_work = false;  // else nobody knows what the devices did
+  bool known = false;     // some loader is in them
   std::map<std::string, Loader> loaders;
 
   void add(const Wait& one) {
@@ -172,11 +180,14 @@ void add_window(const WindowView& window, const Partial& partial, Rank& rank, ba
                 base::Table& workers) {
   const bool has_work = !window.work.empty();
   rank.has_work |= has_work;
+  rank.known |= partial.known;
   for (const Wait& one : partial.steps) {
     rank.add(one);
-    steps.add({window.rank, window.window, one.step.number, one.step.span.length(), one.fetches,
-               one.length, share(one.length, one.step.span.length()), known(has_work, one.busy),
-               known(has_work, one.length - one.busy)});
+    const bool has_both = has_work && partial.known;
+    steps.add({window.rank, window.window, one.step.number, one.step.span.length(),
+               known(partial.known, one.fetches), known(partial.known, one.length),
+               partial.known ? Cell(share(one.length, one.step.span.length())) : Cell(Null{}),
+               known(has_both, one.busy), known(has_both, one.length - one.busy)});
   }
   for (const auto& [name, loader] : partial.loaders) {
     rank.loaders[name].fetches.merge(loader.fetches);
@@ -203,8 +214,16 @@ void add_recorded(const WindowView& window, const std::vector<WorkerActivity>& r
 }
 
 // What the empty tables do not say.
-std::optional<std::string> remark(const base::Table& loaders, const base::Table& workers) {
+std::optional<std::string> remark(const RunView& view, const base::Table& steps,
+                                  const base::Table& loaders, const base::Table& workers) {
   if (loaders.rows() == 0) {
+    if (!view.has_trace()) {
+      return "No loader was watched, so that how long the loop waits is not known: iterate over "
+             "prof.watch(loader).";
+    }
+    if (steps.rows() == 0) {
+      return "None of these steps was traced: 'loader' has what was recorded of all steps.";
+    }
     return "No range of a data loader is in the trace: the loop does not use one, or it uses one "
            "that PyTorch's profiler does not know.";
   }
@@ -226,6 +245,18 @@ std::optional<std::string> remark(const base::Table& loaders, const base::Table&
   return std::nullopt;
 }
 
+// Where waits of steps that were not traced are known too, those of a few say little.
+std::optional<std::string> about_the_rest(const RunView& view, const base::Table& steps) {
+  if (!view.has_trace() || steps.rows() == 0 || loading_by_rank(view).empty()) return std::nullopt;
+  std::size_t all = 0;
+  for (const auto& [rank, list] : recorded_steps(view)) all += list.size();
+  if (all <= steps.rows()) return std::nullopt;
+  return fmt::format(
+      "This is of the {} traced; 'throughput' and 'loader' say how long all {} that were recorded "
+      "waited.",
+      steps.rows() == 1 ? "step that was" : fmt::format("{} steps that were", steps.rows()), all);
+}
+
 Answer run(const RunView& view, const Options&) {
   const auto partials = per_window<Partial>(view, compute);
   base::Table by_rank(kTables[0]);
@@ -241,10 +272,14 @@ Answer run(const RunView& view, const Options&) {
   }
   for (auto& [number, rank] : ranks) {
     if (rank.steps == 0) continue;
-    by_rank.add({number, rank.steps, rank.fetches, rank.wait, share(rank.wait, rank.whole),
-                 static_cast<double>(rank.wait) / static_cast<double>(rank.steps), rank.longest,
-                 known(rank.has_work, rank.busy), known(rank.has_work, rank.wait - rank.busy),
-                 rank.has_work ? Cell(share(rank.wait - rank.busy, rank.whole)) : Cell(Null{})});
+    const auto if_known = [&](double value) { return rank.known ? Cell(value) : Cell(Null{}); };
+    const bool has_both = rank.has_work && rank.known;
+    by_rank.add({number, rank.steps, known(rank.known, rank.fetches), known(rank.known, rank.wait),
+                 if_known(share(rank.wait, rank.whole)),
+                 if_known(static_cast<double>(rank.wait) / static_cast<double>(rank.steps)),
+                 known(rank.known, rank.longest), known(has_both, rank.busy),
+                 known(has_both, rank.wait - rank.busy),
+                 has_both ? Cell(share(rank.wait - rank.busy, rank.whole)) : Cell(Null{})});
     for (auto& [name, loader] : rank.loaders) {
       Durations& d = loader.fetches;
       loaders.add({number, name, d.count(), d.sum(), d.median(), d.percentile(0.95), d.max(),
@@ -253,7 +288,8 @@ Answer run(const RunView& view, const Options&) {
   }
   Answer answer;
   if (auto sentence = why_no_steps(view); !sentence.empty()) answer.remarks.push_back(sentence);
-  if (auto sentence = remark(loaders, workers)) answer.remarks.push_back(*sentence);
+  if (auto sentence = remark(view, steps, loaders, workers)) answer.remarks.push_back(*sentence);
+  if (auto sentence = about_the_rest(view, steps)) answer.remarks.push_back(*sentence);
   if (!recorded.empty()) {
     answer.remarks.emplace_back(
         "The workers recorded themselves: 'loader' says which of them was late, and why.");
