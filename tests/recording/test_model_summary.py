@@ -84,6 +84,22 @@ def test_layers_are_counted_as_by_hand(training: Callable[[str], Script], tmp_pa
     assert [row["depth"] for row in layers.values()] == [0, 1, 2, 2, 2, 1, 1]
 
 
+@pytest.mark.parametrize("way", ["torch.compile(net, backend='eager')", "in place"])
+def test_a_compiled_model_is_counted_as_what_it_was_made_of(
+    training: Callable[[str], Script], tmp_path: Path, way: str
+) -> None:
+    """With a batch that is handed over: nothing is compiled for it."""
+    compiled = "net.compile(backend='eager')" if way == "in place" else f"net.made = [{way}]"
+    text = MODEL.replace("net = Net()\n", f"net = Net()\n{compiled}\n")
+    text = text.replace("prof.summarize(net,", "prof.summarize(getattr(net, 'made', [net])[0],")
+    text += "from stepscope.recording.model_pass import has_compiled\nassert not has_compiled()\n"
+    done = training(text).run()
+    assert done.returncode == 0, done.stderr
+    summary, layers = tables(tmp_path / "run")
+    assert summary["mult_adds"] == sum(MULT_ADDS.values())
+    assert {name: layers[name]["mult_adds"] for name in MULT_ADDS} == MULT_ADDS
+
+
 def test_without_a_batch_parameters_are_known(
     training: Callable[[str], Script], tmp_path: Path
 ) -> None:

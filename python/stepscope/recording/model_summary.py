@@ -7,7 +7,9 @@ gradients, its hooks, the state of the random numbers.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +24,8 @@ def summary_of(model: Any, batch: Any | None) -> dict[str, Any]:
         batch: what it is called with: a tensor, a list or tuple of arguments, or a dictionary of
             named ones. None: nothing is run, so neither shapes nor multiplications are known.
     """
+    while type(model).__name__ == "OptimizedModule" and hasattr(model, "_orig_mod"):
+        model = model._orig_mod  # torch.compile's wrapper
     layers = _layers(model)
     if batch is None:
         return _content(model, layers)
@@ -85,7 +89,7 @@ def _ask_torchinfo(model: Any, batch: Any, unknown: list[dict[str, Any]]) -> str
         import torchinfo  # type: ignore[import-not-found, unused-ignore]
 
         data = dict(batch) if isinstance(batch, Mapping) else batch
-        with _as_it_was(model):
+        with _as_it_was(model), _as_written():
             told = torchinfo.summary(model, input_data=data, verbose=0, device=_device_of(model))
         known: dict[int, int] = {}
         for layer in told.summary_list:
@@ -173,13 +177,27 @@ def _count_pass(model: Any, batch: Any, layers: list[dict[str, Any]]) -> None:
         for one, calls in seen
     ]
     try:
-        with _as_it_was(model), torch.no_grad():
+        with _as_it_was(model), _as_written(), torch.no_grad():
             _call(model, batch)
     finally:
         for handle in handles:
             handle.remove()
     for one, calls in seen:
         one.update(calls.figures(one["parameters"] > 0))
+
+
+def _as_written() -> contextlib.AbstractContextManager[Any]:
+    """Nothing is compiled for our look at it, and nothing that is compiled is run.
+
+    Hooks would be compiled, too, and the training's own first step compile once more. Torch before
+    2.6 cannot be told.
+    """
+    if "torch._dynamo" not in sys.modules:  # nobody compiles, and to ask would load the compiler
+        return contextlib.nullcontext()
+    import torch
+
+    stance = getattr(torch.compiler, "set_stance", None)
+    return contextlib.nullcontext() if stance is None else stance("force_eager")
 
 
 def _add_upwards(layers: list[dict[str, Any]]) -> None:
