@@ -31,7 +31,7 @@ bool has_all(const Facts& facts, std::span<const Need> needs) {
 NotJudged missing_for(const Facts& facts, const Scope& scope, const Rule& rule) {
   // Without device work nothing else matters, and every rule says the same: what it looks for reads
   // as zero, which is no proof that all is well.
-  if (rule.of_device && !facts.no_device_work().empty()) {
+  if (rule.of_device && !facts.no_device_work().empty() && !has_all(facts, rule.instead)) {
     if (scope.lost.empty()) return {rule.id, facts.no_device_work(), Wanted::kDeviceWork};
     return {rule.id, "The part of the recording that could be read has no GPU work",
             Wanted::kWhole};
@@ -42,7 +42,8 @@ NotJudged missing_for(const Facts& facts, const Scope& scope, const Rule& rule) 
   for (const Need& need : rule.needs) {
     const base::Table* table = facts.table(need.analysis, need.table);
     if (table != nullptr && table->rows() > 0) continue;
-    if (table == nullptr && has_all(facts, rule.instead)) return {};
+    const bool stands_in = rule.of_device && !facts.no_device_work().empty();
+    if ((table == nullptr || stands_in) && has_all(facts, rule.instead)) return {};
     out.why = facts.remark(need.analysis);
     const bool no_trace = table == nullptr && !is_of_snapshot(rule);
     if (no_trace) out.wanted = Wanted::kTrace;

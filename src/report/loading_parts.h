@@ -19,6 +19,8 @@ inline constexpr std::array<std::string_view, 6> kJobSpeedColumns = {"phase",
                                                                      "slowest_per_second",
                                                                      "slowest_rank",
                                                                      "samples_per_second"};
+inline constexpr std::array<std::string_view, 6> kSaveColumns = {"rank",       "saves",   "save_ns",
+                                                                 "save_share", "mean_ns", "max_ns"};
 inline constexpr std::array kSpeedParts = std::to_array<Part>({
     {.analysis = "throughput",
      .table = "series",
@@ -40,6 +42,12 @@ inline constexpr std::array kSpeedParts = std::to_array<Part>({
      .caption = "All ranks together:",
      .quiet = true,
      .several_ranks = true},
+    {.analysis = "throughput",
+     .table = "saves",
+     .columns = kSaveColumns,
+     .caption = "Checkpoints, which are part of no step and of no rate, and the time that training "
+                "stood still for them:",
+     .quiet = true},
 });
 
 inline constexpr std::array<std::string_view, 9> kWatchedColumns = {

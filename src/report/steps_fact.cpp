@@ -71,6 +71,20 @@ std::string left_out_text(std::int64_t warm_up, std::int64_t traced) {
   return text.empty() ? text : ", without " + text;
 }
 
+// Of the rank that saved most: others may have waited for it elsewhere.
+std::string saves_text(const Answers& answers) {
+  std::int64_t saves = 0;
+  base::Nanos time = 0;
+  for (const TableLine& line : lines_of(answers, "throughput", "saves")) {
+    if (line.whole("save_ns") <= time) continue;
+    saves = line.whole("saves");
+    time = line.whole("save_ns");
+  }
+  if (saves == 0) return {};
+  return fmt::format("; {} took {} beside them",
+                     counted(static_cast<std::uint64_t>(saves), "checkpoint"), duration_text(time));
+}
+
 std::string rates_text(double steps, const TableLine& samples) {
   std::string text = fmt::format("{} /s", number_text(steps));
   if (samples.has("samples_per_second")) {
@@ -131,8 +145,9 @@ std::string recorded_steps_fact(const Answers& answers) {
                         step_text(job.front().number("slowest_per_second")),
                         job.front().whole("slowest_rank"));
   }
-  if (all.traced == all.steps) return text + ", all of them traced, which slows them";
-  return text + left_out_text(warm_up, traced);
+  if (all.traced == all.steps)
+    return text + ", all of them traced, which slows them" + saves_text(answers);
+  return text + left_out_text(warm_up, traced) + saves_text(answers);
 }
 
 std::string tracing_cost_fact(const Answers& answers) {

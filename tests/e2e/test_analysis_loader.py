@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from answers import Row, tables
-from oracle.loading import Load, Loading, Wait, aside_of, read_loading, time_within
+from oracle.loading import SAVE, Load, Loading, Wait, aside_of, read_loading, time_within
 from oracle.random_loading import random_loading
 from program import Program
 
@@ -232,6 +232,18 @@ def rank_aside(found: Loading) -> dict[int, list[tuple[int, int]]]:
     return aside
 
 
+def saves_of(found: Loading, rank: int) -> list[tuple[int, int]]:
+    """Of checkpoints, none of which holds the end of a step."""
+    return [
+        (one.start, one.end)
+        for path, recording in found.files.items()
+        if not path.name.startswith("worker-") and int(recording.about["rank"]) == rank
+        for one in recording.ranges
+        if one.name == SAVE and one.end is not None
+        if not any(one.start < end < one.end for _, _, end in recording.steps)
+    ]
+
+
 def rank_steps(found: Loading) -> dict[int, list[tuple[int, int, int]]]:
     """Number, start and end on the wall clock."""
     steps: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
@@ -361,6 +373,18 @@ def check_throughput(program: Program, folder: Path, found: Loading) -> None:
         # Outside training a batch is an iteration.
         if row["phase"] != "training" and row["batches_per_second"] is not None:
             assert row["batches_per_second"] == pytest.approx(row["iterations_per_second"])
+    saves = {rank: [end - start for start, end in saves_of(found, rank)] for rank in steps}
+    assert [r["rank"] for r in said["saves"]] == sorted(rank for rank in saves if saves[rank])
+    for row in said["saves"]:
+        lengths = saves[row["rank"]]
+        trained = sum(length for _, length, _, _ in phases[row["rank"], "training"])
+        assert (row["saves"], row["save_ns"], row["max_ns"]) == (
+            len(lengths),
+            sum(lengths),
+            max(lengths),
+        )
+        assert row["mean_ns"] == pytest.approx(fmean(lengths))
+        assert row["save_share"] == pytest.approx(sum(lengths) / (sum(lengths) + trained))
     for key, rows in phases.items():
         curve = [r for r in said["series"] if (r["rank"], r["phase"]) == key]
         assert sum(r["iterations"] for r in curve) == len(rows)

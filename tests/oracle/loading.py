@@ -65,6 +65,7 @@ def split(title: str) -> tuple[str, str | None]:
 
 
 VALIDATION = {"validation", "validate", "val", "eval", "evaluate", "evaluation"}
+SAVE = "save_checkpoint"
 
 
 def phase_of(one: Range) -> str:
@@ -198,7 +199,7 @@ def aside_of(recording: Recording) -> list[tuple[int, int]]:
     for one in recording.ranges:
         if one.end is None:
             continue
-        if one.name.lower() in VALIDATION or one.name.lower() in ("test", "testing"):
+        if one.name.lower() in (*VALIDATION, "test", "testing", SAVE):
             pieces.append((one.start, one.end))
         what, _, loader = one.name.partition("#")
         if f"{what}#" not in (BEGIN, WAIT) or split(loader)[1] in (None, "training"):

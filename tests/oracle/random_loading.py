@@ -229,6 +229,14 @@ def _loop(
             now += chance.randrange(1, 20 * MS)
             main.step(step, now)
             step += 1
+            if chance.random() < 0.2:  # a loop that begins a save, now and then across a mark
+                now += 1
+                main.begin("save_checkpoint", now)
+                now += chance.randrange(1, 40 * MS)
+                if chance.random() < 0.2:
+                    main.step(step, now - 1)
+                    step += 1
+                main.end("save_checkpoint", now)
     if taken == total:
         now += 10
         main.begin(f"wait for data#{loader}", now)

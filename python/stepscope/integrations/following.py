@@ -16,6 +16,7 @@ from stepscope._capture import range as named_range
 from stepscope.integrations.followed_model import FollowedModel
 from stepscope.integrations.passes import Passes, PhaseOf
 from stepscope.recording.profile import current, profile
+from stepscope.recording.saving import Save
 
 
 class Pace:
@@ -25,6 +26,11 @@ class Pace:
         self._batches = 0
         self._spent_s = 0.0
         self._since_s: float | None = None
+
+    @property
+    def is_going(self) -> bool:
+        """Whether time counts."""
+        return self._since_s is not None
 
     def go_on(self) -> None:
         """Time counts from now on, if it does not yet."""
@@ -70,6 +76,8 @@ class Follower:
         self._passes: Passes | None = None
         self.training, self.validation = Pace(), Pace()
         self._validating: Any = None
+        self._save: Save | None = None
+        self._was_training = False  # when the save began
         self._model: FollowedModel | None = None
 
     @property
@@ -155,6 +163,22 @@ class Follower:
         self.begin_step()
         self.training.go_on()
 
+    def save_begins(self) -> None:
+        """Of a checkpoint: its time is no training's."""
+        if self._save is None:
+            self._was_training = self.training.is_going
+            self.training.pause()
+            self._save = Save()
+            self._save.__enter__()
+
+    def save_ends(self) -> None:
+        """Training goes on where it was; again: nothing."""
+        if self._save is not None:
+            leaving, self._save = self._save, None
+            leaving.__exit__(None, None, None)
+            if self._was_training:
+                self.training.go_on()
+
     def _end_passes(self, trains: bool) -> None:
         if self._passes is not None:
             self._passes.end_passes(trains)
@@ -164,6 +188,7 @@ class Follower:
         if self._passes is not None:
             self._passes.end()
             self._passes = None
+        self.save_ends()
         if self._validating is not None:
             self.validation_ends()
         if self._model is not None:

@@ -17,7 +17,9 @@ from stepscope.integrations.actions import read_actions, time_report
 from stepscope.integrations.following import Follower
 from stepscope.integrations.harmless import harmless, say_failed, say_lost
 from stepscope.integrations.recorded import RecordedRun
+from stepscope.integrations.watched_saves import WatchedSaves
 from stepscope.recording.profile import current, profile
+from stepscope.recording.saving import SAVE, Save
 
 # Of our own callback: a step ends within it, so that it would lie in two.
 _OF_STEP = "[Callback]Stepscope.on_train_batch_end"
@@ -102,6 +104,7 @@ class CallbackHooks:
         super().__init__()
         self.follower = self.make_follower(folder, options)
         self._steps = StepCounter(self.follower)
+        self._saves = WatchedSaves(self.follower)
         self._actions, self._verbose, self._progress = actions, verbose, progress
         self.has_failed = False
 
@@ -133,6 +136,7 @@ class CallbackHooks:
         self.follower.begin(lambda loader: phase_of(trainer))
         if self.follower.prof is not None:
             self.summarize(self.follower.prof, pl_module)
+            self._saves.watch(trainer, "save_checkpoint")
         profiler_class = profiler_class_for(trainer) if self._actions else None
         if profiler_class is not None:
             trainer.profiler = profiler_class(verbose=self._verbose)
@@ -220,6 +224,7 @@ class CallbackHooks:
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
         """The end: files are complete."""
         if stage == "fit":
+            self._saves.forget()
             self.follower.end()
             if self.run_folder is not None:
                 self.finished(trainer, self.run_folder)
@@ -300,7 +305,7 @@ class ProfilerActions:
             self._recording = current()
         if action_name == _OF_STEP:
             return
-        action = named_range(action_name)
+        action = Save() if action_name == SAVE else named_range(action_name)
         action.__enter__()
         self._open.append((action_name, action))
 

@@ -13,9 +13,10 @@ from typing import Any
 from stepscope.integrations.following import Follower
 from stepscope.integrations.harmless import harmless
 from stepscope.integrations.packages import explain_missing
+from stepscope.integrations.watched_saves import WatchedSaves
 
 try:
-    from transformers import TrainerCallback
+    from transformers import Trainer, TrainerCallback
 except ImportError as error:
     explain_missing(error, "transformers", __name__)
 
@@ -33,6 +34,7 @@ class Callback(TrainerCallback):  # type: ignore[misc]
 
     def __init__(self, folder: str | os.PathLike[str], **options: Any) -> None:
         self.follower = Follower("transformers", folder, options)
+        self._saves = WatchedSaves(self.follower)
         self._training: weakref.ref[Any] | None = None
         self._validation_rate: float | None = None  # of the evaluation that is about to end
         self.has_failed = False
@@ -60,6 +62,7 @@ class Callback(TrainerCallback):  # type: ignore[misc]
         loader = kwargs.get("train_dataloader")
         self._training = weakref.ref(loader) if loader is not None else None
         self.follower.begin(self._phase_of, state.global_step, int(state.epoch or 0))
+        self._saves.watch(Trainer, "_save_checkpoint")
         if (model := kwargs.get("model")) is not None:
             self.follower.trains(model)
         self.follower.expect_batches(int(getattr(args, "gradient_accumulation_steps", 1) or 1))
@@ -82,6 +85,23 @@ class Callback(TrainerCallback):  # type: ignore[misc]
         self.follower.training.batch_ended()
         self.follower.batch()
         self.follower.step()
+        self._maybe_saves(state, control)
+
+    def _maybe_saves(self, state: Any, control: Any) -> None:
+        """The trainer logs, evaluates and saves, in this order, and tells when each has ended."""
+        logged = any(
+            line.get("step") == state.global_step and "loss" in line
+            for line in state.log_history[-2:]
+        )
+        is_next = not control.should_evaluate and (logged or not control.should_log)
+        if control.should_save and is_next:
+            self.follower.save_begins()
+
+    @harmless
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Training goes on; what came since the last step is part of none."""
+        self.follower.save_ends()
+        self.follower.begin_step()
 
     @harmless
     def on_log(
@@ -94,6 +114,7 @@ class Callback(TrainerCallback):  # type: ignore[misc]
             rate = self.follower.training.take()
             if rate is not None:
                 _add(logs, state, "training_rate", rate)
+            self._maybe_saves(state, control)
             return
         # Of evaluation, which has ended then, or of the end.
         self.follower.validation.pause()
@@ -120,16 +141,19 @@ class Callback(TrainerCallback):  # type: ignore[misc]
         if rate is not None and metrics is not None:
             metrics["validation_rate"] = round(rate, 3)
         self.follower.validation_ends()
+        self._maybe_saves(state, control)
 
     @harmless
     def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """An epoch."""
         self.follower.training.pause()
         self.follower.epoch()
+        self._maybe_saves(state, control)
 
     @harmless
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """The end: files are complete."""
+        self._saves.forget()
         self.follower.end()
 
 

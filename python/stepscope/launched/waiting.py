@@ -24,6 +24,13 @@ _MOST_ERROR = 300  # of an error's text
 _AWAITED: dict[str, tuple[str, str]] = {
     "torch.optim.optimizer": ("stepscope.launched.torch_hooks", "on_optimizer"),
     "torch.utils.data.dataloader": ("stepscope.launched.torch_hooks", "on_dataloader"),
+    "torch.serialization": ("stepscope.launched.save_hooks", "on_serialization"),
+    "torch.distributed.checkpoint.state_dict_saver": (
+        "stepscope.launched.save_hooks",
+        "on_functions",
+    ),
+    "safetensors.torch": ("stepscope.launched.save_hooks", "on_functions"),
+    "accelerate.accelerator": ("stepscope.launched.save_hooks", "on_accelerator"),
     "torch.autograd": ("stepscope.launched.torch_hooks", "on_autograd"),
     "transformers.trainer": ("stepscope.launched.transformers_hooks", "on_trainer"),
     "lightning.pytorch.trainer.trainer": ("stepscope.launched.lightning_trainer", "on_trainer"),

@@ -11,7 +11,9 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
-constexpr std::array<std::string_view, 1> kReads = {"overview"};
+constexpr std::array<std::string_view, 2> kReads = {"overview", "throughput"};
+// What the program recorded of itself, over all of the run.
+constexpr std::array kInstead = std::to_array<Need>({{"throughput", "saves"}});
 
 std::string code_for_background(const Facts& facts) {
   // Ranks agree on the files through the CPU, while NCCL is training's.
@@ -41,7 +43,17 @@ double recording_ns(const Facts& facts, const RankSteps& rank, const StallPerSte
   return std::min(tracing_cost(facts, rank, save.idle_ns).most, kPerCopy * save.count);
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+void add_changes(Finding& finding, const Facts& facts) {
+  finding.changes = {
+      {"Write the checkpoint in the background: copy to pinned memory, then save while training "
+       "goes on.",
+       code_for_background(facts)},
+      {"Save more rarely.", facts.by_framework("if step % 2000 == 0: torch.save(state, path)",
+                                               "ModelCheckpoint(every_n_train_steps=2000)",
+                                               "TrainingArguments(..., save_steps=2000)")}};
+}
+
+std::vector<Finding> judge_traced(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kCheckpointStall.id, [&](const RankSteps& rank) {
     const StallPerStep save = facts.stall(rank, "save");
     return save.idle_ns + save.copy_ns;
@@ -81,18 +93,64 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.detail.figures.push_back(figure);
   }
   add_places(finding, facts, rank, "save");
-  finding.changes = {
-      {"Write the checkpoint in the background: copy to pinned memory, then save while training "
-       "goes on.",
-       code_for_background(facts)},
-      {"Save more rarely.", facts.by_framework("if step % 2000 == 0: torch.save(state, path)",
-                                               "ModelCheckpoint(every_n_train_steps=2000)",
-                                               "TrainingArguments(..., save_steps=2000)")}};
+  add_changes(finding, facts);
   finding.verify =
       "Record again over a step that saves: saved in the background, it takes about as long as the "
       "others in `stepscope analyze steps --table steps new.json`.";
   doubt_how_often(finding, rank);
   return {finding};
+}
+
+// Of the run as its program recorded it, where no traced step saves: a save is part of no step
+// there, so that a step has nothing to gain, but the run.
+std::vector<Finding> judge_recorded(const Facts& facts) {
+  std::vector<Line> ranks = facts.lines("throughput", "saves");
+  std::erase_if(ranks, [&](const Line& line) {
+    return !facts.level(kCheckpointStall.id, line.number("save_share"));
+  });
+  if (ranks.empty()) return {};
+  std::ranges::stable_sort(ranks, std::ranges::greater{},
+                           [](const Line& line) { return line.number("save_share"); });
+  const Line& worst = ranks.front();
+  const double part = worst.number("save_share");
+  Finding finding{.rule = kCheckpointStall.id, .cause = kCheckpointStall.cause};
+  // One save, early in a training that has just begun, says little about the rest.
+  finding.level = std::min(facts.level(kCheckpointStall.id, part).value_or(Level::kInfo),
+                           worst.whole("saves") > 1 ? Level::kWarning : Level::kNotice);
+  finding.confidence = worst.whole("saves") > 1 ? Confidence::kHigh : Confidence::kMedium;
+  finding.measured = {.name =
+                          "training stands still for checkpoints, of the time of all steps and "
+                          "saves",
+                      .value = part,
+                      .threshold = facts.threshold_of(kCheckpointStall.id, finding.level)};
+  for (const Line& line : ranks) {
+    finding.ranks.push_back(static_cast<std::int32_t>(line.whole("rank")));
+  }
+  finding.title = {
+      "Training stands still while a checkpoint is written: {} of the time here, {} each time",
+      {share(part), nanos(worst.number("mean_ns"))}};
+  finding.detail = {
+      worst.whole("saves") == 1
+          ? "Between steps the program wrote {} checkpoint, and stood still {} for it."
+          : "Between steps the program wrote {} checkpoints, and stood still {} for them, up to "
+            "{} at a time.",
+      {count(worst.number("saves")), nanos(worst.number("save_ns"))}};
+  if (worst.whole("saves") > 1) finding.detail.figures.push_back(nanos(worst.number("max_ns")));
+  finding.detail.form +=
+      " That is no part of any step, and no rate counts it; the run as a whole takes so much "
+      "longer. It holds for a training that saves as often as this one did while it was recorded.";
+  add_changes(finding, facts);
+  finding.verify =
+      "Record again: `stepscope analyze throughput --table saves new.json` shows less time.";
+  return {finding};
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  std::vector<Finding> found;
+  if (facts.table("stalls", "sorts") != nullptr && facts.no_device_work().empty()) {
+    found = judge_traced(facts);
+  }
+  return found.empty() ? judge_recorded(facts) : found;
 }
 
 }  // namespace
@@ -105,6 +163,7 @@ const Rule kCheckpointStall{
     .wanted = Wanted::kDeviceWork,
     .judge = judge,
     .reads = kReads,
+    .instead = kInstead,
 };
 
 }  // namespace stepscope::advice

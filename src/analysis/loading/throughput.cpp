@@ -85,6 +85,15 @@ constexpr std::array kSeriesColumns = std::to_array<base::ColumnShape>({
     kWaitShare,
 });
 
+constexpr std::array kSaveColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    {"saves", Type::kInt, Unit::kCount, "of checkpoints; they are part of no step"},
+    {"save_ns", Type::kInt, Unit::kNanos, "that training stood still for them, together"},
+    {"save_share", Type::kReal, Unit::kShare, "of the time of all steps and saves"},
+    {"mean_ns", Type::kReal, Unit::kNanos, "of a save"},
+    {"max_ns", Type::kInt, Unit::kNanos, "the longest save"},
+});
+
 constexpr std::array<std::string_view, 1> kRate = {"iterations_per_second"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"phases",
@@ -96,6 +105,8 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      "a stretch of time of one phase of one rank",
      kSeriesColumns,
      {base::Chart::kLine, "start_ns", kRate, "phase"}},
+    {"saves", "the checkpoints that one rank saved; without rows where none was seen",
+     kSaveColumns},
 });
 
 constexpr double kSecond = 1e9;
@@ -222,15 +233,31 @@ void add_phase(base::Table& table, std::int32_t rank, const std::string& phase,
              sums.wait_share(), capacity});
 }
 
+<<<<<<< HEAD
 bool reads_ahead(const RankLoading& loading) {
   return std::ranges::any_of(
       loading.waits, [](const BatchWait& wait) { return wait.beside && wait.phase == kTraining; });
+=======
+void add_saves(base::Table& table, const RunView& view,
+               const std::map<std::int32_t, std::vector<RecordedStep>>& steps) {
+  for (const auto& [rank, lengths] : recorded_saves(view)) {
+    const auto found = steps.find(rank);
+    if (found == steps.end() || lengths.count() == 0) continue;
+    Nanos all = lengths.sum();
+    for (const RecordedStep& step : found->second) all += step.length;
+    table.add({rank, lengths.count(), lengths.sum(),
+               all > 0 ? Cell(static_cast<double>(lengths.sum()) / static_cast<double>(all))
+                       : Cell(Null{}),
+               lengths.mean(), lengths.max()});
+  }
+>>>>>>> 0a642805a705cad4f1b29d7756683a04c8fd7dc1
 }
 
 Answer run(const RunView& view, const Options& options) {
   base::Table phases(kTables[0]);
   base::Table job(kTables[1]);
   base::Table series(kTables[2]);
+  base::Table saves(kTables[3]);
   const auto loading = loading_by_rank(view);
   const auto steps = recorded_steps(view);
   std::map<std::int32_t, std::map<std::string, std::vector<Iteration>>> ranks;
@@ -276,6 +303,7 @@ Answer run(const RunView& view, const Options& options) {
             : "No steps and no batches were recorded: call prof.step() at the end of each step, "
               "and iterate over prof.watch(loader).");
   }
+<<<<<<< HEAD
   if (hides_samples) {
     answer.remarks.emplace_back(
         "Samples a second of the training are not known: a thread reads ahead of the loop, and "
@@ -283,6 +311,11 @@ Answer run(const RunView& view, const Options& options) {
         "iterates over.");
   }
   for (base::Table* table : {&phases, &job, &series}) answer.tables.push_back(std::move(*table));
+=======
+  add_saves(saves, view, steps);
+  for (base::Table* table : {&phases, &job, &series, &saves})
+    answer.tables.push_back(std::move(*table));
+>>>>>>> 0a642805a705cad4f1b29d7756683a04c8fd7dc1
   return answer;
 }
 

@@ -18,10 +18,11 @@ using base::Nanos;
 using trace::Row;
 
 // What the name of a record means here.
-enum class Mark : std::uint8_t { kUnknown, kNone, kRange, kAsks, kEnds };
+enum class Mark : std::uint8_t { kUnknown, kNone, kRange, kSave, kAsks, kEnds };
 
 Mark mark_of(std::string_view name) {
   if (!phase_of_range(name).empty()) return Mark::kRange;
+  if (is_save_range(name)) return Mark::kSave;
   const std::size_t sign = name.find('#');
   if (sign == std::string_view::npos) return Mark::kNone;
   const std::string_view told = told_phase(name.substr(sign + 1));
@@ -33,8 +34,9 @@ Mark mark_of(std::string_view name) {
 
 class Stretches {
  public:
-  explicit Stretches(const WindowView& recording)
+  Stretches(const WindowView& recording, bool only_saves)
       : recording_(recording),
+        only_saves_(only_saves),
         trace_(*recording.trace),
         marks_(trace_.strings().size(), Mark::kUnknown) {}
 
@@ -58,11 +60,12 @@ class Stretches {
 
   void take(Row row) {
     const Mark what = mark(row);
+    if (only_saves_ && what != Mark::kSave) return;
     if (what == Mark::kNone || (trace_.flags()[row] & trace::kFarTime) != 0) return;
     const bool is_span = trace_.phase()[row] == trace::Phase::kSpan;
     if (is_span && (trace_.flags()[row] & trace::kBadDuration) != 0) return;
     const Interval own{trace_.start()[row], trace_.end(row)};
-    if (what == Mark::kRange && is_span) add(own);
+    if ((what == Mark::kRange || what == Mark::kSave) && is_span) add(own);
     if (what == Mark::kAsks && is_span) {
       const std::string_view loader = loader_of(row);
       end(loader, own.start);
@@ -95,6 +98,7 @@ class Stretches {
   }
 
   const WindowView& recording_;
+  bool only_saves_;
   const trace::Trace& trace_;
   std::vector<Mark> marks_;                    // by name
   std::map<std::string_view, Interval> open_;  // by loader: what it was asked last
@@ -119,6 +123,14 @@ std::string_view phase_of_range(std::string_view name) {
   return {};
 }
 
-Intervals set_aside(const WindowView& recording) { return Stretches(recording).run(); }
+bool is_save_range(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kSaves = {"save_checkpoint", "save checkpoint",
+                                                      "saving_checkpoint", "saving checkpoint"};
+  return std::ranges::find(kSaves, base::lowered(name)) != kSaves.end();
+}
+
+Intervals set_aside(const WindowView& recording) { return Stretches(recording, false).run(); }
+
+Intervals saves_of(const WindowView& recording) { return Stretches(recording, true).run(); }
 
 }  // namespace stepscope::analysis

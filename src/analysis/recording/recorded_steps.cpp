@@ -73,6 +73,15 @@ std::map<std::int32_t, std::vector<RecordedStep>> recorded_steps(const RunView& 
   return ranks;
 }
 
+std::map<std::int32_t, Durations> recorded_saves(const RunView& view) {
+  std::map<std::int32_t, Durations> ranks;
+  for (const WindowView& recording : view.recordings) {
+    if (!recording.has_steps || recording.trace->header().process_record->is_worker) continue;
+    for (const Interval& save : saves_of(recording)) ranks[recording.rank].add(save.length());
+  }
+  return ranks;
+}
+
 bool is_of_program(const RunView& view) {
   const std::pair<std::string, std::string> by_command("recorded_by", "\"command\"");
   return !view.recordings.empty() &&
