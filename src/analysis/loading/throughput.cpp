@@ -233,11 +233,11 @@ void add_phase(base::Table& table, std::int32_t rank, const std::string& phase,
              sums.wait_share(), capacity});
 }
 
-<<<<<<< HEAD
 bool reads_ahead(const RankLoading& loading) {
   return std::ranges::any_of(
       loading.waits, [](const BatchWait& wait) { return wait.beside && wait.phase == kTraining; });
-=======
+}
+
 void add_saves(base::Table& table, const RunView& view,
                const std::map<std::int32_t, std::vector<RecordedStep>>& steps) {
   for (const auto& [rank, lengths] : recorded_saves(view)) {
@@ -250,7 +250,6 @@ void add_saves(base::Table& table, const RunView& view,
                        : Cell(Null{}),
                lengths.mean(), lengths.max()});
   }
->>>>>>> 0a642805a705cad4f1b29d7756683a04c8fd7dc1
 }
 
 Answer run(const RunView& view, const Options& options) {
@@ -303,19 +302,15 @@ Answer run(const RunView& view, const Options& options) {
             : "No steps and no batches were recorded: call prof.step() at the end of each step, "
               "and iterate over prof.watch(loader).");
   }
-<<<<<<< HEAD
   if (hides_samples) {
     answer.remarks.emplace_back(
         "Samples a second of the training are not known: a thread reads ahead of the loop, and "
         "which of its batches a step used does not follow from their numbers. Watch what the loop "
         "iterates over.");
   }
-  for (base::Table* table : {&phases, &job, &series}) answer.tables.push_back(std::move(*table));
-=======
   add_saves(saves, view, steps);
   for (base::Table* table : {&phases, &job, &series, &saves})
     answer.tables.push_back(std::move(*table));
->>>>>>> 0a642805a705cad4f1b29d7756683a04c8fd7dc1
   return answer;
 }
 
