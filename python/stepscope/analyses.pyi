@@ -117,10 +117,11 @@ class Analyses:
             phases: one phase of one rank.
             job: one phase of all ranks.
             series: a stretch of time of one phase of one rank.
+            saves: the checkpoints that one rank saved; without rows where none was seen.
 
         Example:
             >>> list(run.throughput().tables)
-            ['phases', 'job', 'series']
+            ['phases', 'job', 'series', 'saves']
         """
     def loader(
         self,
