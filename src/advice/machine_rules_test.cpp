@@ -72,6 +72,38 @@ TEST(CpuContention, TheJobsOwnThreads) {
   EXPECT_FALSE(has(codes, "exclusive"));
 }
 
+TEST(CpuContention, SaysWhyItsGainIsLargerThanTheWait) {
+  const Advice advice =
+      waiting_on({.processors = 2, .busy_share = 1, .job_cores = 2, .workers = 1}, 0.1).advise();
+  const Finding* finding = finding_of(advice, "cpu-contention");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_GT(finding->gain->high, 1'000'000);
+  EXPECT_TRUE(has(finding->detail.form, "counts the wait twice")) << finding->detail.form;
+  EXPECT_TRUE(has(finding->evidence.back().text.form, "{} process that it started kept"));
+}
+
+TEST(CpuContention, SaysNothingOfLessThanATick) {
+  Answers answers = waiting_on({.processors = 2, .busy_share = 1, .job_cores = 2}, 1.0);
+  EXPECT_NE(finding_of(answers.advise(), "cpu-contention"), nullptr);
+  Answers recorded;
+  recorded.add("throughput", "phases",
+               {{"rank", 0},
+                {"phase", "training"},
+                {"iterations", 1},
+                {"measured", 1},
+                {"iterations_per_second", 2777.0}});
+  recorded.add("system", "machines",
+               {{"node", "a"}, {"processors", 2}, {"cpu_mean_share", 1.0}, {"job_cores", 1.0}});
+  recorded.add("system", "processes",
+               {{"rank", 0},
+                {"node", "a"},
+                {"processes", "training"},
+                {"most", 1},
+                {"mean_cores", 1.0},
+                {"waited_share", 1.0}});
+  EXPECT_EQ(finding_of(recorded.advise(), "cpu-contention"), nullptr);
+}
+
 TEST(CpuContention, MoreWorkersThanProcessors) {
   const Advice advice =
       waiting_on({.processors = 4, .busy_share = 0.97, .job_cores = 3.8, .workers = 12}).advise();

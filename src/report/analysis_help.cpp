@@ -253,7 +253,9 @@ std::string analysis_help(const Analysis& about, const Look& look) {
                         table.about);
     TextTable page({{""}, {""}, {"", Align::kLeft, Fit::kWrap}});
     for (const base::ColumnShape& column : table.columns) {
-      const std::string unit = unit_name(column.unit);
+      // A name that tells rows apart is no number.
+      const bool is_name = column.unit == base::Unit::kId && column.type == base::Type::kText;
+      const std::string unit = is_name ? std::string() : unit_name(column.unit);
       page.add({std::string(column.name),
                 Cell(unit.empty() ? type_name(column.type) : unit, Style::kFaint),
                 std::string(column.about)});

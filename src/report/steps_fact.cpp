@@ -43,7 +43,9 @@ struct Recorded {
   bool slowed = false;  // by tracing, on some rank
 };
 
+// As the report says it: where steps differ among themselves by more, nothing is known.
 bool slowed_by_tracing(const TableLine& line) {
+  if (line.has("tracing_low_ns")) return line.number("tracing_low_ns") > 0;
   return line.has("untraced_median_ns") &&
          line.whole("traced_median_ns") > line.whole("untraced_median_ns");
 }

@@ -29,9 +29,8 @@ inline constexpr std::array<std::string_view, 11> kGpuColumns = {"node",
                                                                  "mean_mhz",
                                                                  "max_celsius",
                                                                  "slowed_by"};
-inline constexpr std::array<std::string_view, 8> kProcessColumns = {
-    "rank",      "processes",     "most",          "mean_cores",
-    "max_cores", "rss_max_bytes", "pss_max_bytes", "read_bytes"};
+inline constexpr std::array<std::string_view, 7> kProcessColumns = {
+    "rank", "processes", "most", "mean_cores", "max_cores", "rss_max_bytes", "read_bytes"};
 inline constexpr std::array<std::string_view, 3> kMissingColumns = {"node", "source", "missing"};
 inline constexpr std::array kMachines = std::to_array<Part>({
     {.analysis = "system",

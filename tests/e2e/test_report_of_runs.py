@@ -100,8 +100,17 @@ NO_RAPL = (
 )
 
 
-def sampled(made: Made, gpu_busy: int | None = None, clock_set: int = 0) -> None:
-    """The machine, every millisecond: two processors, and a GPU if its load is given."""
+def sampled(
+    made: Made, gpu_busy: int | None = None, clock_set: int = 0, looks: tuple[int, ...] = ()
+) -> None:
+    """The machine, every millisecond: two processors, and a GPU if its load is given.
+
+    Args:
+        made: the run.
+        gpu_busy: in percent.
+        clock_set: somebody sets the clock by so much.
+        looks: when shared memory was looked at, in ms. The process holds 1 GiB from 200 to 400.
+    """
     times = list(range(0, made.end, MS))
     series = [
         Written(about("cpu.count", "count"), [2] + [None] * (len(times) - 1)),
@@ -110,6 +119,15 @@ def sampled(made: Made, gpu_busy: int | None = None, clock_set: int = 0) -> None
         Written(about("memory.total", "bytes"), [1 << 33] + [None] * (len(times) - 1)),
         Written(about("memory.used", "bytes"), [1 << 32] * len(times)),
     ]
+    if looks:
+        own = {"rank": "0", "process": str(PID)}
+        held = [(1 << 30) if 200 <= i < 400 else (20 << 20) for i in range(len(times))]
+        seen = [held[i] if i in looks else None for i in range(len(times))]
+        series += [
+            Written(about("process.cpu", "ns", "counter", of="own", **own), times),
+            Written(about("process.rss", "bytes", of="own", **own), held),
+            Written(about("process.pss", "bytes", of="all", **own), seen),
+        ]
     if gpu_busy is not None:
         gpu = {"device": "0", "uuid": "GPU-a", "model": "Fake"}
         given = about("gpu.given", "count", rank="0", position="0", of="1", local_rank="0", **gpu)
@@ -350,3 +368,39 @@ def test_a_loop_that_watches_nothing_has_unknown_waits(program: Program, tmp_pat
     (remark,) = found["remarks"]
     assert "No loader was watched" in remark
     assert "trace" not in remark
+
+
+def test_memory_that_was_not_looked_at_is_not_told_as_little(
+    program: Program, tmp_path: Path
+) -> None:
+    """Shared memory is asked for seldom: 1 GiB that came and went in between is not 20 MiB."""
+    between, within = recorded(tmp_path / "between"), recorded(tmp_path / "within")
+    sampled(between, looks=(100, 500))
+    said = flat(report(program, between.folder))
+    assert "(PSS) was looked at 2 times, and not while they held most: its 20 MiB are of" in said
+    sampled(within, looks=(100, 300))
+    said = flat(report(program, within.folder))
+    assert "hold 1 GiB together, with what they share counted once (PSS, looked at 2 times)" in said
+    assert "pss max" not in said
+    (row,) = tables(program, "system", within.folder)["processes"]
+    assert row["pss_max_bytes"] == 1 << 30
+
+
+def test_tracing_that_cannot_be_measured_slows_nothing(program: Program, tmp_path: Path) -> None:
+    """Traced steps of 10.1 ms among others of 9 to 11 ms."""
+    rank = tmp_path / "attempt-0" / "rank00000"
+    rank.mkdir(parents=True)
+    main, now, steps = ScopeWriter(PID, 0), 110, {}
+    main.step(0, now, begins=True)
+    for number in range(STEPS):
+        usual = (9 + number % 3) * MS
+        length = usual + MS // 10 if number in WINDOW else usual
+        steps[number] = (now, length)
+        now += length
+        main.step(number, now)
+    (rank / "events.scope").write_bytes(main.bytes())
+    traced(Made(tmp_path, steps, now))
+    said = flat(report(program, tmp_path))
+    assert "What tracing cost a step is not measurable" in said
+    assert "tracing slows them" not in said
+    assert "the median is 10.1 ms traced, 10.0 ms not" in said

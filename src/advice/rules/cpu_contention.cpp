@@ -30,8 +30,10 @@ double idle_ns(const Facts& facts, const RankSteps& rank) {
 
 // What waiting for a processor can have cost a step.
 double cost_ns(const Facts& facts, const RankSteps& rank) {
+  // The scheduler's tick: of less time nothing can be said.
+  constexpr double kTick = 10e6;
   const auto process = process_of(facts, rank.rank, true);
-  if (!process) return 0;
+  if (!process || static_cast<double>(rank.steps) * rank.step_ns < kTick) return 0;
   return std::min(process->number("waited_share") * rank.step_ns, idle_ns(facts, rank));
 }
 
@@ -64,8 +66,10 @@ void add_processes(Finding& finding, const Facts& facts, const RankSteps& rank) 
            share(process->number("waited_share"))}};
     } else {
       evidence.text = {
-          "{} processes that it started kept {} busy, and waited for one {} of the "
-          "time on average",
+          process->number("most") == 1
+              ? "{} process that it started kept {} busy, and waited for one {} of the time"
+              : "{} processes that it started kept {} busy, and waited for one {} of the time on "
+                "average",
           {count(process->number("most")), Figure(process->number("mean_cores"), base::Unit::kNone),
            share(process->number("waited_share"))}};
     }
@@ -203,6 +207,11 @@ std::vector<Finding> judge(const Facts& facts) {
   if (crowd == Crowd::kOwn) say_own(finding, facts, *cpus);
   if (crowd == Crowd::kNeighbours) say_neighbours(finding, facts, *cpus);
   if (crowd == Crowd::kUnclear) say_unclear(finding, facts, cpus);
+  if (most > cost_ns(facts, rank)) {
+    finding.about_gain.form +=
+        " The larger figure of the gain counts the wait twice: the backward pass runs in a thread "
+        "of its own, whose waits nobody counts.";
+  }
   add_processes(finding, facts, rank);
   finding.verify =
       "Record again: in `stepscope analyze system --table processes --columns "

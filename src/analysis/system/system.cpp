@@ -185,6 +185,9 @@ Answer run(const RunView& view, const Options& options) {
   if (auto sentence = why_whole_run(view, nodes, "'steps'"); !sentence.empty()) {
     answer.remarks.emplace_back(std::move(sentence));
   }
+  if (auto sentence = about_shared_memory(nodes); !sentence.empty()) {
+    answer.remarks.push_back(Remark::on_table("processes", std::move(sentence)));
+  }
   if (tables.steps.rows() == 0) {
     answer.remarks.push_back(
         Remark::on_table("steps", "No steps were recorded on the machines that were sampled."));

@@ -94,7 +94,7 @@ constexpr std::array kProcessColumns = std::to_array<base::ColumnShape>({
     {"rss_max_bytes", Type::kInt, Unit::kBytes, "the most"},
     {"pss_max_bytes", Type::kInt, Unit::kBytes,
      "the most of the training process and all that it started together, shared memory counted "
-     "once"},
+     "once; of the few moments at which it was looked at"},
     {"read_bytes", Type::kInt, Unit::kBytes, "by calls of read, from files, pipes and sockets"},
     {"written_bytes", Type::kInt, Unit::kBytes, "so too"},
     {"disk_read_bytes", Type::kInt, Unit::kBytes, "that a disk had to deliver"},
@@ -119,8 +119,12 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
 
 constexpr base::ColumnShape kOf{
     "of", Type::kText, Unit::kId,
-    "CPU or GPU and its number, its memory's load, or what processes of the job have of it; with "
-    "the machine where there are several"};
+    "CPU, or GPU and its number, or the load of its memory; with the machine where there are "
+    "several"};
+constexpr base::ColumnShape kMemoryOf{
+    "of", Type::kText, Unit::kId,
+    "the host, or GPU and its number, or what processes of the job have of that; with the machine "
+    "where there are several"};
 constexpr std::array kLoadColumns = std::to_array<base::ColumnShape>({
     kNode,
     kOf,
@@ -129,7 +133,7 @@ constexpr std::array kLoadColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array kMemoryColumns = std::to_array<base::ColumnShape>({
     kNode,
-    kOf,
+    kMemoryOf,
     kTime,
     {"memory_bytes", Type::kReal, Unit::kBytes, "in use, mean over the stretch"},
 });

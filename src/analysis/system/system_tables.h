@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/key_columns.h"
 #include "analysis/system/node_curves.h"
@@ -23,6 +25,8 @@ void add_machine(base::Table& table, const NodeCurves& node, base::Nanos window)
 void add_gpus(base::Table& table, const NodeCurves& node, base::Nanos window);
 // `of_program`: no training announced itself, but the command that watches the program.
 void add_processes(base::Table& table, const NodeCurves& node, base::Nanos window, bool of_program);
+// What the processes of the rank with most hold together, in a sentence; empty: nobody knows.
+std::string about_shared_memory(const std::vector<NodeCurves>& nodes);
 void add_traffic(base::Table& table, const NodeCurves& node, base::Nanos window);
 void add_cores(base::Table& table, const NodeCurves& node, base::Nanos window);
 void add_missing(base::Table& table, const NodeCurves& node);
