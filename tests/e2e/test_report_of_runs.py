@@ -121,10 +121,12 @@ def sampled(
     ]
     if looks:
         own = {"rank": "0", "process": str(PID)}
-        held = [(1 << 30) if 200 <= i < 400 else (20 << 20) for i in range(len(times))]
+        held: list[int | None] = [
+            (1 << 30) if 200 <= i < 400 else (20 << 20) for i in range(len(times))
+        ]
         seen = [held[i] if i in looks else None for i in range(len(times))]
         series += [
-            Written(about("process.cpu", "ns", "counter", of="own", **own), times),
+            Written(about("process.cpu", "ns", "counter", of="own", **own), list(times)),
             Written(about("process.rss", "bytes", of="own", **own), held),
             Written(about("process.pss", "bytes", of="all", **own), seen),
         ]
