@@ -71,7 +71,7 @@ def page(rows: list[dict[str, Any]]) -> str:
         for row in rows
     ]
     lines += ["", taken()]
-    return "\n".join([*lines, "", *known_lines(), *gpu_lines(taken_on_a_gpu("system"))])
+    return "\n".join([*lines, "", *known_lines(), *gpu_lines()])
 
 
 def taken() -> str:
@@ -107,7 +107,51 @@ def only_known(text: str) -> str:
     return before.rstrip() + "\n\n" + "\n".join(known_lines()) + "\n## " + rest
 
 
-def gpu_lines(rows: list[dict[str, Any]]) -> list[str]:
+def only_gpu(text: str) -> str:
+    """The page with what was measured on a GPU put in anew."""
+    return text.partition("\n## On one ")[0] + "\n" + "\n".join(gpu_lines())
+
+
+def gpu_lines() -> list[str]:
+    """All that was measured on a GPU."""
+    return [
+        *sampling_lines(taken_on_a_gpu("system")),
+        *driver_lines(taken_on_a_gpu("driver_questions")),
+    ]
+
+
+def driver_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """How long the driver takes for its counter of energy, and who waits meanwhile."""
+
+    def of(check: str) -> list[dict[str, Any]]:
+        return [row for row in rows if row["check"] == check]
+
+    (energy,) = (row for row in of("questions") if row["question"] == "energy")
+    (updates,) = of("updates")
+    return [
+        "The counter of energy is the one slow question: "
+        f"{energy['wall']['median_us'] / 1000:.1f} ms of a processor at the median, "
+        f"{energy['wall']['max_us'] / 1000:.1f} ms at most,",
+        f"with a new value every {updates['median_ms']:.0f} ms. It is asked every ten seconds by a",
+        "thread of its own. What others wait that ask while it is being answered, microseconds:",
+        "",
+        "| asked | alone, median | 99 % | while energy is asked, median | 99 % |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {row['question']} | {row['alone']['median_us']:.0f} | {row['alone']['p99_us']:.0f} "
+            f"| {row['meanwhile']['median_us']:.0f} | {row['meanwhile']['p99_us']:.0f} |"
+            for row in of("waiting") + of("launches")
+        ),
+        "",
+        "So the GPU's memory is late when it meets that question, its power, its load and the",
+        "training are not, and neither is the sampler itself, which asks the driver nothing.",
+        "",
+        "`bench/driver_questions.py`, kept in `bench/gpu/driver_questions.jsonl`.",
+        "",
+    ]
+
+
+def sampling_lines(rows: list[dict[str, Any]]) -> list[str]:
     """What sampling costs beside a load on a GPU, and how near it comes to the driver."""
 
     def of(check: str) -> list[dict[str, Any]]:
@@ -151,10 +195,11 @@ def main() -> None:
     """All settings in turn."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--only", choices=["known"])
+    parser.add_argument("--only", choices=["known", "gpu"])
     options = parser.parse_args()
     if options.only:
-        PAGE.write_text(only_known(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        anew = {"known": only_known, "gpu": only_gpu}[options.only]
+        PAGE.write_text(anew(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
         return
     settings = [(hz, children) for hz in (1.0, 10.0) for children in (0, 16)]
     found: dict[tuple[float, int], list[dict[str, float]]] = {one: [] for one in settings}
