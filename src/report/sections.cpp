@@ -294,7 +294,8 @@ constexpr std::array kSections = std::to_array<Section>({
     {.title = "Data: the loader and its workers",
      .about = "How long the loop waited for batches of the loaders it watches, and what workers "
               "did to make them: fetch is what transform and collate leave. All batches count, of "
-              "warm-up too, and in the shares all but those of traced steps; first wait is for the first batch of each pass, "
+              "warm-up too, and in the shares all but those of traced steps; first wait is for the "
+              "first batch of each pass, "
               "later wait share is without it. Ready: batches that were there when the loop asked.",
      .parts = kDataParts,
      .next = "loader"},
