@@ -308,9 +308,11 @@ Answer run(const RunView& view, const Options& options) {
   }
   if (loaders.rows() == 0) {
     answer.remarks.emplace_back(
-        is_of_program(view) ? "No training was seen in this program, so that no loader was watched."
-                            : "No batches of a watched loader were recorded: iterate over "
-                              "prof.watch(loader) in the training loop.");
+        is_of_program(view)
+            ? "No training was seen in this program, so that no loader was watched."
+            : "No batches of a watched loader were recorded: iterate over "
+              "prof.watch(loader) in the training loop. (One that gives no batch leaves "
+              "none either.)");
   } else if (marked.empty()) {
     answer.remarks.push_back(
         Remark::on_table("steps", "No steps were recorded: call prof.step() at the end of each."));
