@@ -1,5 +1,6 @@
 #include "report/sweep.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
@@ -93,10 +94,12 @@ Exit show(const Context& context, const Swept& swept, const report::Look& look) 
       return show_error(context, written.error());
     }
   }
-  const report::Page page = report::make_sweep_page(
-      answers, swept.facts,
-      {{"stepscope analyze loader RUN", "what the workers of a recorded run spend their time on"},
-       {"stepscope sweep dataloader --html sweep.html …", "this page with a chart"}});
+  std::vector<report::NamedText> next = {
+      {"stepscope analyze loader RUN", "what the workers of a recorded run spend their time on"}};
+  if (!context.arguments.has("html")) {
+    next.push_back({"stepscope sweep dataloader --html sweep.html …", "this page with a chart"});
+  }
+  const report::Page page = report::make_sweep_page(answers, swept.facts, std::move(next));
   const base::Status written = write_page(
       context, answers, page, look, tables,
       [](const report::Answers& all) { return report::sweep_json(all.answers.front().answer); });
@@ -163,7 +166,12 @@ Exit sweep_runs(const Context& context, const report::Look& look) {
       "Jobs differ in more than their loaders: another node, other data, a busier file system. A "
       "sweep on one node (stepscope sweep dataloader TARGET) compares like with like.");
   swept.facts.push_back({"Runs", fmt::format("{}", words.size() - 1)});
-  return show(context, swept, look);
+  const Exit shown = show(context, swept, look);
+  const bool is_empty = std::ranges::none_of(swept.tried, &analysis::TriedSetting::is_measured);
+  if (shown != Exit::kDone || !is_empty) return shown;
+  context.console.error(
+      "nothing could be measured: none of these runs has steps and a loader that was watched");
+  return Exit::kNotReadable;
 }
 
 Exit run_sweep(const Context& context) {

@@ -27,6 +27,7 @@ struct DeviceInfo {
 
 struct NamedText {
   std::string name, text;
+  bool is_code = false;  // to be pasted: no form may change a character
 };
 struct NamedCount {
   std::string name;

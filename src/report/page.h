@@ -68,6 +68,7 @@ inline constexpr std::size_t kNameWidth = 30;  // columns for the names in them
 
 struct Page {
   std::string title;
+  bool long_title = false;       // sentences, which may be wrapped
   std::vector<NamedText> facts;  // the run in a few lines
   const advice::Advice* advice = nullptr;
   std::vector<PageSection> sections;

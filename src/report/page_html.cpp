@@ -122,7 +122,9 @@ std::string page_html(const Page& page, std::string_view program) {
       "<dl class=\"facts\">\n",
       html_text(page.title), kHtmlStyle, html_text(page.title));
   for (const NamedText& fact : page.facts) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.text));
+    const std::string text = html_text(fact.text);
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name),
+                        fact.is_code ? fmt::format("<code>{}</code>", text) : text);
   }
   html += fmt::format("</dl>\n{}", navigation(page));
   html += findings_html(page);

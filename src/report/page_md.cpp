@@ -34,8 +34,8 @@ std::string findings_md(const Page& page) {
 std::string page_md(const Page& page) {
   std::string out = fmt::format("# {}\n\n", markdown_text(page.title));
   for (const NamedText& fact : page.facts) {
-    out +=
-        fmt::format("- {}: {}\n", fact.name.empty() ? "and" : fact.name, markdown_text(fact.text));
+    out += fmt::format("- {}: {}\n", fact.name.empty() ? "and" : fact.name,
+                       fact.is_code ? fmt::format("`{}`", fact.text) : markdown_text(fact.text));
   }
   out += findings_md(page);
   for (const PageSection& section : page.sections) {

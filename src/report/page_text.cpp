@@ -26,6 +26,15 @@ std::string paragraph(std::string_view text, Style style, const Look& look) {
   return out;
 }
 
+std::string title_text(const Page& page, const Look& look) {
+  if (!page.long_title || look.width <= 40) return styled(page.title, Style::kStrong, look) + "\n";
+  std::string out;
+  for (const std::string& line : wrapped(page.title, look.width)) {
+    out += styled(line, Style::kStrong, look) + "\n";
+  }
+  return out;
+}
+
 std::string chart_text(const Block& block, const Look& look) {
   const base::Table& table = block.shown_table();
   const std::vector<Series> all = series_of(table, table.shape().drawing, kNameWidth);
@@ -100,7 +109,7 @@ std::string findings_text(const Page& page, const Look& look) {
 std::string page_text(const Page& page, const Look& given) {
   Look look = given;
   if (look.width > kWidestPage) look.width = kWidestPage;
-  std::string text = styled(page.title, Style::kStrong, look) + "\n\n";
+  std::string text = title_text(page, look) + "\n";
   text += facts_text(page.facts, look);
   text += findings_text(page, look);
   for (const PageSection& section : page.sections) text += section_text(section, page.note(), look);

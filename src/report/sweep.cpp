@@ -82,9 +82,13 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
   const base::Table& chosen = sweep.tables[1];
   if (chosen.rows() == 0) return "no setting could be measured";
   const TableLine best(chosen, 0);
+  const TableLine first(settings, 0);
+  // As the others are named: by what differs. All keywords are in the line to paste.
+  const std::string_view label =
+      best.whole("tried") < 2 ? best.text("keywords") : first.text("setting");
   const std::string name =
-      best.text("keywords").empty() ? "the target as it is" : std::string(best.text("keywords"));
-  const std::string step = step_text(TableLine(settings, 0));
+      best.text("keywords").empty() ? "the target as it is" : std::string(label);
+  const std::string step = step_text(first);
   const std::string untried = untried_text(best.whole("not_tried"));
   if (best.whole("tried") < 2) {
     const std::size_t runs = measured_rows(settings);
@@ -93,7 +97,9 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
           "the {} runs have the same settings, so there is nothing to choose: {}, {}", runs, name,
           step);
     }
-    return fmt::format("{} is the only setting that was measured: {}{}", name, step, untried);
+    return fmt::format(
+        "{} is the only setting that was measured, so there is nothing to compare it with: {}{}",
+        name, step, untried);
   }
   if (best.has("not_told_apart")) {
     return fmt::format(
@@ -128,12 +134,16 @@ Page make_sweep_page(const Answers& answers, std::vector<NamedText> facts,
   Page page;
   const analysis::Answer& sweep = answers.answers.front().answer;
   page.title = sweep_sentence(sweep);
+  page.long_title = true;
   if (const base::Table& chosen = sweep.tables[1]; chosen.rows() > 0) {
     const TableLine best(chosen, 0);
     // What was not tried may be faster, whatever was found among the others.
-    const bool is_sure = !best.has("not_told_apart") && best.whole("not_tried") == 0;
+    const bool is_sure =
+        best.whole("tried") > 1 && !best.has("not_told_apart") && best.whole("not_tried") == 0;
     if (is_sure) {
-      page.facts.push_back({"Paste", fmt::format("DataLoader(..., {})", best.text("keywords"))});
+      page.facts.push_back({.name = "Paste",
+                            .text = fmt::format("DataLoader(..., {})", best.text("keywords")),
+                            .is_code = true});
     }
     if (is_sure && best.has("confidence")) {
       page.facts.push_back(

@@ -124,7 +124,9 @@ def test_the_page_says_what_to_paste(sweeps: Sweeps) -> None:
     assert "<svg" in page and "num_workers=4" in page
     text = done.stdout.decode()
     assert text.startswith("# num\\_workers=4 is the fastest: ")
-    assert "DataLoader(..., num\\_workers=4)" in text
+    assert "- Paste: `DataLoader(..., num_workers=4)`\n" in text
+    assert "this page with a chart" not in text  # it was made
+    assert "<code>DataLoader(..., num_workers=4)</code>" in page
     assert "Up to 4 workers were tried and the job has 1 CPU" in text
     assert "4711" in text
 
@@ -134,7 +136,9 @@ def test_files_do_not_keep_the_answer_from_the_terminal(sweeps: Sweeps) -> None:
     words = sweeps.words("target:make", "--num-workers=4", "--budget=6s", "--html=s.html")
     done = sweeps.run(*words, "--csv=tables")
     assert done.exit_status == 0, done.stderr.decode()
-    assert done.stdout.decode().startswith("num_workers=4 is the only setting that was measured")
+    text = done.stdout.decode()
+    assert text.startswith("num_workers=4 is the only setting that was measured")
+    assert "Paste" not in text and "  best" not in text  # of nothing
     assert (sweeps.folder / "s.html").exists() and (sweeps.folder / "tables").is_dir()
 
 
@@ -146,7 +150,11 @@ def test_tables_are_written(sweeps: Sweeps) -> None:
     assert done.exit_status == 0, done.stderr.decode()
     file = sweeps.folder / "tables" / "loader-sweep.settings.csv"
     (row,) = csv.DictReader(file.open())
-    assert (row["num_workers"], row["trials"], row["outcome"]) == ("0", "1", "best")
+    assert (row["num_workers"], row["trials"], row["outcome"]) == (
+        "0",
+        "1",
+        "the only one measured",
+    )
     assert float(row["loading_time_ns"]) > 39e6
 
 
@@ -159,7 +167,21 @@ def test_keywords_that_the_target_does_not_take_are_said(sweeps: Sweeps) -> None
         "target:make takes no keyword pin_memory: pin_memory was not varied." in (answer["remarks"])
     )
     assert len(answer["tables"]["settings"]) == 1
-    assert answer["sentence"].startswith("num_workers=4 is the only setting that was measured: ")
+    assert answer["sentence"].startswith("num_workers=4 is the only setting that was measured, ")
+
+
+def test_settings_of_one_loader_are_one_setting(sweeps: Sweeps) -> None:
+    """The second is seen to be the first in its first trial, and the budget is not spent on it."""
+    sweeps.write(LOADER + "def lazy(num_workers=0):\n    return Loader(1)\n")
+    began = time.monotonic()
+    answer = sweeps.answer("target:lazy", "--num-workers=2,3", "--budget=60s")
+    assert time.monotonic() - began < 40
+    assert [row["outcome"] for row in answer["tables"]["settings"]] == [
+        "the only one measured",
+        "the same loader as with num_workers=2",
+    ]
+    assert [row["trials"] for row in answer["tables"]["settings"]] == [2, None]
+    assert best(answer)["keywords"] == "num_workers=1"  # as the loader has it
 
 
 def test_a_target_that_ignores_a_keyword_is_found_out(sweeps: Sweeps) -> None:
@@ -187,8 +209,8 @@ def test_a_setting_that_fails_is_a_row(name: str, sweeps: Sweeps) -> None:
     sweeps.write(LOADER + text + "    return make(num_workers)\n")
     answer = sweeps.answer("target:broken", "--num-workers=2,4", "--budget=6s")
     assert best(answer)["keywords"] == "num_workers=4"
-    assert rows(answer)[4]["outcome"] == "best"
-    (failed,) = [row for row in answer["tables"]["settings"] if row["outcome"] != "best"]
+    assert rows(answer)[4]["outcome"] == "the only one measured"
+    (failed,) = [row for row in answer["tables"]["settings"] if row["num_workers"] == 2]
     assert failed["outcome"].startswith(why)
     assert failed["loading_time_ns"] is None
 

@@ -1,6 +1,7 @@
 #include "analysis/loading/loader_race.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -111,7 +112,27 @@ std::optional<NextTrial> LoaderRace::next(double left_s, double start_s) {
 }
 
 void LoaderRace::take(LoaderTrial trial) {
-  if (!trial.blocks.empty()) tried_[last_].trials.push_back(std::move(trial));
+  if (trial.blocks.empty()) return;
+  tried_[last_].trials.push_back(std::move(trial));
+  merge_same();
+}
+
+// A target that does not pass a keyword on makes the same loader whatever it is given: there is
+// nothing to choose, and what was measured is another trial of the one.
+void LoaderRace::merge_same() {
+  TriedSetting& one = tried_[last_];
+  if (one.told == LoaderSettings()) return;
+  const auto first = std::ranges::find_if(tried_, [&](const TriedSetting& other) {
+    return &other != &one && other.trouble == TrialTrouble::kNone && other.is_measured() &&
+           other.told != LoaderSettings() && other.settings() == one.settings();
+  });
+  if (first == tried_.end()) return;
+  std::ranges::move(one.trials, std::back_inserter(first->trials));
+  one.trials.clear();
+  first->peak_bytes = std::max(first->peak_bytes, one.peak_bytes);
+  first->shared_bytes = std::max(first->shared_bytes, one.shared_bytes);
+  one.trouble = TrialTrouble::kSame;
+  one.why = fmt::format("the same loader as with {}", keywords_text(first->given));
 }
 
 void LoaderRace::take_trouble(TrialTrouble trouble, std::string why) {

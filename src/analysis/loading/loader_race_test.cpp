@@ -345,5 +345,28 @@ TEST(LoaderScore, ChancesOfTwoSettingsAddUpToOne) {
   EXPECT_GT(chance_of_faster(noisy(2000), one, 0), 1 - 1e-4);
 }
 
+// The target does not pass pin_memory on.
+TEST(LoaderRace, SettingsOfOneLoaderAreOneAsSoonAsTheyAreSeen) {
+  LoaderChoices choices;
+  choices[kPinMemory] = {1, 0};
+  LoaderRace race(choices);
+  std::mt19937 random(1);
+  double left = 60;
+  std::size_t trials = 0;
+  while (const auto next = race.next(left, 1)) {
+    LoaderTrial trial = walk(1, *next, steps_vary(0.3), random);
+    race.last().told[kPinMemory] = 0;
+    race.take(std::move(trial));
+    left -= 4;
+    ++trials;
+  }
+  EXPECT_EQ(trials, 2u);
+  EXPECT_TRUE(race.is_decided());
+  EXPECT_EQ(race.tried()[0].trials.size(), 2u);
+  EXPECT_EQ(race.tried()[1].trouble, TrialTrouble::kSame);
+  EXPECT_EQ(race.tried()[1].why, "the same loader as with pin_memory=True");
+  EXPECT_EQ(race.not_tried(), 0u);
+}
+
 }  // namespace
 }  // namespace stepscope::analysis

@@ -85,8 +85,7 @@ Grouped grouped(std::span<const TriedSetting> tried) {
   for (const TriedSetting& one : tried) {
     const bool is_known = one.settings() != LoaderSettings() && one.trouble == TrialTrouble::kNone;
     const auto same = std::ranges::find_if(out.settings, [&](const TriedSetting& other) {
-      return is_known && other.trouble == TrialTrouble::kNone && other.given == one.given &&
-             other.told == one.told;
+      return is_known && other.trouble == TrialTrouble::kNone && other.settings() == one.settings();
     });
     out.group.push_back(static_cast<std::size_t>(same - out.settings.begin()));
     if (same == out.settings.end()) {
@@ -98,10 +97,20 @@ Grouped grouped(std::span<const TriedSetting> tried) {
   return out;
 }
 
+// Where none is called the best, the one that asks for least stands first.
+void put_least_first(BestSetting& best, std::span<const TriedSetting> settings) {
+  if (best.rivals.empty()) return;
+  best.rivals.push_back(best.place);
+  std::ranges::sort(best.rivals, {}, [&](std::size_t i) { return settings[i].settings(); });
+  best.place = best.rivals.front();
+  best.rivals.erase(best.rivals.begin());
+  std::erase(best.as_good, best.place);
+}
+
 struct Ranked {
   std::vector<std::optional<LoaderScore>> scores;
-  std::vector<std::size_t> order;  // the best first, those without times last
-  std::optional<LoaderScore> best;
+  std::vector<std::size_t> order;   // the best first, those without times last
+  std::optional<LoaderScore> best;  // or the fastest, where none is called that
 };
 
 Ranked rank(std::span<const TriedSetting> tried, const Grouped& groups,
@@ -109,7 +118,10 @@ Ranked rank(std::span<const TriedSetting> tried, const Grouped& groups,
   Ranked out;
   const bool by_sample = counts_samples(tried);
   for (const TriedSetting& one : tried) out.scores.push_back(score_of(one, by_sample));
-  if (best) out.best = score_of(groups.settings[best->place], by_sample);
+  if (best) {
+    const std::size_t to = best->rivals.empty() ? best->place : best->fastest;
+    out.best = score_of(groups.settings[to], by_sample);
+  }
   out.order.resize(tried.size());
   std::iota(out.order.begin(), out.order.end(), std::size_t{0});
   std::ranges::stable_sort(out.order, {}, [&](std::size_t i) {
@@ -120,14 +132,30 @@ Ranked rank(std::span<const TriedSetting> tried, const Grouped& groups,
   return out;
 }
 
+std::size_t measured_settings(std::span<const TriedSetting> tried) {
+  return static_cast<std::size_t>(std::ranges::count_if(tried, &TriedSetting::is_measured));
+}
+
+// What it was asked for, with the values that its loader has: a target may know better.
+LoaderSettings asked_settings(const TriedSetting& one) {
+  LoaderSettings out = one.settings();
+  if (one.given == LoaderSettings()) return out;
+  for (std::size_t i = 0; i < kLoaderSettings; ++i) {
+    const auto setting = static_cast<LoaderSetting>(i);
+    if (!one.given[setting]) out[setting].reset();
+  }
+  return out;
+}
+
 std::string outcome_of(const TriedSetting& one, std::size_t place,
-                       const std::optional<BestSetting>& best, const SweepScene& scene) {
+                       const std::optional<BestSetting>& best, bool is_alone,
+                       const SweepScene& scene) {
   if (!one.why.empty()) return one.why;
   if (!one.is_measured()) {
     if (scene.was_given_up) return "not tried: the target failed";
     return scene.was_stopped ? "not tried: stopped before" : "not tried: the budget ended";
   }
-  if (!best) return "best";
+  if (!best || (is_alone && scene.out_of_time == 0)) return "the only one measured";
   const bool is_rival = std::ranges::find(best->rivals, place) != best->rivals.end();
   if (is_rival || (place == best->place && !best->rivals.empty())) return "not told apart";
   if (place == best->place) return scene.out_of_time > 0 ? "fastest tried" : "best";
@@ -190,13 +218,10 @@ void add_best(base::Table& table, const Grouped& groups, const BestSetting& best
   const std::vector<TriedSetting>& settings = groups.settings;
   const std::vector<std::string> labels = setting_labels(settings);
   const bool by_sample = counts_samples(settings);
-  const auto measured = static_cast<std::size_t>(
-      std::ranges::count_if(settings, [](const TriedSetting& one) { return one.is_measured(); }));
+  const std::size_t measured = measured_settings(settings);
   const double time = score_of(settings[best.place], by_sample)->per_ns;
-  const LoaderSettings& given = settings[best.place].given;
-  const bool was_asked = given != LoaderSettings();
   const bool is_complete = scene.out_of_time == 0;
-  table.add({keywords_text(was_asked ? given : settings[best.place].settings()),
+  table.add({keywords_text(asked_settings(settings[best.place])),
              measured > 1 && is_complete ? Cell(best.confidence) : Cell(Null{}),
              best.next ? Cell(score_of(settings[*best.next], by_sample)->per_ns / time - 1)
                        : Cell(Null{}),
@@ -336,19 +361,22 @@ std::vector<std::string> setting_labels(std::span<const TriedSetting> tried) {
   std::array<bool, kLoaderSettings> differs{};
   for (std::size_t i = 0; i < kLoaderSettings; ++i) {
     const auto setting = static_cast<LoaderSetting>(i);
-    // One whose loader was never made says what it was asked for alone.
-    const TriedSetting* first = nullptr;
+    const bool is_of_workers =
+        setting == LoaderSetting::kPrefetchFactor || setting == LoaderSetting::kPersistentWorkers;
+    // What was asked for; of finished jobs, what their loaders had.
+    std::optional<std::optional<std::int64_t>> first;
     for (const TriedSetting& one : tried) {
-      const bool is_told = one.told != LoaderSettings();
-      differs[i] = differs[i] || one.given[setting] != tried.front().given[setting];
-      if (!is_told) continue;
-      if (first == nullptr) first = &one;
-      differs[i] = differs[i] || one.settings()[setting] != first->settings()[setting];
+      const bool was_asked = one.given != LoaderSettings();
+      if (!was_asked && one.told == LoaderSettings()) continue;
+      if (is_of_workers && one.settings().workers() == 0) continue;  // it means nothing
+      const auto& value = was_asked ? one.given[setting] : one.told[setting];
+      if (!first) first = value;
+      differs[i] = differs[i] || value != *first;
     }
   }
   const bool any = std::ranges::find(differs, true) != differs.end();
   for (const TriedSetting& one : tried) {
-    LoaderSettings shown = one.settings();
+    LoaderSettings shown = one.trouble == TrialTrouble::kSame ? one.given : one.settings();
     for (std::size_t i = 0; any && i < kLoaderSettings; ++i) {
       if (!differs[i]) shown[static_cast<LoaderSetting>(i)].reset();
     }
@@ -364,12 +392,14 @@ Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene
   base::Table settings(kTables[0]);
   base::Table chosen(kTables[1]);
   const Grouped groups = grouped(tried);
-  const std::optional<BestSetting> best = best_setting(groups.settings);
+  std::optional<BestSetting> best = best_setting(groups.settings);
+  if (best) put_least_first(*best, groups.settings);
+  const bool is_alone = measured_settings(groups.settings) < 2;
   const Ranked ranked = rank(tried, groups, best);
   const std::vector<std::string> labels = setting_labels(tried);
   std::vector<std::string> reasons;  // of failures that were told
   for (const std::size_t place : ranked.order) {
-    std::string outcome = outcome_of(tried[place], groups.group[place], best, scene);
+    std::string outcome = outcome_of(tried[place], groups.group[place], best, is_alone, scene);
     if (!tried[place].why.empty()) {
       const auto told = std::ranges::find_if(
           reasons, [&](const std::string& reason) { return is_same_reason(reason, outcome); });

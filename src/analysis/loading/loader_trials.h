@@ -36,6 +36,7 @@ enum class TrialTrouble : std::uint8_t {
   kFailed,   // raised, crashed, hung
   kMemory,   // stopped before it took all
   kSkipped,  // a less demanding setting had no memory, or there was no time
+  kSame,     // its loader is that of another setting, which has its trials
 };
 
 struct TriedSetting {
