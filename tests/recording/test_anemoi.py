@@ -176,6 +176,57 @@ def test_settings_become_options() -> None:
     assert off == {"trace": False, "system": False}
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"snapshott": {}},
+            "settings: unknown key 'snapshott'; did you mean 'snapshot'?",
+        ),
+        (
+            {"snapshot": {"enbled": False}},
+            "settings: unknown key 'enbled' in 'snapshot'; did you mean 'enabled'?",
+        ),
+        (
+            {"speed": {"x": 1}},
+            "settings: unknown key 'x' in 'speed'; there are enabled",
+        ),
+        (
+            {"memory": {"steps": "many"}},
+            "settings: 'steps' in 'memory' takes a whole number from 1, not 'many'",
+        ),
+        (
+            {"memory": {"steps": 0}},
+            "settings: 'steps' in 'memory' takes a whole number from 1, not 0",
+        ),
+        (
+            {"memory": {"warmup": True}},
+            "settings: 'warmup' in 'memory' takes a whole number from 0, not True",
+        ),
+        (
+            {"time": {"verbose": "yes"}},
+            "settings: 'verbose' in 'time' takes True or False, not 'yes'",
+        ),
+        ({"time": 3}, "settings: 'time' takes keys of its own, not 3"),
+        ([1], "'settings' takes keys of its own, not [1]"),
+    ],
+)
+def test_wrong_settings_are_errors(settings: Any, message: str, tmp_path: Path) -> None:
+    """Where the callback is made, and where reports are asked for."""
+    for act in (
+        lambda: profile_options(settings),
+        lambda: write_reports(tmp_path, tmp_path / "out", settings),
+    ):
+        with pytest.raises(stepscope.UsageError) as raised:
+            act()
+        assert str(raised.value) == message
+    assert not (tmp_path / "out").exists()
+
+
+def test_settings_that_are_none_are_left_out() -> None:
+    assert profile_options({"memory": None, "snapshot": {"steps": None}}) == profile_options(None)
+
+
 def test_traced_steps_do_not_make_the_speed(tmp_path: Path) -> None:
     """Thirty steps of 10 ms, of which three are traced and take 40."""
     rank = tmp_path / "run" / "attempt-0" / "rank00000"

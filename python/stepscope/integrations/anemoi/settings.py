@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stepscope.errors import UsageError
 from stepscope.recording.schedule import schedule
 
 # Of Anemoi's `detailed`.
@@ -24,6 +27,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "snapshot": {"enabled": True, "steps": 4, "warmup": 0},
 }
 _ALIASES = {"track_rank0_only": "trace_rank0_only"}
+_LEAST = {"steps": 1, "warmup": 0}  # of the keys that count; the others are switches
 
 
 @dataclass(frozen=True)
@@ -41,16 +45,60 @@ class AnemoiSettings:
 
 
 def settings_of(given: Mapping[str, Any] | None) -> AnemoiSettings:
-    """What is left out has its default; keys that nobody knows are left to who reads configs."""
+    """What is left out, or None, has its default.
+
+    Raises:
+        UsageError: a key that nobody knows, with the nearest right one, or a value it cannot have;
+            as `stepscope run --config` says it of a file.
+    """
     parts = {name: dict(keys) for name, keys in DEFAULTS.items()}
-    for name, keys in (given or {}).items():
+    for part, keys in _mapping("settings", given).items():
+        name = str(part)
         if name not in parts:
-            continue
+            raise UsageError(f"settings: unknown key '{name}'{_meant(name, parts)}")
         if isinstance(keys, bool):
             keys = {"enabled": keys}
-        for key, value in dict(keys or {}).items():
-            parts[name][_ALIASES.get(str(key), str(key))] = value
+        for said, value in _mapping(name, keys).items():
+            key = _ALIASES.get(str(said), str(said))
+            if key not in parts[name]:
+                raise UsageError(
+                    f"settings: unknown key '{key}' in '{name}'{_meant(key, parts[name])}"
+                )
+            if value is not None:
+                parts[name][key] = _value(name, key, value)
     return AnemoiSettings(parts)
+
+
+def _mapping(name: str, keys: Any) -> Mapping[Any, Any]:
+    if keys is None:
+        return {}
+    if not isinstance(keys, Mapping):
+        where = "" if name == "settings" else "settings: "
+        raise UsageError(f"{where}'{name}' takes keys of its own, not {keys!r}")
+    return keys
+
+
+def _meant(word: str, words: Iterable[str]) -> str:
+    known = list(words)
+    near = difflib.get_close_matches(word, known, 1)
+    return f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(known)}"
+
+
+def _value(part: str, key: str, value: Any) -> int | bool:
+    least = _LEAST.get(key)
+    if least is None:
+        if isinstance(value, bool):
+            return value
+        raise UsageError(f"settings: '{key}' in '{part}' takes True or False, not {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or number < least:
+        raise UsageError(
+            f"settings: '{key}' in '{part}' takes a whole number from {least}, not {value!r}"
+        )
+    return number
 
 
 def profile_options(given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -73,4 +121,4 @@ def profile_options(given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _window(part: Mapping[str, Any]) -> Any:
-    return schedule(wait=0, warmup=int(part["warmup"] or 0), active=int(part["steps"]))
+    return schedule(wait=0, warmup=part["warmup"], active=part["steps"])
