@@ -464,3 +464,29 @@ def test_a_signal_that_is_ignored_does_not_end_a_recording(
     folder.mkdir()
     done = program.run(str(folder))
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_ctrl_c_while_it_ends_is_not_told_as_ours(script: MakeScript, tmp_path: Path) -> None:
+    """`timeout -s INT` sends two: the second comes while the recording is finished."""
+    program = script(
+        """
+import os, signal, sys
+import stepscope as ss
+
+class Mine(Exception):
+    def __str__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        return "mine"
+
+prof = ss.profile(sys.argv[1], trace=False).start()
+with ss.range("forward"):
+    pass
+prof.step()
+raise Mine()
+"""
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert done.returncode != 0
+    assert "sys.excepthook" not in done.stderr and "stepscope/recording" not in done.stderr
+    facts = rank_facts(tmp_path / "run")
+    assert (facts["finished"], facts["error"]["text"]) == ("exception", "mine")

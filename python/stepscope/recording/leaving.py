@@ -44,6 +44,31 @@ class _ExitMark:
             self._into[:] = [self._status]
 
 
+@contextmanager
+def _one_interrupt_held() -> Iterator[None]:
+    """For a process that ends already, Ctrl-C means nothing more, unless it comes a second time.
+
+    `timeout -s INT` sends two at once.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or before is not signal.default_int_handler:
+        yield
+        return
+    came: list[int] = []
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        if came:
+            raise KeyboardInterrupt
+        came.append(number)
+
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 ExceptionHook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
 
@@ -159,8 +184,10 @@ class Leaving:
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         if not self._is_child():
-            self._failed(error)
-            self._finish("exception", 0)
+            # Whatever happens in here, the error that is told is the program's own.
+            with suppress(BaseException), _one_interrupt_held():
+                self._failed(error)
+                self._finish("exception", 0)
         (self._hook_before or sys.__excepthook__)(kind, error, trace)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
