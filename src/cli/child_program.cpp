@@ -12,6 +12,9 @@
 namespace stepscope::cli {
 namespace {
 
+// What the copy of this process may still touch until it is the program's.
+constexpr std::uint64_t kUntilExec = 1 << 20;
+
 constexpr int kPassedOn[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 // Without those that were ignored when we started, as by nohup: they are ignored in the program,
@@ -73,6 +76,7 @@ int start(const std::vector<std::string>& words, const std::vector<std::string>&
   ::close(told[1]);
   if (child > 0) {
     read_whole(told[0], &forked_bytes, sizeof forked_bytes);
+    forked_bytes += kUntilExec;
     read_whole(told[0], &error, sizeof error);
     if (error != 0) ::waitpid(child, nullptr, 0);
   }

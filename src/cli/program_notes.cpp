@@ -125,7 +125,8 @@ std::string why_nothing(const ProgramNotes& notes, const std::vector<std::string
       return fmt::format("the program {} before Python had begun", end);
     }
     return "no process of the program was a Python that could be told to; of programs in other "
-           "languages, and of Pythons with -I, -E or -S, only time and machine are recorded";
+           "languages, and of Pythons with -I, -E or -S or without the variables of the command "
+           "(env -i, sudo, containers), only time and machine are recorded";
   }
   if (!notes.problems.empty()) return {};
   // Of one that failed nobody knows what it would have done.

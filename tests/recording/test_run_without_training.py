@@ -45,6 +45,7 @@ def test_why_is_said(runner: Runner, words: Sequence[str], why: str) -> None:
     where, nothing, spent, *end = said(done)
     assert where == "the run is in run; `stepscope report run` shows it"
     assert nothing.startswith(NOTHING + why)
+    assert ("env -i" in nothing) == (words[0] in ("env", "sh"))
     # A small one may take less than the command itself, as whose copy its process began.
     peak = rank_facts(runner.folder / "run")["program"]["peak_bytes"]
     assert peak is not None or words[0] == "sh"
@@ -54,6 +55,16 @@ def test_why_is_said(runner: Runner, words: Sequence[str], why: str) -> None:
     assert (facts["finished"], facts["program"]["status"], facts["steps"]) == ("exit", status, 0)
     assert facts["warnings"][0]["text"].startswith(NOTHING + why)
     assert ranges_of(rank_folder(runner.folder / "run") / "events.scope") == {"program": 1}
+
+
+def test_the_peak_of_a_small_program_is_not_that_of_the_command(runner: Runner) -> None:
+    """Its process begins as a copy of ours, and Linux keeps the peak of that."""
+    for i in range(5):
+        done = runner.run("--no-report", "--out", f"run{i}", "--", "sleep", "0.1")
+        spent = next(line for line in said(done) if line.startswith("the program ran for"))
+        program = rank_facts(runner.folder / f"run{i}")["program"]
+        assert program["peak_bytes"] is None
+        assert " and less than " in spent
 
 
 def test_why_is_said_beside_problems_of_the_command(runner: Runner, tmp_path: Path) -> None:
