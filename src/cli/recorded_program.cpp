@@ -274,10 +274,14 @@ void RecordedProgram::show_anemoi_reports(const std::string& run) {
   if (!text) {
     context_.console.error("the reports of benchmark_profiler were not written: " +
                            text.error().message);
-  } else if (shows_report()) {
+    return;
+  }
+  if (shows_report()) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     (void)context_.console.write("\n" + *text);
   }
+  context_.console.note(fmt::format("the reports of benchmark_profiler are in {}",
+                                    from_here((std::filesystem::path(run) / "profiler").string())));
 }
 
 void RecordedProgram::show_runs() {

@@ -165,6 +165,33 @@ def test_times_of_two_ranks() -> None:
     assert (plot["total_time"], plot["n_calls"], plot["avg_time"]) == (3.0, 4, 0.75)
 
 
+def test_the_text_has_the_self_times_of_the_table(tmp_path: Path) -> None:
+    """A callback that the table has is no part of the self time of what it is called in."""
+    rank = tmp_path / "attempt-0" / "rank00000"
+    rank.mkdir(parents=True)
+    main, save = ScopeWriter(100, 0), "[Callback]ModelCheckpoint{'a': 1}.on_train_batch_end"
+    for begins, name, time in (
+        (True, "run_training_epoch", 1),
+        (True, save, 2 * MS),
+        (True, "save_checkpoint", 3 * MS),
+        (False, "save_checkpoint", 403 * MS),
+        (False, save, 503 * MS),
+        (False, "run_training_epoch", 1003 * MS),
+    ):
+        (main.begin if begins else main.end)(name, time)
+    (rank / "events.scope").write_bytes(main.bytes())
+    text = write_reports(tmp_path, tmp_path / "out").text
+    table = {row["name"]: row for row in rows_of(tmp_path / "out" / "time_profiler.csv")}
+    shown = {words[0]: words for line in text.splitlines() if (words := line.split())}
+    for name, of_table in (
+        ("run_training_epoch", "run_training_epoch"),
+        ("[Callback]ModelCheckpoint.on_train_batch_end", "*Callback_ModelCheckpoint"),
+        ("save_checkpoint", "save_checkpoint"),
+    ):
+        assert float(shown[name][3]) == float(table[of_table]["self_time"]), name
+    assert "    save_checkpoint " in text  # inside of the callback, as in the table
+
+
 def test_settings_become_options() -> None:
     options = profile_options(
         {"memory": {"steps": 3, "warmup": 1, "track_rank0_only": True}, "snapshot": {"steps": 2}}

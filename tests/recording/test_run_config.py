@@ -87,7 +87,8 @@ def test_keys_of_anemoi(trainer: Runner, tmp_path: Path) -> None:
         TRAINING + "loop(1)\nimport stepscope\nprint(os.environ['STEPSCOPE_RUN_PLAN'])\n"
     )
     done = trainer.run(
-        *("-q", "--config", "stepscope.yaml", "--out", "run", "--", trainer.python, "train.py"),
+        *("--no-report", "--config", "stepscope.yaml", "--out", "run"),
+        *("--", trainer.python, "train.py"),
         STEPSCOPE_PYTHON=sys.executable,  # as the package's own command has it
     )
     assert done.returncode == 0, done.stderr
@@ -95,6 +96,7 @@ def test_keys_of_anemoi(trainer: Runner, tmp_path: Path) -> None:
     group = json.loads(done.stdout)["benchmark_profiler"]
     assert group["memory"]["steps"] == 3
     assert group["time"] == {"enabled": True, "verbose": False}
+    assert "the reports of benchmark_profiler are in run/profiler" in said(done)
     reports = {file.name for file in (tmp_path / "run" / "profiler").iterdir()}
     assert {"time_profiler.csv", "speed_profiler.csv", "memory_profiler.csv"} <= reports
 

@@ -151,19 +151,25 @@ def callbacks_in(tree: Tree) -> dict[str, Action]:
     return classes
 
 
-def time_report(ranks: Sequence[RankActions], verbose: bool = False) -> str:
+def time_report(
+    ranks: Sequence[RankActions],
+    verbose: bool = False,
+    keep: Callable[[str], bool] = is_of_interest,
+) -> str:
     """As text: the actions of the lowest rank, and beside them the slowest rank of each.
 
     Args:
         ranks: as `read_actions` gives them.
         verbose: every action; else the usual ones, with callbacks added up.
+        keep: which ones are the usual ones.
     """
     if not ranks:
         return "Time report: nothing was recorded."
     first = ranks[0]
     lines = _Lines([*_HEAD, "slowest rank"] if len(ranks) > 1 else _HEAD)
     for where in sorted(first.trees, key=lambda one: (one != MAIN_THREAD, one)):
-        trees = [_shown(of.trees.get(where, {}), verbose) for of in ranks]
+        all_trees = [of.trees.get(where, {}) for of in ranks]
+        trees = all_trees if verbose else [kept_tree(tree, keep) for tree in all_trees]
         if where != MAIN_THREAD:
             lines.heading(f"in {where}")
         for top in sorted(trees[0].values(), key=lambda one: (-one.total_ns, one.name)):
@@ -172,6 +178,7 @@ def time_report(ranks: Sequence[RankActions], verbose: bool = False) -> str:
             )
     if not verbose:
         sums = callbacks_in(first.trees.get(MAIN_THREAD, {}))
+        sums = {kind: one for kind, one in sums.items() if not keep(f"[Callback]{kind}.")}
         if sums:
             lines.heading("callbacks, all hooks of each: part of the self times above")
         for one in sorted(sums.values(), key=lambda one: -one.total_ns):
@@ -188,10 +195,6 @@ def time_report(ranks: Sequence[RankActions], verbose: bool = False) -> str:
 
 
 _HEAD = ["action", "calls", "total s", "self s", "mean s", "share"]
-
-
-def _shown(tree: Tree, verbose: bool) -> Tree:
-    return tree if verbose else kept_tree(tree, is_of_interest)
 
 
 def _beside(ranks: Sequence[RankActions], trees: Sequence[Tree]) -> list[tuple[RankActions, Tree]]:

@@ -16,7 +16,7 @@ from stepscope.integrations.anemoi.model_report import model_text
 from stepscope.integrations.anemoi.settings import AnemoiSettings, settings_of
 from stepscope.integrations.anemoi.speed_report import speed_frame
 from stepscope.integrations.anemoi.system_report import system_frame
-from stepscope.integrations.anemoi.time_report import time_frame
+from stepscope.integrations.anemoi.time_report import is_kept, time_frame
 from stepscope.integrations.frame import Frame
 from stepscope.integrations.recorded import RecordedRun
 from stepscope.run import Run
@@ -116,7 +116,7 @@ class _Writing:
         ranks = read_actions(self._run)
         if not ranks:
             self._done.remarks.append("Time: no action and no range was recorded.")
-        self._save("time", "Time", time_frame(ranks, verbose), time_report(ranks, verbose))
+        self._save("time", "Time", time_frame(ranks, verbose), time_report(ranks, verbose, is_kept))
 
     def _speed(self) -> None:
         frame = speed_frame(self._run.with_traces, self._traces, self._done.remarks)

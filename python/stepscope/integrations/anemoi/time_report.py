@@ -81,16 +81,17 @@ def _rows_of(of: RankActions, verbose: bool) -> dict[str, _Row]:
             take(below, depth + 1, name, around | {name})
 
     for tree in of.trees.values():
-        for top in kept_tree(tree, lambda name: _is_kept(name, verbose)).values():
+        for top in (tree if verbose else kept_tree(tree, is_kept)).values():
             take(top, 0, "", frozenset())
     return rows
 
 
-def _is_kept(name: str, verbose: bool) -> bool:
+def is_kept(name: str) -> bool:
+    """Whether the concise report has this action, as Anemoi's does."""
     kind = callback_of(name)
     if kind is not None:
-        return verbose or "Plot" in kind or "Checkpoint" in kind
-    return verbose or is_of_interest(name)
+        return "Plot" in kind or "Checkpoint" in kind
+    return is_of_interest(name)
 
 
 def _row_name(name: str) -> str:
