@@ -48,6 +48,9 @@ void write_finding(JsonWriter& json, const advice::Advice& advice, const advice:
   gain_member(json, "gain_per_step", finding.gain);
   gain_member(json, "recorded_gain_per_step", finding.here);
   gain_member(json, "remaining_gain_per_step", finding.remaining);
+  if (finding.untraced_step_ns > 0) {
+    json.member("untraced_step_ns", finding.untraced_step_ns);
+  }
   json.member("confidence", advice::name_of(finding.confidence));
   json.key("ranks");
   json.begin_list();

@@ -29,6 +29,7 @@ export interface Finding {
   gain_per_step: Gain | null;
   recorded_gain_per_step: Gain | null; // of what happens now and then: in the recorded steps
   remaining_gain_per_step: Gain | null; // once the findings above are mended
+  untraced_step_ns: number; // the gain is of steps that were not traced; 0: of traced ones
   confidence: string;
   ranks: number[];
   evidence: Evidence[];
@@ -61,6 +62,7 @@ const finding = object<Finding>({
   gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
   recorded_gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
   remaining_gain_per_step: orNull(object<Gain>({low_ns: number, high_ns: number})),
+  untraced_step_ns: or(number, 0),
   confidence: or(text, ''),
   ranks: or(list(number), []),
   evidence: or(

@@ -7,21 +7,23 @@ interface Gain {
 }
 
 // recorded: of the recorded steps, where it is about what happens now and then. What comes more
-// often than there makes the step longer, too.
+// often than there makes the step longer, too. namesStep: not all findings are of the same steps.
 export function gainText(
   gain: Gain,
   remaining: Gain | null,
   step: number,
   recorded: Gain | null = null,
+  namesStep = false,
 ): string {
   const {low_ns: low, high_ns: high} = gain;
   const others = recorded === null ? 0 : step - (recorded.low_ns + recorded.high_ns) / 2;
   const share = (part: number) =>
     shareText(part / (recorded === null ? step : Math.max(1, others + part)));
+  const ofStep = namesStep ? ` of ${durationText(step)}` : '';
   const all =
     low === 0
-      ? `at most ${durationText(high)} per step (${share(high)})`
-      : `${durationText(low)} to ${durationText(high)} per step (${share(low)} to ${share(high)})`;
+      ? `at most ${durationText(high)} per step (${share(high)}${ofStep})`
+      : `${durationText(low)} to ${durationText(high)} per step (${share(low)} to ${share(high)}${ofStep})`;
   return remaining !== null && remaining.high_ns < high
     ? `${all}; at most ${durationText(remaining.high_ns)} once those above are mended`
     : all;

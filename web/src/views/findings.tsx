@@ -51,6 +51,7 @@ function Found({found}: {found: Findings}) {
           key={`${finding.rule}${i}`}
           finding={finding}
           step={found.step_ns}
+          namesStep={found.findings.some((one) => one.untraced_step_ns > 0)}
           open={i === 0}
         />
       ))}
@@ -121,7 +122,14 @@ const UNITS: Readonly<Record<string, 'share' | 'ns' | 'bytes' | 'count'>> = {
   count: 'count',
 };
 
-function OneFinding({finding, step, open}: {finding: Finding; step: number | null; open: boolean}) {
+interface FindingProps {
+  finding: Finding;
+  step: number | null;
+  namesStep: boolean; // findings are of different steps
+  open: boolean;
+}
+
+function OneFinding({finding, step, namesStep, open}: FindingProps) {
   const gain = finding.gain_per_step;
   const measured = finding.measured;
   const unit = UNITS[measured?.unit ?? ''] ?? '';
@@ -159,6 +167,7 @@ function OneFinding({finding, step, open}: {finding: Finding; step: number | nul
                   finding.remaining_gain_per_step,
                   base,
                   finding.recorded_gain_per_step,
+                  namesStep,
                 )}
               </b>
             </p>
