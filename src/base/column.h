@@ -18,7 +18,12 @@ class Column {
 
  public:
   Column() = default;
-  explicit Column(std::size_t size) : size_(size), data_(make(size), Free{size * sizeof(T)}) {}
+  explicit Column(std::size_t size) : size_(size), data_(make(size), Free{size * sizeof(T), {}}) {}
+  // Out of memory that it shares with the columns it is dropped with.
+  Column(std::size_t size, Slab& slab) : size_(size) {
+    const Slice slice = slab.take(size * sizeof(T));
+    data_ = {reinterpret_cast<T*>(slice.data()), Free{0, slice.owner()}};
+  }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -30,16 +35,17 @@ class Column {
 
  private:
   static T* make(std::size_t size) {
-    if (size * sizeof(T) >= kHugePageBytes)
-      return reinterpret_cast<T*>(map_pages(size * sizeof(T)));
+    if (size * sizeof(T) > kSmallBytes) return reinterpret_cast<T*>(map_pages(size * sizeof(T)));
     void* const data = std::calloc(size == 0 ? 1 : size, sizeof(T));
     if (data == nullptr) throw std::bad_alloc();  // as std::vector would
     return static_cast<T*>(data);
   }
   struct Free {
     std::size_t bytes = 0;
+    std::shared_ptr<Pages> shared;
     void operator()(T* p) const {
-      if (bytes >= kHugePageBytes) {
+      if (shared != nullptr) return;
+      if (bytes > kSmallBytes) {
         unmap_pages(reinterpret_cast<std::byte*>(p), bytes);
       } else {
         std::free(p);

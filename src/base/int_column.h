@@ -37,6 +37,13 @@ class IntColumn {
       values_32_ = Column<std::int32_t>(size);
     }
   }
+  IntColumn(std::size_t size, const IntRange& range, Slab& slab) : wide_(!range.fits_32()) {
+    if (wide_) {
+      values_64_ = Column<std::int64_t>(size, slab);
+    } else {
+      values_32_ = Column<std::int32_t>(size, slab);
+    }
+  }
 
   std::size_t size() const { return wide_ ? values_64_.size() : values_32_.size(); }
   std::int64_t operator[](std::size_t i) const { return wide_ ? values_64_[i] : values_32_[i]; }

@@ -72,6 +72,7 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
 const NoteInfo& info_of(Note note) { return kNotes[static_cast<std::size_t>(note)]; }
 
 void ImportLog::add(Note note, std::uint64_t offset, std::string_view detail, std::uint64_t count) {
+  entries_.resize(static_cast<std::size_t>(Note::kCount));
   Entry& entry = entries_[static_cast<std::size_t>(note)];
   if (entry.count == 0 || offset < entry.offset) {
     entry.offset = offset;
@@ -80,8 +81,13 @@ void ImportLog::add(Note note, std::uint64_t offset, std::string_view detail, st
   entry.count += count;
 }
 
+const ImportLog::Entry& ImportLog::operator[](Note note) const {
+  static const Entry none;
+  return entries_.empty() ? none : entries_[static_cast<std::size_t>(note)];
+}
+
 void ImportLog::merge(const ImportLog& other) {
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
+  for (std::size_t i = 0; i < other.entries_.size(); ++i) {
     const Entry& theirs = other.entries_[i];
     if (theirs.count != 0) add(static_cast<Note>(i), theirs.offset, theirs.detail, theirs.count);
   }

@@ -2,7 +2,6 @@
 // report ends with the nonzero rows, and a row of severity kDataLoss makes the command exit with 4.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -98,12 +97,13 @@ class ImportLog {
            std::uint64_t count = 1);
   void merge(const ImportLog& other);
 
-  const Entry& operator[](Note note) const { return entries_[static_cast<std::size_t>(note)]; }
+  const Entry& operator[](Note note) const;
   std::uint64_t count(Note note) const { return (*this)[note].count; }
   bool lost_data() const;
 
  private:
-  std::array<Entry, static_cast<std::size_t>(Note::kCount)> entries_;
+  // One for each note once there is any: every piece of a file has a log, and most stay empty.
+  std::vector<Entry> entries_;
 };
 
 }  // namespace stepscope::base

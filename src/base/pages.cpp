@@ -2,14 +2,19 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 
 namespace stepscope::base {
 namespace {
 
-constexpr std::size_t kSlabBytes = 2 * kHugePageBytes;
 constexpr std::size_t kSliceAlign = 64;
+
+std::size_t mapped_bytes(std::size_t bytes) {
+  const std::size_t page = bytes % kHugePageBytes > kSmallBytes ? kHugePageBytes : 4096;
+  return (bytes + page - 1) / page * page;
+}
 
 std::byte* map(std::size_t bytes) {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -20,10 +25,9 @@ std::byte* map(std::size_t bytes) {
 }  // namespace
 
 std::byte* map_pages(std::size_t bytes) {
-  if (bytes < kHugePageBytes) return map(bytes);
+  if (bytes <= kSmallBytes) return map(bytes);
   // One huge page more than needed, so that the block can begin at the border of one.
-  const std::size_t page = 4096;
-  const std::size_t size = (bytes + page - 1) / page * page;
+  const std::size_t size = mapped_bytes(bytes);
   std::byte* const whole = map(size + kHugePageBytes);
   const std::size_t before =
       (kHugePageBytes - reinterpret_cast<std::uintptr_t>(whole) % kHugePageBytes) % kHugePageBytes;
@@ -34,14 +38,14 @@ std::byte* map_pages(std::size_t bytes) {
   return whole + before;
 }
 
-void unmap_pages(std::byte* at, std::size_t bytes) { munmap(at, bytes); }
+void unmap_pages(std::byte* at, std::size_t bytes) { munmap(at, mapped_bytes(bytes)); }
 
 Slice Slab::take(std::size_t bytes) {
   Slice slice;
   if (bytes == 0) return slice;
   const std::size_t rounded = (bytes + kSliceAlign - 1) / kSliceAlign * kSliceAlign;
   if (block_ == nullptr || block_->size() - used_ < rounded) {
-    block_ = std::make_shared<Pages>(rounded > kSlabBytes ? rounded : kSlabBytes);
+    block_ = std::make_shared<Pages>(std::max(rounded, block_bytes_));
     used_ = 0;
   }
   slice.owner_ = block_;

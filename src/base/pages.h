@@ -10,10 +10,12 @@
 
 namespace stepscope::base {
 
-// Below this size huge pages have nothing to give.
 inline constexpr std::size_t kHugePageBytes = std::size_t{1} << 21;
+// Up to this size huge pages have nothing to give. A rest beyond whole ones that is larger becomes
+// one too: hundreds of faults cost more than that memory.
+inline constexpr std::size_t kSmallBytes = kHugePageBytes / 2;
 
-// Zeroed; aligned to kHugePageBytes from that size on. Throws std::bad_alloc as new does.
+// Zeroed; aligned to kHugePageBytes beyond kSmallBytes. Throws std::bad_alloc as new does.
 std::byte* map_pages(std::size_t bytes);
 void unmap_pages(std::byte* at, std::size_t bytes);
 
@@ -47,6 +49,7 @@ class Slice {
   Slice() = default;
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
+  const std::shared_ptr<Pages>& owner() const { return owner_; }
 
  private:
   friend class Slab;
@@ -55,13 +58,16 @@ class Slice {
   std::size_t size_ = 0;
 };
 
-// Cuts slices of a few hundred KiB out of huge pages. For slices that are dropped in about the
-// order in which they were taken: a block goes when the last of its slices does.
+// Cuts slices out of large blocks, so that what is smaller than a huge page lies in one too. For
+// slices that are dropped together, or in about the order in which they were taken: a block goes
+// when the last of its slices does. What is never written to takes no memory but in the last page.
 class Slab {
  public:
-  Slice take(std::size_t bytes);  // aligned to 64
+  explicit Slab(std::size_t block_bytes = 2 * kHugePageBytes) : block_bytes_(block_bytes) {}
+  Slice take(std::size_t bytes);  // aligned to 64; zeroed
 
  private:
+  std::size_t block_bytes_;
   std::shared_ptr<Pages> block_;
   std::size_t used_ = 0;
 };

@@ -2,22 +2,65 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 namespace stepscope::base {
+namespace {
+
+// Calls body(thread) for every thread in [0, threads), this one being 0.
+void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body) {
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&body, t] { body(t); });
+  body(0);
+  for (std::thread& other : others) other.join();
+}
+
+// The pieces that are left of a stretch. Its owner takes them from the front, others from behind.
+class Stretch {
+ public:
+  Stretch(std::size_t begin, std::size_t end) : begin_(begin), end_(end) {}
+
+  std::optional<std::size_t> first() {
+    const std::lock_guard lock(mutex_);
+    return begin_ < end_ ? std::optional(begin_++) : std::nullopt;
+  }
+  std::optional<std::size_t> last() {
+    const std::lock_guard lock(mutex_);
+    return begin_ < end_ ? std::optional(--end_) : std::nullopt;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t begin_, end_;
+};
+
+}  // namespace
 
 void parallel_for(std::size_t pieces, unsigned threads,
                   const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
-  const auto drain = [&] {
+  on_threads(std::min<std::size_t>(threads, pieces), [&](std::size_t) {
     for (std::size_t i = next++; i < pieces; i = next++) work(i);
-  };
-  std::vector<std::thread> others;
-  const std::size_t wanted = std::min<std::size_t>(threads, pieces);
-  for (std::size_t t = 1; t < wanted; ++t) others.emplace_back(drain);
-  drain();
-  for (std::thread& other : others) other.join();
+  });
+}
+
+void parallel_stretches(std::size_t pieces, unsigned threads,
+                        const std::function<void(std::size_t, std::size_t)>& work) {
+  const std::size_t count = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(pieces, 1));
+  std::deque<Stretch> stretches;
+  for (std::size_t t = 0; t < count; ++t) {
+    stretches.emplace_back(t * pieces / count, (t + 1) * pieces / count);
+  }
+  on_threads(count, [&](std::size_t own) {
+    while (const auto piece = stretches[own].first()) work(*piece, own);
+    for (std::size_t other = own + 1; other < own + count; ++other) {
+      while (const auto piece = stretches[other % count].last()) work(*piece, own);
+    }
+  });
 }
 
 }  // namespace stepscope::base

@@ -8,7 +8,15 @@
 namespace stepscope::base {
 
 // Calls work(i) for every i in [0, pieces), on at most `threads` threads, this one included.
+// They are taken in ascending order by whoever is free.
 void parallel_for(std::size_t pieces, unsigned threads,
                   const std::function<void(std::size_t)>& work);
+
+// The same for pieces of which neighbours write to neighbouring memory: each thread goes through a
+// stretch of its own, and then takes the last pieces of the others. Threads that touch a fresh huge
+// page at the same time would each zero one, and all but one of these are thrown away.
+// Calls work(piece, thread), threads being counted from 0.
+void parallel_stretches(std::size_t pieces, unsigned threads,
+                        const std::function<void(std::size_t, std::size_t)>& work);
 
 }  // namespace stepscope::base

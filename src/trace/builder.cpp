@@ -14,6 +14,11 @@ namespace {
 // Into how many turns sorting is cut for each thread.
 constexpr std::size_t kTurnsOfAThread = 8;
 
+// The columns of a trace lie in one block, unless it is large.
+constexpr std::size_t kUsualRowBytes = 64;
+constexpr std::size_t kLeastBlockBytes = std::size_t{64} << 10;
+constexpr std::size_t kMostBlockBytes = std::size_t{64} << 20;
+
 Phase phase_of(RawPhase raw) {
   switch (raw) {
     case RawPhase::kCounter:
@@ -154,15 +159,16 @@ void TraceBuilder::lay_out_tracks() {
       at += count.rows;
     }
   }
-  out_.start_ = base::Column<base::Nanos>(next);
-  out_.duration_ = base::Column<base::Nanos>(next);
+  memory_ = base::Slab(std::clamp(next * kUsualRowBytes, kLeastBlockBytes, kMostBlockBytes));
+  out_.start_ = base::Column<base::Nanos>(next, memory_);
+  out_.duration_ = base::Column<base::Nanos>(next, memory_);
 }
 
 void TraceBuilder::order() {
   // Track by track, each in the order of the file.
   base::Column<base::Nanos> start(out_.size());
   base::Column<base::Nanos> duration(out_.size());
-  base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
+  base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     const Batch& batch = in_.batches[i];
     std::vector<std::uint32_t> next = cursors(batch, maps_[batch.lane]);
     for (const EventRow& row : batch.events) {
@@ -184,12 +190,11 @@ void TraceBuilder::order() {
   for (std::uint32_t track = 0; track < orders.size(); ++track) {
     for (std::uint32_t i = 0; i < orders[track].slices(); ++i) slices.emplace_back(track, i);
   }
-  // Some slices at a time, so that they share their room; enough times that all threads end
-  // together.
+  // Some slices at a time; enough times that all threads end together.
   const std::size_t turns =
       std::min(slices.size(), in_.threads <= 1 ? std::size_t{1} : in_.threads * kTurnsOfAThread);
-  base::parallel_for(turns, in_.threads, [&](std::size_t turn) {
-    TrackOrder::Room room;
+  std::vector<TrackOrder::Room> rooms(std::max(1U, in_.threads));
+  base::parallel_stretches(turns, in_.threads, [&](std::size_t turn, std::size_t thread) {
     for (std::size_t i = turn * slices.size() / turns; i < (turn + 1) * slices.size() / turns;
          ++i) {
       const Track& track = out_.tracks_[slices[i].first];
@@ -198,24 +203,25 @@ void TraceBuilder::order() {
                                    {out_.start_.span().subspan(track.begin, size),
                                     out_.duration_.span().subspan(track.begin, size),
                                     place_.span().subspan(track.begin, size)},
-                                   room);
+                                   rooms[thread]);
     }
   });
 }
 
 void TraceBuilder::fill_columns() {
   const std::size_t rows = out_.size();
-  out_.name_ = base::Column<base::StringId>(rows);
-  out_.category_ = base::Column<std::uint16_t>(rows);
-  out_.kind_ = base::Column<Kind>(rows);
-  out_.phase_ = base::Column<Phase>(rows);
-  out_.flags_ = base::Column<std::uint8_t>(rows);
-  out_.track_ = base::Column<std::uint32_t>(rows);
-  out_.ordinal_ = base::Column<std::uint32_t>(rows);
-  out_.text_at_ = base::Column<std::uint32_t>(rows);
+  out_.name_ = base::Column<base::StringId>(rows, memory_);
+  out_.category_ = base::Column<std::uint16_t>(rows, memory_);
+  out_.kind_ = base::Column<Kind>(rows, memory_);
+  out_.phase_ = base::Column<Phase>(rows, memory_);
+  out_.flags_ = base::Column<std::uint8_t>(rows, memory_);
+  out_.track_ = base::Column<std::uint32_t>(rows, memory_);
+  out_.ordinal_ = base::Column<std::uint32_t>(rows, memory_);
+  out_.text_at_ = base::Column<std::uint32_t>(rows, memory_);
   size_tables();
-  base::parallel_for(in_.batches.size(), in_.threads,
-                     [&](std::size_t i) { fill_events(in_.batches[i], first_ordinal_[i]); });
+  base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
+    fill_events(in_.batches[i], first_ordinal_[i]);
+  });
   place_ = {};
 }
 

@@ -58,6 +58,7 @@ class TraceBuilder {
 
   BuildInput in_;
   Trace out_;
+  base::Slab memory_;  // for the columns of the trace
   std::vector<LaneMap> maps_;
   IdRanges ranges_;
   std::vector<std::uint32_t> first_ordinal_;  // by batch

@@ -44,7 +44,7 @@ void TraceBuilder::label_tracks() {
 }
 
 void TraceBuilder::link() {
-  out_.parent_ = base::Column<Row>(out_.size());
+  out_.parent_ = base::Column<Row>(out_.size(), memory_);
   const TreeColumns columns{out_.start(), out_.duration(),    out_.kind(),
                             out_.phase(), out_.flags_.span(), out_.parent_.span()};
   const LinkInput in{out_.start(),  out_.duration(), out_.kind(),   out_.track(),

@@ -38,41 +38,41 @@ void TraceBuilder::fill_tables() {
         &out_.copies_.rows, &out_.syncs_.rows, &out_.memory_.rows, &out_.collectives_.rows}) {
     set->seal();
   }
-  const auto sized = [](std::size_t size, auto&... columns) {
-    ((columns = std::remove_reference_t<decltype(columns)>(size)), ...);
+  const auto sized = [&](std::size_t size, auto&... columns) {
+    ((columns = std::remove_reference_t<decltype(columns)>(size, memory_)), ...);
   };
   const std::size_t ops = out_.ops_.rows.size();
-  out_.ops_.external_id = {ops, ranges_.external_id};
-  out_.ops_.sequence = {ops, ranges_.sequence};
-  out_.ops_.forward_thread = {ops, ranges_.forward_thread};
+  out_.ops_.external_id = {ops, ranges_.external_id, memory_};
+  out_.ops_.sequence = {ops, ranges_.sequence, memory_};
+  out_.ops_.forward_thread = {ops, ranges_.forward_thread, memory_};
   sized(ops, out_.ops_.signature);
   sized(out_.flops_.rows.size(), out_.flops_.flops);
   sized(out_.stacks_.rows.size(), out_.stacks_.call_stack, out_.stacks_.module_hierarchy);
   sized(out_.python_.rows.size(), out_.python_.module_id);
   const std::size_t launches = out_.launches_.rows.size();
-  out_.launches_.correlation = {launches, ranges_.correlation};
-  out_.launches_.external_id = {launches, ranges_.external_id};
+  out_.launches_.correlation = {launches, ranges_.correlation, memory_};
+  out_.launches_.external_id = {launches, ranges_.external_id, memory_};
   const std::size_t python = python_.rows.size();
   python_.id = {python, ranges_.python_id};
   python_.parent_id = {python, ranges_.python_id};
   DeviceTable& device = out_.device_;
-  device.stream = {device.rows.size(), ranges_.stream};
-  device.context = {device.rows.size(), ranges_.context};
-  device.correlation = {device.rows.size(), ranges_.correlation};
-  device.external_id = {device.rows.size(), ranges_.external_id};
+  device.stream = {device.rows.size(), ranges_.stream, memory_};
+  device.context = {device.rows.size(), ranges_.context, memory_};
+  device.correlation = {device.rows.size(), ranges_.correlation, memory_};
+  device.external_id = {device.rows.size(), ranges_.external_id, memory_};
   sized(device.rows.size(), device.device);
   KernelTable& kernels = out_.kernels_;
   sized(kernels.rows.size(), kernels.grid_x, kernels.grid_y, kernels.grid_z, kernels.block_x,
         kernels.block_y, kernels.block_z, kernels.registers, kernels.shared_memory,
         kernels.blocks_per_sm, kernels.warps_per_sm, kernels.occupancy_percent);
-  kernels.graph_id = {kernels.rows.size(), ranges_.graph_id};
-  kernels.graph_node = {kernels.rows.size(), ranges_.graph_node};
+  kernels.graph_id = {kernels.rows.size(), ranges_.graph_id, memory_};
+  kernels.graph_node = {kernels.rows.size(), ranges_.graph_node, memory_};
   sized(out_.copies_.rows.size(), out_.copies_.bytes, out_.copies_.bandwidth_gbps);
   SyncTable& syncs = out_.syncs_;
   sized(syncs.rows.size(), syncs.what);
-  syncs.wait_on_stream = {syncs.rows.size(), ranges_.wait_on_stream};
-  syncs.wait_on_record = {syncs.rows.size(), ranges_.wait_on_record};
-  syncs.event_id = {syncs.rows.size(), ranges_.event_id};
+  syncs.wait_on_stream = {syncs.rows.size(), ranges_.wait_on_stream, memory_};
+  syncs.wait_on_record = {syncs.rows.size(), ranges_.wait_on_record, memory_};
+  syncs.event_id = {syncs.rows.size(), ranges_.event_id, memory_};
   MemoryTable& memory = out_.memory_;
   sized(memory.rows.size(), memory.address, memory.bytes, memory.total_allocated,
         memory.total_reserved, memory.device_type, memory.device_id);
@@ -83,7 +83,7 @@ void TraceBuilder::fill_tables() {
         comms.destination_rank, comms.asynchronous);
 
   fill_lists();
-  base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
+  base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     fill_tables(in_.batches[i]);
     in_.batches[i].side_pages = {};
   });
@@ -213,14 +213,14 @@ void TraceBuilder::fill_lists() {
     counters += batch.counters.size();
   }
   FlowTable& to = out_.flows_;
-  to.id = base::Column<std::uint64_t>(flows);
-  to.time = base::Column<base::Nanos>(flows);
-  to.track = base::Column<std::uint32_t>(flows);
-  to.ordinal = base::Column<std::uint32_t>(flows);
-  to.category = base::Column<base::StringId>(flows);
-  to.name = base::Column<base::StringId>(flows);
-  to.phase = base::Column<char>(flows);
-  base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
+  to.id = base::Column<std::uint64_t>(flows, memory_);
+  to.time = base::Column<base::Nanos>(flows, memory_);
+  to.track = base::Column<std::uint32_t>(flows, memory_);
+  to.ordinal = base::Column<std::uint32_t>(flows, memory_);
+  to.category = base::Column<base::StringId>(flows, memory_);
+  to.name = base::Column<base::StringId>(flows, memory_);
+  to.phase = base::Column<char>(flows, memory_);
+  base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     fill_flows(in_.batches[i], first_ordinal_[i], first_flow[i]);
   });
   std::vector<CounterRow> points;
@@ -239,9 +239,9 @@ void TraceBuilder::fill_lists() {
   }
   std::stable_sort(points.begin(), points.end(),
                    [](const CounterRow& a, const CounterRow& b) { return a.event < b.event; });
-  out_.counters_.row = base::Column<Row>(counters);
-  out_.counters_.series = base::Column<base::StringId>(counters);
-  out_.counters_.value = base::Column<double>(counters);
+  out_.counters_.row = base::Column<Row>(counters, memory_);
+  out_.counters_.series = base::Column<base::StringId>(counters, memory_);
+  out_.counters_.value = base::Column<double>(counters, memory_);
   for (std::size_t i = 0; i < counters; ++i) {
     out_.counters_.row[i] = points[i].event;
     out_.counters_.series[i] = points[i].series;

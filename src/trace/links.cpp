@@ -183,7 +183,8 @@ void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches) {
 
 void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flows,
                    BackwardTable& backward) {
-  std::vector<Row> forward_of(in.start.size(), kNoRow);
+  base::Column<Row> forward_of(in.start.size());
+  std::ranges::fill(forward_of.span(), kNoRow);
   const base::StringId now = in.strings->find("fwdbwd");
   const base::StringId once = in.strings->find("forward_backward");
   const auto is_ours = [&](std::size_t i) {

@@ -42,9 +42,9 @@ base::Result<bool> TextFeed::append_to(std::string& text) {
   return got != 0;
 }
 
-base::Result<std::optional<Block>> TextFeed::next_block() {
+base::Result<std::optional<Block>> TextFeed::next_block(std::uint32_t reader) {
   if (gave_last_) return std::optional<Block>{};
-  Block block = take(carry_.size() + block_bytes_);
+  Block block = take(carry_.size() + block_bytes_, reader);
   block.text_offset = source_->text_position() - carry_.size();
   std::memcpy(block.begin(), carry_.data(), carry_.size());
   block.size = carry_.size();
@@ -68,7 +68,7 @@ base::Result<std::optional<Block>> TextFeed::next_block() {
           fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
                       source_->name(), block.text_offset, kLongestEvent >> 20));
     }
-    Block larger = take(block.size * 2);
+    Block larger = take(block.size * 2, reader);
     std::memcpy(larger.begin(), block.begin(), block.size);
     larger.size = block.size;
     larger.text_offset = block.text_offset;
@@ -78,12 +78,16 @@ base::Result<std::optional<Block>> TextFeed::next_block() {
   return std::optional<Block>(std::move(block));
 }
 
-Block TextFeed::take(std::size_t capacity) {
+Block TextFeed::take(std::size_t capacity, std::uint32_t reader) {
   const std::lock_guard lock(pool_mutex_);
-  for (std::size_t i = 0; i < pool_.size(); ++i) {
-    if (pool_[i].capacity() < capacity) continue;
-    Block block = std::move(pool_[i]);
-    pool_.erase(pool_.begin() + static_cast<std::ptrdiff_t>(i));
+  auto best = pool_.end();
+  for (auto at = pool_.begin(); at != pool_.end(); ++at) {  // the last is the latest
+    if (at->capacity() < capacity) continue;
+    if (best == pool_.end() || best->reader != reader || at->reader == reader) best = at;
+  }
+  if (best != pool_.end()) {
+    Block block = std::move(*best);
+    pool_.erase(best);
     block.size = 0;
     block.ends = false;
     return block;

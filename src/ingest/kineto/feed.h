@@ -31,7 +31,8 @@ class Block {
 
   std::size_t size = 0;
   std::uint64_t text_offset = 0;
-  bool ends = false;  // nothing follows
+  bool ends = false;         // nothing follows
+  std::uint32_t reader = 0;  // which thread read it last
 
  private:
   std::unique_ptr<char[]> buffer_;
@@ -49,11 +50,11 @@ class TextFeed {
   void put_back(std::string text) { carry_ = std::move(text); }
 
   // The next block, cut before the last event that seems to begin in it. Nothing at the end.
-  base::Result<std::optional<Block>> next_block();
+  base::Result<std::optional<Block>> next_block(std::uint32_t reader);
 
   // A block of this capacity, used before if possible: fresh pages cost more than reading into
-  // them.
-  Block take(std::size_t capacity);
+  // them. If possible one that the same thread read, and lately: it is still in its cache.
+  Block take(std::size_t capacity, std::uint32_t reader);
   void recycle(Block block);
 
   const bytes::ByteSource& source() const { return *source_; }

@@ -1,5 +1,6 @@
 #include "ingest/kineto/pipeline.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -32,12 +33,14 @@ class Pipeline {
  private:
   struct Fetched {
     std::uint64_t number;
+    std::uint32_t reader;  // whose thread fetched it
     Block block;
   };
 
-  void work(std::size_t lane);
+  void work(std::uint32_t number);
   bool should_fetch() const;
-  void fetch(std::unique_lock<std::mutex>& lock);
+  void fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
+  Fetched take_waiting(std::uint32_t reader);
   Parsed parse(Block block, Scanner& scanner, trace::Lane& lane);
   void take_over(Scanner& scanner, trace::Lane& lane);
   void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane);
@@ -76,10 +79,12 @@ base::Result<EventList> Pipeline::run() {
 }
 
 bool Pipeline::should_fetch() const {
-  return !fetching_ && !fetched_all_ && waiting_.size() < list_.lanes.size() + 1;
+  // A thread alone gains nothing by fetching ahead.
+  const std::size_t ahead = list_.lanes.size() == 1 ? 1 : list_.lanes.size() + 1;
+  return !fetching_ && !fetched_all_ && waiting_.size() < ahead;
 }
 
-void Pipeline::work(std::size_t number) {
+void Pipeline::work(std::uint32_t number) {
   trace::Lane& lane = *list_.lanes[number];
   Scanner scanner(lane, options_.careful_only ? Scanner::Ways::kCareful : Scanner::Ways::kAll);
   std::unique_lock lock(mutex_);
@@ -94,12 +99,11 @@ void Pipeline::work(std::size_t number) {
       return;
     }
     if (should_fetch()) {
-      fetch(lock);
+      fetch(lock, number);
       continue;
     }
     if (waiting_.empty()) return;  // the others are reading the last blocks
-    Fetched fetched = std::move(waiting_.front());
-    waiting_.pop_front();
+    Fetched fetched = take_waiting(number);
     lock.unlock();
     Parsed parsed = parse(std::move(fetched.block), scanner, lane);
     lock.lock();
@@ -110,10 +114,20 @@ void Pipeline::work(std::size_t number) {
   }
 }
 
-void Pipeline::fetch(std::unique_lock<std::mutex>& lock) {
+// The first of those that this thread fetched itself, since their text is still in its cache; else
+// the first of all.
+Pipeline::Fetched Pipeline::take_waiting(std::uint32_t reader) {
+  auto taken = std::ranges::find(waiting_, reader, &Fetched::reader);
+  if (taken == waiting_.end()) taken = waiting_.begin();
+  Fetched fetched = std::move(*taken);
+  waiting_.erase(taken);
+  return fetched;
+}
+
+void Pipeline::fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader) {
   fetching_ = true;
   lock.unlock();
-  base::Result<std::optional<Block>> block = feed_.next_block();
+  base::Result<std::optional<Block>> block = feed_.next_block(reader);
   const std::uint64_t position = feed_.source().file_position();
   lock.lock();
   fetching_ = false;
@@ -123,13 +137,14 @@ void Pipeline::fetch(std::unique_lock<std::mutex>& lock) {
     fetched_all_ = true;
   } else {
     fetched_all_ = (*block)->ends;
-    waiting_.push_back({next_fetch_++, std::move(**block)});
+    waiting_.push_back({next_fetch_++, reader, std::move(**block)});
   }
   changed_.notify_all();
   if (options_.progress) options_.progress(position);
 }
 
 Parsed Pipeline::parse(Block block, Scanner& scanner, trace::Lane& lane) {
+  block.reader = lane.number();
   lane.begin(block.text_offset);
   const StretchEnd end = scanner.scan({block.begin(), block.end(), block.text_offset, block.ends});
   return {std::move(block), lane.finish(), end};
@@ -174,7 +189,7 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
                       feed_.source().name(), text_offset, kLongestEvent >> 20)});
     return;
   }
-  Block joined = feed_.take(left + second.block.size);
+  Block joined = feed_.take(left + second.block.size, lane.number());
   std::memcpy(joined.begin(), first.end.at, left);
   std::memcpy(joined.begin() + left, second.block.begin(), second.block.size);
   joined.size = left + second.block.size;

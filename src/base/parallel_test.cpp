@@ -1,0 +1,56 @@
+#include "base/parallel.h"
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stepscope::base {
+namespace {
+
+TEST(Parallel, EveryPieceIsDoneOnce) {
+  for (const std::size_t pieces : {0U, 1U, 2U, 7U, 1000U}) {
+    for (const unsigned threads : {0U, 1U, 2U, 3U, 16U}) {
+      std::vector<std::atomic<int>> by_turn(pieces), by_stretch(pieces);
+      parallel_for(pieces, threads, [&](std::size_t i) { ++by_turn[i]; });
+      parallel_stretches(pieces, threads, [&](std::size_t i, std::size_t) { ++by_stretch[i]; });
+      for (std::size_t i = 0; i < pieces; ++i) {
+        EXPECT_EQ(by_turn[i], 1);
+        EXPECT_EQ(by_stretch[i], 1);
+      }
+    }
+  }
+}
+
+TEST(Parallel, AThreadGoesThroughItsOwnStretch) {
+  std::vector<std::size_t> pieces;
+  parallel_stretches(5, 1, [&](std::size_t i, std::size_t thread) {
+    EXPECT_EQ(thread, 0U);
+    pieces.push_back(i);
+  });
+  EXPECT_EQ(pieces, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+}
+
+// One of two threads stands still in its first piece: the other does its own and then all that is
+// left, from behind.
+TEST(Parallel, WhoIsDoneTakesTheLastPiecesOfOthers) {
+  constexpr std::size_t kPieces = 10;
+  std::atomic<std::size_t> done{0};
+  std::mutex mutex;
+  std::vector<std::vector<std::size_t>> by_thread(2);
+  parallel_stretches(kPieces, 2, [&](std::size_t i, std::size_t thread) {
+    {
+      const std::lock_guard lock(mutex);
+      by_thread[thread].push_back(i);
+    }
+    while (i == 0 && done < kPieces - 1) std::this_thread::yield();
+    ++done;
+  });
+  EXPECT_EQ(by_thread[0], (std::vector<std::size_t>{0}));
+  EXPECT_EQ(by_thread[1], (std::vector<std::size_t>{5, 6, 7, 8, 9, 4, 3, 2, 1}));
+}
+
+}  // namespace
+}  // namespace stepscope::base
