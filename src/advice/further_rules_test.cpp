@@ -139,6 +139,32 @@ TEST(SmallBatch, NeedsFreeMemoryAndWaits) {
   EXPECT_EQ(finding_of(with(0.1, 400'000), "small-batch"), nullptr);
 }
 
+// 2 ms of 10 are turning round, 1 ms a norm.
+TEST(ChannelsLast, WantsAModelThatTakesThatLayout) {
+  const auto with = [](const char* operation, const char* norm) {
+    return healthy()
+        .add("operators", "operators", {{"rank", 0}, {"name", operation}})
+        .add("kernels", "kernels",
+             {{"rank", 0}, {"name", "cudnn::nhwcToNchwKernel<float>"}, {"sum_ns", 8'000'000}})
+        .add("kernels", "kernels", {{"rank", 0}, {"name", norm}, {"sum_ns", 4'000'000}})
+        .advise();
+  };
+  const Advice planes = with("aten::cudnn_convolution", "batch_norm_backward_kernel<float>");
+  const Finding* finding = finding_of(planes, "channels-last");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 1'600'000);
+  EXPECT_EQ(finding->gain->high, 2'550'000);  // and half a percent of the step
+  EXPECT_NE(finding->detail.form.find("Batch norms"), std::string::npos);
+  const Advice turned =
+      with("aten::cudnn_convolution", "batch_norm_backward_reduce_channels_last_kernel<4>");
+  EXPECT_EQ(finding_of(turned, "channels-last")->gain->high, 2'050'000);
+  for (const char* only_planes : {"aten::native_group_norm", "aten::instance_norm"}) {
+    const Advice worse = with(only_planes, "RowwiseMomentsCUDAKernel<float>");
+    EXPECT_EQ(finding_of(worse, "channels-last"), nullptr) << only_planes;
+  }
+}
+
 TEST(OddShapes, LooksAtMatricesIn16Bits) {
   const auto with = [](const char* inputs, const char* arithmetic, std::int64_t ns = 2'000'000) {
     return healthy()

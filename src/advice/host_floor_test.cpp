@@ -17,7 +17,8 @@ Answers slow_products(std::int64_t host_ns) {
               {{"rank", 0},
                {"operators", "matrix products"},
                {"device_ns", 32'000'000},
-               {"not_used_ns", 32'000'000}});
+               {"not_used_ns", 32'000'000},
+               {"plain_ns", 32'000'000}});
   for (int step = 0; step < 4; ++step) {
     answers.add("steps", "steps",
                 {{"rank", 0}, {"step", step}, {"step_ns", 10'000'000}, {"host_ns", host_ns}});

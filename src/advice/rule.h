@@ -71,6 +71,7 @@ extern const Rule kSmallBatch;
 extern const Rule kUnfusedChains;
 extern const Rule kRecompute;
 extern const Rule kOddShapes;
+extern const Rule kChannelsLast;
 extern const Rule kOutlierSteps;
 extern const Rule kProfilerOverhead;
 extern const Rule kFewSteps;

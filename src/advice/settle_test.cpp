@@ -28,7 +28,8 @@ Answers communicating(std::int64_t slow_ns) {
            {{"rank", 0},
             {"operators", "matrix products"},
             {"device_ns", 4 * slow_ns},
-            {"not_used_ns", 4 * slow_ns}})
+            {"not_used_ns", 4 * slow_ns},
+            {"plain_ns", 4 * slow_ns}})
       .add("operators", "tensor_cores",
            {{"rank", 0}, {"operators", "others"}, {"device_ns", 34'000'000}});
 }

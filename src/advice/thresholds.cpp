@@ -29,6 +29,7 @@ constexpr std::string_view kBatch = "small-batch";
 constexpr std::string_view kChains = "unfused-chains";
 constexpr std::string_view kTwice = "recompute";
 constexpr std::string_view kShapes = "odd-shapes";
+constexpr std::string_view kLayout = "channels-last";
 constexpr std::string_view kSearches = "cudnn-autotuning";
 constexpr std::string_view kOutliers = "outlier-steps";
 constexpr std::string_view kOverhead = "profiler-overhead";
@@ -133,6 +134,11 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of the step, 16-bit matrix products with sizes that are no multiples of 8"},
     {kShapes, "warning", 0.15, Unit::kShare, "the same, and as much would be gained for sure"},
     {kShapes, "critical", 0.40, Unit::kShare, "the same"},
+    {kLayout, "notice", 0.05, Unit::kShare,
+     "of the step, kernels that only turn tensors round for convolutions"},
+    {kLayout, "warning", 0.10, Unit::kShare, "the same"},
+    {kLayout, "critical", 0.30, Unit::kShare, "the same"},
+    {kLayout, "left", 0.20, Unit::kShare, "so much of it may be left: the lower bound"},
     {kSearches, "notice", 0.05, Unit::kShare,
      "of the time of all steps, searches for the fastest convolution"},
     {kSearches, "warning", 0.10, Unit::kShare, "the same"},

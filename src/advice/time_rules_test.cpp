@@ -284,14 +284,15 @@ TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
   EXPECT_EQ(finding_of(Answers().steps().stall("sync", 290'000).advise(), "host-sync"), nullptr);
 }
 
-Answers products(std::int64_t used_ns, std::int64_t not_used_ns) {
+Answers products(std::int64_t used_ns, std::int64_t plain_ns, std::int64_t turned_ns = 0) {
   Answers answers;
   answers.steps().add("operators", "tensor_cores",
                       {{"rank", 0},
                        {"operators", "matrix products"},
-                       {"device_ns", 4 * (used_ns + not_used_ns)},
+                       {"device_ns", 4 * (used_ns + plain_ns + turned_ns)},
                        {"used_ns", 4 * used_ns},
-                       {"not_used_ns", 4 * not_used_ns},
+                       {"not_used_ns", 4 * (plain_ns + turned_ns)},
+                       {"plain_ns", 4 * plain_ns},
                        {"unknown_ns", 0}});
   return answers;
 }
@@ -304,6 +305,13 @@ TEST(Precision, ProductsThatMissTheTensorCores) {
   EXPECT_EQ(finding->gain->low, 6'000'000);
   EXPECT_EQ(finding->gain->high, 7'550'000);
   EXPECT_EQ(finding_of(products(8'000'000, 900'000).advise(), "precision"), nullptr);
+}
+
+// Convolutions in bf16 whose cuDNN turns pictures round: nothing there is in 32 bits.
+TEST(Precision, IsNotWhatTurnsLayoutsRound) {
+  EXPECT_EQ(finding_of(products(5'000'000, 0, 4'000'000).advise(), "precision"), nullptr);
+  const Advice both = products(1'000'000, 2'000'000, 4'000'000).advise();
+  EXPECT_EQ(finding_of(both, "precision")->gain->low, 1'500'000);
 }
 
 TEST(Precision, AdvisesWhatTheDeviceHas) {

@@ -15,7 +15,7 @@ constexpr std::array kNeeds =
 constexpr std::array<std::string_view, 4> kReads = {"autotuning", "overlap", "launches", "stalls"};
 
 struct Products {
-  double device_ns = 0, used_ns = 0, not_used_ns = 0, unknown_ns = 0, others_ns = 0;
+  double device_ns = 0, used_ns = 0, plain_ns = 0, unknown_ns = 0, others_ns = 0;
 };
 
 Products products_of(const Facts& facts, const RankSteps& rank) {
@@ -28,13 +28,14 @@ Products products_of(const Facts& facts, const RankSteps& rank) {
     }
     out.device_ns = line.number("device_ns") / steps;
     out.used_ns = line.number("used_ns") / steps;
-    out.not_used_ns = line.number("not_used_ns") / steps;
+    // What only turns layouts round or adds parts up becomes no faster by another precision.
+    out.plain_ns = line.number("plain_ns") / steps;
     out.unknown_ns = line.number("unknown_ns") / steps;
   }
   // What a search for the fastest algorithm tries out is gone when the search is.
   for (const Line& line : facts.lines("autotuning", "ranks", rank.rank)) {
     const double tried = (line.number("device_ns") - line.number("once_ns")) / steps;
-    out.not_used_ns = std::max(0.0, out.not_used_ns - tried);
+    out.plain_ns = std::max(0.0, out.plain_ns - tried);
     out.device_ns = std::max(0.0, out.device_ns - tried);
   }
   return out;
@@ -102,12 +103,12 @@ std::vector<Finding> judge(const Facts& facts) {
   // Before compute capability 7 there are no tensor cores to miss.
   if (facts.compute_major() > 0 && facts.compute_major() < 7) return {};
   const auto ranks = worst_ranks(facts, kPrecision.id, [&](const RankSteps& rank) {
-    return products_of(facts, rank).not_used_ns;
+    return products_of(facts, rank).plain_ns;
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const Products products = products_of(facts, rank);
-  const double slow = std::min(products.not_used_ns, rank.step_ns);
+  const double slow = std::min(products.plain_ns, rank.step_ns);
   const double rest = std::min(products.used_ns + products.others_ns,
                                std::max(0.0, computing_of(facts, rank) - slow));
   // TF32 alone, at the least speed-up; all in 16 bits at the most, where the rest moves half the
@@ -124,7 +125,7 @@ std::vector<Finding> judge(const Facts& facts) {
   finding.detail = {
       "{} of {} of matrix products and convolutions per step run in full 32-bit precision, "
       "without the GPU's tensor cores, which do the same several times as fast, in ",
-      {nanos(products.not_used_ns), nanos(products.device_ns)}};
+      {nanos(products.plain_ns), nanos(products.device_ns)}};
   finding.detail.form +=
       has_half_only(facts) ? "fp16."
                            : "TF32 (32-bit values, of which products see three decimal digits) or "
@@ -150,7 +151,7 @@ std::vector<Finding> judge(const Facts& facts) {
       "Record again: `stepscope analyze operators --table tensor_cores new.json` shows the time of "
       "matrix "
       "products under 'used'. Compare the loss curves of the two runs.";
-  if (products.unknown_ns > products.not_used_ns) finding.confidence = Confidence::kLow;
+  if (products.unknown_ns > products.plain_ns) finding.confidence = Confidence::kLow;
   // The bounds were measured on GPUs that have TF32.
   if (has_half_only(facts)) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   return {finding};

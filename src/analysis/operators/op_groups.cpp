@@ -19,6 +19,7 @@ void OpSums::merge(const OpSums& other) {
   device_self += other.device_self;
   device_total += other.device_total;
   tensor_used += other.tensor_used;
+  tensor_plain += other.tensor_plain;
   tensor_unknown += other.tensor_unknown;
   memory_self.add(other.memory_self);
   memory_total.add(other.memory_total);
@@ -54,6 +55,7 @@ void OpCosts::add_outside(const Work& piece, TensorCores use) {
   sums.device_self += piece.length();
   sums.device_total += piece.length();
   if (use == TensorCores::kUsed) sums.tensor_used += piece.length();
+  if (use == TensorCores::kPlain) sums.tensor_plain += piece.length();
   if (use == TensorCores::kUnknown) sums.tensor_unknown += piece.length();
 }
 
@@ -174,6 +176,7 @@ void OpCosts::add_work(Around& around, std::vector<OpSums>& sums) const {
     ++sum.work;
     sum.device_self += length;
     if (use == TensorCores::kUsed) sum.tensor_used += length;
+    if (use == TensorCores::kPlain) sum.tensor_plain += length;
     if (use == TensorCores::kUnknown) sum.tensor_unknown += length;
     // What uses them without being known as a product can.
     if (use == TensorCores::kUsed && length > 0 && counts(call) &&

@@ -26,7 +26,7 @@ struct OpSums {
   std::uint64_t work = 0;       // kernels, copies and memsets it launched itself
   base::Nanos host_self = 0, host_total = 0, runtime = 0;
   base::Nanos device_self = 0, device_total = 0;
-  base::Nanos tensor_used = 0, tensor_unknown = 0;  // of device_self
+  base::Nanos tensor_used = 0, tensor_plain = 0, tensor_unknown = 0;  // of device_self
   NetBytes memory_self, memory_total;
   bool eligible = false;  // some of its calls compute what tensor cores can
 

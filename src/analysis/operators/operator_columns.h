@@ -86,6 +86,9 @@ inline constexpr std::array kTensorCoreColumns = std::to_array<ColumnShape>({
     {"device_ns", Type::kInt, Unit::kNanos, "lengths of the device work they launched themselves"},
     {"used_ns", Type::kInt, Unit::kNanos, "of it in kernels that use tensor cores"},
     {"not_used_ns", Type::kInt, Unit::kNanos, "in kernels that do not, copies and memsets too"},
+    {"plain_ns", Type::kInt, Unit::kNanos,
+     "of not_used_ns in matrix products by plain multiply-add; the rest turns layouts round, adds "
+     "parts up, copies"},
     {"unknown_ns", Type::kInt, Unit::kNanos, "in kernels whose name does not say it"},
     {"used_share", Type::kReal, Unit::kShare, "of device_ns in kernels that use tensor cores"},
 });

@@ -210,8 +210,8 @@ void add_tensor_cores(base::Table& table, std::int32_t rank, const Rank& about) 
   const auto add = [&](std::string_view which, const OpSums& sums) {
     if (sums.work == 0) return;
     table.add({rank, which, sums.device_self, sums.tensor_used,
-               sums.device_self - sums.tensor_used - sums.tensor_unknown, sums.tensor_unknown,
-               share(sums.tensor_used, sums.device_self)});
+               sums.device_self - sums.tensor_used - sums.tensor_unknown, sums.tensor_plain,
+               sums.tensor_unknown, share(sums.tensor_used, sums.device_self)});
   };
   add("matrix products", products);
   add("others", others);

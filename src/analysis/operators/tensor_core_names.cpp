@@ -196,15 +196,16 @@ bool looks_like_product(std::string_view name) {
 
 TensorCoreUse used(std::string_view reason) { return {TensorCores::kUsed, reason}; }
 TensorCoreUse not_used(std::string_view reason) { return {TensorCores::kNotUsed, reason}; }
+TensorCoreUse plain(std::string_view reason) { return {TensorCores::kPlain, reason}; }
 TensorCoreUse unknown(std::string_view reason) { return {TensorCores::kUnknown, reason}; }
 
 // PyTorch's memory-efficient attention: 32 bits take part from Ampere on, 16 bits from Volta on.
 TensorCoreUse memory_efficient(std::string_view name) {
   if (contains(name, "_sm50") || contains(name, "_sm60")) {
-    return not_used("attention built for a GPU without tensor cores");
+    return plain("attention built for a GPU without tensor cores");
   }
   if (contains(name, "_f32_") && !contains(name, "_sm80")) {
-    return not_used("attention in 32 bits built for a GPU older than Ampere");
+    return plain("attention in 32 bits built for a GPU older than Ampere");
   }
   return used("attention with CUTLASS' tensor operations");
 }
@@ -238,7 +239,7 @@ TensorCoreUse tensor_core_use(std::string_view name) {
     if (has_tensile_instruction(name)) return used("a matrix instruction in Tensile's name");
     if (has_tensile_fp8(name))
       return used("a product of 8-bit floats, which only matrix units have");
-    if (contains(name, "_MT")) return not_used("no matrix instruction in Tensile's name");
+    if (contains(name, "_MT")) return plain("no matrix instruction in Tensile's name");
     return unknown("Tensile's name says neither tile nor instruction");
   }
   if (contains_any(name, kAmd)) return used("AMD's matrix instructions in its name");
@@ -246,7 +247,7 @@ TensorCoreUse tensor_core_use(std::string_view name) {
   // Plain arithmetic in the name of a product.
   if (has_word(name, "ffma") || has_word(name, "dfma") || contains(name, "_simt_") ||
       contains(name, "MmaSimt") || contains(name, "OpClassSimt")) {
-    return not_used("plain multiply-add in its name");
+    return plain("plain multiply-add in its name");
   }
 
   if (name.starts_with("nvjet_")) return used("cuBLAS' products for Hopper and later");
@@ -273,7 +274,7 @@ TensorCoreUse tensor_core_use(std::string_view name) {
   }
   if (contains(name, "wmma")) return used("matrix instructions in its name");
 
-  if (contains_any(name, kPlainProducts)) return not_used("a product with plain multiply-add");
+  if (contains_any(name, kPlainProducts)) return plain("a product with plain multiply-add");
   if (contains_any(name, kPlainLibraries)) return not_used("of a library without matrix products");
   if (!looks_like_product(name) && contains_any(name, kPlain)) {
     return not_used("no matrix product");

@@ -6,7 +6,7 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"yes", "no", "unknown"};
+constexpr std::array<std::string_view, 4> kNames = {"yes", "no", "no", "unknown"};
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

@@ -11,8 +11,13 @@
 
 namespace stepscope::analysis {
 
-enum class TensorCores : std::uint8_t { kUsed, kNotUsed, kUnknown };
-std::string_view name_of(TensorCores use);  // "yes", "no", "unknown"
+enum class TensorCores : std::uint8_t {
+  kUsed,
+  kNotUsed,  // no matrix product, also where it belongs to one: turns a layout round, adds parts up
+  kPlain,    // a matrix product, by plain multiply-add
+  kUnknown,
+};
+std::string_view name_of(TensorCores use);  // "yes", "no", "no", "unknown"
 
 struct TensorCoreUse {
   TensorCores use = TensorCores::kUnknown;
