@@ -393,10 +393,11 @@ class Analyses:
             sorts: one sort of stall on one rank.
             steps: one sort of stall in one step.
             places: one place in the program that keeps the GPU waiting, the worst of each sort first.
+            noted: what was recorded on the host of one rank, and what it takes to record it.
 
         Example:
             >>> list(run.stalls().tables)
-            ['sorts', 'steps', 'places']
+            ['sorts', 'steps', 'places', 'noted']
         """
     def kernel_types(
         self,

@@ -116,6 +116,7 @@ StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {
     out.longest_ns = line.number("longest_ns");
     out.bytes = line.number("bytes") / steps;
     out.steps = line.whole("steps");
+    if (line.has("unrecorded_ns")) out.unrecorded_ns = line.number("unrecorded_ns") / each;
   }
   return out;
 }

@@ -45,6 +45,8 @@ struct StallPerStep {
   double longest_ns = 0;
   double bytes = 0;
   std::int64_t steps = 0;  // in which it occurs
+  // Of the idle time, what is left at the least when nobody records; nothing: not known.
+  std::optional<double> unrecorded_ns = std::nullopt;
 };
 
 class Facts {

@@ -28,14 +28,30 @@ double lost_lead(const Facts& facts, const RankSteps& rank, double own, double l
   return std::min(launching_untraced_ns(facts, rank, launching_ns), kLostLead * own);
 }
 
-double surely_untraced_ns(const Facts& facts, const RankSteps& rank, double own, double called) {
-  const double host = std::max(0.0, own - called);
-  return own - tracing_cost(facts, rank, host).most;
+Sure& Sure::operator+=(const Sure& other) {
+  gain_ns += other.gain_ns;
+  recording_ns += other.recording_ns;
+  played |= other.played;
+  return *this;
 }
 
-void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, double own,
-                 double called) {
-  say_tracing(finding, rank, own - surely_untraced_ns(facts, rank, own, called));
+Sure sure_of(const Facts& facts, const RankSteps& rank, const StallPerStep& waits) {
+  if (!waits.unrecorded_ns) {
+    const double host = std::max(0.0, waits.idle_ns - waits.inside_ns);
+    const double cost = tracing_cost(facts, rank, host).most;
+    return {kHidden * (waits.idle_ns - cost), cost};
+  }
+  double cost = std::max(0.0, waits.idle_ns - *waits.unrecorded_ns);
+  if (const auto measured = measured_cost_of_step(facts, rank)) cost = std::min(cost, *measured);
+  return {std::min(kHidden * waits.idle_ns, waits.idle_ns - cost), cost, true};
+}
+
+void say_tracing(Finding& finding, const RankSteps& rank, const Sure& sure) {
+  if (!sure.played) return say_tracing(finding, rank, sure.recording_ns);
+  if (sure.recording_ns < kNoise * rank.median_ns) return;
+  finding.about_gain.form +=
+      " The smaller figure of the gain leaves out what recording adds to the wait, up to {}.";
+  finding.about_gain.figures.push_back(nanos(sure.recording_ns));
 }
 
 void say_tracing(Finding& finding, const RankSteps& rank, double cost) {

@@ -33,12 +33,18 @@ std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
 double lost_lead(const Facts& facts, const RankSteps& rank, double own);
 double lost_lead(const Facts& facts, const RankSteps& rank, double own, double launching_ns);
 
-// What is left of waits when nobody records, at the least. `called`: the part of them inside the
-// calls that wait, which recording does not make longer.
-double surely_untraced_ns(const Facts& facts, const RankSteps& rank, double own, double called);
+// Waits for calls of a sort: what a step surely gains without them, and what recording may be of
+// them. Where the recording does not tell, by a share of the host's time outside of those calls,
+// which recording does not make longer.
+struct Sure {
+  double gain_ns = 0, recording_ns = 0;
+  bool played = false;  // the steps were played again without recording
+
+  Sure& operator+=(const Sure& other);
+};
+Sure sure_of(const Facts& facts, const RankSteps& rank, const StallPerStep& waits);
 // Says in the finding what recording may be of it.
-void say_tracing(Finding& finding, const Facts& facts, const RankSteps& rank, double own,
-                 double called);
+void say_tracing(Finding& finding, const RankSteps& rank, const Sure& sure);
 void say_tracing(Finding& finding, const RankSteps& rank, double cost);
 
 // The mean over the recorded steps may be too large by so much where steps differ in it, and are

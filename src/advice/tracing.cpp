@@ -13,20 +13,18 @@ double operators_share(const Facts& facts, const RankSteps& rank) {
   return launch.idle_ns > 0 ? std::clamp(launch.inside_ns / launch.idle_ns, 0.0, 1.0) : 1;
 }
 
-// How much longer the traced steps are than the others; nothing where there are no others, or they
-// are no shorter: then something else makes the difference.
-std::optional<double> measured_cost(const Facts& facts, const RankSteps& rank) {
+}  // namespace
+
+std::optional<double> measured_cost_of_step(const Facts& facts, const RankSteps& rank) {
   const auto untraced = facts.untraced(rank);
   if (!untraced || untraced->step_ns <= 0 || untraced->step_ns > rank.step_ns) return std::nullopt;
   return rank.step_ns - untraced->step_ns;
 }
 
-}  // namespace
-
 TracingCost tracing_cost(const Facts& facts, const RankSteps& rank, double host_ns) {
   const double inside = operators_share(facts, rank) * std::max(0.0, host_ns);
   TracingCost out{kTracingLeast * inside, kTracingMost * inside};
-  if (const auto measured = measured_cost(facts, rank)) {
+  if (const auto measured = measured_cost_of_step(facts, rank)) {
     out.most = std::min(out.most, *measured);
     out.least = std::min(out.least, out.most);
     out.known = true;

@@ -2,6 +2,8 @@
 // driver, so that a GPU which waits for the host waits longer in a trace than without one.
 #pragma once
 
+#include <optional>
+
 #include "advice/facts.h"
 
 namespace stepscope::advice {
@@ -18,6 +20,10 @@ struct TracingCost {
   double least = 0, most = 0;  // ns
   bool known = false;          // from steps of the same run that were not traced
 };
+
+// How much longer the traced steps are than the others of the run; nothing where there are no
+// others, or they are no shorter: then something else makes the difference.
+std::optional<double> measured_cost_of_step(const Facts& facts, const RankSteps& rank);
 
 // Of so much time of the host in a step, in which it prepares work.
 TracingCost tracing_cost(const Facts& facts, const RankSteps& rank, double host_ns);

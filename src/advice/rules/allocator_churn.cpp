@@ -34,9 +34,9 @@ std::vector<Finding> judge(const Facts& facts) {
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep calls = facts.stall(rank, "allocator");
-  const double surely = surely_untraced_ns(facts, rank, calls.idle_ns, calls.inside_ns) -
-                        spread_of_idle_ns(facts, rank, "allocator");
-  Finding finding = begin_finding(facts, kAllocatorChurn, ranks, kHidden * surely,
+  const Sure sure = sure_of(facts, rank, calls);
+  Finding finding = begin_finding(facts, kAllocatorChurn, ranks,
+                                  sure.gain_ns - spread_of_idle_ns(facts, rank, "allocator"),
                                   calls.idle_ns + lost_lead(facts, rank, calls.idle_ns));
   finding.title = {
       "Every step gives GPU memory back to the system and asks for it again: {} calls per step",
@@ -49,7 +49,7 @@ std::vector<Finding> judge(const Facts& facts) {
       "the first steps. torch.cuda.empty_cache() in the loop undoes it; so do sizes that change "
       "from step to step when memory is nearly full.",
       {nanos(calls.host_ns)}};
-  say_tracing(finding, facts, rank, calls.idle_ns, calls.inside_ns);
+  say_tracing(finding, rank, sure);
   add_places(finding, facts, rank, "allocator");
   finding.changes = {
       {"Remove torch.cuda.empty_cache() (and gc.collect() beside it) from the training loop.",

@@ -45,8 +45,10 @@ Figure counted(double count, std::string_view one, std::string_view many) {
 // is further ahead, and more of the pause is hidden.
 double surely_exposed_ns(const Facts& facts, const RankSteps& rank, const StallPerStep& pause) {
   constexpr double kHadWork = 0.05;  // of the pause
-  if (pause.host_ns - pause.idle_ns < kHadWork * pause.host_ns) return pause.idle_ns;
-  return std::max(0.0, pause.idle_ns - pause.count * tracing_cost_of_step(facts, rank).most);
+  if (pause.unrecorded_ns) return sure_of(facts, rank, pause).gain_ns;
+  if (pause.host_ns - pause.idle_ns < kHadWork * pause.host_ns) return kHidden * pause.idle_ns;
+  return kHidden *
+         std::max(0.0, pause.idle_ns - pause.count * tracing_cost_of_step(facts, rank).most);
 }
 
 std::vector<Finding> judge(const Facts& facts) {
@@ -59,7 +61,7 @@ std::vector<Finding> judge(const Facts& facts) {
   // waits is the part that the GPU had work for.
   const double whole = std::max(pause.idle_ns, pause.host_ns);
   Finding finding =
-      begin_finding(facts, kHostPause, ranks, kHidden * surely_exposed_ns(facts, rank, pause),
+      begin_finding(facts, kHostPause, ranks, surely_exposed_ns(facts, rank, pause),
                     std::min(whole, pause.idle_ns + lost_lead(facts, rank, pause.idle_ns)));
   // Without steps nobody knows whether the pause is part of training.
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);

@@ -121,10 +121,11 @@ std::vector<Finding> judge(const Facts& facts) {
   const StallPerStep& sync = waits.sync;
   const double own = waits.own_ns();
   const double rest = std::max(0.0, facts.launching_ns(rank) - waits.launching_ns);
-  const double surely =
-      surely_untraced_ns(facts, rank, own, sync.inside_ns) - spread_of_idle_ns(facts, rank, "sync");
-  Finding finding = begin_finding(facts, kHostSync, ranks, kHidden * surely,
-                                  own + lost_lead(facts, rank, own, rest));
+  Sure sure = sure_of(facts, rank, sync);
+  sure += sure_of(facts, rank, {.idle_ns = waits.launching_ns});
+  Finding finding =
+      begin_finding(facts, kHostSync, ranks, sure.gain_ns - spread_of_idle_ns(facts, rank, "sync"),
+                    own + lost_lead(facts, rank, own, rest));
   finding.title = {sync.count >= 1.5 ? "The CPU stops {} times per step to wait for the GPU"
                                      : "The CPU stops to wait for the GPU",
                    {count(sync.count)}};
@@ -140,7 +141,7 @@ std::vector<Finding> judge(const Facts& facts) {
         "the GPU waits for those: {} per step more.";
     finding.detail.figures.push_back(nanos(waits.launching_ns));
   }
-  say_tracing(finding, facts, rank, own, sync.inside_ns);
+  say_tracing(finding, rank, sure);
   add_places(finding, facts, rank, "sync");
   if (waits.selects) finding.changes.insert(finding.changes.begin(), kMask);
   if (callers.synchronize) finding.changes.insert(finding.changes.begin(), kSynchronize);

@@ -100,11 +100,11 @@ std::vector<Finding> pageable(const Facts& facts) {
   const double faster = pinned_speedup(facts, rank, copies);
   // Sample by sample: the waits between the copies go where they are one.
   const bool one_by_one = copies.count >= facts.threshold(kSlowTransfers.id, "small_copies");
-  const double waits = surely_untraced_ns(facts, rank, upload.idle_ns, upload.inside_ns);
+  const Sure sure = sure_of(facts, rank, upload);
   const double slower = slower_copies_ns(facts, rank, upload.copy_ns);
   Finding finding =
       begin_finding(facts, kSlowTransfers, ranks,
-                    upload.copy_ns * (1 - 1 / faster) + (one_by_one ? kHidden * waits : 0),
+                    upload.copy_ns * (1 - 1 / faster) + (one_by_one ? sure.gain_ns : 0),
                     own(rank) + lost_lead(facts, rank, own(rank)) + slower);
   // How fast the driver copies pageable memory differs from run to run.
   if (!one_by_one) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
@@ -149,7 +149,7 @@ std::vector<Finding> pageable(const Facts& facts) {
     finding.detail.form +=
         " They are {} copies per step, and the CPU waits for each before it starts the next.";
     finding.detail.figures.push_back(count(copies.count));
-    say_tracing(finding, facts, rank, upload.idle_ns, upload.inside_ns);
+    say_tracing(finding, rank, sure);
   }
   add_places(finding, facts, rank, "upload");
   finding.changes = pinning(facts);

@@ -14,6 +14,7 @@
 #include "analysis/stalls/quiet_ranges.h"
 #include "analysis/stalls/saves.h"
 #include "analysis/stalls/stall_place.h"
+#include "analysis/stalls/unrecorded.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -261,18 +262,25 @@ class Summing {
 
   WindowStalls run() {
     add_marks();
+    out_.noted = noted_sums(*window_);
     const GapFinder finder(*window_, {.delay = rules_.delay});
     CoverageWalk measured(window_->measured);
     if (window_->measured.empty()) return std::move(out_);
     const Interval bounds{window_->measured.front().start, window_->measured.back().end};
+    std::vector<std::vector<Gap>> gaps;
     for (const DeviceView& device : window_->devices) {
       std::vector<std::uint32_t> pieces(device.end - device.begin);
       std::iota(pieces.begin(), pieces.end(), static_cast<std::uint32_t>(device.begin));
-      for (const Gap& gap : finder.gaps(pieces, bounds)) {
+      gaps.push_back(finder.gaps(pieces, bounds));
+    }
+    cost_ = noting_cost(out_.noted);
+    unrecorded_ = unrecorded_waits(*window_, cost_, marks_.list(), gaps);
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      for (const Gap& gap : gaps[i]) {
         const Nanos length = measured.covered(gap.time);
         if (length > 0 && is_of_host(gap.cause)) add_gap(gap, length);
       }
-      add_copies(device);
+      add_copies(window_->devices[i]);
     }
     if (!window_->has_steps) out_.steps.clear();
     return std::move(out_);
@@ -330,8 +338,10 @@ class Summing {
         verdict.stall == Stall::kPause
             ? marks_.take_pauses({gap.time.start, std::min(gap.time.end, launched)})
             : 0;
+    const Nanos unrecorded = std::min(length, unrecorded_wait(gap));
     add(verdict.stall, step, [&](StallSum& sum) {
       ++sum.waits;
+      sum.unrecorded += unrecorded;
       sum.count += paused > 0 ? 1 : 0;
       sum.host += paused;
       sum.idle += length;
@@ -356,6 +366,11 @@ class Summing {
                       trace.parent()[wait->row] == trace.parent()[copy.launch] &&
                       trace.kind()[trace.parent()[wait->row]] == Kind::kCpuOp;
     return same ? wait->row : trace::kNoRow;
+  }
+
+  Nanos unrecorded_wait(const Gap& gap) const {
+    if (gap.before != Gap::kNobody && gap.after != Gap::kNobody) return unrecorded_[gap.after];
+    return std::max<Nanos>(0, gap.time.length() - cost_of(noted_in(*window_, gap.time), cost_));
   }
 
   Nanos launch_of(const Gap& gap) const {
@@ -414,6 +429,8 @@ class Summing {
   const WindowView* window_;
   StallRules rules_;
   Marks marks_;
+  NotingCost cost_;
+  std::vector<Nanos> unrecorded_;  // by work
   std::vector<bool> saved_;
   HostThreads threads_;
   StallSites sites_;
@@ -434,6 +451,7 @@ void StallSum::merge(const StallSum& other) {
   bytes += other.bytes;
   work += other.work;
   work_ns += other.work_ns;
+  unrecorded += other.unrecorded;
 }
 
 void StallPlace::merge(const StallPlace& other) {

@@ -52,6 +52,8 @@ constexpr std::array kSortColumns = std::to_array<base::ColumnShape>({
     {"work_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
     {"steps", Type::kInt, Unit::kCount, "steps in which it occurs"},
     {"devices", Type::kInt, Unit::kCount, "GPUs of the rank, over which idle_ns is added"},
+    {"unrecorded_ns", Type::kInt, Unit::kNanos,
+     "of idle_ns, left at the least had nobody recorded; null: nothing tells"},
 });
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
@@ -79,6 +81,17 @@ constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
     {"event", Type::kInt, Unit::kId, "place in the file of what kept the host in the longest wait"},
 });
 
+constexpr std::array kNotedColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    {"operators", Type::kInt, Unit::kCount, "recorded in the steps, on threads that launch work"},
+    {"calls", Type::kInt, Unit::kCount, "of the runtime and the driver that launch no kernel"},
+    {"launches", Type::kInt, Unit::kCount, "calls that launch kernels"},
+    {"functions", Type::kInt, Unit::kCount, "of Python"},
+    {"passing", Type::kInt, Unit::kCount, "operators that do nothing but call one other operator"},
+    {"passing_ns", Type::kInt, Unit::kNanos,
+     "lower quartile of the time in them that is not the other's; null: fewer than 20"},
+});
+
 constexpr std::array<std::string_view, 1> kY = {"idle_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"sorts",
@@ -88,6 +101,8 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
     {"steps", "one sort of stall in one step", kStepColumns},
     {"places", "one place in the program that keeps the GPU waiting, the worst of each sort first",
      kPlaceColumns},
+    {"noted", "what was recorded on the host of one rank, and what it takes to record it",
+     kNotedColumns},
 });
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"delay", ParameterType::kDuration, "30us",
@@ -101,8 +116,12 @@ struct RankStalls {
   StallSums all;
   std::array<std::int64_t, kStalls> steps{};
   std::map<StallKey, StallPlace> places;
+  NotedSums noted;
   Nanos measured = 0;  // of all its devices
   std::int64_t devices = 0;
+  Nanos passing = 0;  // 0: nothing tells what recording takes
+
+  Cell unrecorded(Nanos idle) const { return passing > 0 ? Cell(idle) : Cell(Null{}); }
 };
 
 Cell text_or_null(const std::string& text) { return text.empty() ? Cell(Null{}) : Cell(text); }
@@ -130,8 +149,21 @@ void add_sorts(base::Table& table, std::int32_t rank, const RankStalls& stalls) 
     if (sum.empty()) continue;
     table.add({rank, name_of(static_cast<Stall>(i)), sum.count, sum.host, sum.waits, sum.idle,
                share_of(sum.idle, stalls.measured), sum.inside, sum.longest, sum.copies, sum.bytes,
-               sum.work, sum.work_ns, stalls.steps[i], stalls.devices});
+               sum.work, sum.work_ns, stalls.steps[i], stalls.devices,
+               stalls.unrecorded(sum.unrecorded)});
   }
+}
+
+void add_noted(base::Table& table, std::int32_t rank, const RankStalls& stalls) {
+  const NotedSums& noted = stalls.noted;
+  if (noted.count(NotedSort::kOperator) + noted.count(NotedSort::kCall) +
+          noted.count(NotedSort::kLaunch) ==
+      0) {
+    return;
+  }
+  table.add({rank, noted.count(NotedSort::kOperator), noted.count(NotedSort::kCall),
+             noted.count(NotedSort::kLaunch), noted.count(NotedSort::kFunction),
+             static_cast<std::int64_t>(noted.passing.size()), stalls.unrecorded(stalls.passing)});
 }
 
 Answer run(const RunView& view, const Options& options) {
@@ -142,6 +174,7 @@ Answer run(const RunView& view, const Options& options) {
   base::Table sorts(kTables[0]);
   base::Table steps(kTables[1]);
   base::Table places(kTables[2]);
+  base::Table noted(kTables[3]);
   std::map<std::int32_t, RankStalls> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
@@ -160,13 +193,17 @@ Answer run(const RunView& view, const Options& options) {
       }
     }
     for (const auto& [key, place] : partials[w].places) rank.places[key].merge(place);
+    rank.noted.merge(partials[w].noted);
   }
-  for (const auto& [number, rank] : ranks) {
+  for (auto& [number, rank] : ranks) {
+    rank.passing = rank.noted.passing_ns();
     add_sorts(sorts, number, rank);
     add_places(places, number, rank, static_cast<std::size_t>(options.count("top")));
+    add_noted(noted, number, rank);
   }
   Answer answer;
-  for (base::Table* table : {&sorts, &steps, &places}) answer.tables.push_back(std::move(*table));
+  for (base::Table* table : {&sorts, &steps, &places, &noted})
+    answer.tables.push_back(std::move(*table));
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   return answer;
 }

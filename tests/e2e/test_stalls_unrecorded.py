@@ -1,0 +1,172 @@
+"""Waits of a GPU as they would be had nobody recorded: traces of which the answer is known.
+
+Noting an operator takes 2 µs here, by 24 operators that do nothing but call another; at most half
+as much again is taken off, 2.4 times as much for a launch.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answers import tables
+from program import Program
+
+NOTED, LAUNCH = 3.0, 7.2  # µs, at most
+DELAY = 10.0  # from a launch to its kernel
+
+Event = dict[str, Any]
+
+
+class Recording:
+    """One step; the host is at `now`, in µs."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.now = 0.0
+        self.launched = 0
+
+    def host(self, kind: str, name: str, length: float, at: float, **arguments: int) -> None:
+        thread = {"pid": 1, "tid": 1, "args": arguments}
+        self.events.append(
+            {"ph": "X", "cat": kind, "name": name, "ts": at, "dur": length, **thread}
+        )
+
+    def operators(self, count: int, apart: float = 5) -> None:
+        for _ in range(count):
+            self.host("cpu_op", "aten::add", 1, self.now)
+            self.now += apart
+
+    def passing(self, count: int = 24, kind: str = "cpu_op", callees: int = 1) -> None:
+        for _ in range(count):
+            self.host("cpu_op", "aten::t", 2 + 4 * callees, self.now)
+            for i in range(callees):
+                self.host(kind, "aten::transpose", 4, self.now + 1 + 4 * i)
+            self.now += 20
+
+    def kernel(self, length: float) -> float:
+        """Launches a kernel and tells when it ends."""
+        self.launched += 1
+        at = self.now + DELAY
+        self.host("cuda_runtime", "cudaLaunchKernel", 3, self.now, correlation=self.launched)
+        arguments = {"correlation": self.launched, "device": 0, "stream": 7}
+        self.events.append(
+            {"ph": "X", "cat": "kernel", "name": "k", "ts": at, "dur": length}
+            | {"pid": 0, "tid": 7, "args": arguments}
+        )
+        self.now += 5
+        return at + length
+
+    def wait(self, until: float) -> None:
+        self.host("cuda_runtime", "cudaStreamSynchronize", until + 2 - self.now, self.now)
+        self.now = until + 3
+
+    def told(self, program: Program, folder: Path) -> dict[str, list[dict[str, Any]]]:
+        self.host("user_annotation", "ProfilerStep#1", self.now + 50, 0)
+        path = folder / "trace.json"
+        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": self.events}))
+        return tables(program, "stalls", path)
+
+
+def row_of(told: dict[str, list[dict[str, Any]]], stall: str) -> dict[str, Any]:
+    return next(row for row in told["sorts"] if row["stall"] == stall)
+
+
+@pytest.mark.parametrize("operators", [0, 1, 20])
+def test_a_wait_is_shorter_by_what_was_noted_in_it(
+    program: Program, tmp_path: Path, operators: int
+) -> None:
+    """What was noted before the host waited for the GPU is no part of it: both had to wait."""
+    recording = Recording()
+    recording.passing()
+    recording.wait(recording.kernel(50))
+    recording.operators(operators)
+    recording.now += 100
+    recording.kernel(50)
+    told = recording.told(program, tmp_path)
+    sync = row_of(told, "sync")
+    noted = operators * NOTED + LAUNCH
+    assert sync["unrecorded_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
+    (row,) = told["noted"]
+    assert (row["passing"], row["passing_ns"]) == (24, 2000)
+    assert row["operators"] == 2 * 24 + operators
+    assert (row["calls"], row["launches"], row["functions"]) == (1, 2, 0)
+
+
+@pytest.mark.parametrize("operators", [0, 100])
+def test_a_host_that_is_further_ahead_hides_more_of_a_pause(
+    program: Program, tmp_path: Path, operators: int
+) -> None:
+    """A pause is as long without a profiler, but the GPU has work for more of it."""
+    recording = Recording()
+    recording.passing()
+    recording.wait(recording.kernel(50))
+    recording.kernel(2000)
+    recording.operators(operators)
+    recording.now += 5000
+    recording.kernel(50)
+    pause = row_of(recording.told(program, tmp_path), "pause")
+    noted = operators * NOTED + LAUNCH  # the first launch is earlier, and its kernel with it
+    assert pause["unrecorded_ns"] == pytest.approx(pause["idle_ns"] - noted * 1000, abs=2)
+
+
+def test_a_call_that_waits_takes_the_lead(program: Program, tmp_path: Path) -> None:
+    """A cudaFree waits for the GPU, also where it had nothing to wait for in the recording."""
+
+    def recorded(call: str) -> dict[str, Any]:
+        recording = Recording()
+        recording.passing()
+        recording.wait(recording.kernel(50))
+        end = recording.kernel(600)
+        recording.operators(100)
+        recording.now = end + 10
+        recording.host("cuda_runtime", call, 400, recording.now)
+        recording.now += 405
+        recording.kernel(50)
+        return row_of(recording.told(program, tmp_path), "allocator")
+
+    free, malloc = recorded("cudaFree"), recorded("cudaMalloc")
+    assert free["idle_ns"] == malloc["idle_ns"]
+    assert free["unrecorded_ns"] >= 400_000  # all of the call
+    assert malloc["unrecorded_ns"] < 200_000  # beside the GPU's work
+
+
+def test_python_functions_cost_less(program: Program, tmp_path: Path) -> None:
+    recording = Recording()
+    recording.passing()
+    recording.wait(recording.kernel(50))
+    for _ in range(10):
+        recording.host("python_function", "train.py(3): f", 1, recording.now)
+        recording.now += 5
+    recording.kernel(50)
+    told = recording.told(program, tmp_path)
+    sync = row_of(told, "sync")
+    noted = 10 * 0.3 * NOTED + LAUNCH
+    assert sync["unrecorded_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
+    assert told["noted"][0]["functions"] == 10
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [{"count": 19}, {"callees": 2}, {"kind": "cuda_runtime"}],
+    ids=["too few", "call two", "call the runtime"],
+)
+def test_without_operators_that_only_call_another_nothing_tells(
+    program: Program, tmp_path: Path, passing: dict[str, Any]
+) -> None:
+    recording = Recording()
+    recording.passing(**passing)
+    recording.wait(recording.kernel(50))
+    recording.now += 100
+    recording.kernel(50)
+    told = recording.told(program, tmp_path)
+    assert row_of(told, "sync")["unrecorded_ns"] is None
+    assert told["noted"][0]["passing_ns"] is None
+    assert told["noted"][0]["passing"] == (19 if "count" in passing else 0)
+
+
+def test_no_wait_becomes_longer(program: Program, samples: Path) -> None:
+    for name in ("gpt_bf16.json.gz", "gpt_stack.json.gz", "ddp"):
+        for row in tables(program, "stalls", samples / name)["sorts"]:
+            if row["unrecorded_ns"] is not None:
+                assert 0 <= row["unrecorded_ns"] <= row["idle_ns"]
