@@ -4,7 +4,7 @@
 
 #include <fmt/ranges.h>
 
-#include "cli/help.h"
+#include "cli/commands/help.h"
 #include "report/advice.h"
 #include "report/diff.h"
 #include "report/info_text.h"
