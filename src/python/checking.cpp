@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "python/recording.h"
-#include "report/gate.h"
+#include "report/compare/gate.h"
 #include "session/gate_file.h"
 #include "session/run_samples.h"
 

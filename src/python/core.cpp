@@ -20,7 +20,7 @@
 #include "python/opening.h"
 #include "python/recording.h"
 #include "python/tables.h"
-#include "report/analysis_help.h"
+#include "report/help/analysis_help.h"
 #include "session/config/config_file.h"
 #include "session/config/recording_plan.h"
 

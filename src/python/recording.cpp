@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands/help.h"
-#include "report/advice.h"
-#include "report/diff.h"
-#include "report/info_text.h"
-#include "report/page.h"
+#include "report/compare/diff.h"
+#include "report/findings/advice.h"
+#include "report/info/info_text.h"
+#include "report/page/page.h"
 #include "session/compare.h"
 #include "session/full_report.h"
 #include "session/run_folder.h"

@@ -17,8 +17,8 @@
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
 #include "cli/terminal/console.h"
-#include "report/advice.h"
-#include "report/page.h"
+#include "report/findings/advice.h"
+#include "report/page/page.h"
 #include "session/full_report.h"
 
 namespace stepscope::cli {

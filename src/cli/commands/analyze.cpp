@@ -19,11 +19,11 @@
 #include "cli/output/flame_graph.h"
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
-#include "report/analysis_help.h"
-#include "report/cell_text.h"
-#include "report/table_order.h"
-#include "report/table_text.h"
-#include "report/tables.h"
+#include "report/help/analysis_help.h"
+#include "report/tables/cell_text.h"
+#include "report/tables/table_order.h"
+#include "report/tables/table_text.h"
+#include "report/tables/tables.h"
 
 namespace stepscope::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "cli/options/settings.h"
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
-#include "report/gate.h"
+#include "report/compare/gate.h"
 #include "session/gate_file.h"
 #include "session/run_samples.h"
 

@@ -1,5 +1,5 @@
 
-#include "report/diff.h"
+#include "report/compare/diff.h"
 
 #include <array>
 #include <optional>

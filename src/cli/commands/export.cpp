@@ -17,7 +17,7 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress.h"
-#include "report/numbers.h"
+#include "report/writing/numbers.h"
 
 namespace stepscope::cli {
 namespace {

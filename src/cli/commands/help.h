@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "report/text_table.h"
+#include "report/writing/text_table.h"
 
 namespace stepscope::cli {
 

@@ -1,4 +1,4 @@
-#include "report/info.h"
+#include "report/info/info.h"
 
 #include <array>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/terminal/console.h"
-#include "report/info_text.h"
+#include "report/info/info_text.h"
 #include "session/summary.h"
 
 namespace stepscope::cli {

@@ -10,7 +10,7 @@
 #include "cli/options/settings.h"
 #include "cli/output/page_output.h"
 #include "cli/terminal/console.h"
-#include "report/page.h"
+#include "report/page/page.h"
 #include "session/full_report.h"
 
 namespace stepscope::cli {

@@ -10,9 +10,9 @@
 #include "cli/options/settings.h"
 #include "cli/output/page_output.h"
 #include "cli/terminal/console.h"
-#include "report/glossary.h"
-#include "report/info_text.h"
-#include "report/page.h"
+#include "report/help/glossary.h"
+#include "report/info/info_text.h"
+#include "report/page/page.h"
 #include "session/full_report.h"
 #include "session/run_folder.h"
 

@@ -1,4 +1,4 @@
-#include "report/sweep.h"
+#include "report/compare/sweep.h"
 
 #include <algorithm>
 #include <array>

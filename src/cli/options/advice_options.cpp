@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "report/page.h"
+#include "report/page/page.h"
 
 namespace stepscope::cli {
 

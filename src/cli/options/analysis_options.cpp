@@ -10,7 +10,7 @@
 #include "base/number_list.h"
 #include "cli/open_run.h"
 #include "cli/terminal/console.h"
-#include "report/analysis_help.h"
+#include "report/help/analysis_help.h"
 #include "session/full_report.h"
 #include "session/peaks_file.h"
 

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/options/arguments.h"
-#include "report/text_table.h"
+#include "report/writing/text_table.h"
 #include "session/analyze.h"
 
 namespace stepscope::cli {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "report/json_writer.h"
-#include "report/numbers.h"
+#include "report/writing/json_writer.h"
+#include "report/writing/numbers.h"
 
 namespace stepscope::cli {
 namespace {

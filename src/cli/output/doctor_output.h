@@ -5,7 +5,7 @@
 #include <string>
 
 #include "doctor/check.h"
-#include "report/text_table.h"
+#include "report/writing/text_table.h"
 
 namespace stepscope::cli {
 

@@ -6,9 +6,9 @@
 
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
-#include "report/flame_graph.h"
-#include "report/folded.h"
-#include "report/numbers.h"
+#include "report/charts/flame_graph.h"
+#include "report/charts/folded.h"
+#include "report/writing/numbers.h"
 
 namespace stepscope::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/commands/help.h"
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
-#include "report/numbers.h"
-#include "report/tables.h"
+#include "report/tables/tables.h"
+#include "report/writing/numbers.h"
 
 namespace stepscope::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/open_run.h"
 #include "cli/options/arguments.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 namespace stepscope::cli {
 

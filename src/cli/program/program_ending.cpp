@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "report/numbers.h"
+#include "report/writing/numbers.h"
 
 namespace stepscope::cli {
 namespace {

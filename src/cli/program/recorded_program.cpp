@@ -20,8 +20,8 @@
 #include "cli/program/temporary_folder.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "report/numbers.h"
-#include "report/page.h"
+#include "report/page/page.h"
+#include "report/writing/numbers.h"
 #include "session/config/recording_plan.h"
 
 namespace stepscope::cli {

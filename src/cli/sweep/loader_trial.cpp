@@ -10,8 +10,8 @@
 
 #include "cli/program/group_memory.h"
 #include "doctor/apart.h"
-#include "report/json_writer.h"
-#include "report/numbers.h"
+#include "report/writing/json_writer.h"
+#include "report/writing/numbers.h"
 #include "session/machine.h"
 
 namespace stepscope::cli {

@@ -16,7 +16,7 @@
 #include "cli/sweep/sweep_choices.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "report/numbers.h"
+#include "report/writing/numbers.h"
 #include "session/machine.h"
 
 namespace stepscope::cli {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "report/text_width.h"
+#include "report/writing/text_width.h"
 
 namespace stepscope::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/options/settings.h"
-#include "report/text_table.h"
+#include "report/writing/text_table.h"
 
 namespace stepscope::cli {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli/command.h"
-#include "report/progress_line.h"
+#include "report/writing/progress_line.h"
 
 namespace stepscope::cli {
 

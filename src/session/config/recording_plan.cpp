@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/json_writer.h"
+#include "report/writing/json_writer.h"
 #include "session/config/config_json.h"
 #include "session/config/config_keys.h"
 #include "session/config/step_window.h"
