@@ -1,14 +1,12 @@
 #include "cli/output/overwrite.h"
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/temp_folder_for_tests.h"
 
 namespace stepscope::cli {
 namespace {
@@ -18,20 +16,13 @@ using testing::HasSubstr;
 class Overwrite : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "overwrite-" + std::to_string(::getpid());
-    std::filesystem::create_directories(folder_ + "/run");
-    write("run/a.json", "[]");
-    write("run/notes.txt", "x");
-    write("page.html", "<!doctype html>");
+    folder_.write("run/a.json", "[]");
+    folder_.write("run/notes.txt", "x");
+    folder_.write("page.html", "<!doctype html>");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string at(const std::string& name) const { return folder_ / name; }
 
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + "/" + name) << text;
-  }
-  std::string at(const std::string& name) const { return folder_ + "/" + name; }
-
-  std::string folder_;
+  base::TempFolder folder_;
 };
 
 TEST_F(Overwrite, WhatIsReadIsNotWritten) {
