@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "session/yaml_file.h"
 
@@ -30,10 +30,8 @@ constexpr std::array<std::string_view, 4> kNames = {
 constexpr std::array<std::string_view, 4> kAggregates = {"sum", "mean", "max", "min"};
 
 std::optional<double> number_from(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
+  const auto value = base::parse_number<double>(text);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
 }
 
 std::optional<double> percent_from(std::string_view text) {

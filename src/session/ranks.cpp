@@ -1,12 +1,12 @@
 #include "session/ranks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/number_text.h"
 #include "session/run_folder.h"
 
 namespace stepscope::session {
@@ -28,10 +28,7 @@ bool ends_with_word(std::string_view text, std::string_view word) {
 
 std::optional<std::int32_t> number_of(std::string_view digits) {
   if (digits.empty() || digits.size() > kMostDigits) return std::nullopt;
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
+  return base::parse_number<std::int32_t>(digits);
 }
 
 std::string_view digits_from(std::string_view text, std::size_t begin) {

@@ -1,9 +1,9 @@
 #include "session/run_folder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
+#include "base/number_text.h"
 #include "bytes/source_within.h"
 
 namespace stepscope::session {
@@ -19,12 +19,7 @@ std::optional<std::uint64_t> attempt_number(std::string_view folder_name) {
   constexpr std::string_view kAttempt = "attempt-";
   if (!folder_name.starts_with(kAttempt)) return std::nullopt;
   folder_name.remove_prefix(kAttempt.size());
-  std::uint64_t number = 0;
-  if (!is_number(folder_name)) return std::nullopt;
-  const auto [stop, error] =
-      std::from_chars(folder_name.data(), folder_name.data() + folder_name.size(), number);
-  if (error != std::errc() || stop != folder_name.data() + folder_name.size()) return std::nullopt;
-  return number;
+  return base::parse_number<std::uint64_t>(folder_name);
 }
 
 bool says_run(std::string_view text) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/open_run.h"
 #include "cli/options/advice_options.h"
@@ -66,13 +66,12 @@ constexpr std::array kOptions = std::to_array<Option>({
 base::Result<std::optional<std::uint16_t>> port_from(const Arguments& arguments) {
   if (!arguments.has("port")) return std::optional<std::uint16_t>();
   const std::string text = arguments.text("port");
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const auto port = base::parse_number<std::uint16_t>(text);
+  if (!port) {
     return fail(Code::kInvalidArgument,
                 fmt::format("{}: '{}' is no port, 0 to 65535", arguments.origin("port"), text));
   }
-  return std::optional(port);
+  return port;
 }
 
 // "/a/b" or nothing; a slash at the end does no harm.

@@ -1,13 +1,13 @@
 #include "cli/options/analysis_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "base/nearest_word.h"
 #include "base/number_list.h"
+#include "base/number_text.h"
 #include "cli/open_run.h"
 #include "cli/terminal/console.h"
 #include "report/help/analysis_help.h"
@@ -78,9 +78,7 @@ Exit show_selection_error(const Context& context, const base::Error& error) {
 
 base::Result<std::uint64_t> count_from(const Arguments& arguments, std::string_view option) {
   const std::string text = arguments.text(option);
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size()) return count;
+  if (const auto count = base::parse_number<std::uint64_t>(text)) return *count;
   return fail(Code::kInvalidArgument, fmt::format("{}: '{}' is not a whole number, 0 or more",
                                                   arguments.origin(option), text));
 }

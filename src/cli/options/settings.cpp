@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "session/machine.h"
 
@@ -19,14 +20,13 @@ constexpr unsigned kMostJobs = 4096;
 constexpr double kDefaultPart = 0.75;
 
 base::Result<unsigned> parse_jobs(const std::string& text, const std::string& origin) {
-  unsigned jobs = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), jobs);
-  if (error != std::errc() || end != text.data() + text.size() || jobs < 1 || jobs > kMostJobs) {
+  const auto jobs = base::parse_number<unsigned>(text);
+  if (!jobs || *jobs < 1 || *jobs > kMostJobs) {
     return fail(
         Code::kInvalidArgument,
         fmt::format("{}: '{}' is not a number of threads from 1 to {}", origin, text, kMostJobs));
   }
-  return jobs;
+  return *jobs;
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "cli/options/arguments.h"
 
 namespace stepscope::cli {
@@ -46,11 +46,8 @@ constexpr std::array<const char*, 12> kOfLaunch = {"SLURM_JOB_ID",
 std::string variable(const char* name) { return process_environment(name).value_or(""); }
 
 std::optional<std::int64_t> number_of(const char* name) {
-  const std::string text = variable(name);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc() && end == text.data() + text.size() && value >= 0;
-  return is_number ? std::optional(value) : std::nullopt;
+  const auto value = base::parse_number<std::int64_t>(variable(name));
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 // train for train.py, lightning for `python -m lightning`.

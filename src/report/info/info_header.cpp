@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "base/number_text.h"
 
 namespace stepscope::report {
 namespace {
@@ -20,11 +21,7 @@ std::string_view unquoted(std::string_view json) {
 }
 
 std::optional<std::int64_t> whole_number(std::string_view json) {
-  const std::string_view text = unquoted(json);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return base::parse_number<std::int64_t>(unquoted(json));
 }
 
 std::string as_written(std::string_view json) { return std::string(unquoted(json)); }
