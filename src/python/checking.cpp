@@ -4,8 +4,8 @@
 
 #include "python/recording.h"
 #include "report/compare/gate.h"
-#include "session/gate_file.h"
-#include "session/run_samples.h"
+#include "session/compare/run_samples.h"
+#include "session/user_files/gate_file.h"
 
 namespace stepscope::python {
 namespace {

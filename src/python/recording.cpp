@@ -9,11 +9,11 @@
 #include "report/findings/advice.h"
 #include "report/info/info_text.h"
 #include "report/page/page.h"
-#include "session/compare.h"
+#include "session/compare/compare.h"
+#include "session/files/run_folder.h"
 #include "session/full_report.h"
-#include "session/run_folder.h"
 #include "session/summary.h"
-#include "session/thresholds_file.h"
+#include "session/user_files/thresholds_file.h"
 
 namespace stepscope::python {
 namespace {

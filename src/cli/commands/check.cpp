@@ -17,8 +17,8 @@
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
 #include "report/compare/gate.h"
-#include "session/gate_file.h"
-#include "session/run_samples.h"
+#include "session/compare/run_samples.h"
+#include "session/user_files/gate_file.h"
 
 namespace stepscope::cli {
 namespace {

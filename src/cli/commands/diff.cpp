@@ -14,7 +14,7 @@
 #include "cli/options/settings.h"
 #include "cli/output/page_output.h"
 #include "cli/terminal/console.h"
-#include "session/compare.h"
+#include "session/compare/compare.h"
 
 namespace stepscope::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "session/machine.h"
-#include "session/peaks_file.h"
+#include "session/user_files/peaks_file.h"
 
 namespace stepscope::cli {
 namespace {

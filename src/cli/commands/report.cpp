@@ -13,8 +13,8 @@
 #include "report/help/glossary.h"
 #include "report/info/info_text.h"
 #include "report/page/page.h"
+#include "session/files/run_folder.h"
 #include "session/full_report.h"
-#include "session/run_folder.h"
 
 namespace stepscope::cli {
 namespace {

@@ -24,7 +24,7 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "server/server.h"
-#include "session/discover.h"
+#include "session/files/discover.h"
 
 namespace stepscope::cli {
 namespace {

@@ -19,8 +19,8 @@
 #include "cli/sweep/sweep_target.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "session/loader_sweep.h"
-#include "session/program_run.h"
+#include "session/compare/loader_sweep.h"
+#include "session/program/program_run.h"
 
 namespace stepscope::cli {
 namespace {

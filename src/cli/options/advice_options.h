@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/options/arguments.h"
-#include "session/thresholds_file.h"
+#include "session/user_files/thresholds_file.h"
 
 namespace stepscope::cli {
 

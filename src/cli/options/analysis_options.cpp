@@ -12,7 +12,7 @@
 #include "cli/terminal/console.h"
 #include "report/help/analysis_help.h"
 #include "session/full_report.h"
-#include "session/peaks_file.h"
+#include "session/user_files/peaks_file.h"
 
 namespace stepscope::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "session/discover.h"
+#include "session/files/discover.h"
 
 namespace stepscope::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/program/launcher.h"
-#include "session/program_run.h"
+#include "session/program/program_run.h"
 
 namespace stepscope::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/program/program_watch.h"
 #include "cli/program/staging.h"
 #include "session/config/config_file.h"
-#include "session/program_run.h"
+#include "session/program/program_run.h"
 
 namespace stepscope::cli {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "session/run_folder.h"
+#include "session/files/run_folder.h"
 
 namespace stepscope::cli {
 

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "cli/program/temporary_folder.h"
-#include "session/move_tree.h"
+#include "session/program/move_tree.h"
 
 namespace stepscope::cli {
 namespace {

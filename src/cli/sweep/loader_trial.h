@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "session/loader_sweep.h"
+#include "session/compare/loader_sweep.h"
 
 namespace stepscope::cli {
 

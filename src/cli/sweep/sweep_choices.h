@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "cli/options/arguments.h"
-#include "session/loader_sweep.h"
+#include "session/compare/loader_sweep.h"
 
 namespace stepscope::cli {
 

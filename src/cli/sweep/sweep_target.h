@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "report/page/page.h"
-#include "session/loader_sweep.h"
+#include "session/compare/loader_sweep.h"
 
 namespace stepscope::cli {
 

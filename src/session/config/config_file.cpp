@@ -11,7 +11,7 @@
 #include "base/size_text.h"
 #include "session/config/config_keys.h"
 #include "session/config/step_window.h"
-#include "session/yaml_file.h"
+#include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {
 namespace {

@@ -1,4 +1,4 @@
-#include "session/discover.h"
+#include "session/files/discover.h"
 
 #include <sys/stat.h>
 
@@ -19,9 +19,9 @@
 #include "base/ascii.h"
 #include "bytes/beneath.h"
 #include "bytes/source_within.h"
-#include "session/folder_names.h"
-#include "session/natural_order.h"
-#include "session/run_folder.h"
+#include "session/files/folder_names.h"
+#include "session/files/natural_order.h"
+#include "session/files/run_folder.h"
 
 namespace stepscope::session {
 namespace {

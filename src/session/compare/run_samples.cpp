@@ -1,4 +1,4 @@
-#include "session/run_samples.h"
+#include "session/compare/run_samples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "analysis/compare/step_samples.h"
 #include "base/nearest_word.h"
 #include "base/table_line.h"
-#include "session/run_ending.h"
+#include "session/program/run_ending.h"
 #include "session/settled.h"
 
 namespace stepscope::session {

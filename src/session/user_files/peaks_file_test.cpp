@@ -1,4 +1,4 @@
-#include "session/peaks_file.h"
+#include "session/user_files/peaks_file.h"
 
 #include <gtest/gtest.h>
 

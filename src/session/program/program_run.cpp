@@ -1,4 +1,4 @@
-#include "session/program_run.h"
+#include "session/program/program_run.h"
 
 #include <unistd.h>
 
@@ -17,8 +17,8 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
-#include "session/move_tree.h"
-#include "session/run_folder.h"
+#include "session/files/run_folder.h"
+#include "session/program/move_tree.h"
 
 namespace stepscope::session {
 namespace {

@@ -1,11 +1,11 @@
-#include "session/thresholds_file.h"
+#include "session/user_files/thresholds_file.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "session/yaml_file.h"
+#include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {
 namespace {

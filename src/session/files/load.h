@@ -11,7 +11,7 @@
 #include "memory/stats.h"
 #include "memory/timeline.h"
 #include "series/node.h"
-#include "session/discover.h"
+#include "session/files/discover.h"
 #include "session/session.h"
 #include "trace/run.h"
 

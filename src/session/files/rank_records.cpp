@@ -1,10 +1,10 @@
-#include "session/rank_records.h"
+#include "session/files/rank_records.h"
 
 #include <utility>
 
 #include "bytes/source_within.h"
 #include "ingest/rank_json/rank_json.h"
-#include "session/run_folder.h"
+#include "session/files/run_folder.h"
 
 namespace stepscope::session {
 

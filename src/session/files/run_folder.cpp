@@ -1,4 +1,4 @@
-#include "session/run_folder.h"
+#include "session/files/run_folder.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "session/load.h"
+#include "session/files/load.h"
 
 #include <algorithm>
 #include <atomic>
@@ -17,9 +17,9 @@
 #include "bytes/source_around.h"
 #include "bytes/source_within.h"
 #include "ingest/reading.h"
-#include "session/addresses.h"
-#include "session/content.h"
-#include "session/run_folder.h"
+#include "session/files/addresses.h"
+#include "session/files/content.h"
+#include "session/files/run_folder.h"
 
 namespace stepscope::session {
 namespace {

@@ -1,4 +1,4 @@
-#include "session/natural_order.h"
+#include "session/files/natural_order.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "session/gate_file.h"
+#include "session/user_files/gate_file.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "analysis/analysis.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
-#include "session/yaml_file.h"
+#include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {
 namespace {

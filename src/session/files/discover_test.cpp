@@ -1,4 +1,4 @@
-#include "session/discover.h"
+#include "session/files/discover.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "session/folder_names.h"
+#include "session/files/folder_names.h"
 
 #include <dirent.h>
 #include <fcntl.h>

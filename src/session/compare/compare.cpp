@@ -1,4 +1,4 @@
-#include "session/compare.h"
+#include "session/compare/compare.h"
 
 #include <string_view>
 #include <utility>

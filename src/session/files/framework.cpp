@@ -1,4 +1,4 @@
-#include "session/framework.h"
+#include "session/files/framework.h"
 
 #include <string>
 #include <string_view>

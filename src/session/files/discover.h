@@ -1,5 +1,5 @@
 // Which files a list of paths means. Folders are searched in depth for names that recordings
-// have; whether such a file is one is for its content to say (session/content.h).
+// have; whether such a file is one is for its content to say (session/files/content.h).
 #pragma once
 
 #include <cstdint>

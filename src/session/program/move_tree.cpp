@@ -1,4 +1,4 @@
-#include "session/move_tree.h"
+#include "session/program/move_tree.h"
 
 #include <fcntl.h>
 #include <unistd.h>

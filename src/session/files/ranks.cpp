@@ -1,4 +1,4 @@
-#include "session/ranks.h"
+#include "session/files/ranks.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/number_text.h"
-#include "session/run_folder.h"
+#include "session/files/run_folder.h"
 
 namespace stepscope::session {
 namespace {

@@ -1,4 +1,4 @@
-#include "session/addresses.h"
+#include "session/files/addresses.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/content.h"
+#include "session/files/content.h"
 
 #include <string>
 

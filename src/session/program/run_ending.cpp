@@ -1,4 +1,4 @@
-#include "session/run_ending.h"
+#include "session/program/run_ending.h"
 
 #include <algorithm>
 #include <cstdint>

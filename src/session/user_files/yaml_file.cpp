@@ -1,4 +1,4 @@
-#include "session/yaml_file.h"
+#include "session/user_files/yaml_file.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "session/loader_sweep.h"
+#include "session/compare/loader_sweep.h"
 
 #include <algorithm>
 #include <filesystem>

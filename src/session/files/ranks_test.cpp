@@ -1,4 +1,4 @@
-#include "session/ranks.h"
+#include "session/files/ranks.h"
 
 #include <string>
 #include <vector>

@@ -1,11 +1,11 @@
-#include "session/peaks_file.h"
+#include "session/user_files/peaks_file.h"
 
 #include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "session/yaml_file.h"
+#include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {
 namespace {
