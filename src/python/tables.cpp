@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "python/recording.h"
+#include "report/page/table_html.h"
 #include "report/tables/arrow.h"
 #include "report/tables/cell_text.h"
-#include "report/tables/table_html.h"
 #include "report/tables/table_text.h"
 #include "report/tables/tables.h"
 

@@ -10,10 +10,10 @@
 #include "report/help/glossary.h"
 #include "report/page/html_style.h"
 #include "report/page/page.h"
+#include "report/page/table_html.h"
 #include "report/tables/cell_text.h"
 #include "report/tables/short_names.h"
 #include "report/tables/shown_columns.h"
-#include "report/tables/table_html.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 

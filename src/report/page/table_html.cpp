@@ -1,4 +1,4 @@
-#include "report/tables/table_html.h"
+#include "report/page/table_html.h"
 
 #include <algorithm>
 #include <cmath>
