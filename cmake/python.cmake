@@ -31,14 +31,11 @@ endif()
 
 # The recorder: a library of its own, so that native code and Python meet in one copy of it, and a
 # small module over it. Loaded into training processes, so nothing of the analysis core is in them.
-file(GLOB_RECURSE capture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/capture/*.cpp)
-list(FILTER capture_sources EXCLUDE REGEX "_test\\.cpp$")
-add_library(stepscope_recorder SHARED ${capture_sources})
-set_target_properties(stepscope_recorder PROPERTIES OUTPUT_NAME stepscope_capture)
+add_library(stepscope_recorder SHARED $<TARGET_OBJECTS:stepscope_capture>)
+set_target_properties(stepscope_recorder PROPERTIES OUTPUT_NAME stepscope_capture LINKER_LANGUAGE CXX)
 target_include_directories(stepscope_recorder PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(stepscope_recorder PRIVATE stepscope::wire Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(stepscope_recorder PRIVATE -static-libstdc++ -Wl,--gc-sections -Wl,--exclude-libs,ALL -Wl,--as-needed -fuse-ld=bfd)
-set_target_properties(stepscope_recorder PROPERTIES CXX_VISIBILITY_PRESET hidden)
 python_add_library(_capture MODULE ${PROJECT_SOURCE_DIR}/src/python/capture/module.cpp WITH_SOABI)
 target_link_libraries(_capture PRIVATE stepscope_recorder)
 target_include_directories(_capture PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -38,10 +38,37 @@ ALLOWED: dict[str, set[str]] = {
     "capture": {"base", "wire"},
 }
 
+# Folders of a room that use each other in one direction only: each sees those before it, in the
+# same tuple its neighbours not. Files beside them, and tests, see all.
+FOLDERS: dict[str, list[tuple[str, ...]]] = {
+    "emit": [("redaction",), ("json",), ("chrome", "jsonl", "perfetto")],
+    "report": [
+        ("writing",),
+        ("tables",),
+        ("charts",),
+        ("info", "findings"),
+        ("help",),
+        ("page",),
+        ("compare",),
+    ],
+}
+
 # Names that say nothing about what is inside.
 EMPTY_NAMES = re.compile(r"(^|_)(commons?|utils?|utilit(y|ies)|helpers?|managers?|misc)($|_)")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def folder_problem(path: Path, target: str) -> str | None:
+    """What is wrong with a file of a room that includes another of the same room, if anything."""
+    order = FOLDERS.get(path.parts[1], [])
+    place = {folder: number for number, group in enumerate(order) for folder in group}
+    own, other = path.parts[2], target.split("/")[1]
+    if own == other or own not in place or other not in place or path.stem.endswith("_test"):
+        return None
+    if place[other] < place[own]:
+        return None
+    return f"{path.parts[1]}/{own} may not include {path.parts[1]}/{other}"
 
 
 def include_problems(path: Path, text: str) -> list[str]:
@@ -67,6 +94,8 @@ def include_problems(path: Path, text: str) -> list[str]:
         elif target_room != room and target_room not in ALLOWED[room]:
             sees = ", ".join(sorted(ALLOWED[room])) or "no other room"
             problems.append(f"{where}: {room} may not include {target_room} (it sees {sees})")
+        elif target_room == room and (problem := folder_problem(path, target)):
+            problems.append(f"{where}: {problem}")
     return problems
 
 

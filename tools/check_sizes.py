@@ -1,14 +1,19 @@
-"""A source file over 500 lines is split by noun.
+"""A source file over 500 lines is split by noun, and so is a folder of more files than one can see.
 
 tools/check_sizes.py [ROOT]
 """
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 from sources import CPP, ROOT, SCRIPTS, project_files, report, with_suffix
 
 LIMIT = 500
+
+# Of one folder, without those below it. Tests stand side by side and are found by name.
+MOST_FILES = 70
+SEARCHED = ("src", "python", "web")
 
 # Debt: file -> lines it may have. Numbers only fall, and a file that fits loses its row.
 RATCHET: dict[str, int] = {}
@@ -27,10 +32,21 @@ def size_problem(path: Path, lines: int, ratchet: dict[str, int]) -> str | None:
     return None
 
 
+def folder_problems(paths: list[Path]) -> list[str]:
+    """Folders that hold too many of these files."""
+    counts = Counter(path.parent for path in paths if path.parts[0] in SEARCHED)
+    return [
+        f"{folder}: {count} files; a folder has at most {MOST_FILES}"
+        for folder, count in sorted(counts.items())
+        if count > MOST_FILES
+    ]
+
+
 def check(root: Path, ratchet: dict[str, int] = RATCHET) -> list[str]:
     """Every problem below root."""
-    problems = []
-    for path in with_suffix(project_files(root), CPP + SCRIPTS):
+    paths = with_suffix(project_files(root), CPP + SCRIPTS)
+    problems = folder_problems(paths)
+    for path in paths:
         lines = (root / path).read_bytes().count(b"\n")
         if problem := size_problem(path, lines, ratchet):
             problems.append(problem)

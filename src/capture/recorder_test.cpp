@@ -8,7 +8,6 @@
 #include <bit>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temp_folder_for_tests.h"
 #include "wire/reader.h"
 #include "wire/ticks.h"
 
@@ -112,23 +112,16 @@ Told read(const std::string& path, bool with_ranges = true) {
 
 class Recording : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "recorder-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override {
-    stop();
-    std::filesystem::remove_all(folder_);
-  }
-  std::string file() const { return folder_ + "/events.scope"; }
+  void TearDown() override { stop(); }
+  std::string file() const { return folder_ / "events.scope"; }
 
-  std::string folder_;
+  base::TempFolder folder_;
 };
 
 using enum wire::RecordKind;
 
 TEST_F(Recording, HoldsWhatWasRecorded) {
-  ASSERT_TRUE(start({.folder = folder_, .about = {{"rank", "3"}}}));
+  ASSERT_TRUE(start({.folder = folder_.path(), .about = {{"rank", "3"}}}));
   const wire::NameId outer = name_id("outer"), inner = name_id("inner");
   log(20, "root", "before the first step");
   begin_step(5);
@@ -164,7 +157,7 @@ TEST_F(Recording, TicksAreTheWallClock) {
     const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
   };
-  ASSERT_TRUE(start({.folder = folder_}));
+  ASSERT_TRUE(start({.folder = folder_.path()}));
   const std::int64_t before = wall();
   begin(name_id("sleep"));
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -191,7 +184,7 @@ TEST_F(Recording, NothingHappensWithoutOne) {
 }
 
 TEST_F(Recording, ThreadsHaveTheirOwn) {
-  ASSERT_TRUE(start({.folder = folder_}));
+  ASSERT_TRUE(start({.folder = folder_.path()}));
   const wire::NameId name = name_id("work");
   constexpr int kThreads = 8, kRanges = 20'000;
   std::vector<std::thread> threads;
@@ -214,7 +207,7 @@ TEST_F(Recording, ThreadsHaveTheirOwn) {
 }
 
 TEST_F(Recording, LanesAreToldWhenTheyChange) {
-  ASSERT_TRUE(start({.folder = folder_}));
+  ASSERT_TRUE(start({.folder = folder_.path()}));
   const wire::NameId name = name_id("task");
   begin(name, 7);
   begin(name, 8);
@@ -250,7 +243,7 @@ std::uint64_t resident_bytes() {
 // Threads that never pause make more than one writer can take, however fast it is. All of it is
 // there or counted, marks of steps are all there, and memory does not grow.
 TEST_F(Recording, TooMuchAtOnceIsCountedAndTakesNoMemory) {
-  ASSERT_TRUE(start({.folder = folder_}));
+  ASSERT_TRUE(start({.folder = folder_.path()}));
   const wire::NameId name = name_id("burst");
   constexpr std::uint64_t kThreads = 2;
   constexpr std::int64_t kRanges = 20'000;  // of each step
@@ -294,7 +287,7 @@ TEST_F(Recording, TooMuchAtOnceIsCountedAndTakesNoMemory) {
 
 // Nothing but marks, faster than they can be written: the next that finds room tells of the others.
 TEST_F(Recording, AMarkTellsOfThoseBeforeItThatFoundNoRoom) {
-  ASSERT_TRUE(start({.folder = folder_}));
+  ASSERT_TRUE(start({.folder = folder_.path()}));
   constexpr std::int64_t kMarks = 500'000;
   for (std::int64_t number = 0; number < kMarks; ++number) step(number);
   flush();
@@ -346,13 +339,13 @@ TEST_F(Recording, NamesAreBoundedAndKeepTheirNumbers) {
 }
 
 TEST_F(Recording, IsNeverWrittenOver) {
-  ASSERT_TRUE(start({.folder = folder_}));
-  EXPECT_FALSE(start({.folder = folder_}));  // runs already
+  ASSERT_TRUE(start({.folder = folder_.path()}));
+  EXPECT_FALSE(start({.folder = folder_.path()}));  // runs already
   stop();
-  const base::Status again = start({.folder = folder_});
+  const base::Status again = start({.folder = folder_.path()});
   ASSERT_FALSE(again);
   EXPECT_NE(again.error().message.find("exists already"), std::string::npos);
-  const base::Status nowhere = start({.folder = folder_ + "/missing"});
+  const base::Status nowhere = start({.folder = folder_ / "missing"});
   ASSERT_FALSE(nowhere);
   EXPECT_NE(nowhere.error().message.find("No such file"), std::string::npos);
 }
@@ -360,11 +353,11 @@ TEST_F(Recording, IsNeverWrittenOver) {
 TEST_F(Recording, SeveralAfterEachOther) {
   for (int i = 0; i < 3; ++i) {
     const std::string name = "events-" + std::to_string(i) + ".scope";
-    ASSERT_TRUE(start({.folder = folder_, .file = name}));
+    ASSERT_TRUE(start({.folder = folder_.path(), .file = name}));
     begin(name_id("again"));
     end(name_id("again"));
     stop();
-    const Told told = read(folder_ + "/" + name);
+    const Told told = read(folder_ / name);
     ASSERT_EQ(told.ranges.size(), 1U);
     EXPECT_EQ(told.ranges.begin()->second.size(), 2U);
   }
@@ -375,7 +368,7 @@ TEST_F(Recording, AForkedChildHasItsOwnFile) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer cannot start threads after a fork";
 #endif
-  ASSERT_TRUE(start({.folder = folder_}));
+  ASSERT_TRUE(start({.folder = folder_.path()}));
   const wire::NameId name = name_id("before the fork");
   begin(name);
   flush();  // the writer has started: locks that it holds in AddressSanitizer stay locked in a
@@ -394,7 +387,7 @@ TEST_F(Recording, AForkedChildHasItsOwnFile) {
   stop();
   const Told parent = read(file());
   EXPECT_EQ(parent.records, 2U);
-  const Told own = read(folder_ + "/worker-" + std::to_string(child) + ".scope");
+  const Told own = read(folder_ / ("worker-" + std::to_string(child) + ".scope"));
   ASSERT_EQ(own.ranges.size(), 1U);
   EXPECT_EQ(own.ranges.begin()->second[0].second, "in the child");
   EXPECT_EQ(own.process.at("parent_pid"), std::to_string(getpid()));
@@ -403,13 +396,13 @@ TEST_F(Recording, AForkedChildHasItsOwnFile) {
 
 // A child that records nothing leaves no file behind.
 TEST_F(Recording, AQuietChildLeavesNothing) {
-  ASSERT_TRUE(start({.folder = folder_}));
+  ASSERT_TRUE(start({.folder = folder_.path()}));
   flush();
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
   stop();
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
 // Killed at any moment, a process leaves all that was flushed and what the writer had written.
@@ -418,7 +411,7 @@ TEST_F(Recording, SurvivesBeingKilled) {
     const std::string name = "killed-" + std::to_string(round) + ".scope";
     const pid_t child = fork();
     if (child == 0) {
-      if (!start({.folder = folder_, .file = name})) _exit(1);
+      if (!start({.folder = folder_.path(), .file = name})) _exit(1);
       const wire::NameId counted = name_id("counted");
       for (int i = 0; i < 1000; ++i) counter(counted, i);
       flush();
@@ -430,7 +423,7 @@ TEST_F(Recording, SurvivesBeingKilled) {
     int status = 0;
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
-    const Told told = read(folder_ + "/" + name);
+    const Told told = read(folder_ / name);
     EXPECT_FALSE(told.end);
     ASSERT_GE(told.values.size(), 1000U);
     for (std::size_t i = 0; i < told.values.size(); ++i) {

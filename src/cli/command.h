@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/text_table.h"
+#include "report/writing/text_table.h"
 
 namespace stepscope::cli {
 

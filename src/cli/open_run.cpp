@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "base/each_note.h"
-#include "cli/arguments.h"
-#include "cli/console.h"
-#include "cli/interrupt.h"
-#include "cli/overwrite.h"
-#include "cli/progress.h"
-#include "cli/settings.h"
+#include "cli/options/arguments.h"
+#include "cli/options/settings.h"
+#include "cli/output/overwrite.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/progress.h"
 
 namespace stepscope::cli {
 namespace {

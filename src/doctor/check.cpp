@@ -1,9 +1,10 @@
 #include "doctor/check.h"
 
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
+
+#include "base/number_text.h"
 
 namespace stepscope::doctor {
 namespace {
@@ -19,13 +20,6 @@ void put(std::string& text, std::string_view field) {
 
 void put(std::string& text, const std::optional<double>& number) {
   put(text, number ? fmt::format("{}", *number) : std::string());
-}
-
-std::optional<double> number_in(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 }  // namespace
@@ -80,7 +74,7 @@ std::vector<Check> decoded(std::string_view text) {
       fields[count++] = row.substr(0, stop);
       row.remove_prefix(stop + 1);
     }
-    const auto state = number_in(fields[1]);
+    const auto state = base::parse_number<double>(fields[1]);
     if (count != kFields || !state || *state < 0 || *state > 4) continue;
     checks.push_back({.name = std::string(fields[0]),
                       .state = static_cast<State>(*state),
@@ -88,10 +82,10 @@ std::vector<Check> decoded(std::string_view text) {
                       .means = std::string(fields[3]),
                       .todo = std::string(fields[4]),
                       .why = std::string(fields[5]),
-                      .measured = number_in(fields[6]),
-                      .reference = number_in(fields[7]),
-                      .expected = number_in(fields[8]),
-                      .expected_share = number_in(fields[9]),
+                      .measured = base::parse_number<double>(fields[6]),
+                      .reference = base::parse_number<double>(fields[7]),
+                      .expected = base::parse_number<double>(fields[8]),
+                      .expected_share = base::parse_number<double>(fields[9]),
                       .unit = std::string(fields[10])});
   }
   return checks;

@@ -1,9 +1,10 @@
 #include "doctor/place.h"
 
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+
+#include "base/number_text.h"
 
 namespace stepscope::doctor {
 namespace {
@@ -34,11 +35,7 @@ std::optional<std::string> field_of(const std::string& text, const std::string& 
 }
 
 std::optional<std::int64_t> whole_number(const std::string& text) {
-  const std::string digits = trimmed(text);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
+  return base::parse_number<std::int64_t>(trimmed(text));
 }
 
 }  // namespace stepscope::doctor

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "python/recording.h"
-#include "report/gate.h"
-#include "session/gate_file.h"
-#include "session/run_samples.h"
+#include "report/compare/gate.h"
+#include "session/compare/run_samples.h"
+#include "session/user_files/gate_file.h"
 
 namespace stepscope::python {
 namespace {

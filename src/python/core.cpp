@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "cli/help.h"
-#include "cli/run.h"
+#include "cli/command_line.h"
+#include "cli/commands/help.h"
 #include "python/checking.h"
 #include "python/opening.h"
 #include "python/recording.h"
 #include "python/tables.h"
-#include "report/analysis_help.h"
+#include "report/help/analysis_help.h"
 #include "session/config/config_file.h"
 #include "session/config/recording_plan.h"
 
@@ -113,7 +113,7 @@ void bind_functions(nb::module_& module) {
     return names;
   });
   module.def(
-      "main", [](const std::vector<std::string>& words) { return cli::run(words); },
+      "main", [](const std::vector<std::string>& words) { return cli::run_command_line(words); },
       nb::arg("words"), Released());
 }
 

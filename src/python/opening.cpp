@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "session/machine.h"
-#include "session/peaks_file.h"
+#include "session/user_files/peaks_file.h"
 
 namespace stepscope::python {
 namespace {

@@ -4,16 +4,16 @@
 
 #include <fmt/ranges.h>
 
-#include "cli/help.h"
-#include "report/advice.h"
-#include "report/diff.h"
-#include "report/info_text.h"
-#include "report/page.h"
-#include "session/compare.h"
+#include "cli/commands/help.h"
+#include "report/compare/diff.h"
+#include "report/findings/advice.h"
+#include "report/info/info_text.h"
+#include "report/page/page.h"
+#include "session/compare/compare.h"
+#include "session/files/run_folder.h"
 #include "session/full_report.h"
-#include "session/run_folder.h"
 #include "session/summary.h"
-#include "session/thresholds_file.h"
+#include "session/user_files/thresholds_file.h"
 
 namespace stepscope::python {
 namespace {

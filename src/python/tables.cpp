@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "python/recording.h"
-#include "report/arrow.h"
-#include "report/cell_text.h"
-#include "report/table_html.h"
-#include "report/table_text.h"
-#include "report/tables.h"
+#include "report/page/table_html.h"
+#include "report/tables/arrow.h"
+#include "report/tables/cell_text.h"
+#include "report/tables/table_text.h"
+#include "report/tables/tables.h"
 
 namespace stepscope::python {
 namespace {

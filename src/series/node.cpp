@@ -1,7 +1,8 @@
 #include "series/node.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/number_text.h"
 
 namespace stepscope::series {
 
@@ -11,11 +12,7 @@ std::string_view Series::field(std::string_view key) const {
 }
 
 std::optional<std::int64_t> Series::number(std::string_view key) const {
-  const std::string_view text = field(key);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return base::parse_number<std::int64_t>(field(key));
 }
 
 std::size_t Node::memory() const {

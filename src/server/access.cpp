@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "base/number_text.h"
 #include "server/plain_page.h"
 
 namespace stepscope::server {
@@ -27,9 +27,7 @@ bool same(std::string_view a, std::string_view b) {
 }
 
 bool is_port(std::string_view text) {
-  unsigned port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc() && end == text.data() + text.size() && port > 0 && port < 65536;
+  return base::parse_number<std::uint16_t>(text).value_or(0) > 0;
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "report/advice.h"
-#include "report/summary.h"
-#include "report/tables.h"
+#include "report/findings/advice.h"
+#include "report/page/summary.h"
+#include "report/tables/tables.h"
 #include "server/answers.h"
 
 namespace stepscope::server {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "report/json_writer.h"
+#include "report/writing/json_writer.h"
 #include "server/loaded_run.h"
 #include "server/query.h"
 #include "server/request.h"

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis_help.h"
-#include "report/json_writer.h"
+#include "report/help/analysis_help.h"
+#include "report/writing/json_writer.h"
 #include "server/answers.h"
 #include "server/openapi.h"
 

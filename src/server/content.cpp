@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 
-#include "report/json_writer.h"
+#include "report/writing/json_writer.h"
 #include "server/request.h"
 
 namespace stepscope::server {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "server/answers.h"
 #include "session/timeline/event_details.h"
 
@@ -139,7 +140,7 @@ base::Result<Answered> event_answer(Asked& asked) {
   SCOPE_TRY(asked.query.finish());
   std::vector<std::uint64_t> numbers;
   for (const std::string& word : asked.words) {
-    const auto number = parse_whole(word);
+    const auto number = base::parse_number<std::uint64_t>(word);
     if (number && *number < session::kNoOrdinal) numbers.push_back(*number);
   }
   if (numbers.size() != 3 || asked.words.size() != 3 || numbers[0] > 0x7fffffff) {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "report/json_writer.h"
+#include "report/writing/json_writer.h"
 #include "session/timeline/event_card.h"
 
 namespace stepscope::server {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "report/info.h"
-#include "report/info_text.h"
+#include "report/info/info.h"
+#include "report/info/info_text.h"
 #include "session/open_within.h"
 #include "session/summary.h"
 

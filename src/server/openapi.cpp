@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "report/json_writer.h"
+#include "report/writing/json_writer.h"
 #include "session/analyze.h"
 
 namespace stepscope::server {

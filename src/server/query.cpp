@@ -1,24 +1,16 @@
 #include "server/query.h"
 
-#include <charconv>
 #include <limits>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/number_list.h"
+#include "base/number_text.h"
 
 namespace stepscope::server {
 
 using base::Code;
 using base::fail;
-
-std::optional<std::uint64_t> parse_whole(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 Query::Query(const Target& target) : rest_(target.query) {
   rest_.erase("token");
@@ -36,7 +28,7 @@ base::Result<std::uint64_t> Query::whole(const std::string& name, std::uint64_t 
                                          std::uint64_t most) {
   const auto given = text(name);
   if (!given) return standard;
-  const auto number = parse_whole(*given);
+  const auto number = base::parse_number<std::uint64_t>(*given);
   if (!number || *number > most) {
     return fail(Code::kInvalidArgument,
                 fmt::format("{}: '{}' is no whole number from 0 to {}", name, *given, most));

@@ -15,9 +15,6 @@
 
 namespace stepscope::server {
 
-// Digits and nothing else.
-std::optional<std::uint64_t> parse_whole(std::string_view text);
-
 class Query {
  public:
   explicit Query(const Target& target);

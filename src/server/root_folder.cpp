@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "base/utf8.h"
-#include "session/discover.h"
-#include "session/folder_names.h"
-#include "session/natural_order.h"
-#include "session/run_folder.h"
+#include "session/files/discover.h"
+#include "session/files/folder_names.h"
+#include "session/files/natural_order.h"
+#include "session/files/run_folder.h"
 
 namespace stepscope::server {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "server/answers.h"
 #include "server/event_json.h"
 #include "server/tile_bytes.h"
@@ -238,7 +239,7 @@ base::Result<Answered> tracks_answer(Asked& asked) {
 base::Result<Answered> tiles_answer(Asked& asked) {
   std::vector<std::uint64_t> numbers;
   for (const std::string& word : asked.words) {
-    const auto number = parse_whole(word);
+    const auto number = base::parse_number<std::uint64_t>(word);
     if (!number) return no_tile();
     numbers.push_back(*number);
   }

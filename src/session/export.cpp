@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/redact.h"
+#include "emit/redaction/redact.h"
 #include "session/counters.h"
 
 namespace stepscope::session {

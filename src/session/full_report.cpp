@@ -11,7 +11,7 @@
 #include "advice/advise.h"
 #include "base/parallel.h"
 #include "session/analyze.h"
-#include "session/framework.h"
+#include "session/files/framework.h"
 #include "session/summary.h"
 
 namespace stepscope::session {

@@ -7,8 +7,8 @@
 #include "advice/thresholds.h"
 #include "analysis/view.h"
 #include "base/result.h"
-#include "report/page.h"
-#include "report/sections.h"
+#include "report/page/page.h"
+#include "report/page/sections.h"
 #include "session/analyze.h"
 #include "session/session.h"
 

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "base/control_groups.h"
 
 namespace stepscope::session {
 namespace {
@@ -42,46 +45,24 @@ struct Group {
   std::string path;   // "/user.slice/job_1"
 };
 
-// The line of /proc/self/cgroup that names `controller`; empty for version 2.
-std::optional<std::string> group_path(const std::string& root, std::string_view controller) {
+std::vector<Group> groups(const std::string& root, const std::string& controller) {
   std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    std::stringstream names(line.substr(first + 1, second - first - 1));
-    if (controller.empty() && first + 1 == second) return line.substr(second + 1);
-    for (std::string name; std::getline(names, name, ',');) {
-      if (name == controller && !controller.empty()) return line.substr(second + 1);
-    }
-  }
-  return std::nullopt;
-}
-
-std::vector<Group> groups(const std::string& root, std::string_view controller) {
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::vector<base::ControlGroup> all = base::control_groups(text);
+  const std::string mount = root + "/sys/fs/cgroup";
   std::vector<Group> found;
-  const std::string base = root + "/sys/fs/cgroup";
-  if (const auto path = group_path(root, "")) {
-    found.push_back({base, *path});
-    found.push_back({base + "/unified", *path});
+  const auto unified =
+      std::ranges::find_if(all, [](const auto& one) { return one.controllers.empty(); });
+  if (unified != all.end()) {
+    found.push_back({mount, unified->path});
+    found.push_back({mount + "/unified", unified->path});
   }
-  if (const auto path = group_path(root, controller)) {
-    found.push_back({base + "/" + std::string(controller), *path});
-    if (controller == "cpu") found.push_back({base + "/cpu,cpuacct", *path});
+  const auto own = std::ranges::find_if(all, [&](const auto& one) { return one.has(controller); });
+  if (own != all.end()) {
+    found.push_back({mount + "/" + controller, own->path});
+    if (controller == "cpu") found.push_back({mount + "/cpu,cpuacct", own->path});
   }
   return found;
-}
-
-// Every folder from the process's group up to the mount: a limit anywhere above binds as well. In
-// a container the mount already is the group, and the path leads nowhere; that is harmless.
-std::vector<std::string> folders_up(const Group& group) {
-  std::vector<std::string> folders;
-  std::string path = group.path == "/" ? "" : group.path;
-  while (true) {
-    folders.push_back(group.mount + path);
-    if (path.empty()) return folders;
-    path.resize(std::min(path.rfind('/'), path.size() - 1));
-  }
 }
 
 // CPUs by quota, rounded up; "max 100000" means none.
@@ -143,7 +124,7 @@ unsigned affinity_of_process() {
 std::optional<unsigned> quota_cpus(const MachineView& machine) {
   std::optional<unsigned> least;
   for (const Group& group : groups(machine.root, "cpu")) {
-    for (const std::string& folder : folders_up(group)) {
+    for (const std::string& folder : base::folders_up(group.mount, group.path)) {
       if (const auto quota = quota_in(folder)) least = std::min(least.value_or(*quota), *quota);
     }
   }
@@ -153,7 +134,7 @@ std::optional<unsigned> quota_cpus(const MachineView& machine) {
 std::optional<std::uint64_t> memory_limit(const MachineView& machine) {
   std::optional<std::uint64_t> least;
   for (const Group& group : groups(machine.root, "memory")) {
-    for (const std::string& folder : folders_up(group)) {
+    for (const std::string& folder : base::folders_up(group.mount, group.path)) {
       if (const auto limit = memory_limit_in(folder)) {
         least = std::min(least.value_or(*limit), *limit);
       }
@@ -179,7 +160,7 @@ std::optional<std::uint64_t> available_memory(const MachineView& machine) {
     }
   }
   for (const Group& group : groups(machine.root, "memory")) {
-    for (const std::string& folder : folders_up(group)) {
+    for (const std::string& folder : base::folders_up(group.mount, group.path)) {
       const auto left = memory_left_in(folder);
       if (left) available = std::min(available.value_or(*left), *left);
     }

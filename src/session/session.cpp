@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "session/content.h"
-#include "session/discover.h"
-#include "session/load.h"
-#include "session/natural_order.h"
+#include "session/files/content.h"
+#include "session/files/discover.h"
+#include "session/files/load.h"
+#include "session/files/natural_order.h"
+#include "session/files/rank_records.h"
+#include "session/files/ranks.h"
 #include "session/open_within.h"
-#include "session/rank_records.h"
-#include "session/ranks.h"
 #include "trace/process_record.h"
 
 namespace stepscope::session {

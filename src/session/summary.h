@@ -1,7 +1,7 @@
 // What is said of a recording before any question is asked.
 #pragma once
 
-#include "report/recorded_memory.h"
+#include "report/info/recorded_memory.h"
 #include "session/session.h"
 
 namespace stepscope::session {

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import logging
 import random
 import re
 from collections.abc import Iterator
@@ -154,6 +155,17 @@ def test_python_knows_the_same_words(program: Program) -> None:
     for stacks in known["snapshot.stacks"]["enum"]:
         if stacks is not None:
             snapshot(stacks=stacks)
+
+
+def test_levels_of_log_lines_are_those_of_python(program: Program, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    levels = [
+        word for word in dict(leaves(schema_of(program)))["logs"]["enum"] if isinstance(word, str)
+    ]
+    assert len(levels) == 5
+    for word in levels:
+        file.write_text(f"logs: {word}\n")
+        assert json.loads(_core.config_json(str(file)))["logs"] == getattr(logging, word.upper())
 
 
 def test_any_text_gives_settings_or_an_error_with_its_place(

@@ -8,6 +8,7 @@ import check_names
 import check_page
 import check_sizes
 import pytest
+from sources import ROOT
 
 
 def plant(root: Path, name: str, text: str = "") -> None:
@@ -27,6 +28,8 @@ def plant(root: Path, name: str, text: str = "") -> None:
         ("src/trace/a.h", '#include "run.h"', "includes start with a room"),
         ("src/trace/a.h", '#include "../base/result.h"', 'without ".."'),
         ("bench/a.cpp", '#include "../src/base/result.h"', 'without ".."'),
+        ("src/report/tables/a.h", '#include "report/page/b.h"', "may not include report/page"),
+        ("src/emit/chrome/a.h", '#include "emit/jsonl/b.h"', "may not include emit/jsonl"),
         ("src/extras/a.h", "", "src/extras is not a room"),
         ("src/main.cpp", "", "every source file lives in a room"),
         ("src/base/string_utils.h", "", "says nothing"),
@@ -44,7 +47,16 @@ def test_layers_allow_what_the_table_says(tmp_path: Path) -> None:
     plant(tmp_path, "src/session/a.cpp", '#include <fmt/core.h>\n#include "ingest/read.h"\n')
     plant(tmp_path, "src/trace/a.h", '#include "base/result.h"\n#include "trace/run.h"\n')
     plant(tmp_path, "tests/fuzz/a.cpp", '#include "ingest/read.h"\n#include "bytes/source.h"\n')
+    plant(tmp_path, "src/report/page/a.cpp", '#include "report/tables/b.h"\n')
+    plant(tmp_path, "src/report/tables/a_test.cpp", '#include "report/page/b.h"\n')
     assert check_layers.check(tmp_path) == []
+
+
+def test_folders_with_an_order_are_there() -> None:
+    for room, order in check_layers.FOLDERS.items():
+        assert {folder for group in order for folder in group} == {
+            path.name for path in (ROOT / "src" / room).iterdir() if path.is_dir()
+        }
 
 
 def test_rooms_see_only_rooms_and_never_in_a_circle() -> None:
@@ -99,6 +111,14 @@ def test_sizes(tmp_path: Path) -> None:
         "src/base/long.cpp: 501 lines; a file has at most 500",
         "tools/long.py: 600 lines; a file has at most 500",
     ]
+
+
+def test_folders_are_split_too(tmp_path: Path) -> None:
+    for number in range(check_sizes.MOST_FILES + 1):
+        plant(tmp_path, f"src/base/one_{number}.h")
+        plant(tmp_path, f"src/trace/{'a' if number % 2 else 'b'}/one_{number}.h")
+        plant(tmp_path, f"tests/e2e/test_{number}.py")
+    assert check_sizes.check(tmp_path) == ["src/base: 71 files; a folder has at most 70"]
 
 
 def test_the_page_stays_small(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-import {render} from 'preact';
+import {type ComponentType, render} from 'preact';
 import './style/theme.css';
 import './style/page.css';
 import './style/table.css';
@@ -11,7 +11,7 @@ import './state/theme';
 import {AllQuestions, AskPage} from './views/ask';
 import {OpenPage} from './views/open';
 import {OverviewPage} from './views/overview';
-import {PAGES} from './views/pages';
+import {PAGES, type PagePath} from './views/pages';
 import {KernelsPage, ModulesPage, OperatorsPage} from './views/pages_of_work';
 import {RooflinePage} from './views/roofline';
 import {helpOpen, LoadingPage, Shell} from './views/shell';
@@ -19,34 +19,29 @@ import {Empty} from './views/states';
 import {SystemPage} from './views/system';
 import {TimelinePage} from './views/timeline/page';
 
+const VIEWS: Record<PagePath, ComponentType> = {
+  '': OverviewPage,
+  timeline: TimelinePage,
+  operators: OperatorsPage,
+  kernels: KernelsPage,
+  modules: ModulesPage,
+  roofline: RooflinePage,
+  system: SystemPage,
+  ask: AllQuestions,
+};
+
 function Page() {
   const {path} = route.value;
   const waits = run.value.state === 'ready' && run.value.value.state === 'none';
   if (waits || (path === 'open' && root.value !== null)) return <OpenPage />;
   if (readyRun.value === null) return <LoadingPage />;
   if (path.startsWith('ask/')) return <AskPage key={path} name={path.slice(4)} />;
-  switch (path) {
-    case '':
-      return <OverviewPage />;
-    case 'timeline':
-      return <TimelinePage />;
-    case 'operators':
-      return <OperatorsPage key={path} />;
-    case 'kernels':
-      return <KernelsPage key={path} />;
-    case 'modules':
-      return <ModulesPage key={path} />;
-    case 'roofline':
-      return <RooflinePage />;
-    case 'system':
-      return <SystemPage />;
-    case 'ask':
-      return <AllQuestions />;
-    default:
-      return (
-        <Empty title="There is no such page">The address may come from another version.</Empty>
-      );
+  const page = PAGES.find((each) => each.path === path);
+  if (page === undefined) {
+    return <Empty title="There is no such page">The address may come from another version.</Empty>;
   }
+  const View = VIEWS[page.path];
+  return <View key={path} />;
 }
 
 function App() {
@@ -72,8 +67,9 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
   } else if (event.key.toLowerCase() === 'o' && root.value !== null) {
     go('open');
-  } else if (/^[1-8]$/.test(event.key)) {
-    go(PAGES[Number(event.key) - 1]!.path);
+  } else {
+    const page = PAGES[Number(event.key) - 1];
+    if (page !== undefined) go(page.path);
   }
 });
 

@@ -178,6 +178,15 @@ Cell per_second(const KnownSum& amount, Nanos time) {
   return kSecond * static_cast<double>(amount.sum) / static_cast<double>(time);
 }
 
+// From fetch_share to bytes_per_second: of all batches of a loader, and of those of a worker.
+void add_made(std::vector<Cell>& row, const MadeSums& made) {
+  row.insert(row.end(), {made.share_of(made.fetch_ns), made.share_of(made.transform_ns.value()),
+                         made.share_of(made.collate_ns.value()), made.share_of(made.cpu_ns.value()),
+                         made.share_of(made.starved_ns.value()), Cell(made.read_bytes.value()),
+                         Cell(made.storage_bytes.value()), Cell(made.files.value()),
+                         per_second(made.read_bytes, made.lengths.sum())});
+}
+
 void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, LoaderSums& sums) {
   Durations& waits = sums.waits;
   if (waits.count() == 0) return;
@@ -185,40 +194,33 @@ void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, Loa
   const auto cause = sums.cause();
   const bool known = made.lengths.count() > 0;
   const auto capacity = sums.capacity();
-  table.add(
-      {rank,
-       key.loader,
-       key.phase,
-       sums.workers.size(),
-       waits.count(),
-       Cell(sums.samples.value()),
-       waits.sum(),
-       ratio(sums.time.wait_ns, sums.time.whole),
-       sums.passes,
-       sums.first_wait_ns,
-       sums.time.whole > sums.time.first_wait_ns ? Cell(sums.later_wait_share()) : Cell(Null{}),
-       sums.end_ns,
-       sums.waited,
-       waits.mean(),
-       waits.median(),
-       waits.percentile(0.95),
-       waits.max(),
-       ratio(sums.ready, sums.ready_known),
-       Cell(sums.late_worker()),
-       cause ? Cell(name_of(*cause)) : Cell(Null{}),
-       known ? Cell(made.lengths.mean()) : Cell(Null{}),
-       sums.between.count() > 0 ? Cell(sums.between.mean()) : Cell(Null{}),
-       Cell(sums.workers_needed()),
-       made.share_of(made.fetch_ns),
-       made.share_of(made.transform_ns.value()),
-       made.share_of(made.collate_ns.value()),
-       made.share_of(made.cpu_ns.value()),
-       made.share_of(made.starved_ns.value()),
-       Cell(made.read_bytes.value()),
-       Cell(made.storage_bytes.value()),
-       Cell(made.files.value()),
-       per_second(made.read_bytes, made.lengths.sum()),
-       Cell(capacity)});
+  std::vector<Cell> row = {
+      rank,
+      key.loader,
+      key.phase,
+      sums.workers.size(),
+      waits.count(),
+      Cell(sums.samples.value()),
+      waits.sum(),
+      ratio(sums.time.wait_ns, sums.time.whole),
+      sums.passes,
+      sums.first_wait_ns,
+      sums.time.whole > sums.time.first_wait_ns ? Cell(sums.later_wait_share()) : Cell(Null{}),
+      sums.end_ns,
+      sums.waited,
+      waits.mean(),
+      waits.median(),
+      waits.percentile(0.95),
+      waits.max(),
+      ratio(sums.ready, sums.ready_known),
+      Cell(sums.late_worker()),
+      cause ? Cell(name_of(*cause)) : Cell(Null{}),
+      known ? Cell(made.lengths.mean()) : Cell(Null{}),
+      sums.between.count() > 0 ? Cell(sums.between.mean()) : Cell(Null{}),
+      Cell(sums.workers_needed())};
+  add_made(row, made);
+  row.push_back(Cell(capacity));
+  table.add(row);
 }
 
 void add_worker(base::Table& table, std::int32_t rank, const LoaderKey& key, std::int64_t number,
@@ -227,29 +229,22 @@ void add_worker(base::Table& table, std::int32_t rank, const LoaderKey& key, std
   Durations lengths = made.lengths;
   const bool known = lengths.count() > 0;
   const auto if_known = [&](auto value) { return known ? Cell(value) : Cell(Null{}); };
-  table.add({rank,
-             key.loader,
-             key.phase,
-             number,
-             if_known(worker.processes.size()),
-             if_known(lengths.count()),
-             if_known(lengths.sum()),
-             ratio(lengths.sum(), worker.alive_ns()),
-             if_known(lengths.mean()),
-             if_known(known ? lengths.median() : 0),
-             if_known(known ? lengths.percentile(0.95) : 0),
-             if_known(lengths.max()),
-             worker.late,
-             worker.late_ns,
-             made.share_of(made.fetch_ns),
-             made.share_of(made.transform_ns.value()),
-             made.share_of(made.collate_ns.value()),
-             made.share_of(made.cpu_ns.value()),
-             made.share_of(made.starved_ns.value()),
-             Cell(made.read_bytes.value()),
-             Cell(made.storage_bytes.value()),
-             Cell(made.files.value()),
-             per_second(made.read_bytes, lengths.sum())});
+  std::vector<Cell> row = {rank,
+                           key.loader,
+                           key.phase,
+                           number,
+                           if_known(worker.processes.size()),
+                           if_known(lengths.count()),
+                           if_known(lengths.sum()),
+                           ratio(lengths.sum(), worker.alive_ns()),
+                           if_known(lengths.mean()),
+                           if_known(known ? lengths.median() : 0),
+                           if_known(known ? lengths.percentile(0.95) : 0),
+                           if_known(lengths.max()),
+                           worker.late,
+                           worker.late_ns};
+  add_made(row, made);
+  table.add(row);
 }
 
 void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nanos least,

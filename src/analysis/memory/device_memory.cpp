@@ -1,6 +1,6 @@
 #include "analysis/memory/device_memory.h"
 
-#include "analysis/memory/simulated.h"
+#include "analysis/memory/simulated/simulated.h"
 
 namespace stepscope::analysis {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/memory/stretches.h"
+#include "analysis/memory/history/stretches.h"
 #include "analysis/memory/timeline_tables.h"
 #include "memory/timeline.h"
 

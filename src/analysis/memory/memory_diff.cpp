@@ -8,7 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
-#include "analysis/memory/held.h"
+#include "analysis/memory/history/held.h"
 #include "analysis/memory/snapshot_remarks.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
-#include "analysis/memory/allocated.h"
+#include "analysis/memory/history/allocated.h"
 #include "analysis/memory/pinned_host.h"
 #include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/stats_summary.h"

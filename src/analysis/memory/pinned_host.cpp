@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/memory/lives.h"
+#include "analysis/memory/history/lives.h"
 #include "memory/snapshot.h"
 
 namespace stepscope::analysis {

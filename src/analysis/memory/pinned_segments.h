@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/memory/lives.h"
+#include "analysis/memory/history/lives.h"
 #include "memory/snapshot.h"
 
 namespace stepscope::analysis {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/memory/categories.h"
-#include "analysis/memory/followed.h"
-#include "analysis/memory/lives.h"
+#include "analysis/memory/followed/followed.h"
+#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/step_events.h"
+#include "analysis/memory/owners/categories.h"
+#include "analysis/memory/owners/telling_frame.h"
 #include "analysis/memory/snapshot_view.h"
-#include "analysis/memory/step_events.h"
-#include "analysis/memory/telling_frame.h"
 #include "analysis/on_demand.h"
 
 namespace stepscope::analysis {

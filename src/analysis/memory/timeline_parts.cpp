@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "analysis/memory/allocation_owners.h"
-#include "analysis/memory/held.h"
+#include "analysis/memory/history/held.h"
+#include "analysis/memory/owners/allocation_owners.h"
 #include "analysis/memory/timeline_tables.h"
 
 namespace stepscope::analysis {

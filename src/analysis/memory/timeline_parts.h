@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/memory/allocated.h"
+#include "analysis/memory/history/allocated.h"
 #include "analysis/memory/timeline_points.h"
 #include "analysis/view.h"
 

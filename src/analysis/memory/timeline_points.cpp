@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/memory/stretches.h"
+#include "analysis/memory/history/stretches.h"
 
 namespace stepscope::analysis {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/memory/allocated.h"
+#include "analysis/memory/history/allocated.h"
 
 namespace stepscope::analysis {
 

@@ -1,7 +1,7 @@
 #include "analysis/memory/timeline_tables.h"
 
 #include "analysis/key_columns.h"
-#include "analysis/memory/categories.h"
+#include "analysis/memory/owners/categories.h"
 
 namespace stepscope::analysis {
 namespace {

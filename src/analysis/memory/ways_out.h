@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/memory/forecast.h"
+#include "analysis/memory/simulated/forecast.h"
 #include "analysis/memory/snapshot_work.h"
 
 namespace stepscope::analysis {

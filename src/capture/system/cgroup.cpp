@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/control_groups.h"
 #include "capture/system/source.h"
 #include "capture/system/text_file.h"
 
@@ -15,17 +16,6 @@ namespace {
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 // "No limit" of the older kind is a number that no machine has.
 constexpr std::int64_t kAbsurdBytes = std::int64_t{1} << 60;
-
-// A group and those around it, the innermost first: all of their limits hold.
-std::vector<std::string> with_parents(const std::string& mount, std::string path) {
-  std::vector<std::string> folders;
-  while (path.size() > 1) {
-    folders.push_back(mount + path);
-    path.resize(path.rfind('/'));
-  }
-  folders.push_back(mount);
-  return folders;
-}
 
 std::int64_t least_in(const std::vector<std::string>& folders, const std::string& file) {
   std::int64_t least = kNoLimit;
@@ -49,24 +39,17 @@ class ControlGroup final : public Source {
   explicit ControlGroup(const SystemPlace& place) {
     const std::string mount = place.sys + "/fs/cgroup";
     const std::string text = text_of(place.proc + "/self/cgroup").value_or("");
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const std::string_view line = next_line(rest);
-      const std::size_t first = line.find(':');
-      const std::size_t second = line.find(':', first + 1);
-      if (first == std::string_view::npos || second == std::string_view::npos) continue;
-      std::string controllers = ",";
-      controllers.append(line.substr(first + 1, second - first - 1)).append(",");
-      const std::string path(line.substr(second + 1));
-      if (controllers == ",,") unified(mount, path);
-      if (controllers.find(",memory,") != std::string::npos) memory(mount + "/memory", path);
-      if (controllers.find(",cpuacct,") != std::string::npos) {
+    for (const base::ControlGroup& group : base::control_groups(text)) {
+      const std::string& path = group.path;
+      if (group.controllers.empty()) unified(mount, path);
+      if (group.has("memory")) memory(mount + "/memory", path);
+      if (group.has("cpuacct")) {
         used_ns_ =
             first_of({joined({mount, "/cpuacct", path}), joined({mount, "/cpu,cpuacct", path}),
                       mount + "/cpuacct", mount + "/cpu,cpuacct"},
                      "/cpuacct.usage");
       }
-      if (controllers.find(",cpu,") != std::string::npos) quota(mount + "/cpu", path);
+      if (group.has("cpu")) quota(mount + "/cpu", path);
     }
   }
 
@@ -109,7 +92,7 @@ class ControlGroup final : public Source {
       if (!used.empty()) used_bytes_ = TextFile(used);
       const std::string time = first_of({base + path, base}, "/cpu.stat");
       if (!time.empty()) stat_ = TextFile(time);
-      const auto folders = with_parents(base, path);
+      const auto folders = base::folders_up(base, path);
       limit_bytes_ = std::min(limit_bytes_, least_in(folders, "/memory.max"));
       for (const std::string& folder : folders) {
         const std::string text = text_of(folder + "/cpu.max").value_or("");
@@ -124,12 +107,12 @@ class ControlGroup final : public Source {
   void memory(const std::string& mount, const std::string& path) {
     const std::string used = first_of({mount + path, mount}, "/memory.usage_in_bytes");
     if (!used.empty()) used_bytes_ = TextFile(used);
-    const auto folders = with_parents(mount, path);
+    const auto folders = base::folders_up(mount, path);
     limit_bytes_ = std::min(limit_bytes_, least_in(folders, "/memory.limit_in_bytes"));
   }
 
   void quota(const std::string& mount, const std::string& path) {
-    for (const std::string& folder : with_parents(mount, path)) {
+    for (const std::string& folder : base::folders_up(mount, path)) {
       const auto part = part_of(number_of(folder + "/cpu.cfs_quota_us"),
                                 number_of(folder + "/cpu.cfs_period_us"));
       if (part) limit_milli_ = std::min(limit_milli_, *part);

@@ -1,15 +1,13 @@
 // Folders that look like /proc and /sys, and what a source saw in them, by name.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/temp_folder_for_tests.h"
 #include "capture/system/place.h"
 #include "capture/system/samples.h"
 #include "capture/system/source.h"
@@ -19,27 +17,16 @@ namespace stepscope::capture {
 
 class FakeMachine {
  public:
-  FakeMachine() {
-    std::string name = std::filesystem::temp_directory_path().string() + "/stepscope-XXXXXX";
-    root_ = ::mkdtemp(name.data());
-    std::filesystem::create_directories(root_ + "/node");
-  }
-  FakeMachine(const FakeMachine&) = delete;
-  FakeMachine& operator=(const FakeMachine&) = delete;
-  ~FakeMachine() { std::filesystem::remove_all(root_); }
+  FakeMachine() { std::filesystem::create_directories(root_ / "node"); }
 
-  void write(const std::string& path, const std::string& text) const {
-    const std::filesystem::path file = root_ + "/" + path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-  void remove(const std::string& path) const { std::filesystem::remove_all(root_ + "/" + path); }
-  std::string path(const std::string& name) const { return root_ + "/" + name; }
+  void write(const std::string& path, const std::string& text) const { root_.write(path, text); }
+  void remove(const std::string& path) const { std::filesystem::remove_all(root_ / path); }
+  std::string path(const std::string& name) const { return root_ / name; }
   SystemPlace place() const {
     SystemPlace place;
-    place.proc = root_ + "/proc";
-    place.sys = root_ + "/sys";
-    place.nvml = root_ + "/libnvidia-ml.so.1";
+    place.proc = root_ / "proc";
+    place.sys = root_ / "sys";
+    place.nvml = root_ / "libnvidia-ml.so.1";
     place.process_cpu_ns = [this](int pid) -> std::optional<std::int64_t> {
       const auto found = cpu_ns.find(pid);
       return found == cpu_ns.end() ? std::nullopt : std::optional(found->second);
@@ -62,7 +49,7 @@ class FakeMachine {
   std::map<int, std::int64_t> cpu_ns;
 
  private:
-  std::string root_;
+  base::TempFolder root_;
 };
 
 struct Seen {

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <utility>
+
+#include "base/number_text.h"
 
 namespace stepscope::capture {
 namespace {
@@ -129,10 +130,7 @@ std::string_view next_line(std::string_view& text) {
 }
 
 std::optional<std::int64_t> whole_number(std::string_view word) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || word.empty()) return std::nullopt;
-  return value;
+  return base::parse_number<std::int64_t>(word);
 }
 
 }  // namespace stepscope::capture

@@ -42,9 +42,9 @@ std::vector<std::string> names_in(const std::string& folder);
 // "Permission denied".
 std::string error_text(int error);
 
-// Takes the first word, or line, off the text; empty at its end.
 // "a", "/", "b" → "a/b"
 std::string joined(std::initializer_list<std::string_view> parts);
+// Takes the first word, or line, off the text; empty at its end.
 std::string_view next_word(std::string_view& text);
 std::string_view next_line(std::string_view& text);
 std::optional<std::int64_t> whole_number(std::string_view word);

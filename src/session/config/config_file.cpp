@@ -1,17 +1,17 @@
 #include "session/config/config_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
 #include "base/size_text.h"
 #include "session/config/config_keys.h"
 #include "session/config/step_window.h"
-#include "session/yaml_file.h"
+#include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {
 namespace {
@@ -22,21 +22,13 @@ using base::Result;
 constexpr std::int64_t kMostCount = 1'000'000'000'000;
 constexpr int kMostMerges = 16;  // mappings that take over from each other
 
-template <class T>
-std::optional<T> number_in(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
-
 std::optional<std::int64_t> count_in(std::string_view text, std::int64_t least) {
-  const auto value = number_in<std::int64_t>(text);
+  const auto value = base::parse_number<std::int64_t>(text);
   return value && *value >= least && *value <= kMostCount ? value : std::nullopt;
 }
 
 std::optional<double> positive_in(std::string_view text, double most) {
-  const auto value = number_in<double>(text);
+  const auto value = base::parse_number<double>(text);
   const bool fits = value && std::isfinite(*value) && *value > 0 && (most == 0 || *value <= most);
   return fits ? value : std::nullopt;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/json_writer.h"
+#include "report/writing/json_writer.h"
 #include "session/config/config_file.h"
 
 namespace stepscope::session {

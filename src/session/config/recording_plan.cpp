@@ -6,10 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "report/json_writer.h"
+#include "report/writing/json_writer.h"
 #include "session/config/config_json.h"
 #include "session/config/config_keys.h"
 #include "session/config/step_window.h"
+#include "trace/process_record.h"
 
 namespace stepscope::session {
 namespace {
@@ -21,9 +22,8 @@ constexpr std::string_view kAnemoi = "benchmark_profiler";
 // What Anemoi traces with.
 constexpr std::array<std::string_view, 3> kAnemoiKeeps = {"memory", "shapes", "stacks"};
 
-// Python counts levels so.
-constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kLevels = {
-    {{"debug", 10}, {"info", 20}, {"warning", 30}, {"error", 40}, {"critical", 50}}};
+// Python counts levels of log lines so.
+constexpr std::array<std::int32_t, 5> kLevels = {10, 20, 30, 40, 50};
 
 // Keys that are arguments of stepscope.profile as they are.
 constexpr std::array<std::string_view, 9> kHandedOn = {"ranges",      "rank0_only",  "max_bytes",
@@ -218,9 +218,9 @@ class PlanWriter {
     if (!config_.has("logs")) return;
     const ConfigValue value = config_.value_of("logs");
     if (const bool* const on = std::get_if<bool>(&value)) return json_.member("logs", *on);
-    const auto* const found = std::ranges::find(kLevels, std::get<std::string>(value),
-                                                &decltype(kLevels)::value_type::first);
-    if (found != kLevels.end()) json_.member("logs", found->second);
+    const auto* const found =
+        std::ranges::find(kLevels, std::get<std::string>(value), trace::level_name);
+    if (found != kLevels.end()) json_.member("logs", *found);
   }
 
   void handed_on() {

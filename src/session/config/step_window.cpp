@@ -1,9 +1,10 @@
 #include "session/config/step_window.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
+
+#include "base/number_text.h"
 
 namespace stepscope::session {
 namespace {
@@ -15,10 +16,8 @@ constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
 // -1 where it is none.
 std::int64_t count_from(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_whole = error == std::errc{} && end == text.data() + text.size();
-  return is_whole && value <= kMostSteps ? value : -1;
+  const auto value = base::parse_number<std::int64_t>(text);
+  return value && *value <= kMostSteps ? *value : -1;
 }
 
 // Nothing where it is not "10-20" or "10".

@@ -1,11 +1,11 @@
-// The pages of the bar on top, in the order in which people ask.
-export interface Page {
+// The pages of the bar on top, in the order in which people ask. main.tsx has a view for each.
+interface Page {
   path: string;
   title: string;
   about: string;
 }
 
-export const PAGES: readonly Page[] = [
+export const PAGES = [
   {path: '', title: 'Overview', about: 'What is wrong, where the time goes, how busy the GPUs are'},
   {path: 'timeline', title: 'Timeline', about: 'Every event of every rank, in time'},
   {
@@ -30,4 +30,6 @@ export const PAGES: readonly Page[] = [
     title: 'All questions',
     about: 'Every analysis there is, with its tables and settings',
   },
-];
+] as const satisfies readonly Page[];
+
+export type PagePath = (typeof PAGES)[number]['path'];

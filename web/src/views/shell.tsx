@@ -206,7 +206,7 @@ const KEYS: readonly (readonly [string[], string])[] = [
   [['M'], 'statistics of the chosen event, or of what is in view'],
   [['0'], 'show the whole run'],
   [['Esc'], 'close what is open, choose nothing'],
-  [['1', '…', '8'], 'go to a page'],
+  [['1', '…', String(PAGES.length)], 'go to a page'],
   [['O'], 'choose another run, where a folder is served'],
   [['?'], 'this help'],
 ];

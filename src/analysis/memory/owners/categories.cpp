@@ -1,0 +1,345 @@
+#include "analysis/memory/owners/categories.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analysis/memory/owners/older_blocks.h"
+#include "analysis/memory/owners/stack_signs.h"
+#include "analysis/memory/owners/workspace_sizes.h"
+
+namespace stepscope::analysis {
+namespace {
+
+struct Verdict {
+  Category category = Category::kUnknown;
+  Reason reason = Reason::kNothingTells;
+};
+
+class Judge {
+ public:
+  Judge(const Lives& lives, const Passes& passes, std::span<const StackSign> signs,
+        const OlderBlocks& older)
+      : lives_(lives),
+        passes_(passes),
+        signs_(signs),
+        older_(older),
+        kept_(signs.size() + 1),
+        freed_(signs.size() + 1),
+        kept_steps_(signs.size() + 1) {
+    for (const Life& life : lives.list) {
+      ++(life.used_until() == kNoEvent ? kept_ : freed_)[stack_of(life)];
+      if (sign_of(life).place == Place::kSetup && !life.is_older() &&
+          judge_setup(life, sign_of(life)).category == Category::kParameters) {
+        parameter_sizes_.push_back(life.requested);
+      }
+    }
+    parameter_sizes_.insert(parameter_sizes_.end(), older.sizes.begin(), older.sizes.end());
+    std::ranges::sort(parameter_sizes_);
+    count_kept_steps();
+    weigh_gradients();
+  }
+
+  Verdict judge(LifeId id) const {
+    const Life& life = lives_.list[id];
+    const StackSign& sign = sign_of(life);
+    if (life.is_older()) return judge_older(life, sign, older_.kind[id]);
+    // Without stacks of events nothing is known of passes; the block may remember who made it.
+    if (!passes_.has_stacks) {
+      const Verdict block = judge_older(life, sign, OlderKind::kUnknown);
+      return block.category == Category::kUnknown ? Verdict{Category::kUnknown, Reason::kNoStacks}
+                                                  : block;
+    }
+    if (sign.is_workspace) return {Category::kTemporaries, Reason::kWorkspace};
+    switch (sign.place) {
+      case Place::kSetup:
+        return judge_setup(life, sign);
+      case Place::kForward:
+      case Place::kRecompute:
+        return judge_forward(life);
+      case Place::kNoStack:
+      case Place::kBackward:
+        return judge_backward(life);
+      case Place::kOptimizer:
+        return judge_optimizer(life, sign);
+      case Place::kInput:
+        return judge_input(life);
+      case Place::kCommunication:
+        if (sign.reduces && outlives_backward(life)) {
+          return {Category::kGradients, Reason::kOutlivedBackward};
+        }
+        return {Category::kCommunication, Reason::kCollective};
+      case Place::kProgram:
+        return judge_program(life);
+    }
+    return {};
+  }
+
+ private:
+  // Lives are in the order of their allocation: a step is over when the next backward is another.
+  void count_kept_steps() {
+    std::vector<std::uint32_t> last(kept_steps_.size(), kNoEvent);
+    for (const Life& life : lives_.list) {
+      if (life.is_older() || !passes_.has_stacks || !is_kept_long(life)) continue;
+      const std::size_t stack = stack_of(life);
+      const std::uint32_t step = passes_.next_backward[life.alloc];
+      if (std::exchange(last[stack], step) != step) ++kept_steps_[stack];
+    }
+  }
+  std::size_t stack_of(const Life& life) const {
+    return std::min<std::size_t>(life.stack, signs_.size());
+  }
+  const StackSign& sign_of(const Life& life) const {
+    static constexpr StackSign kNone;
+    return life.stack < signs_.size() ? signs_[life.stack] : kNone;
+  }
+  static bool ends_before(const Life& life, std::uint32_t event) {
+    return life.used_until() != kNoEvent && life.used_until() < event;
+  }
+
+  // Only what the block remembers is known of them, and how many there are of each size.
+  Verdict judge_older(const Life& life, const StackSign& sign, OlderKind counted) const {
+    const Reason how =
+        older_.per_parameter == 1 ? Reason::kOfGradientsSize : Reason::kOneOfEqualSize;
+    if (counted == OlderKind::kParameter) return {Category::kParameters, how};
+    if (counted == OlderKind::kState) return {Category::kOptimizerState, how};
+    if (sign.place == Place::kSetup) return {Category::kParameters, Reason::kMadeWithModule};
+    if (sign.makes_state) return {Category::kOptimizerState, Reason::kMadeByOptimizer};
+    if (sign.place == Place::kOptimizer && life.is_alive_at_end()) {
+      return {Category::kOptimizerState, Reason::kOutlivedOptimizer};
+    }
+    if (sign.is_workspace) return {Category::kTemporaries, Reason::kWorkspace};
+    return {Category::kUnknown, Reason::kOlder};
+  }
+
+  Verdict judge_setup(const Life& life, const StackSign& sign) const {
+    const std::uint32_t forward =
+        passes_.next_forward.empty() ? kNoEvent : passes_.next_forward[life.alloc];
+    const bool stays = life.used_until() == kNoEvent || !ends_before(life, forward);
+    if (stays || sign.moves_module) return {Category::kParameters, Reason::kMadeWithModule};
+    return {Category::kTemporaries, Reason::kFreedSoon};
+  }
+
+  Verdict judge_forward(const Life& life) const {
+    const std::uint32_t backward = passes_.next_backward[life.alloc];
+    // What a failure found in use would have been there for the backward pass that never came.
+    if ((backward == kNoEvent || ends_before(life, backward)) && spans_failure(life))
+      return {Category::kActivations, Reason::kForwardUnfinished};
+    if (backward == kNoEvent) {
+      if (life.used_until() == kNoEvent)
+        return {Category::kActivations, Reason::kForwardUnfinished};
+      return {Category::kTemporaries, Reason::kFreedSoon};
+    }
+    if (ends_before(life, backward)) return {Category::kTemporaries, Reason::kFreedBeforeBackward};
+    if (stays_alone(life)) return judge_kept(life);
+    return {Category::kActivations, Reason::kUsedByBackward};
+  }
+
+  bool spans_failure(const Life& life) const {
+    const auto next = std::ranges::lower_bound(passes_.ooms, life.alloc);
+    return next != passes_.ooms.end() && *next < life.used_until();
+  }
+
+  // Kept from an early step on, though the same call keeps nothing in other steps. What is kept
+  // in several steps is a leak and stays what it is.
+  bool stays_alone(const Life& life) const {
+    return is_kept_long(life) && kept_steps_[stack_of(life)] < 2;
+  }
+  bool is_kept_long(const Life& life) const {
+    return life.used_until() == kNoEvent && passes_.backwards_after(life.alloc) >= 2;
+  }
+  static Verdict judge_kept(const Life& life) {
+    if (is_workspace_size(life.requested)) return {Category::kTemporaries, Reason::kWorkspace};
+    return {};
+  }
+
+  bool outlives_backward(const Life& life) const {
+    const std::uint32_t pass = passes_.pass_of(life.alloc, PassKind::kBackward);
+    const std::uint32_t end = pass == kNoEvent ? life.alloc : passes_.list[pass].end;
+    return !ends_before(life, end);
+  }
+
+  Verdict judge_backward(const Life& life) const {
+    if (outlives_backward(life)) {
+      if (!fits_a_parameter(life)) return judge_kept_by_backward(life);
+      return {Category::kGradients, Reason::kOutlivedBackward};
+    }
+    const std::uint32_t next = passes_.next_backward[life.alloc + 1];
+    if (ends_before(life, next)) return {Category::kTemporaries, Reason::kFreedAtOnce};
+    return {Category::kAutogradDetail, Reason::kFreedInBackward};
+  }
+
+  Verdict judge_kept_by_backward(const Life& life) const {
+    if (is_workspace_size(life.requested) && life.used_until() == kNoEvent) {
+      return {Category::kTemporaries, Reason::kWorkspace};
+    }
+    if (is_kept_long(life)) return {};
+    return {Category::kAutogradDetail, Reason::kNoParametersSize};
+  }
+
+  // Gradients have the sizes of parameters. Where most of what outlives backward passes has one,
+  // the rest is something else.
+  bool fits_a_parameter(const Life& life) const {
+    return !sizes_tell_ || std::ranges::binary_search(parameter_sizes_, life.requested);
+  }
+  void weigh_gradients() {
+    std::uint64_t fit = 0;
+    std::uint64_t all = 0;
+    for (const Life& life : lives_.list) {
+      const Place place = sign_of(life).place;
+      if (life.is_older() || sign_of(life).is_workspace || !passes_.has_stacks) continue;
+      if (place != Place::kNoStack && place != Place::kBackward) continue;
+      if (!outlives_backward(life)) continue;
+      ++all;
+      fit += std::ranges::binary_search(parameter_sizes_, life.requested) ? 1 : 0;
+    }
+    sizes_tell_ = fit > 0 && fit * 2 >= all;
+  }
+
+  Verdict judge_optimizer(const Life& life, const StackSign& sign) const {
+    const std::uint32_t pass = passes_.pass_of(life.alloc, PassKind::kOptimizer);
+    const std::uint32_t end = pass == kNoEvent ? life.alloc + 1 : passes_.list[pass].end;
+    if (ends_before(life, end)) return {Category::kTemporaries, Reason::kFreedByOptimizer};
+    if (sign.makes_state) return {Category::kOptimizerState, Reason::kMadeByOptimizer};
+    const bool usual = freed_[stack_of(life)] > kept_[stack_of(life)];
+    if (usual) return {Category::kTemporaries, Reason::kFreedByOptimizer};
+    if (life.used_until() == kNoEvent || passes_.next_forward[life.alloc] == kNoEvent ||
+        !ends_before(life, passes_.next_forward[life.alloc])) {
+      return {Category::kOptimizerState, Reason::kOutlivedOptimizer};
+    }
+    return {Category::kTemporaries, Reason::kFreedByOptimizer};
+  }
+
+  Verdict judge_input(const Life& life) const {
+    if (ends_before(life, passes_.next_forward[life.alloc])) {
+      return {Category::kTemporaries, Reason::kFreedSoon};
+    }
+    return {Category::kInputs, Reason::kBatch};
+  }
+
+  // Code of the program's own: what it is follows from what comes next and whether it lasts until
+  // then.
+  Verdict judge_program(const Life& life) const {
+    const std::uint32_t forward = passes_.next_forward[life.alloc];
+    const std::uint32_t backward = passes_.next_backward[life.alloc];
+    if (in_forward(life) && backward != kNoEvent) return judge_forward(life);
+    const std::uint32_t next = std::min(forward, backward);
+    if (next == kNoEvent) {
+      if (life.used_until() != kNoEvent) return {Category::kTemporaries, Reason::kFreedSoon};
+      return {};
+    }
+    if (ends_before(life, next)) return {Category::kTemporaries, Reason::kFreedSoon};
+    if (backward < forward) return {};  // between two backward passes
+    if (stays_alone(life)) return {};
+    return {Category::kInputs, Reason::kUsedByForward};
+  }
+  // The pass before this event is a forward that no backward has followed yet.
+  bool in_forward(const Life& life) const {
+    const auto after = std::ranges::upper_bound(passes_.list, life.alloc, {}, &Pass::begin);
+    return after != passes_.list.begin() && std::prev(after)->kind == PassKind::kForward;
+  }
+
+  const Lives& lives_;
+  const Passes& passes_;
+  std::span<const StackSign> signs_;
+  const OlderBlocks& older_;
+  std::vector<std::uint32_t> kept_, freed_;  // lives by stack
+  std::vector<std::uint32_t> kept_steps_;    // by stack: in how many steps something was kept
+  std::vector<base::Bytes> parameter_sizes_;
+  bool sizes_tell_ = false;
+};
+
+Category category_of(memory::Content content) {
+  switch (content) {
+    case memory::Content::kParameters:
+      return Category::kParameters;
+    case memory::Content::kGradients:
+      return Category::kGradients;
+    case memory::Content::kOptimizerState:
+      return Category::kOptimizerState;
+  }
+  return Category::kUnknown;
+}
+
+// What was written down holds for what is alive at the end. A block may hold several tensors: the
+// kind with the most bytes in it decides, of equal ones the first in Content.
+void take_what_is_known(const memory::Snapshot& snapshot, const Lives& lives, Categories& out) {
+  if (snapshot.known.empty()) return;
+  for (LifeId id = 0; id < lives.list.size(); ++id) {
+    const Life& life = lives.list[id];
+    if (!life.is_alive_at_end()) continue;
+    const std::uint64_t end =
+        life.address + static_cast<std::uint64_t>(std::max<base::Bytes>(life.requested, 1));
+    auto at =
+        std::ranges::lower_bound(snapshot.known, life.address, {}, &memory::KnownContent::address);
+    std::array<base::Bytes, 3> bytes = {};
+    bool any = false;
+    for (; at != snapshot.known.end() && at->address < end; ++at) {
+      bytes[static_cast<std::size_t>(at->content)] += std::max<base::Bytes>(at->bytes, 1);
+      any = true;
+    }
+    if (!any) continue;
+    const auto most = std::ranges::max_element(bytes) - bytes.begin();
+    out.category[id] = category_of(static_cast<memory::Content>(most));
+    out.reason[id] = Reason::kWrittenDown;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Category category) {
+  static constexpr std::array<std::string_view, kCategories> kNames = {
+      "parameters",  "optimizer state", "gradients",     "activations", "inputs",
+      "temporaries", "autograd detail", "communication", "unknown"};
+  return kNames[static_cast<std::size_t>(category)];
+}
+
+std::string_view text_of(Reason reason) {
+  static constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::kCount)> kTexts = {
+      "made while a module was made, loaded or moved",
+      "made where the optimizer makes its state",
+      "made in the optimizer's step and outlived it",
+      "made in the optimizer's step and freed in it",
+      "made in the backward pass and outlived it",
+      "made in the backward pass and freed in it",
+      "made in the backward pass and freed before anything else was asked for",
+      "outlived the backward pass, but no parameter has its size",
+      "made in the forward pass and kept for the backward pass",
+      "made in the forward pass and freed before the backward pass",
+      "made in a forward pass that no backward pass follows",
+      "made where batches are loaded or moved",
+      "made before the forward pass and used by it",
+      "scratch memory that a library keeps",
+      "made for a collective",
+      "freed before the next pass",
+      "older than the recorded history",
+      "older than the history; as many blocks of its size as gradients",
+      "older than the history; the blocks of its size are as many as parameters and optimizer "
+      "state "
+      "need, which of them is which is not told",
+      "no stacks were recorded",
+      "nothing tells",
+      "the process wrote down what lies at its address",
+  };
+  return kTexts[static_cast<std::size_t>(reason)];
+}
+
+Categories categorise(const memory::Snapshot& snapshot, const memory::History& history,
+                      const Lives& lives) {
+  const std::vector<StackSign> signs = stack_signs(snapshot);
+  Categories out;
+  out.passes = find_passes(snapshot, history, signs);
+  const OlderBlocks older = count_older(snapshot, lives, out.passes, signs);
+  const Judge judge(lives, out.passes, signs, older);
+  out.category.reserve(lives.list.size());
+  out.reason.reserve(lives.list.size());
+  for (LifeId id = 0; id < lives.list.size(); ++id) {
+    const Verdict verdict = judge.judge(id);
+    out.category.push_back(verdict.category);
+    out.reason.push_back(verdict.reason);
+  }
+  take_what_is_known(snapshot, lives, out);
+  return out;
+}
+
+}  // namespace stepscope::analysis

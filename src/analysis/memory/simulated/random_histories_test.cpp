@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "analysis/memory/simulated/history_for_tests.h"
+#include "analysis/memory/simulated/simulated.h"
+
+namespace stepscope::analysis {
+namespace {
+
+using allocator::kMiB;
+using allocator::Part;
+using allocator::Rules;
+using allocator::Stat;
+
+// What one allocator did is followed exactly by address, and done again without addresses.
+void expect_followed(const Rules& rules, const memory::Settings& settings) {
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    RandomHistory made = random_history(rules, seed, 1500);
+    made.snapshot.settings = settings;
+    const memory::History& history = made.snapshot.histories[0];
+    const Lives lives = make_lives(made.snapshot, history);
+    const Followed followed = follow(made.snapshot, history, lives);
+    EXPECT_TRUE(followed.is_whole);
+    EXPECT_EQ(followed.doubts.all(), 0u) << "seed " << seed;
+    for (std::size_t s = 0; s < static_cast<std::size_t>(Stat::kCount); ++s) {
+      for (std::size_t p = 0; p < static_cast<std::size_t>(Part::kCount); ++p) {
+        const auto& ours = followed.statistics(static_cast<Stat>(s), static_cast<Part>(p));
+        const auto& theirs = made.statistics(static_cast<Stat>(s), static_cast<Part>(p));
+        EXPECT_EQ(ours.current, theirs.current);
+        EXPECT_EQ(ours.peak, theirs.peak);
+        EXPECT_EQ(ours.allocated, theirs.allocated);
+        EXPECT_EQ(ours.freed, theirs.freed);
+      }
+    }
+    const Requests requests = requests_of(history, lives, followed);
+    const Reproduction again = reproduce(requests);
+    EXPECT_TRUE(again.is_same) << "seed " << seed << ", event " << again.first_departure << ": "
+                               << again.why;
+    EXPECT_EQ(again.other_places, 0u);
+    EXPECT_GE(followed.peak_reserved.reserved, least_possible(requests, rules));
+  }
+}
+
+TEST(RandomHistories, WithTorchsOwnSettings) { expect_followed({}, {}); }
+
+TEST(RandomHistories, WithExpandableSegments) {
+  Rules rules;
+  rules.expandable_segments = true;
+  memory::Settings settings;
+  settings.expandable_segments = true;
+  expect_followed(rules, settings);
+}
+
+TEST(RandomHistories, WithALimitToCutting) {
+  Rules rules;
+  rules.max_split_size = 24 * kMiB;
+  memory::Settings settings;
+  settings.max_split_size = 24 * kMiB;
+  expect_followed(rules, settings);
+}
+
+TEST(RandomHistories, WithCoarseRounding) {
+  Rules rules;
+  rules.divisions.fill(4);
+  memory::Settings settings;
+  for (std::int64_t mib = 1; mib <= 32768; mib *= 2) {
+    settings.roundup_power2_divisions.emplace_back(mib, 4);
+  }
+  expect_followed(rules, settings);
+}
+
+// What is said to go the same way under another split size does when it is tried, with and without
+// a limit to memory. torch takes no split size up to 20 MiB.
+TEST(RandomHistories, SplitSizesThatDecideAlikeHaveTheSameOutcome) {
+  const std::vector<base::Bytes> sizes = {24 * kMiB, 30 * kMiB, 40 * kMiB,
+                                          60 * kMiB, 90 * kMiB, 1000 * kMiB};
+  std::size_t same = 0, other = 0;
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    RandomHistory made = random_history({}, seed, 1500);
+    const memory::History& history = made.snapshot.histories[0];
+    const Lives lives = make_lives(made.snapshot, history);
+    const Followed followed = follow(made.snapshot, history, lives);
+    const Requests requests = requests_of(history, lives, followed);
+    const base::Bytes tight = followed.peak_reserved.reserved * 9 / 10;
+    for (const std::optional<base::Bytes> limit : {std::optional<base::Bytes>(), {tight}}) {
+      Rules rules;
+      for (const base::Bytes size : sizes) {
+        rules.max_split_size = size;
+        const Simulated one = simulate(requests, rules, limit, sizes);
+        EXPECT_EQ(std::ranges::count(one.same_split_sizes, size), one.retries == 0 ? 1 : 0);
+        other += sizes.size() - one.same_split_sizes.size();
+        for (const base::Bytes alike : one.same_split_sizes) {
+          rules.max_split_size = alike;
+          const Simulated two = simulate(requests, rules, limit);
+          same += alike != size ? 1 : 0;
+          EXPECT_EQ(one.peak_reserved, two.peak_reserved);
+          EXPECT_EQ(one.end_reserved, two.end_reserved);
+          EXPECT_EQ(one.peak_active, two.peak_active);
+          EXPECT_EQ(one.peak_segments, two.peak_segments);
+          EXPECT_EQ(one.driver_allocs, two.driver_allocs);
+          EXPECT_EQ(one.driver_frees, two.driver_frees);
+          EXPECT_EQ(one.retries, two.retries);
+          EXPECT_EQ(one.failed, two.failed);
+          EXPECT_EQ(one.ooms_served, two.ooms_served);
+        }
+      }
+    }
+  }
+  EXPECT_GT(same, 0u);
+  EXPECT_GT(other, 0u);
+}
+
+}  // namespace
+}  // namespace stepscope::analysis

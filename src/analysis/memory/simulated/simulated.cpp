@@ -1,0 +1,119 @@
+#include "analysis/memory/simulated/simulated.h"
+
+#include <algorithm>
+
+#include "analysis/memory/simulated/simulated_replay.h"
+
+namespace stepscope::analysis {
+
+using allocator::Bin;
+using allocator::Rules;
+using base::Bytes;
+using memory::Action;
+using memory::History;
+
+Bytes driver_free_at(const History& history, std::size_t oom) {
+  return static_cast<Bytes>(
+      std::min(history.address[oom], static_cast<std::uint64_t>(allocator::kNoLimit / 2)));
+}
+
+Bytes taken_for(const Rules& rules, Bytes asked) {
+  if (!rules.expandable_segments) return rules.segment_for(asked);
+  const Bytes page = rules.page(rules.is_small(asked));
+  return (asked + page - 1) / page * page;
+}
+
+std::optional<Limit> limit_seen(const History& history, const Followed& followed) {
+  std::optional<Bytes> limit;
+  bool is_own = false;
+  const auto refused = [&](Bytes at_most) { limit = std::min(limit.value_or(at_most), at_most); };
+  // A collector makes room long before the driver refuses.
+  const bool collects = followed.rules.collect_above > 0;
+  Bytes reserved = followed.start.reserved;
+  for (std::size_t i = 0; i < history.length(); ++i) {
+    const Action action = history.action[i];
+    if (takes_memory(action)) {
+      reserved += history.size[i];
+    } else if (returns_memory(action)) {
+      const std::size_t end = returns_end(history, i);
+      if (!collects && makes_room(history, i, end) && takes_memory(history.action[end])) {
+        refused(reserved + history.size[end] - 1);
+      }
+      for (; i < end; ++i) reserved -= history.size[i];
+      --i;
+    } else if (action == Action::kOom) {
+      // What the driver has free is not the limit where the process may use only a share of it.
+      const Bytes driver_free = driver_free_at(history, i);
+      const Bytes rounded = followed.rules.rounded(history.size[i]);
+      is_own = is_own || driver_free >= taken_for(followed.rules, rounded);
+      refused(reserved + std::min(driver_free, followed.rules.segment_for(rounded) - 1));
+    }
+  }
+  if (!limit) return std::nullopt;
+  const Bytes had = followed.peak_reserved.reserved;
+  return Limit{had, std::max(*limit, had), is_own};
+}
+
+Simulated simulate(const Requests& requests, const Rules& rules, std::optional<Bytes> limit,
+                   std::span<const Bytes> other_split_sizes) {
+  const History& history = *requests.history;
+  RequestReplay replay(requests, rules, limit);
+  allocator::Caching& caching = replay.caching();
+  caching.watch_split_sizes(other_split_sizes);
+  Simulated out;
+  replay.begin_afresh();
+  for (const Request request : requests.list) {
+    switch (request.kind) {
+      case Request::Kind::kTake:
+        out.failed += replay.take(request.of) ? 0 : 1;
+        break;
+      case Request::Kind::kGiveBack:
+        replay.give_back(request.of);
+        break;
+      case Request::Kind::kRelease: {
+        const std::size_t end = returns_end(history, request.of);
+        if (!limit || !makes_room(history, request.of, end)) replay.release(request.of, end);
+        break;
+      }
+      case Request::Kind::kFail: {
+        const std::uint16_t pool = history.pool[request.of];
+        const Bytes size = history.size[request.of];
+        const Bin bin{history.stream[request.of],
+                      pool == memory::kUnknownPool ? std::uint16_t{0} : pool,
+                      rules.is_small(rules.rounded(size))};
+        out.ooms_served += caching.would_fit(caching.bin(bin), size) ? 1 : 0;
+        break;
+      }
+    }
+  }
+  using allocator::Stat;
+  const allocator::Statistics& stats = caching.statistics();
+  out.peak_reserved = stats(Stat::kReservedBytes).peak;
+  out.end_reserved = stats(Stat::kReservedBytes).current;
+  out.peak_active = stats(Stat::kActiveBytes).peak;
+  out.peak_segments = stats(Stat::kSegment).peak;
+  out.driver_allocs = caching.driver_allocs;
+  out.driver_frees = caching.driver_frees;
+  out.retries = caching.retries;
+  out.same_split_sizes = caching.same_split_sizes();
+  return out;
+}
+
+Bytes least_possible(const Requests& requests, const Rules& rules) {
+  const std::vector<Life>& lives = requests.lives->list;
+  Bytes now = 0;
+  for (std::size_t id = 0; id < requests.lives->older; ++id) {
+    now += rules.rounded(lives[id].requested);
+  }
+  Bytes most = now;
+  for (std::size_t i = 0; i < requests.history->length(); ++i) {
+    const LifeId life = requests.lives->of_event[i];
+    if (life == kNoLife) continue;
+    if (lives[life].alloc == i) now += rules.rounded(lives[life].requested);
+    if (lives[life].freed == i) now -= rules.rounded(lives[life].requested);
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+}  // namespace stepscope::analysis

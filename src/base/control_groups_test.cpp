@@ -1,0 +1,31 @@
+#include "base/control_groups.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stepscope::base {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ControlGroups, LinesOfBothVersions) {
+  const auto groups = control_groups("4:cpu,cpuacct:/job_1\nnonsense\n0::/a:b\n1:name=systemd:/");
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_TRUE(groups[0].has("cpu"));
+  EXPECT_TRUE(groups[0].has("cpuacct"));
+  EXPECT_FALSE(groups[0].has("cpua"));
+  EXPECT_EQ(groups[0].path, "/job_1");
+  EXPECT_TRUE(groups[1].controllers.empty());
+  EXPECT_EQ(groups[1].path, "/a:b");
+  EXPECT_EQ(groups[2].path, "/");
+}
+
+TEST(ControlGroups, FoldersUpToTheMount) {
+  EXPECT_THAT(folders_up("/m", "/a/b"), ElementsAre("/m/a/b", "/m/a", "/m"));
+  EXPECT_THAT(folders_up("/m", "/"), ElementsAre("/m"));
+  EXPECT_THAT(folders_up("/m", ""), ElementsAre("/m"));
+  EXPECT_THAT(folders_up("/m", "odd"), ElementsAre("/modd", "/mod", "/mo", "/m"));
+}
+
+}  // namespace
+}  // namespace stepscope::base

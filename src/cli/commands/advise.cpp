@@ -1,0 +1,154 @@
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command.h"
+#include "cli/open_run.h"
+#include "cli/options/advice_options.h"
+#include "cli/options/analysis_options.h"
+#include "cli/options/arguments.h"
+#include "cli/options/settings.h"
+#include "cli/terminal/console.h"
+#include "report/findings/advice.h"
+#include "report/page/page.h"
+#include "session/full_report.h"
+
+namespace stepscope::cli {
+namespace {
+
+constexpr std::array kOptions = std::to_array<Option>({
+    {.name = "json", .help = "print JSON (schema stepscope.advice/1)"},
+    {.name = "md", .help = "print Markdown instead of text"},
+    {.name = "sarif", .help = "print SARIF 2.1.0, which code-review tools read"},
+    {.name = "all", .help = "say of every rule that could not judge why, and how to record for it"},
+    kThresholdsOption,
+    {.name = "device-memory",
+     .value = "SIZE",
+     .help = "memory of the device, as in 80GiB, where a snapshot does not tell"},
+    {.name = "explain",
+     .value = "RULE",
+     .help = "explain a rule: what it means and costs, what to do, its thresholds, what it needs"},
+    kRankOption,
+    kStepOption,
+    kStepsOption,
+    kPeaksOption,
+    kWidthOption,
+});
+
+struct Request {
+  report::Look look;
+  analysis::Selection selection;
+  session::ReportRequest asked{.sections = false};
+};
+
+// Says what is wrong before a large run is read for nothing.
+base::Result<Request> request_from(const Context& context) {
+  const Arguments& arguments = context.arguments;
+  Request request;
+  const int forms = (arguments.has("json") ? 1 : 0) + (arguments.has("md") ? 1 : 0) +
+                    (arguments.has("sarif") ? 1 : 0);
+  if (forms > 1) {
+    return base::fail(base::Code::kInvalidArgument, "--json, --md and --sarif: choose one");
+  }
+  SCOPE_TRY(request.look, look_from(context));
+  SCOPE_TRY(request.selection, selection_from(arguments));
+  SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
+  request.asked.paths = typed_paths(arguments);
+  SCOPE_TRY(request.asked.settings, settings_from(arguments, {"device-memory"}));
+  return request;
+}
+
+// The first path, seen from the working folder where it lies below that: what a tool that shows
+// SARIF beside files of a repository can find.
+std::string recording_of(const Arguments& arguments) {
+  const std::string& typed = arguments.words().front();
+  if (typed == "-") return "stdin";
+  std::error_code unknown;
+  const std::filesystem::path folder = std::filesystem::current_path(unknown);
+  const std::filesystem::path path = (folder / typed).lexically_normal();
+  const std::filesystem::path below = path.lexically_relative(folder);
+  const bool outside = unknown || below.empty() || *below.begin() == "..";
+  return outside ? path.generic_string() : below.generic_string();
+}
+
+std::string written(const Arguments& arguments, const advice::Advice& advice,
+                    const report::Look& look) {
+  const report::AdviceLength length =
+      arguments.has("all") ? report::AdviceLength::kWithReasons : report::AdviceLength::kAll;
+  if (arguments.has("json")) return report::advice_json(advice);
+  if (arguments.has("md")) return report::advice_md(advice, length);
+  if (arguments.has("sarif")) {
+    return report::advice_sarif(advice, STEPSCOPE_VERSION, recording_of(arguments));
+  }
+  return report::advice_text(advice, look, length);
+}
+
+Exit explain(const Context& context, const report::Look& look) {
+  const std::string rule = context.arguments.text("explain");
+  const std::string text = report::rule_text(rule, look);
+  if (!text.empty()) {
+    (void)context.console.write(text);
+    return Exit::kDone;
+  }
+  const std::vector<std::string_view> names = report::rule_names();
+  const std::string near = suggestion(rule, names);
+  context.console.error(fmt::format("there is no rule '{}'{}", rule, near));
+  context.console.hint(near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                    : "`stepscope help advise rules` lists them all");
+  return Exit::kUsage;
+}
+
+Exit run_advise(const Context& context) {
+  const auto request = request_from(context);
+  if (!request) return show_error(context, request.error());
+  if (context.arguments.has("explain")) return explain(context, request->look);
+  Exit status = Exit::kDone;
+  const std::optional<OpenedRun> opened = open_run(context, status);
+  if (!opened) return status;
+  const auto answers =
+      session::full_report(*opened, request->selection, request->asked, context.settings.jobs);
+  if (!answers) return show_selection_error(context, answers.error());
+  const std::string text = written(context.arguments, *answers->advice, request->look);
+  if (const base::Status shown = context.console.write(text); !shown) {
+    return show_error(context, shown.error());
+  }
+  return finish(context, *opened, Shown::kWithoutLosses);
+}
+
+// `stepscope help advise rules`
+std::string help_about(std::span<const std::string> words, const report::Look& look) {
+  return words.front() == "rules" ? report::rules_text(look) : std::string();
+}
+
+}  // namespace
+
+const Command kAdvise{
+    .name = "advise",
+    .summary = "what is wrong, what to change and what it would bring",
+    .arguments = "PATH...",
+    .text = R"(Judges the run by rules and shows what they found, the largest gain first: what was
+measured against which threshold, where to look, how much shorter a step would be (at least and
+at most), what to change as code, and how to check it. A run without a fault is told so.
+
+PATH is a trace file, a folder of them (one per rank), a memory snapshot, or - for standard
+input. Every rule has a page in docs/advice/; `stepscope help advise rules` lists them.
+)",
+    .options = kOptions,
+    .examples = R"(  stepscope advise trace.json.gz
+  stepscope advise --json runs/exp1/ | jq '.findings[0].title'
+  stepscope advise --thresholds rules.yaml runs/exp1/
+)",
+    .completes = Completes::kFiles,
+    .run = run_advise,
+    .help_about = help_about,
+};
+
+}  // namespace stepscope::cli

@@ -1,0 +1,100 @@
+#include "cli/output/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace stepscope::cli {
+namespace {
+
+base::Failure failed(const std::string& path) {
+  return base::fail(base::Code::kIo, path + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+base::Result<OutputFile> OutputFile::create(const std::string& path, Interrupt& interrupt) {
+  struct stat facts{};
+  const bool exists = ::stat(path.c_str(), &facts) == 0;
+  const bool can_be_renamed = !exists || S_ISREG(facts.st_mode);
+  const std::string written_as = can_be_renamed ? path + ".partial" : path;
+  if (can_be_renamed) interrupt.guard(written_as);
+  const int descriptor = ::open(written_as.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                                S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
+  if (descriptor < 0) {
+    const base::Failure failure = failed(written_as);
+    interrupt.release(written_as);
+    return failure;
+  }
+  return OutputFile(path, written_as, descriptor, interrupt);
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      written_as_(std::move(other.written_as_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      interrupt_(other.interrupt_) {}
+
+OutputFile::~OutputFile() { abandon(); }
+
+void OutputFile::abandon() {
+  if (descriptor_ < 0) return;
+  ::close(std::exchange(descriptor_, -1));
+  if (written_as_ == path_) return;
+  ::unlink(written_as_.c_str());
+  interrupt_->release(written_as_);
+}
+
+base::Status OutputFile::write(std::string_view text) {
+  if (interrupt_->stopped()) return base::fail(base::Code::kCancelled, "stopped");
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return failed(written_as_);
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return base::Done{};
+}
+
+base::Status OutputFile::finish() {
+  if (interrupt_->stopped()) return base::fail(base::Code::kCancelled, "stopped");
+  // Network file systems report a full disk only here.
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+    const base::Failure failure = failed(written_as_);
+    if (written_as_ != path_) ::unlink(written_as_.c_str());
+    interrupt_->release(written_as_);
+    return failure;
+  }
+  if (written_as_ == path_) return base::Done{};
+  const bool renamed = ::rename(written_as_.c_str(), path_.c_str()) == 0;
+  const base::Failure failure = failed(path_);
+  if (!renamed) ::unlink(written_as_.c_str());
+  interrupt_->release(written_as_);
+  if (!renamed) return failure;
+  return base::Done{};
+}
+
+base::Status write_file(const std::string& path, std::string_view text, Interrupt& interrupt) {
+  SCOPE_TRY(OutputFile file, OutputFile::create(path, interrupt));
+  SCOPE_TRY(file.write(text));
+  return file.finish();
+}
+
+base::Status check_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return base::Done{};
+  return base::fail(base::Code::kIo,
+                    path + ": there is no folder " + folder.string() + " to write to");
+}
+
+}  // namespace stepscope::cli

@@ -1,0 +1,174 @@
+#include "emit/redaction/secret_words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
+#include "base/json_string.h"
+
+namespace stepscope::emit {
+namespace {
+
+constexpr std::array kSecretKeys = std::to_array<std::string_view>({
+    "author",
+    "client_host",
+    "cwd",
+    "directory",
+    "domain",
+    "email",
+    "fqdn",
+    "home",
+    "host",
+    "host_name",
+    "hostname",
+    "kernel_file",
+    "log_dir",
+    "login",
+    "logname",
+    "machine",
+    "machine_name",
+    "master_addr",
+    "node",
+    "node_name",
+    "nodelist",
+    "nodename",
+    "owner",
+    "pwd",
+    "server",
+    "slurm_job_nodelist",
+    "slurm_job_user",
+    "slurm_nodelist",
+    "slurmd_nodename",
+    "user",
+    "user_name",
+    "userid",
+    "username",
+    "worker_name",
+    "working_directory",
+});
+
+// Accounts and hosts that many people have, and words of the format itself: hiding them hides
+// nobody and would break names that readers depend on.
+constexpr std::array kHarmless = std::to_array<std::string_view>({
+    "admin",        "anonymous", "aten",     "block",    "bytes",       "collective", "context",
+    "correlation",  "cuda",      "debian",   "default",  "device",      "docker",     "driver",
+    "event",        "external",  "group",    "grid",     "guest",       "home",       "input",
+    "jovyan",       "kernel",    "launch",   "local",    "localdomain", "localhost",  "memcpy",
+    "memory",       "memset",    "model",    "module",   "name",        "nccl",       "nobody",
+    "node",         "none",      "null",     "operator", "output",      "process",    "profiler",
+    "profilerstep", "public",    "python",   "python3",  "pytorch",     "rank",       "root",
+    "runner",       "runtime",   "sequence", "shared",   "spans",       "step",       "stream",
+    "test",         "thread",    "torch",    "trace",    "traces",      "train",      "training",
+    "ubuntu",       "unknown",   "user",     "users",    "vagrant",     "worker",     "workspace",
+});
+
+constexpr std::size_t kShortest = 3;
+// Names this long are found inside other words too; shorter ones only as words of their own.
+constexpr std::size_t kFoundAnywhere = 5;
+
+bool is_letter_or_digit(char c) {
+  c = base::lowered(c);
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool starts_with_at(std::string_view text, std::size_t at, std::string_view word) {
+  if (text.size() - at < word.size()) return false;
+  return std::equal(word.begin(), word.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
+                    [](char a, char b) { return a == base::lowered(b); });
+}
+
+bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
+  return (at == 0 || !is_letter_or_digit(text[at - 1])) &&
+         (at + size == text.size() || !is_letter_or_digit(text[at + size]));
+}
+
+}  // namespace
+
+bool is_secret_key(std::string_view key) {
+  const std::string name = base::lowered(key);
+  return std::find(kSecretKeys.begin(), kSecretKeys.end(), name) != kSecretKeys.end();
+}
+
+void SecretWords::add(std::string_view name) {
+  const std::string word = base::lowered(name);
+  if (word.size() < kShortest || std::all_of(word.begin(), word.end(), is_digit)) return;
+  if (std::find(kHarmless.begin(), kHarmless.end(), word) != kHarmless.end()) return;
+  const auto longer = [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  };
+  const auto at = std::lower_bound(words_.begin(), words_.end(), word, longer);
+  if (at == words_.end() || *at != word) words_.insert(at, word);
+}
+
+SecretWords::Match SecretWords::find(std::string_view text) const {
+  if (words_.empty()) return {text.size(), 0};
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    for (const std::string& word : words_) {
+      if (word[0] != base::lowered(text[at]) || !starts_with_at(text, at, word)) continue;
+      if (word.size() >= kFoundAnywhere || stands_alone(text, at, word.size())) {
+        return {at, word.size()};
+      }
+    }
+  }
+  return {text.size(), 0};
+}
+
+void SecretWords::add_host(std::string_view host) {
+  add(host);
+  add(host.substr(0, host.find('.')));
+}
+
+// "home/NAME/", "Users/NAME/" and their like, with either kind of slash.
+void SecretWords::learn_homes(std::string_view text) {
+  for (const std::string_view folder : {"home", "Users", "users"}) {
+    for (std::size_t at = text.find(folder); at != std::string_view::npos;
+         at = text.find(folder, at + 1)) {
+      std::size_t begin = at + folder.size();
+      const auto is_slash = [&](std::size_t i) { return text[i] == '/' || text[i] == '\\'; };
+      if (at == 0 || !is_slash(at - 1) || begin >= text.size() || !is_slash(begin)) continue;
+      while (begin < text.size() && is_slash(begin)) ++begin;
+      add(text.substr(begin, text.find_first_of("/\\\"' ,;:()<>\t\n", begin) - begin));
+    }
+  }
+}
+
+// TensorBoard's handler names files "HOST_PID.TIME.pt.trace.json".
+void SecretWords::learn_file_name(std::string_view path) {
+  learn_homes(path);
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const std::size_t trace = name.find(".pt.trace.json");
+  if (trace == std::string_view::npos) return;
+  const std::size_t stem_end = std::min(name.rfind('.', trace - 1), trace);
+  const std::size_t cut = name.substr(0, stem_end).rfind('_');
+  if (cut == std::string_view::npos) return;
+  const std::string_view pid = name.substr(cut + 1, stem_end - cut - 1);
+  if (!pid.empty() && std::all_of(pid.begin(), pid.end(), is_digit)) {
+    add_host(name.substr(0, cut));
+  }
+}
+
+void SecretWords::learn_header(const trace::Header& header) {
+  add_host(header.host);
+  learn_file_name(header.trace_name);
+  for (const auto& [key, json] : header.metadata) {
+    const std::string text = base::decode_json(json);
+    learn_homes(text);
+    if (is_secret_key(key) && text.find_first_of("/\\ ") == std::string::npos) add_host(text);
+  }
+}
+
+void SecretWords::learn(const trace::Run& run) {
+  for (const trace::RankTraces& rank : run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      learn_file_name(window.source.path);
+      learn_header(window.trace.header());
+      const base::StringTable& strings = window.trace.strings();
+      for (base::StringId id = 0; id < strings.size(); ++id) learn_homes(strings[id]);
+    }
+  }
+}
+
+}  // namespace stepscope::emit

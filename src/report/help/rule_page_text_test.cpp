@@ -1,0 +1,35 @@
+#include "report/help/rule_page_text.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope::report {
+namespace {
+
+TEST(RulePageText, HeadingsCodeAndLinksAsPeopleReadThem) {
+  EXPECT_EQ(rule_page_text("# a-rule: A title\n"
+                           "\n"
+                           "**What it means.** See [stalls](../metrics/stalls.md), `a[0](1)` and "
+                           "**this**.\n"
+                           "\n"
+                           "## What to do\n"
+                           "\n"
+                           "PyTorch:\n"
+                           "\n"
+                           "```\n"
+                           "x = y[0](**z)\n"
+                           "```\n",
+                           {}),
+            "What it means\n"
+            "  See stalls, `a[0](1)` and this.\n"
+            "\n"
+            "What to do\n"
+            "\n"
+            "  PyTorch:\n"
+            "\n"
+            "    x = y[0](**z)\n");
+}
+
+TEST(RulePageText, NothingForNothing) { EXPECT_EQ(rule_page_text("", {}), ""); }
+
+}  // namespace
+}  // namespace stepscope::report

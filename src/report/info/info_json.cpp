@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+
+#include "report/info/info_text.h"
+#include "report/info/memory_info.h"
+#include "report/info/notes.h"
+#include "report/info/rank_records.h"
+#include "report/info/recording_info.h"
+#include "report/info/snapshot_info.h"
+#include "report/writing/json_writer.h"
+
+namespace stepscope::report {
+namespace {
+
+void write_steps(JsonWriter& json, const StepInfo& steps) {
+  json.begin_object();
+  json.member("source", trace::name_of(steps.source));
+  json.member("count", steps.count);
+  json.member("first", steps.first);
+  json.member("last", steps.last);
+  json.member("mean_ns", steps.mean_ns());
+  json.member("shortest_ns", steps.shortest_ns);
+  json.member("longest_ns", steps.longest_ns);
+  json.end_object();
+}
+
+void write_links(JsonWriter& json, const LinkInfo& links) {
+  json.begin_object();
+  json.member("device_work", links.device_work);
+  json.member("device_work_with_launch", links.with_launch);
+  json.member("launches", links.launches);
+  json.member("launches_with_operator", links.with_operator);
+  json.member("backward_operators", links.backward);
+  json.member("backward_operators_with_forward", links.with_forward);
+  json.end_object();
+}
+
+void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
+  json.begin_list();
+  for (const std::string& text : texts) json.value(text);
+  json.end_list();
+}
+
+void write_window(JsonWriter& json, const WindowInfo& window, bool timing) {
+  json.begin_object();
+  json.member("rank", window.rank);
+  json.member("window", window.window);
+  json.member("path", window.source.path);
+  json.member("encoding", window.source.encoding);
+  json.member("file_bytes", window.source.file_bytes);
+  json.member("text_bytes", window.source.text_bytes);
+  json.key("host");
+  window.host.empty() ? json.null() : json.value(window.host);
+  json.key("start_unix_ns");
+  window.start_known ? json.value(window.start_unix_ns) : json.null();
+  json.member("span_ns", window.span_ns);
+  json.member("entries", window.entries);
+  json.member("events", window.events);
+  json.member("device_work", window.device_work);
+  json.key("devices_used");
+  json.begin_list();
+  for (const std::int32_t device : window.devices_used) json.value(device);
+  json.end_list();
+  json.key("steps");
+  write_steps(json, window.steps);
+  json.key("links");
+  write_links(json, window.links);
+  if (timing) json.member("memory_bytes", window.memory_bytes);
+  json.end_object();
+}
+
+void write_devices(JsonWriter& json, const std::vector<DeviceInfo>& devices) {
+  json.begin_list();
+  for (const DeviceInfo& device : devices) {
+    json.begin_object();
+    json.member("name", device.name);
+    json.member("memory_bytes", device.memory_bytes);
+    json.member("compute_capability",
+                fmt::format("{}.{}", device.compute_major, device.compute_minor));
+    json.member("multiprocessors", device.multiprocessors);
+    json.member("warp_size", device.warp_size);
+    json.member("visible", device.visible);
+    json.end_object();
+  }
+  json.end_list();
+}
+
+void write_categories(JsonWriter& json, const std::vector<CategoryInfo>& categories) {
+  json.begin_list();
+  for (const CategoryInfo& category : categories) {
+    json.begin_object();
+    json.member("category", category.category);
+    json.member("kind", trace::name_of(category.kind));
+    json.member("device_work", trace::is_device_work(category.kind));
+    json.member("events", category.events);
+    json.member("tracks", category.tracks);
+    json.member("covered_ns", category.covered_ns);
+    json.end_object();
+  }
+  json.end_list();
+}
+
+void write_run(JsonWriter& json, const RunInfo& info) {
+  json.begin_object();
+  json.member("ranks", info.ranks);
+  json.member("windows", info.windows.size());
+  json.key("world_size");
+  info.world_size ? json.value(*info.world_size) : json.null();
+  json.key("hosts");
+  write_texts(json, info.hosts);
+  json.key("backends");
+  write_texts(json, info.backends);
+  json.key("start_unix_ns");
+  info.start_known ? json.value(info.start_unix_ns) : json.null();
+  json.key("span_ns");
+  info.start_known ? json.value(info.end_unix_ns - info.start_unix_ns) : json.null();
+  json.member("file_bytes", info.file_bytes);
+  json.member("text_bytes", info.text_bytes);
+  json.member("entries", info.entries);
+  json.member("events", info.events);
+  json.member("device_work", info.device_work);
+  json.member("flow_events", info.flows);
+  json.member("lost_data", info.lost_data);
+  json.end_object();
+}
+
+void write_contents(JsonWriter& json, const RunInfo& info) {
+  json.key("collectives");
+  json.begin_object();
+  json.member("calls", info.collectives.calls);
+  json.member("kernels", info.collectives.kernels);
+  json.key("by_name");
+  json.begin_object();
+  for (const NamedCount& row : info.collectives.by_name) json.member(row.name, row.count);
+  json.end_object();
+  json.key("groups");
+  write_texts(json, info.collectives.groups);
+  json.end_object();
+
+  json.key("memory_events");
+  json.begin_object();
+  json.member("events", info.memory.events);
+  json.member("device_peak_allocated_bytes", info.memory.device_peak_allocated);
+  json.member("device_peak_reserved_bytes", info.memory.device_peak_reserved);
+  json.member("host_peak_allocated_bytes", info.memory.host_peak_allocated);
+  json.end_object();
+
+  json.key("counters");
+  json.begin_object();
+  json.member("samples", info.counter_samples);
+  json.key("series");
+  write_texts(json, info.counter_series);
+  json.end_object();
+}
+
+void write_files(JsonWriter& json, const RunInfo& info) {
+  json.key("failures");
+  json.begin_list();
+  for (const trace::FileFailure& failure : info.failures) {
+    json.begin_object();
+    json.member("path", failure.path);
+    json.member("error", failure.error.message);
+    json.end_object();
+  }
+  json.end_list();
+  json.key("skipped");
+  json.begin_list();
+  for (const trace::SkippedFile& file : info.skipped) {
+    json.begin_object();
+    json.member("path", file.path);
+    json.member("why", file.why);
+    json.end_object();
+  }
+  json.end_list();
+}
+
+}  // namespace
+
+void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> load_seconds) {
+  json.key("run");
+  write_run(json, info);
+  json.key("devices");
+  write_devices(json, info.devices);
+  json.key("versions");
+  json.begin_list();
+  for (const NamedText& version : info.versions) {
+    json.begin_object();
+    json.member("name", version.name);
+    json.member("version", version.text);
+    json.end_object();
+  }
+  json.end_list();
+  json.key("recorded_with");
+  write_texts(json, info.recorded_with);
+  json.key("steps");
+  write_steps(json, info.steps);
+  json.key("categories");
+  write_categories(json, info.categories);
+  json.key("links");
+  write_links(json, info.links);
+  write_contents(json, info);
+  json.key("windows");
+  json.begin_list();
+  for (const WindowInfo& window : info.windows) {
+    write_window(json, window, load_seconds.has_value());
+  }
+  json.end_list();
+  if (!info.recordings.empty()) {
+    json.key("recordings");
+    write_recordings(json, info);
+    if (info.sampling_ns > 0) json.member("sampling_ns", info.sampling_ns);
+  }
+  if (!info.rank_records.empty()) {
+    json.key("rank_records");
+    write_rank_records(json, info);
+  }
+  json.key("notes");
+  write_notes(json, info.notes, true);
+  write_files(json, info);
+  if (load_seconds) {
+    json.key("load");
+    json.begin_object();
+    json.member("seconds", *load_seconds);
+    json.member("text_bytes_per_second", static_cast<double>(info.text_bytes) / *load_seconds);
+    json.member("memory_bytes", info.memory_bytes);
+    json.end_object();
+  }
+}
+
+std::string info_json(const RunInfo& info, const RecordedMemory& memory,
+                      std::optional<double> load_seconds) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "stepscope.info/1");
+  write_info(json, info, load_seconds);
+  if (!memory.snapshots.empty()) {
+    json.key("snapshots");
+    write_snapshots(json, memory.snapshots, load_seconds.has_value());
+  }
+  if (!memory.timelines.empty()) {
+    json.key("memory_timelines");
+    write_timelines(json, memory.timelines);
+  }
+  if (!memory.stats.empty()) {
+    json.key("memory_stats");
+    write_stats(json, memory.stats);
+  }
+  json.end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,21 @@
+// What is in the small memory files: exported timelines and memory_stats, as text and as JSON.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "memory/stats.h"
+#include "memory/timeline.h"
+#include "report/writing/json_writer.h"
+#include "report/writing/text_table.h"
+
+namespace stepscope::report {
+
+std::string timelines_text(std::span<const memory::Timeline> timelines, const Look& look);
+std::string stats_text(std::span<const memory::Stats> stats, const Look& look);
+
+// The lists under "memory_timelines" and "memory_stats" in "stepscope.info/1".
+void write_timelines(JsonWriter& json, std::span<const memory::Timeline> timelines);
+void write_stats(JsonWriter& json, std::span<const memory::Stats> stats);
+
+}  // namespace stepscope::report

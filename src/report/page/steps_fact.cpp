@@ -1,0 +1,174 @@
+#include "report/page/steps_fact.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/table_line.h"
+#include "report/tables/cell_text.h"
+#include "report/writing/numbers.h"
+
+namespace stepscope::report {
+namespace {
+
+using base::TableLine;
+
+std::vector<TableLine> lines_of(const Answers& answers, std::string_view analysis,
+                                std::string_view name) {
+  std::vector<TableLine> lines;
+  const base::Table* const table = answers.table(analysis, name);
+  for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
+    lines.emplace_back(*table, row);
+  }
+  return lines;
+}
+
+std::vector<TableLine> training(const Answers& answers, std::string_view table) {
+  std::vector<TableLine> lines = lines_of(answers, "throughput", table);
+  std::erase_if(lines, [](const TableLine& line) { return line.text("phase") != "training"; });
+  return lines;
+}
+
+base::Nanos step_of(double per_second) {
+  return static_cast<base::Nanos>(std::llround(1e9 / per_second));
+}
+
+std::string step_text(double per_second) { return duration_text(step_of(per_second)); }
+
+// Steps that were recorded, and of them traced, on the rank that has most; and on who has fewest.
+struct Recorded {
+  std::int64_t steps = 0, fewest = 0, traced = 0;
+  bool slowed = false;  // by tracing, on some rank
+};
+
+// As the report says it: where steps differ among themselves by more, nothing is known.
+bool slowed_by_tracing(const TableLine& line) {
+  if (line.has("tracing_low_ns")) return line.number("tracing_low_ns") > 0;
+  return line.has("untraced_median_ns") &&
+         line.whole("traced_median_ns") > line.whole("untraced_median_ns");
+}
+
+Recorded recorded(const Answers& answers) {
+  Recorded out;
+  for (const TableLine& line : lines_of(answers, "time", "times")) {
+    out.fewest = out.steps == 0 ? line.whole("steps") : std::min(out.fewest, line.whole("steps"));
+    out.steps = std::max(out.steps, line.whole("steps"));
+    out.traced = std::max(out.traced, line.whole("traced_steps"));
+    out.slowed |= slowed_by_tracing(line);
+  }
+  return out;
+}
+
+std::string left_out_text(std::int64_t warm_up, std::int64_t traced) {
+  std::string text;
+  if (warm_up > 0)
+    text += fmt::format("{} of warm-up", count_text(static_cast<std::uint64_t>(warm_up)));
+  if (traced > 0) {
+    text +=
+        fmt::format("{}{} that {} traced", text.empty() ? "" : " and ",
+                    count_text(static_cast<std::uint64_t>(traced)), traced == 1 ? "was" : "were");
+  }
+  return text.empty() ? text : ", without " + text;
+}
+
+// Of the rank that saved most: others may have waited for it elsewhere.
+std::string saves_text(const Answers& answers) {
+  std::int64_t saves = 0;
+  base::Nanos time = 0;
+  for (const TableLine& line : lines_of(answers, "throughput", "saves")) {
+    if (line.whole("save_ns") <= time) continue;
+    saves = line.whole("saves");
+    time = line.whole("save_ns");
+  }
+  if (saves == 0) return {};
+  return fmt::format("; {} took {} beside them",
+                     counted(static_cast<std::uint64_t>(saves), "checkpoint"), duration_text(time));
+}
+
+std::string rates_text(double steps, const TableLine& samples) {
+  std::string text = fmt::format("{} /s", number_text(steps));
+  if (samples.has("samples_per_second")) {
+    text += fmt::format(", {} samples/s", number_text(samples.number("samples_per_second")));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<FirstStep> first_step(const Answers& answers) {
+  if (!recorded_step_count(answers).empty()) {
+    const auto of_all =
+        training(answers, training(answers, "phases").size() == 1 ? "phases" : "job");
+    return FirstStep{.mean_ns = step_of(of_all.front().number("iterations_per_second")),
+                     .is_recorded = true};
+  }
+  double longest = 0;
+  for (const TableLine& line : lines_of(answers, "steps", "times")) {
+    longest = std::max(longest, line.number("mean_ns"));
+  }
+  if (!(longest > 0)) return std::nullopt;
+  return FirstStep{.mean_ns = static_cast<base::Nanos>(longest), .is_recorded = false};
+}
+
+std::string recorded_step_count(const Answers& answers) {
+  const std::vector<TableLine> ranks = training(answers, "phases");
+  const Recorded all = recorded(answers);
+  if (ranks.empty() || all.steps == 0) return {};
+  std::string text = count_text(static_cast<std::uint64_t>(all.steps));
+  if (ranks.size() == 1) return text;
+  if (training(answers, "job").empty()) return {};
+  if (all.fewest == all.steps) return fmt::format("{} on each of {} ranks", text, ranks.size());
+  // One was killed, or they stopped one after the other.
+  return fmt::format("{} to {} on {} ranks", count_text(static_cast<std::uint64_t>(all.fewest)),
+                     text, ranks.size());
+}
+
+std::string recorded_steps_fact(const Answers& answers) {
+  std::string text = recorded_step_count(answers);
+  if (text.empty()) return {};
+  const std::vector<TableLine> ranks = training(answers, "phases");
+  const Recorded all = recorded(answers);
+  std::int64_t warm_up = 0;
+  std::int64_t traced = 0;
+  for (const TableLine& line : ranks) {
+    warm_up = std::max(warm_up, line.whole("warm_up"));
+    traced = std::max(traced, line.whole("traced"));
+  }
+  const double rate = ranks.front().number("iterations_per_second");
+  if (ranks.size() == 1) {
+    text += fmt::format(" · mean {} ({})", step_text(rate), rates_text(rate, ranks.front()));
+  } else {
+    const std::vector<TableLine> job = training(answers, "job");
+    const double mean = job.front().number("iterations_per_second");
+    text += fmt::format(" · mean {} ({} of all ranks; {} on the slowest, {})", step_text(mean),
+                        rates_text(mean, job.front()),
+                        step_text(job.front().number("slowest_per_second")),
+                        job.front().whole("slowest_rank"));
+  }
+  if (all.traced == all.steps)
+    return text + ", all of them traced, which slows them" + saves_text(answers);
+  return text + left_out_text(warm_up, traced) + saves_text(answers);
+}
+
+std::string tracing_cost_fact(const Answers& answers) {
+  for (const TableLine& line : lines_of(answers, "time", "times")) {
+    if (!line.has("traced_median_ns") || !line.has("untraced_median_ns")) continue;
+    return fmt::format("{}the median is {} traced, {} not",
+                       slowed_by_tracing(line) ? "tracing slows them: " : "",
+                       duration_text(line.whole("traced_median_ns")),
+                       duration_text(line.whole("untraced_median_ns")));
+  }
+  return {};
+}
+
+std::string traced_mark(const Answers& answers) {
+  const Recorded all = recorded(answers);
+  if (answers.info.stood_in || all.traced == 0 || all.traced >= all.steps) return {};
+  std::string text = counted(static_cast<std::uint64_t>(all.traced), "traced step");
+  if (all.slowed) text += fmt::format("; tracing slows {}", all.traced == 1 ? "it" : "them");
+  return text;
+}
+
+}  // namespace stepscope::report

@@ -1,0 +1,51 @@
+#include "session/files/content.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace stepscope::session {
+namespace {
+
+struct Case {
+  std::string name;
+  std::string text;
+  std::string reason;  // empty: may be a trace
+  bool whole = true;
+};
+
+const Case kCases[] = {
+    {"object with events", R"({"traceEvents":[)", ""},
+    {"events behind metadata", R"({"a":{"x":"}"},"b":[1,"]"],"traceEvents":[]})", ""},
+    {"byte order mark", "\xef\xbb\xbf{\"traceEvents\":[]}", ""},
+    {"pretty printed", "\n {\n  \"schemaVersion\": 1,\n", "", false},
+    {"header cut short", R"({"schemaVersion": 1, "deviceProp)", ""},
+    {"bare list of events", R"([ {"name":"x","ph":"X"}])", ""},
+    {"list cut in its first event", R"([{"name":"x","cat)", ""},
+    {"cut to nothing", "", ""},
+    {"zeros of a crashed node", std::string(64, '\0'), ""},
+    {"traceEvents only further in", R"({"config":{"traceEvents":1}})", "JSON without traceEvents"},
+    {"traceEvents as a value", R"({"key":"traceEvents"})", "JSON without traceEvents"},
+    {"memory snapshot", R"({"segments":[],"device_traces":[]})", "a memory snapshot"},
+    {"configuration", R"({"lr": 0.1})", "JSON without traceEvents"},
+    {"memory timeline", "[[1, 2, 3, 4]]", ""},
+    {"list of numbers", "[1, 2]", "a list without events"},
+    {"list of other objects", R"([{"id": 1}])", "a list of objects without 'ph'"},
+    {"empty list", "[]", "an empty list"},
+    {"text", "hello", "not JSON"},
+    {"a file of our own", R"({"schema": "stepscope.run/1", "id": 1})", std::string(kOwnFile)},
+    {"a schema of others", R"({"schema": "other.run/1"})", "JSON without traceEvents"},
+    {"a recording", "\x89SCOPE\n\x01", ""},
+    {"large something else", R"({"rows": [1, 2, 3, )", "no traceEvents in its first megabyte",
+     false},
+};
+
+TEST(Content, TellsTracesFromOtherJson) {
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(reason_to_skip(c.text, c.whole), c.reason);
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::session

@@ -1,0 +1,242 @@
+#include "session/program/program_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+#include "session/files/run_folder.h"
+#include "session/program/move_tree.h"
+
+namespace stepscope::session {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::fail;
+using nlohmann::ordered_json;
+
+// A process that comes later than this to a launch of its name belongs to another one.
+constexpr base::Nanos kLatestNs = 6LL * 3600 * 1'000'000'000;
+
+ordered_json read_json(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  ordered_json content = ordered_json::parse(text, nullptr, false);
+  return content.is_object() ? content : ordered_json::object();
+}
+
+enum class Over { kOther, kNothing };
+
+// Whole or not at all; over what is there, or never over another's.
+base::Status write_json(const fs::path& path, const ordered_json& content,
+                        Over over = Over::kOther) {
+  // Several ranks may write the same.
+  const fs::path partial = fmt::format("{}.{}.partial", path.string(), ::getpid());
+  std::ofstream file(partial, std::ios::binary);
+  file << content.dump(1, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+  file.close();
+  std::error_code error;
+  if (file && over == Over::kNothing) {
+    fs::create_hard_link(partial, path, error);
+    const bool is_there = !error || fs::exists(path);
+    if (is_there) {
+      fs::remove(partial, error);
+      return base::Done{};
+    }
+    error.clear();  // no hard links here
+  }
+  if (file) fs::rename(partial, path, error);
+  if (file && !error) return base::Done{};
+  const std::string why = error ? error.message() : std::generic_category().message(errno);
+  fs::remove(partial, error);
+  return fail(Code::kIo, fmt::format("{}: {}", path.string(), why));
+}
+
+std::string utc_text(base::Nanos unix_ns) {
+  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  const std::size_t length =
+      std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S+00:00", &parts);
+  return {text.data(), length};
+}
+
+ordered_json identity_of(const ProgramRun& run) {
+  if (!run.run_id.empty()) return {{"id", run.run_id}};
+  ordered_json identity = {{"script", run.script.empty() ? run.command.front() : run.script}};
+  for (const auto& [name, value] : run.array_task) identity[base::lowered(name)] = value;
+  return identity;
+}
+
+ordered_json about(const ProgramRun& run) {
+  ordered_json facts = ordered_json::object();
+  facts["command"] = run.with_arguments ? run.command : std::vector{run.command.front()};
+  facts["directory"] = run.directory;
+  facts["start"] = utc_text(run.start_unix_ns);
+  facts["start_ns"] = run.start_unix_ns;
+  facts["host"] = run.host;
+  facts["world_size"] = run.world_size;
+  facts["versions"] = {{"stepscope", run.version}};
+  facts["environment"] = ordered_json::object();
+  facts["config"] = ordered_json::object();
+  facts["tags"] = run.tags;
+  return facts;
+}
+
+std::vector<std::uint64_t> attempts_in(const std::string& folder) {
+  std::vector<std::uint64_t> numbers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (const auto number = attempt_number(entry.path().filename().string())) {
+      numbers.push_back(*number);
+    }
+  }
+  std::ranges::sort(numbers, std::greater());
+  return numbers;
+}
+
+std::string attempt_path(const std::string& folder, std::uint64_t number) {
+  return fmt::format("{}/attempt-{}", folder, number);
+}
+
+// Of this launch, made by another rank of it; empty: there is none yet.
+std::string attempt_of_launch(const ProgramRun& run, const std::string& folder) {
+  for (const std::uint64_t number : attempts_in(folder)) {
+    std::string path = attempt_path(folder, number);
+    const ordered_json found = read_json(path + "/attempt.json");
+    const auto launch = found.find("launch");
+    const auto start = found.find("start_ns");
+    if (launch == found.end() || *launch != run.launch) continue;
+    if (start == found.end() || !start->is_number_integer()) continue;
+    const base::Nanos between = run.start_unix_ns - start->get<base::Nanos>();
+    if (std::max(between, -between) < kLatestNs) return path;
+  }
+  return {};
+}
+
+// Under another name first, complete with its attempt.json: of many ranks one succeeds.
+base::Result<std::string> make_attempt(const ProgramRun& run, const std::string& folder) {
+  const std::vector<std::uint64_t> numbers = attempts_in(folder);
+  // Who came between is among the numbers, or takes the next one before us.
+  if (std::string same = attempt_of_launch(run, folder); !same.empty()) return same;
+  const std::uint64_t number = numbers.empty() ? 0 : numbers.front() + 1;
+  std::string making = fmt::format("{}/.attempt-{}-XXXXXX", folder, number);
+  if (::mkdtemp(making.data()) == nullptr) {
+    return fail(Code::kIo, fmt::format("{}: {}", folder, std::generic_category().message(errno)));
+  }
+  std::error_code error;
+  fs::permissions(making, fs::status(folder, error).permissions(), error);
+  ordered_json content = {{"schema", "stepscope.attempt/1"}, {"attempt", number}};
+  content["launch"] = run.launch;
+  content.update(about(run));
+  SCOPE_TRY(write_json(making + "/attempt.json", content));
+  fs::rename(making, attempt_path(folder, number), error);
+  if (!error) return attempt_path(folder, number);
+  std::error_code ignored;
+  fs::remove_all(making, ignored);
+  const std::string others = attempt_of_launch(run, folder);
+  if (!others.empty()) return others;
+  return fail(Code::kIo, fmt::format("{}: {}", folder, error.message()));
+}
+
+base::Result<std::string> attempt_for(const ProgramRun& run, const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail(Code::kIo, fmt::format("{}: {}", folder, error.message()));
+  if (std::string same = attempt_of_launch(run, folder); !same.empty()) return same;
+  const fs::path file = folder + "/run.json";
+  const ordered_json identity = identity_of(run);
+  if (!fs::exists(file, error)) {
+    const std::size_t hash = std::hash<std::string>()(run.launch + run.host + folder);
+    ordered_json content = {{"schema", "stepscope.run/1"}};
+    content["id"] = run.run_id.empty() ? fmt::format("{:016x}", hash) : run.run_id;
+    content["identity"] = identity;
+    content.update(about(run));
+    SCOPE_TRY(write_json(file, content, Over::kNothing));
+  }
+  if (const ordered_json found = read_json(file);
+      found.value("identity", ordered_json()) != identity &&
+      (run.run_id.empty() || found.value("id", ordered_json()) != run.run_id)) {
+    return fail(Code::kInvalidArgument, fmt::format("{} holds another run", folder));
+  }
+  return make_attempt(run, folder);
+}
+
+ordered_json program_facts(const ProgramRun& run) {
+  ordered_json facts = {{"wall_ns", run.wall_ns},
+                        {"processor_ns", run.processor_ns},
+                        {"peak_bytes", nullptr},
+                        {"status", run.status}};
+  if (run.peak_bytes) facts["peak_bytes"] = *run.peak_bytes;
+  if (!run.signal.empty()) facts["signal"] = run.signal;
+  return facts;
+}
+
+ordered_json rank_facts(const ProgramRun& run, const std::string& attempt,
+                        const std::string& folder) {
+  ordered_json facts = {{"schema", "stepscope.rank/1"}};
+  facts["run"] = read_json(folder + "/run.json").value("id", ordered_json(""));
+  facts["attempt"] = attempt_number(fs::path(attempt).filename().string()).value_or(0);
+  facts["rank"] = run.rank;
+  facts["local_rank"] = run.local_rank;
+  facts["world_size"] = run.world_size;
+  facts["rank_from"] = "stepscope run";
+  facts["host"] = run.host;
+  facts["start_ns"] = run.start_unix_ns;
+  facts["windows"] = ordered_json::array();
+  facts["warnings"] = ordered_json::array();
+  if (!run.why_nothing.empty()) {
+    facts["warnings"].push_back({{"text", "no training was recorded: " + run.why_nothing},
+                                 {"time_ns", run.start_unix_ns + run.wall_ns}});
+  }
+  facts["finished"] = run.signal.empty() ? "exit" : run.signal;
+  facts["steps"] = 0;
+  facts["epochs"] = 0;
+  facts["program"] = program_facts(run);
+  return facts;
+}
+
+}  // namespace
+
+base::Status add_program_end(const ProgramRun& run, const std::string& rank_folder) {
+  const fs::path file = fs::path(rank_folder) / "rank.json";
+  ordered_json facts = read_json(file);
+  if (facts.empty()) return base::Done{};
+  facts["program"] = program_facts(run);
+  return write_json(file, facts);
+}
+
+std::string script_in(const std::string& folder) {
+  const ordered_json identity = read_json(folder + "/run.json").value("identity", ordered_json());
+  if (!identity.is_object()) return {};
+  const ordered_json script = identity.value("script", ordered_json());
+  return script.is_string() ? script.get<std::string>() : std::string();
+}
+
+base::Result<std::string> keep_program_run(const ProgramRun& run, const std::string& recorded,
+                                           const std::string& folder) {
+  SCOPE_TRY(const std::string attempt, attempt_for(run, folder));
+  std::string rank = fmt::format("{}/rank{:05}", attempt, run.rank);
+  const MovedFiles moved = move_tree(recorded, attempt);
+  if (moved.left > 0) return fail(Code::kIo, moved.first_error);
+  std::error_code error;
+  fs::create_directories(rank, error);
+  SCOPE_TRY(write_json(rank + "/rank.json", rank_facts(run, attempt, folder)));
+  return rank;
+}
+
+}  // namespace stepscope::session

@@ -1,0 +1,125 @@
+#include "session/user_files/yaml_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "base/nearest_word.h"
+
+namespace stepscope::session {
+
+base::Result<std::string> read_small_file(const std::string& path) {
+  constexpr std::streamsize kMost = 1 << 20;
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(kMost), '\0');
+  file.read(text.data(), kMost);
+  if (file.bad() || (file.fail() && !file.eof())) {
+    const int why = errno != 0 ? errno : EIO;
+    return base::fail(base::Code::kIo,
+                      fmt::format("{}: {}", path, std::generic_category().message(why)));
+  }
+  if (file.gcount() == kMost) {
+    return base::fail(base::Code::kLimit, fmt::format("{}: more than 1 MiB", path));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std::string& what) {
+  YAML::Mark mark = node.Mark();
+  if (mark.is_null()) mark = YAML::Mark();  // of a file without anything in it
+  return base::fail(base::Code::kFormat,
+                    fmt::format("{}:{}:{}: {}", name, mark.line + 1, mark.column + 1, what));
+}
+
+namespace {
+
+struct LineAndColumn {
+  int line = 0, column = 0;  // from 0
+};
+
+// The first tab before the first word of a line, up to a line.
+std::optional<LineAndColumn> tab_in_indent(std::string_view text, int last_line) {
+  for (int line = 0; line <= last_line && !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view indent = text.substr(0, std::min(text.find_first_not_of(" \t"), end));
+    if (const std::size_t tab = indent.find('\t'); tab != std::string_view::npos) {
+      return LineAndColumn{line, static_cast<int>(tab)};
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
+struct OpenBracket {
+  char sign = 0;
+  LineAndColumn at;
+};
+
+// The bracket that is never closed, of several the innermost: the one that was opened last.
+std::optional<OpenBracket> unclosed_bracket(std::string_view text) {
+  std::vector<OpenBracket> open;
+  LineAndColumn at;
+  char quote = 0;
+  char before = ' ';
+  bool in_comment = false;
+  for (const char sign : text) {
+    const bool begins_word = before == ' ' || before == '\n' || before == '\t' || before == ':' ||
+                             before == ',' || before == '[' || before == '{' || before == '-';
+    if (sign == '\n') {
+      in_comment = false;
+    } else if (in_comment) {
+    } else if (quote != 0) {
+      if (sign == quote && before != '\\') quote = 0;
+    } else if ((sign == '"' || sign == '\'') && begins_word) {
+      quote = sign;
+    } else if (sign == '#' && (before == ' ' || before == '\n' || before == '\t')) {
+      in_comment = true;
+    } else if ((sign == '{' || sign == '[') && begins_word) {
+      open.push_back({sign, at});
+    } else if ((sign == '}' || sign == ']') && !open.empty()) {
+      open.pop_back();
+    }
+    before = sign;
+    at = sign == '\n' ? LineAndColumn{at.line + 1, 0} : LineAndColumn{at.line, at.column + 1};
+  }
+  return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
+}  // namespace
+
+base::Failure yaml_failure(std::string_view text, std::string_view name,
+                           const YAML::Exception& error) {
+  const bool has_place = !error.mark.is_null();
+  if (const auto tab = tab_in_indent(text, has_place ? error.mark.line : 1 << 20)) {
+    return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: a tab: YAML indents with spaces",
+                                                       name, tab->line + 1, tab->column + 1));
+  }
+  if (const auto bracket = unclosed_bracket(text)) {
+    return base::fail(base::Code::kFormat,
+                      fmt::format("{}:{}:{}: this '{}' is never closed: a '{}' is missing", name,
+                                  bracket->at.line + 1, bracket->at.column + 1, bracket->sign,
+                                  bracket->sign == '{' ? '}' : ']'));
+  }
+  if (!has_place) return base::fail(base::Code::kFormat, fmt::format("{}: {}", name, error.msg));
+  return base::fail(base::Code::kFormat, fmt::format("{}:{}:{}: {}", name, error.mark.line + 1,
+                                                     error.mark.column + 1, error.msg));
+}
+
+std::string scalar_of(const YAML::Node& node) {
+  return node.IsScalar() ? node.Scalar() : std::string();
+}
+
+std::string meant(std::string_view given, std::span<const std::string_view> words) {
+  const std::string_view near = base::nearest_word(given, words);
+  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  return fmt::format("; there are {}", fmt::join(words, ", "));
+}
+
+}  // namespace stepscope::session
