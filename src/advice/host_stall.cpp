@@ -50,7 +50,7 @@ void say_tracing(Finding& finding, const RankSteps& rank, const Sure& sure) {
   if (!sure.played) return say_tracing(finding, rank, sure.recording_ns);
   if (sure.recording_ns < kNoise * rank.median_ns) return;
   finding.about_gain.form +=
-      " The smaller figure of the gain leaves out what recording adds to the wait, up to {}.";
+      " The smaller gain: up to {} of the wait may come from the profiler itself.";
   finding.about_gain.figures.push_back(nanos(sure.recording_ns));
 }
 

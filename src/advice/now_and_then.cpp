@@ -90,12 +90,13 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
   const double low = std::min(high, times(finding.here->low, rate.least));
   finding.gain = Gain{static_cast<base::Nanos>(low), static_cast<base::Nanos>(std::ceil(high))};
   finding.detail.form +=
-      rate.regular ? " It was in {} of {} recorded steps. If it comes every so many steps, it is "
-                     "in {} to {} of all steps of the training, and the gain is told for that "
-                     "range: a recording of more steps makes it narrower."
-                   : " It was in {} of {} recorded steps, at no regular distance. So it is in {} "
-                     "to {} of all steps of the training (95 % interval), and the gain is told "
-                     "for that range: a recording of more steps makes it narrower.";
+      rate.regular
+          ? " It was in {} of {} recorded steps. If it comes at regular distances, it is in "
+            "{} to {} of the steps of a long training, and the gain is told for that: a "
+            "recording of more steps makes the range narrower."
+          : " It was in {} of {} recorded steps, at no regular distance. So it is in {} "
+            "to {} of the steps of a long training (95 % interval), and the gain is told "
+            "for that: a recording of more steps makes the range narrower.";
   for (const Figure& figure : {count(hit), count(steps), share(rate.least), share(rate.most)}) {
     finding.detail.figures.push_back(figure);
   }

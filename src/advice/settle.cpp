@@ -99,10 +99,11 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
       continue;
     finding.about_gain.form +=
         finding.about_gain.form.empty()
-            ? " The larger figure of the gain also counts the slow start after each wait, until "
-              "the CPU is ahead of the GPU again."
-            : " The larger figure also counts the slow start after each wait, until the CPU is "
-              "ahead of the GPU again.";
+            ? " The larger gain: after each wait the GPU also idles now and then, until the CPU is "
+              "ahead of it again."
+            : " The larger: after each wait the GPU also idles now and then, until the CPU is "
+              "ahead "
+              "of it again.";
   }
 }
 

@@ -278,9 +278,9 @@ TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 1'350'000);
   EXPECT_EQ(finding->gain->high, 3'550'000);  // both, and half a percent of the step
-  EXPECT_TRUE(finding->detail.form.ends_with("ahead of the GPU again."));
+  EXPECT_TRUE(finding->detail.form.ends_with("ahead of it again."));
   const Advice alone = Answers().steps().stall("sync", 1'500'000).advise();
-  EXPECT_FALSE(finding_of(alone, "host-sync")->detail.form.ends_with("ahead of the GPU again."));
+  EXPECT_FALSE(finding_of(alone, "host-sync")->detail.form.ends_with("ahead of it again."));
   EXPECT_EQ(finding_of(Answers().steps().stall("sync", 290'000).advise(), "host-sync"), nullptr);
 }
 
@@ -307,6 +307,39 @@ TEST(Precision, ProductsThatMissTheTensorCores) {
   EXPECT_EQ(finding_of(products(8'000'000, 900'000).advise(), "precision"), nullptr);
 }
 
+// Kernels on several streams add up to more than the step: no share of it.
+TEST(Precision, OfMoreThanAStepIsNoShare) {
+  const Advice advice = products(0, 12'000'000).advise();
+  const Finding* finding = finding_of(advice, "precision");
+  EXPECT_TRUE(finding->title.form.ends_with("{} in a step of {}")) << finding->title.form;
+  EXPECT_NE(finding->detail.form.find("at the same time"), std::string::npos);
+}
+
+// A recurrent cell, some of whose kernels have names that say nothing, is shown and has its switch.
+TEST(Precision, NamesRecurrentCells) {
+  Answers answers = products(0, 8'000'000);
+  answers.add("operators", "operators",
+              {{"rank", 0},
+               {"name", "aten::_cudnn_rnn"},
+               {"device_self_ns", 28'000'000},
+               {"tensor_cores", "unknown"}});
+  answers.add(
+      "operators", "operators",
+      {{"rank", 0}, {"name", "aten::mm"}, {"device_self_ns", 4'000'000}, {"tensor_cores", "no"}});
+  answers.add("operators", "operators",
+              {{"rank", 0},
+               {"name", "aten::mystery"},
+               {"device_self_ns", 4'000'000},
+               {"tensor_cores", "unknown"}});
+  const Advice advice = answers.advise();
+  const Finding* finding = finding_of(advice, "precision");
+  EXPECT_TRUE(finding->title.form.starts_with("Matrix products"));
+  EXPECT_EQ(finding->evidence.size(), 2U);
+  const std::string& code = finding->changes.front().code;
+  EXPECT_NE(code.find("cudnn.allow_tf32"), std::string::npos);
+  EXPECT_NE(code.find("matmul_precision"), std::string::npos);
+}
+
 // Convolutions in bf16 whose cuDNN turns pictures round: nothing there is in 32 bits.
 TEST(Precision, IsNotWhatTurnsLayoutsRound) {
   EXPECT_EQ(finding_of(products(5'000'000, 0, 4'000'000).advise(), "precision"), nullptr);
@@ -329,6 +362,7 @@ TEST(Precision, AdvisesWhatTheDeviceHas) {
   EXPECT_EQ(volta.find("bfloat16"), std::string::npos);
   EXPECT_EQ(volta.find("matmul_precision"), std::string::npos);
   EXPECT_NE(codes("aten::mm", 8).find("matmul_precision"), std::string::npos);
+  EXPECT_NE(codes("aten::_cudnn_rnn_backward", 8).find("cudnn.allow_tf32"), std::string::npos);
   const std::string cudnn = codes("aten::cudnn_convolution", 8);
   EXPECT_NE(cudnn.find("cudnn.allow_tf32"), std::string::npos);
   EXPECT_EQ(cudnn.find("matmul_precision"), std::string::npos);

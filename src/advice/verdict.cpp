@@ -90,8 +90,9 @@ void add_first_fix(const Facts& facts, const Advice& advice, std::vector<Sentenc
     out.push_back(
         {gain.high + more <= advice.step_ns
              ? "What remains then: the largest of the other findings would bring at most {} more."
-             : "What remains then: the largest of the other findings would bring at most {} more, "
-               "less what the first has brought of it: they are about the same time in part.",
+             : "What remains then: the largest of the other findings would bring at most {}; a "
+               "part "
+               "of that may be gone with the first.",
          {nanos(static_cast<double>(more))}});
   }
 }
@@ -135,8 +136,8 @@ void add_roofline(const Facts& facts, std::vector<Sentence>& out) {
   if (taken <= 0) return;
   out.push_back(
       {"At the GPU's limits of arithmetic and memory (roofline) the operators that take longest "
-       "({} of the kernels' time) would need {} of their present time: nothing can bring more, and "
-       "faster kernels (torch.compile is worth a try) bring a part of it.",
+       "({} of the kernels' time) could at best shrink to {} of their present time, which is "
+       "rarely reached; faster kernels (torch.compile is worth a try) bring a part of it.",
        {share(all), share(roof / taken)}});
 }
 
@@ -208,7 +209,7 @@ Sentence health_of(const Advice& advice) {
   }
   return {
       advice.findings.empty()
-          ? "Healthy: none of the {} rules that could judge found anything to mend."
+          ? "Healthy, as far as it was recorded: {} rules looked and found nothing to mend."
           : "Healthy: none of the {} rules that could judge found a fault. What is below is good "
             "to know and costs no time that could be saved.",
       {judged}};

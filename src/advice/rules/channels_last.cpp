@@ -73,14 +73,14 @@ std::vector<Finding> judge(const Facts& facts) {
   Finding finding = begin_finding(facts, kChannelsLast, ranks, let_through_ns(facts, rank, low),
                                   turns.ns + turns.norms_ns / 2);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
-  finding.title = {"Convolutions turn the layout of pictures round: {} of each step",
+  finding.title = {"Convolutions convert the memory order of images: {} of each step",
                    {share(ranks.front().share)}};
-  finding.measured.name = "turning tensors round for convolutions, of the step";
+  finding.measured.name = "converting the memory order for convolutions, of the step";
   finding.detail = {
-      "{} kernels per step only move values: PyTorch's tensors lie one channel after the other "
-      "(NCHW), tensor cores want all channels of a place together (NHWC, in PyTorch "
-      "channels_last), so every convolution turns what it reads and writes round. A model and "
-      "pictures that lie so from the start need none of it.",
+      "{} kernels per step only move values: PyTorch stores images one channel after the other "
+      "(NCHW), tensor cores want all channels of a pixel together (NHWC, in PyTorch "
+      "channels_last), so every convolution converts what it reads and back what it writes. A "
+      "model and images stored that way from the start need none of it.",
       {count(turns.count)}};
   if (turns.norms_ns > 0) {
     finding.detail.form +=
@@ -98,10 +98,10 @@ std::vector<Finding> judge(const Facts& facts) {
   }
   constexpr std::string_view kCode =
       "model = model.to(memory_format=torch.channels_last)\n"
-      "x = x.to(device, memory_format=torch.channels_last)  # every batch of pictures";
+      "x = x.to(device, memory_format=torch.channels_last)  # every batch of images";
   finding.changes = {
-      {"Two lines; the mathematics stay the same. Operators of your own that call .view() or "
-       ".contiguous() on pictures may turn them back: then there is no gain.",
+      {"Two lines; results stay the same but for rounding. Code of your own that calls .view() or "
+       ".contiguous() on images may convert them back: then there is no gain.",
        facts.by_framework(
            std::string(kCode),
            "model = model.to(memory_format=torch.channels_last)  # before fit()\n"
@@ -119,7 +119,7 @@ std::vector<Finding> judge(const Facts& facts) {
 const Rule kChannelsLast{
     .id = "channels-last",
     .cause = "layout",
-    .asks = "Do convolutions turn the layout of pictures round?",
+    .asks = "Do convolutions convert the memory order of images?",
     .needs = kNeeds,
     .wanted = Wanted::kDeviceWork,
     .judge = judge,

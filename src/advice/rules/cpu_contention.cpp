@@ -113,16 +113,17 @@ void say_own(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
       "The job runs more threads than it has processors: training waits for one {} of the time";
   finding.detail = {
       "The thread that {} was ready to run and no processor was free for it. "
-      "The job may use {} processors and keeps {} of them busy itself: its {} training "
-      "{}, and {} that this one started. Libraries start a thread per processor of the machine "
+      "The job may use {} processors, and its own processes compete for them ({} busy on average): "
+      "{} training {}, and {} that this one started. Libraries start a thread per processor of the "
+      "machine "
       "(OpenMP, MKL) in each of them.",
       {work_of_thread(facts), cores(cpus.usable), cores(cpus.own_cores),
        count(static_cast<double>(cpus.ranks)),
        cpus.ranks == 1 ? std::string_view("process") : std::string_view("processes"),
        count(static_cast<double>(cpus.started))}};
   finding.changes.push_back(
-      {"Give the training process only the threads that have a processor: those of the job, "
-       "divided by its ranks on the machine, less one for each process that a rank started.",
+      {"Give the training process only the threads that have a processor: the job's, "
+       "divided by its ranks on the machine, less its workers, at least one.",
        "export OMP_NUM_THREADS=" + threads +
            "  # in the job's script, before python or torchrun\ntorch.set_num_threads(" + threads +
            ")  # or in the program"});
@@ -209,8 +210,8 @@ std::vector<Finding> judge(const Facts& facts) {
   if (crowd == Crowd::kUnclear) say_unclear(finding, facts, cpus);
   if (most > cost_ns(facts, rank)) {
     finding.about_gain.form +=
-        " The larger figure of the gain counts the wait twice: the backward pass runs in a thread "
-        "of its own, whose waits nobody counts.";
+        " The larger gain assumes that the backward pass, in a thread of its own that nobody "
+        "measured, waits as long.";
   }
   add_processes(finding, facts, rank);
   finding.verify =

@@ -83,7 +83,8 @@ std::vector<Finding> judge(const Facts& facts) {
     constexpr std::int64_t kFew = 10;
     const std::string begin =
         rank.steps < kFew ? "Too few steps were recorded: " : "Steps differ too much: ";
-    finding.title = {begin + "{} tell the time of one only to ± {}", {steps, share(*error)}};
+    finding.title = {begin + "with {} the times told here may be off by {}",
+                     {steps, share(*error)}};
     if (*error >= 1) {
       finding.title = {begin + "{} say hardly anything about the next", {steps}};
     }

@@ -67,7 +67,8 @@ std::vector<Finding> judge(const Facts& facts) {
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);
   finding.title = {"The program stands still and the GPU waits: {} of the time",
                    {share(ranks.front().share)}};
-  finding.measured.name = "GPU idle while nothing of the framework runs, of the time of all steps";
+  finding.measured.name =
+      "GPU idle while no operator of the framework runs, of the time of all steps";
   const double times = std::round(pause.count * static_cast<double>(rank.steps));
   finding.detail = {
       "The program does something outside PyTorch, {} in {}, and the GPU waits up to {} at a "
@@ -81,8 +82,8 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.detail.form += "What it is, the recording does not say. ";
   }
   finding.detail.form +=
-      "Python's garbage collector, writing files, logging, validation and waiting for another "
-      "process look like this.";
+      "Python code of your own, time.sleep(), Python's garbage collector, writing files, logging, "
+      "validation and waiting for another process look like this.";
   widen_by_rate(finding, facts, rank, "pause");
   add_places(finding, facts, rank, "pause");
   finding.changes = {
@@ -94,7 +95,7 @@ std::vector<Finding> judge(const Facts& facts) {
        "        train_step(batch); prof.step()\n"
        "# then: stepscope advise runs/pause; stepscope analyze cpu --table frames runs/pause"},
       {"Once you know it is the garbage collector: delete gc.collect() from the loop if it is "
-       "there. Else, once before the loop, let it leave alone what is there by then.",
+       "there. Else, once before the loop, have it skip all objects made so far.",
        "import gc\n"
        "gc.collect(); gc.freeze()"},
       {"Once you know it is logging or files: do it more rarely, or in a thread of its own.",

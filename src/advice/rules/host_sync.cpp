@@ -24,10 +24,10 @@ std::vector<Change> value_changes(const Facts& facts, double per_step) {
            "self.log(\"loss\", loss.detach(), on_step=True)  # no .item()\n"
            "Trainer(..., log_every_n_steps=50)",
            "TrainingArguments(..., logging_steps=50, logging_nan_inf_filter=False)")},
-      {"Compute over all parameters in one call instead of a Python loop.",
+      {"Where .item() is called for each parameter or gradient: take one norm of all of them.",
        "grads = [p.grad for p in model.parameters() if p.grad is not None]\n"
-       "norm = torch.nn.utils.get_total_norm(grads)  # one tensor; of the largest value: "
-       "norm_type=float(\"inf\")\n"
+       "norm = torch.nn.utils.get_total_norm(grads)  # norm_type=float(\"inf\"): the largest "
+       "value\n"
        "if step % 50 == 0: print(norm.item())"}};
   constexpr double kOneByOne = 10;  // more than a few losses: a loop fetches them
   if (per_step >= kOneByOne && facts.framework() == Framework::kPyTorch) std::swap(out[0], out[1]);

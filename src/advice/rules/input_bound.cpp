@@ -200,12 +200,13 @@ void add_maker(Finding& finding, const Loader& loader, const LoaderCause& cause)
 // Of a loader that was watched: all steps tell, and a trace sees only a few of them.
 constexpr std::string_view kVerifyWatched =
     "Record again: in `stepscope analyze throughput new.json` the wait share of training falls "
-    "below 5 %. Double num_workers until it no longer falls, or let `stepscope sweep dataloader` "
-    "try settings and name the best.";
+    "below 5 %. Then fewer num_workers may do as well: `stepscope sweep dataloader` tries settings "
+    "and names the best.";
 constexpr std::string_view kVerify =
     "Record again: in `stepscope analyze dataloader new.json` the waiting per step falls below 5 % "
-    "of the step. Double num_workers until it no longer falls, or let `stepscope sweep dataloader` "
-    "try settings and name the best.";
+    "of the step. Then fewer num_workers may do as well: `stepscope sweep dataloader` tries "
+    "settings "
+    "and names the best.";
 
 bool is_traced(const Facts& facts) { return facts.table("dataloader", "ranks") != nullptr; }
 

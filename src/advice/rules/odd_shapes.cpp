@@ -125,7 +125,8 @@ std::vector<Finding> judge(const Facts& facts) {
            "import math\nvocabulary = 64 * math.ceil(vocabulary / 64)  # before the model is made",
            "model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=64)")}};
   finding.verify =
-      "Record again with shapes of inputs: `stepscope analyze roofline --table operators --columns "
+      "Record again with record_shapes=True: `stepscope analyze roofline --table operators "
+      "--columns "
       "operator,inputs,tflop_per_second new.json` shows the rounded sizes and a higher rate.";
   return {finding};
 }

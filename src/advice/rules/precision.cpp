@@ -51,19 +51,37 @@ double computing_of(const Facts& facts, const RankSteps& rank) {
 // Compute capability 7: tensor cores for fp16 alone. TF32 and bf16 begin with 8.
 bool has_half_only(const Facts& facts) { return facts.compute_major() == 7; }
 
-// Which of PyTorch's two switches governs the products: cuDNN's convolutions have their own.
+// Which of PyTorch's two switches governs the products: cuDNN's convolutions and recurrent cells
+// have their own.
 struct Slow {
-  double convolutions_ns = 0, others_ns = 0;
+  double cudnn_ns = 0, others_ns = 0;
 };
+
+bool is_recurrent(std::string_view op) { return op.find("cudnn_rnn") != std::string_view::npos; }
+bool is_of_cudnn(std::string_view op) {
+  return is_recurrent(op) || op.find("conv") != std::string_view::npos;
+}
+
+// Some kernels of a recurrent cell have names that say nothing.
+bool is_slow(const Line& line) {
+  const std::string_view use = line.text("tensor_cores");
+  return use == "no" || (use == "unknown" && is_recurrent(line.text("name")));
+}
 
 Slow slow_of(const Facts& facts, const RankSteps& rank) {
   Slow out;
   for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
-    if (line.text("tensor_cores") != "no") continue;
-    const bool convolves = line.text("name").find("conv") != std::string_view::npos;
-    (convolves ? out.convolutions_ns : out.others_ns) += line.number("device_self_ns");
+    if (!is_slow(line)) continue;
+    (is_of_cudnn(line.text("name")) ? out.cudnn_ns : out.others_ns) +=
+        line.number("device_self_ns");
   }
   return out;
+}
+
+bool has_recurrent(const Facts& facts, const RankSteps& rank) {
+  const auto lines = facts.lines("operators", "operators", rank.rank);
+  return std::ranges::any_of(
+      lines, [](const Line& line) { return is_slow(line) && is_recurrent(line.text("name")); });
 }
 
 std::vector<Change> changes_for(const Facts& facts, const RankSteps& rank) {
@@ -82,9 +100,10 @@ std::vector<Change> changes_for(const Facts& facts, const RankSteps& rank) {
   const Slow slow = slow_of(facts, rank);
   constexpr std::string_view kProducts = "torch.set_float32_matmul_precision(\"high\")";
   constexpr std::string_view kConvolutions =
-      "torch.backends.cudnn.allow_tf32 = True  # the default: search for where it is set to False";
-  std::string code(slow.convolutions_ns > slow.others_ns ? kConvolutions : kProducts);
-  if (slow.convolutions_ns > 0 && slow.others_ns > 0) {
+      "torch.backends.cudnn.allow_tf32 = True  # convolutions, LSTM, GRU; the default: search for "
+      "where it is set to False";
+  std::string code(slow.cudnn_ns > slow.others_ns ? kConvolutions : kProducts);
+  if (slow.cudnn_ns > 0 && slow.others_ns > 0) {
     code = std::string(kProducts) + "\n" + std::string(kConvolutions);
   }
   return {{"The smallest change, the model stays in 32 bits: allow TF32 (the smaller figure of the "
@@ -118,9 +137,16 @@ std::vector<Finding> judge(const Facts& facts) {
   Finding finding = begin_finding(facts, kPrecision, ranks, let_through_ns(facts, rank, low), high);
   const Slow slow_by_kind = slow_of(facts, rank);
   const std::string_view products_word =
-      slow_by_kind.convolutions_ns > slow_by_kind.others_ns ? "Convolutions" : "Matrix products";
+      slow_by_kind.cudnn_ns > slow_by_kind.others_ns && !has_recurrent(facts, rank)
+          ? "Convolutions"
+          : "Matrix products";
   finding.title = {std::string(products_word) + " do not use the tensor cores: {} of each step",
                    {share(ranks.front().share)}};
+  if (products.plain_ns > rank.step_ns) {
+    finding.title = {
+        std::string(products_word) + " do not use the tensor cores: {} in a step of {}",
+        {nanos(products.plain_ns), nanos(rank.step_ns)}};
+  }
   finding.measured.name = "matrix products and convolutions without tensor cores, of the step";
   finding.detail = {
       "{} of {} of matrix products and convolutions per step run in full 32-bit precision, "
@@ -130,6 +156,10 @@ std::vector<Finding> judge(const Facts& facts) {
       has_half_only(facts) ? "fp16."
                            : "TF32 (32-bit values, of which products see three decimal digits) or "
                              "in bf16.";
+  if (products.plain_ns > rank.step_ns) {
+    finding.detail.form +=
+        " They add up to more than the step, since some run at the same time as others.";
+  }
   if (rest > 0) {
     finding.detail.form +=
         " In 16 bits the rest of the GPU's work moves half the bytes: the larger figure of the "
@@ -139,7 +169,7 @@ std::vector<Finding> judge(const Facts& facts) {
   std::size_t shown = 0;
   const auto steps = static_cast<double>(rank.steps);
   for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
-    if (line.text("tensor_cores") != "no" || shown++ == 3) continue;
+    if (!is_slow(line) || shown++ >= 3) continue;
     finding.evidence.push_back(
         {.text = {"{}: {} per step on the GPU, no tensor cores; {} calls in {} steps",
                   {line.text("name"), nanos(line.number("device_self_ns") / steps),

@@ -64,7 +64,9 @@ double slower_copies_ns(const Facts& facts, const RankSteps& rank, double copy_n
 }
 
 std::vector<Change> pinning(const Facts& facts) {
-  return {{"Let the loader put batches into pinned memory, and do not wait for the copy.",
+  return {{"Let the loader put batches into pinned memory (without a DataLoader: x.pin_memory()), "
+           "and do "
+           "not wait for the copy.",
            facts.by_framework(
                "loader = DataLoader(dataset, ..., pin_memory=True)\n"
                "x = x.to(device, non_blocking=True)",
@@ -111,7 +113,7 @@ std::vector<Finding> pageable(const Facts& facts) {
   finding.title = {"Copying data to the GPU holds up {} of each step",
                    {share(ranks.front().share)}};
   if (one_by_one) {
-    finding.title = {"{} copies to the GPU per step, one after the other, hold up {} of it",
+    finding.title = {"{} copies to the GPU per step, one after the other, take {} of its time",
                      {count(copies.count), share(ranks.front().share)}};
   }
   finding.measured.name =
@@ -146,9 +148,10 @@ std::vector<Finding> pageable(const Facts& facts) {
     break;  // the longest
   }
   if (one_by_one) {
-    finding.detail.form +=
-        " They are {} copies per step, and the CPU waits for each before it starts the next.";
-    finding.detail.figures.push_back(count(copies.count));
+    finding.detail.form =
+        "The CPU waits for each of {} copies per step before it starts the next. " +
+        finding.detail.form;
+    finding.detail.figures.insert(finding.detail.figures.begin(), count(copies.count));
     say_tracing(finding, rank, sure);
   }
   add_places(finding, facts, rank, "upload");

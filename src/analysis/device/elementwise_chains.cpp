@@ -30,6 +30,7 @@ class ChainFinder {
 
   std::vector<ElementwiseChain> find() {
     for (const StreamView& stream : window_.streams) {
+      busy_ = busy_of(stream.device);
       for (const std::uint32_t index : stream.work) {
         const Work& piece = window_.work[index];
         if (!continues(piece)) end_run();
@@ -41,6 +42,16 @@ class ChainFinder {
   }
 
  private:
+  Coverage busy_of(std::int32_t device) const {
+    const auto at = std::ranges::find(window_.devices, device, &DeviceView::device);
+    return at == window_.devices.end() ? Coverage() : Coverage(at->busy);
+  }
+
+  // Between kernels of a stream, when no other stream has work either.
+  Nanos idle(Nanos from, Nanos to) const {
+    return to <= from ? 0 : to - from - busy_.covered({from, to});
+  }
+
   bool can_be_fused(const Work& piece) {
     if (piece.work_class != WorkClass::kCompute || !window_.counts(piece)) return false;
     if (window_.has_steps && piece.step < 0) return false;  // work of no step is nobody's gain
@@ -96,7 +107,7 @@ class ChainFinder {
       const Work& piece = window_.work[index];
       sum += piece.length();
       longest = std::max(longest, piece.length());
-      gap += std::max<Nanos>(0, piece.start - until);
+      gap += idle(until, piece.start);
       until = std::max(until, piece.end);
     }
     ++chain.count;
@@ -115,6 +126,7 @@ class ChainFinder {
 
   const WindowView& window_;
   const trace::Trace& trace_;
+  Coverage busy_;                    // of the stream's device
   std::vector<std::uint8_t> signs_;  // by name: 0 not yet read, 1 no, 2 elementwise
   std::vector<std::uint32_t> run_;   // of window_.work
   std::map<std::vector<std::string_view>, std::size_t> index_;

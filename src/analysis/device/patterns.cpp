@@ -87,7 +87,8 @@ constexpr std::array kChainColumns = std::to_array<base::ColumnShape>({
     {"kernels", Type::kInt, Unit::kCount, "in each chain"},
     {"count", Type::kInt, Unit::kCount, "chains of these operators"},
     {"device_ns", Type::kInt, Unit::kNanos, "lengths of their kernels, added"},
-    {"gap_ns", Type::kInt, Unit::kNanos, "time between the kernels of a chain, added"},
+    {"gap_ns", Type::kInt, Unit::kNanos,
+     "idle time of the GPU between the kernels of a chain, added"},
     {"saves_least_ns", Type::kInt, Unit::kNanos,
      "what one kernel for each chain would save, if every kernel but the first moved one tensor "
      "less of three"},

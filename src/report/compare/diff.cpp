@@ -81,7 +81,7 @@ std::string_view part_words(std::string_view part) {
           {"memset", "memsets"},
           {"runtime", "calls to the GPU"},
           {"dataloader", "DataLoader"},
-          {"cpu_exec", "operators on the host"},
+          {"cpu_exec", "operators on the CPU"},
           {"other", "Python and what nobody recorded"},
       });
   const auto* const found =
@@ -130,7 +130,7 @@ bool kinds_differ(const analysis::Answer& diff) {
          TableLine(*sides, 0).text("kind") != TableLine(*sides, 1).text("kind");
 }
 
-// "operators on the host +27.8 ms".
+// "operators on the CPU +27.8 ms".
 std::string signed_part(const TableLine& line, const OneUnit& unit) {
   const double change = line.number("change_ns");
   return fmt::format("{} {}{}", part_words(line.text("part")), change < 0 ? "−" : "+",

@@ -64,10 +64,12 @@ std::string gain_text(const advice::Advice& advice, const advice::Finding& findi
     const auto own = static_cast<double>(part);
     return share_text(own / (finding.here ? std::max(1.0, others + own) : whole));
   };
-  std::string out = low == 0 ? fmt::format("at most {} per step ({}{})", duration_text(high),
-                                           share(high), of_step)
-                             : fmt::format("{} to {} per step ({} to {}{})", duration_text(low),
-                                           duration_text(high), share(low), share(high), of_step);
+  const std::string_view step = finding.here ? "step of a long training" : "step";
+  std::string out =
+      low == 0
+          ? fmt::format("at most {} per {} ({}{})", duration_text(high), step, share(high), of_step)
+          : fmt::format("{} to {} per {} ({} to {}{})", duration_text(low), duration_text(high),
+                        step, share(low), share(high), of_step);
   if (finding.remaining && finding.remaining->high < high) {
     out += fmt::format("; at most {} once those above are mended",
                        duration_text(finding.remaining->high));
@@ -79,7 +81,7 @@ std::string verify_text(const advice::Advice& advice, const advice::Finding& fin
                         std::string_view path) {
   const bool of_each_step = finding.gain && finding.gain->low > 0 && !finding.here;
   if (!of_each_step || advice.step_ns <= 0 || finding.verify.empty()) return finding.verify;
-  return fmt::format("{} `stepscope diff {} {}` shows a step of {} or less.", finding.verify,
+  return fmt::format("{} `stepscope diff {} {}` shows a mean step of {} or less.", finding.verify,
                      path.empty() ? "before.json" : path, advice::new_recording(advice.recorder),
                      duration_text(advice.step_ns - finding.gain->low));
 }
@@ -87,7 +89,7 @@ std::string verify_text(const advice::Advice& advice, const advice::Finding& fin
 std::string confidence_text(const advice::Finding& finding) {
   std::string out(advice::name_of(finding.confidence));
   if (finding.gain && finding.gain->low == 0 && finding.gain->high > 0) {
-    out += " that it is so; whether that saves time is not sure";
+    out += " for the cause; the gain may be nothing";
   }
   return out;
 }

@@ -20,10 +20,11 @@ export function gainText(
   const share = (part: number) =>
     shareText(part / (recorded === null ? step : Math.max(1, others + part)));
   const ofStep = namesStep ? ` of ${durationText(step)}` : '';
+  const each = recorded === null ? 'step' : 'step of a long training';
   const all =
     low === 0
-      ? `at most ${durationText(high)} per step (${share(high)}${ofStep})`
-      : `${durationText(low)} to ${durationText(high)} per step (${share(low)} to ${share(high)}${ofStep})`;
+      ? `at most ${durationText(high)} per ${each} (${share(high)}${ofStep})`
+      : `${durationText(low)} to ${durationText(high)} per ${each} (${share(low)} to ${share(high)}${ofStep})`;
   return remaining !== null && remaining.high_ns < high
     ? `${all}; at most ${durationText(remaining.high_ns)} once those above are mended`
     : all;
