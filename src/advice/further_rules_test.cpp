@@ -159,6 +159,15 @@ TEST(ChannelsLast, WantsAModelThatTakesThatLayout) {
   const Advice turned =
       with("aten::cudnn_convolution", "batch_norm_backward_reduce_channels_last_kernel<4>");
   EXPECT_EQ(finding_of(turned, "channels-last")->gain->high, 2'050'000);
+  const Advice searches =
+      healthy()
+          .add("operators", "operators", {{"rank", 0}, {"name", "aten::cudnn_convolution"}})
+          .add("kernels", "kernels",
+               {{"rank", 0}, {"name", "cudnn::nhwcToNchwKernel<float>"}, {"sum_ns", 8'000'000}})
+          .add("autotuning", "ranks",
+               {{"rank", 0}, {"device_ns", 9'000'000}, {"once_ns", 2'000'000}})
+          .advise();
+  EXPECT_EQ(finding_of(searches, "channels-last"), nullptr);
   for (const char* only_planes : {"aten::native_group_norm", "aten::instance_norm"}) {
     const Advice worse = with(only_planes, "RowwiseMomentsCUDAKernel<float>");
     EXPECT_EQ(finding_of(worse, "channels-last"), nullptr) << only_planes;

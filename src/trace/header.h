@@ -49,6 +49,9 @@ struct Header {
   std::optional<Distributed> distributed;
   std::string host;        // host_name, or empty
   std::string trace_name;  // where the writer first put the file
+  // The step that was under way when stepscope closed its window: its mark ends there, and says
+  // nothing about how long the step was.
+  std::optional<std::int64_t> cut_step;
   // Set where the process recorded itself (docs/formats/scope.md): ranges, steps, log lines, and
   // nothing of a device. Null for a profiler's trace.
   std::shared_ptr<const ProcessRecord> process_record;

@@ -1,7 +1,6 @@
 #include "trace/step_finder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
@@ -60,24 +59,6 @@ void keep_first_of_each(std::vector<Step>& steps) {
   std::erase_if(steps, [&](const Step& step) { return !seen.emplace(step.number, true).second; });
 }
 
-// The step that was under way when stepscope closed its window: its mark ends there, and says
-// nothing about how long the step was.
-std::optional<std::int64_t> cut_step(const Header& header) {
-  constexpr std::string_view kKey = "\"cut_step\":";
-  for (const auto& [name, text] : header.metadata) {
-    if (name != "stepscope") continue;
-    const std::size_t at = text.find(kKey);
-    if (at == std::string::npos) return std::nullopt;
-    const std::size_t begin = text.find_first_not_of(' ', at + kKey.size());
-    if (begin == std::string::npos) return std::nullopt;
-    std::int64_t number = 0;
-    const auto [end, error] =
-        std::from_chars(text.data() + begin, text.data() + text.size(), number);
-    if (error == std::errc()) return number;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view name_of(StepSource source) {
@@ -108,7 +89,7 @@ Steps find_steps(const Trace& trace, const std::string& pattern) {
   }
   std::vector<Step> list = spans_named(trace, names_a_step);
   keep_first_of_each(list);
-  if (const auto cut = cut_step(trace.header()); cut && !list.empty()) {
+  if (const auto cut = trace.header().cut_step; cut && !list.empty()) {
     std::erase_if(list, [&](const Step& step) { return step.number == *cut; });
     // Steps are marked here, and none of them is whole: nothing else stands for them.
     if (list.empty()) return {StepSource::kProfilerStep, {}};

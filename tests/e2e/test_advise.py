@@ -202,11 +202,14 @@ def test_what_remains_is_as_much_as_the_others_say(
     assert any("What remains then" in sentence for sentence in told["verdict"])
 
 
-def test_communication_is_not_counted_as_work_in_16_bits(corpus: Path, program: Program) -> None:
+def test_products_in_bf16_whose_layout_is_converted_are_not_in_32_bits(
+    corpus: Path, program: Program
+) -> None:
+    """MIOpen's batched_transpose takes as long as the products, which use the matrix units."""
     told = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
-    found = {one["rule"]: one["gain_per_step"] for one in told["findings"]}
-    both = found["precision"]["high_ns"] + found["exposed-communication"]["high_ns"]
-    assert both <= told["step_ns"]
+    found = {one["rule"] for one in told["findings"]}
+    assert "exposed-communication" in found
+    assert "precision" not in found
 
 
 def commands_of(finding: dict[str, Any]) -> list[list[str]]:

@@ -137,6 +137,8 @@ bool HeaderBuilder::take(const std::string& name, std::string_view value) {
     header_.host = json.get<std::string>();
   } else if (name == "traceName" && json.is_string()) {
     header_.trace_name = json.get<std::string>();
+  } else if (name == "stepscope") {
+    header_.cut_step = json.is_object() ? whole(json, "cut_step") : std::nullopt;
   }
   keep(name, value);
   return true;

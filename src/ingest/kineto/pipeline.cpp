@@ -1,6 +1,5 @@
 #include "ingest/kineto/pipeline.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -33,14 +32,12 @@ class Pipeline {
  private:
   struct Fetched {
     std::uint64_t number;
-    std::uint32_t reader;  // whose thread fetched it
     Block block;
   };
 
   void work(std::uint32_t number);
   bool should_fetch() const;
   void fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
-  Fetched take_waiting(std::uint32_t reader);
   Parsed parse(Block block, Scanner& scanner, trace::Lane& lane);
   void take_over(Scanner& scanner, trace::Lane& lane);
   void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane);
@@ -103,7 +100,10 @@ void Pipeline::work(std::uint32_t number) {
       continue;
     }
     if (waiting_.empty()) return;  // the others are reading the last blocks
-    Fetched fetched = take_waiting(number);
+    // The first: what a lane reads must come in the order of the file, or it would take a later
+    // place for the one where a name was first seen.
+    Fetched fetched = std::move(waiting_.front());
+    waiting_.pop_front();
     lock.unlock();
     Parsed parsed = parse(std::move(fetched.block), scanner, lane);
     lock.lock();
@@ -112,16 +112,6 @@ void Pipeline::work(std::uint32_t number) {
     take_over(scanner, lane);
     changed_.notify_all();
   }
-}
-
-// The first of those that this thread fetched itself, since their text is still in its cache; else
-// the first of all.
-Pipeline::Fetched Pipeline::take_waiting(std::uint32_t reader) {
-  auto taken = std::ranges::find(waiting_, reader, &Fetched::reader);
-  if (taken == waiting_.end()) taken = waiting_.begin();
-  Fetched fetched = std::move(*taken);
-  waiting_.erase(taken);
-  return fetched;
 }
 
 void Pipeline::fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader) {
@@ -137,7 +127,7 @@ void Pipeline::fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader) {
     fetched_all_ = true;
   } else {
     fetched_all_ = (*block)->ends;
-    waiting_.push_back({next_fetch_++, reader, std::move(**block)});
+    waiting_.push_back({next_fetch_++, std::move(**block)});
   }
   changed_.notify_all();
   if (options_.progress) options_.progress(position);
