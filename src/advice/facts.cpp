@@ -117,6 +117,7 @@ StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {
     out.bytes = line.number("bytes") / steps;
     out.steps = line.whole("steps");
     if (line.has("unrecorded_ns")) out.unrecorded_ns = line.number("unrecorded_ns") / each;
+    if (line.has("usual_ns")) out.usual_ns = line.number("usual_ns") / each;
   }
   return out;
 }

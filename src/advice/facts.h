@@ -47,6 +47,7 @@ struct StallPerStep {
   std::int64_t steps = 0;  // in which it occurs
   // Of the idle time, what is left at the least when nobody records; nothing: not known.
   std::optional<double> unrecorded_ns = std::nullopt;
+  std::optional<double> usual_ns = std::nullopt;  // the same, usually
 };
 
 class Facts {

@@ -200,6 +200,41 @@ TEST(OddShapes, LooksAtMatricesIn16Bits) {
   EXPECT_EQ(finding_of(with("50257, 4096×768, 768×1024", "bf16"), "odd-shapes"), nullptr);
 }
 
+// Of convolutions only the channels count, and few of them are given by the data.
+TEST(OddShapes, ChannelsOfConvolutions) {
+  const auto with = [](const char* inputs, const char* arithmetic = "bf16") {
+    return healthy()
+        .add("roofline", "operators",
+             {{"rank", 0},
+              {"operator", "aten::cudnn_convolution"},
+              {"inputs", inputs},
+              {"family", "convolution"},
+              {"arithmetic", arithmetic},
+              {"tflop_per_second", 100.0},
+              {"lost_ns", 8'000'000},
+              {"device_ns", 16'000'000}})
+        .add("roofline", "operators",  // a product is no measure of convolutions
+             {{"rank", 0},
+              {"inputs", "4096×1024, 1024×1024"},
+              {"family", "matrix product"},
+              {"arithmetic", "bf16"},
+              {"tflop_per_second", 500.0},
+              {"device_ns", 1'000'000}})
+        .advise();
+  };
+  const Advice advice = with("56×378×31×31, 189×378×3×3");
+  const Finding* finding = finding_of(advice, "odd-shapes");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kNotice);
+  EXPECT_EQ(finding->measured.threshold, 0.1);
+  EXPECT_TRUE(finding->title.form.starts_with("Convolutions")) << finding->title.form;
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding->gain->high, 2'050'000);
+  EXPECT_EQ(finding_of(with("56×384×31×31, 192×384×3×3"), "odd-shapes"), nullptr);
+  EXPECT_EQ(finding_of(with("50×3×31×31, 64×3×7×7"), "odd-shapes"), nullptr);
+  EXPECT_EQ(finding_of(with("56×378×31×31, 189×378×3×3", "fp32"), "odd-shapes"), nullptr);
+}
+
 TEST(OddShapes, EvenSizesOfTheSameRunShowWhatIsLost) {
   const auto with = [](double odd_rate) {
     Answers answers = healthy();

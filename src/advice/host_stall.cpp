@@ -20,6 +20,10 @@ std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
   return out;
 }
 
+bool waits_for_launches(const Facts& facts, const RankSteps& rank) {
+  return facts.level(kLaunchBound.id, launching_left_ns(facts, rank) / rank.step_ns).has_value();
+}
+
 double lost_lead(const Facts& facts, const RankSteps& rank, double own) {
   return lost_lead(facts, rank, own, facts.launching_ns(rank));
 }

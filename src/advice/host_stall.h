@@ -29,6 +29,9 @@ struct Weighed {
 std::vector<Weighed> worst_ranks(const Facts& facts, std::string_view rule,
                                  const std::function<double(const RankSteps&)>& weigh);
 
+// Whether waits for launches are worth a notice of launch-bound without recording.
+bool waits_for_launches(const Facts& facts, const RankSteps& rank);
+
 // What a wait of `own` ns may cost beyond itself: of all launching, or of the part given.
 double lost_lead(const Facts& facts, const RankSteps& rank, double own);
 double lost_lead(const Facts& facts, const RankSteps& rank, double own, double launching_ns);

@@ -10,13 +10,14 @@ namespace {
 using Answers = AnswersForTests;
 
 Answers optimizer(std::int64_t pieces, std::int64_t piece_ns, std::int64_t idle_ns,
-                  std::int64_t lead_ns = 0) {
+                  std::int64_t lead_ns = 0, base::Cell unrecorded_ns = base::Null{}) {
   Answers answers;
   const std::int64_t work_ns = pieces * piece_ns;
   answers.steps().stall("optimizer", idle_ns,
                         {{"work", 4 * pieces},
                          {"work_ns", 4 * work_ns},
-                         {"host_ns", 4 * (idle_ns + work_ns + lead_ns)}});
+                         {"host_ns", 4 * (idle_ns + work_ns + lead_ns)},
+                         {"unrecorded_ns", unrecorded_ns}});
   return answers;
 }
 
@@ -33,6 +34,20 @@ TEST(UnfusedOptimizer, ManySmallKernels) {
   EXPECT_EQ(finding_of(optimizer(99, 2'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
   EXPECT_EQ(finding_of(optimizer(600, 20'000, 3'000'000).advise(), "unfused-optimizer"), nullptr);
   EXPECT_EQ(finding_of(optimizer(600, 2'000, 400'000).advise(), "unfused-optimizer"), nullptr);
+}
+
+TEST(UnfusedOptimizer, SaysWhereRecordingMayBeMore) {
+  const auto with = [](std::int64_t unrecorded_ns) {
+    return optimizer(600, 2'000, 3'000'000, 0, 4 * unrecorded_ns).advise();
+  };
+  const auto says = [](const Advice& advice) {
+    const Finding* finding = finding_of(advice, "unfused-optimizer");
+    return finding->detail.form.find("Recording may well be more") != std::string::npos;
+  };
+  EXPECT_TRUE(says(with(1'000'000)));
+  EXPECT_EQ(finding_of(with(1'000'000), "unfused-optimizer")->confidence, Confidence::kMedium);
+  EXPECT_FALSE(says(with(1'600'000)));
+  EXPECT_FALSE(says(optimizer(600, 2'000, 3'000'000).advise()));
 }
 
 TEST(LaunchBound, BesideTheOptimizerItSaysHowToRecordAgainToo) {

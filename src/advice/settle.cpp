@@ -70,7 +70,10 @@ void share_launching(const Facts& facts, Advice& advice) {
         "Record again: `stepscope analyze stalls new.json` shows less idle time under 'launch'.";
   }
   const double left = std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - lost);
-  const double high = std::max(left, launching_untraced_ns(facts, *rank, own));
+  const double all = facts.launching_ns(*rank);
+  const double unrecorded = all > 0 ? own * launching_left_ns(facts, *rank) / all : 0;
+  const double high =
+      std::max(left, std::min(unrecorded, launching_untraced_ns(facts, *rank, own)));
   launch->gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(high)};
   launch->measured.value = own / rank->step_ns;
   launch->title.figures = {share(launch->measured.value)};
@@ -118,6 +121,12 @@ void add_about_gain(Advice& advice) {
   }
 }
 
+// Their cure takes waits for launches away, too: work that is not done again is not launched, and a
+// thread that has a processor launches.
+bool launches_too(const Finding& finding) {
+  return finding.rule == kCpuContention.id || finding.rule == kRecompute.id;
+}
+
 // What a finding weighs beside others: the middle of its gain. Slow launching may be their doing,
 // in part or all: only what it may save beyond them counts. Of time without a name nobody knows yet
 // whether any can be saved: only what is sure counts.
@@ -127,7 +136,7 @@ base::Nanos own_gain(const Advice& advice, const Finding& finding) {
   if (!finding.after_others) return out;
   for (const Finding& other : advice.findings) {
     if (&other == &finding || !other.gain || !shares_rank(other, finding)) continue;
-    if (drains(other) || other.rule == kCpuContention.id) out -= other.gain->high;
+    if (drains(other) || launches_too(other)) out -= other.gain->high;
   }
   return std::max<base::Nanos>(0, out);
 }

@@ -340,6 +340,13 @@ TEST(Precision, NamesRecurrentCells) {
   EXPECT_NE(code.find("matmul_precision"), std::string::npos);
 }
 
+// Another precision has other algorithms, without what this one does around the products.
+TEST(Precision, WhatIsAroundTheProductsMayGoWithThem) {
+  const Advice advice = products(0, 4'000'000, 2'000'000).advise();
+  EXPECT_EQ(finding_of(advice, "precision")->gain->low, 3'000'000);
+  EXPECT_EQ(finding_of(advice, "precision")->gain->high, 3'750'000 + 2'000'000 + 50'000);
+}
+
 // Convolutions in bf16 whose cuDNN turns pictures round: nothing there is in 32 bits.
 TEST(Precision, IsNotWhatTurnsLayoutsRound) {
   EXPECT_EQ(finding_of(products(5'000'000, 0, 4'000'000).advise(), "precision"), nullptr);

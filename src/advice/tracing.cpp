@@ -13,6 +13,19 @@ double operators_share(const Facts& facts, const RankSteps& rank) {
   return launch.idle_ns > 0 ? std::clamp(launch.inside_ns / launch.idle_ns, 0.0, 1.0) : 1;
 }
 
+// By playing the steps again.
+std::optional<TracingCost> played_cost_of_launching(const Facts& facts, const RankSteps& rank) {
+  TracingCost out;
+  for (const std::string_view sort : {"launch", "optimizer"}) {
+    const StallPerStep waits = facts.stall(rank, sort);
+    if (waits.idle_ns <= 0) continue;
+    if (!waits.usual_ns || !waits.unrecorded_ns) return std::nullopt;
+    out.least += std::max(0.0, waits.idle_ns - *waits.usual_ns);
+    out.most += std::max(0.0, waits.idle_ns - *waits.unrecorded_ns);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<double> measured_cost_of_step(const Facts& facts, const RankSteps& rank) {
@@ -45,6 +58,23 @@ TracingCost tracing_cost_of_step(const Facts& facts, const RankSteps& rank) {
     out.least = tracing_cost(facts, rank, facts.launching_ns(rank)).least;
   }
   return out;
+}
+
+TracingCost tracing_cost_of_launching(const Facts& facts, const RankSteps& rank) {
+  TracingCost out = tracing_cost_of_step(facts, rank);
+  if (out.known) return out;
+  if (const auto played = played_cost_of_launching(facts, rank)) {
+    // Both are estimates: some loops cost more than the play takes off.
+    out = {played->least, std::max(played->most, out.most)};
+  }
+  return out;
+}
+
+double launching_left_ns(const Facts& facts, const RankSteps& rank) {
+  const double all = facts.launching_ns(rank);
+  if (measured_cost_of_step(facts, rank)) return all;
+  const auto played = played_cost_of_launching(facts, rank);
+  return played ? all - played->least : all;
 }
 
 double launching_untraced_ns(const Facts& facts, const RankSteps& rank, double launching_ns) {

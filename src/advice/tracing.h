@@ -32,6 +32,14 @@ TracingCost tracing_cost(const Facts& facts, const RankSteps& rank, double host_
 // pauses and the like, no profiler makes longer.
 TracingCost tracing_cost_of_step(const Facts& facts, const RankSteps& rank);
 
+// What recording is of the waits for launches, those in the optimizer included: as steps that were
+// not traced say; else by playing the steps again, and no less at most than of the whole step.
+TracingCost tracing_cost_of_launching(const Facts& facts, const RankSteps& rank);
+
+// Waits for launches that are left without recording, as costly as it usually is; all of them where
+// nothing tells.
+double launching_left_ns(const Facts& facts, const RankSteps& rank);
+
 // Waits for launches, as long as they are at most without a profiler.
 double launching_untraced_ns(const Facts& facts, const RankSteps& rank, double launching_ns);
 

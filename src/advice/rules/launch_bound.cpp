@@ -23,7 +23,7 @@ double surely_launching_ns(const Facts& facts, const RankSteps& rank) {
 
 // A part of the waits is the recording itself, which no change saves.
 void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& rank) {
-  const TracingCost cost = tracing_cost_of_step(facts, rank);
+  const TracingCost cost = tracing_cost_of_launching(facts, rank);
   const double waits = facts.launching_ns(rank) - (cost.least + cost.most) / 2;
   // What is worth a notice may all be recording; a warning must remain without.
   finding.level = std::min(
@@ -52,12 +52,13 @@ void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& 
 }
 
 std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kLaunchBound.id,
-                                 [&](const RankSteps& rank) { return facts.launching_ns(rank); });
+  auto ranks = worst_ranks(facts, kLaunchBound.id,
+                           [&](const RankSteps& rank) { return facts.launching_ns(rank); });
+  std::erase_if(ranks, [&](const Weighed& one) { return !waits_for_launches(facts, *one.rank); });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep optimizer = facts.stall(rank, "optimizer");
-  const TracingCost recording = tracing_cost_of_step(facts, rank);
+  const TracingCost recording = tracing_cost_of_launching(facts, rank);
   Finding finding = begin_finding(facts, kLaunchBound, ranks,
                                   kHidden * (surely_launching_ns(facts, rank) - recording.most),
                                   std::max(0.0, facts.launching_ns(rank) - recording.least));

@@ -1,8 +1,10 @@
-// Matrix products in 16 bits whose sizes are no multiples of 8: tensor cores pad them, or slower
-// kernels take over.
+// Matrix products and convolutions in 16 bits whose sizes are no multiples of 8: tensor cores pad
+// them, or slower kernels take over.
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
+#include <vector>
 
 #include "advice/host_floor.h"
 #include "advice/host_stall.h"
@@ -17,54 +19,85 @@ constexpr std::array<std::string_view, 2> kReads = {"launches", "stalls"};
 // The same products with even sizes reach at least this share of the best rate of the run's own.
 constexpr double kOfBest = 0.6;
 
-// A size of a matrix that is no multiple of 8; 0: none. "2 of 64×1023, 1023×512": of each tensor
-// with two dimensions or more the last two.
-std::int64_t odd_size(std::string_view inputs) {
+using Sizes = std::vector<std::int64_t>;
+
+// "2 of 64×1023, 1023×512": the sizes of each tensor.
+std::vector<Sizes> sizes_of(std::string_view inputs) {
   constexpr std::string_view kTimes = "×";
+  std::vector<Sizes> out;
   while (!inputs.empty()) {
     std::string_view tensor = inputs.substr(0, inputs.find(", "));
     inputs.remove_prefix(std::min(tensor.size() + 2, inputs.size()));
     if (const std::size_t of = tensor.find(" of "); of != std::string_view::npos) {
       tensor.remove_prefix(of + 4);
     }
-    std::array<std::int64_t, 2> last{};
-    std::size_t dimensions = 0;
+    Sizes sizes;
     while (!tensor.empty()) {
       const std::string_view one = tensor.substr(0, tensor.find(kTimes));
       tensor.remove_prefix(std::min(one.size() + kTimes.size(), tensor.size()));
       std::int64_t size = 0;
       std::from_chars(one.data(), one.data() + one.size(), size);
-      last = {last[1], size};
-      ++dimensions;
+      sizes.push_back(size);
     }
-    if (dimensions < 2) continue;
-    for (const std::int64_t size : last) {
+    out.push_back(std::move(sizes));
+  }
+  return out;
+}
+
+// A size of a matrix that is no multiple of 8, of each tensor with two dimensions or more the last
+// two; 0: none.
+std::int64_t odd_size(const std::vector<Sizes>& tensors) {
+  for (const Sizes& sizes : tensors) {
+    if (sizes.size() < 2) continue;
+    for (const std::int64_t size : {sizes[sizes.size() - 2], sizes.back()}) {
       if (size > 1 && size % 8 != 0) return size;
     }
   }
   return 0;
 }
 
+// Channels that come out of a convolution or go into it, by its weights (out×in×height×width), the
+// last of its tensors with so many sizes. Eight or fewer are given: colours, classes, groups.
+std::int64_t odd_channels(const std::vector<Sizes>& tensors) {
+  std::int64_t odd = 0;
+  for (const Sizes& sizes : tensors) {
+    if (sizes.size() < 3) continue;
+    odd = 0;
+    for (const std::int64_t size : {sizes[0], sizes[1]}) {
+      if (size > 8 && size % 8 != 0) odd = size;
+    }
+  }
+  return odd;
+}
+
+bool is_convolution(const Line& line) { return line.text("family") == "convolution"; }
+
 bool is_product(const Line& line) {
   const std::string_view arithmetic = line.text("arithmetic");
-  return line.text("family") == "matrix product" && (arithmetic == "bf16" || arithmetic == "fp16");
+  return (line.text("family") == "matrix product" || is_convolution(line)) &&
+         (arithmetic == "bf16" || arithmetic == "fp16");
 }
 
 std::int64_t odd_size(const Line& line) {
-  return is_product(line) ? odd_size(line.text("inputs")) : 0;
+  if (!is_product(line)) return 0;
+  const std::vector<Sizes> tensors = sizes_of(line.text("inputs"));
+  return is_convolution(line) ? odd_channels(tensors) : odd_size(tensors);
 }
 
 // Of all steps: their time, and how much less it may be at least and at most.
 struct Products {
   double device_ns = 0, low_ns = 0, high_ns = 0;
+  double convolutions_ns = 0;  // of device_ns
+  bool convolves() const { return 2 * convolutions_ns > device_ns; }
 };
 
 // At most what the device could do; at least what the run's own products of even sizes show.
 Products odd_products(const Facts& facts, const RankSteps& rank) {
   const std::vector<Line> lines = facts.lines("roofline", "operators", rank.rank);
-  double best = 0;
+  double best_product = 0, best_convolution = 0;
   for (const Line& line : lines) {
     if (!is_product(line) || odd_size(line) > 0 || !line.has("tflop_per_second")) continue;
+    double& best = is_convolution(line) ? best_convolution : best_product;
     best = std::max(best, line.number("tflop_per_second"));
   }
   Products sum;
@@ -72,7 +105,9 @@ Products odd_products(const Facts& facts, const RankSteps& rank) {
     if (odd_size(line) == 0) continue;
     const double own = line.number("device_ns");
     sum.device_ns += own;
+    if (is_convolution(line)) sum.convolutions_ns += own;
     sum.high_ns += line.has("lost_ns") ? line.number("lost_ns") : own;
+    const double best = is_convolution(line) ? best_convolution : best_product;
     if (best <= 0 || !line.has("tflop_per_second")) continue;
     const double speed = line.number("tflop_per_second") / (kOfBest * best);
     sum.low_ns += own * std::max(0.0, 1 - speed);
@@ -95,15 +130,21 @@ std::vector<Finding> judge(const Facts& facts) {
   // Some kernels do not mind: a warning only where even sizes are seen to be faster.
   const auto sure = facts.level(kOddShapes.id, odd.low_ns / steps / rank.step_ns);
   finding.level = std::min(finding.level, std::max(Level::kNotice, sure.value_or(Level::kNotice)));
+  finding.measured.threshold = facts.threshold_of(kOddShapes.id, finding.level);
   if (!sure) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
-  finding.title = {"Matrix products with sizes that are no multiples of 8 take {} of each step",
+  const bool convolves = odd.convolves();
+  finding.title = {std::string(convolves ? "Convolutions with numbers of channels"
+                                         : "Matrix products with sizes") +
+                       " that are no multiples of 8 take {} of each step",
                    {share(ranks.front().share)}};
-  finding.measured.name = "16-bit matrix products with such sizes, of the step";
+  finding.measured.name = convolves ? "16-bit convolutions with such channels, of the step"
+                                    : "16-bit matrix products with such sizes, of the step";
   finding.detail = {
       "The GPU's units for matrix products (tensor cores) work on blocks of 8 values. A size such "
       "as those below makes them work with padding, or slower kernels take over. The smaller gain: "
-      "these "
-      "products become as fast as this run's others. The larger: as fast as the GPU can."};
+      "these " +
+      std::string(convolves ? "convolutions" : "products") +
+      " become as fast as this run's others. The larger: as fast as the GPU can."};
   say_what_host_lets_through(finding, facts, rank, low);
   std::size_t shown = 0;
   for (const Line& line : facts.lines("roofline", "operators", rank.rank)) {
@@ -115,15 +156,27 @@ std::vector<Finding> judge(const Facts& facts) {
                                           nanos(line.number("device_ns") / steps)}},
                                 .rank = rank.rank});
   }
-  finding.changes = {
-      {"Round the sizes above up where the model is made (the vocabulary of an Embedding and of "
-       "the last Linear, hidden sizes): to a multiple of 64, at least of 8. Entries that are never "
-       "used cost only a little memory; checkpoints of the old sizes do not fit.",
-       facts.by_framework(
-           "import math\n"
-           "vocabulary = 64 * math.ceil(vocabulary / 64)  # before the model is made",
-           "import math\nvocabulary = 64 * math.ceil(vocabulary / 64)  # before the model is made",
-           "model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=64)")}};
+  if (convolves) {
+    constexpr std::string_view kCode =
+        "import math\nchannels = 8 * math.ceil(channels / 8)  # before the model is made";
+    finding.changes = {
+        {"Round the numbers of channels up where the model is made, to a multiple of 8, better of "
+         "64: the arithmetic grows by less than what is gained where the change is small. "
+         "Checkpoints of the old sizes do not fit.",
+         std::string(kCode)}};
+  } else {
+    finding.changes = {
+        {"Round the sizes above up where the model is made (the vocabulary of an Embedding and of "
+         "the last Linear, hidden sizes): to a multiple of 64, at least of 8. Entries that are "
+         "never "
+         "used cost only a little memory; checkpoints of the old sizes do not fit.",
+         facts.by_framework(
+             "import math\n"
+             "vocabulary = 64 * math.ceil(vocabulary / 64)  # before the model is made",
+             "import math\nvocabulary = 64 * math.ceil(vocabulary / 64)  # before the model is "
+             "made",
+             "model.resize_token_embeddings(len(tokenizer), pad_to_multiple_of=64)")}};
+  }
   finding.verify =
       "Record again with record_shapes=True: `stepscope analyze roofline --table operators "
       "--columns "
@@ -142,7 +195,7 @@ std::string why_not(const Facts& facts) {
 const Rule kOddShapes{
     .id = "odd-shapes",
     .cause = "precision",
-    .asks = "Are sizes of matrix products no multiples of 8?",
+    .asks = "Are sizes of matrix products, or channels, no multiples of 8?",
     .needs = kNeeds,
     .wanted = Wanted::kShapes,
     .judge = judge,

@@ -16,6 +16,9 @@ constexpr std::array<std::string_view, 4> kReads = {"autotuning", "overlap", "la
 
 struct Products {
   double device_ns = 0, used_ns = 0, plain_ns = 0, unknown_ns = 0, others_ns = 0;
+  // Around the products, in the same operators: turning layouts round, Fourier transforms, sums of
+  // parts. Another precision has other algorithms, which may do without.
+  double around_ns = 0;
 };
 
 Products products_of(const Facts& facts, const RankSteps& rank) {
@@ -31,6 +34,8 @@ Products products_of(const Facts& facts, const RankSteps& rank) {
     // What only turns layouts round or adds parts up becomes no faster by another precision.
     out.plain_ns = line.number("plain_ns") / steps;
     out.unknown_ns = line.number("unknown_ns") / steps;
+    const double not_used = line.number("not_used_ns") / steps;
+    out.around_ns = std::max(0.0, not_used - out.plain_ns) + out.unknown_ns;
   }
   // What a search for the fastest algorithm tries out is gone when the search is.
   for (const Line& line : facts.lines("autotuning", "ranks", rank.rank)) {
@@ -128,12 +133,14 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const Products products = products_of(facts, rank);
   const double slow = std::min(products.plain_ns, rank.step_ns);
-  const double rest = std::min(products.used_ns + products.others_ns,
-                               std::max(0.0, computing_of(facts, rank) - slow));
+  const double left = std::max(0.0, computing_of(facts, rank) - slow);
+  const double around = std::min(products.around_ns, left);
+  const double rest = std::min(products.used_ns + products.others_ns, left - around);
   // TF32 alone, at the least speed-up; all in 16 bits at the most, where the rest moves half the
   // bytes.
   const double low = slow * (1 - 1 / facts.threshold(kPrecision.id, "tf32_speedup"));
-  const double high = slow * (1 - 1 / facts.threshold(kPrecision.id, "half_speedup")) + rest / 2;
+  const double high =
+      slow * (1 - 1 / facts.threshold(kPrecision.id, "half_speedup")) + around + rest / 2;
   Finding finding = begin_finding(facts, kPrecision, ranks, let_through_ns(facts, rank, low), high);
   const Slow slow_by_kind = slow_of(facts, rank);
   const std::string_view products_word =
@@ -164,6 +171,12 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.detail.form +=
         " In 16 bits the rest of the GPU's work moves half the bytes: the larger figure of the "
         "gain assumes that.";
+  }
+  if (around >= kNoise * rank.median_ns) {
+    finding.detail.form +=
+        " The same operators spend {} in other kernels, around the products; the larger figure "
+        "counts them as gone, since other algorithms may do without.";
+    finding.detail.figures.push_back(nanos(around));
   }
   say_what_host_lets_through(finding, facts, rank, low);
   std::size_t shown = 0;

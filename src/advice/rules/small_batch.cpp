@@ -24,7 +24,8 @@ std::optional<double> memory_used(const Facts& facts, std::int32_t rank) {
 std::vector<Finding> judge(const Facts& facts) {
   const double full = facts.threshold(kSmallBatch.id, "memory");
   const auto ranks = worst_ranks(facts, kSmallBatch.id, [&](const RankSteps& rank) {
-    return memory_used(facts, rank.rank).value_or(1) < full ? facts.launching_ns(rank) : 0;
+    const bool has_room = memory_used(facts, rank.rank).value_or(1) < full;
+    return has_room && waits_for_launches(facts, rank) ? facts.launching_ns(rank) : 0;
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;

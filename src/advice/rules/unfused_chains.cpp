@@ -33,11 +33,6 @@ ChainSum per_step(const Facts& facts, const RankSteps& rank) {
   return sum;
 }
 
-// Where the host cannot keep up, the gaps are its own, and launch-bound says what to do.
-bool waits_for_host(const Facts& facts, const RankSteps& rank) {
-  return facts.level(kLaunchBound.id, facts.launching_ns(rank) / rank.step_ns).has_value();
-}
-
 void add_chains(Finding& finding, const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("patterns", "chains", rank.rank)) {
     if (finding.evidence.size() == kMostEvidence) return;
@@ -98,7 +93,8 @@ std::string one_kernel_for(const Facts& facts, const RankSteps& rank) {
 
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kUnfusedChains.id, [&](const RankSteps& rank) {
-    return waits_for_host(facts, rank) ? 0 : per_step(facts, rank).most_ns;
+    // Where the host cannot keep up, the gaps are its own, and launch-bound says what to do.
+    return waits_for_launches(facts, rank) ? 0 : per_step(facts, rank).most_ns;
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;

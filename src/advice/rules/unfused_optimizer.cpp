@@ -75,6 +75,15 @@ std::vector<Finding> judge(const Facts& facts) {
       {nanos(updates.host_ns / updates.calls), count(updates.work_per_call()),
        nanos(updates.mean_ns()), nanos(waits.idle_ns)}};
   say_tracing(finding, rank, waits.idle_ns - surely);
+  // The share above is an estimate, and steps played again may leave less.
+  const Sure played = sure_of(facts, rank, waits);
+  if (played.played && played.gain_ns < kHidden * surely) {
+    finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+    finding.about_gain.form +=
+        " Recording may well be more of it: at the most that it costs elsewhere, {} of the wait "
+        "would be left. Time some steps without a profiler to know.";
+    finding.about_gain.figures.push_back(nanos(played.gain_ns));
+  }
   add_places(finding, facts, rank, "optimizer");
   finding.changes = {
       {"Add fused=True where the optimizer is made: one kernel updates many parameters.",

@@ -273,8 +273,9 @@ class Summing {
       std::iota(pieces.begin(), pieces.end(), static_cast<std::uint32_t>(device.begin));
       gaps.push_back(finder.gaps(pieces, bounds));
     }
-    cost_ = noting_cost(out_.noted);
-    unrecorded_ = unrecorded_waits(*window_, cost_, marks_.list(), gaps);
+    const NotingCost usual = noting_cost(out_.noted);
+    usual_ = play(usual, gaps);
+    least_ = play(most_of(usual), gaps);
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       for (const Gap& gap : gaps[i]) {
         const Nanos length = measured.covered(gap.time);
@@ -338,10 +339,12 @@ class Summing {
         verdict.stall == Stall::kPause
             ? marks_.take_pauses({gap.time.start, std::min(gap.time.end, launched)})
             : 0;
-    const Nanos unrecorded = std::min(length, unrecorded_wait(gap));
+    const Nanos usual = std::min(length, unrecorded_wait(usual_, gap));
+    const Nanos unrecorded = std::min(usual, unrecorded_wait(least_, gap));
     add(verdict.stall, step, [&](StallSum& sum) {
       ++sum.waits;
       sum.unrecorded += unrecorded;
+      sum.usual += usual;
       sum.count += paused > 0 ? 1 : 0;
       sum.host += paused;
       sum.idle += length;
@@ -368,9 +371,19 @@ class Summing {
     return same ? wait->row : trace::kNoRow;
   }
 
-  Nanos unrecorded_wait(const Gap& gap) const {
-    if (gap.before != Gap::kNobody && gap.after != Gap::kNobody) return unrecorded_[gap.after];
-    return std::max<Nanos>(0, gap.time.length() - cost_of(noted_in(*window_, gap.time), cost_));
+  // The window played again with a faster host.
+  struct Played {
+    NotingCost cost{};
+    std::vector<Nanos> waits;  // by work
+  };
+  Played play(const NotingCost& cost, std::span<const std::vector<Gap>> gaps) const {
+    return {cost, unrecorded_waits(*window_, cost, marks_.list(), gaps)};
+  }
+
+  Nanos unrecorded_wait(const Played& played, const Gap& gap) const {
+    if (gap.before != Gap::kNobody && gap.after != Gap::kNobody) return played.waits[gap.after];
+    return std::max<Nanos>(0,
+                           gap.time.length() - cost_of(noted_in(*window_, gap.time), played.cost));
   }
 
   Nanos launch_of(const Gap& gap) const {
@@ -429,8 +442,7 @@ class Summing {
   const WindowView* window_;
   StallRules rules_;
   Marks marks_;
-  NotingCost cost_;
-  std::vector<Nanos> unrecorded_;  // by work
+  Played usual_, least_;
   std::vector<bool> saved_;
   HostThreads threads_;
   StallSites sites_;
@@ -452,6 +464,7 @@ void StallSum::merge(const StallSum& other) {
   work += other.work;
   work_ns += other.work_ns;
   unrecorded += other.unrecorded;
+  usual += other.usual;
 }
 
 void StallPlace::merge(const StallPlace& other) {

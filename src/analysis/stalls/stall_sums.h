@@ -32,6 +32,7 @@ struct StallSum {
   std::int64_t work = 0;       // of the optimizer: pieces of work it launched
   base::Nanos work_ns = 0;     // their lengths, added
   base::Nanos unrecorded = 0;  // those waits, at the least, had nobody recorded
+  base::Nanos usual = 0;       // the same, where noting takes as long as usual
 
   void merge(const StallSum& other);
   bool empty() const { return count == 0 && waits == 0 && copies == 0; }

@@ -54,6 +54,8 @@ constexpr std::array kSortColumns = std::to_array<base::ColumnShape>({
     {"devices", Type::kInt, Unit::kCount, "GPUs of the rank, over which idle_ns is added"},
     {"unrecorded_ns", Type::kInt, Unit::kNanos,
      "of idle_ns, left at the least had nobody recorded; null: nothing tells"},
+    {"usual_ns", Type::kInt, Unit::kNanos,
+     "the same, with recording as costly as it usually is; null: nothing tells"},
 });
 constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
@@ -150,7 +152,7 @@ void add_sorts(base::Table& table, std::int32_t rank, const RankStalls& stalls) 
     table.add({rank, name_of(static_cast<Stall>(i)), sum.count, sum.host, sum.waits, sum.idle,
                share_of(sum.idle, stalls.measured), sum.inside, sum.longest, sum.copies, sum.bytes,
                sum.work, sum.work_ns, stalls.steps[i], stalls.devices,
-               stalls.unrecorded(sum.unrecorded)});
+               stalls.unrecorded(sum.unrecorded), stalls.unrecorded(sum.usual)});
   }
 }
 

@@ -15,9 +15,10 @@
 
 namespace stepscope::analysis {
 
-// The most that noting one takes the host, in ns, by what is known of a window.
+// What noting one takes the host usually, in ns, by what is known of a window.
 using NotingCost = std::array<double, kNotedSorts>;
 NotingCost noting_cost(const NotedSums& noted);  // all 0: nothing tells
+NotingCost most_of(NotingCost usual);            // the most that it takes
 base::Nanos cost_of(const NotedCounts& counts, const NotingCost& each);
 
 // `gaps`: of each device of the window. `marks`: by start. Returns for every piece of work how long

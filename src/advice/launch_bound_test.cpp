@@ -1,0 +1,82 @@
+// Slow launching, and what of it is the recording by playing the steps again.
+#include <gtest/gtest.h>
+
+#include "advice/answers_for_tests.h"
+#include "advice/rule.h"
+
+namespace stepscope::advice {
+namespace {
+
+using Answers = AnswersForTests;
+
+// Waits in each step of 10 ms.
+Answers waiting(std::int64_t idle_ns, const Answers::Row& more = {}) {
+  Answers answers;
+  answers.steps().stall("launch", idle_ns, more).rest();
+  return answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}});
+}
+
+// Of 2 ms so much is left without recording.
+Answers launching(std::int64_t usual_ns, std::int64_t least_ns) {
+  return waiting(2'000'000, {{"usual_ns", 4 * usual_ns}, {"unrecorded_ns", 4 * least_ns}});
+}
+
+TEST(LaunchBound, LeavesOutWhatRecordingUsuallyAdds) {
+  const Advice advice = launching(600'000, 100'000).advise();
+  const Finding* finding = finding_of(advice, "launch-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kNotice);
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding->gain->high, 650'000);  // and noise
+}
+
+TEST(LaunchBound, IsNoneWhereRecordingIsNearlyAll) {
+  EXPECT_EQ(finding_of(launching(490'000, 100'000).advise(), "launch-bound"), nullptr);
+  // Nothing tells: the waits are as they are.
+  const Advice unknown = waiting(2'000'000).advise();
+  EXPECT_NE(finding_of(unknown, "launch-bound"), nullptr);
+}
+
+TEST(LaunchBound, WarnsWhereEnoughIsLeft) {
+  const Advice advice =
+      waiting(6'000'000, {{"usual_ns", 4 * 4'000'000}, {"unrecorded_ns", 4 * 3'000'000}}).advise();
+  const Finding* finding = finding_of(advice, "launch-bound");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  // The estimate of 0.42 of the step is more than what the play takes off.
+  EXPECT_EQ(finding->gain->low, 1'620'000);
+  EXPECT_EQ(finding->gain->high, 4'050'000);
+}
+
+// A chain of small passes is worth a word where the CPU only seems to be slow.
+TEST(LaunchBound, HidesNoChainsWhereItIsNone) {
+  const auto with = [](std::int64_t usual_ns) {
+    return launching(usual_ns, 0)
+        .add("patterns", "chains",
+             {{"rank", 0},
+              {"kernels", 9},
+              {"count", 40},
+              {"device_ns", 12'000'000},
+              {"saves_least_ns", 2'000'000},
+              {"saves_most_ns", 8'000'000}})
+        .advise();
+  };
+  EXPECT_NE(finding_of(with(100'000), "unfused-chains"), nullptr);
+  EXPECT_EQ(finding_of(with(600'000), "unfused-chains"), nullptr);
+}
+
+// Work that is not done again is not launched either.
+TEST(LaunchBound, ComesBehindWorkDoneTwice) {
+  const Advice advice =
+      launching(1'800'000, 0)
+          .add("mfu", "steps",
+               {{"rank", 0}, {"step", 1}, {"compute_ns", 9}, {"recomputed_ns", 4 * 600'000}})
+          .add("operators", "operators", {{"rank", 0}, {"name", "aten::mm"}})
+          .advise();
+  ASSERT_NE(finding_of(advice, "launch-bound"), nullptr);
+  ASSERT_NE(finding_of(advice, "recompute"), nullptr);
+  EXPECT_EQ(advice.findings.front().rule, "recompute");
+}
+
+}  // namespace
+}  // namespace stepscope::advice
