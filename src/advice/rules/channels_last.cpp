@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"kernels", "kernels"}, {"operators", "operators"}});
-constexpr std::array<std::string_view, 2> kReads = {"launches", "stalls"};
+constexpr std::array<std::string_view, 3> kReads = {"launches", "stalls", "autotuning"};
 
 bool names_any(std::string_view name, std::span<const std::string_view> parts) {
   return std::ranges::any_of(
@@ -59,6 +59,11 @@ Turns turns_of(const Facts& facts, const RankSteps& rank) {
     if (!turns_round(line.text("name"))) continue;
     out.ns += line.number("sum_ns") * of_step;
     out.count += line.number("count") / static_cast<double>(rank.steps);
+  }
+  // What a search for the fastest algorithm tries out is gone when the search is.
+  for (const Line& line : facts.lines("autotuning", "ranks", rank.rank)) {
+    const double tried = line.number("device_ns") - line.number("once_ns");
+    out.ns = std::max(0.0, out.ns - tried / static_cast<double>(rank.steps));
   }
   return out;
 }
