@@ -40,6 +40,20 @@ def loops() -> dict[str, tuple[Callable[[], Any], int]]:
         one.grad = torch.zeros_like(one)
     optimizer = torch.optim.AdamW(parameters, foreach=False)
 
+    layers = [
+        torch.nn.Sequential(
+            torch.nn.Conv2d(8, 8, 3, padding=1), torch.nn.GroupNorm(2, 8), torch.nn.SiLU()
+        )
+        for _ in range(6)
+    ]
+    network = torch.nn.Sequential(*layers).cuda()
+    pictures = torch.zeros(2, 8, 16, 16, device="cuda")
+
+    def training() -> None:
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = network(pictures).sum()
+        loss.backward()
+
     def lstm() -> None:
         with torch.no_grad():
             recurrent(spectra)
@@ -53,6 +67,7 @@ def loops() -> dict[str, tuple[Callable[[], Any], int]]:
         "upload": (lambda: few.copy_(on_host), 200),
         "optimizer": (optimizer.step, 2),
         "lstm": (lstm, 8),
+        "training": (training, 4),
     }
 
 

@@ -159,19 +159,46 @@ TEST(ChannelsLast, WantsAModelThatTakesThatLayout) {
   const Advice turned =
       with("aten::cudnn_convolution", "batch_norm_backward_reduce_channels_last_kernel<4>");
   EXPECT_EQ(finding_of(turned, "channels-last")->gain->high, 2'050'000);
-  const Advice searches =
-      healthy()
-          .add("operators", "operators", {{"rank", 0}, {"name", "aten::cudnn_convolution"}})
-          .add("kernels", "kernels",
-               {{"rank", 0}, {"name", "cudnn::nhwcToNchwKernel<float>"}, {"sum_ns", 8'000'000}})
-          .add("autotuning", "ranks",
-               {{"rank", 0}, {"device_ns", 9'000'000}, {"once_ns", 2'000'000}})
-          .advise();
-  EXPECT_EQ(finding_of(searches, "channels-last"), nullptr);
   for (const char* only_planes : {"aten::native_group_norm", "aten::instance_norm"}) {
     const Advice worse = with(only_planes, "RowwiseMomentsCUDAKernel<float>");
     EXPECT_EQ(finding_of(worse, "channels-last"), nullptr) << only_planes;
   }
+}
+
+// Gradients stay in 32 bits: what communicates moves as many bytes in any case.
+TEST(Precision, DoesNotCountCommunicationAsWorkIn16Bits) {
+  const auto high = [](std::int64_t computing_ns) {
+    Answers answers;
+    answers.steps()
+        .add("operators", "tensor_cores",
+             {{"rank", 0},
+              {"operators", "matrix products"},
+              {"device_ns", 16'000'000},
+              {"used_ns", 0},
+              {"not_used_ns", 16'000'000},
+              {"plain_ns", 16'000'000},
+              {"unknown_ns", 0}})
+        .add("operators", "tensor_cores",
+             {{"rank", 0}, {"operators", "others"}, {"device_ns", 16'000'000}})
+        .add("overlap", "devices", {{"rank", 0}, {"compute_ns", 4 * computing_ns}});
+    return finding_of(answers.advise(), "precision")->gain->high;
+  };
+  EXPECT_EQ(high(8'000'000), 3'750'000 + 2'000'000 + 50'000);
+  EXPECT_EQ(high(5'000'000), 3'750'000 + 500'000 + 50'000);
+}
+
+// What a search for the fastest algorithm tries out, the search does.
+TEST(ChannelsLast, IsNotWhatASearchTriesOut) {
+  const auto with = [](std::int64_t tried_ns) {
+    return healthy()
+        .add("operators", "operators", {{"rank", 0}, {"name", "aten::cudnn_convolution"}})
+        .add("kernels", "kernels",
+             {{"rank", 0}, {"name", "cudnn::nhwcToNchwKernel<float>"}, {"sum_ns", 8'000'000}})
+        .add("autotuning", "ranks", {{"rank", 0}, {"device_ns", tried_ns}, {"once_ns", 0}})
+        .advise();
+  };
+  EXPECT_NE(finding_of(with(4'000'000), "channels-last"), nullptr);
+  EXPECT_EQ(finding_of(with(7'000'000), "channels-last"), nullptr);
 }
 
 TEST(OddShapes, LooksAtMatricesIn16Bits) {

@@ -1,8 +1,6 @@
 """Findings do not contradict themselves, the page they lead to, or the other commands."""
 
-import csv
 import gzip
-import io
 import json
 import re
 from pathlib import Path
@@ -102,7 +100,7 @@ def test_findings_of_some_ranks_name_them(program: Program) -> None:
             assert named is not None and named[1] == str(finding["ranks"][0])
 
 
-@pytest.mark.parametrize("name", ["validation", "few_blocks", "images_192"])
+@pytest.mark.parametrize("name", ["validation", "few_blocks", "vision_odd_channels"])
 def test_a_run_with_something_to_gain_is_not_called_healthy(name: str, program: Program) -> None:
     told = advice_of(program, RECORDED / f"{name}.json.gz")
     assert any(one["gain_per_step"] for one in told["findings"])
@@ -123,22 +121,16 @@ def test_kernels_are_shortened_for_people_and_whole_for_programs(program: Progra
 
 
 def test_the_places_of_a_finding_add_up_to_what_it_says(program: Program) -> None:
-    """Convolutions forward and backward: both miss the tensor cores. What converts layouts is theirs
-    and no product."""
+    """Convolutions both ways miss the tensor cores; what converts layouts is theirs, too."""
     path = RECORDED / "no_tensor_cores.json.gz"
     told = advice_of(program, path)
     finding = told["findings"][0]
     slow_ns = finding["measured"]["value"] * told["step_ns"]
+    plain, products = lengths_in(finding["detail"])[:2]  # and what is around the plain ones
+    assert plain == pytest.approx(slow_ns, rel=0.02)
     assert finding["title"].startswith("Convolutions")
     places = sum(lengths_in(piece["text"])[0] for piece in finding["evidence"])
-    done = program.run("analyze", "kernels", "-f", "csv", "--columns", "name,sum_ns", path)
-    kernels = csv.DictReader(io.StringIO(done.stdout.decode()))
-    converted = sum(
-        int(one["sum_ns"]) for one in kernels if re.search(r"To(Nhwc|Nchw)Kernel", one["name"])
-    )
-    steps = int(re.search(r"in (\d+) steps", finding["evidence"][0]["text"])[1])
-    assert converted > 0
-    assert places - converted / steps == pytest.approx(slow_ns, rel=0.02)
+    assert places == pytest.approx(products, rel=0.02)
 
 
 def test_a_recorded_run_says_which_of_its_steps_are_meant(program: Program) -> None:

@@ -98,10 +98,13 @@ def test_a_healthy_run_hears_its_ceiling_and_nothing_else(planted: Path, program
     assert any("roofline" in sentence for sentence in told["verdict"])
 
 
-def test_a_small_batch_is_worth_a_notice_about_launches(planted: Path, program: Program) -> None:
+def test_a_small_batch_has_no_notice_of_what_only_recording_adds(
+    planted: Path, program: Program
+) -> None:
+    """The GPU waits 12 % of its traced steps; played again without recording, 0.4 %."""
     told = advice_of(program, planted / "gpt__healthy_small_batch.json.gz")
     assert told["healthy"]
-    assert [(one["cause"], one["level"]) for one in told["findings"]] == [("launch", "notice")]
+    assert told["findings"] == []
 
 
 @pytest.mark.parametrize(
@@ -181,7 +184,7 @@ def test_too_little_is_not_called_healthy(name: str, corpus: Path, program: Prog
         "tracelens/mi300_resnet_checkpoint",
         "hta/two_ranks_0",
         "h200/nccl_one_rank",
-        "h200/ddp_gloo_rank0",
+        "h200/ddp_gloo_rank1",
     ],
 )
 def test_what_remains_is_as_much_as_the_others_say(
@@ -202,14 +205,10 @@ def test_what_remains_is_as_much_as_the_others_say(
     assert any("What remains then" in sentence for sentence in told["verdict"])
 
 
-def test_products_in_bf16_whose_layout_is_converted_are_not_in_32_bits(
-    corpus: Path, program: Program
-) -> None:
-    """MIOpen's batched_transpose takes as long as the products, which use the matrix units."""
+def test_transposes_in_16_bits_are_no_matter_of_precision(corpus: Path, program: Program) -> None:
+    """All products of this network in bf16 are by matrix units; the rest turns pictures round."""
     told = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
-    found = {one["rule"] for one in told["findings"]}
-    assert "exposed-communication" in found
-    assert "precision" not in found
+    assert "precision" not in {one["rule"] for one in told["findings"]}
 
 
 def commands_of(finding: dict[str, Any]) -> list[list[str]]:
@@ -221,7 +220,7 @@ def commands_of(finding: dict[str, Any]) -> list[list[str]]:
 @pytest.mark.parametrize(
     "path",
     [
-        *(f"planted:{name}" for name in [*FAULTS, "gpt__healthy_small_batch"]),
+        *(f"planted:{name}" for name in FAULTS),
         *(
             f"faults:{name}"
             for name in (

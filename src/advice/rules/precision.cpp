@@ -172,7 +172,7 @@ std::vector<Finding> judge(const Facts& facts) {
         " In 16 bits the rest of the GPU's work moves half the bytes: the larger figure of the "
         "gain assumes that.";
   }
-  if (around >= kNoise * rank.median_ns) {
+  if (around >= 2 * kNoise * rank.median_ns) {
     finding.detail.form +=
         " The same operators spend {} in other kernels, around the products; the larger figure "
         "counts them as gone, since other algorithms may do without.";
