@@ -165,28 +165,6 @@ TEST(ChannelsLast, WantsAModelThatTakesThatLayout) {
   }
 }
 
-// Gradients stay in 32 bits: what communicates moves as many bytes in any case.
-TEST(Precision, DoesNotCountCommunicationAsWorkIn16Bits) {
-  const auto high = [](std::int64_t computing_ns) {
-    Answers answers;
-    answers.steps()
-        .add("operators", "tensor_cores",
-             {{"rank", 0},
-              {"operators", "matrix products"},
-              {"device_ns", 16'000'000},
-              {"used_ns", 0},
-              {"not_used_ns", 16'000'000},
-              {"plain_ns", 16'000'000},
-              {"unknown_ns", 0}})
-        .add("operators", "tensor_cores",
-             {{"rank", 0}, {"operators", "others"}, {"device_ns", 16'000'000}})
-        .add("overlap", "devices", {{"rank", 0}, {"compute_ns", 4 * computing_ns}});
-    return finding_of(answers.advise(), "precision")->gain->high;
-  };
-  EXPECT_EQ(high(8'000'000), 3'750'000 + 2'000'000 + 50'000);
-  EXPECT_EQ(high(5'000'000), 3'750'000 + 500'000 + 50'000);
-}
-
 // What a search for the fastest algorithm tries out, the search does.
 TEST(ChannelsLast, IsNotWhatASearchTriesOut) {
   const auto with = [](std::int64_t tried_ns) {
