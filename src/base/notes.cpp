@@ -1,5 +1,7 @@
 #include "base/notes.h"
 
+#include <array>
+
 namespace stepscope::base {
 namespace {
 
@@ -82,8 +84,8 @@ void ImportLog::add(Note note, std::uint64_t offset, std::string_view detail, st
 }
 
 const ImportLog::Entry& ImportLog::operator[](Note note) const {
-  static const Entry none;
-  return entries_.empty() ? none : entries_[static_cast<std::size_t>(note)];
+  static const Entry kNone;
+  return entries_.empty() ? kNone : entries_[static_cast<std::size_t>(note)];
 }
 
 void ImportLog::merge(const ImportLog& other) {

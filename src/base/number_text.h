@@ -14,8 +14,9 @@ template <class T>
   requires std::integral<T> || std::floating_point<T>
 std::optional<T> parse_number(std::string_view text) {
   T value{};
-  const char* const stop = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), stop, value);
+  const char* const begin = text.data();
+  const char* const stop = begin + text.size();
+  const auto [end, error] = std::from_chars(begin, stop, value);
   return error == std::errc() && end == stop ? std::optional(value) : std::nullopt;
 }
 

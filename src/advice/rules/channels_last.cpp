@@ -108,7 +108,7 @@ std::vector<Finding> judge(const Facts& facts) {
       {"Two lines; results stay the same but for rounding. Code of your own that calls .view() or "
        ".contiguous() on images may convert them back: then there is no gain.",
        facts.by_framework(
-           std::string(kCode),
+           kCode,
            "model = model.to(memory_format=torch.channels_last)  # before fit()\n"
            "x = x.to(memory_format=torch.channels_last)  # first line of training_step()",
            "model = model.to(memory_format=torch.channels_last)  # before Trainer(...)\n"

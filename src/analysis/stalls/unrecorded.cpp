@@ -184,6 +184,7 @@ std::vector<Nanos> unrecorded_waits(const WindowView& window, const NotingCost& 
                                     std::span<const HostMark> marks,
                                     std::span<const std::vector<Gap>> gaps) {
   std::vector<Device> devices;
+  devices.reserve(window.devices.size());
   for (std::size_t i = 0; i < window.devices.size(); ++i) {
     devices.emplace_back(window, window.devices[i], gaps[i]);
   }
