@@ -25,6 +25,14 @@ double idle_of(const Facts& facts, const RankSteps& rank, std::string_view colum
          static_cast<double>(rank.steps);
 }
 
+double tried_out_ns(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("autotuning", "ranks", rank.rank)) {
+    sum += line.number("device_ns") - line.number("once_ns");
+  }
+  return sum / static_cast<double>(rank.steps);
+}
+
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels) {
   double all = 0;
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {

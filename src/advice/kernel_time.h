@@ -13,6 +13,10 @@ double kernel_share_of_step(const Facts& facts, const RankSteps& rank);
 // Idle time of a step for a cause, a column of idle-time; of several devices the mean.
 double idle_of(const Facts& facts, const RankSteps& rank, std::string_view column);
 
+// In a step, on the GPU: what a search for the fastest algorithm tries out, which is gone when the
+// search is.
+double tried_out_ns(const Facts& facts, const RankSteps& rank);
+
 // In a step: their part of the short pauses between kernels that were queued already.
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels);
 

@@ -60,11 +60,7 @@ Turns turns_of(const Facts& facts, const RankSteps& rank) {
     out.ns += line.number("sum_ns") * of_step;
     out.count += line.number("count") / static_cast<double>(rank.steps);
   }
-  // What a search for the fastest algorithm tries out is gone when the search is.
-  for (const Line& line : facts.lines("autotuning", "ranks", rank.rank)) {
-    const double tried = line.number("device_ns") - line.number("once_ns");
-    out.ns = std::max(0.0, out.ns - tried / static_cast<double>(rank.steps));
-  }
+  out.ns = std::max(0.0, out.ns - tried_out_ns(facts, rank));
   return out;
 }
 

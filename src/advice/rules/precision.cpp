@@ -4,6 +4,7 @@
 
 #include "advice/host_floor.h"
 #include "advice/host_stall.h"
+#include "advice/kernel_time.h"
 #include "advice/means.h"
 #include "advice/rule.h"
 
@@ -37,12 +38,9 @@ Products products_of(const Facts& facts, const RankSteps& rank) {
     const double not_used = line.number("not_used_ns") / steps;
     out.around_ns = std::max(0.0, not_used - out.plain_ns) + out.unknown_ns;
   }
-  // What a search for the fastest algorithm tries out is gone when the search is.
-  for (const Line& line : facts.lines("autotuning", "ranks", rank.rank)) {
-    const double tried = (line.number("device_ns") - line.number("once_ns")) / steps;
-    out.plain_ns = std::max(0.0, out.plain_ns - tried);
-    out.device_ns = std::max(0.0, out.device_ns - tried);
-  }
+  const double tried = tried_out_ns(facts, rank);
+  out.plain_ns = std::max(0.0, out.plain_ns - tried);
+  out.device_ns = std::max(0.0, out.device_ns - tried);
   return out;
 }
 
