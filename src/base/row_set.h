@@ -37,8 +37,14 @@ class RowSet {
   // Calls visit(row, entry) in ascending order of both.
   template <class Visit>
   void for_each(Visit visit) const {
-    std::uint32_t entry = 0;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
+    for_each(0, words_.size(), visit);
+  }
+  // The same for some words of 64 rows each, of words() in all.
+  std::size_t words() const { return words_.size(); }
+  template <class Visit>
+  void for_each(std::size_t from, std::size_t to, Visit visit) const {
+    std::uint32_t entry = from < to ? ranks_[from] : 0;
+    for (std::size_t w = from; w < to; ++w) {
       for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
         visit(
             static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(word)),

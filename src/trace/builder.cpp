@@ -84,6 +84,45 @@ base::Nanos last_end(std::span<const Batch> batches) {
   return end;
 }
 
+// Where runs of rows in order begin, whatever tracks they are of.
+std::vector<std::size_t> runs(std::span<const base::Nanos> start,
+                              std::span<const base::Nanos> duration, unsigned threads) {
+  const std::size_t pieces = threads <= 1 ? 1 : threads * kTurnsOfAThread;
+  std::vector<std::vector<std::size_t>> found(pieces);
+  base::parallel_for(pieces, threads, [&](std::size_t i) {
+    found[i] =
+        run_begins(start, duration, i * start.size() / pieces, (i + 1) * start.size() / pieces);
+  });
+  std::vector<std::size_t> all;
+  for (const std::vector<std::size_t>& some : found)
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+// Those of one track but its own begin, counted from there.
+std::vector<std::size_t> begins_within(std::span<const std::size_t> begins, const Track& track) {
+  const auto from = std::upper_bound(begins.begin(), begins.end(), track.begin);
+  const auto to = std::lower_bound(from, begins.end(), track.end);
+  std::vector<std::size_t> within(from, to);
+  for (std::size_t& begin : within) begin -= track.begin;
+  return within;
+}
+
+// The latest end of all spans.
+base::Nanos latest_end(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
+                       unsigned threads) {
+  const std::size_t pieces = threads <= 1 ? 1 : threads * kTurnsOfAThread;
+  std::vector<base::Nanos> latest(pieces, std::numeric_limits<base::Nanos>::min());
+  base::parallel_for(pieces, threads, [&](std::size_t i) {
+    base::Nanos end = latest[i];
+    for (std::size_t at = i * start.size() / pieces; at < (i + 1) * start.size() / pieces; ++at) {
+      end = std::max(end, start[at] + duration[at]);
+    }
+    latest[i] = end;
+  });
+  return *std::max_element(latest.begin(), latest.end());
+}
+
 }  // namespace
 
 base::Result<Trace> TraceBuilder::build() {
@@ -179,12 +218,13 @@ void TraceBuilder::order() {
     }
   });
   place_ = base::Column<std::uint32_t>(out_.size());
+  const std::vector<std::size_t> begins = runs(start.span(), duration.span(), in_.threads);
   std::vector<TrackOrder> orders(out_.tracks_.size());
   base::parallel_for(orders.size(), in_.threads, [&](std::size_t i) {
     const Track& track = out_.tracks_[i];
     const std::size_t size = track.end - track.begin;
     orders[i] = {start.span().subspan(track.begin, size),
-                 duration.span().subspan(track.begin, size)};
+                 duration.span().subspan(track.begin, size), begins_within(begins, track)};
   });
   std::vector<std::pair<std::uint32_t, std::uint32_t>> slices;  // track, its slice
   for (std::uint32_t track = 0; track < orders.size(); ++track) {
@@ -297,12 +337,16 @@ void TraceBuilder::mark_times() {
       out_.log_.add(base::Note::kFarFromTheRest, out_.text_offset(row), out_.name_text(row));
     }
   }
-  Span span{low, std::numeric_limits<base::Nanos>::min()};
-  if (any_far) span.start = std::numeric_limits<base::Nanos>::max();
-  for (Row row = 0; row < start.size(); ++row) {
-    if (any_far && (out_.flags_[row] & kFarTime) != 0) continue;
-    if (any_far) span.start = std::min(span.start, start[row]);
-    span.end = std::max(span.end, start[row] + duration[row]);
+  Span span{low, 0};
+  if (any_far) {
+    span = {std::numeric_limits<base::Nanos>::max(), std::numeric_limits<base::Nanos>::min()};
+    for (Row row = 0; row < start.size(); ++row) {
+      if ((out_.flags_[row] & kFarTime) != 0) continue;
+      span.start = std::min(span.start, start[row]);
+      span.end = std::max(span.end, start[row] + duration[row]);
+    }
+  } else {
+    span.end = latest_end(start, duration, in_.threads);
   }
   if (span.end < span.start) return;
   out_.span_ = span;

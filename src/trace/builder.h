@@ -54,6 +54,8 @@ class TraceBuilder {
   void fill_flows(const Batch& batch, std::uint32_t first_ordinal, std::size_t at);
   void mark_times();
   void label_tracks();
+  std::size_t rows_of_a_stretch(std::size_t rows) const;
+  void clear_device_parents();
   void link();
 
   BuildInput in_;

@@ -1,9 +1,12 @@
 // The last part of TraceBuilder: what the tracks are, who called whom, what launched what.
 
 #include <algorithm>
+#include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
-#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "base/parallel.h"
 #include "trace/builder.h"
@@ -11,6 +14,19 @@
 #include "trace/step_finder.h"
 
 namespace stepscope::trace {
+namespace {
+
+constexpr std::size_t kStretchesOfAThread = 8;
+constexpr std::size_t kLeastStretchRows = 16'384;
+
+// Without a way out of the loop: this goes through many kinds at a time.
+bool any_on_device(std::span<const Kind> kinds) {
+  bool any = false;
+  for (const Kind kind : kinds) any |= is_on_device(kind);
+  return any;
+}
+
+}  // namespace
 
 void TraceBuilder::label_tracks() {
   std::multimap<std::string_view, Track*> of_process;
@@ -28,6 +44,7 @@ void TraceBuilder::label_tracks() {
     }
   }
   for (Track& track : out_.tracks_) {
+    if (!any_on_device(out_.kind_.span().subspan(track.begin, track.end - track.begin))) continue;
     for (Row row = track.begin; row < track.end && track.stream < 0; ++row) {
       if (!is_on_device(out_.kind_[row])) continue;
       const std::uint32_t entry = out_.device_.rows.find(row);
@@ -43,39 +60,52 @@ void TraceBuilder::label_tracks() {
   }
 }
 
+// Walking a track in stretches takes a little more than in one piece: none where one thread works.
+std::size_t TraceBuilder::rows_of_a_stretch(std::size_t rows) const {
+  if (in_.threads <= 1) return std::max<std::size_t>(rows, 1);
+  return std::max(kLeastStretchRows, rows / (in_.threads * kStretchesOfAThread));
+}
+
+// What runs on a device is called by nothing there.
+void TraceBuilder::clear_device_parents() {
+  for (const Track& track : out_.tracks_) {
+    if (!track.is_device) continue;
+    std::ranges::fill(out_.parent_.span().subspan(track.begin, track.end - track.begin), kNoRow);
+  }
+}
+
 void TraceBuilder::link() {
   out_.parent_ = base::Column<Row>(out_.size(), memory_);
   const TreeColumns columns{out_.start(), out_.duration(),    out_.kind(),
                             out_.phase(), out_.flags_.span(), out_.parent_.span()};
   const LinkInput in{out_.start(),  out_.duration(), out_.kind(),   out_.track(),
                      out_.parent(), out_.tracks(),   &out_.strings_};
-  // The longest track first, and what needs no call tree beside it.
-  std::vector<std::uint32_t> tracks(out_.tracks_.size());
-  std::iota(tracks.begin(), tracks.end(), 0);
-  std::ranges::stable_sort(tracks, std::greater(), [&](std::uint32_t i) {
-    return out_.tracks_[i].end - out_.tracks_[i].begin;
-  });
   PythonRows python(python_);
-  std::vector<TreeCounts> tree(out_.tracks_.size());
-  LinkCounts launches;
-  const auto call_tree = [&](std::uint32_t i) {
+  std::deque<TrackTree> trees;  // of the tracks
+  std::vector<std::pair<std::uint32_t, std::size_t>> stretches;
+  for (std::uint32_t i = 0; i < out_.tracks_.size(); ++i) {
     const Track& track = out_.tracks_[i];
-    const auto parents = out_.parent_.span().subspan(track.begin, track.end - track.begin);
-    std::fill(parents.begin(), parents.end(), kNoRow);
-    if (!track.is_device) tree[i] = link_calls(columns, track.begin, track.end, python);
+    const Row calls_end = track.is_device ? track.begin : track.end;
+    trees.emplace_back(columns, python, track.begin, calls_end, rows_of_a_stretch(out_.size()));
+    for (std::size_t k = 0; k < trees.back().stretches(); ++k) stretches.emplace_back(i, k);
+  }
+  // What is one piece comes first: the stretches fill the time beside it.
+  LinkCounts launches;
+  std::optional<Steps> steps;
+  const std::function<void()> whole[] = {
+      [&] { launches = link_launches(in, out_.device_, out_.launches_); },
+      [&] { link_backward(in, out_.ops_, out_.flows_, out_.backward_); },
+      [&] { steps = named_steps(out_, in_.step_pattern); },
+      [&] { clear_device_parents(); },
   };
-  constexpr std::size_t kOthers = 2;
-  base::parallel_for(tracks.size() + kOthers, in_.threads, [&](std::size_t i) {
-    if (i == 0 && !tracks.empty()) return call_tree(tracks[0]);
-    const std::size_t other = tracks.empty() ? i : i - 1;
-    if (other == 0) return link_backward(in, out_.ops_, out_.flows_, out_.backward_);
-    if (other == 1) {
-      launches = link_launches(in, out_.device_, out_.launches_);
-      return;
-    }
-    call_tree(tracks[other - kOthers + 1]);
+  base::parallel_for(std::size(whole) + stretches.size(), in_.threads, [&](std::size_t i) {
+    if (i < std::size(whole)) return whole[i]();
+    const auto [track, stretch] = stretches[i - std::size(whole)];
+    trees[track].walk(stretch);
   });
-  link_ops(in, out_.ops_, out_.launches_);
+  std::vector<TreeCounts> tree;
+  for (TrackTree& of_track : trees) tree.push_back(of_track.join());
+  link_ops(in, out_.ops_, out_.launches_, in_.threads);
 
   const auto note = [&](base::Note kind, std::uint64_t count, Row example) {
     if (count == 0) return;
@@ -88,7 +118,7 @@ void TraceBuilder::link() {
   note(base::Note::kWithoutLaunch, launches.without_launch, launches.first_without);
   note(base::Note::kSharedCorrelation, launches.shared, launches.first_shared);
   note(base::Note::kBeforeItsLaunch, launches.before, launches.first_before);
-  out_.steps_ = find_steps(out_, in_.step_pattern);
+  out_.steps_ = steps ? std::move(*steps) : unnamed_steps(out_);
 }
 
 }  // namespace stepscope::trace

@@ -1,41 +1,18 @@
 #include "trace/call_tree.h"
 
-#include <vector>
+#include <algorithm>
 
 namespace stepscope::trace {
 namespace {
 
-struct Open {
-  Row row;
-  base::Nanos end;
-  Row python;  // itself or its nearest Python ancestor
-};
+// The Python ancestor of a span is among what was open before the stretch.
+constexpr Row kUnknown = kNoRow - 1;
+
+// Rows for which the stack is kept are few. A file made to be slow can have many, on a deep stack.
+constexpr std::size_t kMostKeptByRow = 4;
 
 bool takes_part(Kind kind, Phase phase) {
   return phase == Phase::kSpan && kind != Kind::kOverhead && kind != Kind::kProfiler;
-}
-
-Row stack_top(std::span<const Open> stack) { return stack.empty() ? kNoRow : stack.back().row; }
-
-// The caller by time is the top of the stack. Python's ids decide only where the times leave it
-// open: the frame at the top has the very times of the called one, ends before it (by clock noise),
-// or overlaps the caller the ids name. What is not a Python frame is never skipped: the ids say
-// nothing of an operator between two frames, and files exist whose ids skip frames and operators
-// that plainly lie around the call.
-Row caller_by_ids(const TreeColumns& columns, std::span<const Open> stack, Row called, Row named) {
-  const base::Nanos start = columns.start[called];
-  const base::Nanos stop = start + columns.duration[called];
-  const base::Nanos named_stop = columns.start[named] + columns.duration[named];
-  if (named_stop <= start || stop > named_stop + kCalleeTolerance) return stack_top(stack);
-  for (std::size_t at = stack.size(); at > 0; --at) {
-    const Open& open = stack[at - 1];
-    if (open.row <= named) break;
-    const bool is_frame = open.python == open.row;
-    const bool same_times = columns.start[open.row] == start && open.end == stop;
-    const bool in_doubt = same_times || open.end < stop || open.end > named_stop + kCalleeTolerance;
-    if (!is_frame || !in_doubt) return open.row;
-  }
-  return named;
 }
 
 }  // namespace
@@ -49,47 +26,151 @@ std::span<const Row> PythonRows::of(std::int64_t id) {
   return rows_.find(id);
 }
 
-TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, PythonRows& python_rows) {
-  const PythonIds& python = python_rows.ids();
-  TreeCounts counts;
-  std::vector<Open> stack;
-  const bool has_python = python.rows.size() != 0;
-  for (Row row = begin; row < end; ++row) {
-    if (!takes_part(columns.kind[row], columns.phase[row])) continue;
-    const base::Nanos start = columns.start[row];
-    const base::Nanos stop = start + columns.duration[row];
+TreeStretch::TreeStretch(const TreeColumns& columns, PythonRows& python, Row track_begin, Row begin,
+                         Row end)
+    : columns_(columns),
+      python_(python),
+      track_begin_(track_begin),
+      begin_(begin),
+      end_(end),
+      knows_all_(begin == track_begin) {}
+
+bool TreeStretch::close(std::vector<OpenSpan>& stack, Row row, bool has_overlap) {
+  const base::Nanos start = columns_.start[row];
+  const base::Nanos stop = end_of(row);
+  if (!has_overlap) {
     while (!stack.empty() && stack.back().end <= start) stack.pop_back();
-    while (!stack.empty() && stop > stack.back().end + kCalleeTolerance) {
-      if (counts.overlapping++ == 0) counts.first_overlapping = row;
-      stack.pop_back();
-    }
-    Row parent = stack_top(stack);
-    Row nearest_python = stack.empty() ? kNoRow : stack.back().python;
-    if (has_python) {
-      const std::uint32_t entry = python.rows.find(row);
-      if (entry != base::RowSet::kNone) {
-        const std::int64_t parent_id = python.parent_id[entry];
-        const std::uint32_t nearest =
-            nearest_python == kNoRow ? base::RowSet::kNone : python.rows.find(nearest_python);
-        const bool agrees = nearest != base::RowSet::kNone && python.id[nearest] == parent_id;
-        if (parent_id >= 0 && !agrees) {
-          Row named = kNoRow;
-          for (const Row caller : python_rows.of(parent_id)) {
-            if (caller >= begin && caller < row) named = caller;
-          }
-          if (named != kNoRow) parent = caller_by_ids(columns, stack, row, named);
-        }
-        nearest_python = row;
-      }
-    }
-    if (parent != kNoRow && stop > columns.start[parent] + columns.duration[parent]) {
-      columns.flags[row] |= kOutlivesParent;
-      if (counts.outliving++ == 0) counts.first_outliving = row;
-    }
-    columns.parent[row] = parent;
-    stack.push_back({row, stop, nearest_python});
   }
-  return counts;
+  bool none_overlaps = !has_overlap;
+  while (!stack.empty() && stop > stack.back().end + kCalleeTolerance) {
+    none_overlaps = false;
+    ++counts_.overlapping;
+    counts_.first_overlapping = std::min(counts_.first_overlapping, row);
+    stack.pop_back();
+  }
+  return none_overlaps;
+}
+
+// The caller by time is the top of the stack. Python's ids decide only where the times leave it
+// open: the frame at the top has the very times of the called one, ends before it (by clock noise),
+// or overlaps the caller the ids name. What is not a Python frame is never skipped: the ids say
+// nothing of an operator between two frames, and files exist whose ids skip frames and operators
+// that plainly lie around the call.
+std::optional<Row> TreeStretch::caller(std::span<const OpenSpan> stack, Row row,
+                                       std::uint32_t frame) const {
+  const Row top = stack.empty() ? kNoRow : stack.back().row;
+  const PythonIds& python = python_.ids();
+  const std::int64_t parent_id = frame == base::RowSet::kNone ? -1 : python.parent_id[frame];
+  if (parent_id < 0) return top;
+  const Row nearest = stack.empty() ? kNoRow : stack.back().python;
+  if (nearest == kUnknown) return std::nullopt;
+  if (nearest != kNoRow && python.id[python.rows.rank(nearest)] == parent_id) return top;
+  Row named = kNoRow;
+  for (const Row other : python_.of(parent_id)) {
+    if (other >= track_begin_ && other < row) named = other;
+  }
+  if (named == kNoRow) return top;
+  const base::Nanos start = columns_.start[row];
+  const base::Nanos stop = end_of(row);
+  const base::Nanos named_stop = end_of(named);
+  if (named_stop <= start || stop > named_stop + kCalleeTolerance) return top;
+  for (std::size_t at = stack.size(); at > 0; --at) {
+    const OpenSpan& open = stack[at - 1];
+    if (open.row <= named) return named;
+    const bool same_times = columns_.start[open.row] == start && open.end == stop;
+    const bool in_doubt = same_times || open.end < stop || open.end > named_stop + kCalleeTolerance;
+    if (open.python != open.row || !in_doubt) return open.row;
+  }
+  return knows_all_ ? std::optional(named) : std::nullopt;
+}
+
+void TreeStretch::set_parent(Row row, Row parent) {
+  columns_.parent[row] = parent;
+  if (parent == kNoRow || end_of(row) <= end_of(parent)) return;
+  columns_.flags[row] |= kOutlivesParent;
+  ++counts_.outliving;
+  counts_.first_outliving = std::min(counts_.first_outliving, row);
+}
+
+void TreeStretch::leave(Row row, bool none_overlaps) {
+  const auto at = static_cast<std::uint32_t>(kept_.size());
+  kept_.insert(kept_.end(), stack_.begin(), stack_.end());
+  left_.push_back({row, none_overlaps, at, static_cast<std::uint32_t>(kept_.size())});
+  given_up_ = kept_.size() > kMostKeptByRow * (end_ - begin_);
+}
+
+void TreeStretch::walk() {
+  const Row unseen = knows_all_ ? kNoRow : kUnknown;
+  const base::RowSet& frames = python_.ids().rows;
+  for (Row row = begin_; row < end_ && !given_up_; ++row) {
+    columns_.parent[row] = kNoRow;
+    if (!takes_part(columns_.kind[row], columns_.phase[row])) continue;
+    const bool none_overlaps = close(stack_, row, false);
+    const std::uint32_t frame = frames.find(row);
+    std::optional<Row> parent;
+    if (knows_all_ || !stack_.empty()) parent = caller(stack_, row, frame);
+    if (parent) {
+      set_parent(row, *parent);
+    } else {
+      leave(row, none_overlaps);
+    }
+    const Row around = stack_.empty() ? unseen : stack_.back().python;
+    stack_.push_back({row, end_of(row), frame == base::RowSet::kNone ? around : row});
+  }
+}
+
+TreeCounts TreeStretch::join(std::vector<OpenSpan>& open) {
+  knows_all_ = true;
+  if (given_up_) {
+    given_up_ = false;
+    counts_ = {};
+    left_.clear();
+    stack_ = std::move(open);
+    walk();
+    open = std::move(stack_);
+    return counts_;
+  }
+  Row around = kNoRow;  // the Python ancestor of what stands at the bottom of the stack
+  const base::RowSet& frames = python_.ids().rows;
+  const auto known = [&](OpenSpan span) {
+    if (span.python == kUnknown) span.python = around;
+    return span;
+  };
+  for (const Left& left : left_) {
+    if (left.at == left.end) {
+      close(open, left.row, !left.none_overlaps);
+      around = open.empty() ? kNoRow : open.back().python;
+      set_parent(left.row, *caller(open, left.row, frames.find(left.row)));
+      continue;
+    }
+    std::vector<OpenSpan> whole = open;
+    for (std::uint32_t i = left.at; i < left.end; ++i) whole.push_back(known(kept_[i]));
+    set_parent(left.row, *caller(whole, left.row, frames.find(left.row)));
+  }
+  for (const OpenSpan& span : stack_) open.push_back(known(span));
+  return counts_;
+}
+
+TrackTree::TrackTree(const TreeColumns& columns, PythonRows& python, Row begin, Row end,
+                     std::size_t rows) {
+  const std::size_t count = (end - begin + rows - 1) / rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    stretches_.emplace_back(columns, python, begin, begin + static_cast<Row>(i * rows),
+                            static_cast<Row>(std::min<std::size_t>(end, begin + (i + 1) * rows)));
+  }
+}
+
+TreeCounts TrackTree::join() {
+  TreeCounts sum;
+  std::vector<OpenSpan> open;
+  for (TreeStretch& stretch : stretches_) {
+    const TreeCounts counts = stretch.join(open);
+    sum.outliving += counts.outliving;
+    sum.overlapping += counts.overlapping;
+    sum.first_outliving = std::min(sum.first_outliving, counts.first_outliving);
+    sum.first_overlapping = std::min(sum.first_overlapping, counts.first_overlapping);
+  }
+  return sum;
 }
 
 }  // namespace stepscope::trace

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "base/int_column.h"
 #include "base/row_set.h"
@@ -25,8 +28,7 @@ struct PythonIds {
   base::IntColumn parent_id;
 };
 
-// Columns of the whole trace; the tree of one track reads and writes the rows of that track only,
-// so tracks can be done in parallel.
+// Columns of the whole trace; the tree of one track reads and writes the rows of that track only.
 struct TreeColumns {
   std::span<const base::Nanos> start, duration;
   std::span<const Kind> kind;
@@ -57,6 +59,65 @@ class PythonRows {
   KeyIndex rows_;
 };
 
-TreeCounts link_calls(const TreeColumns& columns, Row begin, Row end, PythonRows& python);
+// A span that has begun and not ended.
+struct OpenSpan {
+  Row row;
+  base::Nanos end;
+  Row python;  // itself or its nearest Python ancestor
+};
+
+// Some neighbouring rows of a track. Who calls whom among them can be told without the rows before
+// them; which of these are still open cannot, and what depends on that is left over until it is
+// known.
+class TreeStretch {
+ public:
+  TreeStretch(const TreeColumns& columns, PythonRows& python, Row track_begin, Row begin, Row end);
+
+  // Beside other stretches, before join().
+  void walk();
+  // `open` is what is open where the stretch begins, and then where it ends.
+  TreeCounts join(std::vector<OpenSpan>& open);
+
+ private:
+  // A row whose caller depends on what was open before.
+  struct Left {
+    Row row;
+    bool none_overlaps;     // what it found open in the stretch had ended, and did not overlap it
+    std::uint32_t at, end;  // what it found open of the stretch and is still, in kept_
+  };
+
+  // Takes what does not hold the row off the stack. Whether all of it had plainly ended.
+  bool close(std::vector<OpenSpan>& stack, Row row, bool has_overlap);
+  // The caller of a row, or nothing where that takes more of the stack than there is.
+  // `frame` is the row's place among the Python ids.
+  std::optional<Row> caller(std::span<const OpenSpan> stack, Row row, std::uint32_t frame) const;
+  void leave(Row row, bool none_overlaps);
+  void set_parent(Row row, Row parent);
+  base::Nanos end_of(Row row) const { return columns_.start[row] + columns_.duration[row]; }
+
+  const TreeColumns& columns_;
+  PythonRows& python_;
+  Row track_begin_, begin_, end_;
+  bool knows_all_;  // nothing can be open before it
+  TreeCounts counts_;
+  std::vector<OpenSpan> stack_;
+  std::vector<Left> left_;
+  std::vector<OpenSpan> kept_;
+  bool given_up_ = false;
+};
+
+// The call tree of one track, cut into stretches of `rows` rows.
+class TrackTree {
+ public:
+  TrackTree(const TreeColumns& columns, PythonRows& python, Row begin, Row end, std::size_t rows);
+
+  std::size_t stretches() const { return stretches_.size(); }
+  // Each once, in any order and on any thread; then join() does what they left over.
+  void walk(std::size_t stretch) { stretches_[stretch].walk(); }
+  TreeCounts join();
+
+ private:
+  std::deque<TreeStretch> stretches_;
+};
 
 }  // namespace stepscope::trace

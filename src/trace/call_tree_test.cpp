@@ -1,11 +1,23 @@
 #include "trace/call_tree.h"
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 namespace stepscope::trace {
 namespace {
+
+// The tree of a track in stretches of some rows, the last walked first.
+TreeCounts link_calls(const TreeColumns& columns, PythonRows& python, std::size_t rows) {
+  std::ranges::fill(columns.parent, 0);
+  TrackTree tree(columns, python, 0, static_cast<Row>(columns.start.size()), rows);
+  for (std::size_t i = tree.stretches(); i > 0; --i) tree.walk(i - 1);
+  return tree.join();
+}
 
 struct Case {
   const char* name;
@@ -43,11 +55,14 @@ TEST(LinkCalls, NestsByTime) {
     std::vector<Row> parent(start.size(), kNoRow);
     const PythonIds no_ids;
     PythonRows no_rows(no_ids);
-    const TreeCounts counts = link_calls({start, duration, kind, phase, flags, parent}, 0,
-                                         static_cast<Row>(start.size()), no_rows);
-    EXPECT_EQ(parent, c.parents);
-    EXPECT_EQ(counts.outliving, c.outliving);
-    EXPECT_EQ(counts.overlapping, c.overlapping);
+    for (std::size_t rows = 1; rows <= start.size(); ++rows) {
+      SCOPED_TRACE(rows);
+      const TreeCounts counts =
+          link_calls({start, duration, kind, phase, flags, parent}, no_rows, rows);
+      EXPECT_EQ(parent, c.parents);
+      EXPECT_EQ(counts.outliving, c.outliving);
+      EXPECT_EQ(counts.overlapping, c.overlapping);
+    }
   }
 }
 
@@ -111,10 +126,106 @@ TEST(LinkCalls, AsksPythonsIdsOnlyWhereTimesLeaveItOpen) {
     std::vector<std::uint8_t> flags(start.size());
     std::vector<Row> parent(start.size(), kNoRow);
     PythonRows python_rows(python);
-    link_calls({start, duration, kind, phase, flags, parent}, 0, static_cast<Row>(start.size()),
-               python_rows);
-    EXPECT_EQ(parent, c.parents);
+    for (std::size_t stretch = 1; stretch <= start.size(); ++stretch) {
+      SCOPED_TRACE(stretch);
+      link_calls({start, duration, kind, phase, flags, parent}, python_rows, stretch);
+      EXPECT_EQ(parent, c.parents);
+    }
   }
+}
+
+// Spans, operators and Python frames, mostly nested as calls are, with ids that now and then name
+// another caller.
+struct Calls {
+  std::vector<base::Nanos> start, duration;
+  std::vector<Kind> kind;
+  std::vector<Phase> phase;
+  PythonIds python;
+};
+
+Calls some_calls(std::size_t size, std::minstd_rand& random) {
+  Calls calls;
+  std::vector<base::Nanos> ends;
+  base::Nanos now = 0;
+  std::vector<std::int64_t> ids;
+  const unsigned frames = random() % 4;
+  for (std::size_t i = 0; i < size; ++i) {
+    now += static_cast<base::Nanos>(random() % 3 == 0 ? random() % 3000 : 0);
+    while (!ends.empty() && (ends.back() <= now || random() % 8 == 0)) {
+      now = std::max(now, ends.back());
+      ends.pop_back();
+    }
+    const base::Nanos most = ends.empty() ? 90'000 : std::max<base::Nanos>(ends.back() - now, 1);
+    base::Nanos length = static_cast<base::Nanos>(random()) % (most + 1);
+    if (random() % 16 == 0) length += static_cast<base::Nanos>(random() % 3000);  // outlives
+    if (random() % 4 == 0) length = most;
+    calls.start.push_back(now);
+    calls.duration.push_back(length);
+    ends.push_back(now + length);
+    calls.kind.push_back(random() % 16 == 0 ? Kind::kOverhead : Kind::kCpuOp);
+    calls.phase.push_back(random() % 16 == 0 ? Phase::kInstant : Phase::kSpan);
+    ids.push_back(random() % 4 < frames ? static_cast<std::int64_t>(i) : -1);
+  }
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(calls.start[a], -calls.duration[a]) <
+           std::pair(calls.start[b], -calls.duration[b]);
+  });
+  const std::vector<base::Nanos> start = calls.start;
+  const std::vector<base::Nanos> duration = calls.duration;
+  for (std::size_t i = 0; i < size; ++i) {
+    calls.start[i] = start[order[i]];
+    calls.duration[i] = duration[order[i]];
+  }
+  const auto count = static_cast<std::size_t>(
+      std::count_if(ids.begin(), ids.end(), [](std::int64_t id) { return id >= 0; }));
+  const auto most = static_cast<std::int64_t>(size);
+  calls.python = {base::RowSet(size), {count, {-1, most}}, {count, {-1, most}}};
+  std::size_t entry = 0;
+  for (std::size_t row = 0; row < size; ++row) {
+    if (ids[row] < 0) continue;
+    calls.python.rows.add(static_cast<Row>(row));
+    calls.python.id.set(entry, ids[row]);
+    const auto back = static_cast<std::int64_t>(random() % 12);
+    calls.python.parent_id.set(entry++, std::max<std::int64_t>(ids[row] - back, -1));
+  }
+  calls.python.rows.seal();
+  return calls;
+}
+
+TEST(LinkCalls, ATrackInStretchesHasTheTreeOfTheWhole) {
+  constexpr unsigned kSeed = 5;
+  constexpr std::size_t kRows = 120;
+  std::minstd_rand random(kSeed);
+  std::uint64_t with_noise = 0;
+  for (int round = 0; round < 400; ++round) {
+    SCOPED_TRACE(round);
+    const Calls calls = some_calls(kRows, random);
+    PythonRows python(calls.python);
+    std::vector<std::uint8_t> flags(kRows);
+    std::vector<Row> parent(kRows);
+    const auto tree = [&](std::size_t stretch) {
+      std::ranges::fill(flags, 0);
+      return link_calls({calls.start, calls.duration, calls.kind, calls.phase, flags, parent},
+                        python, stretch);
+    };
+    const TreeCounts expected = tree(kRows);
+    const std::vector<Row> expected_parent = parent;
+    const std::vector<std::uint8_t> expected_flags = flags;
+    if (expected.outliving != 0 && expected.overlapping != 0) ++with_noise;
+    for (const std::size_t stretch : {1U, 2U, 3U, 7U, 20U, 50U}) {
+      SCOPED_TRACE(stretch);
+      const TreeCounts counts = tree(stretch);
+      ASSERT_EQ(parent, expected_parent);
+      ASSERT_EQ(flags, expected_flags);
+      EXPECT_EQ(counts.outliving, expected.outliving);
+      EXPECT_EQ(counts.overlapping, expected.overlapping);
+      EXPECT_EQ(counts.first_outliving, expected.first_outliving);
+      EXPECT_EQ(counts.first_overlapping, expected.first_overlapping);
+    }
+  }
+  EXPECT_GT(with_noise, 100U);
 }
 
 }  // namespace

@@ -1,13 +1,17 @@
 #include "trace/links.h"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 #include <vector>
 
+#include "base/parallel.h"
 #include "trace/key_index.h"
 
 namespace stepscope::trace {
 namespace {
+
+constexpr std::size_t kPiecesOfAThread = 4;
 
 // Of rows that share an id, those that begin before a time. Mostly there is one or a few; where
 // many share one, as in damaged files, they are sorted once instead of looked through each time.
@@ -110,6 +114,17 @@ class OpFinder {
   std::vector<Row> last_;  // by track
 };
 
+// The operator that holds a call, or else the innermost annotation that does.
+Row operator_around(const LinkInput& in, Row call) {
+  Row annotation = kNoRow;
+  Row at = in.parent[call];
+  while (at != kNoRow && in.kind[at] != Kind::kCpuOp) {
+    if (annotation == kNoRow && in.kind[at] == Kind::kAnnotation) annotation = at;
+    at = in.parent[at];
+  }
+  return at != kNoRow ? at : annotation;
+}
+
 }  // namespace
 
 LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& launches) {
@@ -154,18 +169,19 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
   return counts;
 }
 
-void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches) {
+void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches, unsigned threads) {
   launches.op = base::Column<Row>(launches.rows.size());
-  bool any_left = false;
-  launches.rows.for_each([&](Row row, std::uint32_t entry) {
-    Row annotation = kNoRow;
-    Row at = in.parent[row];
-    while (at != kNoRow && in.kind[at] != Kind::kCpuOp) {
-      if (annotation == kNoRow && in.kind[at] == Kind::kAnnotation) annotation = at;
-      at = in.parent[at];
-    }
-    launches.op[entry] = at != kNoRow ? at : annotation;
-    any_left |= launches.op[entry] == kNoRow && launches.external_id[entry] > 0;
+  std::atomic<bool> any_left = false;
+  const std::size_t words = launches.rows.words();
+  const std::size_t pieces = threads <= 1 ? 1 : threads * kPiecesOfAThread;
+  base::parallel_for(pieces, threads, [&](std::size_t piece) {
+    bool left = false;
+    launches.rows.for_each(
+        piece * words / pieces, (piece + 1) * words / pieces, [&](Row row, std::uint32_t entry) {
+          launches.op[entry] = operator_around(in, row);
+          left |= launches.op[entry] == kNoRow && launches.external_id[entry] > 0;
+        });
+    if (left) any_left = true;
   });
   if (!any_left) return;
   const KeyIndex by_external_id = KeyIndex::of([&](auto add) {

@@ -24,7 +24,7 @@ struct LinkCounts {
 LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& launches);
 
 // Fills launches.op.
-void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches);
+void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches, unsigned threads);
 
 // Fills the backward table (whose RowSet is sized but empty).
 void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flows,

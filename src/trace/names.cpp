@@ -112,6 +112,24 @@ class Numbering {
   std::vector<const std::string*> order_;  // keys of a node-based map stay where they are
 };
 
+// Raw text → dense id of what it means. Lanes mostly saw the same texts: each is decoded once.
+class RawNumbering {
+ public:
+  RawNumbering(Numbering& texts, const Decode& decode) : texts_(texts), decode_(decode) {}
+
+  // The raw text must outlive this.
+  std::uint32_t number(std::string_view raw) {
+    const auto [found, is_new] = ids_.try_emplace(raw, 0);
+    if (is_new) found->second = texts_.number(decode_(raw));
+    return found->second;
+  }
+
+ private:
+  Numbering& texts_;
+  const Decode& decode_;
+  std::unordered_map<std::string_view, std::uint32_t> ids_;
+};
+
 std::optional<std::int64_t> as_number(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -127,6 +145,7 @@ void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes, std::span<co
     texts.emplace_back(lane->signatures().texts().entries().size(), base::kNoString);
   }
   Numbering signatures;
+  RawNumbering raw_texts(strings, normalize);
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.signatures(); }, used,
            [](const Used& u) -> const auto& { return u.signatures; })) {
@@ -135,7 +154,7 @@ void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes, std::span<co
     for (base::StringId& id : ids) {
       if (id == base::kNoString) continue;
       base::StringId& text = texts[local.lane][id];
-      if (text == base::kNoString) text = strings.number(normalize(pool.texts().entries()[id].raw));
+      if (text == base::kNoString) text = raw_texts.number(pool.texts().entries()[id].raw);
       id = text;
     }
     const auto [dims, types, strides, concrete] = ids;
@@ -174,11 +193,12 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
   }
 
   Numbering strings;
+  RawNumbering raw_strings(strings, decode);
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.strings(); }, used,
            [](const Used& u) -> const auto& { return u.strings; })) {
     const std::string_view raw = lanes[local.lane]->strings().entries()[local.id].raw;
-    names.maps[local.lane].strings[local.id] = strings.number(decode(raw));
+    names.maps[local.lane].strings[local.id] = raw_strings.number(raw);
   }
   Numbering categories;
   for (const Local& local : in_order(

@@ -20,16 +20,6 @@ bool precedes(const OrderKey& a, const OrderKey& b) {
   return precedes(a.start, a.duration, b.start, b.duration);
 }
 
-std::vector<std::size_t> runs_of(std::span<const base::Nanos> start,
-                                 std::span<const base::Nanos> duration) {
-  std::vector<std::size_t> begins = {0};
-  for (std::size_t i = 1; i < start.size(); ++i) {
-    if (precedes(start[i], duration[i], start[i - 1], duration[i - 1])) begins.push_back(i);
-  }
-  begins.push_back(start.size());
-  return begins;
-}
-
 // The times at which one slice ends and the next begins, ascending.
 std::vector<base::Nanos> borders(std::span<const base::Nanos> start) {
   std::vector<base::Nanos> sample;
@@ -80,10 +70,23 @@ void merge_runs(std::vector<OrderKey>& keys, std::vector<std::size_t> begins,
 
 }  // namespace
 
-TrackOrder::TrackOrder(std::span<const base::Nanos> start, std::span<const base::Nanos> duration)
+std::vector<std::size_t> run_begins(std::span<const base::Nanos> start,
+                                    std::span<const base::Nanos> duration, std::size_t from,
+                                    std::size_t to) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = std::max<std::size_t>(from, 1); i < to; ++i) {
+    if (precedes(start[i], duration[i], start[i - 1], duration[i - 1])) begins.push_back(i);
+  }
+  return begins;
+}
+
+TrackOrder::TrackOrder(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
+                       std::vector<std::size_t> begins)
     : start_(start), duration_(duration) {
   if (start.empty()) return;
-  const std::vector<std::size_t> runs = runs_of(start, duration);
+  std::vector<std::size_t> runs = std::move(begins);
+  runs.insert(runs.begin(), 0);
+  runs.push_back(start.size());
   // One run has nothing to merge: it is copied as it stands.
   const std::vector<base::Nanos> border =
       runs.size() == 2 ? std::vector<base::Nanos>() : borders(start);

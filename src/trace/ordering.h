@@ -18,6 +18,11 @@ struct OrderKey {
   std::uint32_t at;
 };
 
+// The rows of [from, to) that must stand before the one they follow, ascending: there runs begin.
+std::vector<std::size_t> run_begins(std::span<const base::Nanos> start,
+                                    std::span<const base::Nanos> duration, std::size_t from,
+                                    std::size_t to);
+
 class TrackOrder {
  public:
   // What a slice is merged in; kept from slice to slice, so that its memory is not fetched anew.
@@ -32,8 +37,9 @@ class TrackOrder {
   };
 
   TrackOrder() = default;
-  // The rows as they stand in the file; they must outlive this.
-  TrackOrder(std::span<const base::Nanos> start, std::span<const base::Nanos> duration);
+  // The rows as they stand in the file, which must outlive this; `begins` as of run_begins().
+  TrackOrder(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
+             std::vector<std::size_t> begins);
 
   std::size_t slices() const { return first_piece_.empty() ? 0 : first_piece_.size() - 1; }
   // Sorts a slice by start, the longer first, else by present order. Slices write different rows.

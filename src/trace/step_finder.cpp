@@ -76,7 +76,7 @@ std::string_view name_of(StepSource source) {
   }
 }
 
-Steps find_steps(const Trace& trace, const std::string& pattern) {
+std::optional<Steps> named_steps(const Trace& trace, const std::string& pattern) {
   if (!pattern.empty()) {
     const std::regex wanted(pattern);
     std::vector<Step> list = spans_named(trace, [&](std::string_view name) {
@@ -85,24 +85,27 @@ Steps find_steps(const Trace& trace, const std::string& pattern) {
     const bool numbered =
         std::all_of(list.begin(), list.end(), [](const Step& step) { return step.number >= 0; });
     if (!numbered) number_in_order(list);
-    if (!list.empty()) return {StepSource::kPattern, std::move(list)};
+    if (!list.empty()) return Steps{StepSource::kPattern, std::move(list)};
   }
   std::vector<Step> list = spans_named(trace, names_a_step);
   keep_first_of_each(list);
   if (const auto cut = trace.header().cut_step; cut && !list.empty()) {
     std::erase_if(list, [&](const Step& step) { return step.number == *cut; });
     // Steps are marked here, and none of them is whole: nothing else stands for them.
-    if (list.empty()) return {StepSource::kProfilerStep, {}};
+    if (list.empty()) return Steps{StepSource::kProfilerStep, {}};
   }
-  if (!list.empty()) return {StepSource::kProfilerStep, std::move(list)};
+  if (!list.empty()) return Steps{StepSource::kProfilerStep, std::move(list)};
 
   list = spans_named(trace, [](std::string_view name) {
     return name.find(kLightningBatch) != std::string_view::npos;
   });
   number_in_order(list);
-  if (!list.empty()) return {StepSource::kLightning, std::move(list)};
+  if (list.empty()) return std::nullopt;
+  return Steps{StepSource::kLightning, std::move(list)};
+}
 
-  list = repeating_steps(trace);
+Steps unnamed_steps(const Trace& trace) {
+  std::vector<Step> list = repeating_steps(trace);
   if (!list.empty()) return {StepSource::kRepetition, std::move(list)};
 
   if (trace.size() == 0) return {};

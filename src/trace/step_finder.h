@@ -3,12 +3,16 @@
 // user wins over everything.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "trace/trace.h"
 
 namespace stepscope::trace {
 
-Steps find_steps(const Trace& trace, const std::string& pattern);
+// By their names; nothing where no name tells.
+std::optional<Steps> named_steps(const Trace& trace, const std::string& pattern);
+// Where no name tells. Wants to know what launched what.
+Steps unnamed_steps(const Trace& trace);
 
 }  // namespace stepscope::trace

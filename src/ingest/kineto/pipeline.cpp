@@ -23,9 +23,15 @@ struct Parsed {
   StretchEnd end{};
 };
 
+// Fetching is a copy, which takes much less than reading.
+bool is_quick(const bytes::ByteSource& source) {
+  return source.encoding() == bytes::Encoding::kPlain && source.rereadable();
+}
+
 class Pipeline {
  public:
-  Pipeline(TextFeed& feed, const ReadOptions& options) : feed_(feed), options_(options) {}
+  Pipeline(TextFeed& feed, const ReadOptions& options)
+      : feed_(feed), options_(options), keeps_own_(is_quick(feed.source())) {}
 
   base::Result<EventList> run();
 
@@ -37,7 +43,8 @@ class Pipeline {
 
   void work(std::uint32_t number);
   bool should_fetch() const;
-  void fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
+  std::optional<Fetched> fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
+  std::optional<Fetched> next(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
   Parsed parse(Block block, Scanner& scanner, trace::Lane& lane);
   void take_over(Scanner& scanner, trace::Lane& lane);
   void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane);
@@ -48,6 +55,8 @@ class Pipeline {
 
   TextFeed& feed_;
   const ReadOptions& options_;
+  // Who fetches a block reads it, too: it is in that core's cache. Else blocks wait for anybody.
+  const bool keeps_own_;
   EventList list_;
 
   std::mutex mutex_;
@@ -86,51 +95,68 @@ void Pipeline::work(std::uint32_t number) {
   Scanner scanner(lane, options_.careful_only ? Scanner::Ways::kCareful : Scanner::Ways::kAll);
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] {
-      const bool exhausted = fetched_all_ && !fetching_ && waiting_.empty();
-      return done_ || exhausted || should_fetch() || !waiting_.empty();
-    });
-    if (done_) return;
-    if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
-      fail({base::Code::kCancelled, feed_.source().name() + ": stopped"});
+    std::optional<Fetched> fetched = next(lock, number);
+    if (!fetched) return;
+    if (done_) {  // while it was fetched: it is behind the list
+      parsed_[fetched->number].block = std::move(fetched->block);
       return;
     }
-    if (should_fetch()) {
-      fetch(lock, number);
-      continue;
-    }
-    if (waiting_.empty()) return;  // the others are reading the last blocks
-    // The first: what a lane reads must come in the order of the file, or it would take a later
-    // place for the one where a name was first seen.
-    Fetched fetched = std::move(waiting_.front());
-    waiting_.pop_front();
     lock.unlock();
-    Parsed parsed = parse(std::move(fetched.block), scanner, lane);
+    Parsed parsed = parse(std::move(fetched->block), scanner, lane);
     lock.lock();
-    parsed_.emplace(fetched.number, std::move(parsed));
+    parsed_.emplace(fetched->number, std::move(parsed));
     if (done_) return;
     take_over(scanner, lane);
     changed_.notify_all();
   }
 }
 
-void Pipeline::fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader) {
+// The block to read, or nothing when all are read. The first that waits: what a lane reads must
+// come in the order of the file, or it would take a later place for the one where a name was first
+// seen.
+std::optional<Pipeline::Fetched> Pipeline::next(std::unique_lock<std::mutex>& lock,
+                                                std::uint32_t reader) {
+  while (true) {
+    changed_.wait(lock, [&] {
+      const bool exhausted = fetched_all_ && !fetching_ && waiting_.empty();
+      return done_ || exhausted || should_fetch() || !waiting_.empty();
+    });
+    if (done_) return std::nullopt;
+    if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
+      fail({base::Code::kCancelled, feed_.source().name() + ": stopped"});
+      return std::nullopt;
+    }
+    std::optional<Fetched> block;
+    if (should_fetch()) {
+      block = fetch(lock, reader);
+      if (block && keeps_own_) return block;
+      if (block) waiting_.push_back(std::move(*block));
+      continue;
+    }
+    if (waiting_.empty()) return std::nullopt;  // the others are reading the last blocks
+    block = std::move(waiting_.front());
+    waiting_.pop_front();
+    return block;
+  }
+}
+
+std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& lock,
+                                                 std::uint32_t reader) {
   fetching_ = true;
   lock.unlock();
   base::Result<std::optional<Block>> block = feed_.next_block(reader);
   const std::uint64_t position = feed_.source().file_position();
   lock.lock();
   fetching_ = false;
-  if (!block) {
-    fail(block.error());
-  } else if (!block->has_value()) {
-    fetched_all_ = true;
-  } else {
-    fetched_all_ = (*block)->ends;
-    waiting_.push_back({next_fetch_++, std::move(**block)});
-  }
   changed_.notify_all();
   if (options_.progress) options_.progress(position);
+  if (!block) {
+    fail(block.error());
+    return std::nullopt;
+  }
+  fetched_all_ = !block->has_value() || (*block)->ends;
+  if (!block->has_value()) return std::nullopt;
+  return Fetched{next_fetch_++, std::move(**block)};
 }
 
 Parsed Pipeline::parse(Block block, Scanner& scanner, trace::Lane& lane) {
