@@ -27,6 +27,7 @@ setup: ## install what is missing: Debian packages, and Python tools into .venv
 	@tools/setup
 
 build: build/build.ninja ## build the program: build/stepscope
+	@python3 tools/unity.py build
 	@cmake --build build -j$(JOBS)
 
 python: build ## build the extension of the Python package beside python/stepscope, over the same objects
@@ -84,7 +85,8 @@ mypy:
 	@$(PYTHON) -m mypy --no-error-summary
 
 tidy: build ## clang-tidy on what changed since it last passed; UPDATE=1 records the passes
-	@$(PYTHON) tools/tidy.py --build build -j$(JOBS) $(if $(UPDATE),--record)
+	@cmake --preset plain >/dev/null
+	@$(PYTHON) tools/tidy.py --build build/plain -j$(JOBS) $(if $(UPDATE),--record)
 
 layers: ## which room may include which, what the core may not do, names defined twice
 	@$(PYTHON) tools/check_layers.py
@@ -118,6 +120,7 @@ pytest: build python wheel ## every Python test: goldens, e2e, examples, the che
 	@$(PYTEST) tests
 
 dev: build-dev/build.ninja ## build with clang, ASan and UBSan in build-dev
+	@python3 tools/unity.py build-dev
 	@cmake --build build-dev -j$(JOBS) --target all unit_tests
 
 tsan: build-tsan/build.ninja ## unit tests with ThreadSanitizer

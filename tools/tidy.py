@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
+from headers import reached_headers
 from sources import ROOT, project_files
 
 CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"
@@ -29,24 +30,6 @@ PRECOMPILED = re.compile(
     r" -fpch-preprocess| -Winvalid-pch| -include \S*cmake_pch\.hxx"
     r"| -Wno-(array-bounds|restrict|stringop-overread|stringop-overflow)"
 )
-INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-
-
-def reached_headers(source: Path, include_folder: Path) -> list[Path]:
-    """The project's own headers that the source includes, directly or not, sorted."""
-    reached: set[Path] = set()
-    waiting = [source]
-    while waiting:
-        path = waiting.pop()
-        for name in INCLUDE.findall(path.read_bytes()):
-            for folder in (include_folder, path.parent):
-                header = (folder / name.decode()).resolve()
-                if header.is_file():
-                    if header not in reached:
-                        reached.add(header)
-                        waiting.append(header)
-                    break
-    return sorted(reached)
 
 
 def fingerprint(
@@ -101,7 +84,7 @@ def compile_commands(build: Path) -> dict[Path, str]:
 def main() -> int:
     """Returns the exit status: 1 when clang-tidy complains."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "plain")
     parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--record", action="store_true")
     parser.add_argument("files", type=Path, nargs="*")

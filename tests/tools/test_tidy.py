@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import headers
 import pytest
 import tidy
 from program import ROOT
@@ -25,7 +26,7 @@ def fingerprint(tree: Path, command: str = "c++", settings: bytes = b"") -> str:
 
 
 def test_headers_are_reached_through_headers(tree: Path) -> None:
-    reached = tidy.reached_headers(tree / "base" / "a.cpp", tree)
+    reached = headers.reached_headers(tree / "base" / "a.cpp", tree)
     assert [path.name for path in reached] == ["a.h", "b.h"]
 
 
