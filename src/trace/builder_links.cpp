@@ -29,19 +29,38 @@ bool any_on_device(std::span<const Kind> kinds) {
 }  // namespace
 
 void TraceBuilder::label_tracks() {
-  std::multimap<std::string_view, Track*> of_process;
-  for (Track& track : out_.tracks_) of_process.emplace(track.process, &track);
+  struct Process {
+    std::optional<std::string_view> name, labels;
+    std::optional<std::int64_t> sort_index;
+  };
+  std::map<std::string_view, Process> processes;
   for (const LabelRow& label : labels_) {
     Track& track = out_.tracks_[label.track];
     const std::string_view text = out_.text(label.text);
-    if (label.what == LabelRow::What::kThreadName) track.thread_name = text;
-    if (label.what == LabelRow::What::kThreadSort) track.thread_sort_index = label.number;
-    const auto [from, to] = of_process.equal_range(track.process);
-    for (auto at = from; at != to; ++at) {
-      if (label.what == LabelRow::What::kProcessName) at->second->process_name = text;
-      if (label.what == LabelRow::What::kProcessLabels) at->second->process_labels = text;
-      if (label.what == LabelRow::What::kProcessSort) at->second->process_sort_index = label.number;
+    switch (label.what) {
+      case LabelRow::What::kThreadName:
+        track.thread_name = text;
+        break;
+      case LabelRow::What::kThreadSort:
+        track.thread_sort_index = label.number;
+        break;
+      case LabelRow::What::kProcessName:
+        processes[track.process].name = text;
+        break;
+      case LabelRow::What::kProcessLabels:
+        processes[track.process].labels = text;
+        break;
+      case LabelRow::What::kProcessSort:
+        processes[track.process].sort_index = label.number;
+        break;
     }
+  }
+  for (Track& track : out_.tracks_) {
+    const auto found = processes.find(track.process);
+    if (found == processes.end()) continue;
+    if (found->second.name) track.process_name = *found->second.name;
+    if (found->second.labels) track.process_labels = *found->second.labels;
+    if (found->second.sort_index) track.process_sort_index = *found->second.sort_index;
   }
   for (Track& track : out_.tracks_) {
     if (!any_on_device(out_.kind_.span().subspan(track.begin, track.end - track.begin))) continue;

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t kPiecesOfAThread = 4;
 
+// Whether a correlation says anything. Ids of 64 bits without a sign are negative here.
+bool links(std::int64_t correlation) { return correlation != 0 && correlation != -1; }
+
 // Of rows that share an id, those that begin before a time. Mostly there is one or a few; where
 // many share one, as in damaged files, they are sorted once instead of looked through each time.
 class ByStart {
@@ -131,7 +134,7 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
   LinkCounts counts;
   const KeyIndex by_correlation = KeyIndex::of([&](auto add) {
     launches.rows.for_each([&](Row row, std::uint32_t entry) {
-      if (launches.correlation[entry] > 0) add(launches.correlation[entry], row);
+      if (links(launches.correlation[entry])) add(launches.correlation[entry], row);
     });
   });
   ByStart by_start(in.start);
@@ -142,7 +145,7 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
     device.launch[entry] = kNoRow;
     const std::int64_t correlation = device.correlation[entry];
     const auto found =
-        correlation > 0 ? by_correlation.find(correlation) : std::span<const std::uint32_t>{};
+        links(correlation) ? by_correlation.find(correlation) : std::span<const std::uint32_t>{};
     const bool is_work = is_device_work(in.kind[row]);
     if (found.empty()) {
       if (is_work && counts.without_launch++ == 0) counts.first_without = row;
@@ -214,12 +217,15 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
   });
   OpFinder forward_ops(in);
   OpFinder backward_ops(in);
+  ByStart begun(flows.time.span());
   for (std::size_t i = 0; i < flows.size(); ++i) {
     if (!is_ours(i) || flows.phase[i] != 'f') continue;
-    const auto found = start_of.find(static_cast<std::int64_t>(flows.id[i]));
+    const auto id = static_cast<std::int64_t>(flows.id[i]);
+    const auto found = start_of.find(id);
     if (found.empty()) continue;
-    // Of several arrows with one id the last begun counts.
-    const std::uint32_t from = found.back();
+    // An id may be used again, in another step.
+    const std::uint32_t from =
+        found.size() == 1 ? found.front() : begun.likeliest(id, found, flows.time[i]);
     const Row forward = forward_ops.at(flows.track[from], flows.time[from]);
     const Row back = backward_ops.at(flows.track[i], flows.time[i]);
     if (forward != kNoRow && back != kNoRow && forward != back) forward_of[back] = forward;

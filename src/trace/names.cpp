@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <limits>
 #include <tuple>
 #include <unordered_map>
@@ -11,57 +12,103 @@ namespace {
 
 using Decode = std::function<std::string(std::string_view)>;
 
-// Marks, by lane, which ids a batch refers to.
-struct Used {
-  std::vector<char> strings, categories, tracks, signatures;
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+// When each id of a lane is first named by what became of the file, counted over all lanes; kNever
+// where nothing names it.
+struct FirstNamed {
+  std::vector<std::uint64_t> strings, categories, tracks, signatures;
 };
 
-std::vector<Used> used_ids(std::span<const std::unique_ptr<Lane>> lanes,
-                           std::span<const Batch> batches) {
-  std::vector<Used> used;
-  for (const auto& lane : lanes) {
-    used.push_back({std::vector<char>(lane->strings().entries().size()),
-                    std::vector<char>(lane->categories().entries().size()),
-                    std::vector<char>(lane->tracks().entries().size()),
-                    std::vector<char>(lane->signatures().entries().size())});
-  }
-  for (const Batch& batch : batches) {
-    Used& mine = used[batch.lane];
-    const auto string = [&](base::StringId id) {
-      if (id != base::kNoString) mine.strings[id] = 1;
-    };
+// An id that an entry of the list names, as the `rank`-th of them.
+struct Mention {
+  std::uint32_t entry;
+  std::uint32_t rank;
+  std::uint32_t id;
+};
+
+// What a batch names, in the order of the file. Its rows stand in tables by what they are.
+class Mentions {
+ public:
+  explicit Mentions(const Batch& batch) : batch_(batch) {
     for (const EventRow& row : batch.events) {
-      string(row.name);
-      mine.categories[row.category] = 1;
-      mine.tracks[row.track] = 1;
+      string(row.entry, 0, row.name);
+      categories_.push_back({row.entry, 0, row.category});
+      tracks_.push_back({row.entry, 0, row.track});
     }
     for (const OpRow& row : batch.ops) {
-      if (row.signature != kNoSignature) mine.signatures[row.signature] = 1;
+      if (row.signature != kNoSignature) signatures_.push_back({entry(row), 0, row.signature});
     }
     for (const StackRow& row : batch.stacks) {
-      string(row.call_stack);
-      string(row.module_hierarchy);
+      strings(entry(row), 1, {row.call_stack, row.module_hierarchy});
     }
-    for (const SyncRow& row : batch.syncs) string(row.what);
+    for (const SyncRow& row : batch.syncs) string(entry(row), 1, row.what);
     for (const CollectiveRow& row : batch.collectives) {
-      for (const base::StringId id : {row.name, row.dtype, row.group_name, row.group_description,
-                                      row.group_ranks, row.in_split, row.out_split}) {
-        string(id);
-      }
+      strings(entry(row), kBehindStacks,
+              {row.name, row.dtype, row.group_name, row.group_description, row.group_ranks,
+               row.in_split, row.out_split});
     }
-    for (const CounterRow& row : batch.counters) string(row.series);
-    for (const AsyncRow& row : batch.async) string(row.key);
+    std::uint32_t series = kBehindStacks;  // of one event they follow each other
+    for (const CounterRow& row : batch.counters) string(entry(row), series++, row.series);
+    for (const AsyncRow& row : batch.async) string(entry(row), kLast, row.key);
     for (const FlowRow& row : batch.flows) {
-      string(row.name);
-      string(row.category);
-      mine.tracks[row.track] = 1;
+      strings(row.entry, 0, {row.category, row.name});
+      tracks_.push_back({row.entry, 0, row.track});
     }
     for (const LabelRow& row : batch.labels) {
-      string(row.text);
-      mine.tracks[row.track] = 1;
+      string(row.entry, 0, row.text);
+      tracks_.push_back({row.entry, 0, row.track});
     }
   }
-  return used;
+
+  // Gives every id that has no number yet the next one.
+  void number(FirstNamed& ids, std::uint64_t& next) {
+    number(strings_, ids.strings, next);
+    number(categories_, ids.categories, next);
+    number(tracks_, ids.tracks, next);
+    number(signatures_, ids.signatures, next);
+  }
+
+ private:
+  static constexpr std::uint32_t kBehindStacks = 3;
+  static constexpr std::uint32_t kLast = std::numeric_limits<std::uint32_t>::max();
+
+  template <class Side>
+  std::uint32_t entry(const Side& side) const {
+    return batch_.events[side.event].entry;
+  }
+  void string(std::uint32_t entry, std::uint32_t rank, base::StringId id) {
+    if (id != base::kNoString) strings_.push_back({entry, rank, id});
+  }
+  void strings(std::uint32_t entry, std::uint32_t rank, std::initializer_list<base::StringId> ids) {
+    for (const base::StringId id : ids) string(entry, rank++, id);
+  }
+  static void number(std::vector<Mention>& mentions, std::vector<std::uint64_t>& ids,
+                     std::uint64_t& next) {
+    std::stable_sort(mentions.begin(), mentions.end(), [](const Mention& a, const Mention& b) {
+      return std::tie(a.entry, a.rank) < std::tie(b.entry, b.rank);
+    });
+    for (const Mention& mention : mentions) {
+      if (ids[mention.id] == kNever) ids[mention.id] = next++;
+    }
+  }
+
+  const Batch& batch_;
+  std::vector<Mention> strings_, categories_, tracks_, signatures_;
+};
+
+std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Lane>> lanes,
+                                    std::span<const Batch> batches) {
+  std::vector<FirstNamed> named;
+  for (const auto& lane : lanes) {
+    named.push_back({std::vector(lane->strings().entries().size(), kNever),
+                     std::vector(lane->categories().entries().size(), kNever),
+                     std::vector(lane->tracks().entries().size(), kNever),
+                     std::vector(lane->signatures().entries().size(), kNever)});
+  }
+  std::uint64_t next = 0;
+  for (const Batch& batch : batches) Mentions(batch).number(named[batch.lane], next);
+  return named;
 }
 
 struct Local {
@@ -70,17 +117,17 @@ struct Local {
   std::uint32_t id;
 };
 
-// The entries of one kind of pool over all lanes, by first appearance.
-template <class PoolOf, class MarksOf>
+// The entries of one kind of pool over all lanes, by first appearance. Where `named` is given, what
+// a lane saw first does not count: it may have been in text that was read wrongly.
+template <class PoolOf, class NamedOf>
 std::vector<Local> in_order(std::span<const std::unique_ptr<Lane>> lanes, PoolOf pool_of,
-                            std::span<const Used> used, MarksOf marks_of) {
+                            std::span<const FirstNamed> named, NamedOf named_of) {
   std::vector<Local> all;
   for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
     std::uint32_t id = 0;
     for (const auto& entry : pool_of(*lanes[lane]).entries()) {
-      if (used.empty() || marks_of(used[lane])[id] != 0) {
-        all.push_back({entry.first_seen, lane, id});
-      }
+      const std::uint64_t first = named.empty() ? entry.first_seen : named_of(named[lane])[id];
+      if (first != kNever) all.push_back({first, lane, id});
       ++id;
     }
   }
@@ -138,8 +185,9 @@ std::optional<std::int64_t> as_number(const std::string& text) {
 }
 
 // What the lanes' signatures are, each once. Their texts join the other strings.
-void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes, std::span<const Used> used,
-                      const Decode& normalize, Numbering& strings, Names& names) {
+void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes,
+                      std::span<const FirstNamed> named, const Decode& normalize,
+                      Numbering& strings, Names& names) {
   std::vector<std::vector<base::StringId>> texts;  // by lane, by its text
   for (const auto& lane : lanes) {
     texts.emplace_back(lane->signatures().texts().entries().size(), base::kNoString);
@@ -147,8 +195,8 @@ void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes, std::span<co
   Numbering signatures;
   RawNumbering raw_texts(strings, normalize);
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.signatures(); }, used,
-           [](const Used& u) -> const auto& { return u.signatures; })) {
+           lanes, [](const Lane& l) -> const auto& { return l.signatures(); }, named,
+           [](const FirstNamed& u) -> const auto& { return u.signatures; })) {
     const SignaturePool& pool = lanes[local.lane]->signatures();
     std::array<base::StringId, 4> ids = pool.entries()[local.id].texts;
     for (base::StringId& id : ids) {
@@ -182,7 +230,8 @@ Track track_of(std::string_view raw, const Decode& decode) {
 base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
                                 std::span<const Batch> batches, bool only_used,
                                 const Decode& decode, const Decode& normalize) {
-  const std::vector<Used> used = only_used ? used_ids(lanes, batches) : std::vector<Used>{};
+  const std::vector<FirstNamed> named =
+      only_used ? first_named(lanes, batches) : std::vector<FirstNamed>{};
   Names names;
   names.maps.resize(lanes.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
@@ -195,15 +244,15 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
   Numbering strings;
   RawNumbering raw_strings(strings, decode);
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.strings(); }, used,
-           [](const Used& u) -> const auto& { return u.strings; })) {
+           lanes, [](const Lane& l) -> const auto& { return l.strings(); }, named,
+           [](const FirstNamed& u) -> const auto& { return u.strings; })) {
     const std::string_view raw = lanes[local.lane]->strings().entries()[local.id].raw;
     names.maps[local.lane].strings[local.id] = raw_strings.number(raw);
   }
   Numbering categories;
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.categories(); }, used,
-           [](const Used& u) -> const auto& { return u.categories; })) {
+           lanes, [](const Lane& l) -> const auto& { return l.categories(); }, named,
+           [](const FirstNamed& u) -> const auto& { return u.categories; })) {
     const std::string text = decode(lanes[local.lane]->categories().entries()[local.id].raw);
     const std::uint32_t id = categories.number(text);
     if (id == names.categories.size()) names.categories.push_back(strings.number(text));
@@ -214,14 +263,14 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
   }
   Numbering tracks;
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, used,
-           [](const Used& u) -> const auto& { return u.tracks; })) {
+           lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, named,
+           [](const FirstNamed& u) -> const auto& { return u.tracks; })) {
     Track track = track_of(lanes[local.lane]->tracks().entries()[local.id].raw, decode);
     const std::uint32_t id = tracks.number(track.process + '\x1f' + track.thread);
     if (id == names.tracks.size()) names.tracks.push_back(std::move(track));
     names.maps[local.lane].tracks[local.id] = id;
   }
-  merge_signatures(lanes, used, normalize, strings, names);
+  merge_signatures(lanes, named, normalize, strings, names);
   names.strings = base::StringTable(strings.texts());
   return names;
 }

@@ -154,6 +154,7 @@ struct LabelRow {
   What what;
   base::StringId text;
   std::int64_t number;
+  std::uint32_t entry = 0;
 };
 
 // Rows of one type that sit in somebody's Pages.

@@ -81,6 +81,8 @@ class Event:
         return values.identifier(self.given(*spellings))
 
 
+ENDS = ("E", "e", "F")
+
 SHAPES = {
     "X": "span",
     "B": "begin",
@@ -142,7 +144,7 @@ def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
     if shape is None:
         notes["unknown_phase"] += 1
     if not isinstance(name, str | Number):
-        notes["without_name"] += shape != "flow"
+        notes["without_name"] += shape != "flow" and phase not in ENDS
     name, category = text_of(name), text_of(category)
     kind = kind_of(category, name)
     event = Event(
@@ -205,5 +207,9 @@ def count_oddities(event: Event, notes: Counter[str]) -> None:
         for time, text in zip(times, texts, strict=True)
         if text is not None and values.nanoseconds(text) is not None
     ]
-    notes["number_as_text"] += any(isinstance(time, str) for time, _ in usable)
+    has_series = event.shape == "counter" or event.kind == "profiler_range"
+    series = event.args.values() if has_series and event.phase not in ENDS else ()
+    notes["number_as_text"] += any(isinstance(time, str) for time, _ in usable) or any(
+        isinstance(value, str) and values.real(value) is not None for value in series
+    )
     notes["sub_nanosecond"] += any(values.has_picoseconds(text) for _, text in usable)

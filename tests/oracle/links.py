@@ -33,7 +33,7 @@ def set_launches(rows: list[Event], notes: Counter[str]) -> None:
     calls = defaultdict[int, list[Event]](list)
     for event in sorted(rows, key=lambda e: e.start):
         correlation = event.id("correlation")
-        if is_launch(event) and correlation is not None and correlation > 0:
+        if is_launch(event) and correlation not in (None, 0):
             calls[correlation].append(event)
     for event in rows:
         correlation = event.id("correlation")
@@ -88,15 +88,18 @@ def set_forward(rows: list[Event], flows: list[Event]) -> None:
     starting = defaultdict[tuple[Track, int], list[Event]](list)
     for op in ops:
         starting[op.track, op.start].append(op)  # in row order: the last is the innermost
-    tails: dict[int, Event] = {}
+    tails = defaultdict[int, list[Event]](list)
     arrows = [f for f in flows if f.category in FORWARD_BACKWARD]
     for flow in arrows:
         if flow.phase == "s":
-            tails[flow_id(flow)] = flow
+            tails[flow_id(flow)].append(flow)
+    for begun in tails.values():
+        begun.sort(key=lambda flow: flow.start)
     for flow in arrows:
-        tail = tails.get(flow_id(flow))
-        if flow.phase != "f" or tail is None:
+        begun = tails.get(flow_id(flow), [])
+        if flow.phase != "f" or not begun:
             continue
+        tail = latest_before(begun, flow) or begun[0]
         heads = starting.get((flow.track, flow.start))
         origins = starting.get((tail.track, tail.start))
         if heads and origins and heads[-1] is not origins[-1]:

@@ -269,7 +269,7 @@ def flag(value: Json) -> Value:
 
 
 def counter_columns(event: Event) -> Value:
-    """The series of a counter: the arguments that are numbers."""
-    numbers = {k: v for k, v in event.args.items() if isinstance(v, Number)}
+    """The series of a counter: the arguments that are numbers, or texts of numbers."""
+    numbers = {k: v for k, v in event.args.items() if isinstance(v, Number | str)}
     series: Row = {clean(key): values.real(number) for key, number in numbers.items()}
     return without_nothing(series)

@@ -28,6 +28,32 @@ std::string_view between(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};
 }
 
+// The name of the first member of the object at `brace`; empty where there is none.
+std::string_view first_member(const char* brace, const char* end) {
+  const char* after = brace + 1;
+  while (after < end && is_space(*after)) ++after;
+  if (after == end || *after != '"') return {};
+  const auto* const quote = static_cast<const char*>(
+      std::memchr(after + 1, '"', static_cast<std::size_t>(end - after - 1)));
+  return quote == nullptr ? std::string_view{} : between(after + 1, quote);
+}
+
+// Whether the object at `brace` begins with a member that an event has.
+bool names_event(const char* brace, const char* end) {
+  const std::string_view name = first_member(brace, end);
+  return !name.empty() && (field_of(name) != Field::kNone || name == "bp" || name == "s");
+}
+
+// Whether an event seems to begin in the text.
+bool holds_event(const char* begin, const char* end) {
+  for (const char* at = begin; at < end; ++at) {
+    at = static_cast<const char*>(std::memchr(at, '{', static_cast<std::size_t>(end - at)));
+    if (at == nullptr) return false;
+    if (names_event(at, end)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Oddities::tell(trace::Lane& lane, std::uint32_t text_at) const {
@@ -92,6 +118,8 @@ Reading CarefulReader::string(const char* at, Place place, Token& token, Odditie
       if (closes(at + 1, place, is_cut)) {
         // The text may go on in a way that says otherwise: ask again when more of it is there.
         if (is_cut && !ends_) return cut(at);
+        // A quote is missing, and this is the end of a string of the next event.
+        if (quotes > 0 && holds_event(begin, at)) return {Outcome::kUnreadable, at};
         token = {TokenType::kString, between(begin, at)};
         odd.unescaped_quotes += quotes;
         odd.control_characters += controls;
@@ -268,9 +296,14 @@ void CarefulReader::take(Draft& draft, Of of, const std::string& name, Field fie
     return;
   }
   if (arg != Arg::kNone) set_arg(draft, arg, token);
-  if (token.type == TokenType::kNumber) {
-    if (const auto number = parse_real(token.text)) draft.series.emplace_back(raw_name, *number);
-  }
+  const bool is_text = token.type == TokenType::kString;
+  if (!is_text && token.type != TokenType::kNumber) return;
+  const auto number = is_text && token.text.find('\\') != std::string_view::npos
+                          ? parse_real(decode(token.text))
+                          : parse_real(token.text);
+  if (!number) return;
+  draft.series.emplace_back(raw_name, *number);
+  draft.series_as_text |= is_text;
 }
 
 Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd) {
@@ -278,19 +311,6 @@ Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd) {
 }
 
 namespace {
-
-// Whether the object at `brace` begins with a member that an event has.
-bool names_event(const char* brace, const char* end) {
-  const char* after = brace + 1;
-  while (after < end && is_space(*after)) ++after;
-  if (after == end || *after != '"') return false;
-  const auto* const quote = static_cast<const char*>(
-      std::memchr(after + 1, '"', static_cast<std::size_t>(end - after - 1)));
-  if (quote == nullptr) return false;
-  const Field field = field_of(between(after + 1, quote));
-  return field != Field::kNone || between(after + 1, quote) == "bp" ||
-         between(after + 1, quote) == "s";
-}
 
 // Whether `brace` ('{') begins an object that follows another: "}" "," "{" and then a member's
 // name.
@@ -314,6 +334,14 @@ bool begins_line(const char* begin, const char* brace, const char* end) {
   return before > begin && before[-1] == '\n' && names_event(brace, end);
 }
 
+// Whether `brace` follows a comma and its first member is what events alone have: so they begin
+// where the one before was cut in its middle.
+bool begins_with_phase(const char* begin, const char* brace, const char* end) {
+  const char* before = brace;
+  while (before > begin && is_space(before[-1])) --before;
+  return before > begin && before[-1] == ',' && first_member(brace, end) == "ph";
+}
+
 // Whether `bracket` (']') closes the list of events: behind an object, before the end, the end of
 // the document or another of its keys.
 bool ends_list(const char* begin, const char* bracket, const char* end) {
@@ -333,9 +361,21 @@ bool ends_list(const char* begin, const char* bracket, const char* end) {
 
 }  // namespace
 
+bool CarefulReader::list_goes_on(const char* behind_bracket, bool& cut) const {
+  const char* at = skip_space(behind_bracket);
+  if (at < end_ && *at == '}') at = skip_space(at + 1);
+  if (at < end_ && *at != ',') return false;
+  if (at < end_) at = skip_space(at + 1);
+  cut = at == end_ && !ends_;
+  return at < end_ && *at == '{' && names_event(at, end_);
+}
+
 const char* resume_after(const char* from, const char* end) {
   for (const char* at = from; at < end; ++at) {
-    if (*at == '{' && (begins_event(from, at, end) || begins_line(from, at, end))) return at;
+    if (*at == '{' && (begins_event(from, at, end) || begins_line(from, at, end) ||
+                       begins_with_phase(from, at, end))) {
+      return at;
+    }
     if (*at == ']' && ends_list(from, at, end)) return at;
   }
   return end;

@@ -45,6 +45,10 @@ class CarefulReader {
   enum class Place : std::uint8_t { kKey, kMember, kListItem };
   Reading string(const char* at, Place place, Token& token, Oddities& odd);
 
+  // Whether events follow a ']' that seems to close their list: it is one too many. `cut` says that
+  // the text ends before that can be told.
+  bool list_goes_on(const char* behind_bracket, bool& cut) const;
+
   const char* skip_space(const char* at) const;
   const char* end() const { return end_; }
 
@@ -67,7 +71,8 @@ class CarefulReader {
 };
 
 // Where to go on after text that could not be read: the next '{' behind "}," with a member behind
-// it, or the ']' that seems to close the list. Returns `end` when there is neither.
+// it, one at the beginning of a line or with a phase, or the ']' that seems to close the list.
+// Returns `end` when there is neither.
 const char* resume_after(const char* from, const char* end);
 // The last '{' in [begin, end) that seems to begin an event, or nullptr.
 const char* last_event_start(const char* begin, const char* end);

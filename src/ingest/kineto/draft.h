@@ -75,6 +75,7 @@ struct Draft {
   std::array<double, static_cast<std::size_t>(Arg::kCount)> reals;
   std::array<std::string_view, static_cast<std::size_t>(Arg::kCount)> texts;
   std::vector<std::pair<std::string_view, double>> series;  // numeric arguments, for counters
+  bool series_as_text = false;
 
   void reset(std::uint32_t at) {
     text_at = at;
@@ -84,12 +85,12 @@ struct Draft {
     time = duration = 0;
     name = category = pid = tid = id = scope = local_id = global_id = {};
     category_id = track_id = name_id = category_name_id = signature_id = kUnknownId;
-    present = 0;
-    series.clear();
+    forget_args();
   }
   void forget_args() {
     present = 0;
     series.clear();
+    series_as_text = false;
   }
   bool has(Arg arg) const { return (present >> static_cast<unsigned>(arg) & 1) != 0; }
   std::int64_t integer(Arg arg, std::int64_t absent = -1) const {

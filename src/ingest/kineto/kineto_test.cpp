@@ -67,10 +67,30 @@ const std::vector<Case> kCases = {
      R"({"traceEvents":[)" + kA + R"(],5})",
      {"a"},
      {{Note::kUnreadableEvent, 1, 54}}},
-    {"events behind a bracket too many are missed, and said to be",
+    {"a bracket too many does not end the list",
      "[" + kA + "],\n" + kB + "]",
-     {"a"},
-     {{Note::kUnreadableEvent, 1, 40}}},
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 37}}},
+    {"nor do two",
+     R"({"traceEvents":[)" + kA + "]}, " + kB + R"(],"traceName":"n"})",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 52}}},
+    {"a member without its object costs one entry, also in a file of one line",
+     "[" + kA + R"(, "ph":"X","name":"c","ts":9,"args":{"k":[1]}}, )" + kB + "]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 39}}},
+    {"so do those behind a bracket too many",
+     "[" + kA + R"(,{"ph":"X","name":"c","ts":9,"dur":1},"args":{"k":[1]}},)" + kB + "]",
+     {"a", "b", "c"},
+     {{Note::kUnreadableEvent, 1, 75}}},
+    {"a name that ends in a backslash does not swallow the next event",
+     R"([{"ph":"X","name":"C:\","ts":9},)" + kA + "," + kB + "]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 1}}},
+    {"of an event that is cut in its middle nothing goes to the next",
+     R"([{"ph":"X","name":"c","cat":"aten, )" + kA + "," + kB + "]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 1}}},
     {"a second document is missed, and said to be",
      R"({"traceEvents":[)" + kA + R"(]} {"traceEvents":[)" + kB + "]}",
      {"a"},
@@ -78,7 +98,7 @@ const std::vector<Case> kCases = {
     {"an event that misses its end does not swallow the next",
      R"([{"ph":"X","name":"c","ts":9,"args":{"stream":7},)" + kA + "},\n" + kB + "]",
      {"a", "b"},
-     {{Note::kUnreadableEvent, 2, 49}, {Note::kMissingComma, 1, 85}}},
+     {{Note::kUnreadableEvent, 2, 1}, {Note::kMissingComma, 1, 85}}},
     {"a second list of events is missed, and said to be",
      R"({"traceEvents":[)" + kA + R"(],"traceEvents":[)" + kB + R"(],"traceName":"n"})",
      {"a"},
@@ -98,9 +118,10 @@ const std::vector<Case> kCases = {
      {}},
 };
 
-base::Result<trace::Trace> trace_of(const std::string& text, bool careful,
-                                    std::size_t block_bytes) {
+base::Result<trace::Trace> trace_of(const std::string& text, bool careful, std::size_t block_bytes,
+                                    unsigned threads = 1) {
   ReadOptions options;
+  options.threads = threads;
   options.careful_only = careful;
   options.block_bytes = block_bytes;
   return kineto::read(bytes::memory_source("test.json", text), options);
@@ -124,6 +145,35 @@ TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
         EXPECT_THAT(names_in(*trace), ElementsAreArray(c.events));
         EXPECT_THAT(odd_things(trace->log()), ElementsAreArray(c.odd));
       }
+    }
+  }
+}
+
+// What is inside an event looks like events of the threads 7 and 9; wherever it is read so at
+// first, nothing of that stays.
+TEST(Kineto, TracksAreInTheOrderOfTheFileWhereverBlocksEnd) {
+  const auto event = [](int tid, int ts) {
+    return R"({"ph":"X","name":"e)" + std::to_string(tid) + R"(","pid":1,"tid":)" +
+           std::to_string(tid) + R"(,"ts":)" + std::to_string(ts) + R"(,"dur":1})";
+  };
+  std::string inner;
+  for (int i = 0; i < 6; ++i) inner += event(7, i) + "," + event(9, i) + ",";
+  std::string text = "[" + event(1, 0) +
+                     R"(,{"ph":"X","name":"holds","pid":1,"tid":1,"ts":2,"dur":1,)" +
+                     R"("args":{"list":[)" + inner + "{}]}}";
+  for (int i = 0; i < 8; ++i) text += "," + event(5, i) + "," + event(9, i) + "," + event(7, i);
+  text += "]";
+  for (const unsigned threads : {1U, 2U, 3U}) {
+    for (std::size_t block_bytes = 64; block_bytes < 2000; block_bytes += 61) {
+      SCOPED_TRACE(std::to_string(threads) + " threads, blocks of " + std::to_string(block_bytes));
+      const auto trace = trace_of(text, false, block_bytes, threads);
+      ASSERT_TRUE(trace) << trace.error().message;
+      std::vector<std::string> tracks;
+      for (const trace::Track& track : trace->tracks()) tracks.push_back(track.thread);
+      EXPECT_THAT(tracks, ElementsAre("1", "5", "9", "7"));
+      std::vector<std::string_view> texts;
+      for (base::StringId id = 0; id < 5; ++id) texts.push_back(trace->text(id));
+      EXPECT_THAT(texts, ElementsAre("e1", "holds", "e5", "e9", "e7"));
     }
   }
 }

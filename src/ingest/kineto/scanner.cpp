@@ -37,7 +37,18 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
   while (true) {
     at = reader.skip_space(at);
     if (at >= stretch.end) return {Where::kClean, at};
-    if (*at == ']') return {Where::kListOver, at + 1};
+    if (*at == ']') {
+      bool is_cut = false;
+      const bool goes_on = reader.list_goes_on(at + 1, is_cut);
+      if (is_cut) return {Where::kInEvent, at};
+      if (!goes_on) return {Where::kListOver, at + 1};
+      gave_up_ = true;
+      lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
+      lane_.add_entry();
+      at = resume_after(at + 1, stretch.end);
+      wants_comma = false;
+      continue;
+    }
     if (*at == ',') {
       if (!wants_comma) lane_.note(Note::kStrayComma, offset_in(stretch, at));
       wants_comma = false;
@@ -81,6 +92,13 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
       const bool alone = behind == stretch.end || *behind == ',' || *behind == ']';
       if (!alone) reading.outcome = Outcome::kUnreadable;
     }
+    // A member without its object, as where a bracket is missing or one too many.
+    if (reading.outcome == Outcome::kDone && token.type == TokenType::kString) {
+      const char* const behind = reader.skip_space(reading.next);
+      if (behind == stretch.end && !stretch.ends) return nullptr;
+      const bool is_member = behind < stretch.end && *behind == ':';
+      if (is_member || odd.unescaped_quotes > 0) reading.outcome = Outcome::kUnreadable;
+    }
   }
   if (reading.outcome == Outcome::kIncomplete) return nullptr;
   if (reading.outcome == Outcome::kUnreadable) return give_up(at, reading, stretch);
@@ -102,7 +120,7 @@ const char* Scanner::give_up(const char* at, const Reading& reading, const Stret
     lane_.note(Note::kTruncated, text_at, "inside an event");
     return stretch.end;
   }
-  lane_.note(Note::kUnreadableEvent, offset_in(stretch, reading.next));
+  lane_.note(Note::kUnreadableEvent, text_at);
   lane_.add_entry();
   const char* const next = resume_after(at + 1, stretch.end);
   if (next < reading.next) reread_bytes_ += static_cast<std::size_t>(reading.next - next);

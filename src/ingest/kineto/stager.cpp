@@ -295,9 +295,11 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   row.entry = lane.entries();
   row.text_at = draft.text_at;
   row.phase = phase;
+  // Ends become no rows, so what they say is no concern, nor what they do not.
+  const bool is_end = phase == RawPhase::kEnd || phase == RawPhase::kAsyncEnd;
   if (draft.has_name) {
     row.name = name_of(draft, lane);
-  } else {
+  } else if (!is_end) {
     lane.note(Note::kWithoutName, draft.text_at);
   }
   row.category = category_of(draft, lane);
@@ -306,11 +308,12 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
   check_times(draft, row, lane);
   const std::uint32_t event = lane.next_event();
   lane.events.push_back(row);
-  // Ends become no rows, so what they say is no concern.
-  const bool is_end = phase == RawPhase::kEnd || phase == RawPhase::kAsyncEnd;
   if (!is_end && (draft.present != 0 || trace::is_on_device(row.kind)))
     add_sides(draft, row.kind, lane, event);
   if (phase == RawPhase::kCounter || (!is_end && row.kind == Kind::kProfilerRange)) {
+    if (draft.series_as_text && !draft.number_as_text) {
+      lane.note(Note::kNumberAsText, draft.text_at);
+    }
     for (const auto& [series, value] : draft.series) {
       lane.counters.push_back({event, lane.intern(series, draft.text_at), value});
     }
@@ -349,7 +352,7 @@ void stage_flow(const Draft& draft, Lane& lane) {
 
 void stage_label(const Draft& draft, Lane& lane) {
   using What = trace::LabelRow::What;
-  trace::LabelRow row{0, What::kProcessName, base::kNoString, 0};
+  trace::LabelRow row{0, What::kProcessName, base::kNoString, 0, lane.entries()};
   Arg wanted = Arg::kLabelName;
   const Meant name(draft.name);
   if (name.text == "process_name") {
