@@ -321,6 +321,24 @@ TEST(FewSteps, SaysHowWellTheStepIsKnown) {
             nullptr);
 }
 
+// It stands above the figures that it is about, and not only at the end.
+TEST(FewSteps, IsSaidBeforeTheFindings) {
+  const auto first_words = [](std::int64_t apart, std::int64_t sync_ns) {
+    Answers answers = healthy().stall("sync", sync_ns);
+    for (const std::int64_t other : {-apart, apart, std::int64_t{0}}) {
+      answers.add("steps", "steps", {{"rank", 0}, {"step_ns", 10'000'000 + other}});
+    }
+    return answers.advise().verdict;
+  };
+  constexpr std::string_view kTooFew = "Too few steps were recorded";
+  EXPECT_TRUE(first_words(4'000'000, 5'000'000).front().form.starts_with(kTooFew));
+  EXPECT_FALSE(first_words(10'000, 5'000'000).front().form.starts_with(kTooFew));
+  // Where it is the only finding, that says it.
+  for (const Sentence& one : first_words(4'000'000, 0)) {
+    EXPECT_FALSE(one.form.starts_with(kTooFew)) << one.form;
+  }
+}
+
 // A step that is long because of a save says nothing about the others, and has its own finding.
 TEST(FewSteps, LeavesOutWhatHasAFindingOfItsOwn) {
   const auto with = [](std::string_view sort) {
