@@ -145,7 +145,7 @@ std::vector<Finding> judge(const Facts& facts) {
   const Products odd = odd_products(facts, rank);
   const double low = odd.low_ns / steps;
   Finding finding = begin_finding(facts, kOddShapes, ranks, let_through_ns(facts, rank, low),
-                                  odd.high_ns / steps);
+                                  most_let_through_ns(facts, rank, odd.high_ns / steps));
   // Some kernels do not mind: a warning only where even sizes are seen to be faster.
   const auto sure = facts.level(kOddShapes.id, odd.low_ns / steps / rank.step_ns);
   finding.level = std::min(finding.level, std::max(Level::kNotice, sure.value_or(Level::kNotice)));
@@ -172,7 +172,7 @@ std::vector<Finding> judge(const Facts& facts) {
                            " become as fast as this run's others. The larger: as fast as the GPU "
                            "can.";
   }
-  say_what_host_lets_through(finding, facts, rank, low);
+  say_what_host_lets_through(finding, facts, rank, low, odd.high_ns / steps);
   std::size_t shown = 0;
   for (const Line& line : facts.lines("roofline", "operators", rank.rank)) {
     if (odd_size(line) == 0 || shown++ >= 3) continue;

@@ -157,7 +157,8 @@ std::vector<Finding> judge(const Facts& facts) {
   const double low = slow * (1 - 1 / facts.threshold(kPrecision.id, "tf32_speedup"));
   const double high =
       slow * (1 - 1 / facts.threshold(kPrecision.id, "half_speedup")) + around + rest / 2;
-  Finding finding = begin_finding(facts, kPrecision, ranks, let_through_ns(facts, rank, low), high);
+  Finding finding = begin_finding(facts, kPrecision, ranks, let_through_ns(facts, rank, low),
+                                  most_let_through_ns(facts, rank, high));
   const Slow slow_by_kind = slow_of(facts, rank);
   const std::string_view products_word =
       slow_by_kind.cudnn_ns > slow_by_kind.others_ns && !has_recurrent(facts, rank)
@@ -199,7 +200,7 @@ std::vector<Finding> judge(const Facts& facts) {
         "counts them as gone, since other algorithms may do without.";
     finding.detail.figures.push_back(nanos(around));
   }
-  say_what_host_lets_through(finding, facts, rank, low);
+  say_what_host_lets_through(finding, facts, rank, low, high);
   std::size_t shown = 0;
   const auto steps = static_cast<double>(rank.steps);
   for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
