@@ -192,7 +192,7 @@ std::vector<Finding> judge(const Facts& facts) {
       finding.detail.form += ", but for {} in what mixed precision leaves in 32 bits";
       finding.detail.figures.push_back(nanos(stays));
     }
-    finding.detail.form += ".";
+    finding.detail.form += '.';
   }
   if (around >= 2 * kNoise * rank.median_ns) {
     finding.detail.form +=
