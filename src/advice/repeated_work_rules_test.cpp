@@ -64,6 +64,19 @@ TEST(UnfusedChains, SaysThatSumsAreAmongThem) {
   EXPECT_NE(finding->measured.name.find("sums"), std::string::npos);
 }
 
+TEST(UnfusedChains, SayWhatShapesWouldTell) {
+  const auto says_so = [](base::Cell inputs) {
+    const Advice advice = healthy()
+                              .add("patterns", "chains", chain(2'000'000))
+                              .add("roofline", "operators", {{"rank", 0}, {"inputs", inputs}})
+                              .advise();
+    const std::string& detail = finding_of(advice, "unfused-chains")->detail.form;
+    return detail.find("Shapes were not recorded") != std::string::npos;
+  };
+  EXPECT_TRUE(says_so(base::Null{}));
+  EXPECT_FALSE(says_so("64×4096"));
+}
+
 // Only the function that does what the operators of the chain do.
 TEST(UnfusedChains, NamesTheFunctionThatFits) {
   const auto codes = [](std::string_view operators) {

@@ -13,7 +13,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
-constexpr std::array<std::string_view, 1> kReads = {"patterns"};
+constexpr std::array<std::string_view, 2> kReads = {"patterns", "roofline"};
 
 struct ChainSum {
   double kernels = 0, reductions = 0;
@@ -60,6 +60,11 @@ void add_chains(Finding& finding, const Facts& facts, const RankSteps& rank) {
     if (line.has("event")) evidence.event = line.whole("event");
     finding.evidence.push_back(std::move(evidence));
   }
+}
+
+bool has_shapes(const Facts& facts, const RankSteps& rank) {
+  const auto lines = facts.lines("roofline", "operators", rank.rank);
+  return std::ranges::any_of(lines, [](const Line& line) { return line.has("inputs"); });
 }
 
 // Functions that do what the operators of a chain look like.
@@ -135,6 +140,11 @@ std::vector<Finding> judge(const Facts& facts) {
         "read. One kernel for each stretch between two sums does the same in a single pass (the "
         "smaller figure of the gain), and often one is enough for all of a norm or a softmax.",
         {count(sum.kernels), count(sum.reductions)}};
+  }
+  if (!has_shapes(facts, rank)) {
+    finding.about_gain.form +=
+        " Shapes were not recorded, so that nobody knows how much each kernel moves: the smaller "
+        "figure counts a third of what follows another. Record them too, and it is nearer.";
   }
   add_chains(finding, facts, rank);
   const Change compile = {
