@@ -692,7 +692,7 @@ class Analyses:
             roots: of matches inside each other: outermost takes each that is in no other; shallowest, as HTA, only those with the fewest events around them. One of outermost, shallowest. Default outermost.
             min_length: kernels a sequence under an operator has at least. Default 3.
             min_count: how often a sequence comes at least. Default 2.
-            top: rows per rank and table. 0: all. Default 10.
+            top: rows per rank and table; of chains five times as many. 0: all. Default 10.
             longest: kernels of a sequence worth fusing, at most; up to 256. Default 32.
             shorter_than: only kernels up to this length are worth fusing. 0: of any length. Nanoseconds, text such as "30us", or a timedelta. Default 0.
             most_gap: a longer gap before a kernel is not the cost of its launch; only this much of it counts. Nanoseconds, text such as "30us", or a timedelta. Default 50us.
@@ -702,7 +702,7 @@ class Analyses:
             Tables:
             sequences: device work one operator starts, in its order, the longest on the device first.
             fusions: kernels that follow each other again and again and could be one, the largest saving first.
-            chains: elementwise kernels that follow each other directly, the largest saving first.
+            chains: elementwise kernels, and reductions between them, that follow each other directly, the largest saving first.
 
         Example:
             >>> list(run.patterns().tables)

@@ -115,6 +115,7 @@ Answers chains(double ns) {
                         {"count", 40},
                         {"device_ns", whole(6 * ns)},
                         {"saves_least_ns", whole(4 * ns / 3)},
+                        {"saves_ns", whole(4 * ns)},
                         {"saves_most_ns", whole(4 * ns)}});
 }
 
@@ -134,7 +135,7 @@ Answers odd_shapes(double ns) {
                         {"family", "matrix product"},
                         {"arithmetic", "bf16"},
                         {"tflop_per_second", 100.0},
-                        {"lost_ns", whole(2 * ns)},
+                        {"roof_ns", whole(1.8 * ns)},
                         {"device_ns", whole(4 * ns)}});
 }
 

@@ -189,7 +189,7 @@ TEST(OddShapes, LooksAtMatricesIn16Bits) {
               {"family", "matrix product"},
               {"arithmetic", arithmetic},
               {"tflop_per_second", 100.0},
-              {"lost_ns", 2 * ns},
+              {"roof_ns", 9 * ns / 5},  // at nine tenths of the peak half of its time
               {"device_ns", 4 * ns}})
         .advise();
   };
@@ -216,7 +216,7 @@ TEST(OddShapes, ChannelsOfConvolutions) {
               {"family", "convolution"},
               {"arithmetic", arithmetic},
               {"tflop_per_second", 100.0},
-              {"lost_ns", 8'000'000},
+              {"roof_ns", 7'200'000},
               {"device_ns", 16'000'000}})
         .add("roofline", "operators",  // a product is no measure of convolutions
              {{"rank", 0},
@@ -240,6 +240,41 @@ TEST(OddShapes, ChannelsOfConvolutions) {
   EXPECT_EQ(finding_of(with("56×378×31×31, 189×378×3×3", "fp32"), "odd-shapes"), nullptr);
 }
 
+// What only fills channels up is gained for sure, and what turns tensors round stays.
+TEST(OddShapes, FillingUpChannelsIsGained) {
+  const auto with = [](const char* inputs, const char* kernel) {
+    return healthy()
+        .add("roofline", "operators",
+             {{"rank", 0},
+              {"operator", "aten::cudnn_convolution"},
+              {"inputs", inputs},
+              {"family", "convolution"},
+              {"arithmetic", "bf16"},
+              {"tflop_per_second", 100.0},
+              {"roof_ns", 7'200'000},
+              {"device_ns", 16'000'000}})
+        .add("kernels", "kernels", {{"rank", 0}, {"name", kernel}, {"sum_ns", 6'000'000}})
+        .advise();
+  };
+  constexpr const char* kOdd = "56×378×31×31, 189×378×3×3";
+  constexpr const char* kFilling = "void nhwcAddPaddingKernel<__nv_bfloat16>(int)";
+  const Advice filled = with(kOdd, kFilling);
+  const Finding* finding = finding_of(filled, "odd-shapes");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kWarning);
+  EXPECT_EQ(finding->gain->low, 1'500'000);
+  EXPECT_EQ(finding->gain->high, 2'050'000);
+  EXPECT_NE(finding->detail.form.find("AddPadding"), std::string::npos);
+  const Advice turned = with(kOdd, "cudnn::nchwToNhwcKernel<__nv_bfloat16>");
+  finding = finding_of(turned, "odd-shapes");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->level, Level::kNotice);
+  EXPECT_EQ(finding->gain->low, 0);
+  EXPECT_EQ(finding->gain->high, 1'300'000);  // half of the turning stays
+  EXPECT_EQ(finding->detail.form.find("AddPadding"), std::string::npos);
+  EXPECT_EQ(finding_of(with("56×384×31×31, 192×384×3×3", kFilling), "odd-shapes"), nullptr);
+}
+
 TEST(OddShapes, EvenSizesOfTheSameRunShowWhatIsLost) {
   const auto with = [](double odd_rate) {
     Answers answers = healthy();
@@ -251,7 +286,7 @@ TEST(OddShapes, EvenSizesOfTheSameRunShowWhatIsLost) {
                    {"family", "matrix product"},
                    {"arithmetic", "bf16"},
                    {"tflop_per_second", rate},
-                   {"lost_ns", ns * 9 / 10},
+                   {"roof_ns", ns * 9 / 100},
                    {"device_ns", ns}});
     };
     product("2 of 4096×1023", odd_rate, 20'000'000);
@@ -319,6 +354,24 @@ TEST(FewSteps, SaysHowWellTheStepIsKnown) {
   EXPECT_EQ(finding_of(advice, "few-steps")->level, Level::kInfo);
   EXPECT_EQ(finding_of(with({10'000'000, 10'010'000, 9'990'000, 10'000'000}), "few-steps"),
             nullptr);
+}
+
+// It stands above the figures that it is about, and not only at the end.
+TEST(FewSteps, IsSaidBeforeTheFindings) {
+  const auto first_words = [](std::int64_t apart, std::int64_t sync_ns) {
+    Answers answers = healthy().stall("sync", sync_ns);
+    for (const std::int64_t other : {-apart, apart, std::int64_t{0}}) {
+      answers.add("steps", "steps", {{"rank", 0}, {"step_ns", 10'000'000 + other}});
+    }
+    return answers.advise().verdict;
+  };
+  constexpr std::string_view kTooFew = "Too few steps were recorded";
+  EXPECT_TRUE(first_words(4'000'000, 5'000'000).front().form.starts_with(kTooFew));
+  EXPECT_FALSE(first_words(10'000, 5'000'000).front().form.starts_with(kTooFew));
+  // Where it is the only finding, that says it.
+  for (const Sentence& one : first_words(4'000'000, 0)) {
+    EXPECT_FALSE(one.form.starts_with(kTooFew)) << one.form;
+  }
 }
 
 // A step that is long because of a save says nothing about the others, and has its own finding.

@@ -1,6 +1,7 @@
 #include "advice/host_floor.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "advice/means.h"
 #include "advice/tracing.h"
@@ -8,27 +9,50 @@
 namespace stepscope::advice {
 namespace {
 
-// A launch takes so long at most; what all of them take beyond is waiting for room in the queue.
-constexpr double kLaunch = 10'000;
+// A launch takes so long at most and at least; what all of them take beyond is waiting for room in
+// the queue.
+constexpr double kLongLaunch = 10'000, kShortLaunch = 2'000;
+// Of the host's time, a profiler took no more in any recording we have (0.55 in the worst).
+constexpr double kTracingEver = 0.6;
 
-double waits_for_room_ns(const Facts& facts, const RankSteps& rank) {
+double waits_for_room_ns(const Facts& facts, const RankSteps& rank, double launch_ns) {
   double sum = 0;
   for (const Line& line : facts.lines("launches", "ranks", rank.rank)) {
-    sum += std::max(0.0, line.number("cost_ns") - kLaunch * line.number("calls"));
+    sum += std::max(0.0, line.number("cost_ns") - launch_ns * line.number("calls"));
   }
   return sum / static_cast<double>(rank.steps);
+}
+
+// In a step of the recording; 0: not known.
+double busy_ns(const Facts& facts, const RankSteps& rank, double launch_ns) {
+  const auto host = mean_of(facts, "steps", "steps", rank.rank, "host_ns");
+  if (!host) return 0;
+  double busy = *host - waits_for_room_ns(facts, rank, launch_ns);
+  for (const std::string_view sort : {"sync", "upload", "save"}) {
+    busy -= facts.stall(rank, sort).host_ns;
+  }
+  return std::max(0.0, busy);
+}
+
+// What of it is left without recording, at the least.
+double least_ns(const Facts& facts, const RankSteps& rank) {
+  return busy_ns(facts, rank, kShortLaunch) * (1 - kTracingEver);
+}
+
+bool has_stacks(const Facts& facts) {
+  const auto lines = facts.lines("operators", "stacks");
+  return std::ranges::any_of(lines, [](const Line& line) { return line.has("stack"); });
 }
 
 }  // namespace
 
 double host_floor_ns(const Facts& facts, const RankSteps& rank) {
-  const auto host = mean_of(facts, "steps", "steps", rank.rank, "host_ns");
-  if (!host) return 0;
-  double busy = *host - waits_for_room_ns(facts, rank);
-  for (const std::string_view sort : {"sync", "upload", "save"}) {
-    busy -= facts.stall(rank, sort).host_ns;
-  }
-  return std::max(0.0, busy * (1 - kTracingLeast));
+  return busy_ns(facts, rank, kLongLaunch) * (1 - kTracingLeast);
+}
+
+double most_let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns) {
+  return has_stacks(facts) ? gain_ns
+                           : std::min(gain_ns, std::max(0.0, rank.step_ns - least_ns(facts, rank)));
 }
 
 double let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns) {
@@ -36,12 +60,16 @@ double let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns)
 }
 
 void say_what_host_lets_through(Finding& finding, const Facts& facts, const RankSteps& rank,
-                                double gain_ns) {
-  if (let_through_ns(facts, rank, gain_ns) >= gain_ns) return;
+                                double low_ns, double high_ns) {
+  if (let_through_ns(facts, rank, low_ns) >= low_ns) return;
   finding.about_gain.form +=
       " The smaller figure leaves the step as long as the CPU is busy for it, {}: a GPU that is "
       "done sooner waits for the CPU.";
   finding.about_gain.figures.push_back(nanos(host_floor_ns(facts, rank)));
+  if (most_let_through_ns(facts, rank, high_ns) >= high_ns) return;
+  finding.about_gain.form +=
+      " The larger leaves the part of it that is surely not the recording's, {}.";
+  finding.about_gain.figures.push_back(nanos(least_ns(facts, rank)));
 }
 
 }  // namespace stepscope::advice

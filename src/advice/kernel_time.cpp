@@ -33,6 +33,18 @@ double tried_out_ns(const Facts& facts, const RankSteps& rank) {
   return sum / static_cast<double>(rank.steps);
 }
 
+double named_kernels_ns(const Facts& facts, const RankSteps& rank,
+                        std::span<const std::string_view> parts) {
+  double sum = 0;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    const std::string_view name = line.text("name");
+    const bool fits = std::ranges::any_of(
+        parts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+    if (fits) sum += line.number("sum_ns");
+  }
+  return sum * kernel_share_of_step(facts, rank);
+}
+
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels) {
   double all = 0;
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {

@@ -1,6 +1,7 @@
 // What of the kernels' time is a step's.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "advice/facts.h"
@@ -16,6 +17,10 @@ double idle_of(const Facts& facts, const RankSteps& rank, std::string_view colum
 // In a step, on the GPU: what a search for the fastest algorithm tries out, which is gone when the
 // search is.
 double tried_out_ns(const Facts& facts, const RankSteps& rank);
+
+// In a step: kernels whose names have one of these parts, as far as they are among the longest.
+double named_kernels_ns(const Facts& facts, const RankSteps& rank,
+                        std::span<const std::string_view> parts);
 
 // In a step: their part of the short pauses between kernels that were queued already.
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels);

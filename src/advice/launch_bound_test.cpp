@@ -58,6 +58,7 @@ TEST(LaunchBound, HidesNoChainsWhereItIsNone) {
               {"count", 40},
               {"device_ns", 12'000'000},
               {"saves_least_ns", 2'000'000},
+              {"saves_ns", 8'000'000},
               {"saves_most_ns", 8'000'000}})
         .advise();
   };

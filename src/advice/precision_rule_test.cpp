@@ -74,6 +74,26 @@ TEST(Precision, WhatIsAroundTheProductsMayGoWithThem) {
   EXPECT_EQ(finding_of(advice, "precision")->gain->high, 3'750'000 + 2'000'000 + 50'000);
 }
 
+// Mixed precision leaves norms, softmax, losses and the optimizer in 32 bits; all else moves half.
+TEST(Precision, WhatStaysWideIsNotGained) {
+  const auto with = [](std::string_view name) {
+    Answers answers = products(0, 4'000'000);
+    answers.add("operators", "tensor_cores",
+                {{"rank", 0}, {"operators", "others"}, {"device_ns", 12'000'000}});
+    answers.add("operators", "operators",
+                {{"rank", 0}, {"name", name}, {"device_self_ns", 8'000'000}});
+    return answers.advise();
+  };
+  const Advice all = with("aten::gelu");
+  EXPECT_EQ(finding_of(all, "precision")->gain->high, 3'750'000 + 1'500'000 + 50'000);
+  const Advice norms = with("aten::native_layer_norm");
+  const Finding* finding = finding_of(norms, "precision");
+  EXPECT_EQ(finding->gain->high, 3'750'000 + 500'000 + 50'000);
+  EXPECT_NE(finding->detail.form.find("leaves in 32 bits"), std::string::npos);
+  EXPECT_EQ(finding_of(with("aten::cudnn_batch_norm"), "precision")->gain->high,
+            3'750'000 + 1'500'000 + 50'000);
+}
+
 // Convolutions in bf16 whose cuDNN turns pictures round: nothing there is in 32 bits.
 TEST(Precision, IsNotWhatTurnsLayoutsRound) {
   EXPECT_EQ(finding_of(products(5'000'000, 0, 4'000'000).advise(), "precision"), nullptr);

@@ -17,13 +17,9 @@ Answers healthy() { return Answers().steps().stall("launch", 1); }
 
 // Chains whose kernels, less the longest of each, take `ns` of each step.
 Answers::Row chain(std::int64_t ns) {
-  return {{"rank", 0},
-          {"within", "forward"},
-          {"kernels", 3},
-          {"count", 40},
-          {"device_ns", 6 * ns},
-          {"saves_least_ns", 4 * ns / 3},
-          {"saves_most_ns", 4 * ns}};
+  return {{"rank", 0},          {"within", "forward"},    {"kernels", 3},
+          {"count", 40},        {"device_ns", 6 * ns},    {"saves_least_ns", 4 * ns / 3},
+          {"saves_ns", 4 * ns}, {"saves_most_ns", 5 * ns}};
 }
 
 TEST(UnfusedChains, CountsPassesOverMemory) {
@@ -35,7 +31,9 @@ TEST(UnfusedChains, CountsPassesOverMemory) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 666'666);
-  EXPECT_EQ(finding->gain->high, 2'050'000);  // and half a percent of the step
+  EXPECT_EQ(finding->gain->high, 2'550'000);  // and half a percent of the step
+  EXPECT_DOUBLE_EQ(finding->measured.value, 0.2);
+  EXPECT_EQ(finding->detail.form.find("sums"), std::string::npos);
   EXPECT_EQ(finding_of(with(790'000), "unfused-chains"), nullptr);
   // The gaps of a host that cannot keep up are launching's.
   EXPECT_EQ(finding_of(Answers()
@@ -55,6 +53,30 @@ TEST(UnfusedChains, OfTheOptimizerGetAnotherChange) {
             std::string::npos);
 }
 
+TEST(UnfusedChains, SaysThatSumsAreAmongThem) {
+  Answers::Row row = chain(2'000'000);
+  row.emplace_back("reductions", 1);
+  const Advice advice = healthy().add("patterns", "chains", row).advise();
+  const Finding* finding = finding_of(advice, "unfused-chains");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_NE(finding->detail.form.find("({} of them: sums, means, maxima)"), std::string::npos);
+  EXPECT_DOUBLE_EQ(finding->detail.figures.at(1).value, 10);  // 40 chains in 4 steps
+  EXPECT_NE(finding->measured.name.find("sums"), std::string::npos);
+}
+
+TEST(UnfusedChains, SayWhatShapesWouldTell) {
+  const auto says_so = [](base::Cell inputs) {
+    const Advice advice = healthy()
+                              .add("patterns", "chains", chain(2'000'000))
+                              .add("roofline", "operators", {{"rank", 0}, {"inputs", inputs}})
+                              .advise();
+    const std::string& detail = finding_of(advice, "unfused-chains")->detail.form;
+    return detail.find("Shapes were not recorded") != std::string::npos;
+  };
+  EXPECT_TRUE(says_so(base::Null{}));
+  EXPECT_FALSE(says_so("64×4096"));
+}
+
 // Only the function that does what the operators of the chain do.
 TEST(UnfusedChains, NamesTheFunctionThatFits) {
   const auto codes = [](std::string_view operators) {
@@ -70,6 +92,13 @@ TEST(UnfusedChains, NamesTheFunctionThatFits) {
   EXPECT_NE(silu.find("silu(x)"), std::string::npos);
   EXPECT_EQ(silu.find("gelu"), std::string::npos);
   EXPECT_EQ(codes("aten::add | aten::mul").find("functional"), std::string::npos);
+  const std::string layer = codes("aten::mean | aten::sub | aten::mul | aten::mean | aten::rsqrt");
+  EXPECT_NE(layer.find("LayerNorm"), std::string::npos);
+  EXPECT_EQ(layer.find("RMSNorm"), std::string::npos);
+  EXPECT_NE(codes("aten::pow | aten::mean | aten::add | aten::rsqrt | aten::mul").find("RMSNorm"),
+            std::string::npos);
+  EXPECT_NE(codes("aten::amax | aten::sub | aten::exp | aten::sum | aten::div").find("softmax"),
+            std::string::npos);
 }
 
 TEST(Recompute, IsFineWhereMemoryIsFull) {

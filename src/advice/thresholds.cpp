@@ -122,7 +122,8 @@ constexpr std::array kTable = std::to_array<Threshold>({
     {kBatch, "critical", 1.0, Unit::kShare, "the same"},
     {kBatch, "memory", 0.50, Unit::kShare, "and less of the GPU's memory is in use at the peak"},
     {kChains, "notice", 0.08, Unit::kShare,
-     "of the step, consecutive elementwise kernels, less the longest of each chain"},
+     "of the step, consecutive elementwise kernels and the sums between them, less the longest of "
+     "each chain"},
     {kChains, "warning", 0.15, Unit::kShare, "the same"},
     {kChains, "critical", 1.0, Unit::kShare, "the same"},
     {kTwice, "notice", 0.05, Unit::kShare,

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+
+#include "advice/rule.h"
 
 namespace stepscope::advice {
 namespace {
@@ -179,6 +182,17 @@ void add_untraced(const Facts& facts, const Advice& advice, std::vector<Sentence
        {count(static_cast<double>(slowest->steps)), count(others->steps), nanos(others->step_ns)}});
 }
 
+// That the times are not to be relied on stands above them, and not only in a finding of its own,
+// which comes last.
+void say_if_too_few(const Advice& advice, std::vector<Sentence>& out, std::size_t behind) {
+  const auto found = std::ranges::find(advice.findings, kFewSteps.id, &Finding::rule);
+  if (found == advice.findings.end() || found == advice.findings.begin()) return;
+  Sentence text = found->title;
+  text.form += ". Record more of them.";
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(std::min(behind, out.size())),
+             std::move(text));
+}
+
 // Whether it says that time could be saved, if only a little.
 bool offers_time(const Finding& finding) {
   return finding.level >= Level::kNotice && finding.gain && finding.gain->high > 0;
@@ -286,6 +300,7 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
                                 "steps differ: record four or more."});
   }
   add_untraced(facts, advice, out);
+  say_if_too_few(advice, out, (lost.empty() ? 0U : 1U) + (advice.healthy ? 1U : 0U));
   return out;
 }
 

@@ -4,7 +4,7 @@ A network over a graph, tests/fixtures/record/graph_faults.py, on a machine of i
 has the steps with and without each fault, timed without a profiler. And faults of networks over
 speech and pictures, recorded when it was set what recording costs. And of a U-Net over noisy
 pictures, tests/fixtures/record/vision_faults.py, recorded when all of that was set: what it showed
-is in the rules now.
+is in the rules now, and so is what norm_faults.py did.
 """
 
 import json
@@ -40,15 +40,19 @@ AGAIN = {
     "masked_again": ("host-sync", 0.32),
 }
 
-# And how wide they are, of the step. Of 16 bits or TF32, and of even channels where a run has none,
-# no trace says which.
+# And how wide they are, of the step. Of a fault that is four fifths of it, by passes over tensors
+# of different orders, no trace says more.
 VISION = {
     "vision_metrics": ("host-sync", 0.30),
-    "vision_fp32": ("precision", 0.35),
+    "vision_fp32": ("precision", 0.30),
     "vision_emptied_cache": ("allocator-churn", 0.30),
+    "vision_chain": ("unfused-chains", 0.30),
     "vision_recompute": ("recompute", 0.30),
-    "vision_odd_channels": ("odd-shapes", 0.33),
+    "vision_odd_channels": ("odd-shapes", 0.30),
     "vision_layout_batch_norm": ("channels-last", 0.30),
+    "norm_softmax": ("unfused-chains", 0.30),
+    "norm_batch": ("unfused-chains", 0.34),
+    "images_odd_channels": ("odd-shapes", 0.30),
 }
 
 
@@ -89,7 +93,7 @@ def test_what_recording_costs_is_left_out(
 
 
 @pytest.mark.parametrize(("name", "rule", "widest"), [(name, *VISION[name]) for name in VISION])
-def test_a_fault_of_a_unet_comes_first_and_its_interval_holds(
+def test_a_later_fault_comes_first_and_its_interval_holds(
     program: Program, name: str, rule: str, widest: float
 ) -> None:
     took, would = (LABELS[name][f"{side}_step_ms"]["median"] for side in ("fault", "reference"))

@@ -71,8 +71,9 @@ std::vector<Finding> judge(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const Turns turns = turns_of(facts, rank);
   const double low = turns.ns * (1 - facts.threshold(kChannelsLast.id, "left"));
+  const double high = turns.ns + turns.norms_ns / 2;
   Finding finding = begin_finding(facts, kChannelsLast, ranks, let_through_ns(facts, rank, low),
-                                  turns.ns + turns.norms_ns / 2);
+                                  most_let_through_ns(facts, rank, high));
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"Convolutions convert the memory order of images: {} of each step",
                    {share(ranks.front().share)}};
@@ -87,7 +88,7 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.detail.form +=
         " Batch norms become faster, too: the larger gain counts half of theirs.";
   }
-  say_what_host_lets_through(finding, facts, rank, low);
+  say_what_host_lets_through(finding, facts, rank, low, high);
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
     if (!turns_round(line.text("name")) || finding.evidence.size() == kMostEvidence) continue;
     finding.evidence.push_back(

@@ -8,16 +8,26 @@
 
 #include "advice/host_floor.h"
 #include "advice/host_stall.h"
+#include "advice/kernel_time.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"roofline", "operators"}});
-constexpr std::array<std::string_view, 2> kReads = {"launches", "stalls"};
+constexpr std::array<std::string_view, 3> kReads = {"kernels", "launches", "stalls"};
 
 // The same products with even sizes reach at least this share of the best rate of the run's own.
 constexpr double kOfBest = 0.6;
+// And at most this share of the device's peak: the largest products of our recordings come to 0.86.
+constexpr double kOfPeak = 0.9;
+
+// What cuDNN runs to fill channels up to a number that tensor cores take; no even number needs it.
+constexpr std::array<std::string_view, 1> kFills = {"AddPaddingKernel"};
+// What turns tensors round before a convolution and behind it does so for even channels, too; its
+// memory is what limits it, and at most half of its time could be saved.
+constexpr std::array<std::string_view, 2> kTurns = {"nchwToNhwcKernel", "nhwcToNchwKernel"};
+constexpr double kTurnsStay = 0.5;
 
 using Sizes = std::vector<std::int64_t>;
 
@@ -87,7 +97,9 @@ std::int64_t odd_size(const Line& line) {
 // Of all steps: their time, and how much less it may be at least and at most.
 struct Products {
   double device_ns = 0, low_ns = 0, high_ns = 0;
+  double filling_ns = 0;       // only to fill up channels
   double convolutions_ns = 0;  // of device_ns
+  bool fills() const { return filling_ns > 0 && filling_ns >= low_ns; }
   bool convolves() const { return 2 * convolutions_ns > device_ns; }
 };
 
@@ -106,13 +118,20 @@ Products odd_products(const Facts& facts, const RankSteps& rank) {
     const double own = line.number("device_ns");
     sum.device_ns += own;
     if (is_convolution(line)) sum.convolutions_ns += own;
-    sum.high_ns += line.has("lost_ns") ? line.number("lost_ns") : own;
+    sum.high_ns +=
+        line.has("roof_ns") ? std::max(0.0, own - line.number("roof_ns") / kOfPeak) : own;
     const double best = is_convolution(line) ? best_convolution : best_product;
     if (best <= 0 || !line.has("tflop_per_second")) continue;
     const double speed = line.number("tflop_per_second") / (kOfBest * best);
     sum.low_ns += own * std::max(0.0, 1 - speed);
   }
-  sum.low_ns = std::min(sum.low_ns, sum.high_ns);
+  if (sum.convolves()) {
+    const auto steps = static_cast<double>(rank.steps);
+    sum.filling_ns = named_kernels_ns(facts, rank, kFills) * steps;
+    const double turning = named_kernels_ns(facts, rank, kTurns) * steps;
+    sum.high_ns = std::max(0.0, sum.high_ns - kTurnsStay * turning);
+  }
+  sum.low_ns = std::min(std::max(sum.low_ns, sum.filling_ns), sum.high_ns);
   return sum;
 }
 
@@ -126,7 +145,7 @@ std::vector<Finding> judge(const Facts& facts) {
   const Products odd = odd_products(facts, rank);
   const double low = odd.low_ns / steps;
   Finding finding = begin_finding(facts, kOddShapes, ranks, let_through_ns(facts, rank, low),
-                                  odd.high_ns / steps);
+                                  most_let_through_ns(facts, rank, odd.high_ns / steps));
   // Some kernels do not mind: a warning only where even sizes are seen to be faster.
   const auto sure = facts.level(kOddShapes.id, odd.low_ns / steps / rank.step_ns);
   finding.level = std::min(finding.level, std::max(Level::kNotice, sure.value_or(Level::kNotice)));
@@ -141,11 +160,19 @@ std::vector<Finding> judge(const Facts& facts) {
                                     : "16-bit matrix products with such sizes, of the step";
   finding.detail = {
       "The GPU's units for matrix products (tensor cores) work on blocks of 8 values. A size such "
-      "as those below makes them work with padding, or slower kernels take over. The smaller gain: "
-      "these " +
-      std::string(convolves ? "convolutions" : "products") +
-      " become as fast as this run's others. The larger: as fast as the GPU can."};
-  say_what_host_lets_through(finding, facts, rank, low);
+      "as those below makes them work with padding, or slower kernels take over. The smaller "
+      "gain: "};
+  if (odd.fills()) {
+    finding.detail.form +=
+        "nothing has to fill the channels up before a convolution any more ({} of each step, in "
+        "kernels named AddPadding). The larger: these convolutions become as fast as the GPU can.";
+    finding.detail.figures.push_back(nanos(odd.filling_ns / steps));
+  } else {
+    finding.detail.form += std::string(convolves ? "these convolutions" : "these products") +
+                           " become as fast as this run's others. The larger: as fast as the GPU "
+                           "can.";
+  }
+  say_what_host_lets_through(finding, facts, rank, low, odd.high_ns / steps);
   std::size_t shown = 0;
   for (const Line& line : facts.lines("roofline", "operators", rank.rank)) {
     if (odd_size(line) == 0 || shown++ >= 3) continue;

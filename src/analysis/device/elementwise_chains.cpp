@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "analysis/device/chain_kernels.h"
 #include "analysis/device/kernel_owners.h"
 
 namespace stepscope::analysis {
@@ -12,31 +14,60 @@ namespace {
 
 using base::Nanos;
 
-// A kernel of two inputs and one output moves three tensors. If it is fused with the one before, it
-// saves at least one of them.
-constexpr Nanos kMovedTensors = 3;
-// Threads of kernels that work on equally many numbers differ by how many each takes: 1 to 8.
-constexpr double kSameSize = 4;
+// Between a reduction and the next pass over all numbers lie a few kernels on what it left: a root,
+// a factor.
+constexpr std::size_t kMostBetween = 16;
 
-// PyTorch's, on CUDA and HIP. Those that a compiler made are fused already.
-bool names_elementwise_kernel(std::string_view kernel) {
-  return kernel.substr(0, kernel.find('<')).find("elementwise_kernel") != std::string_view::npos;
+// What one kernel for each stretch of a chain would save at the least.
+//
+// A reduction ends a stretch: what follows needs its result, and so reads the numbers again. Inside
+// a stretch nobody reads again what the kernel before has just written or read, and what lies
+// between two of its kernels is written for nobody; the first kernel's output may be needed
+// elsewhere, and the last one's is. Where shapes do not say how many tensors a kernel moves, it is
+// one tensor of three.
+double surely_saved(std::span<const ChainKernel> chain, std::span<const Work> work) {
+  double out = 0;
+  std::size_t place = 0;  // in its stretch
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    const ChainKernel& kernel = chain[i];
+    if (kernel.between) {
+      if (kernel.reduces) place = 0;
+      continue;
+    }
+    const bool is_last = kernel.reduces || i + 1 == chain.size();
+    const bool known = kernel.numbers > 0;
+    const bool reads_again = place > 0 && (!known || kernel.reads > 0);  // a fill reads nothing
+    if (reads_again) {
+      const int saved = known && !is_last ? 2 : 1;
+      const auto length = static_cast<double>(work[kernel.work].length());
+      out += length * saved / kernel.moves();
+    }
+    place = kernel.reduces ? 0 : place + 1;
+  }
+  return out;
 }
 
 class ChainFinder {
  public:
   explicit ChainFinder(const WindowView& window)
-      : window_(window), trace_(*window.trace), signs_(window.trace->strings().size()) {}
+      : window_(window), trace_(*window.trace), kernels_(window) {}
 
   std::vector<ElementwiseChain> find() {
     for (const StreamView& stream : window_.streams) {
       busy_ = busy_of(stream.device);
       for (const std::uint32_t index : stream.work) {
-        const Work& piece = window_.work[index];
-        if (!continues(piece)) end_run();
-        if (can_be_fused(piece)) run_.push_back(index);
+        // A reduction by several blocks has its counters set to zero.
+        if (window_.work[index].work_class == WorkClass::kSet && !after_set_) {
+          after_set_ = true;
+          continue;
+        }
+        std::optional<ChainKernel> kernel = kernels_.of(index);
+        if (!kernel || (after_set_ && !kernel->reduces)) end_run();
+        after_set_ = false;
+        if (kernel) add(*kernel);
       }
       end_run();
+      after_set_ = false;
     }
     return std::move(out_);
   }
@@ -47,74 +78,101 @@ class ChainFinder {
     return at == window_.devices.end() ? Coverage() : Coverage(at->busy);
   }
 
-  // Between kernels of a stream, when no other stream has work either.
-  Nanos idle(Nanos from, Nanos to) const {
-    return to <= from ? 0 : to - from - busy_.covered({from, to});
+  // Before a kernel that was launched already, when no other stream has work either. What the host
+  // is late by is no matter of how many kernels there are on the GPU.
+  Nanos idle_before(const Work& piece, Nanos from) const {
+    if (piece.start <= from) return 0;
+    if (piece.launch != trace::kNoRow && trace_.start()[piece.launch] > from) return 0;
+    return piece.start - from - busy_.covered({from, piece.start});
   }
 
-  bool can_be_fused(const Work& piece) {
-    if (piece.work_class != WorkClass::kCompute || !window_.counts(piece)) return false;
-    if (window_.has_steps && piece.step < 0) return false;  // work of no step is nobody's gain
-    const base::StringId name = trace_.name()[piece.row];
-    if (name == base::kNoString) return false;
-    if (signs_[name] == 0) signs_[name] = names_elementwise_kernel(trace_.text(name)) ? 2 : 1;
-    return signs_[name] == 2;
+  const Work& work_of(const ChainKernel& kernel) const { return window_.work[kernel.work]; }
+
+  void add(ChainKernel kernel) {
+    while (!run_.empty() && !joins(kernel)) restart();
+    if (run_.empty() && kernel.reduces && kernel.numbers == 0) return;  // nobody knows of what
+    since_pass_ = kernel.between ? since_pass_ + 1 : 0;
+    has_reduction_ = has_reduction_ || kernel.reduces;
+    run_.push_back(kernel);
   }
 
-  double threads(const Work& piece) const {
-    const trace::KernelTable& kernels = trace_.kernels();
-    const std::uint32_t entry = kernels.rows.find(piece.row);
-    if (entry == base::RowSet::kNone) return 0;
-    return static_cast<double>(kernels.grid_x[entry]) * static_cast<double>(kernels.block_x[entry]);
+  // Marks what lies between two passes.
+  bool joins(ChainKernel& kernel) const {
+    if (work_of(kernel).step != work_of(run_.front()).step) return false;
+    const ChainKernel& last = run_[run_.size() - 1 - since_pass_];
+    if (works_on_as_much(kernel, last)) return true;
+    if (since_pass_ == kMostBetween) return false;
+    const bool is_unknown = kernel.reduces && (kernel.numbers == 0 || last.numbers == 0);
+    kernel.between =
+        is_unknown || (has_reduction_ && !kernel.reduces && works_on_less(kernel, last));
+    return kernel.between;
   }
 
-  bool continues(const Work& piece) {
-    if (run_.empty()) return true;
-    const Work& last = window_.work[run_.back()];
-    if (!can_be_fused(piece) || piece.step != last.step) return false;
-    const double before = threads(last);
-    const double after = threads(piece);
-    return before <= kSameSize * after && after <= kSameSize * before;
+  // Ends the run. What lies behind its last pass over all numbers was between nothing, and begins
+  // another.
+  void restart() {
+    const auto behind = run_.end() - static_cast<std::ptrdiff_t>(since_pass_);
+    const std::vector<ChainKernel> rest(behind, run_.end());
+    run_.erase(behind, run_.end());
+    if (run_.size() > 1) add_chain();
+    run_.clear();
+    since_pass_ = 0;
+    has_reduction_ = false;
+    for (ChainKernel kernel : rest) {
+      kernel.between = false;
+      add(kernel);
+    }
   }
 
   void end_run() {
-    if (run_.size() > 1) add_chain();
-    run_.clear();
+    while (!run_.empty()) restart();
   }
 
-  void add_chain() {
+  ElementwiseChain& row_of_run() {
     std::vector<std::string_view> key;
     key.reserve(run_.size());
-    for (const std::uint32_t index : run_) {
-      key.push_back(launching_operator(window_, window_.work[index]));
+    for (const ChainKernel& kernel : run_) {
+      key.push_back(launching_operator(window_, work_of(kernel)));
     }
-    const Work& first = window_.work[run_.front()];
     const auto [at, fresh] = index_.try_emplace(key, out_.size());
     if (fresh) {
       ElementwiseChain chain;
       const bool known = std::ranges::any_of(key, [](auto name) { return !name.empty(); });
       if (known) chain.operators = joined_names(key);
-      chain.within = range_around(window_, first);
+      chain.within = range_around(window_, work_of(run_.front()));
       chain.kernels = static_cast<std::uint32_t>(run_.size());
+      chain.reductions =
+          static_cast<std::uint32_t>(std::ranges::count_if(run_, &ChainKernel::reduces));
       out_.push_back(std::move(chain));
     }
-    ElementwiseChain& chain = out_[at->second];
+    return out_[at->second];
+  }
+
+  void add_chain() {
+    ElementwiseChain& chain = row_of_run();
+    const Work& first = work_of(run_.front());
     Nanos sum = 0;
     Nanos longest = 0;
+    std::optional<Nanos> shortest;  // of those that read and write all numbers
     Nanos gap = 0;
     Nanos until = first.start;
-    for (const std::uint32_t index : run_) {
-      const Work& piece = window_.work[index];
+    for (const ChainKernel& kernel : run_) {
+      const Work& piece = work_of(kernel);
       sum += piece.length();
       longest = std::max(longest, piece.length());
-      gap += idle(until, piece.start);
+      if (!kernel.between && !kernel.reduces) {
+        shortest = std::min(shortest.value_or(piece.length()), piece.length());
+      }
+      gap += idle_before(piece, until);
       until = std::max(until, piece.end);
     }
     ++chain.count;
     chain.device += sum;
     chain.gap += gap;
-    chain.least += (sum - first.length()) / kMovedTensors;
-    chain.most += sum - longest + gap;
+    const auto surely = static_cast<Nanos>(surely_saved(run_, window_.work));
+    chain.least += std::min(surely, sum - longest);
+    chain.saves += sum - longest + gap;
+    chain.most += sum - shortest.value_or(longest) + gap;
     if (sum <= chain.longest) return;
     chain.longest = sum;
     chain.window = window_.window;
@@ -126,9 +184,12 @@ class ChainFinder {
 
   const WindowView& window_;
   const trace::Trace& trace_;
-  Coverage busy_;                    // of the stream's device
-  std::vector<std::uint8_t> signs_;  // by name: 0 not yet read, 1 no, 2 elementwise
-  std::vector<std::uint32_t> run_;   // of window_.work
+  ChainKernels kernels_;
+  Coverage busy_;  // of the stream's device
+  std::vector<ChainKernel> run_;
+  std::size_t since_pass_ = 0;  // kernels of it behind the last that works on all numbers
+  bool has_reduction_ = false;
+  bool after_set_ = false;
   std::map<std::vector<std::string_view>, std::size_t> index_;
   std::vector<ElementwiseChain> out_;
 };
@@ -138,6 +199,7 @@ void merge(ElementwiseChain& into, const ElementwiseChain& other) {
   into.device += other.device;
   into.gap += other.gap;
   into.least += other.least;
+  into.saves += other.saves;
   into.most += other.most;
   if (other.longest <= into.longest) return;
   into.longest = other.longest;
@@ -161,7 +223,7 @@ std::vector<ElementwiseChain> elementwise_chains(std::span<const WindowView> win
       }
     }
   }
-  std::ranges::stable_sort(out, std::ranges::greater{}, &ElementwiseChain::most);
+  std::ranges::stable_sort(out, std::ranges::greater{}, &ElementwiseChain::saves);
   return out;
 }
 

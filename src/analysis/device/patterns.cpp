@@ -35,7 +35,8 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      kRoots},
     {"min-length", ParameterType::kCount, "3", "kernels a sequence under an operator has at least"},
     {"min-count", ParameterType::kCount, "2", "how often a sequence comes at least"},
-    {"top", ParameterType::kCount, "10", "rows per rank and table. 0: all"},
+    {"top", ParameterType::kCount, "10",
+     "rows per rank and table; of chains five times as many. 0: all"},
     {"longest", ParameterType::kCount, "32",
      "kernels of a sequence worth fusing, at most; up to 256"},
     {"shorter-than", ParameterType::kDuration, "0",
@@ -85,15 +86,17 @@ constexpr std::array kChainColumns = std::to_array<base::ColumnShape>({
     {"within", Type::kText, Unit::kNone,
      "the module or named range, else the outermost operator, the first is started in"},
     {"kernels", Type::kInt, Unit::kCount, "in each chain"},
+    {"reductions", Type::kInt, Unit::kCount, "of them: sums, means, maxima"},
     {"count", Type::kInt, Unit::kCount, "chains of these operators"},
     {"device_ns", Type::kInt, Unit::kNanos, "lengths of their kernels, added"},
     {"gap_ns", Type::kInt, Unit::kNanos,
-     "idle time of the GPU between the kernels of a chain, added"},
+     "idle time of the GPU before kernels of a chain that were launched already, added"},
     {"saves_least_ns", Type::kInt, Unit::kNanos,
-     "what one kernel for each chain would save, if every kernel but the first moved one tensor "
-     "less of three"},
-    {"saves_most_ns", Type::kInt, Unit::kNanos,
+     "what one kernel for each stretch between reductions would save at the least"},
+    {"saves_ns", Type::kInt, Unit::kNanos,
      "and if the whole chain took no longer than its longest kernel"},
+    {"saves_most_ns", Type::kInt, Unit::kNanos,
+     "and if it took no longer than its shortest kernel that reads and writes all numbers"},
     {"longest_ns", Type::kInt, Unit::kNanos, "of the longest chain, its kernels added"},
     {"window", Type::kInt, Unit::kId, "of the longest chain"},
     {"step", Type::kInt, Unit::kId, "of the longest chain; null: of none"},
@@ -110,7 +113,9 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      "kernels that follow each other again and again and could be one, the largest saving first",
      kFusionColumns,
      {base::Chart::kBars, "operators", kSavesBar, "rank"}},
-    {"chains", "elementwise kernels that follow each other directly, the largest saving first",
+    {"chains",
+     "elementwise kernels, and reductions between them, that follow each other directly, the "
+     "largest saving first",
      kChainColumns},
 });
 
@@ -229,15 +234,19 @@ void add_rank(const RankPatterns& rank, std::size_t top, base::Table& sequences,
   }
 }
 
+// The advice adds chains up, and a model has some dozens of different ones.
+constexpr std::size_t kChainsForEach = 5;
+
 void add_chains(const RankPatterns& rank, std::size_t top, base::Table& chains) {
   const auto or_null = [](const std::string& text) {
     return text.empty() ? base::Cell(base::Null{}) : base::Cell(text);
   };
-  const std::size_t shown = top == 0 ? rank.chains.size() : std::min(top, rank.chains.size());
+  const std::size_t shown =
+      top == 0 ? rank.chains.size() : std::min(kChainsForEach * top, rank.chains.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const ElementwiseChain& c = rank.chains[i];
-    chains.add({rank.rank, or_null(c.operators), or_null(c.within), c.kernels, c.count, c.device,
-                c.gap, c.least, c.most, c.longest, c.window,
+    chains.add({rank.rank, or_null(c.operators), or_null(c.within), c.kernels, c.reductions,
+                c.count, c.device, c.gap, c.least, c.saves, c.most, c.longest, c.window,
                 c.step >= 0 ? base::Cell(c.step) : base::Cell(base::Null{}), c.event});
   }
 }

@@ -119,7 +119,7 @@ constexpr std::array<std::string_view, 6> kProducts = {"gemm",  "cudnn", "fprop"
 constexpr std::array<std::string_view, 9> kPlainLibraries = {
     "at::native::",        "at::cuda::", "cub::", "thrust::",     "c10::cuda",
     "fbgemm_gpu::permute", "moe::dev::", "cunn_", "ScanTileState"};
-constexpr std::array<std::string_view, 22> kPlainProducts = {"gemv",
+constexpr std::array<std::string_view, 23> kPlainProducts = {"gemv",
                                                              "gemmk1_",
                                                              "gemmSN",
                                                              "dgrad_engine",
@@ -127,6 +127,7 @@ constexpr std::array<std::string_view, 22> kPlainProducts = {"gemv",
                                                              "convolve_sgemm",
                                                              "winograd",
                                                              "fft2d_",
+                                                             "mult_and_sum_complex",
                                                              "im2col",
                                                              "sgemm",
                                                              "scudnn",
@@ -141,7 +142,7 @@ constexpr std::array<std::string_view, 22> kPlainProducts = {"gemv",
                                                              "2d_c1_k1_",
                                                              "naive_conv_",
                                                              "miopenSp3AsmConv_v"};
-constexpr std::array<std::string_view, 40> kPlain = {"softmax",
+constexpr std::array<std::string_view, 41> kPlain = {"softmax",
                                                      "layer_norm",
                                                      "LayerNorm",
                                                      "layernorm",
@@ -180,6 +181,7 @@ constexpr std::array<std::string_view, 40> kPlain = {"softmax",
                                                      "spin_kernel",
                                                      "compute_cuda_kernel",
                                                      "topk",
+                                                     "regular_fft_",
                                                      "_memset"};
 
 bool is_inductor(std::string_view name) {

@@ -97,6 +97,9 @@ constexpr std::array kCases = std::to_array<Case>({
     {"aiter::fmha_bwd_hd128_dq_convert_bf16_rtna", kNo},
     {"void ck_tile::kentry<2, ck_tile::FmhaBwdOGradDotOKernel<ck_tile::Tile>>(P)", kNo},
     {"void ck_tile::kentry<2, ck_tile::FmhaFwdSplitKVCombineKernel<ck_tile::Tile>>(P)", kNo},
+    // A convolution by Fourier transforms: its products, and what is before and behind them.
+    {"void pointwise_mult_and_sum_complex<float2, 8, 4>(float2*, float2*, float2*, int)", kPlain},
+    {"void DSE::regular_fft_pad<0, 1, 128, 16, 32, 1, float, float, float2>(float2*, float*)", kNo},
     {"miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1", kPlain},
     {"naive_conv_ab_nonpacked_fwd_nchw_float_double_float", kPlain},
     {"Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1_SN_LDSB0", kYes},
