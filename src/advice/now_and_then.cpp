@@ -91,12 +91,13 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
   finding.gain = Gain{static_cast<base::Nanos>(low), static_cast<base::Nanos>(std::ceil(high))};
   finding.detail.form +=
       rate.regular
-          ? " It was in {} of {} recorded steps. If it comes at regular distances, it is in "
-            "{} to {} of the steps of a long training, and the gain is told for that: a "
-            "recording of more steps makes the range narrower."
-          : " It was in {} of {} recorded steps, at no regular distance. So it is in {} "
-            "to {} of the steps of a long training (95 % interval), and the gain is told "
-            "for that: a recording of more steps makes the range narrower.";
+          ? " It was in {} of {} recorded steps, so how often it comes is uncertain: in {} to {} "
+            "of "
+            "the steps of a long training if at regular distances. The gain is told for that; "
+            "record more steps for a narrower range."
+          : " It was in {} of {} recorded steps, at no regular distance, so how often it comes is "
+            "uncertain: in {} to {} of the steps of a long training (95 % interval). The gain is "
+            "told for that; record more steps for a narrower range.";
   for (const Figure& figure : {count(hit), count(steps), share(rate.least), share(rate.most)}) {
     finding.detail.figures.push_back(figure);
   }

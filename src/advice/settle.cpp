@@ -102,11 +102,10 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
       continue;
     finding.about_gain.form +=
         finding.about_gain.form.empty()
-            ? " The larger gain: after each wait the GPU also idles now and then, until the CPU is "
-              "ahead of it again."
-            : " The larger: after each wait the GPU also idles now and then, until the CPU is "
-              "ahead "
-              "of it again.";
+            ? " The larger gain counts short waits that follow each long one, too, until the CPU "
+              "has queued enough work again."
+            : " The larger counts short waits that follow each long one, too, until the CPU has "
+              "queued enough work again.";
   }
 }
 

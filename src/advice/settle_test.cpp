@@ -323,7 +323,7 @@ TEST(CheckpointStall, InTheBackgroundNeedsABackendForTheCpuOnSeveralRanks) {
                           .add("overview", "run", {{"world_size", world_size}})
                           .advise(),
                       "checkpoint-stall")
-        ->changes.front()
+        ->changes.back()
         .code;
   };
   EXPECT_NE(code(2).find("init_process_group(\"cpu:gloo,cuda:nccl\")"), std::string::npos);

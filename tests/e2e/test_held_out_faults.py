@@ -111,7 +111,7 @@ def test_where_recording_may_be_nearly_all_of_a_fault_it_is_said(program: Progra
     first, *_ = findings_of(program, "vision_unfused_optimizer")
     assert first["rule"] == "unfused-optimizer"
     assert first["confidence"] != "high"
-    assert "Recording may well be more of it" in first["detail"]
+    assert "The profiler itself may cause more of this wait" in first["detail"]
 
 
 @pytest.mark.parametrize("name", ["graph", "vision", "vision_layout"])

@@ -2,6 +2,7 @@
 // place together, so cuDNN turns every tensor round before a product and back behind it.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <string>
 
@@ -58,7 +59,7 @@ Turns turns_of(const Facts& facts, const RankSteps& rank) {
     if (normalises_planes(line.text("name"))) out.norms_ns += line.number("sum_ns") * of_step;
     if (!turns_round(line.text("name"))) continue;
     out.ns += line.number("sum_ns") * of_step;
-    out.count += line.number("count") / static_cast<double>(rank.steps);
+    out.count += line.number("count") * of_step;
   }
   out.ns = std::max(0.0, out.ns - tried_out_ns(facts, rank));
   return out;
@@ -83,19 +84,20 @@ std::vector<Finding> judge(const Facts& facts) {
       "(NCHW), tensor cores want all channels of a pixel together (NHWC, in PyTorch "
       "channels_last), so every convolution converts what it reads and back what it writes. A "
       "model and images stored that way from the start need none of it.",
-      {count(turns.count)}};
+      {count(std::round(turns.count))}};
   if (turns.norms_ns > 0) {
     finding.detail.form +=
-        " Batch norms become faster, too: the larger gain counts half of theirs.";
+        " Batch norms become faster, too: the larger gain counts half of the {} that theirs take.";
+    finding.detail.figures.push_back(nanos(turns.norms_ns));
   }
   say_what_host_lets_through(finding, facts, rank, low, high);
+  const double of_step = kernel_share_of_step(facts, rank);
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
     if (!turns_round(line.text("name")) || finding.evidence.size() == kMostEvidence) continue;
     finding.evidence.push_back(
-        {.text = {"{}: {} per step, {} times in {} steps",
-                  {kernel(line.text("name")),
-                   nanos(line.number("sum_ns") * kernel_share_of_step(facts, rank)),
-                   count(line.number("count")), count(static_cast<double>(rank.steps))}},
+        {.text = {"{}: {} per step, {} times",
+                  {kernel(line.text("name")), nanos(line.number("sum_ns") * of_step),
+                   count(std::round(line.number("count") * of_step))}},
          .rank = rank.rank});
   }
   constexpr std::string_view kCode =

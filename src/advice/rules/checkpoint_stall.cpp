@@ -45,12 +45,12 @@ double recording_ns(const Facts& facts, const RankSteps& rank, const StallPerSte
 
 void add_changes(Finding& finding, const Facts& facts) {
   finding.changes = {
-      {"Write the checkpoint in the background: copy to pinned memory, then save while training "
-       "goes on.",
-       code_for_background(facts)},
       {"Save more rarely.", facts.by_framework("if step % 2000 == 0: torch.save(state, path)",
                                                "ModelCheckpoint(every_n_train_steps=2000)",
-                                               "TrainingArguments(..., save_steps=2000)")}};
+                                               "TrainingArguments(..., save_steps=2000)")},
+      {"Write the checkpoint in the background: copy to pinned memory, then save while training "
+       "goes on.",
+       code_for_background(facts)}};
 }
 
 std::vector<Finding> judge_traced(const Facts& facts) {

@@ -80,8 +80,8 @@ std::vector<Finding> judge(const Facts& facts) {
   if (played.played && played.gain_ns < kHidden * surely) {
     finding.confidence = std::min(finding.confidence, Confidence::kMedium);
     finding.about_gain.form +=
-        " Recording may well be more of it: at the most that it costs elsewhere, {} of the wait "
-        "would be left. Time some steps without a profiler to know.";
+        " The profiler itself may cause more of this wait: without it the gain may be only about "
+        "{}. Time some steps without a profiler to know.";
     finding.about_gain.figures.push_back(nanos(played.gain_ns));
   }
   add_places(finding, facts, rank, "optimizer");

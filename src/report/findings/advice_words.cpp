@@ -56,13 +56,16 @@ std::string gain_text(const advice::Advice& advice, const advice::Finding& findi
   // Shares of steps that were traced, and of others: each says of how long a step.
   const bool differ = std::ranges::any_of(
       advice.findings, [](const advice::Finding& one) { return one.untraced_step_ns > 0; });
-  const std::string of_step =
-      differ ? fmt::format(" of {}", duration_text(std::llround(whole))) : std::string();
-  // What comes more often than in this recording makes the step longer, too.
+  const std::string of_step = differ && !finding.here
+                                  ? fmt::format(" of {}", duration_text(std::llround(whole)))
+                                  : std::string();
+  // What comes more often than in this recording makes the step longer, too: of how long a one?
   const double others = finding.here ? whole - static_cast<double>(finding.here->middle()) : 0;
   const auto share = [&](base::Nanos part) {
     const auto own = static_cast<double>(part);
-    return share_text(own / (finding.here ? std::max(1.0, others + own) : whole));
+    if (!finding.here) return share_text(own / whole);
+    const double longer = std::max(1.0, others + own);
+    return fmt::format("{} of {}", share_text(own / longer), duration_text(std::llround(longer)));
   };
   const std::string_view step = finding.here ? "step of a long training" : "step";
   std::string out =

@@ -7,7 +7,7 @@ interface Gain {
 }
 
 // recorded: of the recorded steps, where it is about what happens now and then. What comes more
-// often than there makes the step longer, too. namesStep: not all findings are of the same steps.
+// often than there makes the step longer, too: of how long a one? namesStep: not all findings are of the same steps.
 export function gainText(
   gain: Gain,
   remaining: Gain | null,
@@ -17,9 +17,12 @@ export function gainText(
 ): string {
   const {low_ns: low, high_ns: high} = gain;
   const others = recorded === null ? 0 : step - (recorded.low_ns + recorded.high_ns) / 2;
-  const share = (part: number) =>
-    shareText(part / (recorded === null ? step : Math.max(1, others + part)));
-  const ofStep = namesStep ? ` of ${durationText(step)}` : '';
+  const share = (part: number) => {
+    if (recorded === null) return shareText(part / step);
+    const longer = Math.max(1, others + part);
+    return `${shareText(part / longer)} of ${durationText(Math.round(longer))}`;
+  };
+  const ofStep = namesStep && recorded === null ? ` of ${durationText(step)}` : '';
   const each = recorded === null ? 'step' : 'step of a long training';
   const all =
     low === 0
