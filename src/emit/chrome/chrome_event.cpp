@@ -36,7 +36,7 @@ bool is_async(trace::Phase phase) {
 }  // namespace
 
 void append_place(std::string& out, const Texts& texts, const std::string& text, bool is_number) {
-  if (is_number) {
+  if (is_number && is_json_word(text)) {
     out += text;
   } else {
     append_string(out, texts.plain(text));
