@@ -36,6 +36,13 @@ TEST_F(OutputFileTest, AppearsOnlyWhenComplete) {
   EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
 }
 
+TEST_F(OutputFileTest, ErrorsNameTheFileThatWasAskedFor) {
+  const std::string path = folder_ / "none/out.json";
+  const auto file = OutputFile::create(path, interrupt_);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().message, path + ": No such file or directory");
+}
+
 TEST_F(OutputFileTest, LeavesTheOldFileAndNothingElseWhenAbandoned) {
   const std::string path = folder_ / "out.json";
   std::ofstream(path) << "old";

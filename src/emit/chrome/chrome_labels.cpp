@@ -138,9 +138,9 @@ void ChromeLabels::append_filler(std::string& out) {
 
 ChromeLabels::Label* ChromeLabels::next() {
   if (introduced_ < hurry_) {
-    const auto of_next =
-        std::lower_bound(labels_.begin(), labels_.end(), introduced_,
-                         [](const Label& label, std::uint32_t track) { return label.track < track; });
+    const auto of_next = std::lower_bound(
+        labels_.begin(), labels_.end(), introduced_,
+        [](const Label& label, std::uint32_t track) { return label.track < track; });
     if (of_next != labels_.end() && of_next->track == introduced_) return &*of_next;
   }
   if (empty() || labels_[oldest_].track > introduced_) return nullptr;

@@ -144,8 +144,8 @@ TEST(Chrome, WhatJsonHasNoNumberForStaysText) {
     trace.label(of.given, of.given, trace::LabelRow::What::kThreadName, "T");
     trace.event({.pid = of.given, .tid = of.given});
     for (const std::string& event : chrome_of(trace.build()).events()) {
-      EXPECT_THAT(event, testing::HasSubstr("\"pid\":" + std::string(of.written) + ",\"tid\":" +
-                                            std::string(of.written)));
+      EXPECT_THAT(event, testing::HasSubstr("\"pid\":" + std::string(of.written) +
+                                            ",\"tid\":" + std::string(of.written)));
     }
   }
 }
