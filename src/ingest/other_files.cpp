@@ -82,7 +82,7 @@ std::string damage_of(const bytes::ByteSource& source) {
 std::string nothing_to_read(std::string_view first_bytes, const bytes::ByteSource& source) {
   if (first_bytes.empty()) {
     if (std::string damage = damage_of(source); !damage.empty()) {
-      return "nothing can be uncompressed: " + damage;
+      return "nothing can be uncompressed: " + damage + "; expected a trace in JSON";
     }
     if (source.encoding() == bytes::Encoding::kPlain) return {};  // empty, as its reader says
     return fmt::format("{} of nothing; expected a trace in JSON",

@@ -1,4 +1,4 @@
-"""Limits that the system sets: memory, size of files, full devices. All end in one line and a status."""
+"""Limits that the system sets, and files that are no traces: one line that says what it is."""
 
 import gzip
 import resource
@@ -29,8 +29,13 @@ def below(what: int, limit: int) -> Callable[[], None]:
 def test_memory_that_runs_out_is_one_line(program: Program, tmp_path: Path, jobs: str) -> None:
     trace = write_trace(tmp_path / "large.json", 1_500_000)
     done = subprocess.run(
-        [program.path, "export", trace, "--to", "jsonl", "-o", tmp_path / "out.jsonl"]
-        + ["-j", jobs, "--max-memory", "100G"],
+        [
+            program.path,
+            "export",
+            trace,
+            *("--to", "jsonl", "-o", tmp_path / "out.jsonl"),
+            *("-j", jobs, "--max-memory", "100G"),
+        ],
         capture_output=True,
         preexec_fn=below(resource.RLIMIT_AS, {"1": 150_000_000, "4": 250_000_000}[jobs]),
     )

@@ -3,6 +3,7 @@
 // other event keeps its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,7 +25,10 @@ class ChromeLabels {
   ChromeLabels(const trace::Trace& trace, const Texts& texts);
 
   // An event of this track goes out now.
-  void saw(std::uint32_t track) { introduced_ = track >= introduced_ ? track + 1 : introduced_; }
+  void saw(std::uint32_t track) {
+    introduced_ = std::max(introduced_, track + 1);
+    seen_ = std::max(seen_, track + 1);
+  }
 
   // All events are out: whatever is left may go, in any order.
   void saw_all() { introduced_ = static_cast<std::uint32_t>(trace_.tracks().size()); }
@@ -38,7 +42,8 @@ class ChromeLabels {
   const trace::Track* take_introduction(const std::string* process);
   bool must_introduce();  // a track waits to be named, and others come after it
 
-  std::uint32_t last_track() const { return introduced_ == 0 ? 0 : introduced_ - 1; }
+  // One that is out already.
+  std::uint32_t last_track() const { return seen_ == 0 ? 0 : seen_ - 1; }
 
   bool empty() const { return oldest_ == labels_.size(); }
 
@@ -64,7 +69,8 @@ class ChromeLabels {
   const Texts& texts_;
   std::vector<Label> labels_;     // by track
   std::size_t oldest_ = 0;        // the first label that is not out
-  std::uint32_t introduced_ = 0;  // tracks that are out already
+  std::uint32_t introduced_ = 0;  // tracks that are out already, or may come in any order
+  std::uint32_t seen_ = 0;        // tracks that are out already
   std::uint32_t hurry_ = 0;       // tracks before this one are named as soon as they can be
 };
 

@@ -120,11 +120,16 @@ bool JsonCopier::take_separator() {
   return true;
 }
 
-// A word that is neither a key nor a value, "b" of {"a": 1, b, "c": 2}: nobody can say what it is
-// of. Where it ends, or `at` if there is none.
+// A word that is neither a key nor a value, b of {"a": 1, b, "c": 2}, in quotes or without: nobody
+// can say what it is of. Where it ends, or `at` if there is none.
 std::size_t JsonCopier::end_of_stray_word(std::size_t at) const {
-  if (level() != '}') return at;
-  const std::size_t end = word_end(text_, at);
+  if (level() != '}' || at >= text_.size()) return at;
+  std::size_t end = word_end(text_, at);
+  if (text_[at] == '"') {
+    end = at + 1 + plain_run(text_, at + 1);
+    if (end >= text_.size() || text_[end] != '"') return at;
+    ++end;
+  }
   const std::size_t next = skip_blanks(text_, end);
   const bool is_stray = next < text_.size() && (text_[next] == ',' || text_[next] == '}');
   return is_stray ? end : at;

@@ -52,6 +52,7 @@ TEST(JsonCopier, MendsWhatIsNotJson) {
       {"missing commas", "{\"a\":1 \"b\":[1 2]}", "{\"a\":1 ,\"b\":[1 ,2]}"},
       {"a key without a value", "{\"a\":,\"b\":}", "{\"a\":null,\"b\":null}"},
       {"words that are of nothing", "{\"a\":46, 47, 48, \"b\":1, 5}", "{\"a\":46, \"b\":1}"},
+      {"strings that are of nothing", "{\"a\":1,\"2g\",\"b\":[1],\"c\"}", "{\"a\":1,\"b\":[1]}"},
       {"what operators are called with is kept as it stands",
        "{\"Input Strides\": [[1o, 1]], \"x\": [1o]}",
        "{\"Input Strides\": [[\"1o\", 1]], \"x\": [null]}"},

@@ -182,12 +182,15 @@ bool is_file_url(std::string_view text, std::size_t at) {
          base::lowered(text.substr(at - kScheme.size(), kScheme.size())) == kScheme;
 }
 
-bool begins_query(std::string_view text, std::size_t at) {
-  if (at >= text.size() || (text[at] != '?' && text[at] != '#')) return false;
+bool is_in_url(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at);
   const std::size_t blank = before.find_last_of(" \t\r\n\"'<>");
   return before.substr(blank == std::string_view::npos ? 0 : blank + 1).find("://") !=
          std::string_view::npos;
+}
+
+bool begins_query(std::string_view text, std::size_t at) {
+  return at < text.size() && (text[at] == '?' || text[at] == '#') && is_in_url(text, at);
 }
 
 std::string_view known_extension(std::string_view file) {

@@ -34,6 +34,9 @@ bool is_rooted(std::string_view text);
 // Does the path of a "file://…" begin here?
 bool is_file_url(std::string_view text, std::size_t at);
 
+// Does a "://" stand before this, and no blank behind it?
+bool is_in_url(std::string_view text, std::size_t at);
+
 // Is this the "?" or "#" of a URL? What follows may be a token or a name.
 bool begins_query(std::string_view text, std::size_t at);
 

@@ -111,8 +111,17 @@ void Redactor::append_text(std::string& out, std::string_view text, bool may_be_
     }
     at = token.at + token.size;
     const std::string_view piece = text.substr(token.at, token.size);
-    const Shape shape = shape_of(piece, text.substr(at));
-    if (shape == Shape::kPlain || (shape == Shape::kAddress && may_be_version)) continue;
+    Shape shape = shape_of(piece, text.substr(at));
+    // "8080/page" behind a host is no ratio.
+    const bool has_slash = piece.find_first_not_of('/') != std::string_view::npos &&
+                           piece.find('/') != std::string_view::npos;
+    if (has_slash && is_in_url(text, token.at)) shape = Shape::kPath;
+    const bool is_plain = shape == Shape::kPlain || (shape == Shape::kAddress && may_be_version);
+    if (is_plain && begins_query(text, at)) {
+      append_words(out, text.substr(plain, at - plain));
+      plain = at = append_query(out, text, at);
+    }
+    if (is_plain) continue;
     append_words(out, text.substr(plain, token.at - plain));
     plain = at;
     if (shape == Shape::kPath) append_path(out, piece);

@@ -94,6 +94,8 @@ TEST(Redactor, FindsSecretsInRunningText) {
            "see https://host/page?token=SECRET&x=1 now",
            "see https://host:8080/page#SECRET",
            "(https://host/?SECRET)",
+           "https://host:80/SECRET",
+           "https://host?SECRET",
            "file:///srv/a b/c SECRET.txt",
            "open file:///srv/a b/SECRET d.txt",
        }) {
