@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -11,12 +12,40 @@
 namespace stepscope::base {
 namespace {
 
+// The first exception of a few threads: memory that ran out in one of them is for the caller to
+// know, and would otherwise end the process.
+class FirstException {
+ public:
+  template <class Work>
+  void around(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void pass_on() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+};
+
 // Calls body(thread) for every thread in [0, threads), this one being 0.
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body) {
+  FirstException failed;
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back([&body, t] { body(t); });
-  body(0);
+  failed.around([&] {
+    for (std::size_t t = 1; t < threads; ++t) {
+      others.emplace_back([&, t] { failed.around([&] { body(t); }); });
+    }
+  });
+  failed.around([&] { body(0); });
   for (std::thread& other : others) other.join();
+  failed.pass_on();
 }
 
 // The pieces that are left of a stretch. Its owner takes them from the front, others from behind.

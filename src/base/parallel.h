@@ -1,5 +1,6 @@
-// Runs independent pieces of work on a few threads. The pieces must not depend on which thread runs
-// them or in which order: results are the same at any thread count.
+// Runs independent pieces of work on a few threads, in any order and on any of them: results are
+// the same at any thread count. What a piece throws is thrown again here, once all threads are
+// done.
 #pragma once
 
 #include <cstddef>

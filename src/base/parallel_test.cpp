@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -20,6 +21,19 @@ TEST(Parallel, EveryPieceIsDoneOnce) {
         EXPECT_EQ(by_turn[i], 1);
         EXPECT_EQ(by_stretch[i], 1);
       }
+    }
+  }
+}
+
+TEST(Parallel, WhatAPieceThrowsReachesTheCaller) {
+  for (const unsigned threads : {1U, 2U, 4U}) {
+    for (const std::size_t bad : {0U, 3U, 7U}) {
+      const auto throws = [&](std::size_t i) {
+        if (i == bad) throw std::bad_alloc();
+      };
+      EXPECT_THROW(parallel_for(8, threads, throws), std::bad_alloc);
+      EXPECT_THROW(parallel_stretches(8, threads, [&](std::size_t i, std::size_t) { throws(i); }),
+                   std::bad_alloc);
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "cli/options/settings.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
+#include "cli/terminal/no_memory.h"
 #include "session/analyze.h"
 
 namespace stepscope::cli {
@@ -31,6 +32,13 @@ Exit wrong_usage(Console& console, std::string_view message, std::string_view hi
   console.error(message);
   if (!hint.empty()) console.hint(hint);
   return Exit::kUsage;
+}
+
+Exit written(Console& console, std::string_view text) {
+  const base::Status status = console.write(text);
+  if (status) return Exit::kDone;
+  console.error(status.error().message);
+  return Exit::kNotReadable;
 }
 
 Exit unknown_command(Console& console, const std::string& word) {
@@ -64,7 +72,7 @@ Exit run_command(const Command& command, std::span<const std::string> words,
   Exit status = Exit::kDone;
   if (arguments->has("help")) {
     const std::string about = help_about(command, arguments->words(), console.out_look());
-    (void)console.write(about.empty() ? help_for(command, console.out_look()) : about);
+    status = written(console, about.empty() ? help_for(command, console.out_look()) : about);
   } else {
     status = command.run({*arguments, *settings, console, interrupt});
   }
@@ -79,18 +87,17 @@ Exit run_words(std::span<const std::string> words) {
   const bool has_command = leading && !leading->words().empty();
   const Command* command = has_command ? find_command(leading->words().front()) : nullptr;
   Interrupt interrupt(command == nullptr || !command->takes_program);
+  const NoMemory no_memory(interrupt);
   Console console{Settings{}};
   if (!leading)
     return wrong_usage(console, leading.error().message, "`stepscope help` shows the commands");
   if (leading->has("version")) {
-    (void)console.write(version_line() + "\n");
-    return Exit::kDone;
+    return written(console, version_line() + "\n");
   }
   const std::vector<std::string>& rest = leading->words();
   if (rest.empty()) {
     if (leading->has("help")) {
-      (void)console.write(overview(console.out_look()));
-      return Exit::kDone;
+      return written(console, overview(console.out_look()));
     }
     return wrong_usage(console, "no command given", "`stepscope help` lists them");
   }

@@ -14,6 +14,7 @@
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress.h"
+#include "report/writing/numbers.h"
 
 namespace stepscope::cli {
 namespace {
@@ -99,6 +100,11 @@ std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
     status = Exit::kUsage;
     return std::nullopt;
   }
+  if (std::ranges::find(paths, std::string()) != paths.end()) {
+    context.console.error("a PATH is empty: is a variable of the command line not set?");
+    status = Exit::kUsage;
+    return std::nullopt;
+  }
   if (const base::Status fine = check_outputs(context, paths); !fine) {
     status = show_error(context, fine.error());
     return std::nullopt;
@@ -124,10 +130,12 @@ Exit finish(const Context& context, const session::Recording& recording, Shown s
   base::for_each_note(notes, base::Severity::kDataLoss,
                       [&](base::Note, const base::NoteInfo& about, const auto& entry) {
                         kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", about.id,
-                                             entry.count);
+                                             report::count_text(entry.count));
                       });
   if (shown == Shown::kWithoutLosses || !context.console.out_is_terminal()) {
-    context.console.note(fmt::format("data was lost: {}; `stepscope info` says more", kinds));
+    const bool is_said = shown != Shown::kWithoutLosses;
+    context.console.note(
+        fmt::format("data was lost: {}{}", kinds, is_said ? "" : "; `stepscope info` says more"));
   }
   return Exit::kDataLost;
 }

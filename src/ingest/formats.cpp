@@ -8,6 +8,7 @@
 #include "bytes/source_around.h"
 #include "ingest/kineto/kineto.h"
 #include "ingest/memory_json/memory_json.h"
+#include "ingest/other_files.h"
 #include "ingest/pickle/pickle.h"
 #include "ingest/reading.h"
 #include "ingest/scope/scope.h"
@@ -96,8 +97,20 @@ base::Result<Document> read(std::unique_ptr<bytes::ByteSource> source, const Rea
     filled += got;
   }
   head.resize(filled);
+  const std::string name = source->name();
+  if (const std::string why = nothing_to_read(head, *source); !why.empty()) {
+    return base::fail(base::Code::kFormat, name + ": " + why);
+  }
+  if (const std::string what = other_file(head); !what.empty()) {
+    return base::fail(base::Code::kUnsupported, name + ": " + what);
+  }
   const Format& format = format_of(head);
-  return format.read(std::make_unique<PeekedSource>(std::move(source), std::move(head)), options);
+  // Known already where the text is short: what is missing of it then is why it cannot be read.
+  const std::string damage = damage_of(*source);
+  base::Result<Document> document =
+      format.read(std::make_unique<PeekedSource>(std::move(source), std::move(head)), options);
+  if (document || damage.empty() || document.error().code != base::Code::kFormat) return document;
+  return base::fail(base::Code::kFormat, document.error().message + "; " + damage);
 }
 
 }  // namespace stepscope::ingest

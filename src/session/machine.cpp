@@ -1,6 +1,8 @@
 #include "session/machine.h"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -109,6 +111,20 @@ std::optional<std::uint64_t> memory_left_in(const std::string& folder) {
   return *limit > busy ? *limit - busy : 0;
 }
 
+// Left of the address space that the process may have: `ulimit -v`, as batch systems set it.
+std::optional<std::uint64_t> address_space_left(const MachineView& machine) {
+  std::uint64_t limit = machine.address_space;
+  if (limit == 0) {
+    rlimit own{};
+    if (::getrlimit(RLIMIT_AS, &own) != 0 || own.rlim_cur == RLIM_INFINITY) return std::nullopt;
+    limit = own.rlim_cur;
+  }
+  const std::uint64_t pages =
+      number_in<std::uint64_t>(machine.root + "/proc/self/statm").value_or(0);
+  const std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return limit > used ? limit - used : 0;
+}
+
 unsigned affinity_of_process() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -164,6 +180,9 @@ std::optional<std::uint64_t> available_memory(const MachineView& machine) {
       const auto left = memory_left_in(folder);
       if (left) available = std::min(available.value_or(*left), *left);
     }
+  }
+  if (const auto left = address_space_left(machine)) {
+    available = std::min(available.value_or(*left), *left);
   }
   return available;
 }

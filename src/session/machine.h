@@ -13,6 +13,7 @@ struct MachineView {
   std::string
       slurm_cpus;         // SLURM_CPUS_PER_TASK, empty if not set: the caller reads the environment
   unsigned affinity = 0;  // CPUs this process may run on; 0: ask the system
+  std::uint64_t address_space = 0;  // bytes that `ulimit -v` allows; 0: ask the system
 };
 
 // The smallest of affinity, the CPU quota of all enclosing cgroups (v1 and v2, rounded up) and what
@@ -26,7 +27,8 @@ std::optional<unsigned> quota_cpus(const MachineView& machine);
 std::optional<std::uint64_t> memory_limit(const MachineView& machine);
 
 // What could be allocated now: the machine's available memory, or what is left below the limit of
-// an enclosing cgroup if that is less. Nothing where the system does not say.
+// an enclosing cgroup or of the process (`ulimit -v`) if that is less. Nothing where the system
+// does not say.
 std::optional<std::uint64_t> available_memory(const MachineView& machine);
 
 }  // namespace stepscope::session

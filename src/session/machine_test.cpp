@@ -1,5 +1,7 @@
 #include "session/machine.h"
 
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +118,20 @@ TEST(Machine, KnowsWhatMemoryIsLeft) {
     for (const auto& [name, text] : c.files) root.write(name, text);
     EXPECT_EQ(available_memory({root.path(), "", 1}), c.expected);
   }
+}
+
+TEST(Machine, TheLimitOfTheProcessCountsToo) {
+  const TempFolder root;
+  MachineView machine{root.path(), "", 1};
+  machine.address_space = std::uint64_t{1} << 30;
+  EXPECT_EQ(available_memory(machine), std::uint64_t{1} << 30);
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  root.write("proc/self/statm", "1000 500 200 100 0 300 0\n");
+  EXPECT_EQ(available_memory(machine), (std::uint64_t{1} << 30) - 1000 * page);
+  root.write("proc/meminfo", "MemAvailable:   64 kB\n");
+  EXPECT_EQ(available_memory(machine), 64 * 1024) << "whichever is less";
+  machine.address_space = 1;
+  EXPECT_EQ(available_memory(machine), 0) << "all of it is taken";
 }
 
 TEST(Machine, LimitsOfGroupsStandAlone) {

@@ -90,6 +90,49 @@ def test_every_quirk_comes_back(content: bytes, program: Program, tmp_path: Path
     round_trip(program, trace, tmp_path)
 
 
+def small(ph: str, pid: int | str, tid: int | str, **more: Any) -> dict[str, Any]:
+    return {"ph": ph, "name": "op", "cat": "c", "pid": pid, "tid": tid, "ts": 1, **more}
+
+
+def label(what: str, pid: int | str, tid: int | str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": f"of {pid}"}}
+
+
+@pytest.mark.parametrize("number", ["007", "00", "-01", "7"])
+def test_what_only_looks_like_a_number_stays_text(
+    number: str, program: Program, tmp_path: Path
+) -> None:
+    events = [
+        label("thread_name", number, number),
+        small("X", number, number, dur=2),
+        small("s", number, number, id=1),
+        small("B", number, number),
+        {"ph": "E", "pid": number, "tid": number, "ts": 2},
+        small("b", number, number, id=number),
+        small("e", number, number, id=number, ts=2),
+    ]
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": events}))
+    assert round_trip(program, trace, tmp_path)
+
+
+@pytest.mark.parametrize("late", [1, 2])
+def test_tracks_keep_the_order_in_which_the_file_names_them(
+    late: int, program: Program, tmp_path: Path
+) -> None:
+    events = [
+        small("X", 1, 1, dur=2),
+        label("process_name", 8, 0),
+        label("thread_name", 5, 0),
+        small("X", 9, 0, dur=2),
+        *[label("thread_name", 1, 1)] * late,
+        small("X", 5, 0, dur=2),
+    ]
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": events}))
+    assert round_trip(program, trace, tmp_path)
+
+
 @pytest.mark.parametrize("share", range(SHARES))
 def test_damaged_files_come_back(share: int, program: Program, tmp_path: Path) -> None:
     origins = samples()

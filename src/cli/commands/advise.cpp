@@ -95,8 +95,8 @@ Exit explain(const Context& context, const report::Look& look) {
   const std::string rule = context.arguments.text("explain");
   const std::string text = report::rule_text(rule, look);
   if (!text.empty()) {
-    (void)context.console.write(text);
-    return Exit::kDone;
+    const base::Status shown = context.console.write(text);
+    return shown ? Exit::kDone : show_error(context, shown.error());
   }
   const std::vector<std::string_view> names = report::rule_names();
   const std::string near = suggestion(rule, names);

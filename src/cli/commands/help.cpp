@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest_word.h"
+#include "cli/open_run.h"
 #include "cli/options/arguments.h"
 #include "cli/terminal/console.h"
 
@@ -48,8 +49,8 @@ Exit run_help(const Context& context) {
   const std::vector<std::string>& words = context.arguments.words();
   const Look look = context.console.out_look();
   if (words.empty()) {
-    (void)context.console.write(overview(look));
-    return Exit::kDone;
+    const base::Status shown = context.console.write(overview(look));
+    return shown ? Exit::kDone : show_error(context, shown.error());
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -66,7 +67,9 @@ Exit run_help(const Context& context) {
     // `help analyze kernels` is about kernels.
     const std::span<const std::string> rest = std::span(words).subspan(i + 1);
     const std::string about = help_about(*command, rest, look);
-    (void)context.console.write(about.empty() ? help_for(*command, look) : about);
+    const base::Status shown =
+        context.console.write(about.empty() ? help_for(*command, look) : about);
+    if (!shown) return show_error(context, shown.error());
     if (!about.empty()) return Exit::kDone;
   }
   return Exit::kDone;

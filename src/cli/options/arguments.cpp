@@ -19,6 +19,10 @@ bool means_no(std::string_view text) {
   return text.empty() || text == "0" || text == "no" || text == "false" || text == "off";
 }
 
+bool means_yes(std::string_view text) {
+  return text == "1" || text == "yes" || text == "true" || text == "on";
+}
+
 std::string quoted_list(std::span<const std::string_view> words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -150,6 +154,9 @@ class ArgumentParser {
                   fmt::format("{}: '{}' is not {}", origin, value, quoted_list(option.choices)));
     }
     const std::string name(option.name);
+    if (option.value.empty() && !means_no(value) && !means_yes(value)) {
+      return fail(Code::kInvalidArgument, fmt::format("{}: '{}' is not yes or no", origin, value));
+    }
     if (option.value.empty() && means_no(value)) {
       result_.values_.erase(name);
     } else {

@@ -109,6 +109,8 @@ const ErrorCase kErrors[] = {
     {{"-qx"}, {}, "unknown option '-x'"},
     {{"--output"}, {}, "--output needs a value (FILE)"},
     {{"-o"}, {}, "-o needs a value (FILE)"},
+    {{"--json=maybe"}, {}, "--json: 'maybe' is not yes or no"},
+    {{}, {{"STEPSCOPE_JSON", "2"}}, "STEPSCOPE_JSON: '2' is not yes or no"},
     {{"--color", "blue"}, {}, "--color: 'blue' is not always or never"},
     {{}, {{"STEPSCOPE_COLOR", "blue"}}, "STEPSCOPE_COLOR: 'blue' is not always or never"},
 };

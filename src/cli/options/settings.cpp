@@ -67,7 +67,12 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
   }
   settings.careful = arguments.has("careful");
   if (arguments.has("block-bytes")) {
-    SCOPE_TRY(settings.block_bytes, size_from(arguments.text("block-bytes"), 0));
+    base::Result<std::uint64_t> size = size_from(arguments.text("block-bytes"), 0);
+    if (!size) {
+      return fail(Code::kInvalidArgument,
+                  arguments.origin("block-bytes") + ": " + size.error().message);
+    }
+    settings.block_bytes = *size;
   }
   const std::string colour = arguments.text("color");
   const bool no_colour = !environment("NO_COLOR").value_or("").empty();

@@ -14,6 +14,7 @@
 namespace stepscope::cli {
 namespace {
 
+// By the name that the user gave, not by the one it is written under until it is whole.
 base::Failure failed(const std::string& path) {
   return base::fail(base::Code::kIo, path + ": " + std::strerror(errno));
 }
@@ -29,7 +30,7 @@ base::Result<OutputFile> OutputFile::create(const std::string& path, Interrupt& 
   const int descriptor = ::open(written_as.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                                 S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH);
   if (descriptor < 0) {
-    const base::Failure failure = failed(written_as);
+    const base::Failure failure = failed(path);
     interrupt.release(written_as);
     return failure;
   }
@@ -58,7 +59,7 @@ base::Status OutputFile::write(std::string_view text) {
     const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      return failed(written_as_);
+      return failed(path_);
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -69,7 +70,7 @@ base::Status OutputFile::finish() {
   if (interrupt_->stopped()) return base::fail(base::Code::kCancelled, "stopped");
   // Network file systems report a full disk only here.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
-    const base::Failure failure = failed(written_as_);
+    const base::Failure failure = failed(path_);
     if (written_as_ != path_) ::unlink(written_as_.c_str());
     interrupt_->release(written_as_);
     return failure;

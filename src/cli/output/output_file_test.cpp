@@ -59,7 +59,7 @@ TEST_F(OutputFileTest, WritesDevicesInPlace) {
 TEST_F(OutputFileTest, SaysWhatCannotBeWritten) {
   const auto file = OutputFile::create(folder_ / "no/such/folder", interrupt_);
   ASSERT_FALSE(file);
-  EXPECT_EQ(file.error().message, folder_ / "no/such/folder.partial: No such file or directory");
+  EXPECT_EQ(file.error().message, folder_ / "no/such/folder: No such file or directory");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -34,6 +35,8 @@ Interrupt::Interrupt(bool listens) {
   if (!listens) return;
   // A closed pipe is an error of write(), not the end of the process.
   ::signal(SIGPIPE, SIG_IGN);
+  // So is a file that grows beyond `ulimit -f`.
+  ::signal(SIGXFSZ, SIG_IGN);
   const sigset_t set = handled_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread([this] { wait_for_signals(); });
@@ -80,9 +83,21 @@ void Interrupt::wait_for_signals() {
 
 void Interrupt::end_process() {
   const std::lock_guard lock(mutex_);
+  clean_up();
+  ::_exit(static_cast<int>(status()));
+}
+
+void Interrupt::end_with(Exit exit, const char* line) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);  // it may be ours already
+  clean_up();
+  // Nobody is left to be told that this failed.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, std::strlen(line));
+  ::_exit(static_cast<int>(exit));
+}
+
+void Interrupt::clean_up() {
   for (const std::string& path : guarded_) ::unlink(path.c_str());
   if (last_words_) last_words_();
-  ::_exit(static_cast<int>(status()));
 }
 
 }  // namespace stepscope::cli

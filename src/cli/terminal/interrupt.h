@@ -31,12 +31,17 @@ class Interrupt {
   void guard(const std::string& path);
   void release(const std::string& path);
 
+  // Ends the process now: unfinished files are removed, and the line is written to standard error.
+  // Allocates nothing, because memory may be what is missing.
+  [[noreturn]] void end_with(Exit exit, const char* line);
+
   // Called before the process is ended hard: puts the terminal in order.
   void set_last_words(std::function<void()> last_words);
 
  private:
   void wait_for_signals();
   void end_process();
+  void clean_up();
 
   std::atomic<bool> stop_{false};
   std::atomic<bool> finished_{false};

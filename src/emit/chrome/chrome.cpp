@@ -129,6 +129,7 @@ class ChromeWriter {
   bool append_window_end() {
     if (!window_end_) return false;
     const trace::Track* const fresh = labels_.take_introduction(nullptr);
+    if (fresh == nullptr && labels_.must_introduce()) return false;
     std::string& out = out_.text();
     out += R"({"ph":"e","cat":"stepscope_gap","id":"end of the window",)";
     append_track(out, texts_, fresh != nullptr ? *fresh : trace_.tracks()[labels_.last_track()]);

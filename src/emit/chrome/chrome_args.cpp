@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "emit/json/json_copier.h"
+
 namespace stepscope::emit {
 namespace {
 
@@ -27,10 +29,26 @@ void triple(Members& args, std::string_view key, Int x, Int y, Int z) {
   elements.close();
 }
 
-void op(Members& args, const trace::OpTable& ops, std::uint32_t at) {
+// The column holds JSON.
+void json(Members& args, const Texts& texts, std::string_view key, base::StringId value) {
+  if (value == base::kNoString) return;
+  std::string copy;
+  const bool is_whole =
+      JsonCopier(copy, nullptr).copy(texts.name(value), 0, key) != JsonCopier::kBeyondRepair;
+  if (is_whole) args.key(key) += copy;
+}
+
+void op(Members& args, const trace::Trace& trace, const Texts& texts, std::uint32_t at) {
+  const trace::OpTable& ops = trace.ops();
   id(args, "External id", ops.external_id[at]);
   id(args, "Sequence number", ops.sequence[at]);
   id(args, "Fwd thread id", ops.forward_thread[at]);
+  if (ops.signature[at] == trace::kNoSignature) return;
+  const trace::Signature& inputs = trace.signatures()[ops.signature[at]];
+  json(args, texts, "Input Dims", inputs.dims);
+  json(args, texts, "Input type", inputs.types);
+  json(args, texts, "Input Strides", inputs.strides);
+  json(args, texts, "Concrete Inputs", inputs.concrete);
 }
 
 void launch(Members& args, const trace::LaunchTable& launches, std::uint32_t at) {
@@ -120,7 +138,7 @@ void append_args(Members& event, const trace::Trace& trace, const Texts& texts, 
   const auto each = [&](const base::RowSet& rows, auto write) {
     if (const std::uint32_t at = rows.find(row); at != kNone) write(at);
   };
-  each(trace.ops().rows, [&](auto at) { op(args, trace.ops(), at); });
+  each(trace.ops().rows, [&](auto at) { op(args, trace, texts, at); });
   each(trace.launches().rows, [&](auto at) { launch(args, trace.launches(), at); });
   each(trace.device().rows, [&](auto at) { device(args, trace.device(), at); });
   each(trace.kernels().rows, [&](auto at) { kernel(args, trace.kernels(), at); });

@@ -36,7 +36,7 @@ bool is_async(trace::Phase phase) {
 }  // namespace
 
 void append_place(std::string& out, const Texts& texts, const std::string& text, bool is_number) {
-  if (is_number) {
+  if (is_number && is_json_word(text)) {
     out += text;
   } else {
     append_string(out, texts.plain(text));
@@ -235,7 +235,7 @@ void ChromeEvents::append_flow(std::string& out, std::uint32_t index) const {
   const char phase = flows.phase[index];
   Members members(out);
   members.text("ph", std::string_view(&phase, 1));
-  append_integer(members.key("id"), flows.id[index]);
+  append_integer(members.key("id"), texts_.flow_id(flows.id[index]));
   append_track(members.next(), texts_, trace_.tracks()[flows.track[index]]);
   append_micros(members.key("ts"), flows.time[index]);
   const std::string category = texts_.category_text(flows.category[index]);

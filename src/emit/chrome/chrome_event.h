@@ -12,7 +12,8 @@
 
 namespace stepscope::emit {
 
-// Appends a pid or tid: as a number when it is one.
+// Appends a pid or tid: as a number when it is one. What only looks like one ("007") stays text:
+// JSON has no such number, and a reader that made it a 7 would have another track.
 void append_place(std::string& out, const Texts& texts, const std::string& text, bool is_number);
 void append_track(std::string& out, const Texts& texts, const trace::Track& track);
 

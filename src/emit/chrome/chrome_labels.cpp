@@ -36,9 +36,13 @@ std::vector<ProcessLabel> labels_of(const trace::Track& track, const Texts& text
   return labels;
 }
 
-// Tracks that no label of their own and no event in time names: nothing stands on them, or the
-// first event of a track that comes after them stands before theirs. In the original an event that
-// left no row named them.
+bool has_label(const trace::Track& track) {
+  return !track.thread_name.empty() || track.thread_sort_index;
+}
+
+// How tracks have to be named that no event names in time: nothing stands on them, or the first
+// event of a track that comes after them stands before theirs. In the original a label named them,
+// or an event that left no row.
 std::vector<Naming> naming_of(const trace::Trace& trace) {
   constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> first(trace.tracks().size(), kNever);
@@ -53,9 +57,7 @@ std::vector<Naming> naming_of(const trace::Trace& trace) {
   std::vector<Naming> naming(first.size(), Naming::kByItself);
   std::uint32_t first_of_later = kNever;
   for (std::size_t i = first.size(); i-- > 0;) {
-    const trace::Track& track = trace.tracks()[i];
-    const bool has_label = !track.thread_name.empty() || track.thread_sort_index;
-    if (!has_label && (first[i] == kNever || first_of_later < first[i])) {
+    if (first[i] == kNever || first_of_later < first[i]) {
       naming[i] = first_of_later == kNever ? Naming::kAnyTime : Naming::kBeforeOthers;
     }
     first_of_later = std::min(first_of_later, first[i]);
@@ -72,7 +74,11 @@ ChromeLabels::ChromeLabels(const trace::Trace& trace, const Texts& texts)
     processes[trace.tracks()[i].process].push_back(i);
     add_thread_labels(i);
   }
-  const std::vector<Naming> naming = naming_of(trace);
+  std::vector<Naming> naming = naming_of(trace);
+  for (std::uint32_t i = 0; i < naming.size(); ++i) {
+    if (naming[i] == Naming::kBeforeOthers) hurry_ = i + 1;
+    if (has_label(trace.tracks()[i])) naming[i] = Naming::kByItself;
+  }
   for (const auto& [process, tracks] : processes) add_process_labels(tracks, naming);
   std::stable_sort(labels_.begin(), labels_.end(),
                    [](const Label& a, const Label& b) { return a.track < b.track; });
@@ -118,40 +124,47 @@ void ChromeLabels::add(std::uint32_t track, std::string_view name, std::string_v
   args.key(key) += value;
   args.close();
   members.close();
-  labels_.push_back({track, std::move(json), Naming::kByItself});
+  labels_.push_back({track, std::move(json), Naming::kByItself, false});
 }
 
 void ChromeLabels::append_filler(std::string& out) {
-  if (!labels_.empty() && labels_.front().track <= introduced_) {
-    append_next(out);
+  if (Label* const label = next()) {
+    out += label->json;
+    take(*label);
   } else {
     out += R"({"ph":"M","name":"stepscope_gap"})";
   }
 }
 
-bool ChromeLabels::can_introduce() const {
-  return !labels_.empty() && labels_.front().naming != Naming::kByItself &&
-         labels_.front().track <= introduced_;
+ChromeLabels::Label* ChromeLabels::next() {
+  if (introduced_ < hurry_) {
+    const auto of_next = std::lower_bound(
+        labels_.begin(), labels_.end(), introduced_,
+        [](const Label& label, std::uint32_t track) { return label.track < track; });
+    if (of_next != labels_.end() && of_next->track == introduced_) return &*of_next;
+  }
+  if (empty() || labels_[oldest_].track > introduced_) return nullptr;
+  return &labels_[oldest_];
 }
 
-bool ChromeLabels::must_introduce() const {
-  return can_introduce() && labels_.front().naming == Naming::kBeforeOthers;
+bool ChromeLabels::must_introduce() {
+  const Label* const label = next();
+  return label != nullptr && label->track == introduced_ && introduced_ < hurry_;
 }
 
 const trace::Track* ChromeLabels::take_introduction(const std::string* process) {
-  if (!can_introduce()) return nullptr;
-  const std::uint32_t track = labels_.front().track;
-  const trace::Track* const of = &trace_.tracks()[track];
+  Label* const label = next();
+  if (label == nullptr || label->naming == Naming::kByItself) return nullptr;
+  const trace::Track* const of = &trace_.tracks()[label->track];
   if (process != nullptr && of->process != *process) return nullptr;
-  saw(track);
-  labels_.pop_front();
+  take(*label);
   return of;
 }
 
-void ChromeLabels::append_next(std::string& out) {
-  saw(labels_.front().track);
-  out += labels_.front().json;
-  labels_.pop_front();
+void ChromeLabels::take(Label& label) {
+  saw(label.track);
+  label.is_out = true;
+  while (!empty() && labels_[oldest_].is_out) ++oldest_;
 }
 
 }  // namespace stepscope::emit

@@ -3,8 +3,8 @@
 // other event keeps its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -25,7 +25,10 @@ class ChromeLabels {
   ChromeLabels(const trace::Trace& trace, const Texts& texts);
 
   // An event of this track goes out now.
-  void saw(std::uint32_t track) { introduced_ = track >= introduced_ ? track + 1 : introduced_; }
+  void saw(std::uint32_t track) {
+    introduced_ = std::max(introduced_, track + 1);
+    seen_ = std::max(seen_, track + 1);
+  }
 
   // All events are out: whatever is left may go, in any order.
   void saw_all() { introduced_ = static_cast<std::uint32_t>(trace_.tracks().size()); }
@@ -37,21 +40,25 @@ class ChromeLabels {
   // The next track that has to be named and has no label to do it: whatever stands on it and makes
   // no row will do. Of one process only, if one is given. Null when there is none.
   const trace::Track* take_introduction(const std::string* process);
-  bool must_introduce() const;  // and it cannot wait, because others come after it
+  bool must_introduce();  // a track waits to be named, and others come after it
 
-  std::uint32_t last_track() const { return introduced_ == 0 ? 0 : introduced_ - 1; }
+  // One that is out already.
+  std::uint32_t last_track() const { return seen_ == 0 ? 0 : seen_ - 1; }
 
-  bool empty() const { return labels_.empty(); }
+  bool empty() const { return oldest_ == labels_.size(); }
 
  private:
   struct Label {
     std::uint32_t track;
     std::string json;
     Naming naming;  // kByItself for what says more than that there is such a track
+    bool is_out = false;
   };
 
-  bool can_introduce() const;
-  void append_next(std::string& out);
+  // The label of the next track, where one that comes after it needs to be named in time; else the
+  // oldest that may go out; else null.
+  Label* next();
+  void take(Label& label);
   void add_process_labels(const std::vector<std::uint32_t>& tracks,
                           const std::vector<Naming>& naming);
   void add_thread_labels(std::uint32_t track);
@@ -60,8 +67,11 @@ class ChromeLabels {
 
   const trace::Trace& trace_;
   const Texts& texts_;
-  std::deque<Label> labels_;      // by track
-  std::uint32_t introduced_ = 0;  // tracks that are out already
+  std::vector<Label> labels_;     // by track
+  std::size_t oldest_ = 0;        // the first label that is not out
+  std::uint32_t introduced_ = 0;  // tracks that are out already, or may come in any order
+  std::uint32_t seen_ = 0;        // tracks that are out already
+  std::uint32_t hurry_ = 0;       // tracks before this one are named as soon as they can be
 };
 
 }  // namespace stepscope::emit

@@ -134,6 +134,37 @@ TEST(Chrome, LabelsStandWhereTheOriginalHadThem) {
           R"({"ph":"M","name":"thread_name","pid":"Spans","tid":"x","args":{"name":"the \"spans\""}})"));
 }
 
+TEST(Chrome, WhatJsonHasNoNumberForStaysText) {
+  struct Case {
+    std::string_view given, written;
+  };
+  for (const Case& of : {Case{"007", R"("007")"}, Case{"00", R"("00")"}, Case{"-01", R"("-01")"},
+                         Case{"7", "7"}, Case{"0", "0"}, Case{"-1", "-1"}}) {
+    TraceForTests trace;
+    trace.label(of.given, of.given, trace::LabelRow::What::kThreadName, "T");
+    trace.event({.pid = of.given, .tid = of.given});
+    for (const std::string& event : chrome_of(trace.build()).events()) {
+      EXPECT_THAT(event, testing::HasSubstr("\"pid\":" + std::string(of.written) +
+                                            ",\"tid\":" + std::string(of.written)));
+    }
+  }
+}
+
+TEST(Chrome, ALabelThatNamesATrackGoesBeforeOneThatOnlySaysMore) {
+  using What = trace::LabelRow::What;
+  TraceForTests trace;
+  trace.event({.pid = "1", .tid = "1", .text = R"({"ph":"X","pid":1,"tid":1,"ts":0,"dur":0})"});
+  trace.label("8", "0", What::kProcessName, "eight");
+  trace.event({.pid = "9", .tid = "0", .text = R"({"ph":"X","pid":9,"tid":0,"ts":0,"dur":0})"});
+  trace.label("1", "1", What::kThreadName, "one");
+  EXPECT_THAT(
+      chrome_of(trace.build()).events(),
+      ElementsAre(R"({"ph":"X","pid":1,"tid":1,"ts":0.000,"dur":0.000})",
+                  R"({"ph":"M","name":"process_name","pid":8,"tid":0,"args":{"name":"eight"}})",
+                  R"({"ph":"X","pid":9,"tid":0,"ts":0.000,"dur":0.000})",
+                  R"({"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"one"}})"));
+}
+
 TEST(Chrome, HeadersAreKeptInOrderAndMended) {
   TraceForTests trace;
   trace.header.metadata = {{"b", "{\"x\": N/A,}"}, {"a\"", "1"}, {"c", "}{"}};

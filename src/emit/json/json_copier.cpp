@@ -49,7 +49,8 @@ bool JsonCopier::take_value() {
     case '{':
     case '[':
       if (levels_.size() >= kDeepest) return false;
-      levels_.push_back({c == '{' ? '}' : ']', key_});
+      levels_.push_back({c == '{' ? '}' : ']', key_,
+                         is_secret(key_) || (!levels_.empty() && levels_.back().is_secret)});
       expect_ = c == '{' ? Expect::kKey : Expect::kValue;
       ++at_;
       return true;
@@ -103,7 +104,10 @@ bool JsonCopier::take_separator() {
   if (c == ',') {
     const std::size_t comma = at_++;
     const std::size_t next = skip_blanks(text_, at_);
-    if (next < text_.size() && (text_[next] == level() || text_[next] == ',')) {
+    if (const std::size_t end = end_of_stray_word(next); end != next) {
+      at_ = end;
+      replace(comma, end - comma, "");
+    } else if (next < text_.size() && (text_[next] == level() || text_[next] == ',')) {
       replace(comma, 1, "");
     } else {
       expect_ = level() == '}' ? Expect::kKey : Expect::kValue;
@@ -114,6 +118,21 @@ bool JsonCopier::take_separator() {
   replace(at_, 0, ",");
   expect_ = level() == '}' ? Expect::kKey : Expect::kValue;
   return true;
+}
+
+// A word that is neither a key nor a value, b of {"a": 1, b, "c": 2}, in quotes or without: nobody
+// can say what it is of. Where it ends, or `at` if there is none.
+std::size_t JsonCopier::end_of_stray_word(std::size_t at) const {
+  if (level() != '}' || at >= text_.size()) return at;
+  std::size_t end = word_end(text_, at);
+  if (text_[at] == '"') {
+    end = at + 1 + plain_run(text_, at + 1);
+    if (end >= text_.size() || text_[end] != '"') return at;
+    ++end;
+  }
+  const std::size_t next = skip_blanks(text_, end);
+  const bool is_stray = next < text_.size() && (text_[next] == ',' || text_[next] == '}');
+  return is_stray ? end : at;
 }
 
 bool JsonCopier::close_level(char c) {
@@ -141,8 +160,7 @@ void JsonCopier::take_string(std::string_view key, bool is_key) {
 bool JsonCopier::redact_string(std::string_view key, bool is_key, std::size_t begin,
                                std::size_t end) {
   const std::string plain = base::decode_string(text_.substr(begin, end - begin));
-  // Values in a list belong to the key of the list.
-  std::string hidden = is_key ? redactor_->text(plain) : redactor_->value(key, plain);
+  std::string hidden = is_key ? redactor_->text(plain) : hidden_value(key, plain);
   if (hidden == plain) return false;
   std::string quoted;
   append_string(quoted, hidden);
@@ -150,6 +168,23 @@ bool JsonCopier::redact_string(std::string_view key, bool is_key, std::size_t be
   replace(begin - 1, at_ - begin + 1, quoted);
   repaired_ = was_repaired;
   return true;
+}
+
+// Values in a list belong to the key of the list, and all there is in a secret object is secret.
+std::string JsonCopier::hidden_value(std::string_view key, std::string_view text) {
+  const bool secret = is_secret(key) || (!levels_.empty() && levels_.back().is_secret);
+  return secret ? redactor_->secret(text) : redactor_->value(key, text);
+}
+
+// Looked up once: the same few keys come again and again.
+bool JsonCopier::is_secret(std::string_view key) {
+  if (redactor_ == nullptr) return false;
+  const auto known = secret_keys_.find(key);
+  if (known != secret_keys_.end()) return known->second;
+  const bool secret = is_secret_key(key);
+  constexpr std::size_t kMost = 10'000;  // a file may have a key of its own for every event
+  if (secret_keys_.size() < kMost) secret_keys_.emplace(key, secret);
+  return secret;
 }
 
 void JsonCopier::mend_string(std::size_t begin, std::size_t end) {
@@ -184,8 +219,13 @@ bool JsonCopier::take_word() {
       json = "null";
     } else if (redactor_ != nullptr) {
       json.clear();
-      append_string(json, redactor_->value(key_, word));
+      append_string(json, hidden_value(key_, word));
     }
+  }
+  // What is kept as it stands is not taken for a number, whatever it begins with.
+  if (json == "null" && is_kept_whole(key_)) {
+    json.clear();
+    append_string(json, redactor_ == nullptr ? std::string(word) : hidden_value(key_, word));
   }
   replace(begin, word.size(), json);
   return true;

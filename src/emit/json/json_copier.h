@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,17 +36,21 @@ class JsonCopier {
   struct Level {
     char close;
     std::string_view key;  // whose value this object or array is, undecoded
+    bool is_secret;        // or one around it
   };
 
   bool step();
   bool take_value();
   bool take_key();
   bool take_separator();
+  std::size_t end_of_stray_word(std::size_t at) const;
   bool close_level(char c);
   void take_string(std::string_view key, bool is_key);
   void mend_string(std::size_t begin, std::size_t end);
   bool redact_string(std::string_view key, bool is_key, std::size_t begin, std::size_t end);
   bool take_word();
+  bool is_secret(std::string_view key);
+  std::string hidden_value(std::string_view key, std::string_view text);
 
   // Everything before `at` goes out as it is, except that [at, at + skip) becomes `instead`.
   void replace(std::size_t at, std::size_t skip, std::string_view instead);
@@ -60,6 +66,7 @@ class JsonCopier {
   std::string_view key_;  // of the value that comes next
   bool repaired_ = false;
   std::vector<Level> levels_;
+  std::map<std::string, bool, std::less<>> secret_keys_;
 };
 
 }  // namespace stepscope::emit

@@ -156,6 +156,11 @@ Escape escape_at(std::string_view text, std::size_t at) {
   return {1, false, "\\\\"};
 }
 
+bool is_kept_whole(std::string_view key) {
+  return key == "Input Dims" || key == "Input type" || key == "Input Strides" ||
+         key == "Concrete Inputs";
+}
+
 bool is_kept_as_text(std::string_view key) {
   return std::find(kTextKeys.begin(), kTextKeys.end(), key) != kTextKeys.end();
 }

@@ -49,4 +49,7 @@ Escape escape_at(std::string_view text, std::size_t at);
 // become a string.
 bool is_kept_as_text(std::string_view key);
 
+// Arguments of which the model keeps the JSON itself: what operators were called with.
+bool is_kept_whole(std::string_view key);
+
 }  // namespace stepscope::emit

@@ -61,7 +61,7 @@ void JsonlEvents::append_flow(std::string& out, std::uint32_t index) const {
   }
   string(members, "name", flows.name[index]);
   position(members, flows.track[index], flows.time[index]);
-  members.integer("id", flows.id[index]);
+  members.integer("id", texts_.flow_id(flows.id[index]));
   members.text("flow", std::string_view(&flows.phase[index], 1));
   members.close();
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace stepscope::emit {
 namespace {
 
@@ -172,6 +174,23 @@ bool is_rooted(std::string_view text) {
   if (at(0) == '/') return at(1) != ' ';
   if (at(0) == '~') return is_slash(at(1)) || is_name(at(1));
   return is_letter(at(0)) && at(1) == ':' && is_slash(at(2));
+}
+
+bool is_file_url(std::string_view text, std::size_t at) {
+  constexpr std::string_view kScheme = "file:";
+  return at >= kScheme.size() && text.substr(at).starts_with("//") &&
+         base::lowered(text.substr(at - kScheme.size(), kScheme.size())) == kScheme;
+}
+
+bool is_in_url(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const std::size_t blank = before.find_last_of(" \t\r\n\"'<>");
+  return before.substr(blank == std::string_view::npos ? 0 : blank + 1).find("://") !=
+         std::string_view::npos;
+}
+
+bool begins_query(std::string_view text, std::size_t at) {
+  return at < text.size() && (text[at] == '?' || text[at] == '#') && is_in_url(text, at);
 }
 
 std::string_view known_extension(std::string_view file) {

@@ -31,6 +31,15 @@ Shape shape_of(std::string_view token, std::string_view rest);
 // Does all of a text look like one path: "/…", "~/…", "C:\…", "\\server\…"?
 bool is_rooted(std::string_view text);
 
+// Does the path of a "file://…" begin here?
+bool is_file_url(std::string_view text, std::size_t at);
+
+// Does a "://" stand before this, and no blank behind it?
+bool is_in_url(std::string_view text, std::size_t at);
+
+// Is this the "?" or "#" of a URL? What follows may be a token or a name.
+bool begins_query(std::string_view text, std::size_t at);
+
 // ".py", ".json": an ending that says what a file is and nothing else; empty when it has none.
 std::string_view known_extension(std::string_view file);
 

@@ -39,6 +39,14 @@ std::string Redactor::hash(std::string_view secret) const {
   return fmt::format("x{:012x}", siphash(key_.low, key_.high, secret) >> 16);
 }
 
+std::uint64_t Redactor::number(std::uint64_t id) const {
+  constexpr std::uint64_t kCounted = std::uint64_t{1} << 32;
+  if (id < kCounted) return id;
+  std::array<char, sizeof id> bytes{};
+  std::memcpy(bytes.data(), &id, sizeof id);
+  return siphash(key_.low, key_.high, {bytes.data(), bytes.size()}) | kCounted;
+}
+
 std::string Redactor::text(std::string_view text) const {
   std::string out;
   append_frames(out, text, false);
@@ -46,13 +54,17 @@ std::string Redactor::text(std::string_view text) const {
 }
 
 std::string Redactor::value(std::string_view key, std::string_view text) const {
+  if (is_secret_key(key)) return secret(text);
   std::string out;
-  if (is_secret_key(key) && !text.empty()) {
-    if (text.find_first_of("/\\") == std::string_view::npos) return hash(text);
-    append_path(out, text);
-    return out;
-  }
   append_frames(out, text, key.find("version") != std::string_view::npos);
+  return out;
+}
+
+std::string Redactor::secret(std::string_view text) const {
+  if (text.empty()) return {};
+  if (text.find_first_of("/\\") == std::string_view::npos) return hash(text);
+  std::string out;
+  append_path(out, text);
   return out;
 }
 
@@ -92,19 +104,41 @@ void Redactor::append_text(std::string& out, std::string_view text, bool may_be_
   }
   std::size_t plain = 0;  // what stands before the token and is not out yet
   for (std::size_t at = 0; at < text.size();) {
-    const Token token = next_token(text, at);
+    Token token = next_token(text, at);
+    // The path of a file's URL may have blanks, as one that begins a text.
+    if (is_file_url(text, token.at)) {
+      token.size = std::min(text.find_first_of("\r\n\"'<>", token.at), text.size()) - token.at;
+    }
     at = token.at + token.size;
     const std::string_view piece = text.substr(token.at, token.size);
-    const Shape shape = shape_of(piece, text.substr(at));
-    if (shape == Shape::kPlain || (shape == Shape::kAddress && may_be_version)) continue;
+    Shape shape = shape_of(piece, text.substr(at));
+    // "8080/page" behind a host is no ratio.
+    const bool has_slash = piece.find_first_not_of('/') != std::string_view::npos &&
+                           piece.find('/') != std::string_view::npos;
+    if (has_slash && is_in_url(text, token.at)) shape = Shape::kPath;
+    const bool is_plain = shape == Shape::kPlain || (shape == Shape::kAddress && may_be_version);
+    if (is_plain && begins_query(text, at)) {
+      append_words(out, text.substr(plain, at - plain));
+      plain = at = append_query(out, text, at);
+    }
+    if (is_plain) continue;
     append_words(out, text.substr(plain, token.at - plain));
     plain = at;
     if (shape == Shape::kPath) append_path(out, piece);
     if (shape == Shape::kModule) append_dotted(out, piece, true);
     if (shape == Shape::kMail) append_dotted(out, piece, false);
     if (shape == Shape::kAddress || shape == Shape::kHost) out += hash(piece);
+    plain = at = append_query(out, text, at);
   }
   append_words(out, text.substr(plain));
+}
+
+std::size_t Redactor::append_query(std::string& out, std::string_view text, std::size_t at) const {
+  if (!begins_query(text, at)) return at;
+  const std::size_t end = std::min(text.find_first_of(" \t\r\n\"'<>", at), text.size());
+  out += text[at];
+  if (end > at + 1) out += hash(text.substr(at + 1, end - at - 1));
+  return end;
 }
 
 void Redactor::append_path(std::string& out, std::string_view path) const {

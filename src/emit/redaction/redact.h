@@ -31,14 +31,22 @@ class Redactor {
   std::string text(std::string_view text) const;  // any string: a name, a label
   // The value of an argument or of a header's key; what some keys hold is secret as a whole.
   std::string value(std::string_view key, std::string_view text) const;
+  // A value that is secret whatever it looks like.
+  std::string secret(std::string_view text) const;
   std::string category(std::string_view category) const;  // those that decide a kind are kept
 
   // A secret as a whole: a host, a user, a folder. Starts with a letter.
   std::string hash(std::string_view secret) const;
 
+  // A number that may be a hash of a text, as large ones may: another one in its place. Counted
+  // ones stay.
+  std::uint64_t number(std::uint64_t id) const;
+
  private:
   void append_frames(std::string& out, std::string_view text, bool may_be_version) const;
   void append_text(std::string& out, std::string_view text, bool may_be_version) const;
+  // The rest of a URL behind a token that ended at `at`; returns where it ends.
+  std::size_t append_query(std::string& out, std::string_view text, std::size_t at) const;
   void append_path(std::string& out, std::string_view path) const;
   void append_part(std::string& out, std::string_view part, bool is_last) const;
   void append_dotted(std::string& out, std::string_view token, bool keep_last) const;

@@ -91,6 +91,13 @@ TEST(Redactor, FindsSecretsInRunningText) {
            "loaded SECRET.py twice",
            "\\\\SECRET\\share",
            "gpu.SECRET.example.org is down",
+           "see https://host/page?token=SECRET&x=1 now",
+           "see https://host:8080/page#SECRET",
+           "(https://host/?SECRET)",
+           "https://host:80/SECRET",
+           "https://host?SECRET",
+           "file:///srv/a b/c SECRET.txt",
+           "open file:///srv/a b/SECRET d.txt",
        }) {
     EXPECT_THAT(redactor.text(text), Not(HasSubstr("SECRET"))) << text;
   }
@@ -103,6 +110,56 @@ TEST(Redactor, KnowsKeysThatNameSomebody) {
   EXPECT_EQ(redactor.value("USER", "alice"), redactor.hash("alice"));
   EXPECT_EQ(redactor.value("host_name", "n1"), redactor.hash("n1"));
   EXPECT_EQ(redactor.value("dtype", "alice"), "alice");
+}
+
+TEST(Redactor, KnowsTheLikeOfSuchKeysToo) {
+  for (const std::string_view key :
+       {"hostnames", "hosts", "nodes", "master_address", "MASTER_ADDR", "host-name", "process_host",
+        "trace_host", "ip", "ip_address", "pod_name", "podName", "cluster", "submitter", "workdir",
+        "output_dir", "Host Name", "peerAddr", "userNames"}) {
+    EXPECT_TRUE(is_secret_key(key)) << key;
+  }
+  for (const std::string_view key :
+       {"name", "Addr", "Collective name", "Process Group Name", "Process Group Description",
+        "dtype", "Call stack", "device", "description", "direction", "Python module id", "ship",
+        "filename", "stream", "Input type", "address", "kind"}) {
+    EXPECT_FALSE(is_secret_key(key)) << key;
+  }
+  EXPECT_EQ(plain_redactor().value("userid", "1001"), plain_redactor().hash("1001"));
+}
+
+TEST(Redactor, ListsAndObjectsOfSecretKeysAreSecretAsWell) {
+  TraceForTests trace;
+  trace.header.metadata = {
+      {"hosts", R"(["quokka", "wombat"])"},
+      {"nodes", R"({"0": "numbat", "deep": [{"what": "dingo"}]})"},
+      {"note", R"("seen on quokka")"},
+  };
+  trace.event({.text = R"({"ph":"X","ts":0,"dur":0,"args":{"host-name":["koala"],"n":"plain"}})"});
+  const trace::Run run = run_of(trace.build());
+  const Redactor redactor(kKey, run);
+  std::string all;
+  const auto written = write_chrome(run.ranks[0].windows[0].trace,
+                                    [&](std::string_view piece) -> base::Status {
+                                      all += piece;
+                                      return base::Done{};
+                                    },
+                                    {.redactor = &redactor});
+  ASSERT_TRUE(written.has_value());
+  for (const char* name : {"quokka", "wombat", "numbat", "dingo", "koala"}) {
+    EXPECT_THAT(all, Not(HasSubstr(name)));
+  }
+  EXPECT_THAT(all, HasSubstr("plain"));
+}
+
+TEST(Redactor, IdsThatWereTextAreKeyed) {
+  const Redactor one = plain_redactor();
+  const Redactor other(redact_key_from("another"), trace::Run{});
+  const std::uint64_t hashed = 0xcbf29ce484222325;
+  EXPECT_NE(one.number(hashed), hashed);
+  EXPECT_EQ(one.number(hashed), plain_redactor().number(hashed));
+  EXPECT_NE(one.number(hashed), other.number(hashed));
+  EXPECT_EQ(one.number(4711), 4711U) << "those that were numbers stay";
 }
 
 trace::Run run_with_secrets();

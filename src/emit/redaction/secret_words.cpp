@@ -47,6 +47,38 @@ constexpr std::array kSecretKeys = std::to_array<std::string_view>({
     "working_directory",
 });
 
+// Keys of which one of these is a word name somebody or some place, too: "master-host",
+// "trace_host", "output_dir", "hostNames".
+constexpr std::array kSecretParts = std::to_array<std::string_view>({
+    "account", "author", "cluster",   "cwd",  "dir",      "directory", "email",   "folder",
+    "fqdn",    "home",   "host",      "ip",   "ipaddr",   "ipv4",      "ipv6",    "login",
+    "logname", "mail",   "machine",   "node", "nodelist", "nodename",  "owner",   "pod",
+    "pwd",     "server", "submitter", "user", "userid",   "username",  "workdir", "workspace",
+});
+// Of those, the ones whose values are places: a folder "results" says nothing of other names.
+constexpr std::array kPlaces = std::to_array<std::string_view>({
+    "cwd",
+    "dir",
+    "directory",
+    "folder",
+    "home",
+    "pwd",
+    "workdir",
+    "workspace",
+});
+// An address is secret where it is one of a machine, not one of memory.
+constexpr std::array kMachineParts = std::to_array<std::string_view>({
+    "bind",
+    "endpoint",
+    "ip",
+    "leader",
+    "listen",
+    "master",
+    "peer",
+    "rdzv",
+    "remote",
+});
+
 // Accounts and hosts that many people have, and words of the format itself: hiding them hides
 // nobody and would break names that readers depend on.
 constexpr std::array kHarmless = std::to_array<std::string_view>({
@@ -79,16 +111,82 @@ bool starts_with_at(std::string_view text, std::size_t at, std::string_view word
                     [](char a, char b) { return a == base::lowered(b); });
 }
 
+template <class Array>
+bool contains(const Array& of, std::string_view word) {
+  return std::find(of.begin(), of.end(), word) != of.end();
+}
+
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
+// "MASTER-hostNames" is "master", "host", "name": in small letters and in the singular.
+std::vector<std::string> parts_of(std::string_view key) {
+  std::vector<std::string> parts;
+  std::string part;
+  const auto finish = [&] {
+    const bool is_plural = part.size() > 2 && part.ends_with('s') && !part.ends_with("ss");
+    if (is_plural) part.pop_back();
+    if (!part.empty()) parts.push_back(part);
+    part.clear();
+  };
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const bool is_new_word = is_capital(key[i]) && i > 0 && !is_capital(key[i - 1]);
+    if (is_new_word || !is_letter_or_digit(key[i])) finish();
+    if (is_letter_or_digit(key[i])) part += base::lowered(key[i]);
+  }
+  finish();
+  // "hostname", "hostnames" and their like are one word to their writers.
+  for (std::size_t i = parts.size(); i-- > 0;) {
+    const std::string whole = parts[i];
+    for (const std::string_view ending : {"name", "addr", "address"}) {
+      if (whole.size() <= ending.size() || !whole.ends_with(ending)) continue;
+      parts.push_back(whole.substr(0, whole.size() - ending.size()));
+      parts.emplace_back(ending);
+    }
+  }
+  return parts;
+}
+
 bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
   return (at == 0 || !is_letter_or_digit(text[at - 1])) &&
          (at + size == text.size() || !is_letter_or_digit(text[at + size]));
 }
 
+// The string that a value is, or those of a list, whatever else is in it.
+std::vector<std::string> strings_of(std::string_view json) {
+  std::vector<std::string> strings;
+  if (!json.starts_with('[')) return {base::decode_json(json)};
+  for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at)) {
+    const std::size_t begin = at + 1;
+    std::size_t end = begin;
+    while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+    end = std::min(end, json.size());
+    strings.push_back(base::decode_string(json.substr(begin, end - begin)));
+    at = std::min(end + 1, json.size());
+  }
+  return strings;
+}
+
+// Names of folders are not looked for in other text.
+bool names_somebody(std::string_view key) {
+  if (contains(kSecretKeys, base::lowered(key))) return true;
+  const std::vector<std::string> parts = parts_of(key);
+  const bool is_place = std::any_of(parts.begin(), parts.end(),
+                                    [](const auto& part) { return contains(kPlaces, part); });
+  return is_secret_key(key) && !is_place;
+}
+
 }  // namespace
 
 bool is_secret_key(std::string_view key) {
-  const std::string name = base::lowered(key);
-  return std::find(kSecretKeys.begin(), kSecretKeys.end(), name) != kSecretKeys.end();
+  if (contains(kSecretKeys, base::lowered(key))) return true;
+  const std::vector<std::string> parts = parts_of(key);
+  const auto any = [&](const auto& of) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const auto& part) { return contains(of, part); });
+  };
+  if (any(kSecretParts)) return true;
+  return any(std::array{std::string_view("addr"), std::string_view("address")}) &&
+         any(kMachineParts);
 }
 
 void SecretWords::add(std::string_view name) {
@@ -156,7 +254,10 @@ void SecretWords::learn_header(const trace::Header& header) {
   for (const auto& [key, json] : header.metadata) {
     const std::string text = base::decode_json(json);
     learn_homes(text);
-    if (is_secret_key(key) && text.find_first_of("/\\ ") == std::string::npos) add_host(text);
+    if (!names_somebody(key)) continue;
+    for (const std::string& each : strings_of(json)) {
+      if (each.find_first_of("/\\ ") == std::string::npos) add_host(each);
+    }
   }
 }
 

@@ -31,4 +31,8 @@ std::string Texts::host(std::string_view name) const {
   return redactor_ == nullptr || name.empty() ? std::string(name) : redactor_->hash(name);
 }
 
+std::uint64_t Texts::flow_id(std::uint64_t id) const {
+  return redactor_ == nullptr ? id : redactor_->number(id);
+}
+
 }  // namespace stepscope::emit

@@ -2,6 +2,7 @@
 // however many events have it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ class Texts {
   // Text that is not interned: names of threads, of hosts.
   std::string plain(std::string_view text) const;
   std::string host(std::string_view name) const;
+  // Of an arrow. What was text in the file is a hash that anybody can work out.
+  std::uint64_t flow_id(std::uint64_t id) const;
 
  private:
   std::string_view redacted(base::StringId id) const;

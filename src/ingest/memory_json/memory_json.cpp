@@ -35,7 +35,9 @@ base::Result<std::string> all_text(bytes::ByteSource& source, const ReadOptions&
     const std::size_t before = text.size();
     // Numbers take a few bytes of text each and eight in memory.
     if (before > options.max_memory_bytes / 4) {
-      return base::fail(Code::kLimit, source.name() + ": needs more memory than the limit");
+      return base::fail(
+          Code::kLimit,
+          source.name() + ": needs more memory than --max-memory allows; raise it to go on");
     }
     text.resize(before + (1u << 20));
     SCOPE_TRY(const std::size_t got, source.read(std::span(text).subspan(before)));

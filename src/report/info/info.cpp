@@ -101,9 +101,14 @@ void StepInfo::add(const StepInfo& other) {
     if (count == 0 && rank(other.source) < rank(source)) source = other.source;
     return;
   }
-  if (count > 0 && rank(other.source) > rank(source)) return;
+  if (count > 0 && rank(other.source) > rank(source)) {
+    others += other.count;
+    return;
+  }
   if (count == 0 || rank(other.source) < rank(source)) {
+    const std::uint64_t left_out = others + count;
     *this = other;
+    others = left_out;
     return;
   }
   first = std::min(first, other.first);

@@ -39,8 +39,12 @@ struct StepInfo {
   std::uint64_t count = 0;
   std::int64_t first = 0, last = 0;  // numbers
   base::Nanos total_ns = 0, shortest_ns = 0, longest_ns = 0;
-  base::Nanos mean_ns() const {
-    return count == 0 ? 0 : total_ns / static_cast<base::Nanos>(count);
+  // Of windows whose steps a worse source gave: not among those above, whose lengths they would mix
+  // with another kind of step.
+  std::uint64_t others = 0;
+  base::Nanos mean_ns() const {  // rounded
+    const auto of = static_cast<base::Nanos>(count);
+    return count == 0 ? 0 : (total_ns + of / 2) / of;
   }
   void add(const StepInfo& other);  // steps of a better source replace those of a worse one
 };

@@ -213,6 +213,10 @@ std::string step_count_text(const RunInfo& info) {
     return window.steps.count == per_window && window.steps.source == steps.source;
   });
   if (info.windows.size() == 1) return count_text(steps.count);
+  if (!same && steps.others > 0) {
+    return fmt::format("{} in all; {} found otherwise are left out", count_text(steps.count),
+                       count_text(steps.others));
+  }
   if (!same) return fmt::format("{} in all", count_text(steps.count));
   return fmt::format("{} {}", per_window,
                      info.windows.size() == info.ranks ? "on each rank" : "in each window");

@@ -20,6 +20,7 @@ void write_steps(JsonWriter& json, const StepInfo& steps) {
   json.member("mean_ns", steps.mean_ns());
   json.member("shortest_ns", steps.shortest_ns);
   json.member("longest_ns", steps.longest_ns);
+  json.member("others", steps.others);
   json.end_object();
 }
 
@@ -68,16 +69,31 @@ void write_window(JsonWriter& json, const WindowInfo& window, bool timing) {
   json.end_object();
 }
 
+// None of these can be 0: nothing said how much it is.
+template <class Count>
+void write_if_known(JsonWriter& json, std::string_view name, Count count) {
+  json.key(name);
+  if (count > 0) {
+    json.value(count);
+  } else {
+    json.null();
+  }
+}
+
 void write_devices(JsonWriter& json, const std::vector<DeviceInfo>& devices) {
   json.begin_list();
   for (const DeviceInfo& device : devices) {
     json.begin_object();
     json.member("name", device.name);
-    json.member("memory_bytes", device.memory_bytes);
-    json.member("compute_capability",
-                fmt::format("{}.{}", device.compute_major, device.compute_minor));
-    json.member("multiprocessors", device.multiprocessors);
-    json.member("warp_size", device.warp_size);
+    write_if_known(json, "memory_bytes", device.memory_bytes);
+    json.key("compute_capability");
+    if (device.compute_major > 0) {
+      json.value(fmt::format("{}.{}", device.compute_major, device.compute_minor));
+    } else {
+      json.null();
+    }
+    write_if_known(json, "multiprocessors", device.multiprocessors);
+    write_if_known(json, "warp_size", device.warp_size);
     json.member("visible", device.visible);
     json.end_object();
   }
@@ -139,9 +155,9 @@ void write_contents(JsonWriter& json, const RunInfo& info) {
   json.key("memory_events");
   json.begin_object();
   json.member("events", info.memory.events);
-  json.member("device_peak_allocated_bytes", info.memory.device_peak_allocated);
-  json.member("device_peak_reserved_bytes", info.memory.device_peak_reserved);
-  json.member("host_peak_allocated_bytes", info.memory.host_peak_allocated);
+  write_if_known(json, "device_peak_allocated_bytes", info.memory.device_peak_allocated);
+  write_if_known(json, "device_peak_reserved_bytes", info.memory.device_peak_reserved);
+  write_if_known(json, "host_peak_allocated_bytes", info.memory.host_peak_allocated);
   json.end_object();
 
   json.key("counters");

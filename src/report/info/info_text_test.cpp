@@ -53,6 +53,27 @@ RunInfo run_of(std::vector<WindowInfo> windows) {
   return info;
 }
 
+TEST(StepInfo, MeansAreRounded) {
+  StepInfo steps{.count = 3, .total_ns = 1001};
+  EXPECT_EQ(steps.mean_ns(), 334);
+  steps.total_ns = 1000;
+  EXPECT_EQ(steps.mean_ns(), 333);
+}
+
+TEST(StepInfo, StepsOfAWorseSourceAreCountedApart) {
+  WindowInfo found = window(1, "runs/b.json.gz");
+  found.steps.source = trace::StepSource::kRepetition;
+  found.steps.count = 39;
+  const std::vector<std::vector<WindowInfo>> orders = {{window(0, "runs/a.json.gz"), found},
+                                                       {found, window(0, "runs/a.json.gz")}};
+  for (const std::vector<WindowInfo>& windows : orders) {
+    const RunInfo info = run_of(windows);
+    EXPECT_EQ(info.steps.count, 2U);
+    EXPECT_EQ(info.steps.others, 39U);
+    EXPECT_EQ(step_count_text(info), "2 in all; 39 found otherwise are left out");
+  }
+}
+
 TEST(InfoText, OneTraceFitsOnAScreen) {
   EXPECT_EQ(info_text(run_of({window(0, "runs/trace.json.gz")}), {}), R"(runs/trace.json.gz
 

@@ -14,6 +14,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "bytes/source_around.h"
 #include "bytes/source_within.h"
 #include "ingest/reading.h"
@@ -126,6 +128,7 @@ class Loader {
     work();
     for (std::thread& other : others) other.join();
     read_again_alone();
+    say_limit();
     return std::move(results_);
   }
 
@@ -199,6 +202,20 @@ class Loader {
       const Share share{i, threads_, options_.max_memory_bytes - held_bytes_};
       read(share);
       held_bytes_ += memory_of(results_[i]);
+    }
+  }
+
+  // The reader knows its share of the memory; the user knows the option, or left it out.
+  void say_limit() {
+    const std::uint64_t limit = options_.max_memory_bytes;
+    for (LoadedFile& result : results_) {
+      auto* const error = std::get_if<base::Error>(&result);
+      const bool is_memory = error != nullptr && error->code == base::Code::kLimit &&
+                             error->message.find("--max-memory") != std::string::npos;
+      if (!is_memory) continue;
+      constexpr std::uint64_t kMiB = 1u << 20;
+      error->message += limit < kMiB ? fmt::format(" (it allows {} bytes)", limit)
+                                     : fmt::format(" (it allows {} MiB)", limit / kMiB);
     }
   }
 

@@ -1,0 +1,105 @@
+#include "ingest/other_files.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+
+namespace stepscope::ingest {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+struct Magic {
+  std::string_view bytes;
+  std::string_view what;
+};
+
+constexpr std::array kMagic = std::to_array<Magic>({
+    {"PK\x03\x04"sv, "a zip archive (torch.save writes such ones, too): unpack the trace in it"},
+    {"PK\x05\x06"sv, "an empty zip archive"},
+    {"\xfd\x37zXZ\0"sv, "compressed with xz, which is not read: `xz -d` it first"},
+    {"BZh"sv, "compressed with bzip2, which is not read: `bzip2 -d` it first"},
+    {"\x04\x22\x4d\x18"sv, "compressed with lz4, which is not read: `lz4 -d` it first"},
+    {"7z\xbc\xaf\x27\x1c"sv, "a 7z archive: unpack the trace in it"},
+    {"\x1f\x8b\x08"sv, "compressed twice, gzip inside: uncompress it once first"},
+    {"\x28\xb5\x2f\xfd"sv, "compressed twice, zstd inside: uncompress it once first"},
+    {"\xff\xfe"sv, "UTF-16 text; JSON is UTF-8: `iconv -f UTF-16 -t UTF-8` makes it so"},
+    {"\xfe\xff"sv, "UTF-16 text; JSON is UTF-8: `iconv -f UTF-16 -t UTF-8` makes it so"},
+    {"{\0"sv, "UTF-16 text; JSON is UTF-8: `iconv -f UTF-16LE -t UTF-8` makes it so"},
+    {"[\0"sv, "UTF-16 text; JSON is UTF-8: `iconv -f UTF-16LE -t UTF-8` makes it so"},
+    {"\0{"sv, "UTF-16 text; JSON is UTF-8: `iconv -f UTF-16BE -t UTF-8` makes it so"},
+    {"\0["sv, "UTF-16 text; JSON is UTF-8: `iconv -f UTF-16BE -t UTF-8` makes it so"},
+    {"version https://git-lfs.github.com/spec/"sv,
+     "a pointer of Git LFS, not the file itself: `git lfs pull` fetches it"},
+    {"\x7f"
+     "ELF"sv,
+     "a program or library, not a trace"},
+    {"SQLite format 3\0"sv,
+     "an SQLite database, such as Nsight Systems exports; only traces in JSON and memory snapshots "
+     "are read"},
+});
+
+constexpr std::size_t kTarMagicAt = 257;
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+}
+
+bool is_page(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  const std::string head = base::lowered(without_blanks(text).substr(0, 16));
+  return head.starts_with("<!doctype html") || head.starts_with("<html") ||
+         head.starts_with("<head");
+}
+
+bool is_tar(std::string_view text) {
+  return text.size() > kTarMagicAt && text.substr(kTarMagicAt).starts_with("ustar");
+}
+
+}  // namespace
+
+std::string other_file(std::string_view first_bytes) {
+  for (const Magic& magic : kMagic) {
+    if (first_bytes.starts_with(magic.bytes)) return std::string(magic.what);
+  }
+  if (is_tar(first_bytes)) return "a tar archive: unpack the trace in it";
+  if (is_page(first_bytes)) {
+    return "a page of HTML, such as a download that asks to log in; not a trace";
+  }
+  return {};
+}
+
+std::string damage_of(const bytes::ByteSource& source) {
+  const auto damage = source.damage();
+  if (!damage) return {};
+  return fmt::format("{} (byte {} of the file)", damage->what, damage->file_offset);
+}
+
+std::string nothing_to_read(std::string_view first_bytes, const bytes::ByteSource& source) {
+  if (first_bytes.empty()) {
+    if (std::string damage = damage_of(source); !damage.empty()) {
+      return "nothing can be uncompressed: " + damage + "; expected a trace in JSON";
+    }
+    if (source.encoding() == bytes::Encoding::kPlain) return {};  // empty, as its reader says
+    return fmt::format("{} of nothing; expected a trace in JSON",
+                       bytes::name_of(source.encoding()));
+  }
+  const std::string_view text = without_blanks(first_bytes);
+  if (text.empty()) {
+    return fmt::format("only blanks in its first {} bytes; expected a trace in JSON",
+                       first_bytes.size());
+  }
+  if (text.front() != '\0') return {};
+  const std::size_t zeros_at = first_bytes.size() - text.size();
+  const std::size_t zeros = std::min(text.find_first_not_of('\0'), text.size());
+  return fmt::format(
+      "zero bytes from byte {} to {}, as a crash or a full disk leaves them; expected a trace in "
+      "JSON",
+      zeros_at, zeros_at + zeros);
+}
+
+}  // namespace stepscope::ingest
