@@ -126,6 +126,11 @@ std::size_t JsonCopier::end_of_stray_word(std::size_t at) const {
   if (level() != '}' || at >= text_.size()) return at;
   std::size_t end = word_end(text_, at);
   if (text_[at] == '"') {
+    // Almost all are keys, of which take_string() will find the end anyway.
+    const std::size_t quote = text_.find('"', at + 1);
+    if (quote != std::string_view::npos && quote + 1 < text_.size() && text_[quote + 1] == ':') {
+      return at;
+    }
     end = at + 1 + plain_run(text_, at + 1);
     if (end >= text_.size() || text_[end] != '"') return at;
     ++end;
