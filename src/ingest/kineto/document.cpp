@@ -161,6 +161,11 @@ base::Status DocumentReader::read_object() {
     ++at_;
     SCOPE_TRY(read_member(name));
   }
+  if (!has_events_ && no_list_at_) {
+    return base::fail(Code::kFormat,
+                      fmt::format("{}:{}: \"traceEvents\" is not a list; expected [ and events",
+                                  feed_.source().name(), *no_list_at_));
+  }
   if (!has_events_) {
     return base::fail(
         Code::kFormat,
@@ -172,6 +177,7 @@ base::Status DocumentReader::read_object() {
 base::Status DocumentReader::read_member(const std::string& name) {
   SCOPE_TRY(const char first, peek());
   if (name == "traceEvents" && first == '[') return read_list();
+  if (name == "traceEvents") no_list_at_ = offset();
   Token token{};
   Oddities odd;
   Reading reading = reader().value(here(), false, token, odd);

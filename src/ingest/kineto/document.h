@@ -1,6 +1,8 @@
 // The file as a whole: an object whose keys stand before or behind its event list, or a bare list.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/notes.h"
@@ -51,6 +53,7 @@ class DocumentReader {
   std::size_t at_ = 0;
   bool ended_ = false;
   bool has_events_ = false;
+  std::optional<std::uint64_t> no_list_at_;  // "traceEvents" that holds something else
 };
 
 }  // namespace stepscope::ingest::kineto

@@ -178,6 +178,16 @@ TEST(Kineto, TracksAreInTheOrderOfTheFileWhereverBlocksEnd) {
   }
 }
 
+TEST(Kineto, EventsThatAreNoListAreAnErrorWithItsPlace) {
+  for (const char* const value : {"null", "{}", "\"x\""}) {
+    const auto trace = trace_of(std::string(R"({"a":1,"traceEvents": )") + value + "}", false, 64);
+    ASSERT_FALSE(trace);
+    EXPECT_EQ(trace.error().message,
+              "test.json:22: \"traceEvents\" is not a list; expected [ and events");
+  }
+  EXPECT_TRUE(trace_of(R"({"traceEvents":null,"traceEvents":[)" + kA + "]}", false, 64));
+}
+
 TEST(Kineto, ReadsTheHeaderAlikeWhereverBlocksEnd) {
   const std::string headers[] = {
       R"("broken":[},"traceEvents":[)",                         // the events are looked for
