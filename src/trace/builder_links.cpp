@@ -60,7 +60,7 @@ void TraceBuilder::label_tracks() {
     if (found == processes.end()) continue;
     if (found->second.name) track.process_name = *found->second.name;
     if (found->second.labels) track.process_labels = *found->second.labels;
-    if (found->second.sort_index) track.process_sort_index = *found->second.sort_index;
+    if (found->second.sort_index) track.process_sort_index = found->second.sort_index;
   }
   for (Track& track : out_.tracks_) {
     if (!any_on_device(out_.kind_.span().subspan(track.begin, track.end - track.begin))) continue;
@@ -123,6 +123,7 @@ void TraceBuilder::link() {
     trees[track].walk(stretch);
   });
   std::vector<TreeCounts> tree;
+  tree.reserve(trees.size());
   for (TrackTree& of_track : trees) tree.push_back(of_track.join());
   link_ops(in, out_.ops_, out_.launches_, in_.threads);
 

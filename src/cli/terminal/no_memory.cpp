@@ -58,7 +58,8 @@ const char* line_of(const char* what) {
     if (error.code() == std::errc::resource_unavailable_try_again) {
       end_for("no thread could be started (-j 1 needs none)");
     }
-  } catch (...) {  // a fault of ours: the core file says more than we could
+  } catch (...) {
+    std::abort();  // a fault of ours: the core file says more than we could
   }
   // On its way through frames that may not be left, a thread that runs: the core throws nothing
   // else.

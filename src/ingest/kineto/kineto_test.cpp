@@ -162,7 +162,7 @@ TEST(Kineto, TracksAreInTheOrderOfTheFileWhereverBlocksEnd) {
                      R"(,{"ph":"X","name":"holds","pid":1,"tid":1,"ts":2,"dur":1,)" +
                      R"("args":{"list":[)" + inner + "{}]}}";
   for (int i = 0; i < 8; ++i) text += "," + event(5, i) + "," + event(9, i) + "," + event(7, i);
-  text += "]";
+  text += ']';
   for (const unsigned threads : {1U, 2U, 3U}) {
     for (std::size_t block_bytes = 64; block_bytes < 2000; block_bytes += 61) {
       SCOPED_TRACE(std::to_string(threads) + " threads, blocks of " + std::to_string(block_bytes));
@@ -171,8 +171,8 @@ TEST(Kineto, TracksAreInTheOrderOfTheFileWhereverBlocksEnd) {
       std::vector<std::string> tracks;
       for (const trace::Track& track : trace->tracks()) tracks.push_back(track.thread);
       EXPECT_THAT(tracks, ElementsAre("1", "5", "9", "7"));
-      std::vector<std::string_view> texts;
-      for (base::StringId id = 0; id < 5; ++id) texts.push_back(trace->text(id));
+      std::vector<std::string_view> texts(5);
+      for (base::StringId id = 0; id < texts.size(); ++id) texts[id] = trace->text(id);
       EXPECT_THAT(texts, ElementsAre("e1", "holds", "e5", "e9", "e7"));
     }
   }
