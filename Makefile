@@ -6,8 +6,9 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 PYTHON := .venv/bin/python
-# Worksteal: tests of recordings wait more than they work; a worker that has nothing left takes from the other.
-PYTEST := $(PYTHON) -m pytest -n $(JOBS) --dist worksteal
+# One more than there are processors: tests of recordings wait more than they work. Worksteal: a worker that has nothing
+# left takes from another.
+PYTEST := $(PYTHON) -m pytest -n $(shell expr $(JOBS) + 1) --dist worksteal
 CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 # ThreadSanitizer cannot place its shadow memory where the kernel randomises addresses widely.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
