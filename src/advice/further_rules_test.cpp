@@ -205,19 +205,22 @@ TEST(OddShapes, LooksAtMatricesIn16Bits) {
   EXPECT_EQ(finding_of(with("50257, 4096×768, 768×1024", "bf16"), "odd-shapes"), nullptr);
 }
 
+Answers convolution(const char* inputs, const char* arithmetic = "bf16") {
+  return healthy().add("roofline", "operators",
+                       {{"rank", 0},
+                        {"operator", "aten::cudnn_convolution"},
+                        {"inputs", inputs},
+                        {"family", "convolution"},
+                        {"arithmetic", arithmetic},
+                        {"tflop_per_second", 100.0},
+                        {"roof_ns", 7'200'000},
+                        {"device_ns", 16'000'000}});
+}
+
 // Of convolutions only the channels count, and few of them are given by the data.
 TEST(OddShapes, ChannelsOfConvolutions) {
   const auto with = [](const char* inputs, const char* arithmetic = "bf16") {
-    return healthy()
-        .add("roofline", "operators",
-             {{"rank", 0},
-              {"operator", "aten::cudnn_convolution"},
-              {"inputs", inputs},
-              {"family", "convolution"},
-              {"arithmetic", arithmetic},
-              {"tflop_per_second", 100.0},
-              {"roof_ns", 7'200'000},
-              {"device_ns", 16'000'000}})
+    return convolution(inputs, arithmetic)
         .add("roofline", "operators",  // a product is no measure of convolutions
              {{"rank", 0},
               {"inputs", "4096×1024, 1024×1024"},
@@ -243,16 +246,7 @@ TEST(OddShapes, ChannelsOfConvolutions) {
 // What only fills channels up is gained for sure, and what turns tensors round stays.
 TEST(OddShapes, FillingUpChannelsIsGained) {
   const auto with = [](const char* inputs, const char* kernel) {
-    return healthy()
-        .add("roofline", "operators",
-             {{"rank", 0},
-              {"operator", "aten::cudnn_convolution"},
-              {"inputs", inputs},
-              {"family", "convolution"},
-              {"arithmetic", "bf16"},
-              {"tflop_per_second", 100.0},
-              {"roof_ns", 7'200'000},
-              {"device_ns", 16'000'000}})
+    return convolution(inputs)
         .add("kernels", "kernels", {{"rank", 0}, {"name", kernel}, {"sum_ns", 6'000'000}})
         .advise();
   };

@@ -33,14 +33,16 @@ double tried_out_ns(const Facts& facts, const RankSteps& rank) {
   return sum / static_cast<double>(rank.steps);
 }
 
+bool names_any(std::string_view name, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
 double named_kernels_ns(const Facts& facts, const RankSteps& rank,
                         std::span<const std::string_view> parts) {
   double sum = 0;
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
-    const std::string_view name = line.text("name");
-    const bool fits = std::ranges::any_of(
-        parts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
-    if (fits) sum += line.number("sum_ns");
+    if (names_any(line.text("name"), parts)) sum += line.number("sum_ns");
   }
   return sum * kernel_share_of_step(facts, rank);
 }

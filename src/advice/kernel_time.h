@@ -18,6 +18,8 @@ double idle_of(const Facts& facts, const RankSteps& rank, std::string_view colum
 // search is.
 double tried_out_ns(const Facts& facts, const RankSteps& rank);
 
+// Whether a name has one of these parts.
+bool names_any(std::string_view name, std::span<const std::string_view> parts);
 // In a step: kernels whose names have one of these parts, as far as they are among the longest.
 double named_kernels_ns(const Facts& facts, const RankSteps& rank,
                         std::span<const std::string_view> parts);

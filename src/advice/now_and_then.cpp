@@ -92,8 +92,7 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
   finding.detail.form +=
       rate.regular
           ? " It was in {} of {} recorded steps, so how often it comes is uncertain: in {} to {} "
-            "of "
-            "the steps of a long training if at regular distances. The gain is told for that; "
+            "of the steps of a long training if at regular distances. The gain is told for that; "
             "record more steps for a narrower range."
           : " It was in {} of {} recorded steps, at no regular distance, so how often it comes is "
             "uncertain: in {} to {} of the steps of a long training (95 % interval). The gain is "

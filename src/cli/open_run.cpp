@@ -84,6 +84,11 @@ Exit show_error(const Context& context, const base::Error& error) {
   return error.code == Code::kInvalidArgument ? Exit::kUsage : Exit::kNotReadable;
 }
 
+Exit show_text(const Context& context, std::string_view text) {
+  const base::Status shown = context.console.write(text);
+  return shown ? Exit::kDone : show_error(context, shown.error());
+}
+
 std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::size_t skip) {
   std::vector<std::string> paths = context.arguments.words();
   paths.erase(paths.begin(),

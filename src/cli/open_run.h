@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -24,6 +25,8 @@ std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
 
 // Shows an error and says what to exit with.
 Exit show_error(const Context& context, const base::Error& error);
+// Text that is the whole answer.
+Exit show_text(const Context& context, std::string_view text);
 
 // Whether what a command printed says itself what is missing.
 enum class Shown : unsigned char { kWithLosses, kWithoutLosses };

@@ -11,8 +11,9 @@
 namespace stepscope::trace {
 namespace {
 
-// Into how many turns sorting is cut for each thread.
+// Into how many turns work is cut for each thread.
 constexpr std::size_t kTurnsOfAThread = 8;
+std::size_t turns_for(unsigned threads) { return threads <= 1 ? 1 : threads * kTurnsOfAThread; }
 
 // The columns of a trace lie in one block, unless it is large.
 constexpr std::size_t kUsualRowBytes = 64;
@@ -87,7 +88,7 @@ base::Nanos last_end(std::span<const Batch> batches) {
 // Where runs of rows in order begin, whatever tracks they are of.
 std::vector<std::size_t> runs(std::span<const base::Nanos> start,
                               std::span<const base::Nanos> duration, unsigned threads) {
-  const std::size_t pieces = threads <= 1 ? 1 : threads * kTurnsOfAThread;
+  const std::size_t pieces = turns_for(threads);
   std::vector<std::vector<std::size_t>> found(pieces);
   base::parallel_for(pieces, threads, [&](std::size_t i) {
     found[i] =
@@ -111,7 +112,7 @@ std::vector<std::size_t> begins_within(std::span<const std::size_t> begins, cons
 // The latest end of all spans.
 base::Nanos latest_end(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
                        unsigned threads) {
-  const std::size_t pieces = threads <= 1 ? 1 : threads * kTurnsOfAThread;
+  const std::size_t pieces = turns_for(threads);
   std::vector<base::Nanos> latest(pieces, std::numeric_limits<base::Nanos>::min());
   base::parallel_for(pieces, threads, [&](std::size_t i) {
     base::Nanos end = latest[i];
@@ -231,8 +232,7 @@ void TraceBuilder::order() {
     for (std::uint32_t i = 0; i < orders[track].slices(); ++i) slices.emplace_back(track, i);
   }
   // Some slices at a time; enough times that all threads end together.
-  const std::size_t turns =
-      std::min(slices.size(), in_.threads <= 1 ? std::size_t{1} : in_.threads * kTurnsOfAThread);
+  const std::size_t turns = std::min(slices.size(), turns_for(in_.threads));
   std::vector<TrackOrder::Room> rooms(std::max(1U, in_.threads));
   base::parallel_stretches(turns, in_.threads, [&](std::size_t turn, std::size_t thread) {
     for (std::size_t i = turn * slices.size() / turns; i < (turn + 1) * slices.size() / turns;

@@ -18,11 +18,6 @@ constexpr std::array kNeeds =
     std::to_array<Need>({{"steps", "times"}, {"kernels", "kernels"}, {"operators", "operators"}});
 constexpr std::array<std::string_view, 3> kReads = {"autotuning", "launches", "stalls"};
 
-bool names_any(std::string_view name, std::span<const std::string_view> parts) {
-  return std::ranges::any_of(
-      parts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
-}
-
 bool turns_round(std::string_view kernel) {
   static constexpr std::array<std::string_view, 3> kTurns = {"nchwToNhwcKernel", "nhwcToNchwKernel",
                                                              "nchwToNhwcWithPaddingKernel"};

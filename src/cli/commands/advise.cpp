@@ -94,10 +94,7 @@ std::string written(const Arguments& arguments, const advice::Advice& advice,
 Exit explain(const Context& context, const report::Look& look) {
   const std::string rule = context.arguments.text("explain");
   const std::string text = report::rule_text(rule, look);
-  if (!text.empty()) {
-    const base::Status shown = context.console.write(text);
-    return shown ? Exit::kDone : show_error(context, shown.error());
-  }
+  if (!text.empty()) return show_text(context, text);
   const std::vector<std::string_view> names = report::rule_names();
   const std::string near = suggestion(rule, names);
   context.console.error(fmt::format("there is no rule '{}'{}", rule, near));

@@ -279,9 +279,8 @@ base::Status write_all(const Context& context, const Request& request, analysis:
 Exit run_analyze(const Context& context) {
   if (context.arguments.has("list")) {
     const bool json = context.arguments.text("format") == "json";
-    const base::Status shown = context.console.write(
-        json ? report::analyses_json() : report::analyses_text(context.console.out_look()));
-    return shown ? Exit::kDone : show_error(context, shown.error());
+    return show_text(context, json ? report::analyses_json()
+                                   : report::analyses_text(context.console.out_look()));
   }
   if (context.arguments.words().empty()) {
     context.console.error("no analysis given");

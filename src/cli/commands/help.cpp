@@ -48,10 +48,7 @@ std::string options_block(std::string_view title, std::span<const Option> option
 Exit run_help(const Context& context) {
   const std::vector<std::string>& words = context.arguments.words();
   const Look look = context.console.out_look();
-  if (words.empty()) {
-    const base::Status shown = context.console.write(overview(look));
-    return shown ? Exit::kDone : show_error(context, shown.error());
-  }
+  if (words.empty()) return show_text(context, overview(look));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const Command* command = find_command(word);
@@ -67,10 +64,8 @@ Exit run_help(const Context& context) {
     // `help analyze kernels` is about kernels.
     const std::span<const std::string> rest = std::span(words).subspan(i + 1);
     const std::string about = help_about(*command, rest, look);
-    const base::Status shown =
-        context.console.write(about.empty() ? help_for(*command, look) : about);
-    if (!shown) return show_error(context, shown.error());
-    if (!about.empty()) return Exit::kDone;
+    const Exit shown = show_text(context, about.empty() ? help_for(*command, look) : about);
+    if (shown != Exit::kDone || !about.empty()) return shown;
   }
   return Exit::kDone;
 }

@@ -89,8 +89,7 @@ Exit run_report(const Context& context) {
   if (context.arguments.has("glossary")) {
     const auto look = look_from(context);
     if (!look) return show_error(context, look.error());
-    const base::Status shown = context.console.write(report::glossary_text(*look));
-    return shown ? Exit::kDone : show_error(context, shown.error());
+    return show_text(context, report::glossary_text(*look));
   }
   const auto request = request_from(context);
   if (!request) return show_error(context, request.error());

@@ -42,7 +42,6 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
       const bool goes_on = reader.list_goes_on(at + 1, is_cut);
       if (is_cut) return {Where::kInEvent, at};
       if (!goes_on) return {Where::kListOver, at + 1};
-      gave_up_ = true;
       lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
       lane_.add_entry();
       at = resume_after(at + 1, stretch.end);
