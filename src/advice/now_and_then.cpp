@@ -29,17 +29,23 @@ std::vector<Window> windows_of(const Facts& facts, const RankSteps& rank, std::s
   return out;
 }
 
-// All distances between two that follow each other are the same, to a step.
-bool is_regular(const std::vector<Window>& windows) {
+// From one to the next of the same window.
+std::vector<std::int64_t> distances_in(const std::vector<Window>& windows) {
   std::vector<std::int64_t> distances;
   for (const Window& window : windows) {
     for (std::size_t i = 1; i < window.hit.size(); ++i) {
       distances.push_back(window.hit[i] - window.hit[i - 1]);
     }
   }
-  if (distances.empty()) return true;
-  const auto [shortest, longest] = std::ranges::minmax(distances);
-  return longest - shortest <= 1;
+  return distances;
+}
+
+// Whether nothing is missing before the first and behind the last, were it every so many steps.
+bool fills(const std::vector<Window>& windows, std::int64_t every) {
+  return std::ranges::all_of(windows, [&](const Window& window) {
+    if (window.hit.empty()) return window.steps < every;
+    return window.hit.front() < every && window.steps - window.hit.back() <= every;
+  });
 }
 
 }  // namespace
@@ -52,7 +58,17 @@ Rate rate_of(const std::vector<Window>& windows) {
     hit += static_cast<double>(window.hit.size());
   }
   if (hit <= 0 || hit >= steps) return {hit > 0 ? 1.0 : 0.0, 1, true};
-  Rate out{.regular = is_regular(windows)};
+  Rate out;
+  const std::vector<std::int64_t> distances = distances_in(windows);
+  if (!distances.empty()) {
+    const auto [shortest, longest] = std::ranges::minmax(distances);
+    if (shortest == longest && distances.size() > 1 && fills(windows, shortest)) {
+      out.every = shortest;
+      out.least = out.most = 1 / static_cast<double>(shortest);
+      return out;
+    }
+    out.regular = longest - shortest <= 1;
+  }
   if (out.regular) {
     // Every p steps, h times in n of them: (h − 1) p ≤ n − 1 and (h + 1) p ≥ n + 1.
     const auto apart = static_cast<double>(windows.size());
@@ -89,6 +105,16 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
   if (const auto untraced = facts.untraced(rank)) high = std::min(high, untraced->step_ns);
   const double low = std::min(high, times(finding.here->low, rate.least));
   finding.gain = Gain{static_cast<base::Nanos>(low), static_cast<base::Nanos>(std::ceil(high))};
+  if (rate.every > 0) {
+    finding.detail.form +=
+        " It came {} times in {} recorded steps, every {} steps; the gain is told for a training "
+        "that goes on so.";
+    for (const Figure& figure :
+         {count(hit), count(steps), count(static_cast<double>(rate.every))}) {
+      finding.detail.figures.push_back(figure);
+    }
+    return;
+  }
   finding.detail.form +=
       rate.regular
           ? " It was in {} of {} recorded steps, so how often it comes is uncertain: in {} to {} "

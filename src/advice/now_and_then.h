@@ -14,11 +14,13 @@ namespace stepscope::advice {
 // Of all steps of the training, in how many it is.
 struct Rate {
   double least = 0, most = 1;
-  bool regular = true;  // as far as the recording shows, every so many steps
+  bool regular = true;     // as far as the recording shows, every so many steps
+  std::int64_t every = 0;  // that many; 0: not known
 };
 
 // It was in `hit` of the recorded steps, given as places among `steps` of them that follow each
-// other, window by window. What comes every so many steps falls once more or once less into each
+// other, window by window. Three times at the same distance is a program that counts steps, and the
+// rate is known. What else seems to come every so many steps falls once more or once less into each
 // window; what comes without order is bounded at 95 % (Wilson).
 struct Window {
   std::int64_t steps = 0;

@@ -30,14 +30,30 @@ TEST(RateOf, KnowsLittleOfFewStepsAndMoreOfMany) {
   const Rate few = rate_of({{.steps = 4, .hit = {0, 3}}});
   EXPECT_NEAR(few.least, 1.0 / 3, 1e-9);
   EXPECT_NEAR(few.most, 0.6, 1e-9);
-  const Rate many = rate_of({{.steps = 40, .hit = {0, 10, 20, 30}}});
+  EXPECT_EQ(few.every, 0);
+  const Rate many = rate_of({{.steps = 40, .hit = {0, 10, 20, 31}}});
   EXPECT_LT(many.most - many.least, 0.05);
+  EXPECT_EQ(many.every, 0);
   const Rate once = rate_of({{.steps = 5, .hit = {2}}});
   EXPECT_EQ(once.least, 0);  // it may never come again
   const Rate windows = rate_of({{.steps = 4, .hit = {1}}, {.steps = 4, .hit = {2}}});
   EXPECT_EQ(windows.least, 0);
   EXPECT_NEAR(windows.most, 0.4, 1e-9);
   EXPECT_EQ(rate_of({{.steps = 2, .hit = {0, 1}}}).least, 1);
+}
+
+TEST(RateOf, ThreeTimesAtTheSameDistanceAreEverySoManySteps) {
+  const Rate rate = rate_of({{.steps = 10, .hit = {0, 3, 6, 9}}});
+  EXPECT_EQ(rate.every, 3);
+  EXPECT_NEAR(rate.least, 1.0 / 3, 1e-9);  // not four in ten
+  EXPECT_NEAR(rate.most, 1.0 / 3, 1e-9);
+  // It would have come in the first step, too; in nine steps no more often, in twelve once more.
+  EXPECT_EQ(rate_of({{.steps = 4, .hit = {1, 2, 3}}}).every, 0);
+  EXPECT_EQ(rate_of({{.steps = 9, .hit = {0, 3, 6}}}).every, 3);
+  EXPECT_EQ(rate_of({{.steps = 12, .hit = {0, 3, 6}}}).every, 0);
+  // Two pairs in two windows say the same; two that differ do not.
+  EXPECT_EQ(rate_of({{.steps = 6, .hit = {0, 4}}, {.steps = 6, .hit = {1, 5}}}).every, 4);
+  EXPECT_EQ(rate_of({{.steps = 6, .hit = {0, 4}}, {.steps = 6, .hit = {1, 4}}}).every, 0);
 }
 
 TEST(RateOf, WithoutOrderIsAnIntervalOfShares) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "bytes/decoder.h"
 #include "bytes/input_window.h"
 #include "bytes/raw_file.h"
@@ -44,6 +46,14 @@ class StreamSource final : public ByteSource {
   std::optional<Damage> damage() const override {
     return ended_ ? decoder_.damage() : std::nullopt;
   }
+  bool reads_anywhere() const override {
+    return encoding_ == Encoding::kPlain && window_.file().size().value_or(0) > 0;
+  }
+  base::Status read_at(std::uint64_t text_offset, std::span<char> into) const override;
+  void skip_to(std::uint64_t text_offset) override {
+    window_.seek(text_offset);
+    text_position_ = text_offset;
+  }
   bool rereadable() const override { return window_.file().rereadable(); }
   std::shared_ptr<const SeekIndex> seek_index() const override { return index_; }
 
@@ -67,6 +77,23 @@ Result<std::size_t> StreamSource::read(std::span<char> into) {
   Result<std::size_t> got = decode(into);
   if (!got) failed_ = got.error();
   return got;
+}
+
+base::Status StreamSource::read_at(std::uint64_t text_offset, std::span<char> into) const {
+  const RawFile& file = window_.file();
+  while (!into.empty()) {
+    SCOPE_TRY(const std::size_t got, file.read_at(text_offset, into));
+    if (got == 0) {
+      SCOPE_TRY([[maybe_unused]] const base::Done same, file.check_unchanged());
+      return base::fail(base::Code::kIo,
+                        fmt::format("{}: read failed at byte {}: the file ends there; expected {} "
+                                    "bytes",
+                                    file.name(), text_offset, file.size().value_or(0)));
+    }
+    into = into.subspan(got);
+    text_offset += got;
+  }
+  return base::Done{};
 }
 
 Result<std::size_t> StreamSource::decode(std::span<char> into) {

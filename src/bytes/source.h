@@ -47,6 +47,13 @@ class ByteSource {
   virtual std::optional<std::uint64_t> file_size() const = 0;  // unknown for a pipe
   virtual std::optional<Damage> damage() const = 0;  // set only once read() has returned 0
 
+  // Text that lies in a file as it is: any part of it can be read, by several threads at once.
+  // These two are for such text only.
+  virtual bool reads_anywhere() const = 0;
+  // Fills `into` whole: it lies within file_size(). Fails when the file has become shorter.
+  virtual base::Status read_at(std::uint64_t text_offset, std::span<char> into) const = 0;
+  virtual void skip_to(std::uint64_t text_offset) = 0;  // read() goes on there
+
   // Can the same text be read again from the file (see open_text)? False for pipes.
   virtual bool rereadable() const = 0;
   // What open_text needs for it; complete once read() has returned 0, null where not rereadable.

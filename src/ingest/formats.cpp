@@ -65,6 +65,10 @@ class PeekedSource final : public bytes::SourceAround {
     given_ += count;
     return count;
   }
+  void skip_to(std::uint64_t text_offset) override {
+    given_ = head_.size();
+    inner().skip_to(text_offset);
+  }
   std::uint64_t text_position() const override {
     return inner().text_position() - (head_.size() - given_);
   }

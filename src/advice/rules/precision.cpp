@@ -22,6 +22,18 @@ struct Products {
   double around_ns = 0;
 };
 
+bool is_recurrent(std::string_view op) { return op.find("cudnn_rnn") != std::string_view::npos; }
+
+// In a step, of recurrent cells. What is around their products is gates and states, which any
+// precision computes.
+double recurrent_ns(const Facts& facts, const RankSteps& rank) {
+  double sum = 0;
+  for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
+    if (is_recurrent(line.text("name"))) sum += line.number("device_self_ns");
+  }
+  return sum / static_cast<double>(rank.steps);
+}
+
 Products products_of(const Facts& facts, const RankSteps& rank) {
   Products out;
   const auto steps = static_cast<double>(rank.steps);
@@ -76,7 +88,6 @@ struct Slow {
   double cudnn_ns = 0, others_ns = 0;
 };
 
-bool is_recurrent(std::string_view op) { return op.find("cudnn_rnn") != std::string_view::npos; }
 bool is_of_cudnn(std::string_view op) {
   return is_recurrent(op) || op.find("conv") != std::string_view::npos;
 }
@@ -148,8 +159,9 @@ std::vector<Finding> judge(const Facts& facts) {
   const Products products = products_of(facts, rank);
   const double slow = std::min(products.plain_ns, rank.step_ns);
   const double left = std::max(0.0, computing_of(facts, rank) - slow);
-  const double around = std::min(products.around_ns, left);
-  const double others = std::min(products.used_ns + products.others_ns, left - around);
+  const double around = std::clamp(products.around_ns - recurrent_ns(facts, rank), 0.0, left);
+  const double gates = products.around_ns - around;
+  const double others = std::min(products.used_ns + products.others_ns + gates, left - around);
   const double stays = std::min(stays_wide_ns(facts, rank), others);
   const double rest = others - stays;
   // TF32 alone, at the least speed-up; all that mixed precision has in 16 bits at the most, where

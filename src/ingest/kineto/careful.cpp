@@ -381,6 +381,16 @@ const char* resume_after(const char* from, const char* end) {
   return end;
 }
 
+const char* first_event_start(const char* begin, const char* until, const char* end) {
+  for (const char* at = begin; at < until; ++at) {
+    at = static_cast<const char*>(std::memchr(at, '{', static_cast<std::size_t>(until - at)));
+    if (at == nullptr) return nullptr;
+    const bool is_far = static_cast<std::size_t>(end - at) > kGlimpse;
+    if (begins_event(begin, at, is_far ? at + kGlimpse : end)) return at;
+  }
+  return nullptr;
+}
+
 const char* last_event_start(const char* begin, const char* end) {
   const char* at = end;
   while (at > begin) {

@@ -74,6 +74,10 @@ class CarefulReader {
 // it, one at the beginning of a line or with a phase, or the ']' that seems to close the list.
 // Returns `end` when there is neither.
 const char* resume_after(const char* from, const char* end);
+// The first '{' in [begin, until) that seems to begin an event, or nullptr. `end`, where the text
+// at hand ends, changes nothing once it is kGlimpse behind `until`, or the end of all text.
+const char* first_event_start(const char* begin, const char* until, const char* end);
+inline constexpr std::size_t kGlimpse = 256;
 // The last '{' in [begin, end) that seems to begin an event, or nullptr.
 const char* last_event_start(const char* begin, const char* end);
 

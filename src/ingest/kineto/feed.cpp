@@ -10,7 +10,12 @@
 
 namespace stepscope::ingest::kineto {
 
-char* Block::begin() const { return buffer_.get() + kPadding; }
+char* Block::begin() const { return reinterpret_cast<char*>(buffer_.data()) + kPadding + dropped_; }
+
+void Block::reset() {
+  size = dropped_ = 0;
+  ends = false;
+}
 
 TextFeed::TextFeed(std::unique_ptr<bytes::ByteSource> source, std::size_t block_bytes)
     : source_(std::move(source)), block_bytes_(std::max<std::size_t>(block_bytes, 64)) {
@@ -45,7 +50,7 @@ base::Result<bool> TextFeed::append_to(std::string& text) {
 base::Result<std::optional<Block>> TextFeed::next_block(std::uint32_t reader) {
   if (gave_last_) return std::optional<Block>{};
   Block block = take(carry_.size() + block_bytes_, reader);
-  block.text_offset = source_->text_position() - carry_.size();
+  block.text_offset = offset();
   std::memcpy(block.begin(), carry_.data(), carry_.size());
   block.size = carry_.size();
   carry_.clear();
@@ -62,12 +67,7 @@ base::Result<std::optional<Block>> TextFeed::next_block(std::uint32_t reader) {
       block.size = static_cast<std::size_t>(cut - block.begin());
       break;
     }
-    if (block.size >= kLongestEvent) {
-      return base::fail(
-          base::Code::kLimit,
-          fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
-                      source_->name(), block.text_offset, kLongestEvent >> 20));
-    }
+    if (block.size >= kLongestEvent) return too_long(block.text_offset);
     Block larger = take(block.size * 2, reader);
     std::memcpy(larger.begin(), block.begin(), block.size);
     larger.size = block.size;
@@ -76,6 +76,17 @@ base::Result<std::optional<Block>> TextFeed::next_block(std::uint32_t reader) {
   }
   std::memset(block.end(), 0, kPadding);
   return std::optional<Block>(std::move(block));
+}
+
+base::Failure TextFeed::too_long(std::uint64_t text_offset) const {
+  return base::fail(base::Code::kLimit,
+                    fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
+                                source_->name(), text_offset, kLongestEvent >> 20));
+}
+
+void TextFeed::skip_to(std::uint64_t text_offset) {
+  carry_.clear();
+  source_->skip_to(text_offset);
 }
 
 Block TextFeed::take(std::size_t capacity, std::uint32_t reader) {
@@ -88,13 +99,12 @@ Block TextFeed::take(std::size_t capacity, std::uint32_t reader) {
   if (best != pool_.end()) {
     Block block = std::move(*best);
     pool_.erase(best);
-    block.size = 0;
-    block.ends = false;
+    block.reset();
     return block;
   }
   // Room for a carry of ordinary size, so that one block can serve as the next.
   const std::size_t roomy = capacity + capacity / 8;
-  return {std::make_unique_for_overwrite<char[]>(roomy + 2 * kPadding), roomy};
+  return {slab_.take(roomy + 2 * kPadding), roomy};
 }
 
 void TextFeed::recycle(Block block) {

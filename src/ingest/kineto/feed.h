@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pages.h"
 #include "base/result.h"
 #include "bytes/source.h"
 #include "bytes/text_blocks.h"
@@ -22,12 +23,20 @@ inline constexpr std::size_t kLongestEvent = std::size_t{64} << 20;
 class Block {
  public:
   Block() = default;
-  Block(std::unique_ptr<char[]> buffer, std::size_t capacity)
+  Block(base::Slice buffer, std::size_t capacity)
       : buffer_(std::move(buffer)), capacity_(capacity) {}
 
   char* begin() const;
   char* end() const { return begin() + size; }
   std::size_t capacity() const { return capacity_; }
+  std::size_t room() const { return capacity_ - dropped_; }  // for text from begin() on
+  // The text begins `count` bytes later.
+  void drop_front(std::size_t count) {
+    dropped_ += count;
+    size -= count;
+    text_offset += count;
+  }
+  void reset();  // for other text
 
   std::size_t size = 0;
   std::uint64_t text_offset = 0;
@@ -35,8 +44,9 @@ class Block {
   std::uint32_t reader = 0;  // which thread read it last
 
  private:
-  std::unique_ptr<char[]> buffer_;
+  base::Slice buffer_;
   std::size_t capacity_ = 0;
+  std::size_t dropped_ = 0;
 };
 
 class TextFeed {
@@ -57,7 +67,16 @@ class TextFeed {
   Block take(std::size_t capacity, std::uint32_t reader);
   void recycle(Block block);
 
+  // That an event which begins there has no end.
+  base::Failure too_long(std::uint64_t text_offset) const;
+
+  // Reading goes on there; what was put back is forgotten.
+  void skip_to(std::uint64_t text_offset);
+
+  std::size_t block_bytes() const { return block_bytes_; }
   const bytes::ByteSource& source() const { return *source_; }
+  // Of the text that comes next.
+  std::uint64_t offset() const { return source_->text_position() - carry_.size(); }
   std::uint64_t text_read() const { return source_->text_position(); }
   std::shared_ptr<bytes::TextBlocks> kept() const { return kept_; }  // of a pipe
 
@@ -71,6 +90,7 @@ class TextFeed {
   bool gave_last_ = false;
   std::shared_ptr<bytes::TextBlocks> kept_;
   std::mutex pool_mutex_;
+  base::Slab slab_;
   std::vector<Block> pool_;
 };
 

@@ -2,6 +2,7 @@
 // many. What a user can see of it is in tests/golden; what fuzzing finds comes here.
 #include "ingest/kineto/kineto.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 #include "base/each_note.h"
 #include "bytes/source.h"
+#include "bytes/streamed_for_tests.h"
 
 namespace stepscope::ingest::kineto {
 namespace {
@@ -118,13 +120,19 @@ const std::vector<Case> kCases = {
      {}},
 };
 
+// Threads fetch their blocks themselves where they can; what is decompressed comes in one stream.
+enum class Fetch : std::uint8_t { kApart, kStreamed };
+constexpr std::array kFetches = {Fetch::kApart, Fetch::kStreamed};
+
 base::Result<trace::Trace> trace_of(const std::string& text, bool careful, std::size_t block_bytes,
-                                    unsigned threads = 1) {
+                                    unsigned threads = 1, Fetch fetch = Fetch::kApart) {
   ReadOptions options;
   options.threads = threads;
   options.careful_only = careful;
   options.block_bytes = block_bytes;
-  return kineto::read(bytes::memory_source("test.json", text), options);
+  return kineto::read(fetch == Fetch::kApart ? bytes::memory_source("test.json", text)
+                                             : bytes::streamed_source("test.json", text),
+                      options);
 }
 
 std::vector<std::string> names_in(const trace::Trace& trace) {
@@ -138,12 +146,14 @@ TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
   for (const Case& c : kCases) {
     for (const bool careful : {true, false}) {
       for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{64}}) {
-        SCOPED_TRACE(std::string(c.name) + (careful ? ", careful" : ", fast") + ", blocks of " +
-                     std::to_string(block_bytes));
-        const auto trace = trace_of(c.text, careful, block_bytes);
-        ASSERT_TRUE(trace) << trace.error().message;
-        EXPECT_THAT(names_in(*trace), ElementsAreArray(c.events));
-        EXPECT_THAT(odd_things(trace->log()), ElementsAreArray(c.odd));
+        for (const Fetch fetch : kFetches) {
+          SCOPED_TRACE(std::string(c.name) + (careful ? ", careful" : ", fast") + ", blocks of " +
+                       std::to_string(block_bytes) + (fetch == Fetch::kApart ? "" : ", streamed"));
+          const auto trace = trace_of(c.text, careful, block_bytes, 1, fetch);
+          ASSERT_TRUE(trace) << trace.error().message;
+          EXPECT_THAT(names_in(*trace), ElementsAreArray(c.events));
+          EXPECT_THAT(odd_things(trace->log()), ElementsAreArray(c.odd));
+        }
       }
     }
   }
@@ -166,7 +176,8 @@ TEST(Kineto, TracksAreInTheOrderOfTheFileWhereverBlocksEnd) {
   for (const unsigned threads : {1U, 2U, 3U}) {
     for (std::size_t block_bytes = 64; block_bytes < 2000; block_bytes += 61) {
       SCOPED_TRACE(std::to_string(threads) + " threads, blocks of " + std::to_string(block_bytes));
-      const auto trace = trace_of(text, false, block_bytes, threads);
+      const Fetch fetch = kFetches[block_bytes % 2];
+      const auto trace = trace_of(text, false, block_bytes, threads, fetch);
       ASSERT_TRUE(trace) << trace.error().message;
       std::vector<std::string> tracks;
       for (const trace::Track& track : trace->tracks()) tracks.push_back(track.thread);

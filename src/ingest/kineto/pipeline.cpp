@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "ingest/kineto/scanner.h"
+#include "ingest/kineto/tiles.h"
 
 namespace stepscope::ingest::kineto {
 namespace {
@@ -23,15 +24,14 @@ struct Parsed {
   StretchEnd end{};
 };
 
-// Fetching is a copy, which takes much less than reading.
-bool is_quick(const bytes::ByteSource& source) {
-  return source.encoding() == bytes::Encoding::kPlain && source.rereadable();
-}
+// Blocks read before those in front of them were, for every thread.
+constexpr std::uint64_t kMostAhead = 8;
 
 class Pipeline {
  public:
-  Pipeline(TextFeed& feed, const ReadOptions& options)
-      : feed_(feed), options_(options), keeps_own_(is_quick(feed.source())) {}
+  Pipeline(TextFeed& feed, const ReadOptions& options) : feed_(feed), options_(options) {
+    if (feed.source().reads_anywhere()) tiles_.emplace(feed);
+  }
 
   base::Result<EventList> run();
 
@@ -44,6 +44,8 @@ class Pipeline {
   void work(std::uint32_t number);
   bool should_fetch() const;
   std::optional<Fetched> fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
+  std::optional<Fetched> next_tile(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
+  bool is_stopped();
   std::optional<Fetched> next(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
   Parsed parse(Block block, Scanner& scanner, trace::Lane& lane);
   void take_over(Scanner& scanner, trace::Lane& lane);
@@ -51,12 +53,13 @@ class Pipeline {
   void accept(Parsed& parsed);
   void finish(const Parsed& last);
   void collect_rest();
+  base::Status leave_tiles();
   void fail(base::Error error);
 
   TextFeed& feed_;
   const ReadOptions& options_;
-  // Who fetches a block reads it, too: it is in that core's cache. Else blocks wait for anybody.
-  const bool keeps_own_;
+  // Where there are any, who reads a block fetches it; nobody waits for anybody.
+  std::optional<Tiles> tiles_;
   EventList list_;
 
   std::mutex mutex_;
@@ -81,6 +84,9 @@ base::Result<EventList> Pipeline::run() {
   for (std::thread& other : others) other.join();
   if (error_) return base::Failure{*error_};
   if (list_.closed) collect_rest();
+  if (tiles_) {
+    SCOPE_TRY(leave_tiles());
+  }
   return std::move(list_);
 }
 
@@ -95,7 +101,7 @@ void Pipeline::work(std::uint32_t number) {
   Scanner scanner(lane, options_.careful_only ? Scanner::Ways::kCareful : Scanner::Ways::kAll);
   std::unique_lock lock(mutex_);
   while (true) {
-    std::optional<Fetched> fetched = next(lock, number);
+    std::optional<Fetched> fetched = tiles_ ? next_tile(lock, number) : next(lock, number);
     if (!fetched) return;
     if (done_) {  // while it was fetched: it is behind the list
       parsed_[fetched->number].block = std::move(fetched->block);
@@ -122,14 +128,10 @@ std::optional<Pipeline::Fetched> Pipeline::next(std::unique_lock<std::mutex>& lo
       return done_ || exhausted || should_fetch() || !waiting_.empty();
     });
     if (done_) return std::nullopt;
-    if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
-      fail({base::Code::kCancelled, feed_.source().name() + ": stopped"});
-      return std::nullopt;
-    }
+    if (is_stopped()) return std::nullopt;
     std::optional<Fetched> block;
     if (should_fetch()) {
       block = fetch(lock, reader);
-      if (block && keeps_own_) return block;
       if (block) waiting_.push_back(std::move(*block));
       continue;
     }
@@ -138,6 +140,30 @@ std::optional<Pipeline::Fetched> Pipeline::next(std::unique_lock<std::mutex>& lo
     waiting_.pop_front();
     return block;
   }
+}
+
+std::optional<Pipeline::Fetched> Pipeline::next_tile(std::unique_lock<std::mutex>& lock,
+                                                     std::uint32_t reader) {
+  // What was read is held until it is certain: one thread must not run away from the others.
+  const std::uint64_t ahead = kMostAhead * list_.lanes.size();
+  changed_.wait(lock, [&] { return done_ || next_fetch_ < next_accept_ + ahead; });
+  if (done_ || next_fetch_ == tiles_->count() || is_stopped()) return std::nullopt;
+  const std::uint64_t number = next_fetch_++;
+  lock.unlock();
+  base::Result<Block> block = tiles_->fetch(number, reader);
+  lock.lock();
+  if (!block) {
+    fail(block.error());
+    return std::nullopt;
+  }
+  if (options_.progress) options_.progress(tiles_->begin_of(number + 1));
+  return Fetched{number, std::move(*block)};
+}
+
+bool Pipeline::is_stopped() {
+  if (options_.stop == nullptr || !options_.stop->load(std::memory_order_relaxed)) return false;
+  fail({base::Code::kCancelled, feed_.source().name() + ": stopped"});
+  return true;
 }
 
 std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& lock,
@@ -200,9 +226,7 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
   const std::size_t left = first.block.size - used;
   const std::uint64_t text_offset = first.block.text_offset + used;
   if (left > kLongestEvent) {
-    fail({base::Code::kLimit,
-          fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
-                      feed_.source().name(), text_offset, kLongestEvent >> 20)});
+    fail(feed_.too_long(text_offset).error);
     return;
   }
   Block joined = feed_.take(left + second.block.size, lane.number());
@@ -248,6 +272,18 @@ void Pipeline::collect_rest() {
     list_.rest.append(parsed.block.begin(), parsed.block.size);
     list_.has_discarded = true;
   }
+}
+
+// The feed has given nothing of all this; it goes on behind it.
+base::Status Pipeline::leave_tiles() {
+  if (list_.closed) {
+    feed_.skip_to(list_.rest_offset + list_.rest.size());
+    return base::Done{};
+  }
+  feed_.skip_to(tiles_->text_size());
+  std::string behind;
+  SCOPE_TRY(feed_.append_to(behind));  // Nothing: unless the file has changed, which it says.
+  return base::Done{};
 }
 
 void Pipeline::fail(base::Error error) {

@@ -1,8 +1,8 @@
 // Reads the event list on several threads. Of a packed file any thread may fetch the next block or
 // read one that was fetched: fetching comes first while few blocks wait, because only one thread
-// can decompress. Of a plain file each reads what it fetched. A block's place among the events is a
-// guess until the block before it has been read to its end; results are taken over in file order,
-// and a wrong guess is read again.
+// can decompress. Of a plain file each reads what it fetched (tiles.h). A block's place among the
+// events is a guess until the block before it has been read to its end; results are taken over in
+// file order, and a wrong guess is read again.
 #pragma once
 
 #include <memory>

@@ -20,6 +20,11 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
       html_text(sentence_text(finding.title)),
       gain.empty() ? "" : fmt::format(" <i>gain {}</i>", html_text(gain)));
   html += paragraph(sentence_text(finding.detail));
+  for (const advice::Change& change : finding.changes) {
+    html += paragraph(change.why);
+    if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));
+  }
+  html += paragraph("To check: " + verify_text(advice, finding, advice.path));
   html += "<dl class=\"facts\">\n";
   const auto fact = [&](std::string_view name, std::string_view text) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, html_text(text));
@@ -31,11 +36,6 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
     fact("where", sentence_text(evidence.text) + (place.empty() ? "" : " (" + place + ")"));
   }
   html += "</dl>\n";
-  for (const advice::Change& change : finding.changes) {
-    html += paragraph(change.why);
-    if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));
-  }
-  html += paragraph("To check: " + verify_text(advice, finding, advice.path));
   return html +
          fmt::format("<p class=\"more\">{}</p>\n</details>\n", html_text(explain_command(finding)));
 }

@@ -22,6 +22,11 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
     if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
       out += fmt::format("- gain: {}\n", gain);
     }
+    for (const advice::Change& change : finding.changes) {
+      out += fmt::format("\n{}\n", markdown_text(change.why));
+      if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", code_text(advice, change));
+    }
+    out += fmt::format("\nTo check: {}\n\n", verify_text(advice, finding, advice.path));
     out += fmt::format("- measured: {}\n", markdown_text(measure_text(finding.measured)));
     for (const advice::Evidence& evidence : finding.evidence) {
       const std::string place = place_text(evidence);
@@ -31,12 +36,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
     if (const std::string open = open_command(advice, finding); !open.empty()) {
       out += fmt::format("- to open it: `{}`\n", open);
     }
-    for (const advice::Change& change : finding.changes) {
-      out += fmt::format("\n{}\n", markdown_text(change.why));
-      if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", code_text(advice, change));
-    }
-    out += fmt::format("\nTo check: {} More: `{}`.\n\n", verify_text(advice, finding, advice.path),
-                       explain_command(finding));
+    out += fmt::format("- more: `{}`\n\n", explain_command(finding));
   }
   if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
   out += "Rules that could not judge, and what to record for them:\n\n";

@@ -70,6 +70,12 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
   if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
     out += labelled("gain", gain, look);
   }
+  // What to do, then how we know.
+  for (const advice::Change& change : finding.changes) {
+    out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
+    out += code_lines(code_text(advice, change), look);
+  }
+  out += labelled("check", verify_text(advice, finding, advice.path), look);
   out += labelled("confidence", confidence_text(finding), look);
   out += labelled("measured", measure_text(finding.measured), look);
   for (const advice::Evidence& evidence : finding.evidence) {
@@ -80,11 +86,6 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
   if (const std::string open = open_command(advice, finding); !open.empty()) {
     out += fmt::format("   {:<12}{}\n", "open", open);  // a command stays in one line
   }
-  for (const advice::Change& change : finding.changes) {
-    out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
-    out += code_lines(code_text(advice, change), look);
-  }
-  out += labelled("check", verify_text(advice, finding, advice.path), look);
   return out + labelled("read", explain_command(finding), look);
 }
 
