@@ -10,6 +10,7 @@ written only where it changes: CMake runs again then.
 
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,8 @@ MOST_FILES = 8
 MOST_LINES = 1600
 
 TYPE = re.compile(r"(?:struct|class|enum class|enum|using)\s+(\w+)")
+BORROWED = re.compile(r"using (?:\w+::)+(\w+);$")
+ALIAS = re.compile(r"using (\w+) = .*;$")
 TEST = re.compile(r"(TEST\w*)\((\w+), (\w+)\)")
 BEHIND_A_NAME = re.compile(r"[(={\[;]")
 
@@ -31,10 +34,14 @@ class Source:
     """A file, and what it calls things."""
 
     path: str
-    private: set[str]  # in its nameless namespace, and by `using`
+    private: dict[str, str]  # in its nameless namespace, and by `using`: names, and what says so
     seen: set[str]  # what the headers it includes declare
     lines: int
-    has_macro: bool
+    stays_alone: bool  # it has names for itself that are not written there
+    declared: set[str] = field(init=False)  # of the private names those that no header may have
+
+    def __post_init__(self) -> None:
+        self.declared = {name for name, says in self.private.items() if not BORROWED.match(says)}
 
 
 @dataclass
@@ -42,7 +49,8 @@ class Group:
     """Files that can be compiled as one."""
 
     paths: list[str] = field(default_factory=list)
-    private: set[str] = field(default_factory=set)
+    private: dict[str, str] = field(default_factory=dict)
+    declared: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     lines: int = 0
 
@@ -51,14 +59,21 @@ class Group:
         return (
             len(self.paths) < MOST_FILES
             and self.lines + source.lines <= MOST_LINES
-            and not source.private & (self.private | self.seen)
-            and not self.private & source.seen
+            and self.seen.isdisjoint(source.declared)
+            and self.declared.isdisjoint(source.seen)
+            and not any(map(self.has_other, source.private.items()))
         )
+
+    def has_other(self, named: tuple[str, str]) -> bool:
+        """Whether the name is one of theirs for something else: `using` may say the same twice."""
+        name, says = named
+        return name in self.private and not (says and self.private[name] == says)
 
     def add(self, source: Source) -> None:
         """Makes it one of them."""
         self.paths.append(source.path)
         self.private |= source.private
+        self.declared |= source.declared
         self.seen |= source.seen
         self.lines += source.lines
 
@@ -72,15 +87,17 @@ def name_in(line: str) -> str:
     return re.split(r"[\s*&]", BEHIND_A_NAME.split(line)[0].strip())[-1]
 
 
-def private_names(text: str) -> set[str]:
+def private_names(text: str) -> dict[str, str]:
     """What a source defines for itself."""
-    names = set()
+    names: dict[str, str] = {}
     inside = False
     for line in text.splitlines():
         if line in ("namespace {", "}  // namespace"):
             inside = line == "namespace {"
         elif line[:1].isalpha() and (inside or line.startswith(("using ", "static ", "TEST"))):
-            names.add(name_in(line))
+            borrowed = BORROWED.match(line)
+            says = line if borrowed or ALIAS.match(line) else ""
+            names[borrowed[1] if borrowed else name_in(line)] = says
     return names
 
 
@@ -99,22 +116,25 @@ def read(path: str) -> Source:
     seen: set[str] = set()
     for header in reached_headers(Path(path), SOURCES):
         seen |= public_names(header)
-    has_macro = re.search(r"^\s*#\s*define", text, re.MULTILINE) is not None
-    return Source(path, private_names(text), seen, text.count("\n"), has_macro)
+    stays_alone = re.search(r"^\s*#\s*define|^using (?:enum|namespace)", text, re.MULTILINE)
+    return Source(path, private_names(text), seen, text.count("\n"), stays_alone is not None)
 
 
 def groups(paths: list[str]) -> list[list[str]]:
     """The files in as few groups as one look finds; those that stay alone are left out."""
+    sources = [source for source in map(read, sorted(paths)) if not source.stays_alone]
+    uses = Counter(name for source in sources for name, says in source.private.items() if not says)
+    # Files with a name that many have are not for one group, and begin groups for the others.
+    sources.sort(key=lambda source: -max((uses[name] for name in source.private), default=0))
     made: list[Group] = []
-    for source in map(read, sorted(paths)):
-        if source.has_macro:  # which is for this file
-            continue
-        group = next((group for group in made if group.takes(source)), None)
+    for source in sources:
+        takers = [group for group in made if group.takes(source)]
+        group = min(takers, key=lambda group: group.lines, default=None)
         if group is None:
             group = Group()
             made.append(group)
         group.add(source)
-    return [group.paths for group in made if len(group.paths) > 1]
+    return [sorted(group.paths) for group in made if len(group.paths) > 1]
 
 
 def main() -> None:

@@ -93,7 +93,7 @@ struct Finding {
   // The gain of the recorded steps, where that of the training is known less well: it is about what
   // happens now and then.
   std::optional<Gain> here = std::nullopt;
-  Sentence about_gain = {};  // what its bounds leave out and count: the end of the detail
+  Sentence about_gain = {};  // what its bounds leave out and count
   std::optional<Gain> remaining =
       std::nullopt;  // of the gain, once the findings before it are mended
   // Its gain is of steps that were not traced: their mean; 0: of those that were, as of most.

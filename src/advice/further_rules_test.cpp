@@ -258,7 +258,7 @@ TEST(OddShapes, FillingUpChannelsIsGained) {
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 1'500'000);
   EXPECT_EQ(finding->gain->high, 2'050'000);
-  EXPECT_NE(finding->detail.form.find("AddPadding"), std::string::npos);
+  EXPECT_NE(finding->about_gain.form.find("AddPadding"), std::string::npos);
   const Advice turned = with(kOdd, "cudnn::nchwToNhwcKernel<__nv_bfloat16>");
   finding = finding_of(turned, "odd-shapes");
   ASSERT_NE(finding, nullptr);

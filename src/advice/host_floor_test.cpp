@@ -35,7 +35,7 @@ TEST(HostFloor, AFasterGpuWaitsForTheHost) {
   EXPECT_EQ(low_of(slow_products(10'000'000)), 1'700'000);  // a profiler is 0.17 of the host's
   const auto says_so = [](std::int64_t host_ns) {
     const Advice advice = slow_products(host_ns).advise();
-    return finding_of(advice, "precision")->detail.form.find("waits for the CPU.") !=
+    return finding_of(advice, "precision")->about_gain.form.find("waits for the CPU.") !=
            std::string::npos;
   };
   EXPECT_TRUE(says_so(10'000'000));

@@ -54,15 +54,20 @@ void say_tracing(Finding& finding, const RankSteps& rank, const Sure& sure) {
   if (!sure.played) return say_tracing(finding, rank, sure.recording_ns);
   if (sure.recording_ns < kNoise * rank.median_ns) return;
   finding.about_gain.form +=
-      " The smaller gain: up to {} of the wait may come from the profiler itself.";
+      finding.gain && finding.gain->low == 0
+          ? " There is no lower bound: up to {} of the wait, and so all of it, may come from the "
+            "profiler itself."
+          : " The smaller figure: up to {} of the wait may come from the profiler itself.";
   finding.about_gain.figures.push_back(nanos(sure.recording_ns));
 }
 
 void say_tracing(Finding& finding, const RankSteps& rank, double cost) {
   if (cost < kNoise * rank.median_ns) return;
   finding.about_gain.form +=
-      " The smaller figure of the gain leaves out a tenth of the wait, and up to {} that recording "
-      "adds to it.";
+      finding.gain && finding.gain->low == 0
+          ? " There is no lower bound: recording may have added {} to the wait, which is all of it."
+          : " The smaller figure leaves out a tenth of the wait, and up to {} that recording adds "
+            "to it.";
   finding.about_gain.figures.push_back(nanos(cost));
 }
 

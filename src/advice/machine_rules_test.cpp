@@ -78,8 +78,8 @@ TEST(CpuContention, SaysWhyItsGainIsLargerThanTheWait) {
   const Finding* finding = finding_of(advice, "cpu-contention");
   ASSERT_NE(finding, nullptr);
   EXPECT_GT(finding->gain->high, 1'000'000);
-  EXPECT_TRUE(has(finding->detail.form, "that nobody measured, waits as long"))
-      << finding->detail.form;
+  EXPECT_TRUE(has(finding->about_gain.form, "that nobody measured, waits as long"))
+      << finding->about_gain.form;
   EXPECT_TRUE(has(finding->evidence.back().text.form, "{} process that it started kept"));
 }
 

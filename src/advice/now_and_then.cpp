@@ -96,6 +96,14 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
   }
   if (!finding.gain || hit <= 0 || hit >= steps) return;
   const Rate rate = rate_of(windows);
+  const bool is_whole = rate.every > 0 && hit * static_cast<double>(rate.every) == steps;
+  if (is_whole) {  // what is told of these steps holds for all
+    finding.detail.form += " It came {} times in {} recorded steps, every {} steps.";
+    finding.detail.figures.insert(
+        finding.detail.figures.end(),
+        {count(hit), count(steps), count(static_cast<double>(rate.every))});
+    return;
+  }
   finding.here = finding.gain;
   const auto times = [&](base::Nanos gain, double share) {
     return static_cast<double>(gain) * share * steps / hit;

@@ -42,7 +42,7 @@ TEST(UnfusedOptimizer, SaysWhereRecordingMayBeMore) {
   };
   const auto says = [](const Advice& advice) {
     const Finding* finding = finding_of(advice, "unfused-optimizer");
-    return finding->detail.form.find("The profiler itself may cause more") != std::string::npos;
+    return finding->about_gain.form.find("The profiler itself may cause more") != std::string::npos;
   };
   EXPECT_TRUE(says(with(1'000'000)));
   EXPECT_EQ(finding_of(with(1'000'000), "unfused-optimizer")->confidence, Confidence::kMedium);

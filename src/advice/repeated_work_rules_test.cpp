@@ -70,8 +70,8 @@ TEST(UnfusedChains, SayWhatShapesWouldTell) {
                               .add("patterns", "chains", chain(2'000'000))
                               .add("roofline", "operators", {{"rank", 0}, {"inputs", inputs}})
                               .advise();
-    const std::string& detail = finding_of(advice, "unfused-chains")->detail.form;
-    return detail.find("Shapes were not recorded") != std::string::npos;
+    const std::string& about = finding_of(advice, "unfused-chains")->about_gain.form;
+    return about.find("Shapes were not recorded") != std::string::npos;
   };
   EXPECT_TRUE(says_so(base::Null{}));
   EXPECT_FALSE(says_so("64×4096"));

@@ -100,23 +100,11 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
     const double own = finding.measured.value * whole_ns_of(finding, *rank);
     if (static_cast<double>(gain_here(finding).high) <= own + 2 * kNoise * rank->median_ns)
       continue;
+    finding.about_gain.form += finding.gain->low == 0 ? " The figure" : " The larger";
     finding.about_gain.form +=
-        finding.about_gain.form.empty()
-            ? " The larger gain counts short waits that follow each long one, too, until the CPU "
-              "has queued enough work again."
-            : " The larger counts short waits that follow each long one, too, until the CPU has "
-              "queued enough work again.";
-  }
-}
-
-// What is said about the bounds stands together, behind what is said about the fault.
-void add_about_gain(Advice& advice) {
-  for (Finding& finding : advice.findings) {
-    finding.detail.form += finding.about_gain.form;
-    for (const Figure& figure : finding.about_gain.figures) {
-      finding.detail.figures.push_back(figure);
-    }
-    finding.about_gain = {};
+        " counts {} of short waits besides, before the next pieces of work: behind each long wait "
+        "the CPU has to get ahead of the GPU again.";
+    finding.about_gain.figures.push_back(nanos(static_cast<double>(gain_here(finding).high) - own));
   }
 }
 
@@ -207,7 +195,6 @@ void name_ranks(const Facts& facts, Advice& advice) {
 void settle(const Facts& facts, Advice& advice) {
   share_launching(facts, advice);
   explain_upper_bounds(facts, advice);
-  add_about_gain(advice);
   rank_by_gain(advice);
   add_remaining(advice);
   name_ranks(facts, advice);

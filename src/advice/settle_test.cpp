@@ -385,7 +385,7 @@ TEST(Verdict, OfFindingsWithoutAGainNamesTheStep) {
                                   {"memory_bytes", 100 * kMiB}})
                             .advise();
   ASSERT_FALSE(advice.findings.empty());
-  EXPECT_TRUE(advice.verdict.front().form.starts_with("A step takes {}"));
+  EXPECT_TRUE(advice.verdict.front().form.starts_with("A recorded step takes {}"));
   EXPECT_TRUE(says(advice, "{} finding; no gain in time is known"));
 }
 

@@ -278,9 +278,11 @@ TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 1'350'000);
   EXPECT_EQ(finding->gain->high, 3'550'000);  // both, and half a percent of the step
-  EXPECT_TRUE(finding->detail.form.ends_with("enough work again."));
+  EXPECT_TRUE(finding->about_gain.form.ends_with("ahead of the GPU again."));
+  EXPECT_EQ(finding->about_gain.figures.back().value, 2'050'000);
   const Advice alone = Answers().steps().stall("sync", 1'500'000).advise();
-  EXPECT_FALSE(finding_of(alone, "host-sync")->detail.form.ends_with("enough work again."));
+  EXPECT_EQ(finding_of(alone, "host-sync")->about_gain.form.find("ahead of the GPU"),
+            std::string::npos);
   EXPECT_EQ(finding_of(Answers().steps().stall("sync", 290'000).advise(), "host-sync"), nullptr);
 }
 

@@ -65,7 +65,7 @@ TEST(SlowTransfers, SampleBySampleTheWaitsBetweenCopiesGoToo) {
   };
   EXPECT_EQ(copies(31).gain->low, 500'000);
   EXPECT_EQ(copies(32).gain->low, 4'100'000);
-  EXPECT_NE(copies(32).changes.front().code.find("torch.stack(samples)"), std::string::npos);
+  EXPECT_NE(copies(32).changes.front().code.find("torch.stack(tensors)"), std::string::npos);
 }
 
 TEST(SlowTransfers, ShortOnesAndPinnedOnesAreFine) {

@@ -31,7 +31,7 @@ base::Nanos largest_remaining(const Advice& advice) {
 
 // How long a step takes, of the slowest rank, and how much steps differ.
 Sentence step_text(const Facts& facts, const Advice& advice) {
-  Sentence out{"A step takes {}", {nanos(static_cast<double>(advice.step_ns))}};
+  Sentence out{"A recorded step takes {}", {nanos(static_cast<double>(advice.step_ns))}};
   const auto slowest = std::ranges::max_element(facts.ranks(), {}, &RankSteps::step_ns);
   if (slowest == facts.ranks().end()) return out;
   if (facts.untraced(*slowest)) out.form = "A traced step takes {}";
@@ -202,17 +202,22 @@ bool offers_time(const Finding& finding) {
 Sentence health_of(const Advice& advice) {
   const Figure judged = count(static_cast<double>(advice.judged));
   const auto offers = std::ranges::count_if(advice.findings, offers_time);
-  const auto most = [&](const Finding& one) {
-    return offers_time(one) ? static_cast<double>(one.gain->high) : 0.0;
-  };
   constexpr double kLarge = 0.2;  // of the step
-  double largest = 0;
-  for (const Finding& one : advice.findings) largest = std::max(largest, most(one));
-  if (advice.step_ns > 0 && largest >= kLarge * static_cast<double>(advice.step_ns)) {
-    return {
-        "None of {} rules gives a warning, but a finding below may save up to {} of the step, "
-        "unless you want it as it is.",
-        {judged, share(largest / static_cast<double>(advice.step_ns))}};
+  const auto step = static_cast<double>(advice.step_ns);
+  const auto first = std::ranges::find_if(advice.findings, offers_time);
+  if (step > 0 && first != advice.findings.end() &&
+      static_cast<double>(first->gain->high) >= kLarge * step) {
+    Sentence out{"None of {} rules gives a warning, but the first finding below may save ",
+                 {judged}};
+    if (first->gain->low > 0) {
+      out.form += "{} to ";
+      out.figures.push_back(share(static_cast<double>(first->gain->low) / step));
+    } else {
+      out.form += "up to ";
+    }
+    out.form += "{} of the step.";
+    out.figures.push_back(share(static_cast<double>(first->gain->high) / step));
+    return out;
   }
   if (offers > 0) {
     return {offers == 1 ? "No grave fault: none of {} rules gives a warning. {} finding below may "

@@ -89,7 +89,7 @@ TEST(Words, AFindingOfSomeRanksNamesThem) {
 TEST(Words, TheStepOfAVerdictIsThatOfTheSlowestRank) {
   const Advice advice = two_ranks(4'000'000, 4'000'000).advise();
   const auto step = std::ranges::find_if(
-      advice.verdict, [](const Sentence& one) { return says(one, "A step takes"); });
+      advice.verdict, [](const Sentence& one) { return says(one, "A recorded step takes"); });
   ASSERT_NE(step, advice.verdict.end());
   EXPECT_TRUE(says(*step, "on average on rank {}, the slowest"));
   EXPECT_EQ(step->figures[1].value, 1);
@@ -122,7 +122,7 @@ TEST(Words, AVerdictSaysThatItsStepsWereTraced) {
     EXPECT_TRUE(any(advice, "others, without warm-up, take {} on average")) << traced;
   }
   const Advice all_there_is = traced_run(4, 0);
-  EXPECT_TRUE(any(all_there_is, "A step takes {} on average"));
+  EXPECT_TRUE(any(all_there_is, "A recorded step takes {} on average"));
   EXPECT_FALSE(any(all_there_is, "traced"));
 }
 
@@ -139,8 +139,8 @@ TEST(Words, HealthyIsSaidOnlyWhereNothingCanBeGained) {
   EXPECT_TRUE(first(1).starts_with("Healthy"));
   EXPECT_TRUE(first(1'200'000).starts_with("No grave fault"));
   // A finding that may save more than a fifth of the step is not waved away.
-  EXPECT_TRUE(
-      first(6'000'000).starts_with("None of {} rules gives a warning, but a finding below"));
+  EXPECT_TRUE(first(6'000'000).starts_with(
+      "None of {} rules gives a warning, but the first finding below"));
 }
 
 TEST(Words, SelectingByAMaskIsToldWhatToDoInstead) {

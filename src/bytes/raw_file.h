@@ -38,6 +38,7 @@ class RawFile {
   const std::optional<FileFacts>& facts() const { return facts_; }  // none for a pipe
   std::optional<std::uint64_t> size() const;
   bool rereadable() const;  // by opening the same path again
+  bool reads_anywhere() const { return fd_ < 0 || rereadable(); }
 
   // What comes next; 0 at the end. A regular file ends at the size it had when it was opened.
   base::Result<std::size_t> read(std::span<char> into);

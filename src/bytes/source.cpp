@@ -47,7 +47,8 @@ class StreamSource final : public ByteSource {
     return ended_ ? decoder_.damage() : std::nullopt;
   }
   bool reads_anywhere() const override {
-    return encoding_ == Encoding::kPlain && window_.file().size().value_or(0) > 0;
+    const RawFile& file = window_.file();
+    return encoding_ == Encoding::kPlain && file.reads_anywhere() && file.size().value_or(0) > 0;
   }
   base::Status read_at(std::uint64_t text_offset, std::span<char> into) const override;
   void skip_to(std::uint64_t text_offset) override {

@@ -3,9 +3,11 @@
 STEPSCOPE_MUTANTS sets how many damaged files are tried (default 240).
 """
 
+import gzip
 import json
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,22 @@ def real_traces() -> list[Path]:
 
 def export(program: Program, to: str, path: Path, *more: str | Path) -> Outcome:
     return program.run("export", path, "--to", to, *more, timeout=300)
+
+
+def test_a_file_on_standard_input_keeps_its_arguments(program: Program, tmp_path: Path) -> None:
+    """It could be read anywhere, but not again."""
+    packed = ROOT / "examples" / "data" / "gpt_bf16.json.gz"
+    path = tmp_path / "trace.json"
+    path.write_bytes(gzip.decompress(packed.read_bytes()))
+    with path.open("rb") as text:
+        done = subprocess.run(
+            [program.path, "export", "--to", "chrome", "-", "-j", "2"],
+            stdin=text,
+            capture_output=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == export(program, "chrome", path).stdout
 
 
 def no_constant(word: str) -> None:

@@ -90,7 +90,7 @@ describe.each(['run', 'ddp', 'gpt_bf16.json.gz'])('of %s', (name) => {
         (a, b) => Number(b.mean_ns) - Number(a.mean_ns),
       );
       expect(Math.abs(Number(longest!.mean_ns) - step_ns)).toBeLessThan(1);
-      expect(printed('advise', path)).toContain(`A step takes ${shown['Mean step']}`);
+      expect(printed('advise', path)).toContain(`A recorded step takes ${shown['Mean step']}`);
     }
     const traced = lines.get('Traced steps') ?? steps;
     expect(traced.startsWith(`${shown['Traced steps']} · `)).toBe(true);

@@ -113,24 +113,25 @@ void say_own(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
       "The job runs more threads than it has processors: training waits for one {} of the time";
   finding.detail = {
       "The thread that {} was ready to run and no processor was free for it. "
-      "The job may use {} processors, and its own processes compete for them ({} busy on average): "
-      "{} training {}, and {} that this one started. Libraries start a thread per processor of the "
-      "machine "
-      "(OpenMP, MKL) in each of them.",
+      "The job may use {} processors, and its own processes compete for them ({} busy on average, "
+      "but often more are wanted at once): "
+      "{} training {}, and {} that this one started (workers of a DataLoader, most likely). "
+      "Libraries start a thread per processor of the machine (OpenMP, MKL) in each of them.",
       {work_of_thread(facts), cores(cpus.usable), cores(cpus.own_cores),
        count(static_cast<double>(cpus.ranks)),
        cpus.ranks == 1 ? std::string_view("process") : std::string_view("processes"),
        count(static_cast<double>(cpus.started))}};
   finding.changes.push_back(
-      {"Give the training process only the threads that have a processor: the job's, "
-       "divided by its ranks on the machine, less its workers, at least one.",
+      {"Give the training process only the threads that have a processor: of the processors of "
+       "each rank those that its workers leave, at least one.",
        "export OMP_NUM_THREADS=" + threads +
            "  # in the job's script, before python or torchrun\ntorch.set_num_threads(" + threads +
            ")  # or in the program"});
   if (cpus.started > cpus.workers()) {
     const std::string workers = std::to_string(cpus.workers());
     finding.changes.push_back(
-        {"Start fewer workers: with the training process not more than the rank has processors.",
+        {"Start fewer workers: with the training process as many as the rank has processors. If "
+         "the loop then waits for data, ask for more processors instead.",
          facts.by_framework("loader = DataLoader(dataset, num_workers=" + workers + ", ...)",
                             "DataLoader(self.dataset, num_workers=" + workers + ", ...)",
                             "TrainingArguments(..., dataloader_num_workers=" + workers + ")")});

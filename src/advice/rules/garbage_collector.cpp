@@ -53,10 +53,10 @@ void add_changes(Finding& finding, const Facts& facts, bool in_every_step) {
        "gc.disable()  # once\n"
        "if step % 1000 == 0: gc.collect()"}};
   if (is_called(facts)) {
-    finding.changes.insert(
-        finding.changes.begin(),
-        {"The program asks for it: delete gc.collect() from the loop, in the function named above.",
-         "# delete in the loop:\ngc.collect()"});
+    finding.changes.insert(finding.changes.begin(),
+                           {"The program asks for it: delete gc.collect() from the loop, in the "
+                            "function named under 'where'.",
+                            "# delete in the loop:\ngc.collect()"});
   } else if (in_every_step) {
     finding.changes.insert(
         finding.changes.begin(),

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -73,6 +75,12 @@ std::vector<Finding> judge(const Facts& facts) {
     }
   }
   finding.changes = {
+      {"If nothing fails and nothing is to grow: change nothing. Else find out first what holds "
+       "the "
+       "memory: a snapshot names it, by the lines of your program.",
+       "torch.cuda.memory._record_memory_history()  # before the loop\n"
+       "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")  # after a few steps\n"
+       "# then: stepscope memory snapshot.pickle"},
       {"Compute activations again in the backward pass instead of keeping them: costs about a "
        "third more time.",
        facts.by_framework("from torch.utils.checkpoint import checkpoint\n"
@@ -80,7 +88,9 @@ std::vector<Finding> judge(const Facts& facts) {
                           "from torch.utils.checkpoint import checkpoint\n"
                           "x = checkpoint(self.block, x, use_reentrant=False)",
                           "TrainingArguments(..., gradient_checkpointing=True)")},
-      {"A quarter of the batch at a time, and an update after four of them: the same training.",
+      {"A quarter of the batch at a time, and an update after four of them: the same gradients, "
+       "but "
+       "for batch norms.",
        facts.by_framework("loader = DataLoader(dataset, batch_size=batch_size // 4, ...)\n"
                           "(loss / 4).backward()  # in the loop, for each part\n"
                           "if i % 4 == 3: optimizer.step(); optimizer.zero_grad()",
@@ -95,9 +105,10 @@ std::vector<Finding> judge(const Facts& facts) {
          "torch.cuda.set_per_process_memory_fraction(1.0)   # where it is set now, or drop "
          "per_process_memory_fraction from PYTORCH_CUDA_ALLOC_CONF"});
   }
-  finding.verify =
-      "print(torch.cuda.max_memory_reserved() / 2**30) after a few steps is below what is held "
-      "now, in GiB.";
+  finding.verify = fmt::format(
+      "print(torch.cuda.max_memory_reserved() / 2**30) after a few steps is below {:.1f}, what "
+      "is held now.",
+      worst.held / static_cast<double>(std::uint64_t{1} << 30));
   finding.confidence = Confidence::kHigh;
   return {finding};
 }

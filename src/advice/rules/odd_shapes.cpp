@@ -160,17 +160,22 @@ std::vector<Finding> judge(const Facts& facts) {
                                     : "16-bit matrix products with such sizes, of the step";
   finding.detail = {
       "The GPU's units for matrix products (tensor cores) work on blocks of 8 values. A size such "
-      "as those below makes them work with padding, or slower kernels take over. The smaller "
-      "gain: "};
+      "as those named makes them work with padding, or slower kernels take over."};
   if (odd.fills()) {
-    finding.detail.form +=
-        "nothing has to fill the channels up before a convolution any more ({} of each step, in "
-        "kernels named AddPadding). The larger: these convolutions become as fast as the GPU can.";
-    finding.detail.figures.push_back(nanos(odd.filling_ns / steps));
+    finding.about_gain.form +=
+        " The smaller figure: nothing has to fill the channels up before a convolution any more "
+        "({} of each step, in kernels named AddPadding). The larger: these convolutions become as "
+        "fast as the GPU can.";
+    finding.about_gain.figures.push_back(nanos(odd.filling_ns / steps));
+  } else if (low > 0) {
+    finding.about_gain.form += " The smaller figure: these " +
+                               std::string(convolves ? "convolutions" : "products") +
+                               " become as fast as this run's others. The larger: as fast as the "
+                               "GPU can.";
   } else {
-    finding.detail.form += std::string(convolves ? "these convolutions" : "these products") +
-                           " become as fast as this run's others. The larger: as fast as the GPU "
-                           "can.";
+    finding.about_gain.form += " The figure is for " +
+                               std::string(convolves ? "convolutions" : "products") +
+                               " as fast as the GPU can; this run's others are no faster.";
   }
   say_what_host_lets_through(finding, facts, rank, low, odd.high_ns / steps);
   std::size_t shown = 0;
@@ -185,15 +190,16 @@ std::vector<Finding> judge(const Facts& facts) {
   }
   if (convolves) {
     constexpr std::string_view kCode =
-        "import math\nchannels = 8 * math.ceil(channels / 8)  # before the model is made";
+        "import math\nchannels = 64 * math.ceil(channels / 64)  # each, before the model is made";
     finding.changes = {
         {"Round the numbers of channels up where the model is made, to a multiple of 8, better of "
-         "64: the arithmetic grows by less than what is gained where the change is small. "
+         "64. There is a little more to compute then, and it is done faster. "
          "Checkpoints of the old sizes do not fit.",
          std::string(kCode)}};
   } else {
     finding.changes = {
-        {"Round the sizes above up where the model is made (the vocabulary of an Embedding and of "
+        {"Round the sizes named under 'where' up where the model is made (the vocabulary of an "
+         "Embedding and of "
          "the last Linear, hidden sizes): to a multiple of 64, at least of 8. Entries that are "
          "never "
          "used cost only a little memory; checkpoints of the old sizes do not fit.",

@@ -218,7 +218,10 @@ std::vector<Finding> judge(const Facts& facts) {
   for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
     if (!is_slow(line) || shown++ >= 3) continue;
     finding.evidence.push_back(
-        {.text = {"{}: {} per step on the GPU, no tensor cores; {} calls in {} steps",
+        {.text = {line.text("tensor_cores") == "no"
+                      ? "{}: {} per step on the GPU, no tensor cores; {} calls in {} steps"
+                      : "{}: {} per step on the GPU, some of it in products without tensor cores; "
+                        "{} calls in {} steps",
                   {line.text("name"), nanos(line.number("device_self_ns") / steps),
                    count(line.number("calls")), count(steps)}},
          .rank = rank.rank});

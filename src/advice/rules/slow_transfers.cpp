@@ -73,8 +73,8 @@ std::vector<Change> pinning(const Facts& facts) {
                "DataLoader(self.dataset, ..., pin_memory=True)  # Lightning copies without waiting",
                "TrainingArguments(..., dataloader_pin_memory=True)  # accelerate: "
                "DataLoaderConfiguration(non_blocking=True)")},
-          {"Besides, to hide the copy completely: start that of the next batch before this step's "
-           "work, on a stream of its own.",
+          {"To hide the copy completely, with that: start the copy of the next batch before this "
+           "step's work, on a stream of its own.",
            std::string(kCopyAhead)}};
 }
 
@@ -158,9 +158,10 @@ std::vector<Finding> pageable(const Facts& facts) {
   finding.changes = pinning(facts);
   if (one_by_one) {
     finding.changes.insert(finding.changes.begin(),
-                           {"Put the samples together on the CPU and copy them at once.",
-                            "x = torch.stack(samples).pin_memory().to(device, non_blocking=True)\n"
-                            "# instead of torch.stack([sample.to(device) for sample in samples])"});
+                           {"Put the tensors together on the CPU (samples of a batch, columns of a "
+                            "table; those of one type), and copy them at once.",
+                            "x = torch.stack(tensors).pin_memory().to(device, non_blocking=True)\n"
+                            "# instead of torch.stack([one.to(device) for one in tensors])"});
   }
   finding.verify =
       "Record again: `stepscope analyze transfers --table classes --columns "

@@ -137,8 +137,8 @@ std::vector<Finding> judge(const Facts& facts) {
         "{} kernels of each step do elementwise arithmetic (add, mul, tanh, casts) or sum its "
         "results up ({} of them: sums, means, maxima), directly one after the other on tensors of "
         "the same size. Each reads from the GPU's memory what the one before has just written or "
-        "read. One kernel for each stretch between two sums does the same in a single pass (the "
-        "smaller figure of the gain), and often one is enough for all of a norm or a softmax.",
+        "read. One kernel can do the same in a single pass: one for each stretch between two sums "
+        "(the smaller figure of the gain), or one for all of a norm or a softmax (the larger).",
         {count(sum.kernels), count(sum.reductions)}};
   }
   if (!has_shapes(facts, rank)) {
@@ -166,7 +166,7 @@ std::vector<Finding> judge(const Facts& facts) {
     if (const std::string code = one_kernel_for(facts, rank); !code.empty()) {
       finding.changes.push_back(
           {"Call the function of PyTorch that does it in one kernel, in the code that has the "
-           "operators above.",
+           "operators named under 'where'.",
            code});
     }
   }

@@ -96,8 +96,8 @@ std::vector<Finding> judge(const Facts& facts) {
        "torch.optim.Adadelta(model.parameters(), ..., foreach=True)"}};
   finding.verify =
       "Record again: in `stepscope analyze annotations --columns name,work_count,host_mean_ns "
-      "new.json` the work_count of Optimizer.step is a few dozen for each step instead of "
-      "hundreds, and its time on the CPU shorter.";
+      "new.json` the work_count of Optimizer.step, which is of all recorded steps together, is a "
+      "few dozen for each of them instead of hundreds, and its time on the CPU shorter.";
   return {finding};
 }
 

@@ -43,7 +43,7 @@ std::string analysis_names() {
 }
 
 // The help as one word of a shell: no quote may end it early.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -141,11 +141,10 @@ std::string zsh_option(const Option& option) {
   const std::string_view equals = option.value.empty() ? "" : "=";
   std::string text = fmt::format(
       "      {} \\\n",
-      quoted(fmt::format("--{}{}[{}]{}", option.name, equals, zsh_text(option.help), action)));
+      in_quotes(fmt::format("--{}{}[{}]{}", option.name, equals, zsh_text(option.help), action)));
   if (option.letter != '\0') {
-    text +=
-        fmt::format("      {} \\\n",
-                    quoted(fmt::format("-{}[{}]{}", option.letter, zsh_text(option.help), action)));
+    text += fmt::format("      {} \\\n", in_quotes(fmt::format("-{}[{}]{}", option.letter,
+                                                               zsh_text(option.help), action)));
   }
   return text;
 }
@@ -158,8 +157,8 @@ std::string zsh_script() {
       "_stepscope() {\n"
       "  local -a commands=(\n";
   for (const Command* command : commands()) {
-    script += fmt::format("    {}\n",
-                          quoted(fmt::format("{}:{}", command->name, zsh_text(command->summary))));
+    script += fmt::format(
+        "    {}\n", in_quotes(fmt::format("{}:{}", command->name, zsh_text(command->summary))));
   }
   script +=
       "  )\n"
@@ -189,8 +188,8 @@ std::string fish_option(const Command& command, const Option& option) {
                                  command.name, option.name);
   if (option.letter != '\0') line += fmt::format(" -s {}", option.letter);
   if (!option.value.empty()) line += option.completes == Completes::kFiles ? " -r -F" : " -x";
-  if (!option.choices.empty()) line += fmt::format(" -a {}", quoted(joined(option.choices)));
-  return line + fmt::format(" -d {}\n", quoted(option.help));
+  if (!option.choices.empty()) line += fmt::format(" -a {}", in_quotes(joined(option.choices)));
+  return line + fmt::format(" -d {}\n", in_quotes(option.help));
 }
 
 std::string fish_script() {
@@ -199,14 +198,14 @@ std::string fish_script() {
       "complete -c stepscope -n __fish_use_subcommand -f\n";
   for (const Command* command : commands()) {
     script += fmt::format("complete -c stepscope -n __fish_use_subcommand -a {} -d {}\n",
-                          command->name, quoted(command->summary));
+                          command->name, in_quotes(command->summary));
   }
   for (const Command* command : commands()) {
     for (const Option* option : options_of(*command)) script += fish_option(*command, *option);
     if (const std::string words = words_for(command->completes); !words.empty()) {
       const std::string_view no_files = command->completes == Completes::kAnalyses ? "" : " -f";
       script += fmt::format("complete -c stepscope -n '__fish_seen_subcommand_from {}'{} -a {}\n",
-                            command->name, no_files, quoted(words));
+                            command->name, no_files, in_quotes(words));
     }
   }
   return script;

@@ -313,8 +313,9 @@ Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd) {
 namespace {
 
 // Whether `brace` ('{') begins an object that follows another: "}" "," "{" and then a member's
-// name.
-bool begins_event(const char* begin, const char* brace, const char* end) {
+// name, one that events have unless any will do.
+bool begins_event(const char* begin, const char* brace, const char* end,
+                  Start start = Start::kKnown) {
   const char* before = brace;
   const auto step_back = [&](char wanted) {
     while (before > begin && is_space(before[-1])) --before;
@@ -323,7 +324,10 @@ bool begins_event(const char* begin, const char* brace, const char* end) {
     return true;
   };
   if (!step_back(',') || !step_back('}')) return false;
-  return names_event(brace, end);
+  if (start == Start::kKnown) return names_event(brace, end);
+  const char* after = brace + 1;
+  while (after < end && is_space(*after)) ++after;
+  return after == end || *after == '"';
 }
 
 // Whether `brace` is the first of its line and a member's name follows: where to go on after text
@@ -350,7 +354,13 @@ bool ends_list(const char* begin, const char* bracket, const char* end) {
   if (before == begin || before[-1] != '}') return false;
   const char* after = bracket + 1;
   while (after < end && is_space(*after)) ++after;
-  if (after == end || *after == '}') return true;
+  if (after == end) return true;
+  if (*after == '}') {
+    // Of the document, if nothing goes on behind it: the arguments of an event end so, too.
+    ++after;
+    while (after < end && is_space(*after)) ++after;
+    return after == end || (*after != '}' && *after != ',');
+  }
   if (*after != ',') return false;
   ++after;
   while (after < end && is_space(*after)) ++after;
@@ -381,23 +391,23 @@ const char* resume_after(const char* from, const char* end) {
   return end;
 }
 
-const char* first_event_start(const char* begin, const char* until, const char* end) {
+const char* first_event_start(const char* begin, const char* until, const char* end, Start start) {
   for (const char* at = begin; at < until; ++at) {
     at = static_cast<const char*>(std::memchr(at, '{', static_cast<std::size_t>(until - at)));
     if (at == nullptr) return nullptr;
     const bool is_far = static_cast<std::size_t>(end - at) > kGlimpse;
-    if (begins_event(begin, at, is_far ? at + kGlimpse : end)) return at;
+    if (begins_event(begin, at, is_far ? at + kGlimpse : end, start)) return at;
   }
   return nullptr;
 }
 
-const char* last_event_start(const char* begin, const char* end) {
+const char* last_event_start(const char* begin, const char* end, Start start) {
   const char* at = end;
   while (at > begin) {
     const auto* const brace =
         static_cast<const char*>(memrchr(begin, '{', static_cast<std::size_t>(at - begin)));
     if (brace == nullptr) return nullptr;
-    if (begins_event(begin, brace, end)) return brace;
+    if (begins_event(begin, brace, end, start)) return brace;
     at = brace;
   }
   return nullptr;

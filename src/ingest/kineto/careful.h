@@ -74,11 +74,14 @@ class CarefulReader {
 // it, one at the beginning of a line or with a phase, or the ']' that seems to close the list.
 // Returns `end` when there is neither.
 const char* resume_after(const char* from, const char* end);
-// The first '{' in [begin, until) that seems to begin an event, or nullptr. `end`, where the text
-// at hand ends, changes nothing once it is kGlimpse behind `until`, or the end of all text.
-const char* first_event_start(const char* begin, const char* until, const char* end);
+// What seems to begin an event: an object behind another whose first member is one that events
+// have; or any object behind another, for text that has none of these.
+enum class Start : std::uint8_t { kKnown, kAny };
+// The first in [begin, until), or nullptr. `end`, where the text at hand ends, changes nothing once
+// it is kGlimpse behind `until`, or the end of all text.
+const char* first_event_start(const char* begin, const char* until, const char* end, Start start);
 inline constexpr std::size_t kGlimpse = 256;
-// The last '{' in [begin, end) that seems to begin an event, or nullptr.
-const char* last_event_start(const char* begin, const char* end);
+// The last in [begin, end), or nullptr.
+const char* last_event_start(const char* begin, const char* end, Start start);
 
 }  // namespace stepscope::ingest::kineto

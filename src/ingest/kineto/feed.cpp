@@ -14,7 +14,7 @@ char* Block::begin() const { return reinterpret_cast<char*>(buffer_.data()) + kP
 
 void Block::reset() {
   size = dropped_ = 0;
-  ends = false;
+  ends = cut = false;
 }
 
 TextFeed::TextFeed(std::unique_ptr<bytes::ByteSource> source, std::size_t block_bytes)
@@ -61,14 +61,20 @@ base::Result<std::optional<Block>> TextFeed::next_block(std::uint32_t reader) {
       block.ends = gave_last_ = true;
       break;
     }
-    const char* const cut = last_event_start(block.begin(), block.end());
+    const char* cut = last_event_start(block.begin(), block.end(), Start::kKnown);
+    if (cut == nullptr && block.size >= 2 * block_bytes_) {
+      cut = last_event_start(block.begin(), block.end(), Start::kAny);
+    }
     if (cut != nullptr) {
       carry_.assign(cut, static_cast<std::size_t>(block.end() - cut));
       block.size = static_cast<std::size_t>(cut - block.begin());
       break;
     }
-    if (block.size >= kLongestEvent) return too_long(block.text_offset);
-    Block larger = take(block.size * 2, reader);
+    if (block.size >= kLongestEvent) {
+      block.cut = true;
+      break;
+    }
+    Block larger = take(std::min(2 * block.size, kLongestEvent + block_bytes_), reader);
     std::memcpy(larger.begin(), block.begin(), block.size);
     larger.size = block.size;
     larger.text_offset = block.text_offset;
@@ -82,6 +88,14 @@ base::Failure TextFeed::too_long(std::uint64_t text_offset) const {
   return base::fail(base::Code::kLimit,
                     fmt::format("{}:{}: no event ends within {} MiB; expected the end of an event",
                                 source_->name(), text_offset, kLongestEvent >> 20));
+}
+
+base::Status TextFeed::finish() {
+  if (ended_ || !source_->reads_anywhere()) return base::Done{};
+  skip_to(source_->file_size().value_or(0));
+  char behind = 0;
+  SCOPE_TRY(source_->read({&behind, 1}));
+  return base::Done{};
 }
 
 void TextFeed::skip_to(std::uint64_t text_offset) {

@@ -41,6 +41,7 @@ class Block {
   std::size_t size = 0;
   std::uint64_t text_offset = 0;
   bool ends = false;         // nothing follows
+  bool cut = false;          // anywhere: no event begins in all of its length
   std::uint32_t reader = 0;  // which thread read it last
 
  private:
@@ -69,6 +70,9 @@ class TextFeed {
 
   // That an event which begins there has no end.
   base::Failure too_long(std::uint64_t text_offset) const;
+
+  // Nothing more is wanted: an error if the file has changed while it was read.
+  base::Status finish();
 
   // Reading goes on there; what was put back is forgotten.
   void skip_to(std::uint64_t text_offset);

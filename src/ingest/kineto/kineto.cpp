@@ -68,6 +68,7 @@ base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
   const std::string path = source->name();
   TextFeed feed(std::move(source), options.block_bytes);
   SCOPE_TRY(Document document, DocumentReader(feed, options).read());
+  SCOPE_TRY(feed.finish());
   SCOPE_TRY(check_has_events(document, path));
   if (!document.header.base_time_ns) document.log.add(Note::kWithoutBaseTime);
 

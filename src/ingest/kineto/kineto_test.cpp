@@ -101,6 +101,11 @@ const std::vector<Case> kCases = {
      R"([{"ph":"X","name":"c","ts":9,"args":{"stream":7},)" + kA + "},\n" + kB + "]",
      {"a", "b"},
      {{Note::kUnreadableEvent, 2, 1}, {Note::kMissingComma, 1, 85}}},
+    {"a list of objects that ends an event's arguments does not end the list",
+     "[" + kA + R"(,{"ph":"X","name":"c)" + std::string(1, '\0') +
+         R"(,"ts":1,"dur":1,"args":{"l":[{"a":1}]}},)" + kB + "]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 38}}},
     {"a second list of events is missed, and said to be",
      R"({"traceEvents":[)" + kA + R"(],"traceEvents":[)" + kB + R"(],"traceName":"n"})",
      {"a"},
@@ -273,6 +278,53 @@ TEST(Kineto, LinksToTheNearestBeforeHoweverManyShareAnId) {
       EXPECT_EQ(start_us(trace->backward().forward[entry]), start_us(row) - 10);
     });
     EXPECT_EQ(trace->backward().rows.size(), static_cast<std::size_t>(count) - 1);
+  }
+}
+
+// A long event with objects in it that look like events: read by doubling, not once for each block.
+TEST(Kineto, AnEventOfManyBlocksIsReadWhole) {
+  std::string inner = R"({"a":1})";
+  while (inner.size() < 300'000) inner += R"(,{"ph":"X","name":"q"},{"a":1})";
+  const std::string text = "[" + kA + R"(,{"ph":"X","name":"holds","ts":2,"dur":1,"args":{"l":[)" +
+                           inner + "]}}," + kB + "]";
+  for (const Fetch fetch : kFetches) {
+    for (const unsigned threads : {1U, 3U}) {
+      const auto trace = trace_of(text, false, 1024, threads, fetch);
+      ASSERT_TRUE(trace) << trace.error().message;
+      EXPECT_THAT(names_in(*trace), testing::UnorderedElementsAre("a", "b", "holds"));
+      EXPECT_THAT(odd_things(trace->log()), testing::IsEmpty());
+    }
+  }
+}
+
+// Wherever blocks end, and also where the last of them is empty.
+TEST(Kineto, AFileThatEndsInAnEventIsNoted) {
+  const std::string whole = "[" + kA + "," + kB;
+  const std::string text = whole + R"(,{"ph":"X","name":"c)" + std::string(300, 'c');
+  for (const Fetch fetch : kFetches) {
+    for (const unsigned threads : {1U, 2U}) {
+      for (std::size_t block_bytes = 64; block_bytes < 420; ++block_bytes) {
+        SCOPED_TRACE(std::to_string(threads) + " threads, blocks of " +
+                     std::to_string(block_bytes));
+        const auto trace = trace_of(text, false, block_bytes, threads, fetch);
+        ASSERT_TRUE(trace) << trace.error().message;
+        EXPECT_THAT(names_in(*trace), ElementsAre("a", "b"));
+        EXPECT_THAT(odd_things(trace->log()),
+                    testing::Contains(Odd{Note::kTruncated, 1, whole.size() + 1}));
+      }
+    }
+  }
+}
+
+// What stands behind the list may be longer than any event.
+TEST(Kineto, LongHeadersBehindTheListAreNoEvents) {
+  const std::string value = std::string(std::size_t{40} << 20, 'v');
+  const std::string text = R"({"traceEvents":[)" + kA + "," + kB + R"(],"x":")" + value +
+                           R"(","y":")" + value + R"(","traceName":"n"})";
+  for (const Fetch fetch : kFetches) {
+    const auto trace = trace_of(text, false, std::size_t{1} << 18, 2, fetch);
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_THAT(names_in(*trace), ElementsAre("a", "b"));
   }
 }
 

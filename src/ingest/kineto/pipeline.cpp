@@ -22,10 +22,23 @@ struct Parsed {
   Block block;  // kept until it is certain that its events are events
   trace::Batch batch;
   StretchEnd end{};
+  std::optional<base::Error> error;  // it could not be fetched; counts if the list goes on to it
+  std::size_t tried = 0;  // the length of the text at its end from which no event could be read
+  bool is_text = false;   // joined, and not read since: it has no batch
 };
 
 // Blocks read before those in front of them were, for every thread.
-constexpr std::uint64_t kMostAhead = 8;
+constexpr std::uint64_t kMostAhead = 4;
+
+// What a thread holds while it reads is some MiB: more threads than these gain nothing and cost
+// more than the text allows.
+unsigned most_threads(const bytes::ByteSource& source) {
+  constexpr std::uint64_t kTextOfAThread = std::uint64_t{64} << 20;
+  constexpr unsigned kAnyway = 4;
+  constexpr unsigned kPacked = 8;  // one decompresses
+  if (!source.reads_anywhere()) return kPacked;
+  return kAnyway + static_cast<unsigned>(source.file_size().value_or(0) / kTextOfAThread);
+}
 
 class Pipeline {
  public:
@@ -53,7 +66,6 @@ class Pipeline {
   void accept(Parsed& parsed);
   void finish(const Parsed& last);
   void collect_rest();
-  base::Status leave_tiles();
   void fail(base::Error error);
 
   TextFeed& feed_;
@@ -76,7 +88,7 @@ class Pipeline {
 };
 
 base::Result<EventList> Pipeline::run() {
-  const unsigned threads = std::max(1U, options_.threads);
+  const unsigned threads = std::clamp(options_.threads, 1U, most_threads(feed_.source()));
   for (unsigned i = 0; i < threads; ++i) list_.lanes.push_back(std::make_unique<trace::Lane>(i));
   std::vector<std::thread> others;
   for (unsigned i = 1; i < threads; ++i) others.emplace_back([this, i] { work(i); });
@@ -84,9 +96,9 @@ base::Result<EventList> Pipeline::run() {
   for (std::thread& other : others) other.join();
   if (error_) return base::Failure{*error_};
   if (list_.closed) collect_rest();
-  if (tiles_) {
-    SCOPE_TRY(leave_tiles());
-  }
+  // The feed has given nothing of all this; it goes on behind it.
+  if (tiles_)
+    feed_.skip_to(list_.closed ? list_.rest_offset + list_.rest.size() : tiles_->text_size());
   return std::move(list_);
 }
 
@@ -102,7 +114,10 @@ void Pipeline::work(std::uint32_t number) {
   std::unique_lock lock(mutex_);
   while (true) {
     std::optional<Fetched> fetched = tiles_ ? next_tile(lock, number) : next(lock, number);
-    if (!fetched) return;
+    if (!fetched) {
+      if (!done_) take_over(scanner, lane);
+      return;
+    }
     if (done_) {  // while it was fetched: it is behind the list
       parsed_[fetched->number].block = std::move(fetched->block);
       return;
@@ -153,7 +168,8 @@ std::optional<Pipeline::Fetched> Pipeline::next_tile(std::unique_lock<std::mutex
   base::Result<Block> block = tiles_->fetch(number, reader);
   lock.lock();
   if (!block) {
-    fail(block.error());
+    parsed_[number].error = block.error();
+    if (!done_) changed_.notify_all();
     return std::nullopt;
   }
   if (options_.progress) options_.progress(tiles_->begin_of(number + 1));
@@ -180,7 +196,8 @@ std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& l
     fail(block.error());
     return std::nullopt;
   }
-  fetched_all_ = !block->has_value() || (*block)->ends;
+  // Behind one that was cut nothing is wanted: the list is over in it, or it is an error.
+  fetched_all_ = !block->has_value() || (*block)->ends || (*block)->cut;
   if (!block->has_value()) return std::nullopt;
   return Fetched{next_fetch_++, std::move(**block)};
 }
@@ -189,7 +206,12 @@ Parsed Pipeline::parse(Block block, Scanner& scanner, trace::Lane& lane) {
   block.reader = lane.number();
   lane.begin(block.text_offset);
   const StretchEnd end = scanner.scan({block.begin(), block.end(), block.text_offset, block.ends});
-  return {std::move(block), lane.finish(), end};
+  const auto left = static_cast<std::size_t>(block.end() - end.at);
+  return {.block = std::move(block),
+          .batch = lane.finish(),
+          .end = end,
+          .error = {},
+          .tried = end.where == Where::kInEvent ? left : 0};
 }
 
 // Takes over what has become certain, in file order. Called with the lock held.
@@ -198,10 +220,30 @@ void Pipeline::take_over(Scanner& scanner, trace::Lane& lane) {
     const auto found = parsed_.find(next_accept_);
     if (found == parsed_.end()) return;
     Parsed& parsed = found->second;
+    if (parsed.error) {
+      fail(*parsed.error);
+      return;
+    }
+    if (parsed.end.where != Where::kListOver && parsed.block.cut) {
+      fail(feed_
+               .too_long(parsed.block.text_offset +
+                         static_cast<std::uint64_t>(parsed.end.at - parsed.block.begin()))
+               .error);
+      return;
+    }
     if (parsed.end.where == Where::kInEvent) {
       const auto next = parsed_.find(next_accept_ + 1);
       if (next == parsed_.end()) return;  // not read yet; whoever reads it comes back here
-      join(parsed, next->second, scanner, lane);
+      Parsed& second = next->second;
+      if (second.error) {
+        fail(*second.error);
+        return;
+      }
+      if (second.block.size == 0 && !second.block.ends) {
+        second = std::move(parsed);
+      } else {
+        join(parsed, second, scanner, lane);
+      }
       parsed_.erase(found);
       ++next_accept_;
       continue;
@@ -220,7 +262,8 @@ void Pipeline::take_over(Scanner& scanner, trace::Lane& lane) {
 }
 
 // `first` ends inside an event: what seemed to be the beginning of the next one was none. Its last
-// part is read again together with the block that follows it.
+// part is read again together with the block that follows it. A long event is not read again with
+// each of its blocks, but when the text has become twice as long.
 void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane) {
   const auto used = static_cast<std::size_t>(first.end.at - first.block.begin());
   const std::size_t left = first.block.size - used;
@@ -229,17 +272,31 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
     fail(feed_.too_long(text_offset).error);
     return;
   }
-  Block joined = feed_.take(left + second.block.size, lane.number());
-  std::memcpy(joined.begin(), first.end.at, left);
+  const std::size_t size = left + second.block.size;
+  const bool in_place = used == 0 && first.block.room() >= size;
+  Block joined = in_place ? std::move(first.block) : feed_.take(2 * size, lane.number());
+  if (!in_place) std::memcpy(joined.begin(), first.end.at, left);
   std::memcpy(joined.begin() + left, second.block.begin(), second.block.size);
-  joined.size = left + second.block.size;
+  joined.size = size;
   joined.text_offset = text_offset;
   joined.ends = second.block.ends;
+  joined.cut = second.block.cut;
   std::memset(joined.end(), 0, kPadding);
-  accept(first);
+  if (!first.is_text) accept(first);
   list_.has_discarded = true;
-  feed_.recycle(std::move(first.block));
+  if (!in_place) feed_.recycle(std::move(first.block));
   feed_.recycle(std::move(second.block));
+  const std::size_t tried = first.tried;
+  if (size < 2 * tried && size <= kLongestEvent && !joined.ends && !joined.cut) {
+    char* const begin = joined.begin();
+    second = {.block = std::move(joined),
+              .batch = {},
+              .end = {Where::kInEvent, begin},
+              .error = {},
+              .tried = tried,
+              .is_text = true};
+    return;
+  }
   second = parse(std::move(joined), scanner, lane);
 }
 
@@ -268,22 +325,12 @@ void Pipeline::finish(const Parsed& last) {
 void Pipeline::collect_rest() {
   for (Fetched& fetched : waiting_) parsed_[fetched.number].block = std::move(fetched.block);
   for (const auto& [number, parsed] : parsed_) {
-    if (number <= next_accept_) continue;
+    // Behind a block that was cut others begin later.
+    if (number <= next_accept_ || parsed.block.size == 0) continue;
+    if (parsed.block.text_offset != list_.rest_offset + list_.rest.size()) break;
     list_.rest.append(parsed.block.begin(), parsed.block.size);
     list_.has_discarded = true;
   }
-}
-
-// The feed has given nothing of all this; it goes on behind it.
-base::Status Pipeline::leave_tiles() {
-  if (list_.closed) {
-    feed_.skip_to(list_.rest_offset + list_.rest.size());
-    return base::Done{};
-  }
-  feed_.skip_to(tiles_->text_size());
-  std::string behind;
-  SCOPE_TRY(feed_.append_to(behind));  // Nothing: unless the file has changed, which it says.
-  return base::Done{};
 }
 
 void Pipeline::fail(base::Error error) {

@@ -60,7 +60,10 @@ base::Status Tiles::end_at_next(std::uint64_t step, Block& block, std::uint32_t 
       ++step;
       continue;
     }
-    if (block.size >= kLongestEvent) return feed_.too_long(block.text_offset);
+    if (block.size >= kLongestEvent) {
+      block.cut = true;
+      return base::Done{};
+    }
     ahead = std::min(2 * ahead, kMostAhead);
     SCOPE_TRY(read_to(block.text_offset + block.size + ahead, block, reader));
   }
@@ -79,7 +82,10 @@ const char* Tiles::start_in(std::uint64_t step, const Block& block) const {
   const std::uint64_t until = std::min(begin_of(step + 1), decided_to(block));
   if (from >= until) return nullptr;
   const char* const begin = block.begin() + (from - block.text_offset);
-  return first_event_start(begin, begin + (until - from), block.end());
+  const char* const known =
+      first_event_start(begin, begin + (until - from), block.end(), Start::kKnown);
+  if (known != nullptr || until < begin_of(step + 1)) return known;
+  return first_event_start(begin, begin + (until - from), block.end(), Start::kAny);
 }
 
 // More text behind what the block holds, up to this place or the end.

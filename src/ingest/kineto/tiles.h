@@ -1,7 +1,8 @@
 // The text of a plain file in blocks that threads fetch at the same time, each without knowing how
 // the block before it ends. The file is laid out in steps of one size; block n begins with the
 // first event that seems to begin in step n, and ends where the next block begins. A step without
-// one, inside a long event, gives an empty block.
+// one, inside a long event, gives an empty block. A block that would be longer than any event is
+// cut: the list may be over in it, else it is an error.
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,10 @@ std::string gain_text(const advice::Advice& advice, const advice::Finding& findi
 std::string verify_text(const advice::Advice& advice, const advice::Finding& finding,
                         std::string_view path);
 // "high", and what that does not say.
+// What the bounds of the gain leave out and count; empty where nothing is to be said.
+std::string about_gain_text(const advice::Finding& finding);
+// All that is said about the finding, for forms that have one place for it.
+std::string detail_text(const advice::Finding& finding);
 std::string confidence_text(const advice::Finding& finding);
 // "rank 0, step 5, event 1234"; empty where nothing is known.
 std::string place_text(const advice::Evidence& evidence);

@@ -19,7 +19,7 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
       advice::name_of(finding.level), open ? " open=\"\"" : "",
       html_text(sentence_text(finding.title)),
       gain.empty() ? "" : fmt::format(" <i>gain {}</i>", html_text(gain)));
-  html += paragraph(sentence_text(finding.detail));
+  html += paragraph(detail_text(finding));
   for (const advice::Change& change : finding.changes) {
     html += paragraph(change.why);
     if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));

@@ -36,7 +36,7 @@ void write_finding(JsonWriter& json, const advice::Advice& advice, const advice:
   json.member("cause", finding.cause);
   json.member("level", advice::name_of(finding.level));
   json.member("title", sentence_text(finding.title));
-  json.member("detail", sentence_text(finding.detail));
+  json.member("detail", detail_text(finding));
   json.key("measured");
   json.begin_object();
   json.member("name", finding.measured.name);

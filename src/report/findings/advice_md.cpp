@@ -22,6 +22,9 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
     if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
       out += fmt::format("- gain: {}\n", gain);
     }
+    if (const std::string about = about_gain_text(finding); !about.empty()) {
+      out += fmt::format("- {}\n", markdown_text(about));
+    }
     for (const advice::Change& change : finding.changes) {
       out += fmt::format("\n{}\n", markdown_text(change.why));
       if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", code_text(advice, change));

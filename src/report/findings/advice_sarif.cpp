@@ -115,7 +115,7 @@ void write_locations(JsonWriter& json, const advice::Finding& finding, std::stri
 
 void write_result(JsonWriter& json, const advice::Advice& advice, const advice::Finding& finding,
                   std::string_view recording) {
-  std::string text = sentence_text(finding.title) + ". " + sentence_text(finding.detail);
+  std::string text = sentence_text(finding.title) + ". " + detail_text(finding);
   if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
     text += " Gain: " + gain + ".";
   }

@@ -70,13 +70,16 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
   if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
     out += labelled("gain", gain, look);
   }
+  if (const std::string about = about_gain_text(finding); !about.empty()) {
+    out += labelled("", about, look);
+  }
+  out += labelled("confidence", confidence_text(finding), look);
   // What to do, then how we know.
   for (const advice::Change& change : finding.changes) {
     out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
     out += code_lines(code_text(advice, change), look);
   }
   out += labelled("check", verify_text(advice, finding, advice.path), look);
-  out += labelled("confidence", confidence_text(finding), look);
   out += labelled("measured", measure_text(finding.measured), look);
   for (const advice::Evidence& evidence : finding.evidence) {
     const std::string place = place_text(evidence);

@@ -89,10 +89,23 @@ std::string verify_text(const advice::Advice& advice, const advice::Finding& fin
                      duration_text(advice.step_ns - finding.gain->low));
 }
 
+std::string about_gain_text(const advice::Finding& finding) {
+  const std::string text = sentence_text(finding.about_gain);
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+std::string detail_text(const advice::Finding& finding) {
+  return sentence_text(finding.detail) + sentence_text(finding.about_gain);
+}
+
 std::string confidence_text(const advice::Finding& finding) {
   std::string out(advice::name_of(finding.confidence));
-  if (finding.gain && finding.gain->low == 0 && finding.gain->high > 0) {
+  if (!finding.gain || finding.gain->high == 0) return out;
+  constexpr base::Nanos kRough = 2;  // the larger figure is more than so many times the smaller
+  if (finding.gain->low == 0) {
     out += " for the cause; the gain may be nothing";
+  } else if (finding.gain->high > kRough * finding.gain->low) {
+    out += " for the cause; the gain is rough";
   }
   return out;
 }
