@@ -102,8 +102,8 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
       continue;
     finding.about_gain.form += finding.gain->low == 0 ? " The figure" : " The larger";
     finding.about_gain.form +=
-        " counts {} of short waits besides, before the next pieces of work: behind each long wait "
-        "the CPU has to get ahead of the GPU again.";
+        " adds {} of short waits that follow: after each stop the CPU has no work queued ahead, so "
+        "the GPU also waits before the next few kernels.";
     finding.about_gain.figures.push_back(nanos(static_cast<double>(gain_here(finding).high) - own));
   }
 }

@@ -278,10 +278,10 @@ TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 1'350'000);
   EXPECT_EQ(finding->gain->high, 3'550'000);  // both, and half a percent of the step
-  EXPECT_TRUE(finding->about_gain.form.ends_with("ahead of the GPU again."));
+  EXPECT_TRUE(finding->about_gain.form.ends_with("the next few kernels."));
   EXPECT_EQ(finding->about_gain.figures.back().value, 2'050'000);
   const Advice alone = Answers().steps().stall("sync", 1'500'000).advise();
-  EXPECT_EQ(finding_of(alone, "host-sync")->about_gain.form.find("ahead of the GPU"),
+  EXPECT_EQ(finding_of(alone, "host-sync")->about_gain.form.find("next few kernels"),
             std::string::npos);
   EXPECT_EQ(finding_of(Answers().steps().stall("sync", 290'000).advise(), "host-sync"), nullptr);
 }

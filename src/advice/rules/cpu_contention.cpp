@@ -122,8 +122,8 @@ void say_own(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
        cpus.ranks == 1 ? std::string_view("process") : std::string_view("processes"),
        count(static_cast<double>(cpus.started))}};
   finding.changes.push_back(
-      {"Give the training process only the threads that have a processor: of the processors of "
-       "each rank those that its workers leave, at least one.",
+      {"Let the training process have no more threads than processors: those of the rank less its "
+       "workers, at least one.",
        "export OMP_NUM_THREADS=" + threads +
            "  # in the job's script, before python or torchrun\ntorch.set_num_threads(" + threads +
            ")  # or in the program"});
@@ -211,8 +211,7 @@ std::vector<Finding> judge(const Facts& facts) {
   if (crowd == Crowd::kUnclear) say_unclear(finding, facts, cpus);
   if (most > cost_ns(facts, rank)) {
     finding.about_gain.form +=
-        " The larger gain assumes that the backward pass, in a thread of its own that nobody "
-        "measured, waits as long.";
+        " It assumes that the thread of the backward pass, that nobody measured, waits as long.";
   }
   add_processes(finding, facts, rank);
   finding.verify =

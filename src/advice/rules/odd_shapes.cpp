@@ -173,9 +173,10 @@ std::vector<Finding> judge(const Facts& facts) {
                                " become as fast as this run's others. The larger: as fast as the "
                                "GPU can.";
   } else {
-    finding.about_gain.form += " The figure is for " +
-                               std::string(convolves ? "convolutions" : "products") +
-                               " as fast as the GPU can; this run's others are no faster.";
+    finding.about_gain.form +=
+        " It assumes that these " + std::string(convolves ? "convolutions" : "products") +
+        " become as fast as the GPU can. This run's others are no faster than these, so it may be "
+        "less.";
   }
   say_what_host_lets_through(finding, facts, rank, low, odd.high_ns / steps);
   std::size_t shown = 0;

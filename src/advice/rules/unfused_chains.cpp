@@ -137,8 +137,9 @@ std::vector<Finding> judge(const Facts& facts) {
         "{} kernels of each step do elementwise arithmetic (add, mul, tanh, casts) or sum its "
         "results up ({} of them: sums, means, maxima), directly one after the other on tensors of "
         "the same size. Each reads from the GPU's memory what the one before has just written or "
-        "read. One kernel can do the same in a single pass: one for each stretch between two sums "
-        "(the smaller figure of the gain), or one for all of a norm or a softmax (the larger).",
+        "read. One kernel can do the same in a single pass. The smaller figure of the gain: "
+        "what lies between two sums becomes one kernel. The larger: all of a norm or a softmax "
+        "does.",
         {count(sum.kernels), count(sum.reductions)}};
   }
   if (!has_shapes(facts, rank)) {
