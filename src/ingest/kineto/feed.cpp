@@ -28,7 +28,11 @@ base::Result<std::size_t> TextFeed::read(char* into, std::size_t size) {
     const std::uint64_t offset = source_->text_position();
     SCOPE_TRY(const std::size_t got, source_->read({into + filled, size - filled}));
     ended_ = got == 0;
-    if (kept_ != nullptr && got != 0) SCOPE_TRY(kept_->append(offset, {into + filled, got}));
+    if (kept_ != nullptr && offset + got > kept_to_) {
+      const std::size_t known = kept_to_ > offset ? kept_to_ - offset : 0;
+      SCOPE_TRY(kept_->append(offset + known, {into + filled + known, got - known}));
+      kept_to_ = offset + got;
+    }
     filled += got;
   }
   return filled;

@@ -93,6 +93,7 @@ class TextFeed {
   bool ended_ = false;
   bool gave_last_ = false;
   std::shared_ptr<bytes::TextBlocks> kept_;
+  std::uint64_t kept_to_ = 0;  // reading may go back (skip_to)
   std::mutex pool_mutex_;
   base::Slab slab_;
   std::vector<Block> pool_;
