@@ -96,13 +96,13 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
   }
   if (!finding.gain || hit <= 0 || hit >= steps) return;
   const Rate rate = rate_of(windows);
-  const bool is_whole = rate.every > 0 && hit * static_cast<double>(rate.every) == steps;
-  if (is_whole) {  // what is told of these steps holds for all
+  if (rate.every > 0) {
     finding.detail.form += " It came {} times in {} recorded steps, every {} steps.";
     finding.detail.figures.insert(
         finding.detail.figures.end(),
         {count(hit), count(steps), count(static_cast<double>(rate.every))});
-    return;
+    // What is told of these steps holds for all.
+    if (hit * static_cast<double>(rate.every) == steps) return;
   }
   finding.here = finding.gain;
   const auto times = [&](base::Nanos gain, double share) {
@@ -114,13 +114,7 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
   const double low = std::min(high, times(finding.here->low, rate.least));
   finding.gain = Gain{static_cast<base::Nanos>(low), static_cast<base::Nanos>(std::ceil(high))};
   if (rate.every > 0) {
-    finding.detail.form +=
-        " It came {} times in {} recorded steps, every {} steps; the gain is told for a training "
-        "that goes on so.";
-    for (const Figure& figure :
-         {count(hit), count(steps), count(static_cast<double>(rate.every))}) {
-      finding.detail.figures.push_back(figure);
-    }
+    finding.detail.form += " The gain is told for a training that goes on so.";
     return;
   }
   finding.detail.form +=

@@ -78,11 +78,7 @@ base::Result<std::optional<Block>> TextFeed::next_block(std::uint32_t reader) {
       block.cut = true;
       break;
     }
-    Block larger = take(std::min(2 * block.size, kLongestEvent + block_bytes_), reader);
-    std::memcpy(larger.begin(), block.begin(), block.size);
-    larger.size = block.size;
-    larger.text_offset = block.text_offset;
-    block = std::move(larger);
+    enlarge(block, std::min(2 * block.size, kLongestEvent + block_bytes_), reader);
   }
   std::memset(block.end(), 0, kPadding);
   return std::optional<Block>(std::move(block));
@@ -123,6 +119,14 @@ Block TextFeed::take(std::size_t capacity, std::uint32_t reader) {
   // Room for a carry of ordinary size, so that one block can serve as the next.
   const std::size_t roomy = capacity + capacity / 8;
   return {slab_.take(roomy + 2 * kPadding), roomy};
+}
+
+void TextFeed::enlarge(Block& block, std::size_t capacity, std::uint32_t reader) {
+  Block larger = take(capacity, reader);
+  std::memcpy(larger.begin(), block.begin(), block.size);
+  larger.size = block.size;
+  larger.text_offset = block.text_offset;
+  block = std::move(larger);
 }
 
 void TextFeed::recycle(Block block) {

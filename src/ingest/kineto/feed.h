@@ -67,6 +67,8 @@ class TextFeed {
   // them. If possible one that the same thread read, and lately: it is still in its cache.
   Block take(std::size_t capacity, std::uint32_t reader);
   void recycle(Block block);
+  // The same text with more room behind it.
+  void enlarge(Block& block, std::size_t capacity, std::uint32_t reader);
 
   // That an event which begins there has no end.
   base::Failure too_long(std::uint64_t text_offset) const;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <fmt/format.h>
-
 #include "ingest/kineto/careful.h"
 #include "ingest/kineto/fast.h"
 
@@ -15,7 +13,7 @@ constexpr std::uint64_t kPage = 4096;
 // Read beyond a step at once: the next event begins there, unless one is unusually long.
 constexpr std::uint64_t kLookAhead = kPage;
 static_assert(kLookAhead >= kGlimpse);
-constexpr std::uint64_t kMostAhead = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMostLookAhead = std::uint64_t{8} << 20;
 
 }  // namespace
 
@@ -64,7 +62,7 @@ base::Status Tiles::end_at_next(std::uint64_t step, Block& block, std::uint32_t 
       block.cut = true;
       return base::Done{};
     }
-    ahead = std::min(2 * ahead, kMostAhead);
+    ahead = std::min(2 * ahead, kMostLookAhead);
     SCOPE_TRY(read_to(block.text_offset + block.size + ahead, block, reader));
   }
   block.ends = true;
@@ -91,13 +89,7 @@ const char* Tiles::start_in(std::uint64_t step, const Block& block) const {
 // More text behind what the block holds, up to this place or the end.
 base::Status Tiles::read_to(std::uint64_t text_offset, Block& block, std::uint32_t reader) const {
   const auto size = static_cast<std::size_t>(std::min(text_offset, size_) - block.text_offset);
-  if (block.room() < size) {
-    Block larger = feed_.take(size, reader);
-    std::memcpy(larger.begin(), block.begin(), block.size);
-    larger.size = block.size;
-    larger.text_offset = block.text_offset;
-    block = std::move(larger);
-  }
+  if (block.room() < size) feed_.enlarge(block, size, reader);
   SCOPE_TRY(
       feed_.source().read_at(block.text_offset + block.size, {block.end(), size - block.size}));
   block.size = size;
