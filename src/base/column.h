@@ -25,6 +25,10 @@ class Column {
     data_ = {reinterpret_cast<T*>(slice.data()), Free{0, slice.owner()}};
   }
 
+  // In memory that held something else, and still does: to be written whole.
+  Column(std::size_t size, const Slice& slice)
+      : size_(size), data_(reinterpret_cast<T*>(slice.data()), Free{0, slice.owner()}) {}
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   T& operator[](std::size_t i) { return data_.get()[i]; }

@@ -40,6 +40,13 @@ std::byte* map_pages(std::size_t bytes) {
 
 void unmap_pages(std::byte* at, std::size_t bytes) { munmap(at, mapped_bytes(bytes)); }
 
+Slice Slice::part(std::size_t from, std::size_t bytes) const {
+  Slice part = *this;
+  part.data_ += from;
+  part.size_ = bytes;
+  return part;
+}
+
 Slice Slab::take(std::size_t bytes) {
   Slice slice;
   if (bytes == 0) return slice;

@@ -50,6 +50,7 @@ class Slice {
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   const std::shared_ptr<Pages>& owner() const { return owner_; }
+  Slice part(std::size_t from, std::size_t bytes) const;
 
  private:
   friend class Slab;

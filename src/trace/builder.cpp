@@ -202,12 +202,15 @@ void TraceBuilder::lay_out_tracks() {
   memory_ = base::Slab(std::clamp(next * kUsualRowBytes, kLeastBlockBytes, kMostBlockBytes));
   out_.start_ = base::Column<base::Nanos>(next, memory_);
   out_.duration_ = base::Column<base::Nanos>(next, memory_);
+  by_track_ = memory_.take(2 * next * sizeof(base::Nanos));
+  place_ = base::Column<std::uint32_t>(next, memory_);
 }
 
 void TraceBuilder::order() {
   // Track by track, each in the order of the file.
-  base::Column<base::Nanos> start(out_.size());
-  base::Column<base::Nanos> duration(out_.size());
+  const std::size_t bytes = out_.size() * sizeof(base::Nanos);
+  base::Column<base::Nanos> start(out_.size(), by_track_);
+  base::Column<base::Nanos> duration(out_.size(), by_track_.part(bytes, bytes));
   base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     const Batch& batch = in_.batches[i];
     std::vector<std::uint32_t> next = cursors(batch, maps_[batch.lane]);
@@ -218,7 +221,6 @@ void TraceBuilder::order() {
       duration[at] = row.duration;
     }
   });
-  place_ = base::Column<std::uint32_t>(out_.size());
   const std::vector<std::size_t> begins = runs(start.span(), duration.span(), in_.threads);
   std::vector<TrackOrder> orders(out_.tracks_.size());
   base::parallel_for(orders.size(), in_.threads, [&](std::size_t i) {
@@ -250,19 +252,24 @@ void TraceBuilder::order() {
 
 void TraceBuilder::fill_columns() {
   const std::size_t rows = out_.size();
-  out_.name_ = base::Column<base::StringId>(rows, memory_);
+  // The times by track are not needed any more, and take as much as four of the columns.
+  static_assert(sizeof(base::StringId) == 4 && sizeof(base::Nanos) == 8);
+  const auto in_their_place = [&](std::size_t i) {
+    return by_track_.part(i * rows * sizeof(std::uint32_t), rows * sizeof(std::uint32_t));
+  };
+  out_.name_ = base::Column<base::StringId>(rows, in_their_place(0));
+  out_.track_ = base::Column<std::uint32_t>(rows, in_their_place(1));
+  out_.ordinal_ = base::Column<std::uint32_t>(rows, in_their_place(2));
+  out_.text_at_ = base::Column<std::uint32_t>(rows, in_their_place(3));
+  by_track_ = {};
   out_.category_ = base::Column<std::uint16_t>(rows, memory_);
   out_.kind_ = base::Column<Kind>(rows, memory_);
   out_.phase_ = base::Column<Phase>(rows, memory_);
   out_.flags_ = base::Column<std::uint8_t>(rows, memory_);
-  out_.track_ = base::Column<std::uint32_t>(rows, memory_);
-  out_.ordinal_ = base::Column<std::uint32_t>(rows, memory_);
-  out_.text_at_ = base::Column<std::uint32_t>(rows, memory_);
   size_tables();
   base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     fill_events(in_.batches[i], first_ordinal_[i]);
   });
-  place_ = {};
 }
 
 void TraceBuilder::fill_events(Batch& batch, std::uint32_t first_ordinal) {

@@ -64,6 +64,7 @@ class TraceBuilder {
   std::vector<LaneMap> maps_;
   IdRanges ranges_;
   std::vector<std::uint32_t> first_ordinal_;  // by batch
+  base::Slice by_track_;                      // times of the rows track by track; then columns
   base::Column<std::uint32_t> place_;         // from provisional row to row, within its track
   PythonIds python_;
   std::vector<LabelRow> labels_;

@@ -16,7 +16,7 @@
 namespace stepscope::trace {
 namespace {
 
-constexpr std::size_t kStretchesOfAThread = 8;
+constexpr std::size_t kStretchesOfAThread = 4;
 constexpr std::size_t kLeastStretchRows = 16'384;
 
 // Without a way out of the loop: this goes through many kinds at a time.
@@ -94,7 +94,7 @@ void TraceBuilder::clear_device_parents() {
 }
 
 void TraceBuilder::link() {
-  out_.parent_ = base::Column<Row>(out_.size(), memory_);
+  out_.parent_ = std::move(place_);  // as large, and not needed any more
   const TreeColumns columns{out_.start(), out_.duration(),    out_.kind(),
                             out_.phase(), out_.flags_.span(), out_.parent_.span()};
   const LinkInput in{out_.start(),  out_.duration(), out_.kind(),   out_.track(),

@@ -1,6 +1,7 @@
 #include "trace/call_tree.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepscope::trace {
 namespace {
@@ -92,9 +93,9 @@ void TreeStretch::set_parent(Row row, Row parent) {
   counts_.first_outliving = std::min(counts_.first_outliving, row);
 }
 
-void TreeStretch::leave(Row row, bool none_overlaps) {
+void TreeStretch::leave(Row row, bool none_overlaps, std::span<const OpenSpan> stack) {
   const auto at = static_cast<std::uint32_t>(kept_.size());
-  kept_.insert(kept_.end(), stack_.begin(), stack_.end());
+  kept_.insert(kept_.end(), stack.begin(), stack.end());
   left_.push_back({row, none_overlaps, at, static_cast<std::uint32_t>(kept_.size())});
   given_up_ = kept_.size() > kMostKeptByRow * (end_ - begin_);
 }
@@ -102,21 +103,25 @@ void TreeStretch::leave(Row row, bool none_overlaps) {
 void TreeStretch::walk() {
   const Row unseen = knows_all_ ? kNoRow : kUnknown;
   const base::RowSet& frames = python_.ids().rows;
-  for (Row row = begin_; row < end_ && !given_up_; ++row) {
+  // Apart from this object, which lies beside those that other threads work on.
+  std::vector<OpenSpan> stack = std::exchange(stack_, {});
+  for (Row row = begin_; row < end_; ++row) {
     columns_.parent[row] = kNoRow;
     if (!takes_part(columns_.kind[row], columns_.phase[row])) continue;
-    const bool none_overlaps = close(stack_, row, false);
+    const bool none_overlaps = close(stack, row, false);
     const std::uint32_t frame = frames.find(row);
     std::optional<Row> parent;
-    if (knows_all_ || !stack_.empty()) parent = caller(stack_, row, frame);
+    if (knows_all_ || !stack.empty()) parent = caller(stack, row, frame);
     if (parent) {
       set_parent(row, *parent);
     } else {
-      leave(row, none_overlaps);
+      leave(row, none_overlaps, stack);
+      if (given_up_) break;
     }
-    const Row around = stack_.empty() ? unseen : stack_.back().python;
-    stack_.push_back({row, end_of(row), frame == base::RowSet::kNone ? around : row});
+    const Row around = stack.empty() ? unseen : stack.back().python;
+    stack.push_back({row, end_of(row), frame == base::RowSet::kNone ? around : row});
   }
+  stack_ = std::move(stack);
 }
 
 TreeCounts TreeStretch::join(std::vector<OpenSpan>& open) {

@@ -91,7 +91,7 @@ class TreeStretch {
   // The caller of a row, or nothing where that takes more of the stack than there is.
   // `frame` is the row's place among the Python ids.
   std::optional<Row> caller(std::span<const OpenSpan> stack, Row row, std::uint32_t frame) const;
-  void leave(Row row, bool none_overlaps);
+  void leave(Row row, bool none_overlaps, std::span<const OpenSpan> stack);
   void set_parent(Row row, Row parent);
   base::Nanos end_of(Row row) const { return columns_.start[row] + columns_.duration[row]; }
 

@@ -27,6 +27,10 @@ struct Parsed {
   bool is_text = false;   // joined, and not read since: it has no batch
 };
 
+// Blocks that wait to be read beyond one for every thread, of text that only one can fetch: who
+// does should hardly ever have to read one himself, for then the others soon have nothing to do.
+constexpr std::size_t kMostWaiting = 8;
+
 // Blocks read before those in front of them were, for every thread.
 constexpr std::uint64_t kMostAhead = 4;
 
@@ -104,7 +108,7 @@ base::Result<EventList> Pipeline::run() {
 
 bool Pipeline::should_fetch() const {
   // A thread alone gains nothing by fetching ahead.
-  const std::size_t ahead = list_.lanes.size() == 1 ? 1 : list_.lanes.size() + 1;
+  const std::size_t ahead = list_.lanes.size() == 1 ? 1 : list_.lanes.size() + kMostWaiting;
   return !fetching_ && !fetched_all_ && waiting_.size() < ahead;
 }
 
