@@ -246,8 +246,8 @@ def test_a_gigabyte_of_white_space_between_events(program: Program, tmp_path: Pa
     check_memory(program, ended, SOME)
 
 
-def test_a_gigabyte_of_empty_objects(program: Program, tmp_path: Path) -> None:
-    path = gzip_bomb(tmp_path / "trace.json.gz", b"{},", 1 << 30, b"[", b"{}]")
+def test_empty_objects_without_end(program: Program, tmp_path: Path) -> None:
+    path = gzip_bomb(tmp_path / "trace.json.gz", b"{},", 1 << 28, b"[", b"{}]")
     ended = run(program, "info", path)
     check_refused(program, ended, "trace.json.gz", most=SOME)
 

@@ -1,5 +1,6 @@
-// End to end: the program serves a sample, Chromium opens the page. One file at a time, since each
-// starts a browser.
+// End to end: the program serves a sample, Chromium opens the page. As many files at a time as there
+// are processors, since each starts a browser.
+import {availableParallelism} from 'node:os';
 import {resolve} from 'node:path';
 import {defineConfig} from 'vitest/config';
 
@@ -8,7 +9,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['tests/*.e2e.ts'],
-    fileParallelism: false,
+    maxWorkers: availableParallelism(),
     expect: {poll: {interval: 50, timeout: 60_000}}, // what settles has as long as it needs
     retry: 2, // a busy machine can be the cause; the summary names what needed it
     testTimeout: 180_000,
