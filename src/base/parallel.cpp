@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -34,20 +35,6 @@ class FirstException {
   std::exception_ptr first_;
 };
 
-// Calls body(thread) for every thread in [0, threads), this one being 0.
-void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body) {
-  FirstException failed;
-  std::vector<std::thread> others;
-  failed.around([&] {
-    for (std::size_t t = 1; t < threads; ++t) {
-      others.emplace_back([&, t] { failed.around([&] { body(t); }); });
-    }
-  });
-  failed.around([&] { body(0); });
-  for (std::thread& other : others) other.join();
-  failed.pass_on();
-}
-
 // The pieces that are left of a stretch. Its owner takes them from the front, others from behind.
 class Stretch {
  public:
@@ -68,6 +55,22 @@ class Stretch {
 };
 
 }  // namespace
+
+void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body) {
+  FirstException failed;
+  std::vector<std::thread> others;
+  try {
+    others.reserve(threads);
+    for (std::size_t t = 1; t < threads; ++t) {
+      others.emplace_back([&, t] { failed.around([&] { body(t); }); });
+    }
+  } catch (const std::system_error&) {
+    // The system gives no more: those that there are do it all.
+  }
+  failed.around([&] { body(0); });
+  for (std::thread& other : others) other.join();
+  failed.pass_on();
+}
 
 void parallel_for(std::size_t pieces, unsigned threads,
                   const std::function<void(std::size_t)>& work) {

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <future>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "session/machine.h"
@@ -33,6 +35,16 @@ session::OpenOptions options_from(const OpenArguments& arguments) {
   return options;
 }
 
+// A thread that cannot be started has mostly no memory for its stack.
+template <class Work>
+auto on_another_thread(Work work) {
+  try {
+    return std::async(std::launch::async, std::move(work));
+  } catch (const std::system_error&) {
+    throw std::bad_alloc();
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::object& progress) {
@@ -46,8 +58,7 @@ std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nb::obje
   };
   OpenedWith with{arguments.paths, {}, options.threads};
   if (!arguments.peaks.empty()) with.peaks = value_or_throw(session::read_peaks(arguments.peaks));
-  auto reading =
-      std::async(std::launch::async, [&] { return session::open(arguments.paths, options); });
+  auto reading = on_another_thread([&] { return session::open(arguments.paths, options); });
 
   // The first look comes soon, so that small files do not wait for it.
   std::chrono::milliseconds pause = 1ms;

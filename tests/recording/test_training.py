@@ -123,7 +123,9 @@ def test_ranges_reach_the_trace(recorded: Path) -> None:
 
 def test_the_trace_holds_what_was_asked_for(recorded: Path) -> None:
     run = stepscope.open(rank_folder(recorded) / "trace-0.json.gz")
-    shapes = [row for row in run.ask("operators", top=0).table.rows() if row["name"] == "aten::linear"]
+    shapes = [
+        row for row in run.ask("operators", top=0).table.rows() if row["name"] == "aten::linear"
+    ]
     assert shapes[0]["calls"] == 4
     assert run.info["run"]["lost_data"] is False
     about = json.loads(subprocess.check_output(["zcat", rank_folder(recorded) / "trace-0.json.gz"]))

@@ -6,10 +6,10 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "ingest/kineto/scanner.h"
 #include "ingest/kineto/tiles.h"
 
@@ -94,10 +94,16 @@ class Pipeline {
 base::Result<EventList> Pipeline::run() {
   const unsigned threads = std::clamp(options_.threads, 1U, most_threads(feed_.source()));
   for (unsigned i = 0; i < threads; ++i) list_.lanes.push_back(std::make_unique<trace::Lane>(i));
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads; ++i) others.emplace_back([this, i] { work(i); });
-  work(0);
-  for (std::thread& other : others) other.join();
+  base::on_threads(threads, [&](std::size_t number) {
+    try {
+      work(static_cast<std::uint32_t>(number));
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+      changed_.notify_all();
+      throw;
+    }
+  });
   if (error_) return base::Failure{*error_};
   if (list_.closed) collect_rest();
   // The feed has given nothing of all this; it goes on behind it.

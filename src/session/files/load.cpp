@@ -9,13 +9,13 @@
 #include <mutex>
 #include <numeric>
 #include <span>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "bytes/source_around.h"
 #include "bytes/source_within.h"
 #include "ingest/reading.h"
@@ -123,10 +123,7 @@ class Loader {
 
   std::vector<LoadedFile> run() {
     const std::size_t workers = std::min<std::size_t>(threads_, files_.size());
-    std::vector<std::thread> others;
-    for (std::size_t i = 1; i < workers; ++i) others.emplace_back([this] { work(); });
-    work();
-    for (std::thread& other : others) other.join();
+    base::on_threads(workers, [this](std::size_t) { work(); });
     read_again_alone();
     say_limit();
     return std::move(results_);
@@ -148,9 +145,21 @@ class Loader {
 
   void work() {
     while (const std::optional<Share> share = next()) {
-      read(*share);
+      try {
+        read(*share);
+      } catch (...) {
+        give_up();
+        throw;
+      }
       done(*share);
     }
+  }
+
+  // No other file is begun, and nobody waits for the threads of this one.
+  void give_up() {
+    const std::lock_guard lock(mutex_);
+    started_ = order_.size();
+    wake_.notify_all();
   }
 
   std::optional<Share> next() {
