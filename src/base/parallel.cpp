@@ -6,7 +6,6 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -17,13 +16,17 @@ namespace {
 // know, and would otherwise end the process.
 class FirstException {
  public:
+  explicit FirstException(const std::function<void()>& on_failure) : on_failure_(on_failure) {}
+
   template <class Work>
   void around(const Work& work) {
     try {
       work();
     } catch (...) {
       const std::lock_guard lock(mutex_);
-      if (!first_) first_ = std::current_exception();
+      if (first_) return;
+      first_ = std::current_exception();
+      if (on_failure_) on_failure_();
     }
   }
   void pass_on() const {
@@ -31,9 +34,20 @@ class FirstException {
   }
 
  private:
+  const std::function<void()>& on_failure_;
   std::mutex mutex_;
   std::exception_ptr first_;
 };
+
+// One more thread, if the system gives it.
+bool start(std::vector<std::thread>& threads, const std::function<void()>& body) {
+  try {
+    threads.emplace_back(body);
+  } catch (const std::exception&) {  // no thread, or no memory for one
+    return false;
+  }
+  return true;
+}
 
 // The pieces that are left of a stretch. Its owner takes them from the front, others from behind.
 class Stretch {
@@ -56,16 +70,13 @@ class Stretch {
 
 }  // namespace
 
-void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body) {
-  FirstException failed;
+void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
+                const std::function<void()>& on_failure) {
+  FirstException failed(on_failure);
   std::vector<std::thread> others;
-  try {
-    others.reserve(threads);
-    for (std::size_t t = 1; t < threads; ++t) {
-      others.emplace_back([&, t] { failed.around([&] { body(t); }); });
-    }
-  } catch (const std::system_error&) {
-    // The system gives no more: those that there are do it all.
+  others.reserve(threads);
+  for (std::size_t t = 1; t < threads; ++t) {
+    if (!start(others, [&, t] { failed.around([&] { body(t); }); })) break;
   }
   failed.around([&] { body(0); });
   for (std::thread& other : others) other.join();

@@ -9,9 +9,10 @@
 namespace stepscope::base {
 
 // Calls body(thread) for every thread in [0, threads), each on one of its own, this one being 0;
-// for fewer where the system gives no more. Who waits for another must be told when that one fails:
-// it is not heard of here before all end.
-void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body);
+// for fewer where the system gives no more. As soon as one throws, on_failure is called there: it
+// tells those that wait for it.
+void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
+                const std::function<void()>& on_failure = {});
 
 // Calls work(i) for every i in [0, pieces), on at most `threads` threads, this one included.
 // They are taken in ascending order by whoever is free.

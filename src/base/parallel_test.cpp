@@ -38,6 +38,15 @@ TEST(Parallel, WhatAPieceThrowsReachesTheCaller) {
   }
 }
 
+TEST(Parallel, WhoWaitsForOneThatFailsIsTold) {
+  std::atomic<bool> told = false;
+  const auto body = [&](std::size_t thread) {
+    if (thread == 1) throw std::bad_alloc();
+    while (!told) std::this_thread::yield();
+  };
+  EXPECT_THROW(on_threads(3, body, [&] { told = true; }), std::bad_alloc);
+}
+
 TEST(Parallel, AThreadGoesThroughItsOwnStretch) {
   std::vector<std::size_t> pieces;
   parallel_stretches(5, 1, [&](std::size_t i, std::size_t thread) {

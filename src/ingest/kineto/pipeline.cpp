@@ -94,16 +94,13 @@ class Pipeline {
 base::Result<EventList> Pipeline::run() {
   const unsigned threads = std::clamp(options_.threads, 1U, most_threads(feed_.source()));
   for (unsigned i = 0; i < threads; ++i) list_.lanes.push_back(std::make_unique<trace::Lane>(i));
-  base::on_threads(threads, [&](std::size_t number) {
-    try {
-      work(static_cast<std::uint32_t>(number));
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-      changed_.notify_all();
-      throw;
-    }
-  });
+  base::on_threads(
+      threads, [&](std::size_t number) { work(static_cast<std::uint32_t>(number)); },
+      [&] {
+        const std::lock_guard lock(mutex_);
+        done_ = true;
+        changed_.notify_all();
+      });
   if (error_) return base::Failure{*error_};
   if (list_.closed) collect_rest();
   // The feed has given nothing of all this; it goes on behind it.

@@ -123,7 +123,7 @@ class Loader {
 
   std::vector<LoadedFile> run() {
     const std::size_t workers = std::min<std::size_t>(threads_, files_.size());
-    base::on_threads(workers, [this](std::size_t) { work(); });
+    base::on_threads(workers, [this](std::size_t) { work(); }, [this] { give_up(); });
     read_again_alone();
     say_limit();
     return std::move(results_);
@@ -145,12 +145,7 @@ class Loader {
 
   void work() {
     while (const std::optional<Share> share = next()) {
-      try {
-        read(*share);
-      } catch (...) {
-        give_up();
-        throw;
-      }
+      read(*share);
       done(*share);
     }
   }
