@@ -169,7 +169,8 @@ def main() -> int:
             print(name, file=sys.stderr)
             keep(name, PARTS[name](programs))
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(tables.page(kept()))
+    before = PAGE.read_text() if PAGE.exists() else ""
+    PAGE.write_text(tables.page(kept(), before))
     print(PAGE.relative_to(ROOT))
     return 0
 

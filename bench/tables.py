@@ -1,5 +1,6 @@
 """Writes the page of tables from the figures that bench/run.py keeps."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -206,12 +207,22 @@ SECTIONS: dict[str, tuple[str, Callable[[list[Row]], str]]] = {
 }
 
 
-def page(parts: dict[str, Part]) -> str:
-    """The whole page."""
+def sections_of(page: str) -> dict[str, str]:
+    """What stands below each title of a page."""
+    parts = re.split(r"^## (.*)\n", page, flags=re.MULTILINE)
+    return {title: text.strip() for title, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def page(parts: dict[str, Part], before: str = "") -> str:
+    """The whole page; what this machine has no figures of stays as it was."""
+    kept = sections_of(before)
     text = INTRODUCTION
     for name, (title, section) in SECTIONS.items():
         if part := parts.get(name):
-            text += f"\n## {title}\n\n{section(part['rows'])}\n"
             made = f"{part['date']}, commit {part['commit']}, {part['machine']}"
-            text += f"`{part['command']}`, {made}.\n"
+            body = f"{section(part['rows'])}\n`{part['command']}`, {made}."
+        else:
+            body = kept.get(title, "")
+        if body:
+            text += f"\n## {title}\n\n{body}\n"
     return text
