@@ -54,6 +54,7 @@ class StreamSource final : public ByteSource {
   void skip_to(std::uint64_t text_offset) override {
     window_.seek(text_offset);
     text_position_ = text_offset;
+    ended_ = false;
   }
   bool rereadable() const override { return window_.file().rereadable(); }
   std::shared_ptr<const SeekIndex> seek_index() const override { return index_; }

@@ -50,6 +50,11 @@ base::Result<bool> DocumentReader::more() {
   return any;
 }
 
+// What ends with the text at hand, well or badly, may end otherwise in the text behind it.
+bool DocumentReader::may_go_on(const Reading& reading) {
+  return reading.outcome == Outcome::kIncomplete || (reading.next == reader().end() && !ended_);
+}
+
 base::Result<char> DocumentReader::peek() {
   while (true) {
     at_ = static_cast<std::size_t>(reader().skip_space(here()) - text_.data());
@@ -146,7 +151,7 @@ base::Status DocumentReader::read_object() {
     Token key{};
     Oddities odd;
     Reading reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
-    while (reading.outcome == Outcome::kIncomplete) {
+    while (may_go_on(reading)) {
       SCOPE_TRY(more());
       reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
     }
@@ -181,15 +186,14 @@ base::Status DocumentReader::read_member(const std::string& name) {
   Token token{};
   Oddities odd;
   Reading reading = reader().value(here(), false, token, odd);
-  while (reading.outcome == Outcome::kIncomplete) {
+  while (may_go_on(reading)) {
     SCOPE_TRY(more());
     odd = {};
     reading = reader().value(here(), false, token, odd);
   }
-  if (reading.outcome == Outcome::kDone && has_events_ && ended_ &&
-      reading.next == reader().end()) {
-    note_cut("behind the events");
+  if (reading.outcome == Outcome::kDone && has_events_ && reading.next == reader().end()) {
     at_ = text_.size();
+    note_cut("behind the events");
     return Done{};
   }
   if (reading.outcome != Outcome::kDone) return skip_broken_value();
@@ -262,8 +266,8 @@ base::Status DocumentReader::read_list() {
   text_ = std::move(out_.events.rest);
   text_offset_ = out_.events.closed ? out_.events.rest_offset : feed_.text_read();
   at_ = 0;
-  if (!out_.events.closed) {
-    ended_ = true;
+  ended_ = !out_.events.closed;
+  if (ended_) {
     if (out_.header.bare_array) {
       out_.log.add(Note::kNoClosingBracket, offset());
     } else {

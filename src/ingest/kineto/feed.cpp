@@ -100,6 +100,7 @@ base::Status TextFeed::finish() {
 
 void TextFeed::skip_to(std::uint64_t text_offset) {
   carry_.clear();
+  ended_ = false;  // all may have been read already, to find the list
   source_->skip_to(text_offset);
 }
 

@@ -329,6 +329,24 @@ TEST(Kineto, LongHeadersBehindTheListAreNoEvents) {
 }
 
 // Numbered by first appearance, equal whatever the spaces, whoever read them.
+// A header that never ends is read to the end of the file before the list is found.
+TEST(Kineto, KeysBehindTheListAreReadWhereTheTextWasReadBefore) {
+  std::string events;
+  for (int i = 0; i < 40; ++i) events += event_text("cpu_op", 1, 10 * i, "");
+  events += kA;
+  const std::string text = R"({"odd":{"a":{"traceEvents":[)" + events + R"(],"more":[)" + events +
+                           R"(],"distributedInfo":{"rank":3}})";
+  for (const Fetch fetch : kFetches) {
+    for (std::size_t block_bytes = 64; block_bytes < 1000; block_bytes += 61) {
+      const auto trace = trace_of(text, false, block_bytes, 1, fetch);
+      ASSERT_TRUE(trace) << trace.error().message;
+      EXPECT_EQ(trace->size(), 41);
+      ASSERT_TRUE(trace->header().distributed) << block_bytes;
+      EXPECT_EQ(trace->header().distributed->rank, 3);
+    }
+  }
+}
+
 TEST(Kineto, EqualInputsAreOneSignature) {
   const std::string spaced = R"("Input Dims": [ [2, 3], [] ], "Input type": ["float", "Scalar"])";
   const std::string tight = R"("Input type":["float","Scalar"],"Input Dims":[[2,3],[]])";
