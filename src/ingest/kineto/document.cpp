@@ -50,11 +50,6 @@ base::Result<bool> DocumentReader::more() {
   return any;
 }
 
-// What ends with the text at hand, well or badly, may end otherwise in the text behind it.
-bool DocumentReader::may_go_on(const Reading& reading) {
-  return reading.outcome == Outcome::kIncomplete || (reading.next == reader().end() && !ended_);
-}
-
 base::Result<char> DocumentReader::peek() {
   while (true) {
     at_ = static_cast<std::size_t>(reader().skip_space(here()) - text_.data());
@@ -151,7 +146,7 @@ base::Status DocumentReader::read_object() {
     Token key{};
     Oddities odd;
     Reading reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
-    while (may_go_on(reading)) {
+    while (reading.outcome == Outcome::kIncomplete) {
       SCOPE_TRY(more());
       reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
     }
@@ -186,14 +181,15 @@ base::Status DocumentReader::read_member(const std::string& name) {
   Token token{};
   Oddities odd;
   Reading reading = reader().value(here(), false, token, odd);
-  while (may_go_on(reading)) {
+  while (reading.outcome == Outcome::kIncomplete) {
     SCOPE_TRY(more());
     odd = {};
     reading = reader().value(here(), false, token, odd);
   }
-  if (reading.outcome == Outcome::kDone && has_events_ && reading.next == reader().end()) {
-    at_ = text_.size();
+  if (reading.outcome == Outcome::kDone && has_events_ && ended_ &&
+      reading.next == reader().end()) {
     note_cut("behind the events");
+    at_ = text_.size();
     return Done{};
   }
   if (reading.outcome != Outcome::kDone) return skip_broken_value();

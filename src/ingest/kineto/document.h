@@ -35,7 +35,6 @@ class DocumentReader {
   base::Status read_member(const std::string& name);
   base::Status skip_broken_value();
   base::Result<bool> more();
-  bool may_go_on(const Reading& reading);
   base::Result<char> peek();  // the next character that is not space; 0 at the end
   void note_cut(std::string_view where);
   base::Status note_text_behind();
