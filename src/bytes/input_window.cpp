@@ -11,11 +11,21 @@ using base::Status;
 InputWindow::InputWindow(RawFile file, std::size_t capacity)
     : file_(std::move(file)), capacity_(capacity), buffer_(new char[capacity]) {}
 
+void InputWindow::to_front() {
+  if (begin_ == 0) return;
+  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+  end_ -= std::exchange(begin_, 0);
+}
+
+void InputWindow::grow(std::size_t capacity) {
+  std::unique_ptr<char[]> larger(new char[capacity]);
+  std::memcpy(larger.get(), buffer_.get(), end_);
+  buffer_ = std::move(larger);
+  capacity_ = capacity;
+}
+
 Status InputWindow::want(std::size_t count) {
-  if (begin_ > 0) {
-    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
-    end_ -= std::exchange(begin_, 0);
-  }
+  to_front();
   // Only what is wanted: the rest of a plain file goes past the window.
   while (end_ < count) {
     SCOPE_TRY(const std::size_t got, file_.read({buffer_.get() + end_, count - end_}));
@@ -25,10 +35,15 @@ Status InputWindow::want(std::size_t count) {
   return base::Done{};
 }
 
-Result<bool> InputWindow::fill() {
-  if (begin_ < end_) return true;
-  begin_ = end_ = 0;
-  SCOPE_TRY(end_, file_.read({buffer_.get(), capacity_}));
+Result<bool> InputWindow::fill(std::size_t count) {
+  if (end_ - begin_ >= count) return true;
+  to_front();
+  if (count > capacity_) grow(count);
+  while (end_ < count) {
+    SCOPE_TRY(const std::size_t got, file_.read({buffer_.get() + end_, capacity_ - end_}));
+    if (got == 0) break;
+    end_ += got;
+  }
   return end_ > 0;
 }
 

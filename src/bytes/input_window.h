@@ -1,5 +1,5 @@
-// A file seen through a window of fixed size: what a decompressor eats from. Memory stays the size
-// of the window whatever the file is.
+// A file seen through a window: what a decompressor eats from. Memory stays the size of the window
+// whatever the file is, or that of the longest piece a decompressor wants whole.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,11 @@ class InputWindow {
   std::uint64_t position() const { return file_.position() - (end_ - begin_); }  // of unread()[0]
   void consume(std::size_t count) { begin_ += count; }
 
-  // At least `count` bytes in unread(), or all there are. count is at most the capacity.
+  // As fill(), but without reading ahead. count is at most the capacity.
   base::Status want(std::size_t count);
-  // Something in unread(); false at the end of the file.
-  base::Result<bool> fill();
+  // At least `count` bytes in unread(), or all there are, and as many more as the window holds;
+  // false at the end of the file, when nothing is unread.
+  base::Result<bool> fill(std::size_t count = 1);
   // The next byte, consumed; -1 at the end of the file.
   base::Result<int> take();
   // Past the window, straight into the caller's buffer; unread() must be empty.
@@ -32,6 +33,9 @@ class InputWindow {
   void seek(std::uint64_t file_offset);
 
  private:
+  void to_front();  // unread()
+  void grow(std::size_t capacity);
+
   RawFile file_;
   std::size_t capacity_;
   std::unique_ptr<char[]> buffer_;

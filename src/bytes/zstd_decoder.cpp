@@ -22,6 +22,10 @@ constexpr std::size_t kFirstBytes = 5;  // of a frame: enough to know its kind
 // On an error zstd forgets what it wrote in the same call. So a call gets one block, without the
 // header of the next one that is included in the size zstd asks for, and nothing while text of the
 // last block waits for room.
+//
+// The call gets the block whole. zstd would take a stored block in pieces too, but then a block
+// that is longer than its frame may be gives as many pieces as fit, and none in one: how much of it
+// is text would depend on where a window ends.
 std::size_t one_step(std::size_t wanted) {
   return wanted > kBlockHeader ? wanted - kBlockHeader : std::max<std::size_t>(wanted, 1);
 }
@@ -59,7 +63,9 @@ void ZstdDecoder::end_with(std::uint64_t file_offset, std::string what) {
 Result<std::size_t> ZstdDecoder::read(InputWindow& in, std::span<char> into) {
   if (into.empty()) return std::size_t{0};
   while (!ended_) {
-    SCOPE_TRY(const bool more, in.fill());
+    const std::size_t wanted = flushing_ ? 0 : one_step(wanted_);
+    // More than a block is wanted of frames that are skipped.
+    SCOPE_TRY(const bool more, in.fill(std::clamp<std::size_t>(wanted, 1, ZSTD_BLOCKSIZE_MAX)));
     if (!more && between_frames_) {
       ended_ = true;
       break;
@@ -69,7 +75,7 @@ Result<std::size_t> ZstdDecoder::read(InputWindow& in, std::span<char> into) {
       frame_text_ = text_;
     }
     const std::span<char> unread = in.unread();
-    const std::size_t step = flushing_ ? 0 : std::min(unread.size(), one_step(wanted_));
+    const std::size_t step = std::min(unread.size(), wanted);
     ZSTD_inBuffer source{unread.data(), step, 0};
     ZSTD_outBuffer target{into.data(), into.size(), 0};
     const std::size_t outcome = ZSTD_decompressStream(context_.get(), &target, &source);

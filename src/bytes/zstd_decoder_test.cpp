@@ -108,6 +108,18 @@ TEST(Zstd, DeliversTheBlocksBeforeCorruptData) {
   }
 }
 
+TEST(Zstd, AStoredBlockLongerThanItsFrameIsTheSameWhateverTheSizeOfReadsAndWindows) {
+  // Magic, a window of 1 KiB and 600 bytes of text; then one block of 1000 bytes, as they are.
+  const string frame = string("\x28\xb5\x2f\xfd\x40\x00\x58\x01\x41\x1f\x00", 11) + noise(1'000);
+  for (const std::size_t span : Sizes{1, 100, 1 << 16}) {
+    for (const std::size_t window : Sizes{11, 50, 500, 1 << 16}) {
+      const ReadAll all = decompress(frame, span, window);
+      EXPECT_EQ(all.text, "") << span << " " << window;
+      EXPECT_EQ(all.what(), "zstd data is corrupt: Destination buffer is too small");
+    }
+  }
+}
+
 TEST(Zstd, AFrameThatDemandsGigabytesIsRefused) {
   // Magic, no checksum and no size, window descriptor 0xa8: 2 GiB; then one empty last block.
   const string frame("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", 9);

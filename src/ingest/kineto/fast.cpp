@@ -233,10 +233,26 @@ bool FastScanner::may_open(const char* brace, std::uint32_t begin) const {
   return balance_at(static_cast<std::uint32_t>(brace - window_)) > balance_at(begin);
 }
 
+// An object in an event begins. False where objects are nested as in no event.
+bool FastScanner::open_object(const char* brace, int depth) {
+  if (depth >= static_cast<int>(balances_.size())) return false;
+  balances_[static_cast<std::size_t>(depth)] =
+      balance_at(static_cast<std::uint32_t>(brace - window_));
+  return true;
+}
+
+// Whether every list that began in an object ends in it. Else an event that misses a brace could
+// end with one of an event behind it, and swallow those between.
+bool FastScanner::closes_object(const char* brace, int depth) const {
+  return balances_[static_cast<std::size_t>(depth)] ==
+         balance_at(static_cast<std::uint32_t>(brace - window_));
+}
+
 // The arguments from their first on, up to the end of the event.
 FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
   std::size_t at = place;
   int depth = 2;
+  open_object(window_ + index_->places[place - 1], depth);
   while (at < index_->count) {
     const char* const mark = window_ + index_->places[at++];
     if (*mark == ':') {
@@ -249,8 +265,9 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
       }
     } else if (*mark == '{') {
       if (!may_open(mark, index_->places[place - 10])) return Met::kStrange;
-      ++depth;
+      if (!open_object(mark, ++depth)) return Met::kStrange;
     } else {
+      if (depth > 1 && !closes_object(mark, depth)) return Met::kStrange;
       if (depth == 2 && at == place + 1 && !only_space_behind_brace(mark)) return Met::kStrange;
       // Behind the arguments comes the end.
       if (depth == 1 && behind_space(window_ + index_->places[at - 2] + 1) != '}') {
@@ -318,7 +335,7 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
       if (!fine) return Met::kStrange;
     } else if (*mark == '{') {
       if (depth != 0 && !may_open(mark, index_->places[place])) return Met::kStrange;
-      ++depth;
+      if (!open_object(mark, ++depth)) return Met::kStrange;
       if (depth == 2) in_args = args_next_;
       args_next_ = false;
       value_end_ = depth == 1 ? mark + 1 : nullptr;
@@ -326,6 +343,7 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
       const bool has_members = window_[index_->places[at - 2]] != '{';
       if (!has_members && !only_space_behind_brace(mark)) return Met::kStrange;
       if (value_end_ != nullptr && behind_space(value_end_) != '}') return Met::kStrange;
+      if (depth > 1 && !closes_object(mark, depth)) return Met::kStrange;
       value_end_ = nullptr;
       if (--depth == 0) {
         place = at;

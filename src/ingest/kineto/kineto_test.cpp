@@ -101,6 +101,11 @@ const std::vector<Case> kCases = {
      R"([{"ph":"X","name":"c","ts":9,"args":{"stream":7},)" + kA + "},\n" + kB + "]",
      {"a", "b"},
      {{Note::kUnreadableEvent, 2, 1}, {Note::kMissingComma, 1, 85}}},
+    {"nor those before it, where a list in it ends within an object",
+     "[\n{\"ph\":\"X\",\"l\":[\n" + kA + ",\n" + kB +
+         ",\n{\"ph\":\"X\",\"name\":\"c\",\"ts\":9,\"args\":{\"k\":1}\n],\"m\":2}}\n]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 3, 2}}},
     {"a list of objects that ends an event's arguments does not end the list",
      "[" + kA + R"(,{"ph":"X","name":"c)" + std::string(1, '\0') +
          R"(,"ts":1,"dur":1,"args":{"l":[{"a":1}]}},)" + kB + "]",

@@ -246,7 +246,8 @@ void Assembly::mark_step(std::uint64_t mark, std::int64_t number, base::Nanos no
     step(number, now);
     // A step whose mark is missing, or whose beginning is, has no length: it is counted.
     if (marks_lost_ && last_number_ && number > *last_number_) {
-      about_->lost_steps += static_cast<std::uint64_t>(number - *last_number_) - 1;
+      about_->lost_steps +=
+          static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(*last_number_) - 1;
     }
     if (marks_lost_ && !last_step_) ++about_->lost_steps;
     last_number_ = number;

@@ -1,5 +1,6 @@
 #include "ingest/scope/scope.h"
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -144,6 +145,20 @@ TEST(Scope, LostMarksOfStepsAreTold) {
               ElementsAre("steps ProfilerStep#5 100+100", "steps ProfilerStep#6 200+100",
                           "steps ProfilerStep#9 500+100", "steps ProfilerStep#11 700+100"));
   EXPECT_EQ(trace->header().process_record->lost_steps, 3U);  // 7, 8 and 10
+}
+
+TEST(Scope, NumbersOfStepsMayBeAnyInADamagedFile) {
+  File file;
+  file.anchor(1'000);
+  constexpr auto kLost = static_cast<std::uint64_t>(wire::kMarksLost);
+  constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
+  file.events({step(100),
+               value(static_cast<std::uint64_t>(-kFar)),
+               {500, Record::pack(RecordKind::kStep, kLost)},
+               value(static_cast<std::uint64_t>(kFar))});
+  const auto trace = file.read();
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->header().process_record->lost_steps, 2 * static_cast<std::uint64_t>(kFar));
 }
 
 // A range may begin in one step and end in the next.
