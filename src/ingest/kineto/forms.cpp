@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::size_t kPageBytes = std::size_t{64} << 10;
 constexpr std::size_t kLongestName = 1024;
-constexpr int kMostTries = 16;
+// Of forms with the same beginning and name: beyond these reading it another way takes less time.
+constexpr int kMostTries = 32;
+
 bool same_text(const char* a, const char* b, std::size_t size) {
   if (size > 64) return std::memcmp(a, b, size) == 0;
   if (size >= 8) {
@@ -43,20 +45,26 @@ const char* behind_number(const char* at) {
 
 }  // namespace
 
-Forms::Forms()
-    : heads_(std::size_t{1} << kHeadBits, kNone), guesses_(std::size_t{1} << kGuessBits, kNone) {}
+Forms::Forms() : heads_(std::size_t{1} << kHeadBits, kNone) {}
 
 const char* Forms::read(const char* at, const char* end, Draft& draft) {
-  const std::uint32_t guessed = guess();
-  if (guessed != kNone) {
-    if (const char* const behind = fits(forms_[guessed], at, end, draft)) {
-      ++found_;
-      fill(forms_[guessed], draft);
-      followed_by(guessed);
-      return behind;
-    }
+  const std::uint32_t far = far_.next();
+  if (const char* const behind = by_guess(far, at, end, draft)) return behind;
+  const std::uint32_t near = near_.next();
+  if (near != far) {
+    if (const char* const behind = by_guess(near, at, end, draft)) return behind;
   }
   return look_up(at, end, draft);
+}
+
+const char* Forms::by_guess(std::uint32_t form, const char* at, const char* end, Draft& draft) {
+  if (form == kNone) return nullptr;
+  const char* const behind = fits(forms_[form], at, end, draft);
+  if (behind == nullptr) return nullptr;
+  ++found_;
+  fill(forms_[form], draft);
+  followed_by(form);
+  return behind;
 }
 
 const char* Forms::fits(const Form& form, const char* at, const char* end, Draft& draft) {
@@ -212,7 +220,8 @@ void Forms::forget() {
   std::fill(heads_.begin(), heads_.end(), kNone);
   kept_bytes_ = 0;
   page_used_ = 0;
-  std::fill(guesses_.begin(), guesses_.end(), kNone);
+  far_.forget();
+  near_.forget();
 }
 
 }  // namespace stepscope::ingest::kineto

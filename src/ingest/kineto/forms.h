@@ -3,10 +3,11 @@
 // is such a text with holes. An event that fits a form is proven well-formed by being equal to one
 // that was, and everything but the numbers is known already. What fits none is read by the index.
 //
-// A form is looked for where it came last: behind the form before it. Only if that fails is the
-// name of the event read and looked up.
+// A form is looked for where it came last: behind the forms before it, many or few of them. Only if
+// that fails is the name of the event read and looked up.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -42,7 +43,6 @@ class Forms {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::size_t kHeadBits = 12;
-  static constexpr std::size_t kGuessBits = 14;
 
   // What stands behind a stretch of fixed text.
   enum class Hole : std::uint8_t { kEnd, kTime, kDuration, kInteger, kReal, kId, kUnread };
@@ -80,14 +80,33 @@ class Forms {
     bool named;
   };
 
+  // What came last time behind the same forms, as many as 64 bits hold with so many of each.
+  template <unsigned kBitsOfEach>
+  class Guesses {
+   public:
+    std::uint32_t next() const { return after_[place()]; }
+    void followed_by(std::uint32_t form) {
+      if (after_[place()] != form) after_[place()] = form;
+      history_ = history_ << kBitsOfEach ^ form * kMix;
+    }
+    void forget() { std::fill(after_.begin(), after_.end(), kNone); }
+
+   private:
+    static constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+    static constexpr unsigned kBits = 14;
+    std::size_t place() const { return history_ * kMix >> (64 - kBits); }
+
+    std::vector<std::uint32_t> after_ = std::vector<std::uint32_t>(std::size_t{1} << kBits, kNone);
+    std::uint64_t history_ = 0;
+  };
+
+  const char* by_guess(std::uint32_t form, const char* at, const char* end, Draft& draft);
   const char* fits(const Form& form, const char* at, const char* end, Draft& draft);
   const char* look_up(const char* at, const char* end, Draft& draft);
   void fill(const Form& form, Draft& draft) const;
-  // What came last time behind the same four events.
-  std::uint32_t& guess() { return guesses_[history_ * 0x9e3779b97f4a7c15 >> (64 - kGuessBits)]; }
   void followed_by(std::uint32_t form) {
-    if (guess() != form) guess() = form;
-    history_ = history_ << 16 | (form & 0xffff);
+    far_.followed_by(form);
+    near_.followed_by(form);
   }
   std::uint32_t head_of(const char* at, const char* end) const;
   static std::uint32_t head_of(std::size_t opening, std::string_view name);
@@ -107,8 +126,8 @@ class Forms {
   std::deque<std::vector<char>> pages_;
   std::size_t page_used_ = 0;
   std::size_t kept_bytes_ = 0;
-  std::vector<std::uint32_t> guesses_;
-  std::uint64_t history_ = 0;             // the numbers of the last four forms, 16 bits of each
+  Guesses<5> far_;    // behind the last thirteen forms: where in the step they are
+  Guesses<16> near_;  // behind the last four: where others than usual came before them
   std::uint32_t learnt_ = 0, found_ = 0;  // since it was last asked whether this is worth it
   std::uint32_t resting_ = 0;             // events still to pass by
   FastTime time_, duration_;

@@ -29,7 +29,7 @@ struct Parsed {
 
 // Blocks that wait to be read beyond one for every thread, of text that only one can fetch: who
 // does should hardly ever have to read one himself, for then the others soon have nothing to do.
-constexpr std::size_t kMostWaiting = 8;
+constexpr std::size_t kMostWaiting = 24;
 
 // Blocks read before those in front of them were, for every thread.
 constexpr std::uint64_t kMostAhead = 4;

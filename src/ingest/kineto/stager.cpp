@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "ingest/kineto/fast_numbers.h"
 #include "ingest/kineto/numbers.h"
 #include "ingest/kineto/text.h"
 #include "trace/trace.h"
@@ -45,17 +46,19 @@ base::StringId text(const Draft& draft, Arg arg, Lane& lane) {
 void triple(const Draft& draft, Arg arg, std::uint32_t (&out)[3]) {
   out[0] = out[1] = out[2] = 0;
   if (!draft.has(arg)) return;
+  constexpr fast::CharacterSet kBetween{", []\n\t\r"};
   std::size_t which = 0;
   bool in_number = false;
-  const std::string_view list = draft.texts[static_cast<std::size_t>(arg)];
-  if (list.find_first_not_of("0123456789, []\n\t\r") != std::string_view::npos) return;
-  for (const char c : list) {
+  for (const char c : draft.texts[static_cast<std::size_t>(arg)]) {
     if (c >= '0' && c <= '9') {
       in_number = true;
       if (which < 3) out[which] = out[which] * 10 + static_cast<std::uint32_t>(c - '0');
-    } else if (in_number) {
+    } else if (!kBetween(c)) {
+      out[0] = out[1] = out[2] = 0;
+      return;
+    } else {
+      which += in_number ? 1 : 0;
       in_number = false;
-      ++which;
     }
   }
 }

@@ -19,8 +19,8 @@ using base::Note;
 using trace::RawPhase;
 
 constexpr std::string_view kStepTrack = "steps";
-// The year 2116: whatever is added to it still fits.
-constexpr std::int64_t kEdgeOfTime = std::int64_t{1} << 62;
+// The year 2116: whatever is added to it still fits, and so does what lies between two such times.
+constexpr std::int64_t kEdgeOfTime = (std::int64_t{1} << 62) - 1;
 // Damage may put the end of a recording anywhere; nobody trains for longer.
 constexpr base::Nanos kLongestOpen = trace::kAbsurdDuration;
 // Ranges that are open at once and end in any order: more would take time that grows with their
@@ -28,6 +28,8 @@ constexpr base::Nanos kLongestOpen = trace::kAbsurdDuration;
 constexpr std::size_t kDeepestSearch = 1024;
 // A name is a column: a log line's first line, not its traceback.
 constexpr std::size_t kLongestLogName = 200;
+
+std::int64_t plausible(std::int64_t ns) { return std::clamp(ns, -kEdgeOfTime, kEdgeOfTime); }
 
 std::string_view first_line(std::string_view text) {
   return text.substr(0, std::min(text.find('\n'), kLongestLogName));
@@ -62,7 +64,7 @@ void Assembly::take(const wire::BlockView& block) {
       if (const auto anchor = wire::read_anchor(block.payload)) {
         if (!first_anchor_) {
           first_anchor_ = anchor;
-          base_ns_ = std::clamp(anchor->wall_ns, -kEdgeOfTime, kEdgeOfTime);
+          base_ns_ = plausible(anchor->wall_ns);
         }
         last_anchor_ = anchor;
         clock_.add(*anchor);
@@ -309,7 +311,9 @@ void Assembly::finish() {
     log_.add(Note::kClockWasSet, base::ImportLog::kNowhere,
              fmt::format("by {} ms", set / 1'000'000));
   }
-  if (first_anchor_) about_->length = last_anchor_->monotonic_ns - first_anchor_->monotonic_ns;
+  if (first_anchor_) {
+    about_->length = plausible(last_anchor_->monotonic_ns) - plausible(first_anchor_->monotonic_ns);
+  }
   // The process was alive when it last looked at the clocks.
   const base::Nanos end =
       std::max(rows_.last_end(), last_anchor_ ? clock_.elapsed_ns(last_anchor_->ticks) : 0);
