@@ -72,7 +72,7 @@ class Programs:
 
     def turns(self, trace: Input) -> int:
         """How often each program runs: less for large inputs, where noise is small."""
-        return self.runs if trace.text_bytes < 700_000_000 else min(self.runs, 3)
+        return self.runs if trace.text_bytes < 700_000_000 else max(self.runs // 3, 3)
 
     def load(self, trace: Input, threads: int) -> Timing:
         """One load by the importer into finished columns and links, timed within its process."""

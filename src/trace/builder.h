@@ -50,6 +50,7 @@ class TraceBuilder {
   void size_tables();
   void fill_tables();
   void fill_tables(const Batch& batch);
+  std::vector<std::size_t> size_flows();
   void fill_lists();
   void fill_flows(const Batch& batch, std::uint32_t first_ordinal, std::size_t at);
   void mark_times();

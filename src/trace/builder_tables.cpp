@@ -82,9 +82,11 @@ void TraceBuilder::fill_tables() {
         comms.sequence, comms.comms_id, comms.group_size, comms.rank, comms.source_rank,
         comms.destination_rank, comms.asynchronous);
 
+  const std::vector<std::size_t> first_flow = size_flows();
   fill_lists();
   base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     fill_tables(in_.batches[i]);
+    fill_flows(in_.batches[i], first_ordinal_[i], first_flow[i]);
     in_.batches[i].side_pages = {};
   });
 }
@@ -203,14 +205,14 @@ void TraceBuilder::fill_flows(const Batch& batch, std::uint32_t first_ordinal, s
   }
 }
 
-void TraceBuilder::fill_lists() {
-  std::vector<std::size_t> first_flow;
+// Where the flows of each batch begin.
+std::vector<std::size_t> TraceBuilder::size_flows() {
+  std::vector<std::size_t> first;
+  first.reserve(in_.batches.size());
   std::size_t flows = 0;
-  std::size_t counters = 0;
   for (const Batch& batch : in_.batches) {
-    first_flow.push_back(flows);
+    first.push_back(flows);
     flows += batch.flows.size();
-    counters += batch.counters.size();
   }
   FlowTable& to = out_.flows_;
   to.id = base::Column<std::uint64_t>(flows, memory_);
@@ -220,9 +222,13 @@ void TraceBuilder::fill_lists() {
   to.category = base::Column<base::StringId>(flows, memory_);
   to.name = base::Column<base::StringId>(flows, memory_);
   to.phase = base::Column<char>(flows, memory_);
-  base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
-    fill_flows(in_.batches[i], first_ordinal_[i], first_flow[i]);
-  });
+  return first;
+}
+
+// What is so little that it is put in order in one piece.
+void TraceBuilder::fill_lists() {
+  std::size_t counters = 0;
+  for (const Batch& batch : in_.batches) counters += batch.counters.size();
   std::vector<CounterRow> points;
   points.reserve(counters);
   for (const Batch& batch : in_.batches) {

@@ -1,6 +1,7 @@
 """The page of bench/run.py: figures of this machine, and what was measured elsewhere."""
 
 import sys
+from typing import Any
 
 from program import ROOT
 
@@ -9,19 +10,18 @@ sys.path.insert(0, str(ROOT / "bench"))
 import tables  # noqa: E402  (lies beside the programs it tells of)
 
 PAGE = ROOT / "docs" / "bench" / "loading.md"
+ROW: dict[str, Any] = {
+    "text_bytes": 10**9,
+    "events": 1000,
+    "one": {"seconds": [2.0, 2.5, 4.0], "peak_bytes": 10**8},
+    "two": {"seconds": [1.0, 2.0, 3.0], "peak_bytes": 10**8},
+}
 SIZES = {
     "date": "2026-01-02",
     "commit": "abc",
     "machine": "a machine",
     "command": "bench/run.py linear",
-    "rows": [
-        {
-            "text_bytes": 10**9,
-            "events": 1000,
-            "one": {"median_s": 2.0, "peak_bytes": 10**8},
-            "two": {"median_s": 1.0, "peak_bytes": 10**8},
-        }
-    ],
+    "rows": [ROW],
 }
 
 
@@ -37,3 +37,10 @@ def test_a_part_that_was_not_measured_here_stays() -> None:
 
 def test_a_first_page_has_what_was_measured() -> None:
     assert list(tables.sections_of(tables.page({"linear": SIZES}))) == ["By size"]
+
+
+def test_ratios_are_of_fastest_turns_and_of_medians() -> None:
+    assert tables.times(ROW, "one", "two") == "2.00 (1.25)"
+    assert tables.over_floor({"inflate": ROW["two"], "scan": ROW["one"], "two": ROW["one"]}) == (
+        "1.33 (1.11)"
+    )
