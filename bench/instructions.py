@@ -1,10 +1,10 @@
-"""Two builds of bench_load on the same files: the instructions each takes, which noise cannot change.
+"""Two builds of bench_load on the same files: the instructions they take, whatever else runs.
 
     bench/instructions.py BEFORE AFTER TRACE.json ... [--threads 1]
 
 BEFORE and AFTER are bench_load programs (build/bench/bench_load of two commits). Valgrind counts
-them (`apt-get install valgrind`): those of the program alone, not of the system, and with AVX2 where
-the machine would use AVX-512. What waits for memory is not seen; bench/two_builds.py measures time.
+(`apt-get install valgrind`): what the program does itself, not the system for it, and with AVX2
+where it would use AVX-512. What waits for memory is not seen; bench/two_builds.py measures time.
 """
 
 import argparse
