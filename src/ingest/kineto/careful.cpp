@@ -119,7 +119,7 @@ Reading CarefulReader::string(const char* at, Place place, Token& token, Odditie
         // The text may go on in a way that says otherwise: ask again when more of it is there.
         if (is_cut && !ends_) return cut(at);
         // A quote is missing, and this is the end of a string of the next event.
-        if (quotes > 0 && holds_event(begin, at)) return {Outcome::kUnreadable, at};
+        if (quotes > 0 && holds_event(begin, at + 1)) return {Outcome::kUnreadable, at};
         token = {TokenType::kString, between(begin, at)};
         odd.unescaped_quotes += quotes;
         odd.control_characters += controls;

@@ -121,16 +121,21 @@ base::Result<Document> DocumentReader::read() {
   return std::move(out_);
 }
 
+// A header that cannot be read from there on, and no events behind it.
+base::Failure DocumentReader::ends_in_header(std::uint64_t text_offset) const {
+  return base::fail(
+      Code::kFormat,
+      fmt::format("{}:{}: ends before any event; expected \"traceEvents\" behind this "
+                  "place: the file is cut in its header, damaged, or no trace",
+                  feed_.source().name(), text_offset));
+}
+
 base::Status DocumentReader::read_object() {
   ++at_;
   while (true) {
     SCOPE_TRY(const char c, peek());
     if (c == '\0') {
-      if (!has_events_) {
-        return base::fail(Code::kFormat,
-                          fmt::format("{}:{}: ends before any event; expected \"traceEvents\"",
-                                      feed_.source().name(), offset()));
-      }
+      if (!has_events_) return ends_in_header(offset());
       note_cut("behind the events");
       return Done{};
     }
@@ -151,12 +156,15 @@ base::Status DocumentReader::read_object() {
       reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
     }
     if (reading.outcome != Outcome::kDone) {
-      if (has_events_ && reading.next == reader().end()) at_ = text_.size();  // it is cut
+      const bool is_cut = reading.next == reader().end();
+      if (is_cut && !has_events_) return ends_in_header(offset());
+      if (is_cut) at_ = text_.size();
       return give_up("a key in quotes, then a colon");
     }
     const std::string name = decode(key.text);
     at_ = static_cast<std::size_t>(reading.next - text_.data());
     SCOPE_TRY(const char colon, peek());
+    if (colon == '\0' && !has_events_) return ends_in_header(offset());
     if (colon != ':') return give_up("a colon behind a key");
     ++at_;
     SCOPE_TRY(read_member(name));
@@ -165,6 +173,9 @@ base::Status DocumentReader::read_object() {
     return base::fail(Code::kFormat,
                       fmt::format("{}:{}: \"traceEvents\" is not a list; expected [ and events",
                                   feed_.source().name(), *no_list_at_));
+  }
+  if (!has_events_ && out_.log.count(Note::kUnreadableMetadata) != 0) {
+    return ends_in_header(out_.log[Note::kUnreadableMetadata].offset);
   }
   if (!has_events_) {
     return base::fail(
@@ -225,9 +236,7 @@ base::Status DocumentReader::skip_broken_value() {
         note_cut("behind the events");
         return Done{};
       }
-      return base::fail(Code::kFormat, fmt::format("{}:{}: a value that is not JSON, and no events "
-                                                   "behind it; expected \"traceEvents\"",
-                                                   feed_.source().name(), from));
+      return ends_in_header(from);
     }
     at_ = line + 1;
     SCOPE_TRY(const char next, peek());

@@ -39,6 +39,7 @@ class DocumentReader {
   void note_cut(std::string_view where);
   base::Status note_text_behind();
   base::Status give_up(std::string_view expected);
+  base::Failure ends_in_header(std::uint64_t text_offset) const;
   base::Failure unexpected(std::string_view expected) const;
   std::uint64_t offset() const { return text_offset_ + at_; }
   const char* here() const { return text_.data() + at_; }

@@ -45,8 +45,8 @@ std::string nothing_odd_text(const Look& look, bool nothing_else) {
 }
 
 std::string place_of(const NoteInfoRow& note, const std::string& folder) {
-  constexpr std::size_t kMostDetail = 60;  // names of kernels go on for lines
-  std::string_view path = note.path;       // of a memory snapshot it may lie elsewhere
+  constexpr std::size_t kMostDetail = 120;  // names of kernels go on for lines
+  std::string_view path = note.path;        // of a memory snapshot it may lie elsewhere
   if (path.starts_with(folder)) path.remove_prefix(folder.size());
   std::string place = printable(path);
   if (note.offset != base::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);

@@ -32,7 +32,7 @@ const Case kCases[] = {
     {"list of numbers", "[1, 2]", "a list without events"},
     {"list of other objects", R"([{"id": 1}])", "a list of objects without 'ph'"},
     {"empty list", "[]", "an empty list"},
-    {"text", "hello", "not JSON"},
+    {"text", "hello", ""},
     {"a file of our own", R"({"schema": "stepscope.run/1", "id": 1})", std::string(kOwnFile)},
     {"a schema of others", R"({"schema": "other.run/1"})", "JSON without traceEvents"},
     {"a recording", "\x89SCOPE\n\x01", ""},

@@ -97,9 +97,15 @@ std::string_view without_extension(std::string_view name) {
   return name;
 }
 
-// What a number at the end of a name counts when it does not count ranks.
-bool counts_time(std::string_view before) {
+// Whether a number at the end of a name says when a recording was made, or with which setting.
+bool counts_no_ranks(std::string_view before) {
   while (!before.empty() && !is_letter(before.back())) before.remove_suffix(1);
+  std::size_t begin = before.size();
+  while (begin > 0 && is_letter(before[begin - 1])) --begin;
+  const std::string_view last = before.substr(begin);
+  for (const std::string_view word : {"workers", "size", "bs", "lr", "seed", "trial"}) {
+    if (equals_word(last, word)) return true;
+  }
   for (const std::string_view word :
        {"step", "steps", "iter", "iteration", "epoch", "batch", "window", "cycle"}) {
     if (ends_with_word(before, word)) return true;
@@ -119,7 +125,7 @@ std::optional<NumberedName> numbered_name(std::string_view path) {
   std::size_t begin = name.size();
   while (begin > 0 && is_digit(name[begin - 1])) --begin;
   const auto number = number_of(name.substr(begin));
-  if (!number || counts_time(name.substr(0, begin))) return std::nullopt;
+  if (!number || counts_no_ranks(name.substr(0, begin))) return std::nullopt;
   return NumberedName{std::string(folder) + "/" + std::string(name.substr(0, begin)), *number};
 }
 
