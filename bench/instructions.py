@@ -7,11 +7,12 @@ BEFORE and AFTER are bench_load programs (build/bench/bench_load of two commits)
 where it would use AVX-512. What waits for memory is not seen; bench/two_builds.py measures time.
 """
 
-import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from two_builds import arguments
 
 
 def instructions(program: Path, trace: Path, threads: int) -> int:
@@ -24,10 +25,7 @@ def instructions(program: Path, trace: Path, threads: int) -> int:
 
 def main() -> int:
     """Prints a line for each file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("before", type=Path)
-    parser.add_argument("after", type=Path)
-    parser.add_argument("traces", type=Path, nargs="+")
+    parser = arguments(__doc__)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     for trace in options.traces:

@@ -41,7 +41,6 @@ class Timing:
         """As it is kept in the results."""
         return {
             "seconds": [round(s, 4) for s in self.seconds],
-            "median_s": round(self.median, 4),
             "peak_bytes": self.peak_bytes,
             **self.facts,
         }

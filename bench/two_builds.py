@@ -21,12 +21,18 @@ def seconds(program: Path, trace: Path, threads: int, runs: int) -> float:
     return min(told)
 
 
-def main() -> None:
-    """Prints a line for each file and build."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def arguments(about: str | None) -> argparse.ArgumentParser:
+    """Of a program that compares two builds on some files."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0] if about else "")
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("traces", type=Path, nargs="+")
+    return parser
+
+
+def main() -> None:
+    """Prints a line for each file and build."""
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=24)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()

@@ -24,26 +24,26 @@ void InputWindow::grow(std::size_t capacity) {
   capacity_ = capacity;
 }
 
-Status InputWindow::want(std::size_t count) {
-  to_front();
-  // Only what is wanted: the rest of a plain file goes past the window.
+Status InputWindow::read_until(std::size_t count, std::size_t most) {
   while (end_ < count) {
-    SCOPE_TRY(const std::size_t got, file_.read({buffer_.get() + end_, count - end_}));
+    SCOPE_TRY(const std::size_t got, file_.read({buffer_.get() + end_, most - end_}));
     if (got == 0) break;
     end_ += got;
   }
   return base::Done{};
 }
 
+Status InputWindow::want(std::size_t count) {
+  to_front();
+  // Only what is wanted: the rest of a plain file goes past the window.
+  return read_until(count, count);
+}
+
 Result<bool> InputWindow::fill(std::size_t count) {
   if (end_ - begin_ >= count) return true;
   to_front();
   if (count > capacity_) grow(count);
-  while (end_ < count) {
-    SCOPE_TRY(const std::size_t got, file_.read({buffer_.get() + end_, capacity_ - end_}));
-    if (got == 0) break;
-    end_ += got;
-  }
+  SCOPE_TRY(read_until(count, capacity_));
   return end_ > 0;
 }
 

@@ -35,6 +35,7 @@ class InputWindow {
  private:
   void to_front();  // unread()
   void grow(std::size_t capacity);
+  base::Status read_until(std::size_t count, std::size_t most);  // of the window, from its front
 
   RawFile file_;
   std::size_t capacity_;

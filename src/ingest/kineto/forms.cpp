@@ -60,11 +60,14 @@ const char* Forms::read(const char* at, const char* end, Draft& draft) {
 const char* Forms::by_guess(std::uint32_t form, const char* at, const char* end, Draft& draft) {
   if (form == kNone) return nullptr;
   const char* const behind = fits(forms_[form], at, end, draft);
-  if (behind == nullptr) return nullptr;
+  if (behind != nullptr) found(form, draft);
+  return behind;
+}
+
+void Forms::found(std::uint32_t form, Draft& draft) {
   ++found_;
   fill(forms_[form], draft);
   followed_by(form);
-  return behind;
 }
 
 const char* Forms::fits(const Form& form, const char* at, const char* end, Draft& draft) {
@@ -160,9 +163,7 @@ const char* Forms::look_up(const char* at, const char* end, Draft& draft) {
       *link = forms_[number].sibling;
       forms_[number].sibling = heads_[head];
       heads_[head] = number;
-      ++found_;
-      fill(forms_[number], draft);
-      followed_by(number);
+      found(number, draft);
       return behind;
     }
     link = &forms_[number].sibling;

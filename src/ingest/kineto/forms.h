@@ -101,6 +101,7 @@ class Forms {
   };
 
   const char* by_guess(std::uint32_t form, const char* at, const char* end, Draft& draft);
+  void found(std::uint32_t form, Draft& draft);
   const char* fits(const Form& form, const char* at, const char* end, Draft& draft);
   const char* look_up(const char* at, const char* end, Draft& draft);
   void fill(const Form& form, Draft& draft) const;
