@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/parallel.h"
-#include "trace/names.h"
 #include "trace/ordering.h"
 
 namespace stepscope::trace {
@@ -109,50 +108,60 @@ std::vector<std::size_t> begins_within(std::span<const std::size_t> begins, cons
   return within;
 }
 
-// The latest end of all spans.
-base::Nanos latest_end(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
-                       unsigned threads) {
-  const std::size_t pieces = turns_for(threads);
-  std::vector<base::Nanos> latest(pieces, std::numeric_limits<base::Nanos>::min());
-  base::parallel_for(pieces, threads, [&](std::size_t i) {
-    base::Nanos end = latest[i];
-    for (std::size_t at = i * start.size() / pieces; at < (i + 1) * start.size() / pieces; ++at) {
-      end = std::max(end, start[at] + duration[at]);
-    }
-    latest[i] = end;
-  });
-  return *std::max_element(latest.begin(), latest.end());
+// What ends last, events at implausible times included.
+base::Nanos latest_end(std::span<const Batch> batches) {
+  base::Nanos end = std::numeric_limits<base::Nanos>::min();
+  for (const Batch& batch : batches) end = std::max(end, batch.last_end);
+  return end;
 }
 
 }  // namespace
 
 base::Result<Trace> TraceBuilder::build() {
   SCOPE_TRY(count_entries());
-  SCOPE_TRY(Names names,
-            merge_names(in_.lanes, in_.batches, in_.has_discarded, in_.decode, in_.normalize));
-  for (const auto& lane : in_.lanes) ranges_.include(lane->ranges());
-  in_.lanes.clear();
-  maps_ = std::move(names.maps);
-  out_.strings_ = std::move(names.strings);
-  out_.categories_ = std::move(names.categories);
-  out_.tracks_ = std::move(names.tracks);
-  out_.signatures_ = std::move(names.signatures);
+  const std::vector<FirstNamed> named =
+      in_.has_discarded ? first_named(in_.lanes, in_.batches) : std::vector<FirstNamed>{};
+  maps_.resize(in_.lanes.size());
+  out_.tracks_ = merge_tracks(in_.lanes, named, in_.decode, maps_);
   out_.header_ = std::move(in_.header);
   out_.source_ = std::move(in_.source);
   out_.log_ = std::move(in_.log);
   if (out_.header_.base_time_ns) out_.clock_ = {*out_.header_.base_time_ns, 0, true};
 
-  pair();
+  // Names are one piece of work, and nothing but the joining of pairs needs them before the rows
+  // are in order.
+  base::Status named_all = base::Done{};
+  const auto name = [&] { named_all = merge_lanes(named); };
+  const bool has_pairs = std::any_of(in_.batches.begin(), in_.batches.end(),
+                                     [](const Batch& batch) { return batch.needs_pairing; });
+  if (has_pairs) {
+    name();
+    SCOPE_TRY(named_all);
+    pair();
+  }
   for (const Batch& batch : in_.batches) out_.log_.merge(batch.log);
   lay_out_tracks();
-  order();
+  order(has_pairs ? [] {} : std::function<void()>(name));
+  SCOPE_TRY(named_all);
   fill_columns();
   fill_tables();
+  latest_end_ = latest_end(in_.batches);
   in_.batches.clear();
   mark_times();
   label_tracks();
   link();
   return std::move(out_);
+}
+
+// What the lanes found out becomes the trace's.
+base::Status TraceBuilder::merge_lanes(std::span<const FirstNamed> named) {
+  SCOPE_TRY(Names names, merge_names(in_.lanes, named, in_.decode, in_.normalize, maps_));
+  for (const auto& lane : in_.lanes) ranges_.include(lane->ranges());
+  in_.lanes.clear();
+  out_.strings_ = std::move(names.strings);
+  out_.categories_ = std::move(names.categories);
+  out_.signatures_ = std::move(names.signatures);
+  return base::Done{};
 }
 
 base::Status TraceBuilder::count_entries() {
@@ -170,10 +179,14 @@ base::Status TraceBuilder::count_entries() {
 }
 
 void TraceBuilder::pair() {
-  const bool needed = std::any_of(in_.batches.begin(), in_.batches.end(),
-                                  [](const Batch& batch) { return batch.needs_pairing; });
-  if (!needed) return;
   join_pairs(in_.batches, maps_, last_end(in_.batches), out_.log_);
+  for (Batch& batch : in_.batches) {
+    batch.last_end = std::numeric_limits<base::Nanos>::min();
+    for (const EventRow& row : batch.events) {
+      if (row.phase == RawPhase::kJoined) continue;
+      batch.last_end = std::max(batch.last_end, row.start + row.duration);
+    }
+  }
 }
 
 void TraceBuilder::lay_out_tracks() {
@@ -206,13 +219,15 @@ void TraceBuilder::lay_out_tracks() {
   place_ = base::Column<std::uint32_t>(next, memory_);
 }
 
-void TraceBuilder::order() {
+// `beside` is one piece of other work.
+void TraceBuilder::order(const std::function<void()>& beside) {
   // Track by track, each in the order of the file.
   const std::size_t bytes = out_.size() * sizeof(base::Nanos);
   base::Column<base::Nanos> start(out_.size(), by_track_);
   base::Column<base::Nanos> duration(out_.size(), by_track_.part(bytes, bytes));
-  base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
-    const Batch& batch = in_.batches[i];
+  base::parallel_stretches(1 + in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
+    if (i == 0) return beside();
+    const Batch& batch = in_.batches[i - 1];
     std::vector<std::uint32_t> next = cursors(batch, maps_[batch.lane]);
     for (const EventRow& row : batch.events) {
       if (row.phase == RawPhase::kJoined) continue;
@@ -353,7 +368,7 @@ void TraceBuilder::mark_times() {
       span.end = std::max(span.end, start[row] + duration[row]);
     }
   } else {
-    span.end = latest_end(start, duration, in_.threads);
+    span.end = latest_end_;
   }
   if (span.end < span.start) return;
   out_.span_ = span;

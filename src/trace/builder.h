@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "trace/call_tree.h"
+#include "trace/names.h"
 #include "trace/pairing.h"
 #include "trace/stage.h"
 #include "trace/trace.h"
@@ -42,9 +43,10 @@ class TraceBuilder {
 
  private:
   base::Status count_entries();
+  base::Status merge_lanes(std::span<const FirstNamed> named);
   void pair();
   void lay_out_tracks();
-  void order();
+  void order(const std::function<void()>& beside);
   void fill_columns();
   void fill_events(Batch& batch, std::uint32_t first_ordinal);
   void size_tables();
@@ -64,6 +66,7 @@ class TraceBuilder {
   base::Slab memory_;  // for the columns of the trace
   std::vector<LaneMap> maps_;
   IdRanges ranges_;
+  base::Nanos latest_end_ = 0;
   std::vector<std::uint32_t> first_ordinal_;  // by batch
   base::Slice by_track_;                      // times of the rows track by track; then columns
   base::Column<std::uint32_t> place_;         // from provisional row to row, within its track

@@ -21,9 +21,11 @@ constexpr std::size_t kLeastStretchRows = 16'384;
 
 // Without a way out of the loop: this goes through many kinds at a time.
 bool any_on_device(std::span<const Kind> kinds) {
-  bool any = false;
-  for (const Kind kind : kinds) any |= is_on_device(kind);
-  return any;
+  std::uint8_t any = 0;
+  for (const Kind kind : kinds) {
+    for (const Kind on_device : kOnDevice) any |= static_cast<std::uint8_t>(kind == on_device);
+  }
+  return any != 0;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // say. Analyses ask for kinds; nobody downstream compares category strings.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -37,9 +39,10 @@ constexpr bool is_device_work(Kind kind) {
   return kind == Kind::kKernel || kind == Kind::kMemcpy || kind == Kind::kMemset;
 }
 // Which events sit on a device's stream, busy or not.
+inline constexpr std::array kOnDevice = {Kind::kKernel,        Kind::kMemcpy, Kind::kMemset,
+                                         Kind::kGpuAnnotation, Kind::kSync,   Kind::kDeviceMarker};
 constexpr bool is_on_device(Kind kind) {
-  return is_device_work(kind) || kind == Kind::kGpuAnnotation || kind == Kind::kSync ||
-         kind == Kind::kDeviceMarker;
+  return std::find(kOnDevice.begin(), kOnDevice.end(), kind) != kOnDevice.end();
 }
 constexpr bool is_api_call(Kind kind) { return kind == Kind::kRuntime || kind == Kind::kDriver; }
 

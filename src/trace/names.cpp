@@ -10,15 +10,8 @@
 namespace stepscope::trace {
 namespace {
 
-using Decode = std::function<std::string(std::string_view)>;
-
+// For an id that nothing names.
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-
-// When each id of a lane is first named by what became of the file, counted over all lanes; kNever
-// where nothing names it.
-struct FirstNamed {
-  std::vector<std::uint64_t> strings, categories, tracks, signatures;
-};
 
 // An id that an entry of the list names, as the `rank`-th of them.
 struct Mention {
@@ -97,20 +90,6 @@ class Mentions {
   std::vector<Mention> strings_, categories_, tracks_, signatures_;
 };
 
-std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Lane>> lanes,
-                                    std::span<const Batch> batches) {
-  std::vector<FirstNamed> named;
-  for (const auto& lane : lanes) {
-    named.push_back({std::vector(lane->strings().entries().size(), kNever),
-                     std::vector(lane->categories().entries().size(), kNever),
-                     std::vector(lane->tracks().entries().size(), kNever),
-                     std::vector(lane->signatures().entries().size(), kNever)});
-  }
-  std::uint64_t next = 0;
-  for (const Batch& batch : batches) Mentions(batch).number(named[batch.lane], next);
-  return named;
-}
-
 struct Local {
   std::uint64_t first_seen;
   std::uint32_t lane;
@@ -187,7 +166,7 @@ std::optional<std::int64_t> as_number(const std::string& text) {
 // What the lanes' signatures are, each once. Their texts join the other strings.
 void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes,
                       std::span<const FirstNamed> named, const Decode& normalize,
-                      Numbering& strings, Names& names) {
+                      Numbering& strings, Names& names, std::span<LaneMap> maps) {
   std::vector<std::vector<base::StringId>> texts;  // by lane, by its text
   for (const auto& lane : lanes) {
     texts.emplace_back(lane->signatures().texts().entries().size(), base::kNoString);
@@ -211,7 +190,7 @@ void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes,
     if (number == names.signatures.size()) {
       names.signatures.push_back({dims, types, strides, concrete});
     }
-    names.maps[local.lane].signatures[local.id] = number;
+    maps[local.lane].signatures[local.id] = number;
   }
 }
 
@@ -227,27 +206,56 @@ Track track_of(std::string_view raw, const Decode& decode) {
 
 }  // namespace
 
-base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
-                                std::span<const Batch> batches, bool only_used,
-                                const Decode& decode, const Decode& normalize) {
-  const std::vector<FirstNamed> named =
-      only_used ? first_named(lanes, batches) : std::vector<FirstNamed>{};
-  Names names;
-  names.maps.resize(lanes.size());
+std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Lane>> lanes,
+                                    std::span<const Batch> batches) {
+  std::vector<FirstNamed> named;
+  for (const auto& lane : lanes) {
+    named.push_back({std::vector(lane->strings().entries().size(), kNever),
+                     std::vector(lane->categories().entries().size(), kNever),
+                     std::vector(lane->tracks().entries().size(), kNever),
+                     std::vector(lane->signatures().entries().size(), kNever)});
+  }
+  std::uint64_t next = 0;
+  for (const Batch& batch : batches) Mentions(batch).number(named[batch.lane], next);
+  return named;
+}
+
+std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Lane>> lanes,
+                                std::span<const FirstNamed> named, const Decode& decode,
+                                std::span<LaneMap> maps) {
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    names.maps[lane].strings.resize(lanes[lane]->strings().entries().size(), base::kNoString);
-    names.maps[lane].categories.resize(lanes[lane]->categories().entries().size());
-    names.maps[lane].tracks.resize(lanes[lane]->tracks().entries().size());
-    names.maps[lane].signatures.resize(lanes[lane]->signatures().entries().size());
+    maps[lane].tracks.resize(lanes[lane]->tracks().entries().size());
+  }
+  Numbering numbers;
+  std::vector<Track> tracks;
+  for (const Local& local : in_order(
+           lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, named,
+           [](const FirstNamed& u) -> const auto& { return u.tracks; })) {
+    Track track = track_of(lanes[local.lane]->tracks().entries()[local.id].raw, decode);
+    const std::uint32_t id = numbers.number(track.process + '\x1f' + track.thread);
+    if (id == tracks.size()) tracks.push_back(std::move(track));
+    maps[local.lane].tracks[local.id] = id;
+  }
+  return tracks;
+}
+
+base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
+                                std::span<const FirstNamed> named, const Decode& decode,
+                                const Decode& normalize, std::span<LaneMap> maps) {
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    maps[lane].strings.resize(lanes[lane]->strings().entries().size(), base::kNoString);
+    maps[lane].categories.resize(lanes[lane]->categories().entries().size());
+    maps[lane].signatures.resize(lanes[lane]->signatures().entries().size());
   }
 
+  Names names;
   Numbering strings;
   RawNumbering raw_strings(strings, decode);
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.strings(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.strings; })) {
     const std::string_view raw = lanes[local.lane]->strings().entries()[local.id].raw;
-    names.maps[local.lane].strings[local.id] = raw_strings.number(raw);
+    maps[local.lane].strings[local.id] = raw_strings.number(raw);
   }
   Numbering categories;
   for (const Local& local : in_order(
@@ -256,21 +264,12 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
     const std::string text = decode(lanes[local.lane]->categories().entries()[local.id].raw);
     const std::uint32_t id = categories.number(text);
     if (id == names.categories.size()) names.categories.push_back(strings.number(text));
-    names.maps[local.lane].categories[local.id] = id;
+    maps[local.lane].categories[local.id] = id;
   }
   if (names.categories.size() > std::numeric_limits<std::uint16_t>::max()) {
     return base::fail(base::Code::kLimit, "more than 65535 event categories; is this a trace?");
   }
-  Numbering tracks;
-  for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, named,
-           [](const FirstNamed& u) -> const auto& { return u.tracks; })) {
-    Track track = track_of(lanes[local.lane]->tracks().entries()[local.id].raw, decode);
-    const std::uint32_t id = tracks.number(track.process + '\x1f' + track.thread);
-    if (id == names.tracks.size()) names.tracks.push_back(std::move(track));
-    names.maps[local.lane].tracks[local.id] = id;
-  }
-  merge_signatures(lanes, named, normalize, strings, names);
+  merge_signatures(lanes, named, normalize, strings, names, maps);
   names.strings = base::StringTable(strings.texts());
   return names;
 }

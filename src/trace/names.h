@@ -20,15 +20,30 @@ namespace stepscope::trace {
 struct Names {
   base::StringTable strings;
   std::vector<base::StringId> categories;
-  std::vector<Track> tracks;  // process and thread only
   std::vector<Signature> signatures;
-  std::vector<LaneMap> maps;  // by lane
 };
 
-// With `only_used`, what no batch refers to is left out.
+// When each id of a lane is first named by what became of the file, counted over all lanes. Needed
+// where lanes also interned what was in text that was read wrongly: what nothing names is left out.
+struct FirstNamed {
+  std::vector<std::uint64_t> strings, categories, tracks, signatures;
+};
+std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Lane>> lanes,
+                                    std::span<const Batch> batches);
+
+using Decode = std::function<std::string(std::string_view)>;
+
+// `named` is empty where all that the lanes saw counts. The maps, one for each lane, are told what
+// its ids mean in the trace.
+//
+// Process and thread of each track: all that the order of the events needs.
+std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Lane>> lanes,
+                                std::span<const FirstNamed> named, const Decode& decode,
+                                std::span<LaneMap> maps);
+
+// All the rest. Fails where there are more categories than ids can count.
 base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
-                                std::span<const Batch> batches, bool only_used,
-                                const std::function<std::string(std::string_view)>& decode,
-                                const std::function<std::string(std::string_view)>& normalize);
+                                std::span<const FirstNamed> named, const Decode& decode,
+                                const Decode& normalize, std::span<LaneMap> maps);
 
 }  // namespace stepscope::trace

@@ -49,12 +49,14 @@ using fast::is_space;
   stage(draft_, lane_);
   if (new_call_ != kNowhere) remember_call(ops_before);
   next_place_ = place;
+  window_read_ += end - begin;
   if (!uses_forms()) {
     forms_.rest();
   } else if (odd) {
     forms_.lose_track();
   } else {
-    learn({window_ + begin, end - begin}, is_arrow, lane_.ops.size() != ops_before);
+    learn({window_, {&index_->places[first], place - first}}, is_arrow,
+          lane_.ops.size() != ops_before);
   }
   return window_ + end;
 }

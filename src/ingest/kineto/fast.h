@@ -33,7 +33,7 @@ class FastScanner {
   explicit FastScanner(trace::Lane& lane, bool with_forms = true)
       : lane_(lane),
         build_index_(best_build_index()),
-        index_(std::make_unique<Index>()),
+        index_(std::make_unique_for_overwrite<Index>()),
         with_forms_(with_forms) {}
 
   // Reads events from `at`, which is a '{', as far as they are plain. Returns the place behind the
@@ -45,7 +45,7 @@ class FastScanner {
 
  private:
   static constexpr std::size_t kNowhere = ~std::size_t{0};
-  static constexpr std::size_t kSmallWindow = 2048;
+  static constexpr std::size_t kSmallWindow = 1024;
 
   // Where `at` is in the index at hand. An event that was left to the careful reader is no reason
   // to make a new one: in some traces it is every second.
@@ -69,7 +69,7 @@ class FastScanner {
   const char* by_index(const char* at, const Stretch& stretch);
   void index_from(const char* at, const Stretch& stretch);
   static std::size_t most_bytes(const char* at, const Stretch& stretch);
-  void learn(std::string_view text, bool is_arrow, bool is_op);
+  void learn(const EventText& event, bool is_arrow, bool is_op);
   Met event(std::size_t& place);
   Met any_event(std::size_t& place);
   template <Field... kOrder>
@@ -142,6 +142,7 @@ class FastScanner {
   const char* window_ = nullptr;
   std::size_t window_bytes_ = 0;  // 0: there is none
   std::size_t window_goal_ = 0;
+  std::size_t window_read_ = 0;              // how much of it was needed
   std::size_t next_place_ = 0;               // behind those of the event read last
   bool args_next_ = false;                   // the brace to come opens the arguments
   std::array<std::int32_t, 16> balances_{};  // of brackets where each open object began, by depth

@@ -13,15 +13,7 @@ namespace stepscope::ingest::kineto {
 namespace {
 
 using fast::is_space;
-
-// The value behind a key's colon.
-const char* value_behind(const char* colon) {
-  const char* at = colon + 1;
-  at += *at == ' ' ? 1 : 0;
-  while (is_space(*at)) [[unlikely]]
-    ++at;
-  return at;
-}
+using fast::value_behind;
 
 // Phases that need nothing but what this scanner collects.
 bool is_plain_phase(char phase) {

@@ -1,5 +1,6 @@
-// Numbers of the ordinary form, eight digits at a time. Whatever is not ordinary (exponents, more
-// than three decimals, more than 18 digits, text) is left to numbers.h.
+// Where a value begins and ends, and numbers of the ordinary form, eight digits at a time. Whatever
+// is not ordinary (exponents, more than three decimals, more than 18 digits, text) is left to
+// numbers.h.
 #pragma once
 
 #include <bit>
@@ -63,6 +64,15 @@ inline constexpr CharacterSet kEndsNumber{",} \n]\r\t"};
 inline constexpr CharacterSet kSpaces{" \n\r\t"};
 inline bool ends_number(char c) { return kEndsNumber(c); }
 inline bool is_space(char c) { return kSpaces(c); }
+
+// The value behind a key's colon.
+inline const char* value_behind(const char* colon) {
+  const char* at = colon + 1;
+  at += *at == ' ' ? 1 : 0;
+  while (is_space(*at)) [[unlikely]]
+    ++at;
+  return at;
+}
 
 }  // namespace fast
 

@@ -37,7 +37,7 @@ const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
 }
 
 // Of an event that was just staged.
-void FastScanner::learn(std::string_view text, bool is_arrow, bool is_op) {
+void FastScanner::learn(const EventText& event, bool is_arrow, bool is_op) {
   if (!draft_.has_time) return forms_.lose_track();
   if (is_arrow) {
     draft_.name_id = lane_.flows.back().name;
@@ -46,21 +46,23 @@ void FastScanner::learn(std::string_view text, bool is_arrow, bool is_op) {
     draft_.name_id = lane_.events.back().name;
     if (is_op) draft_.signature_id = lane_.ops.back().signature;
   }
-  forms_.learn(text, draft_);
+  forms_.learn(event, draft_);
 }
 
 std::size_t FastScanner::most_bytes(const char* at, const Stretch& stretch) {
   return std::min(static_cast<std::size_t>(stretch.end - at), kWindowBytes);
 }
 
-// Where forms do not help, all of the text is indexed; else as little as one event needs.
+// Where forms do not help, all of the text is indexed; else as little as one event needs, and more
+// where most of it was needed last time or one event was longer.
 void FastScanner::index_from(const char* at, const Stretch& stretch) {
-  const bool goes_on = window_bytes_ != 0 && at >= window_ && at <= window_ + 2 * window_bytes_;
+  const bool too_short = window_bytes_ != 0 && (at == window_ || 2 * window_read_ > window_bytes_);
   window_goal_ = !uses_forms() ? kWindowBytes
-                 : goes_on     ? std::min(window_goal_ * 2, kWindowBytes)
+                 : too_short   ? std::min(window_goal_ * 2, kWindowBytes)
                                : kSmallWindow;
   window_bytes_ = std::min(most_bytes(at, stretch), window_goal_);
   window_ = at;
+  window_read_ = 0;
   build_index_(at, window_bytes_, *index_);
 }
 

@@ -9,6 +9,12 @@
 #include "ingest/kineto/fast.h"
 
 namespace stepscope::ingest::kineto {
+namespace {
+
+// What is read first of a file: nearly always all that stands before its events.
+constexpr std::size_t kHeaderBytes = std::size_t{16} << 10;
+
+}  // namespace
 
 char* Block::begin() const { return reinterpret_cast<char*>(buffer_.data()) + kPadding + dropped_; }
 
@@ -45,8 +51,9 @@ base::Result<bool> TextFeed::append_to(std::string& text) {
     return true;
   }
   const std::size_t before = text.size();
-  text.resize(before + block_bytes_);
-  SCOPE_TRY(const std::size_t got, read(text.data() + before, block_bytes_));
+  const std::size_t wanted = std::min(std::max(before, kHeaderBytes), block_bytes_);
+  text.resize(before + wanted);
+  SCOPE_TRY(const std::size_t got, read(text.data() + before, wanted));
   text.resize(before + got);
   return got != 0;
 }

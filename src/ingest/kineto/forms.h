@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,17 @@
 
 namespace stepscope::ingest::kineto {
 
+// An event that the index led through: its places are its braces and the colons behind its keys,
+// counted from the window's begin.
+struct EventText {
+  const char* window;
+  std::span<const std::uint32_t> places;
+
+  const char* begin() const { return window + places.front(); }
+  const char* end() const { return window + places.back() + 1; }
+  std::string_view text() const { return {begin(), static_cast<std::size_t>(end() - begin())}; }
+};
+
 class Forms {
  public:
   Forms();
@@ -29,9 +41,9 @@ class Forms {
   // place behind it, or nullptr: then the draft holds nothing of use.
   const char* read(const char* at, const char* end, Draft& draft);
 
-  // Makes a form of an event that was read another way: its text, without backslashes and bytes
+  // Makes a form of an event that was read by the index: its text, without backslashes and bytes
   // beyond ASCII, and the draft it became, with all ids it has.
-  void learn(std::string_view event, const Draft& draft);
+  void learn(const EventText& read, const Draft& draft);
 
   // An event came between that has no form.
   void lose_track() { followed_by(kNone); }
@@ -112,7 +124,7 @@ class Forms {
   std::uint32_t head_of(const char* at, const char* end) const;
   static std::uint32_t head_of(std::size_t opening, std::string_view name);
 
-  bool cut(std::string_view event, std::vector<Piece>& pieces) const;
+  static bool cut(const EventText& event, std::vector<Piece>& pieces);
   std::uint32_t same_form(std::uint32_t head, const std::vector<Piece>& pieces) const;
   bool take_constants(std::string_view event, const char* kept, const Draft& draft,
                       const std::vector<Piece>& pieces, Form& form);
@@ -122,6 +134,7 @@ class Forms {
 
   std::vector<Form> forms_;
   std::vector<Constant> constants_;
+  std::vector<Piece> pieces_;  // of the event that is learnt
   std::vector<Opening> openings_;
   std::vector<std::uint32_t> heads_;  // the first form of each
   std::deque<std::vector<char>> pages_;

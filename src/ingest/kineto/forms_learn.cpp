@@ -22,158 +22,96 @@ constexpr std::uint32_t kTrial = 1024;
 constexpr std::uint32_t kRest = 16384;
 
 // Arguments whose numbers belong to the call, the kernel or the thread.
-constexpr std::array kFixed = std::to_array<std::string_view>({
-    "device",
-    "context",
-    "stream",
-    "queued",
-    "priority",
-    "registers per thread",
-    "shared memory",
-    "blocks per SM",
-    "warps per SM",
-    "est. achieved occupancy %",
-    "theoretical occupancy %",
-    "cbid",
-    "Record function id",
-    "Fwd thread id",
-    "Device Type",
-    "Device Id",
-    "Python module id",
-    "Python thread",
-    "Group size",
-    "In msg nelems",
-    "Out msg nelems",
-    "Rank",
-    "flops",
-});
+constexpr std::uint64_t kFixed =
+    bits_of(Arg::kDevice, Arg::kContext, Arg::kStream, Arg::kRegisters, Arg::kSharedMemory,
+            Arg::kBlocksPerSm, Arg::kWarpsPerSm, Arg::kOccupancy, Arg::kForwardThread,
+            Arg::kDeviceType, Arg::kDeviceId, Arg::kPythonModuleId, Arg::kGroupSize,
+            Arg::kInElements, Arg::kOutElements, Arg::kRank, Arg::kFlops);
+// And those that nobody reads.
+constexpr std::array kFixedUnread = std::to_array<std::string_view>(
+    {"queued", "priority", "cbid", "Record function id", "Python thread"});
 
-bool is_fixed(std::string_view key) {
-  return std::find(kFixed.begin(), kFixed.end(), key) != kFixed.end();
+// `quote` closes the key of the argument.
+bool is_fixed(Arg arg, const char* quote) {
+  if (arg != Arg::kNone) return (kFixed >> static_cast<unsigned>(arg) & 1) != 0;
+  return std::any_of(kFixedUnread.begin(), kFixedUnread.end(), [&](std::string_view key) {
+    return std::memcmp(quote - key.size(), key.data(), key.size()) == 0;
+  });
 }
 
 bool is_number(char c) { return c == '-' || (c >= '0' && c <= '9'); }
 
-// Walks over an event that was proven well-formed and holds no backslash.
-struct Cursor {
-  const char* at;
-  const char* end;
-
-  void space() {
-    while (at < end && fast::is_space(*at)) ++at;
-  }
-  // Behind the string that begins here.
-  void string() {
-    const char* const quote = std::find(at + 1, end, '"');
-    at = quote == end ? end : quote + 1;
-  }
-  std::string_view key() {
-    const char* const begin = at;
-    string();
-    return at - begin < 2 ? std::string_view{}
-                          : std::string_view(begin + 1, static_cast<std::size_t>(at - begin - 2));
-  }
-  void container() {
-    int depth = 0;
-    while (at < end) {
-      if (*at == '"') {
-        string();
-        continue;
-      }
-      depth += *at == '{' || *at == '[' ? 1 : 0;
-      depth -= *at == '}' || *at == ']' ? 1 : 0;
-      ++at;
-      if (depth == 0) return;
-    }
-  }
-  void value() {
-    if (at >= end) return;
-    if (*at == '"') return string();
-    if (*at == '{' || *at == '[') return container();
-    while (at < end && !fast::ends_number(*at)) ++at;
-  }
-  // At the next member's key, or false behind the closing brace.
-  bool member() {
-    while (at < end && *at != '"' && *at != '}') ++at;
-    if (at < end && *at == '"') return true;
-    at += at < end ? 1 : 0;
-    return false;
-  }
-  void colon() {
-    at = std::find(at, end, ':');
-    at += at < end ? 1 : 0;
-    space();
-  }
-};
+const char* number_end(const char* at) {
+  while (!fast::ends_number(*at) && *at != '\0') ++at;
+  return at;
+}
 
 }  // namespace
 
 // The pieces of the event, their texts still its own. False if it is none to make a form of.
-bool Forms::cut(std::string_view event, std::vector<Piece>& pieces) const {
-  const char* const end = event.data() + event.size();
-  const char* from = event.data();
-  Cursor cursor{from + 1, end};
-  std::uint32_t fields = 0;
-  std::uint64_t args = 0;
-  const auto make_hole = [&](Hole hole, Arg arg) {
-    const char* const value = cursor.at;
-    cursor.value();
-    pieces.push_back({from, static_cast<std::uint32_t>(value - from), hole, arg});
-    from = cursor.at;
+bool Forms::cut(const EventText& event, std::vector<Piece>& pieces) {
+  const char* from = event.begin();
+  int depth = 0;
+  bool args_next = false, in_args = false;
+  std::uint64_t fields = 0, args = 0;
+  // The last of two equal ones counts: that is not for here.
+  const auto is_second = [](std::uint64_t& met, auto which, auto none) {
+    const std::uint64_t bit = which == none ? 0 : std::uint64_t{1} << static_cast<unsigned>(which);
+    const bool second = (met & bit) != 0;
+    met |= bit;
+    return second;
   };
-  const auto read_args = [&] {
-    ++cursor.at;
-    while (cursor.member()) {
-      const std::string_view key = cursor.key();
-      cursor.colon();
-      if (cursor.at >= end) return false;
-      const Arg arg = arg_of(key);
-      if (arg != Arg::kNone) {
-        // The last of two equal ones counts: that is not for here.
-        const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(arg);
-        if ((args & bit) != 0) return false;
-        args |= bit;
-      }
-      const ArgType type = type_of(arg);
-      const bool may_differ = is_number(*cursor.at) && !is_fixed(key);
-      if (may_differ && arg == Arg::kNone) {
-        make_hole(Hole::kUnread, arg);
-      } else if (may_differ && (type == ArgType::kInteger || type == ArgType::kReal)) {
-        make_hole(type == ArgType::kReal ? Hole::kReal : Hole::kInteger, arg);
-      } else {
-        cursor.value();
-      }
+  const auto make_hole = [&](const char* value, Hole hole, Arg arg = Arg::kNone) {
+    pieces.push_back({from, static_cast<std::uint32_t>(value - from), hole, arg});
+    from = number_end(value);
+  };
+  const auto argument = [&](const char* quote, const char* value) {
+    const Arg arg = arg_before(quote);
+    if (is_second(args, arg, Arg::kNone)) return false;
+    if (!is_number(*value) || is_fixed(arg, quote)) return true;
+    const ArgType type = type_of(arg);
+    if (arg == Arg::kNone) {
+      make_hole(value, Hole::kUnread);
+    } else if (type == ArgType::kInteger || type == ArgType::kReal) {
+      make_hole(value, type == ArgType::kReal ? Hole::kReal : Hole::kInteger, arg);
     }
     return true;
   };
-  while (cursor.member()) {
-    const Field field = field_of(cursor.key());
-    cursor.colon();
-    if (cursor.at >= end) return false;
-    const std::uint32_t bit = 1U << static_cast<unsigned>(field);
-    if (field != Field::kNone && (fields & bit) != 0) return false;
-    fields |= bit;
-    if (field == Field::kTime) {
-      make_hole(Hole::kTime, Arg::kNone);
-    } else if (field == Field::kDuration) {
-      make_hole(Hole::kDuration, Arg::kNone);
-    } else if (field == Field::kId) {
-      if (!is_number(*cursor.at)) return false;
-      make_hole(Hole::kId, Arg::kNone);
-    } else if (field == Field::kArgs && *cursor.at == '{') {
-      if (!read_args()) return false;
-    } else {
-      cursor.value();
+  const auto member = [&](const char* quote, const char* value) {
+    const Field field = field_before(quote);
+    if (is_second(fields, field, Field::kNone)) return false;
+    if (field == Field::kArgs) args_next = *value == '{';
+    const bool is_hole = field == Field::kTime || field == Field::kDuration || field == Field::kId;
+    if (!is_hole) return true;
+    if (!is_number(*value)) return false;
+    make_hole(value, field == Field::kTime       ? Hole::kTime
+                     : field == Field::kDuration ? Hole::kDuration
+                                                 : Hole::kId);
+    return true;
+  };
+  for (const std::uint32_t place : event.places) {
+    const char* const mark = event.window + place;
+    if (*mark == '{') {
+      ++depth;
+      in_args = depth == 2 ? args_next : in_args;
+      args_next = false;
+    } else if (*mark == '}') {
+      --depth;
+    } else if (depth == 1 || (depth == 2 && in_args)) {
+      const char* const value = fast::value_behind(mark);
+      if (!(depth == 1 ? member(mark - 1, value) : argument(mark - 1, value))) return false;
     }
   }
-  pieces.push_back({from, static_cast<std::uint32_t>(end - from), Hole::kEnd, Arg::kNone});
-  return cursor.at == end && (fields & (1U << static_cast<unsigned>(Field::kTime))) != 0;
+  pieces.push_back({from, static_cast<std::uint32_t>(event.end() - from), Hole::kEnd, Arg::kNone});
+  return (fields >> static_cast<unsigned>(Field::kTime) & 1) != 0;
 }
 
-void Forms::learn(std::string_view event, const Draft& draft) {
+void Forms::learn(const EventText& read, const Draft& draft) {
+  const std::string_view event = read.text();
   const bool unknown_call = (draft.present & kInputs) != 0 && draft.signature_id == kUnknownId;
-  std::vector<Piece> pieces;
-  if (event.size() > kLongestForm || unknown_call || !draft.has_time || !cut(event, pieces)) {
+  std::vector<Piece>& pieces = pieces_;
+  pieces.clear();
+  if (event.size() > kLongestForm || unknown_call || !draft.has_time || !cut(read, pieces)) {
     return lose_track();
   }
   if (++learnt_ == kTrial) {

@@ -3,6 +3,7 @@
 // read with forms and without.
 #include "ingest/kineto/forms.h"
 
+#include <memory>
 #include <random>
 #include <sstream>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ingest/kineto/index.h"
 #include "ingest/kineto/scanner.h"
 #include "trace/stage.h"
 
@@ -246,7 +248,9 @@ TEST(Forms, ReadAnEventThatComesAgain) {
   known.name = std::string_view(text).substr(kPadding + 18, 1);
   known.name_id = 5;
   known.set_integer(Arg::kStream, 7);
-  forms.learn(std::string_view(text).substr(kPadding, first.size()), known);
+  const auto index = std::make_unique<Index>();
+  build_index_portable(text.data() + kPadding, first.size(), *index);
+  forms.learn({text.data() + kPadding, {index->places.data(), index->count}}, known);
   ASSERT_TRUE(read_by_form(R"({"ph":"X","name":"a","ts":23.25,"dur":20,"args":{"stream":7}})"));
   EXPECT_EQ(draft.time, 23250);
   EXPECT_EQ(draft.duration, 20000);

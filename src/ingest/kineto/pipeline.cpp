@@ -59,7 +59,7 @@ class Pipeline {
   };
 
   void work(std::uint32_t number);
-  bool should_fetch() const;
+  bool should_fetch(std::uint32_t reader) const;
   std::optional<Fetched> fetch(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
   std::optional<Fetched> next_tile(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
   bool is_stopped();
@@ -85,6 +85,7 @@ class Pipeline {
   std::uint64_t next_fetch_ = 0;
   std::uint64_t next_accept_ = 0;
   bool fetching_ = false;
+  std::uint32_t fetcher_ = 0;  // who fetched last
   bool fetched_all_ = false;
   bool done_ = false;
   std::uint64_t staged_bytes_ = 0;
@@ -109,10 +110,14 @@ base::Result<EventList> Pipeline::run() {
   return std::move(list_);
 }
 
-bool Pipeline::should_fetch() const {
+// Who fetched last goes on, even if he reads a block in between: what a decompressor looks back at
+// lies in the cache of his core. Another takes his place when hardly anything is left to read.
+bool Pipeline::should_fetch(std::uint32_t reader) const {
+  if (fetching_ || fetched_all_) return false;
   // A thread alone gains nothing by fetching ahead.
-  const std::size_t ahead = list_.lanes.size() == 1 ? 1 : list_.lanes.size() + kMostWaiting;
-  return !fetching_ && !fetched_all_ && waiting_.size() < ahead;
+  const std::size_t threads = list_.lanes.size();
+  const std::size_t ahead = threads == 1 ? 1 : threads + kMostWaiting;
+  return waiting_.size() < (reader == fetcher_ ? ahead : threads);
 }
 
 void Pipeline::work(std::uint32_t number) {
@@ -147,12 +152,12 @@ std::optional<Pipeline::Fetched> Pipeline::next(std::unique_lock<std::mutex>& lo
   while (true) {
     changed_.wait(lock, [&] {
       const bool exhausted = fetched_all_ && !fetching_ && waiting_.empty();
-      return done_ || exhausted || should_fetch() || !waiting_.empty();
+      return done_ || exhausted || should_fetch(reader) || !waiting_.empty();
     });
     if (done_) return std::nullopt;
     if (is_stopped()) return std::nullopt;
     std::optional<Fetched> block;
-    if (should_fetch()) {
+    if (should_fetch(reader)) {
       block = fetch(lock, reader);
       if (block) waiting_.push_back(std::move(*block));
       continue;
@@ -192,6 +197,7 @@ bool Pipeline::is_stopped() {
 std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& lock,
                                                  std::uint32_t reader) {
   fetching_ = true;
+  fetcher_ = reader;
   lock.unlock();
   base::Result<std::optional<Block>> block = feed_.next_block(reader);
   const std::uint64_t position = feed_.source().file_position();

@@ -283,7 +283,9 @@ TEST(Scope, AnyBeginningOpens) {
   wire::put_end(file.bytes, {});
   for (std::size_t size = 0; size <= file.bytes.size(); ++size) {
     const auto trace = read(bytes::memory_source("cut", file.bytes.substr(0, size)), {});
-    if (!trace) EXPECT_THAT(trace.error().message, testing::StartsWith("cut"));
+    if (!trace) {
+      EXPECT_THAT(trace.error().message, testing::StartsWith("cut"));
+    }
   }
 }
 
