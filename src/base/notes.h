@@ -19,6 +19,8 @@ enum class Note : std::uint8_t {
   kNoClosingBracket,
   kUnreadableMetadata,
   kMetadataTooLarge,
+  kMoreBehind,
+  kWordsBehind,
   // an event as a whole
   kUnreadableEvent,
   kNotAnObject,
@@ -64,6 +66,7 @@ enum class Note : std::uint8_t {
   kRankFromFileName,
   kRankFromOrder,
   kRankConflict,
+  kRanksApart,
   kSeveralWindows,
   kPartialFile,
   kEarlierAttempts,

@@ -153,6 +153,23 @@ void sort_windows(trace::RankTraces& rank, base::ImportLog& log) {
   }
 }
 
+void note_ranks_apart(trace::Run& run) {
+  std::vector<WindowSpan> spans;
+  for (const trace::RankTraces& rank : run.ranks) {
+    WindowSpan whole;
+    for (const trace::Window& window : rank.windows) {
+      if (!window.trace.clock().base_known || window.trace.size() == 0) return;
+      const std::int64_t start = unix_start(window.trace);
+      if (whole.path.empty()) whole = {window.source.path, start, start};
+      whole.end_ns = std::max(whole.end_ns, start + window.trace.span().length());
+    }
+    spans.push_back(std::move(whole));
+  }
+  if (const std::string pair = apart_in(spans); !pair.empty()) {
+    run.log.add(Note::kRanksApart, base::ImportLog::kNowhere, pair);
+  }
+}
+
 void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
   std::vector<RankedFile> files;
   files.reserve(windows.size());
@@ -178,6 +195,7 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
     sort_windows(rank, run.log);
     run.ranks.push_back(std::move(rank));
   }
+  note_ranks_apart(run);
 }
 
 // What is known of memory does not say its rank: its name does, or nothing does.

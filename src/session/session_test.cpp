@@ -18,13 +18,13 @@ using base::Note;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string trace_text(int start_us, const std::string& header = "") {
+std::string trace_text(std::int64_t start_us, const std::string& header = "") {
   return "{" + header +
          R"("traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":)" +
          std::to_string(start_us) + R"(,"dur":10}]})";
 }
 
-std::string rank_text(int rank, int start_us) {
+std::string rank_text(int rank, std::int64_t start_us) {
   return trace_text(start_us, R"("distributedInfo":{"rank":)" + std::to_string(rank) + "},");
 }
 
@@ -94,6 +94,26 @@ TEST(Session, NotesProcessesThatClaimOneRankAtOneTime) {
   ASSERT_TRUE(recording);
   EXPECT_EQ(recording->run.log.count(Note::kRankConflict), 1u);
   EXPECT_THAT(recording->run.log[Note::kRankConflict].detail, HasSubstr("b.json"));
+}
+
+TEST(Session, NotesRanksThatWereRecordedLongAfterEachOther) {
+  const TempFolder folder;
+  const auto write = [&](const std::string& name, int rank, std::int64_t start_us) {
+    folder.write(name, trace_text(start_us, R"("baseTimeNanoseconds":1700000000000000000,)"
+                                            R"("distributedInfo":{"rank":)" +
+                                                std::to_string(rank) + "},"));
+  };
+  write("a.json", 0, 100);
+  write("b.json", 1, 599'000'000);
+  const auto near = open({folder.path()}, {});
+  ASSERT_TRUE(near);
+  EXPECT_EQ(near->run.log.count(Note::kRanksApart), 0u);
+  write("c.json", 2, 3 * 3'600'000'000);
+  const auto apart = open({folder.path()}, {});
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->run.log.count(Note::kRanksApart), 1u);
+  EXPECT_THAT(apart->run.log[Note::kRanksApart].detail,
+              testing::AllOf(HasSubstr("a.json"), HasSubstr("c.json: 3 hours apart")));
 }
 
 TEST(Session, GivesTheSameRunAtAnyThreadCount) {

@@ -182,6 +182,33 @@ def test_what_columns_do_not_hold_is_kept(program: Program, tmp_path: Path) -> N
     assert written == header
 
 
+def test_what_columns_hold_is_kept_where_the_text_is_beyond_repair(
+    program: Program, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text(
+        '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":10,"dur":5,'
+        '"args":{"Input Dims":[[8,4],[]],"Input Strides":[[64: inf, 1], []],"flops":16384,'
+        '"Call stack":"a.py(1): f","Module Hierarchy":"Net.fc"}},'
+        '{"ph":"X","cat":"python_function","name":"nn.Module: Net_0","pid":1,"tid":1,"ts":8,"dur":9,'
+        '"args":{"Python module id":3,"x":[1: 2]}}]}'
+    )
+    written = json.loads(round_trip(program, trace, tmp_path))
+    args = {key: value for event in written["traceEvents"] for key, value in event["args"].items()}
+    assert args["flops"] == 16384
+    assert (args["Call stack"], args["Module Hierarchy"]) == ("a.py(1): f", "Net.fc")
+    assert args["Python module id"] == 3
+
+
+def test_bare_words_for_stacks_are_none(program: Program, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text(
+        '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":5,'
+        '"args":{"Call stack":NaN,"Module Hierarchy":N/A}}]}'
+    )
+    round_trip(program, trace, tmp_path)
+
+
 def test_piped_input_keeps_its_arguments(program: Program) -> None:
     event = {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"mine": [1]}}
     piped = json.dumps([event]).encode()

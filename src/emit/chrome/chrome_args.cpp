@@ -51,6 +51,11 @@ void op(Members& args, const trace::Trace& trace, const Texts& texts, std::uint3
   json(args, texts, "Concrete Inputs", inputs.concrete);
 }
 
+void stack(Members& args, const Texts& texts, const trace::StackTable& stacks, std::uint32_t at) {
+  string(args, texts, "Call stack", stacks.call_stack[at]);
+  string(args, texts, "Module Hierarchy", stacks.module_hierarchy[at]);
+}
+
 void launch(Members& args, const trace::LaunchTable& launches, std::uint32_t at) {
   id(args, "External id", launches.external_id[at]);
   id(args, "correlation", launches.correlation[at]);
@@ -139,6 +144,10 @@ void append_args(Members& event, const trace::Trace& trace, const Texts& texts, 
     if (const std::uint32_t at = rows.find(row); at != kNone) write(at);
   };
   each(trace.ops().rows, [&](auto at) { op(args, trace, texts, at); });
+  each(trace.flops().rows, [&](auto at) { id(args, "flops", trace.flops().flops[at]); });
+  each(trace.stacks().rows, [&](auto at) { stack(args, texts, trace.stacks(), at); });
+  each(trace.python().rows,
+       [&](auto at) { id(args, "Python module id", trace.python().module_id[at]); });
   each(trace.launches().rows, [&](auto at) { launch(args, trace.launches(), at); });
   each(trace.device().rows, [&](auto at) { device(args, trace.device(), at); });
   each(trace.kernels().rows, [&](auto at) { kernel(args, trace.kernels(), at); });

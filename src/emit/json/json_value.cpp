@@ -11,8 +11,10 @@ namespace stepscope::emit {
 namespace {
 
 constexpr std::array kTextKeys = std::to_array<std::string_view>({
+    "Call stack",
     "Collective name",
     "In split size",
+    "Module Hierarchy",
     "Out split size",
     "Process Group Description",
     "Process Group Name",

@@ -45,8 +45,12 @@ class CarefulReader {
   enum class Place : std::uint8_t { kKey, kMember, kListItem };
   Reading string(const char* at, Place place, Token& token, Oddities& odd);
 
-  // Whether events follow a ']' that seems to close their list: it is one too many. `cut` says that
-  // the text ends before that can be told.
+  // Whether an event begins behind space, as far as its first member says. `cut` says that the text
+  // ends before that can be told.
+  bool event_follows(const char* at, bool& cut) const;
+  // Whether other entries of the list follow one that ends at `at`, or the list's end.
+  bool goes_on_behind_entry(const char* at, bool& cut) const;
+  // Whether events follow a ']' that seems to close their list: it is one too many.
   bool list_goes_on(const char* behind_bracket, bool& cut) const;
 
   const char* skip_space(const char* at) const;

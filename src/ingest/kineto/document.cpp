@@ -86,7 +86,19 @@ base::Status DocumentReader::give_up(std::string_view expected) {
   return Done{};
 }
 
+// How much text is left.
+base::Result<std::uint64_t> DocumentReader::skip_rest() {
+  const std::uint64_t from = offset();
+  bool got = true;
+  while (got) {
+    at_ = text_.size();
+    SCOPE_TRY(got, more());
+  }
+  return offset() - from;
+}
+
 // Text behind the end of the document is another document, or the end was none: a stray bracket.
+// Or it is nothing of ours.
 base::Status DocumentReader::note_text_behind() {
   while (true) {
     SCOPE_TRY(const char c, peek());
@@ -94,7 +106,13 @@ base::Status DocumentReader::note_text_behind() {
     if (c != ',' && c != ']' && c != '}') break;
     ++at_;
   }
-  return give_up({});
+  if (*here() == '"') return give_up({});  // of an event
+  const bool is_json = *here() == '{' || *here() == '[';
+  const std::uint64_t from = offset();
+  SCOPE_TRY(const std::uint64_t bytes, skip_rest());
+  out_.log.add(is_json ? Note::kMoreBehind : Note::kWordsBehind, from,
+               fmt::format("{} bytes", bytes));
+  return Done{};
 }
 
 base::Result<Document> DocumentReader::read() {
@@ -256,7 +274,7 @@ base::Status DocumentReader::skip_second_list() {
     reading = reader().value(here(), false, token, odd);
   }
   if (reading.outcome != Outcome::kDone) return skip_broken_value();
-  out_.log.add(Note::kUnreadableEvent, offset(), "a second list of events");
+  out_.log.add(Note::kMoreBehind, offset(), fmt::format("{} bytes", reading.next - here()));
   at_ = static_cast<std::size_t>(reading.next - text_.data());
   return Done{};
 }

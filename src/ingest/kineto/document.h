@@ -38,6 +38,7 @@ class DocumentReader {
   base::Result<char> peek();  // the next character that is not space; 0 at the end
   void note_cut(std::string_view where);
   base::Status note_text_behind();
+  base::Result<std::uint64_t> skip_rest();
   base::Status give_up(std::string_view expected);
   base::Failure ends_in_header(std::uint64_t text_offset) const;
   base::Failure unexpected(std::string_view expected) const;

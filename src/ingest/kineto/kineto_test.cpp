@@ -47,6 +47,7 @@ struct Case {
 
 const std::string kA = R"({"ph":"X","name":"a","ts":1,"dur":2})";
 const std::string kB = R"({"ph":"X","name":"b","ts":4,"dur":2})";
+const std::string kMuchSpace(5000, ' ');
 
 const std::vector<Case> kCases = {
     {"a file cut inside an event is cut once, there",
@@ -108,7 +109,28 @@ const std::vector<Case> kCases = {
     {"a second document is missed, and said to be",
      R"({"traceEvents":[)" + kA + R"(]} {"traceEvents":[)" + kB + "]}",
      {"a"},
-     {{Note::kUnreadableEvent, 1, 55}}},
+     {{Note::kMoreBehind, 1, 55}}},
+    {"words behind the end are not missed",
+     R"({"traceEvents":[)" + kA + "]}\nDone.\n",
+     {"a"},
+     {{Note::kWordsBehind, 1, 55}}},
+    {"a bracket too many does not swallow the events behind it",
+     "[" + kA + ",\n[" + kB + "]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 39}}},
+    {"nor does it where the list has keys behind it",
+     R"({"traceEvents":[)" + kA + ",[ " + kB + R"(],"traceName":"n"})",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 1, 53}}},
+    {"events of long lists in the list are events",
+     "[[" + kA + kMuchSpace + "],[" + kB + kMuchSpace + "]]",
+     {"a", "b"},
+     {{Note::kUnreadableEvent, 3, 1}}},
+    {"short lists are entries that are no events",
+     "[[1,2],[],[{\"x\":1}],[{\"ph\":\"X\",\"ts\":1}],\"text\"," + kA + "," + kB +
+         ",[{\"ph\":\"X\",\"ts\":1}]]",
+     {"a", "b"},
+     {{Note::kNotAnObject, 6, 1}}},
     {"an event that misses its end does not swallow the next",
      R"([{"ph":"X","name":"c","ts":9,"args":{"stream":7},)" + kA + "},\n" + kB + "]",
      {"a", "b"},
@@ -126,7 +148,7 @@ const std::vector<Case> kCases = {
     {"a second list of events is missed, and said to be",
      R"({"traceEvents":[)" + kA + R"(],"traceEvents":[)" + kB + R"(],"traceName":"n"})",
      {"a"},
-     {{Note::kUnreadableEvent, 1, 68}}},
+     {{Note::kMoreBehind, 1, 68}}},
     {"what follows a second list that is broken is read wherever blocks end",
      R"({"traceEvents":[)" + kA + "],\"traceEvents\":[}" + kB + "],\n\"traceName\":\"n\"}",
      {"a"},

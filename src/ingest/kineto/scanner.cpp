@@ -14,6 +14,8 @@ using base::Note;
 // no more, in bytes per byte of the stretch: for brackets that never close it would be the square.
 constexpr std::size_t kMostRereads = 16;
 constexpr std::size_t kSmallStretch = std::size_t{1} << 20;
+// A list of events in the list of events is an entry that is none of them, unless it is longer.
+constexpr std::size_t kLongestList = 4096;
 
 std::uint32_t offset_in(const Stretch& stretch, const char* at) {
   return static_cast<std::uint32_t>(at - stretch.begin);
@@ -44,8 +46,9 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
       if (!goes_on) return {Where::kListOver, at + 1};
       lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
       lane_.add_entry();
-      at = resume_after(at + 1, stretch.end);
-      wants_comma = false;
+      at = reader.skip_space(at + 1);
+      at += *at == '}' ? 1 : 0;
+      wants_comma = true;
       continue;
     }
     if (*at == ',') {
@@ -55,6 +58,18 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
       continue;
     }
     if (wants_comma) lane_.note(Note::kMissingComma, offset_in(stretch, at));
+    if (*at == '[') {
+      bool is_cut = false;
+      const bool is_stray = opens_nothing(at, stretch, is_cut);
+      if (is_cut) return {Where::kInEvent, at};
+      if (is_stray) {
+        lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
+        lane_.add_entry();
+        wants_comma = false;
+        ++at;
+        continue;
+      }
+    }
     if (!careful_only_ && *at == '{') {
       const char* const after = fast_.scan(at, stretch);
       if (after != at) {
@@ -69,6 +84,30 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
     wants_comma = !gave_up_;
     at = next;
   }
+}
+
+// Whether a '[' between events is one too many, or begins a list in the list that is too long for
+// an entry: what is behind it is read as events. Else it would swallow them up to the end of the
+// list.
+bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut) {
+  const CarefulReader all(stretch.end, stretch.ends);
+  if (!all.event_follows(at + 1, is_cut)) return false;
+  const auto left = static_cast<std::size_t>(stretch.end - at);
+  const char* const limit = at + std::min(left, kLongestList);
+  const bool is_last = left <= kLongestList;
+  const auto size = static_cast<std::size_t>(stretch.end - stretch.begin);
+  if (reread_bytes_ > kMostRereads * std::max(size, kSmallStretch)) return true;
+  Token token{};
+  Oddities odd;
+  const Reading reading = CarefulReader(limit, is_last && stretch.ends).value(at, true, token, odd);
+  if (reading.outcome == Outcome::kDone) {
+    if (all.goes_on_behind_entry(reading.next, is_cut) || is_cut) return false;
+  } else {
+    is_cut = reading.outcome == Outcome::kIncomplete && is_last;
+    if (is_cut) return false;
+  }
+  reread_bytes_ += static_cast<std::size_t>(reading.next - at);
+  return true;
 }
 
 const char* Scanner::entry(const char* at, const Stretch& stretch) {

@@ -269,6 +269,10 @@ std::string title_of(const RunInfo& info) {
 
 std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load_seconds) {
   std::vector<NamedText> facts = {{"Run", run_text(info)}};
+  for (const NoteInfoRow& row : info.notes) {
+    if (row.note != base::Note::kRanksApart) continue;
+    facts.push_back({"", "separate runs, most likely: " + printable(row.detail)});
+  }
   bool first = true;
   for (const DeviceInfo& device : alike_merged(info.devices)) {
     facts.push_back({first ? "Device" : "", device_text(device, info)});

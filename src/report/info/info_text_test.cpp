@@ -153,7 +153,7 @@ TEST(InfoText, SaysWhyThereMayBeNoDeviceWork) {
   EXPECT_THAT(info_text(info, {}), HasSubstr("docs/start/no-gpu-events.md"));
   info.notes = {{base::Note::kTruncated, 1, "a", 7, ""}};
   EXPECT_EQ(cause_of_no_device_work(info), NoDeviceCause::kCut);
-  EXPECT_THAT(info_text(info, {}), HasSubstr("the file is cut"));
+  EXPECT_THAT(info_text(info, {}), HasSubstr("the file is cut or damaged"));
   info.notes.clear();
   info.device_work = 1;
   EXPECT_EQ(cause_of_no_device_work(info), std::nullopt);

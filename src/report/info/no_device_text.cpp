@@ -65,8 +65,8 @@ std::string_view headline(NoDeviceCause cause) {
     case NoDeviceCause::kHostOnly:
       return "No GPU work was recorded, nor any call that could have started it.";
     case NoDeviceCause::kCut:
-      return "No GPU work was read: the file is cut, and profilers write the GPU's work at its "
-             "end.";
+      return "No GPU work was read: the file is cut or damaged, and profilers write the GPU's "
+             "work at its end.";
     case NoDeviceCause::kNoDevice:
       break;
   }

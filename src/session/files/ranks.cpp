@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/ascii.h"
 #include "base/number_text.h"
 #include "session/files/run_folder.h"
@@ -228,6 +230,22 @@ std::string overlap_in(const std::vector<WindowSpan>& windows) {
     }
   }
   return {};
+}
+
+std::string apart_in(const std::vector<WindowSpan>& ranks) {
+  if (ranks.empty()) return {};
+  constexpr std::int64_t kMinute = 60'000'000'000;
+  constexpr std::int64_t kHour = 60 * kMinute;
+  constexpr std::int64_t kClocksApart = 10 * kMinute;  // of machines that nobody sets well
+  const auto first_over = std::ranges::min_element(ranks, {}, &WindowSpan::end_ns);
+  const auto last_begun = std::ranges::max_element(ranks, {}, &WindowSpan::start_ns);
+  const std::int64_t gap = last_begun->start_ns - first_over->end_ns;
+  if (gap < kClocksApart) return {};
+  const auto in = [&](std::int64_t unit) { return (gap + unit / 2) / unit; };
+  const std::string time = gap < 2 * kHour    ? fmt::format("{} minutes", in(kMinute))
+                           : gap < 48 * kHour ? fmt::format("{} hours", in(kHour))
+                                              : fmt::format("{} days", in(24 * kHour));
+  return fmt::format("{} and {}: {} apart", first_over->path, last_begun->path, time);
 }
 
 }  // namespace stepscope::session

@@ -51,4 +51,8 @@ struct WindowSpan {
 // both: the first such pair as text, empty if there is none. The windows must be by start.
 std::string overlap_in(const std::vector<WindowSpan>& windows);
 
+// Two ranks of which one was recorded long after the other was over, as those of one run are not,
+// with the time between them; empty if there are none. One span for each rank.
+std::string apart_in(const std::vector<WindowSpan>& ranks);
+
 }  // namespace stepscope::session
