@@ -190,8 +190,8 @@ def test_what_columns_hold_is_kept_where_the_text_is_beyond_repair(
         '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":10,"dur":5,'
         '"args":{"Input Dims":[[8,4],[]],"Input Strides":[[64: inf, 1], []],"flops":16384,'
         '"Call stack":"a.py(1): f","Module Hierarchy":"Net.fc"}},'
-        '{"ph":"X","cat":"python_function","name":"nn.Module: Net_0","pid":1,"tid":1,"ts":8,"dur":9,'
-        '"args":{"Python module id":3,"x":[1: 2]}}]}'
+        '{"ph":"X","cat":"python_function","name":"nn.Module: Net_0","pid":1,"tid":1,"ts":8,'
+        '"dur":9,"args":{"Python module id":3,"x":[1: 2]}}]}'
     )
     written = json.loads(round_trip(program, trace, tmp_path))
     args = {key: value for event in written["traceEvents"] for key, value in event["args"].items()}
