@@ -376,7 +376,6 @@ bool CarefulReader::list_goes_on(const char* behind_bracket, bool& cut) const {
   if (at < end_ && *at == '}') at = skip_space(at + 1);
   if (at < end_ && *at != ',') return false;
   if (at < end_) at = skip_space(at + 1);
-  if (at < end_ && *at == '[') ++at;  // of a list in the list
   return event_follows(at, cut);
 }
 
@@ -387,13 +386,8 @@ bool CarefulReader::goes_on_behind_entry(const char* at, bool& cut) const {
   if (at < end_) at = skip_space(at + 1);
   cut = at == end_ && !ends_;
   if (at == end_ || *at == '}') return false;
-  if (*at != '"') return true;
   // A key of the document: the entry took the end of the list for its own.
-  const auto* const quote =
-      static_cast<const char*>(std::memchr(at + 1, '"', static_cast<std::size_t>(end_ - at - 1)));
-  const char* const behind = quote == nullptr ? end_ : skip_space(quote + 1);
-  cut = behind == end_ && !ends_;
-  return behind < end_ && *behind != ':';
+  return *at != '"' || !is_key_at(at, cut);
 }
 
 bool CarefulReader::event_follows(const char* at, bool& cut) const {

@@ -86,15 +86,22 @@ base::Status DocumentReader::give_up(std::string_view expected) {
   return Done{};
 }
 
-// How much text is left.
-base::Result<std::uint64_t> DocumentReader::skip_rest() {
+// What is left of the text, as a note tells it. An error in it is none of the trace.
+DocumentReader::Rest DocumentReader::skip_rest() {
+  Rest rest;
   const std::uint64_t from = offset();
-  bool got = true;
-  while (got) {
+  while (true) {
+    rest.has_json |= text_.find_first_of("{[", at_) != std::string::npos;
     at_ = text_.size();
-    SCOPE_TRY(got, more());
+    if (offset() - from > kLongestEvent) {
+      rest.size = fmt::format("more than {} MiB", kLongestEvent >> 20);
+      return rest;
+    }
+    const base::Result<bool> got = more();
+    if (!got || !*got) break;
   }
-  return offset() - from;
+  rest.size = fmt::format("{} bytes", offset() - from);
+  return rest;
 }
 
 // Text behind the end of the document is another document, or the end was none: a stray bracket.
@@ -107,11 +114,9 @@ base::Status DocumentReader::note_text_behind() {
     ++at_;
   }
   if (*here() == '"') return give_up({});  // of an event
-  const bool is_json = *here() == '{' || *here() == '[';
   const std::uint64_t from = offset();
-  SCOPE_TRY(const std::uint64_t bytes, skip_rest());
-  out_.log.add(is_json ? Note::kMoreBehind : Note::kWordsBehind, from,
-               fmt::format("{} bytes", bytes));
+  const Rest rest = skip_rest();
+  out_.log.add(rest.has_json ? Note::kMoreBehind : Note::kWordsBehind, from, rest.size);
   return Done{};
 }
 

@@ -38,7 +38,11 @@ class DocumentReader {
   base::Result<char> peek();  // the next character that is not space; 0 at the end
   void note_cut(std::string_view where);
   base::Status note_text_behind();
-  base::Result<std::uint64_t> skip_rest();
+  struct Rest {
+    std::string size;
+    bool has_json = false;  // or what could be
+  };
+  Rest skip_rest();
   base::Status give_up(std::string_view expected);
   base::Failure ends_in_header(std::uint64_t text_offset) const;
   base::Failure unexpected(std::string_view expected) const;

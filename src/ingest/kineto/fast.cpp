@@ -361,7 +361,7 @@ bool FastScanner::text_value(const char* at, Token& token) const {
   if (*at == '"') {
     const auto open = static_cast<std::uint32_t>(at - window_);
     std::uint32_t word = open / 64;
-    if (word >= kWindowWords) return false;
+    if (word >= kWindowWords || open >= index_->sound) return false;
     // Two shifts each way: one by 64 is not defined.
     std::uint64_t quotes = index_->quotes[word] >> (open % 64) >> 1 << 1 << (open % 64);
     while (quotes == 0) {

@@ -122,12 +122,16 @@ const std::vector<Case> kCases = {
      R"({"traceEvents":[)" + kA + ",[ " + kB + R"(],"traceName":"n"})",
      {"a", "b"},
      {{Note::kUnreadableEvent, 1, 53}}},
-    {"events of long lists in the list are events",
-     "[[" + kA + kMuchSpace + "],[" + kB + kMuchSpace + "]]",
+    {"also where more than one is too many",
+     R"({"traceEvents":[[)" + kA + ",[ " + kB + R"(],"traceName":"n"})",
      {"a", "b"},
-     {{Note::kUnreadableEvent, 3, 1}}},
-    {"short lists are entries that are no events",
-     "[[1,2],[],[{\"x\":1}],[{\"ph\":\"X\",\"ts\":1}],\"text\"," + kA + "," + kB +
+     {{Note::kUnreadableEvent, 2, 16}}},
+    {"words before another document do not hide it",
+     R"({"traceEvents":[)" + kA + "]}\nDone.\n[" + kB + "]",
+     {"a"},
+     {{Note::kMoreBehind, 1, 55}}},
+    {"lists in the list are entries that are no events, however long",
+     "[[1,2],[],[{\"x\":1}],[{\"ph\":\"X\",\"ts\":1}" + kMuchSpace + "],\"text\"," + kA + "," + kB +
          ",[{\"ph\":\"X\",\"ts\":1}]]",
      {"a", "b"},
      {{Note::kNotAnObject, 6, 1}}},
@@ -279,6 +283,7 @@ TEST(Kineto, TakesNoLongerThanTheTextIsLong) {
   const std::string texts[] = {
       "[" + kA + ",\n" + repeated("{\"ph\":[\n") + "}]",
       "[" + kA + ",\n" + repeated("{\"ph\":{\"a\":\n") + "]]",
+      "[" + kA + ",\n" + repeated("[{\"ph\":1},") + "]",
       "{\"a\":[}\n" + repeated("x\n") + events,
       "{" + keys + events,
   };

@@ -14,8 +14,6 @@ using base::Note;
 // no more, in bytes per byte of the stretch: for brackets that never close it would be the square.
 constexpr std::size_t kMostRereads = 16;
 constexpr std::size_t kSmallStretch = std::size_t{1} << 20;
-// A list of events in the list of events is an entry that is none of them, unless it is longer.
-constexpr std::size_t kLongestList = 4096;
 
 std::uint32_t offset_in(const Stretch& stretch, const char* at) {
   return static_cast<std::uint32_t>(at - stretch.begin);
@@ -86,26 +84,21 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
   }
 }
 
-// Whether a '[' between events is one too many, or begins a list in the list that is too long for
-// an entry: what is behind it is read as events. Else it would swallow them up to the end of the
-// list.
+// Whether a '[' between events is one too many: it begins no list that ends before the list of
+// events does. What is behind it is read then; else it would swallow all of that.
 bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut) {
-  const CarefulReader all(stretch.end, stretch.ends);
-  if (!all.event_follows(at + 1, is_cut)) return false;
-  const auto left = static_cast<std::size_t>(stretch.end - at);
-  const char* const limit = at + std::min(left, kLongestList);
-  const bool is_last = left <= kLongestList;
+  CarefulReader reader(stretch.end, stretch.ends);
+  if (!reader.event_follows(at + 1, is_cut)) return false;
   const auto size = static_cast<std::size_t>(stretch.end - stretch.begin);
   if (reread_bytes_ > kMostRereads * std::max(size, kSmallStretch)) return true;
   Token token{};
   Oddities odd;
-  const Reading reading = CarefulReader(limit, is_last && stretch.ends).value(at, true, token, odd);
-  if (reading.outcome == Outcome::kDone) {
-    if (all.goes_on_behind_entry(reading.next, is_cut) || is_cut) return false;
-  } else {
-    is_cut = reading.outcome == Outcome::kIncomplete && is_last;
-    if (is_cut) return false;
-  }
+  const Reading reading = reader.value(at, true, token, odd);
+  is_cut = reading.outcome == Outcome::kIncomplete;
+  if (is_cut) return false;
+  const bool is_entry =
+      reading.outcome == Outcome::kDone && reader.goes_on_behind_entry(reading.next, is_cut);
+  if (is_entry || is_cut) return false;
   reread_bytes_ += static_cast<std::size_t>(reading.next - at);
   return true;
 }

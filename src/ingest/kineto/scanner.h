@@ -38,9 +38,9 @@ class Scanner {
   StretchEnd scan(const Stretch& stretch);
 
  private:
+  bool opens_nothing(const char* at, const Stretch& stretch, bool& is_cut);
   // One entry of the list; returns where to go on, or nullptr if the stretch does not hold it
   // whole.
-  bool opens_nothing(const char* at, const Stretch& stretch, bool& is_cut);
   const char* entry(const char* at, const Stretch& stretch);
   const char* give_up(const char* at, const Reading& reading, const Stretch& stretch);
 

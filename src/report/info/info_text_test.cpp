@@ -116,6 +116,15 @@ TEST(InfoText, ManyRanksAreCutShortUnlessAllAreWanted) {
   EXPECT_THAT(info_text(info, all), Not(HasSubstr("--all")));
 }
 
+TEST(InfoText, RanksOfSeparateRunsAreTold) {
+  RunInfo info = run_of({window(0, "a"), window(1, "b")});
+  EXPECT_THAT(info_text(info, {}), testing::Not(HasSubstr("separate runs")));
+  info.notes = {
+      {base::Note::kRanksApart, 1, "", base::ImportLog::kNowhere, "a and b: 3 days apart"}};
+  EXPECT_THAT(info_text(info, {}),
+              HasSubstr("            separate runs, most likely: a and b: 3 days apart\n"));
+}
+
 TEST(InfoText, RanksOutOfMoreAreNamed) {
   RunInfo info = run_of({window(0, "a"), window(1, "b"), window(7, "c")});
   info.world_size = 128;
