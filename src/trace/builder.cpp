@@ -59,23 +59,28 @@ bool looks_like_unix_time(std::int64_t ns) {
   return ns > 1'000'000'000'000'000'000 && ns < 4'000'000'000'000'000'000;
 }
 
+// What ends last, events at implausible times included.
+base::Nanos latest_end(std::span<const Batch> batches) {
+  base::Nanos end = std::numeric_limits<base::Nanos>::min();
+  for (const Batch& batch : batches) end = std::max(end, batch.last_end);
+  return end;
+}
+
 // When the last event ends, but for those at implausible times.
 base::Nanos last_end(std::span<const Batch> batches) {
   base::Nanos first = std::numeric_limits<base::Nanos>::max();
   base::Nanos last = std::numeric_limits<base::Nanos>::min();
-  base::Nanos end = std::numeric_limits<base::Nanos>::min();
   for (const Batch& batch : batches) {
     first = std::min(first, batch.first_start);
     last = std::max(last, batch.last_start);
-    end = std::max(end, batch.last_end);
   }
-  if (last < first || last - first <= kFarAway) return end;
+  if (last < first || last - first <= kFarAway) return latest_end(batches);
   std::vector<base::Nanos> starts;
   for (const Batch& batch : batches) {
     for (const EventRow& row : batch.events) starts.push_back(row.start);
   }
   const std::optional<base::Nanos> middle = middle_of(starts);
-  end = std::numeric_limits<base::Nanos>::min();
+  base::Nanos end = std::numeric_limits<base::Nanos>::min();
   for (const Batch& batch : batches) {
     for (const EventRow& row : batch.events) {
       if (!is_far(row.start, *middle)) end = std::max(end, row.start + row.duration);
@@ -106,13 +111,6 @@ std::vector<std::size_t> begins_within(std::span<const std::size_t> begins, cons
   std::vector<std::size_t> within(from, to);
   for (std::size_t& begin : within) begin -= track.begin;
   return within;
-}
-
-// What ends last, events at implausible times included.
-base::Nanos latest_end(std::span<const Batch> batches) {
-  base::Nanos end = std::numeric_limits<base::Nanos>::min();
-  for (const Batch& batch : batches) end = std::max(end, batch.last_end);
-  return end;
 }
 
 }  // namespace

@@ -84,13 +84,17 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
   }
 }
 
+bool Scanner::may_reread(const Stretch& stretch) const {
+  const auto size = static_cast<std::size_t>(stretch.end - stretch.begin);
+  return reread_bytes_ <= kMostRereads * std::max(size, kSmallStretch);
+}
+
 // Whether a '[' between events is one too many: it begins no list that ends before the list of
 // events does. What is behind it is read then; else it would swallow all of that.
 bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut) {
   CarefulReader reader(stretch.end, stretch.ends);
   if (!reader.event_follows(at + 1, is_cut)) return false;
-  const auto size = static_cast<std::size_t>(stretch.end - stretch.begin);
-  if (reread_bytes_ > kMostRereads * std::max(size, kSmallStretch)) return true;
+  if (!may_reread(stretch)) return true;
   Token token{};
   Oddities odd;
   const Reading reading = reader.value(at, true, token, odd);
@@ -155,8 +159,7 @@ const char* Scanner::give_up(const char* at, const Reading& reading, const Stret
   lane_.add_entry();
   const char* const next = resume_after(at + 1, stretch.end);
   if (next < reading.next) reread_bytes_ += static_cast<std::size_t>(reading.next - next);
-  const auto size = static_cast<std::size_t>(stretch.end - stretch.begin);
-  if (reread_bytes_ <= kMostRereads * std::max(size, kSmallStretch)) return next;
+  if (may_reread(stretch)) return next;
   return resume_after(std::max(reading.next, at + 1), stretch.end);
 }
 

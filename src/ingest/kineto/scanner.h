@@ -38,6 +38,7 @@ class Scanner {
   StretchEnd scan(const Stretch& stretch);
 
  private:
+  bool may_reread(const Stretch& stretch) const;
   bool opens_nothing(const char* at, const Stretch& stretch, bool& is_cut);
   // One entry of the list; returns where to go on, or nullptr if the stretch does not hold it
   // whole.
