@@ -1,10 +1,11 @@
 # Sources that are compiled a few at a time (tools/unity.py says which can be): that takes half as long. Rooms whose
-# loops decide how fast a trace loads are not: what a compiler makes of a loop must not depend on its neighbours.
+# loops decide how fast a trace loads are not where a compiler optimises: what it makes of a loop must not depend on
+# the loop's neighbours.
 set(STEPSCOPE_ALONE base bytes wire trace memory series ingest)
 
 function(combine target)
   string(REGEX REPLACE "^stepscope_" "" room ${target})
-  if(NOT STEPSCOPE_UNITY OR room IN_LIST STEPSCOPE_ALONE)
+  if(NOT STEPSCOPE_UNITY OR (room IN_LIST STEPSCOPE_ALONE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug"))
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

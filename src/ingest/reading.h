@@ -17,6 +17,7 @@
 #include "memory/stats.h"
 #include "memory/timeline.h"
 #include "series/node.h"
+#include "trace/step_pattern.h"
 #include "trace/trace.h"
 
 namespace stepscope::ingest {
@@ -25,7 +26,7 @@ struct ReadOptions {
   unsigned threads = 1;
   // Staged rows and columns together; more than this is an Error, not a dead machine.
   std::uint64_t max_memory_bytes = std::numeric_limits<std::uint64_t>::max();
-  std::string step_pattern;                 // a regular expression; names of steps when not empty
+  trace::StepPattern step_pattern;
   const std::atomic<bool>* stop = nullptr;  // set by a signal: reading ends with kCancelled
   std::function<void(std::uint64_t file_position)> progress;  // called from any reading thread
   std::string model;          // of a recording: the text of the model.json beside it, or empty

@@ -15,6 +15,7 @@
 #include "session/files/ranks.h"
 #include "session/open_within.h"
 #include "trace/process_record.h"
+#include "trace/step_pattern.h"
 
 namespace stepscope::session {
 namespace {
@@ -228,6 +229,11 @@ base::ImportLog notes_of(const Recording& recording) {
   return all;
 }
 
+base::Status check(const OpenOptions& options) {
+  SCOPE_TRY(trace::StepPattern::of(options.step_pattern));
+  return base::Done{};
+}
+
 base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options) {
   return open_within({}, paths, options);
 }
@@ -236,7 +242,7 @@ base::Result<Recording> open_within(const std::string& folder,
                                     const std::vector<std::string>& paths,
                                     const OpenOptions& options) {
   SCOPE_TRY(Discovery found, discover(paths, folder));
-  std::vector<LoadedFile> loaded = load(found.files, options);
+  SCOPE_TRY(std::vector<LoadedFile> loaded, load(found.files, options));
   if (stopped(options)) return fail(Code::kCancelled, "stopped");
 
   Recording recording;

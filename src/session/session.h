@@ -48,6 +48,9 @@ struct Recording {
 // What was met while reading, of all files. Lost data among it makes a command exit with 4.
 base::ImportLog notes_of(const Recording& recording);
 
+// Whether the options can be used; open() asks for itself.
+base::Status check(const OpenOptions& options);
+
 // Paths are traces and memory snapshots, folders of them (searched in depth), or "-"; which is
 // which is told by content. Files load in parallel.
 base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options);

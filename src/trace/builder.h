@@ -14,6 +14,7 @@
 #include "trace/names.h"
 #include "trace/pairing.h"
 #include "trace/stage.h"
+#include "trace/step_pattern.h"
 #include "trace/trace.h"
 
 namespace stepscope::trace {
@@ -31,7 +32,7 @@ struct BuildInput {
   // Lanes also interned strings of batches that were thrown away: leave those out.
   bool has_discarded = false;
   unsigned threads = 1;
-  std::string step_pattern;
+  StepPattern step_pattern;
 };
 
 class TraceBuilder {

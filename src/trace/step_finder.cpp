@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <regex>
 #include <string_view>
 
 #include "trace/repeating_steps.h"
@@ -20,23 +19,41 @@ bool can_be_step(Kind kind) {
          kind == Kind::kOther;
 }
 
-// Spans on the host whose name is wanted, outermost ones only, by start.
-std::vector<Step> spans_named(const Trace& trace,
-                              const std::function<bool(std::string_view)>& wanted) {
-  std::vector<char> is_wanted(trace.strings().size());
+// Which texts are wanted, by their ids; nothing if none is.
+std::vector<bool> texts_wanted(const Trace& trace,
+                               const std::function<bool(std::string_view)>& wanted) {
+  std::vector<bool> is_wanted(trace.strings().size());
   bool any = false;
   for (base::StringId id = 0; id < is_wanted.size(); ++id) {
-    is_wanted[id] = wanted(trace.text(id)) ? 1 : 0;
-    any |= is_wanted[id] != 0;
+    is_wanted[id] = wanted(trace.text(id));
+    any |= is_wanted[id];
   }
+  return any ? is_wanted : std::vector<bool>{};
+}
+
+// The same of names that match. A pattern is slow: only names that can be a step's are looked at.
+std::vector<bool> names_matching(const Trace& trace, const StepPattern& pattern) {
+  std::vector<bool> is_asked(trace.strings().size());
+  std::vector<bool> is_wanted(is_asked.size());
+  for (Row row = 0; row < trace.size(); ++row) {
+    const base::StringId name = trace.name()[row];
+    if (name == base::kNoString || is_asked[name] || !can_be_step(trace.kind()[row])) continue;
+    is_asked[name] = true;
+    is_wanted[name] = pattern.matches(trace.text(name));
+  }
+  return is_wanted;
+}
+
+// Spans on the host whose name is wanted, outermost ones only, by start.
+std::vector<Step> spans_named(const Trace& trace, const std::vector<bool>& is_wanted) {
   std::vector<Step> found;
-  if (!any) return found;
+  if (is_wanted.empty()) return found;
   for (const Track& track : trace.tracks()) {
     if (track.is_device) continue;
     base::Nanos covered = std::numeric_limits<base::Nanos>::min();
     for (Row row = track.begin; row < track.end; ++row) {
       const base::StringId name = trace.name()[row];
-      if (name == base::kNoString || is_wanted[name] == 0) continue;
+      if (name == base::kNoString || !is_wanted[name]) continue;
       if (trace.phase()[row] != Phase::kSpan || !can_be_step(trace.kind()[row])) continue;
       if (trace.start()[row] < covered) continue;
       covered = trace.end(row);
@@ -76,18 +93,15 @@ std::string_view name_of(StepSource source) {
   }
 }
 
-std::optional<Steps> named_steps(const Trace& trace, const std::string& pattern) {
-  if (!pattern.empty()) {
-    const std::regex wanted(pattern);
-    std::vector<Step> list = spans_named(trace, [&](std::string_view name) {
-      return std::regex_search(name.begin(), name.end(), wanted);
-    });
+std::optional<Steps> named_steps(const Trace& trace, const StepPattern& pattern) {
+  if (pattern.is_given()) {
+    std::vector<Step> list = spans_named(trace, names_matching(trace, pattern));
     const bool numbered =
         std::all_of(list.begin(), list.end(), [](const Step& step) { return step.number >= 0; });
     if (!numbered) number_in_order(list);
     if (!list.empty()) return Steps{StepSource::kPattern, std::move(list)};
   }
-  std::vector<Step> list = spans_named(trace, names_a_step);
+  std::vector<Step> list = spans_named(trace, texts_wanted(trace, names_a_step));
   keep_first_of_each(list);
   if (const auto cut = trace.header().cut_step; cut && !list.empty()) {
     std::erase_if(list, [&](const Step& step) { return step.number == *cut; });
@@ -96,9 +110,9 @@ std::optional<Steps> named_steps(const Trace& trace, const std::string& pattern)
   }
   if (!list.empty()) return Steps{StepSource::kProfilerStep, std::move(list)};
 
-  list = spans_named(trace, [](std::string_view name) {
-    return name.find(kLightningBatch) != std::string_view::npos;
-  });
+  list = spans_named(trace, texts_wanted(trace, [](std::string_view name) {
+                       return name.find(kLightningBatch) != std::string_view::npos;
+                     }));
   number_in_order(list);
   if (list.empty()) return std::nullopt;
   return Steps{StepSource::kLightning, std::move(list)};

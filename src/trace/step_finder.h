@@ -4,14 +4,14 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "trace/step_pattern.h"
 #include "trace/trace.h"
 
 namespace stepscope::trace {
 
 // By their names; nothing where no name tells.
-std::optional<Steps> named_steps(const Trace& trace, const std::string& pattern);
+std::optional<Steps> named_steps(const Trace& trace, const StepPattern& pattern);
 // Where no name tells. Wants to know what launched what.
 Steps unnamed_steps(const Trace& trace);
 

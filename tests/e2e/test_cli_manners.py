@@ -255,9 +255,23 @@ def test_steps_are_named_by_a_pattern(program: Program, tmp_path: Path) -> None:
     unmatched = program.run("info", "--steps", "validate", tmp_path)
     assert unmatched.exit_status == 0
     assert unmatched.stderr.startswith(b"stepscope: no annotation matches --steps 'validate': ")
-    wrong = program.run("info", "--steps", "(", tmp_path)
+
+
+@pytest.mark.parametrize("path", ["gpt_bf16.json.gz", "run", "snap_oracle.pickle.gz"])
+def test_a_pattern_of_steps_that_is_none(program: Program, path: str) -> None:
+    wrong = program.run("info", "--steps", "(", ROOT / "examples/data" / path)
     assert wrong.exit_status == 2
-    assert b"is not a regular expression" in wrong.stderr
+    assert wrong.stderr.startswith(b"stepscope: '(' is not a regular expression: ")
+
+
+def test_names_of_any_length_against_a_pattern_of_steps(program: Program, tmp_path: Path) -> None:
+    span = '{"ph":"X","cat":"user_annotation","name":"%s","pid":1,"tid":1,"ts":%d,"dur":7}'
+    names = ["a" * 400_000, "a" * 500, "step 1"]
+    path = tmp_path / "trace.json"
+    path.write_text("[" + ",".join(span % (name, 10 * i) for i, name in enumerate(names)) + "]")
+    facts = json.loads(program.run("info", "--json", "--steps", "^(a*)*b|step", path).stdout)
+    assert facts["steps"]["source"] == "pattern"
+    assert facts["steps"]["count"] == 1
 
 
 def test_permission_denied(program: Program, nobody: list[str]) -> None:

@@ -184,6 +184,7 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
   options.shelf.open.careful_only = context.settings.careful;
   options.shelf.open.block_bytes = context.settings.block_bytes;
   options.shelf.open.step_pattern = arguments.text("steps");
+  SCOPE_TRY(session::check(options.shelf.open));  // now, not with each run
   return options;
 }
 

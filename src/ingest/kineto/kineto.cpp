@@ -1,6 +1,5 @@
 #include "ingest/kineto/kineto.h"
 
-#include <regex>
 #include <string>
 #include <utility>
 
@@ -40,16 +39,6 @@ base::Status check_has_events(const Document& document, const std::string& path)
   return base::fail(base::Code::kFormat, std::move(first));
 }
 
-base::Status check_pattern(const std::string& pattern) {
-  try {
-    static_cast<void>(std::regex(pattern));
-  } catch (const std::regex_error& error) {
-    return base::fail(base::Code::kInvalidArgument,
-                      fmt::format("'{}' is not a regular expression: {}", pattern, error.what()));
-  }
-  return base::Done{};
-}
-
 }  // namespace
 
 int sniff(std::string_view first_bytes) {
@@ -64,7 +53,6 @@ int sniff(std::string_view first_bytes) {
 
 base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
                                 const ReadOptions& options) {
-  SCOPE_TRY(check_pattern(options.step_pattern));
   const std::string path = source->name();
   TextFeed feed(std::move(source), options.block_bytes);
   SCOPE_TRY(Document document, DocumentReader(feed, options).read());

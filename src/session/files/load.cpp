@@ -100,9 +100,11 @@ base::Result<std::string> look_inside(const FoundFile& file) {
 
 class Loader {
  public:
-  Loader(const std::vector<FoundFile>& files, const OpenOptions& options)
+  Loader(const std::vector<FoundFile>& files, const OpenOptions& options,
+         trace::StepPattern step_pattern)
       : files_(files),
         options_(options),
+        step_pattern_(std::move(step_pattern)),
         results_(files.size()),
         positions_(files.size()),
         threads_(std::max(1u, options.threads)),
@@ -249,7 +251,7 @@ class Loader {
     ingest::ReadOptions options;
     options.threads = share.threads;
     options.max_memory_bytes = share.memory;
-    options.step_pattern = options_.step_pattern;
+    options.step_pattern = step_pattern_;
     options.careful_only = options_.careful_only;
     if (options_.block_bytes != 0) options.block_bytes = options_.block_bytes;
     options.stop = options_.stop;
@@ -299,6 +301,7 @@ class Loader {
 
   const std::vector<FoundFile>& files_;
   const OpenOptions& options_;
+  trace::StepPattern step_pattern_;
   std::vector<LoadedFile> results_;
   std::vector<std::atomic<std::uint64_t>> positions_;
   std::vector<std::size_t> order_;
@@ -316,9 +319,11 @@ class Loader {
 
 }  // namespace
 
-std::vector<LoadedFile> load(const std::vector<FoundFile>& files, const OpenOptions& options) {
-  if (files.empty()) return {};
-  return Loader(files, options).run();
+base::Result<std::vector<LoadedFile>> load(const std::vector<FoundFile>& files,
+                                           const OpenOptions& options) {
+  SCOPE_TRY(trace::StepPattern steps, trace::StepPattern::of(options.step_pattern));
+  if (files.empty()) return std::vector<LoadedFile>{};
+  return Loader(files, options, std::move(steps)).run();
 }
 
 }  // namespace stepscope::session

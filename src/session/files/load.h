@@ -26,6 +26,8 @@ struct NoRecording {
 using LoadedFile = std::variant<NotRead, NoRecording, base::Error, trace::Window, memory::Snapshot,
                                 memory::Timeline, memory::Stats, series::Node>;
 
-std::vector<LoadedFile> load(const std::vector<FoundFile>& files, const OpenOptions& options);
+// Fails only where an option is no good: what is wrong with a file is in its place.
+base::Result<std::vector<LoadedFile>> load(const std::vector<FoundFile>& files,
+                                           const OpenOptions& options);
 
 }  // namespace stepscope::session

@@ -1,0 +1,49 @@
+#include "trace/step_pattern.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace stepscope::trace {
+namespace {
+
+bool matches(const std::string& text, std::string_view name) {
+  const base::Result<StepPattern> pattern = StepPattern::of(text);
+  EXPECT_TRUE(pattern) << text;
+  return pattern && pattern->matches(name);
+}
+
+TEST(StepPattern, MatchesAnywhereInAName) {
+  EXPECT_TRUE(matches("train", "my train 7"));
+  EXPECT_TRUE(matches("^train \\d+$", "train 7"));
+  EXPECT_FALSE(matches("^train \\d+$", "train 7b"));
+  EXPECT_TRUE(matches("(train|val)_step", "val_step"));
+}
+
+TEST(StepPattern, OfNothingIsNone) {
+  const base::Result<StepPattern> none = StepPattern::of("");
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->is_given());
+  EXPECT_FALSE(none->matches("anything"));
+}
+
+TEST(StepPattern, SaysWhatIsWrongWithItsText) {
+  for (const std::string& text : {std::string("("), std::string("a{2,1}"), std::string("[z-a]"),
+                                  std::string("(a)\\1"), std::string(2000, '(')}) {
+    const base::Result<StepPattern> pattern = StepPattern::of(text);
+    ASSERT_FALSE(pattern) << text;
+    EXPECT_EQ(pattern.error().code, base::Code::kInvalidArgument);
+    EXPECT_NE(pattern.error().message.find("is not a regular expression: "), std::string::npos);
+  }
+}
+
+// A matcher that tries every way would not come back from the first, and would have no stack left
+// for the second.
+TEST(StepPattern, IsDoneSoonWithAnyName) {
+  EXPECT_FALSE(matches("^(a*)*b$", std::string(500, 'a')));
+  EXPECT_FALSE(matches("(a|b)*c", std::string(1'000'000, 'a')));
+  EXPECT_TRUE(matches("(a|b)*c", std::string(500, 'a') + "c"));
+}
+
+}  // namespace
+}  // namespace stepscope::trace
