@@ -24,24 +24,6 @@ base::Result<Document> as_document(std::unique_ptr<bytes::ByteSource> source,
   return Document(std::move(document));
 }
 
-// The profile of TensorFlow and JAX: a protobuf whose first field holds planes named /host:… and
-// /device:….
-int sniff_xplane(std::string_view first_bytes) {
-  const bool field = first_bytes.starts_with('\x0a');
-  const std::string_view head = first_bytes.substr(0, 256);
-  const bool named = head.find("/host:") != std::string_view::npos ||
-                     head.find("/device:") != std::string_view::npos;
-  return field && named ? 90 : 0;
-}
-
-base::Result<Document> refuse_xplane(std::unique_ptr<bytes::ByteSource> source,
-                                     const ReadOptions& /*options*/) {
-  return base::fail(base::Code::kUnsupported,
-                    source->name() +
-                        ": a profile of TensorFlow or JAX (xplane.pb); only traces in JSON and "
-                        "memory snapshots are read");
-}
-
 constexpr std::array kFormats = std::to_array<Format>({
     {"kineto", kineto::sniff, as_document<kineto::read>},
     {"scope", scope::sniff, as_document<scope::read>},
@@ -49,7 +31,6 @@ constexpr std::array kFormats = std::to_array<Format>({
     {"memory-snapshot", pickle::sniff, as_document<pickle::read>},
     {"memory-timeline", memory_json::sniff_timeline, as_document<memory_json::read_timeline>},
     {"memory-stats", memory_json::sniff_stats, as_document<memory_json::read_stats>},
-    {"xplane", sniff_xplane, refuse_xplane},
 });
 
 // Gives back the bytes that the choice was made by.

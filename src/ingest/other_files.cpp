@@ -56,6 +56,66 @@ bool is_page(std::string_view text) {
          head.starts_with("<head");
 }
 
+// Takes a word and the blanks before it off the front.
+bool take(std::string_view& text, std::string_view word) {
+  const std::string_view rest = without_blanks(text);
+  if (!rest.starts_with(word)) return false;
+  text = rest.substr(word.size());
+  return true;
+}
+
+// What stepscope wrote itself: all of it begins with the name of its form.
+std::string own_file(std::string_view text) {
+  constexpr std::array kPartsOfARecording = {"rank"sv, "run"sv, "attempt"sv, "model"sv,
+                                             "addresses"sv};
+  if (text.starts_with(R"({"rank":)") && text.find(R"(,"header":{)") < 64) {
+    return "written by `stepscope export --to jsonl`: give the trace that it was made from";
+  }
+  if (!take(text, "{") || !take(text, R"("schema")") || !take(text, ":") ||
+      !take(text, R"("stepscope.)")) {
+    return {};
+  }
+  const std::string_view form = text.substr(0, text.find_first_of("/\""));
+  if (std::ranges::find(kPartsOfARecording, form) != kPartsOfARecording.end()) {
+    return fmt::format("a part of a recording (stepscope.{}): give the folder of the recording",
+                       form);
+  }
+  return fmt::format(
+      "an answer of stepscope (stepscope.{}), not a trace: give the trace that it was made from",
+      form);
+}
+
+// The profile of TensorFlow and JAX: a protobuf whose first field holds planes named /host:… and
+// /device:….
+bool is_xplane(std::string_view text) {
+  const std::string_view head = text.substr(0, 256);
+  return head.starts_with('\x0a') && (head.find("/host:") != std::string_view::npos ||
+                                      head.find("/device:") != std::string_view::npos);
+}
+
+// Packets behind each other, each with its length before it, and nothing else. Text has other bytes
+// where the next one ought to begin.
+bool is_perfetto(std::string_view text) {
+  constexpr char kPacket = '\x0a';
+  constexpr int kEnough = 3;
+  for (int packets = 0; packets < kEnough; ++packets) {
+    if (text.empty()) return packets > 0;
+    if (text.front() != kPacket) return false;
+    text.remove_prefix(1);
+    std::size_t size = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      if (text.empty() || shift > 21) return false;
+      const auto byte = static_cast<unsigned char>(text.front());
+      text.remove_prefix(1);
+      size |= static_cast<std::size_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    if (size == 0 || size > text.size()) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
 bool is_tar(std::string_view text) {
   return text.size() > kTarMagicAt && text.substr(kTarMagicAt).starts_with("ustar");
 }
@@ -69,6 +129,17 @@ std::string other_file(std::string_view first_bytes) {
   if (is_tar(first_bytes)) return "a tar archive: unpack the trace in it";
   if (is_page(first_bytes)) {
     return "a page of HTML, such as a download that asks to log in; not a trace";
+  }
+  // The first byte of the next two is a line's end, too.
+  const std::string_view text = without_blanks(first_bytes);
+  if (text.starts_with('{') || text.starts_with('[')) return own_file(first_bytes);
+  if (is_xplane(first_bytes)) {
+    return "a profile of TensorFlow or JAX (xplane.pb); only traces in JSON and memory "
+           "snapshots are read";
+  }
+  if (is_perfetto(first_bytes)) {
+    return "a trace in Perfetto's own format, which is not read: ui.perfetto.dev shows it; "
+           "give the trace in JSON that it was made from";
   }
   return {};
 }

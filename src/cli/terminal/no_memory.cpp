@@ -49,6 +49,13 @@ const char* line_of(const char* what) {
   while (true) ::pause();
 }
 
+// The core file says more than we could; but the user must know whose fault it is.
+[[noreturn]] void end_for_fault(const char* what) {
+  std::fprintf(stderr, "stepscope: a fault of stepscope itself (%s): please report this command\n",
+               what);
+  std::abort();
+}
+
 [[noreturn]] void on_terminate() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -58,13 +65,16 @@ const char* line_of(const char* what) {
     if (error.code() == std::errc::resource_unavailable_try_again) {
       end_for("no thread could be started (-j 1 needs none)");
     }
+    end_for_fault(error.what());
+  } catch (const std::exception& error) {
+    end_for_fault(error.what());
   } catch (...) {
-    std::abort();  // a fault of ours: the core file says more than we could
+    end_for_fault("something was thrown that says nothing");
   }
   // On its way through frames that may not be left, a thread that runs: the core throws nothing
   // else.
   if (std::uncaught_exceptions() > 0) end_for("a trace needs more");
-  std::abort();
+  end_for_fault("it ended without a reason");
 }
 
 }  // namespace
