@@ -21,7 +21,8 @@ std::optional<std::vector<std::int64_t>> parse_number_list(std::string_view text
              static_cast<std::uint64_t>(last - first) < kMost - numbers.size();
     }
     if (!good || numbers.size() >= kMost) return std::nullopt;
-    for (std::int64_t n = first; n <= last; ++n) numbers.push_back(n);
+    // By how many: there may be no number behind the last.
+    for (std::int64_t i = 0; i <= last - first; ++i) numbers.push_back(first + i);
     if (parsed.ptr == end) return numbers;
     if (*parsed.ptr != ',') return std::nullopt;
     at = parsed.ptr + 1;

@@ -18,6 +18,7 @@ TEST(StepPattern, MatchesAnywhereInAName) {
   EXPECT_TRUE(matches("^train \\d+$", "train 7"));
   EXPECT_FALSE(matches("^train \\d+$", "train 7b"));
   EXPECT_TRUE(matches("(train|val)_step", "val_step"));
+  EXPECT_TRUE(matches("^[0-9]{1,3}\\{900\\}", "12{900}"));
 }
 
 TEST(StepPattern, OfNothingIsNone) {
@@ -28,8 +29,10 @@ TEST(StepPattern, OfNothingIsNone) {
 }
 
 TEST(StepPattern, SaysWhatIsWrongWithItsText) {
-  for (const std::string& text : {std::string("("), std::string("a{2,1}"), std::string("[z-a]"),
-                                  std::string("(a)\\1"), std::string(2000, '(')}) {
+  for (const std::string& text :
+       {std::string("("), std::string("a{2,1}"), std::string("[z-a]"), std::string("(a)\\1"),
+        std::string("(.?){3000}Q"), std::string("((a{20}){20})"),
+        std::string("a{99999999999999999}"), std::string(2000, '(')}) {
     const base::Result<StepPattern> pattern = StepPattern::of(text);
     ASSERT_FALSE(pattern) << text;
     EXPECT_EQ(pattern.error().code, base::Code::kInvalidArgument);

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
 #include "cli/output/output_file.h"
+#include "cli/output/overwrite.h"
 #include "cli/terminal/console.h"
 #include "report/compare/gate.h"
 #include "session/compare/run_samples.h"
@@ -72,6 +75,25 @@ struct Request {
   report::Look look;
 };
 
+// Nothing that is read may be written over: not the runs, not what they are compared with.
+base::Status check_outputs(const Arguments& arguments) {
+  std::vector<std::string> inputs;
+  for (const std::string& path : arguments.words()) {
+    // In a folder a baseline may lie beside the traces.
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) inputs.push_back(path);
+  }
+  for (const char* option : {"baseline", "rules"}) {
+    if (arguments.has(option)) inputs.push_back(arguments.text(option));
+  }
+  for (const char* option : {"write-baseline", "junit", "summary"}) {
+    if (!arguments.has(option)) continue;
+    SCOPE_TRY(check_folder_of(arguments.text(option)));
+    SCOPE_TRY(check_not_an_input(arguments.origin(option), arguments.text(option), inputs));
+  }
+  return base::Done{};
+}
+
 base::Result<Request> request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   if (arguments.words().empty()) {
@@ -93,9 +115,7 @@ base::Result<Request> request_from(const Context& context) {
   if (arguments.has("json") && (arguments.has("md") || arguments.has("github"))) {
     return fail(Code::kInvalidArgument, "--json stands alone on standard output");
   }
-  for (const char* option : {"write-baseline", "junit", "summary"}) {
-    if (arguments.has(option)) SCOPE_TRY(check_folder_of(arguments.text(option)));
-  }
+  SCOPE_TRY(check_outputs(arguments));
   const bool only_bounds = std::ranges::all_of(request.rules.limits, [](const auto& limit) {
     return limit.bound && !limit.worse_share && !limit.worse_by;
   });

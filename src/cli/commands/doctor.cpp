@@ -41,16 +41,16 @@ constexpr std::array kOptions = std::to_array<Option>({
      .help = "for each part (default: 15; 120 to import torch and for a measurement)"},
     kPeaksOption,
     kWidthOption,
-    {.name = "root", .value = "FOLDER", .listed = false},
-    {.name = "libraries", .value = "FOLDER", .listed = false},
+    {.name = "test-root", .value = "FOLDER", .listed = false},
+    {.name = "test-libraries", .value = "FOLDER", .listed = false},
 });
 
 base::Result<doctor::Place> place_from(const Arguments& arguments, unsigned usable_cpus) {
   session::MachineView machine;
-  machine.root = arguments.text("root");
+  machine.root = arguments.text("test-root");
   doctor::Place place;
   place.root = machine.root;
-  place.library_folder = arguments.text("libraries");
+  place.library_folder = arguments.text("test-libraries");
   place.python = arguments.text("python");
   if (arguments.has("folder")) place.folder = arguments.text("folder");
   place.quota_cpus = session::quota_cpus(machine);

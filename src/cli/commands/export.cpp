@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/output/output_file.h"
+#include "cli/output/overwrite.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress.h"
@@ -107,6 +109,25 @@ base::Result<Destination> destination_of(const std::string& output, std::size_t 
   return Destination{.folder = output.ends_with('/') ? output : output + "/"};
 }
 
+std::string path_of(const session::Export& what, const Destination& where, std::size_t file) {
+  return where.file.empty() ? where.folder + what.file_name(file) : where.file;
+}
+
+// The names of several files are ours: one of them may be that of a file which is being read.
+base::Status check_files(const Context& context, const session::Export& what,
+                         const Destination& where) {
+  for (std::size_t i = 0; i < what.files() && !where.to_stdout; ++i) {
+    SCOPE_TRY(check_not_an_input(context.arguments.origin("output"), path_of(what, where, i),
+                                 context.arguments.words()));
+  }
+  return base::Done{};
+}
+
+// Snapshots of memory have none.
+bool has_windows(const trace::Run& run) {
+  return std::ranges::any_of(run.ranks, [](const auto& rank) { return !rank.windows.empty(); });
+}
+
 class Exporter {
  public:
   Exporter(const Context& context, const session::Export& what, const Destination& where)
@@ -133,9 +154,8 @@ class Exporter {
   }
 
   base::Status to_file(std::size_t file) {
-    const std::string path =
-        where_.file.empty() ? where_.folder + export_.file_name(file) : where_.file;
-    SCOPE_TRY(OutputFile output, OutputFile::create(path, context_.interrupt));
+    SCOPE_TRY(OutputFile output,
+              OutputFile::create(path_of(export_, where_, file), context_.interrupt));
     SCOPE_TRY(write(file, [&](std::string_view text) { return output.write(text); }));
     return output.finish();
   }
@@ -164,10 +184,17 @@ Exit run_export(const Context& context) {
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
+  if (!has_windows(opened->run)) {
+    context.console.error("nothing to export: there is no trace among what was read");
+    return Exit::kNotReadable;
+  }
   auto prepared = session::Export::prepare(opened->run, export_options(context));
   if (!prepared) return show_error(context, prepared.error());
   const auto where = destination_of(context.arguments.text("output"), prepared->files());
   if (!where) return show_error(context, where.error());
+  if (const base::Status free = check_files(context, *prepared, *where); !free) {
+    return show_error(context, free.error());
+  }
 
   std::uint64_t without_text = 0;
   std::uint64_t left_out = 0;

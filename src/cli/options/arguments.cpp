@@ -154,6 +154,12 @@ class ArgumentParser {
                   fmt::format("{}: '{}' is not {}", origin, value, quoted_list(option.choices)));
     }
     const std::string name(option.name);
+    // A text to look for may be empty: all have it.
+    if (!option.value.empty() && option.value != "TEXT" && value.empty()) {
+      return fail(
+          Code::kInvalidArgument,
+          fmt::format("{} is empty; expected {}: is a variable not set?", origin, option.value));
+    }
     if (option.value.empty() && !means_no(value) && !means_yes(value)) {
       return fail(Code::kInvalidArgument, fmt::format("{}: '{}' is not yes or no", origin, value));
     }

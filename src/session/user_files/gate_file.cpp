@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -29,9 +28,14 @@ constexpr std::array<std::string_view, 4> kNames = {
     analysis::sample::kExposedCommunication};
 constexpr std::array<std::string_view, 4> kAggregates = {"sum", "mean", "max", "min"};
 
+// Nothing that is measured is near it. What it is multiplied with, and the square of that, must
+// stay finite: a gate that compares inf with inf passes everything.
+constexpr double kMostNumber = 1e30;
+constexpr double kLeastSamples = 1e-30;
+
 std::optional<double> number_from(std::string_view text) {
   const auto value = base::parse_number<double>(text);
-  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
+  return value && *value >= 0 && *value <= kMostNumber ? value : std::nullopt;
 }
 
 std::optional<double> percent_from(std::string_view text) {
@@ -69,7 +73,7 @@ std::string_view amount_words(Unit unit) {
     case Unit::kShare:
       return "a share such as 0.02";
     default:
-      return "a number";
+      return "a number from 0 to 1e30";
   }
 }
 
@@ -280,8 +284,10 @@ class Parser {
   base::Status details(const YAML::Node& keys, GateLimit& limit) const {
     if (const YAML::Node samples = keys["samples_per_step"]) {
       const auto number = number_from(scalar_of(samples));
-      if (!limit.inverted || !number || *number <= 0) {
-        return wrong(samples, "'samples_per_step' is a number, and of throughput alone");
+      if (!limit.inverted || !number || *number < kLeastSamples) {
+        return wrong(
+            samples,
+            "'samples_per_step' is a number above 0, at most 1e30, and of throughput alone");
       }
       limit.factor = *number;
     }

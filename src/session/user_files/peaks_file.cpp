@@ -1,7 +1,6 @@
 #include "session/user_files/peaks_file.h"
 
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -15,6 +14,10 @@ using analysis::OwnPeaks;
 
 constexpr std::string_view kForm =
     "a list of devices, each with match, and tflops or gb_per_second or both";
+
+// No device is near them, and beyond them shares of a peak become infinite or 0.
+constexpr double kLeastRate = 1e-9;
+constexpr double kMostRate = 1e9;
 
 class Parser {
  public:
@@ -55,6 +58,9 @@ class Parser {
         value <= 0) {
       return wrong(node, fmt::format("'{}' takes a number above 0", what));
     }
+    if (value < kLeastRate || value > kMostRate) {
+      return wrong(node, fmt::format("'{}' takes a number from 1e-9 to 1e9", what));
+    }
     return value;
   }
 
@@ -62,12 +68,8 @@ class Parser {
     if (!node.IsMap()) return wrong(node, fmt::format("expected {}", kForm));
     OwnPeaks out;
     bool any = false;
-    std::set<std::string> seen;
     for (const auto& entry : node) {
       const std::string key = word(entry.first);
-      if (!seen.insert(key).second) {
-        return wrong(entry.first, fmt::format("'{}' is there twice", key));
-      }
       if (key == "match") {
         out.match = word(entry.second);
         if (out.match.empty()) {

@@ -38,10 +38,14 @@ TEST(PeaksFile, ErrorsNameThePlace) {
        "p.yaml:3:20: 'bf16' takes a number above 0"},
       {"devices:\n  - match: X\n    gb_per_second: -1\n",
        "p.yaml:3:20: 'gb_per_second' takes a number above 0"},
+      {"devices:\n  - match: X\n    gb_per_second: 1e300\n",
+       "p.yaml:3:20: 'gb_per_second' takes a number from 1e-9 to 1e9"},
+      {"devices:\n  - match: X\n    tflops: {bf16: 1e-320}\n",
+       "p.yaml:3:20: 'bf16' takes a number"},
       {"devices:\n  - match: X\n    speed: 1\n", "p.yaml:3:5: 'speed' is not known; a device has"},
       {"devices:\n  - match: [\n", "p.yaml:2:12: this '[' is never closed"},
       {"devices:\n  - match: X\n    gb_per_second: 1\n    match: Y\n",
-       "p.yaml:4:5: 'match' is there twice"},
+       "p.yaml:4:5: 'match' is said twice, first in line 2"},
       {"devices: []\n", "p.yaml:1:1: no devices in it"},
   };
   for (const auto& [text, expected] : cases) {

@@ -34,8 +34,12 @@ base::Result<std::string> read_small_file(const std::string& path) {
 base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std::string& what) {
   YAML::Mark mark = node.Mark();
   if (mark.is_null()) mark = YAML::Mark();  // of a file without anything in it
+  return wrong_at(name, mark, what);
+}
+
+base::Failure wrong_at(std::string_view name, const YAML::Mark& place, const std::string& what) {
   return base::fail(base::Code::kFormat,
-                    fmt::format("{}:{}:{}: {}", name, mark.line + 1, mark.column + 1, what));
+                    fmt::format("{}:{}:{}: {}", name, place.line + 1, place.column + 1, what));
 }
 
 namespace {

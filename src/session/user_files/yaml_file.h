@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/result.h"
+#include "session/user_files/yaml_form.h"
 
 namespace stepscope::session {
 
@@ -19,6 +20,7 @@ base::Result<std::string> read_small_file(const std::string& path);
 
 // "peaks.yaml:3:7: what"
 base::Failure wrong_at(std::string_view name, const YAML::Node& node, const std::string& what);
+base::Failure wrong_at(std::string_view name, const YAML::Mark& place, const std::string& what);
 
 // The text of a scalar; empty for anything else.
 std::string scalar_of(const YAML::Node& node);
@@ -30,11 +32,13 @@ std::string meant(std::string_view given, std::span<const std::string_view> word
 base::Failure yaml_failure(std::string_view text, std::string_view name,
                            const YAML::Exception& error);
 
-// The library reports by throwing; nothing of that leaves this function.
+// What `parse` makes of the one document of a text that says each key once (yaml_form.h). The
+// library reports by throwing; nothing of that leaves this function.
 template <class T>
 base::Result<T> with_yaml(const std::string& text, std::string_view name,
                           const std::function<base::Result<T>(const YAML::Node&)>& parse) {
   try {
+    SCOPE_TRY(check_form(text, name));
     return parse(YAML::Load(text));
   } catch (const YAML::Exception& error) {
     return yaml_failure(text, name, error);
