@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from keyword import iskeyword
 
 from stepscope import _core
+from stepscope.arguments import is_utf8, not_utf8, whole_number
 from stepscope.errors import UsageError
 from stepscope.table import Answer
 
@@ -52,20 +53,45 @@ def option_text(parameter: Mapping[str, Any], value: object) -> str:
         return "true" if value else "false"
     if hasattr(value, "total_seconds"):  # a timedelta, numpy's and pandas' too
         return f"{round(value.total_seconds() * 1e9)}ns"
-    return str(value)
+    text = str(value)
+    if not is_utf8(text):
+        raise UsageError(f"'{python_name(parameter['name'])}' is {not_utf8(text)}")
+    return text
 
 
 def numbers(value: Numbers, name: str) -> list[int]:
     """One number, several, or None for all."""
     if value is None:
         return []
-    try:
-        chosen = [value] if isinstance(value, int) else [int(number) for number in value]
-    except (TypeError, ValueError):
-        raise UsageError(f"'{name}' takes a number or several, not {value!r}") from None
+    most = _MOST_RANK if name.endswith("ranks") else _MOST_STEP
+    chosen = []
+    for given in _several(value, name):
+        number = whole_number(given)
+        if number is None:
+            raise UsageError(f"'{name}' takes whole numbers, not {given!r}")
+        if abs(number) > most:
+            raise UsageError(f"'{name}' takes numbers up to {most}, not {number}")
+        chosen.append(number)
     if not chosen:
         raise UsageError(f"'{name}' is empty; leave it out for all")
     return chosen
+
+
+# What the core holds them in.
+_MOST_RANK = 2**31 - 1
+_MOST_STEP = 2**63 - 1
+
+
+def _several(value: Any, name: str) -> list[Any]:
+    """One number as a list of one. A text is none: its letters are not meant one by one."""
+    if whole_number(value) is not None:
+        return [value]
+    try:
+        if not isinstance(value, str | bytes | bytearray):
+            return list(value)
+    except TypeError:
+        pass
+    raise UsageError(f"'{name}' takes a number or several, not {value!r}")
 
 
 class Analyses:
@@ -78,6 +104,8 @@ class Analyses:
     ) -> Answer:
         """Asks an analysis by its name on the command line, such as "idle-time"."""
         known = _by_name()
+        if not isinstance(analysis, str):
+            raise UsageError(f"an analysis is asked by its name, a text, not by {analysis!r}")
         about = known.get(analysis) or known.get(analysis.replace("_", "-"))
         if about is None:
             near = _nearest(analysis, known)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stepscope import _core
+from stepscope.arguments import optional_path
+from stepscope.errors import UsageError
 
 TYPE_CHECKING = False  # as in analyses.py
 if TYPE_CHECKING:
@@ -48,9 +50,19 @@ def check_steps(
     """
     told = json.loads(
         _core.check_steps(
-            [[float(step) for step in run] for run in runs],
-            [[float(step) for step in run] for run in baseline],
-            os.fspath(rules) if rules is not None else "",
+            _step_times("runs", runs),
+            _step_times("baseline", baseline),
+            optional_path("rules", rules),
         )
     )
     return Check(told["failed"], told["verdict"], told["limits"])
+
+
+def _step_times(name: str, runs: Sequence[Iterable[float]]) -> list[list[float]]:
+    try:
+        return [[float(step) for step in run] for run in runs]
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"{name} holds a sequence of step times in seconds for each run: "
+            "[[0.1, 0.11, …], …]; of one run, [times]"
+        ) from None

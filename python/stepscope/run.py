@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from stepscope import _core
 from stepscope.analyses import Analyses, Numbers, numbers
+from stepscope.arguments import is_utf8, optional_path, path_text, whole_number
 from stepscope.errors import NotFoundError, UsageError
 
 TYPE_CHECKING = False  # as in analyses.py
@@ -31,6 +32,7 @@ class Run(Analyses):
         self._core = core
         self._memory = memory  # the report is about memory even where there are traces
         self.paths = tuple(paths)
+        self._also_read: list[str] = []  # beside recordings
         self._info: dict[str, Any] | None = None
 
     @property
@@ -117,6 +119,10 @@ class Run(Analyses):
             >>> "Where the step time goes" in page
             True
         """
+        if path is not None:
+            from stepscope.read_files import refuse_to_overwrite
+
+            refuse_to_overwrite(path, [*self.paths, *self._also_read], self.info)
         choice = self._choice(ranks, steps, device_memory, batch_size)
         page = self._core.report_html(choice)
         if path is not None:
@@ -151,7 +157,7 @@ class Run(Analyses):
         from stepscope.advice import Findings
 
         choice = self._choice(ranks, steps, device_memory, None)
-        own = os.fspath(thresholds) if thresholds is not None else ""
+        own = optional_path("thresholds", thresholds)
         return Findings(self._core.advise(choice, own))
 
     def diff(
@@ -179,6 +185,8 @@ class Run(Analyses):
         """
         from stepscope.table import Diff
 
+        if not isinstance(other, Run):
+            raise UsageError(f"diff takes another run, as stepscope.open gives it, not {other!r}")
         return Diff(
             self._core.diff(
                 other._core,
@@ -232,22 +240,19 @@ def _counted(number: int, what: str) -> str:
 
 def _paths(path: PathLike | Iterable[PathLike]) -> list[str]:
     try:
-        given = [path] if isinstance(path, str | os.PathLike) else list(path)
+        given = [path] if isinstance(path, str | bytes | os.PathLike) else list(path)
     except TypeError:
         raise UsageError(f"paths are strings or Path objects, not {path!r}") from None
     if not given:
         raise UsageError("no path given: a trace file, a folder of them, or several")
-    try:
-        return [os.fspath(one) for one in given]
-    except TypeError:
-        raise UsageError(f"paths are strings or Path objects, not {given!r}") from None
+    return [path_text("a path to open", one) for one in given]
 
 
 def open(  # noqa: A001  (stepscope.open reads as the built-in does)
     path: PathLike | Iterable[PathLike],
     *,
     jobs: int | None = None,
-    max_memory: int | None = None,
+    max_memory: float | None = None,
     steps: str = "",
     peaks: PathLike | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -269,14 +274,17 @@ def open(  # noqa: A001  (stepscope.open reads as the built-in does)
         >>> run.ranks
         [0]
     """
-    return Run(*_opened(path, jobs, max_memory, steps, peaks, progress))
+    run = Run(*_opened(path, jobs, max_memory, steps, peaks, progress))
+    if peaks is not None:
+        run._also_read.append(os.fspath(peaks))
+    return run
 
 
 def open_memory(
     path: PathLike | Iterable[PathLike],
     *,
     jobs: int | None = None,
-    max_memory: int | None = None,
+    max_memory: float | None = None,
     steps: str = "",
     progress: Callable[[int, int], object] | None = None,
 ) -> Run:
@@ -303,15 +311,34 @@ def open_memory(
 def _opened(
     path: PathLike | Iterable[PathLike],
     jobs: int | None,
-    max_memory: int | None,
+    max_memory: float | None,
     steps: str,
     peaks: PathLike | None,
     progress: Callable[[int, int], object] | None,
 ) -> tuple[_core.Recording, list[str]]:
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs is the number of threads, 1 or more, not {jobs}")
-    if max_memory is not None and max_memory < 1:
-        raise UsageError(f"max_memory is a number of bytes, 1 or more, not {max_memory}")
+    threads = _amount("jobs is the number of threads", jobs, _MOST_JOBS)
+    most_bytes = _amount("max_memory is a number of bytes", max_memory, _MOST_BYTES)
+    if not isinstance(steps, str) or not is_utf8(steps):
+        raise UsageError(
+            f"steps is a regular expression for names of annotations, as text, not {steps!r}; "
+            "leave it out for the steps of the profiler"
+        )
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress is called with bytes done and in all; it is {progress!r}")
     paths = _paths(path)
-    own = os.fspath(peaks) if peaks is not None else ""
-    return _core.open(paths, jobs or 0, max_memory or 0, steps, own, progress), paths
+    own = optional_path("peaks", peaks)
+    return _core.open(paths, threads, most_bytes, steps, own, progress), paths
+
+
+_MOST_JOBS = 4096  # as on the command line
+_MOST_BYTES = 2**63 - 1
+
+
+def _amount(what: str, value: float | None, most: int) -> int:
+    """1 or more; 0 where it is left out, and the core chooses."""
+    if value is None:
+        return 0
+    number = whole_number(value)
+    if number is None or not 1 <= number <= most:
+        raise UsageError(f"{what}, 1 or more and up to {most}, not {value!r}")
+    return number

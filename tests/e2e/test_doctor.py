@@ -49,7 +49,14 @@ def doctor(
 ) -> tuple[dict[str, Check], Outcome]:
     """Runs it with JSON, on libraries of that folder only and this interpreter."""
     outcome = program.run(
-        "doctor", "--json", "--test-libraries", folder, "--python", sys.executable, *arguments, env=env
+        "doctor",
+        "--json",
+        "--test-libraries",
+        folder,
+        "--python",
+        sys.executable,
+        *arguments,
+        env=env,
     )
     return checks_of(outcome), outcome
 
@@ -210,7 +217,13 @@ def test_a_fake_machine_gives_the_same_words(program: Program, tmp_path: Path) -
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     outcome = program.run(
-        "doctor", "--test-root", tmp_path / "root", "--test-libraries", tmp_path, "--python", "/none"
+        "doctor",
+        "--test-root",
+        tmp_path / "root",
+        "--test-libraries",
+        tmp_path,
+        "--python",
+        "/none",
     )
     text = outcome.stdout.decode()
     assert outcome.exit_status == 0

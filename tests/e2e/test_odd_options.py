@@ -1,4 +1,4 @@
-"""Options that nobody means: nothing is lost, nothing hangs, and each is told what is wrong with it."""
+"""Options that nobody means: nothing is lost, nothing hangs, and it is told what is wrong."""
 
 import shutil
 from pathlib import Path

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from program import ROOT
 
+from stepscope import UsageError
 from stepscope.recording.lines import lines, lines_report, measured_lines
 from stepscope.recording.lines_report import FunctionLines
 
@@ -254,6 +255,11 @@ def test_a_trace_function_that_is_there_is_still_told() -> None:
 def test_only_python_functions_have_lines() -> None:
     with pytest.raises(TypeError, match="functions written in Python"):
         lines(len)
+
+
+def test_a_name_is_a_text() -> None:
+    with pytest.raises(UsageError, match="lines: name is a text, not 5"):
+        lines(name=5)  # type: ignore[call-overload]
 
 
 def test_the_report_is_a_table_with_the_source() -> None:

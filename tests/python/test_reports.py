@@ -1,6 +1,7 @@
 """The pages of the package are those of the command, byte for byte."""
 
 import io
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +85,34 @@ def test_your_own_peaks_are_used(tmp_path: Path, program: Program) -> None:
     ).stdout.decode()
     assert run.mfu().table.to_csv() == told
     assert told != stepscope.open(DATA / "gpt_bf16.json.gz").mfu().table.to_csv()
+
+
+def test_a_page_never_takes_the_place_of_what_was_read(tmp_path: Path) -> None:
+    """Neither of a file nor of one in a folder, by whatever name."""
+    folder = shutil.copytree(DATA / "ddp", tmp_path / "ddp")
+    first, second = sorted(folder.glob("*.gz"))
+    link, peaks = tmp_path / "page.html", tmp_path / "peaks.yaml"
+    link.symlink_to(first)
+    peaks.write_text("devices: [{match: H200, tflops: {bf16: 100}}]")
+    before = [file.read_bytes() for file in (first, second, peaks)]
+    run = stepscope.open(folder, peaks=peaks)
+    for taken in (first, second, str(second), link, peaks):
+        with pytest.raises(stepscope.UsageError, match="is what was read here.*name another file"):
+            run.to_html(taken)
+    with pytest.raises(stepscope.UsageError, match="is what was read here"):
+        stepscope.open(second).to_html(second)
+    assert [file.read_bytes() for file in (first, second, peaks)] == before
+    for _ in range(2):  # a page may be written again
+        assert run.to_html(folder / "page.html") == (folder / "page.html").read_text()
+
+
+def test_nor_of_what_describes_a_recorded_run(tmp_path: Path) -> None:
+    with stepscope.profile(tmp_path, trace=False, system=False) as prof:
+        prof.step()
+    run = stepscope.open(tmp_path)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    names = {file.name for file in files}
+    assert names == {"run.json", "attempt.json", "rank.json", "events.scope"}
+    for file in files:
+        with pytest.raises(stepscope.UsageError, match="is what was read here"):
+            run.to_html(file)

@@ -2,22 +2,27 @@
 
 import gc
 import inspect
+import math
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import stepscope
+from stepscope import __main__, _core
 
 ROOT = Path(__file__).parents[2]
 GPT = ROOT / "examples/data/gpt_bf16.json.gz"
 DDP = ROOT / "examples/data/ddp"
 LEAK = ROOT / "examples/data/snap_gpt_leak.pickle.gz"
+ODD = os.fsdecode(b"caf\xe9.json.gz")  # a name that is no UTF-8
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +50,17 @@ def test_chooses_ranks_and_steps() -> None:
     assert [(row["rank"], row["step"]) for row in chosen.rows()] == [(0, 3)]
 
 
+@pytest.mark.parametrize(
+    "steps", [np.int64(3), np.array([3]), np.array([3.0]), [np.float32(3)], iter([3]), 3.0]
+)
+def test_numbers_come_in_several_kinds(run: Any, steps: Any) -> None:
+    assert run.steps(steps=steps)["steps"]["step"].tolist() == [3]
+
+
+def test_a_limit_of_memory_may_be_written_as_a_float() -> None:
+    assert stepscope.open(GPT, max_memory=8e9, jobs=np.int64(2)).ranks == [0]  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("delay", ["30us", 30_000, timedelta(microseconds=30)])
 def test_durations_come_in_several_spellings(run: Any, delay: Any) -> None:
     assert list(run.idle_time(delay=delay).table.rows()) == list(run.idle_time().table.rows())
@@ -62,6 +78,30 @@ def test_durations_come_in_several_spellings(run: Any, delay: Any) -> None:
         (lambda run: run.ask("idle-tmie"), "did you mean 'idle-time'"),
         (lambda run: run.idle_time()["no"], "it has devices"),
         (lambda run: run.idle_time().table["no"], "has no column 'no'"),
+        (lambda run: run.steps(steps="23"), "'steps' takes a number or several, not '23'"),
+        (lambda run: run.steps(ranks=b"\0"), "'ranks' takes a number or several, not b'"),
+        (lambda run: run.steps(steps=[2.9]), "'steps' takes whole numbers, not 2.9"),
+        (lambda run: run.steps(steps=["2"]), "'steps' takes whole numbers, not '2'"),
+        (lambda run: run.steps(steps=True), "'steps' takes a number or several, not True"),
+        (lambda run: run.steps(ranks=[math.inf]), "'ranks' takes whole numbers, not inf"),
+        (lambda run: run.steps(ranks=2**31), "'ranks' takes numbers up to 2147483647"),
+        (lambda run: run.steps(steps=2**63), "'steps' takes numbers up to 9223372036854775807"),
+        (lambda run: run.diff(run, other_ranks="0"), "'other_ranks' takes a number or several"),
+        (lambda run: run.diff(3), "diff takes another run"),
+        (lambda run: run.ask(3), "an analysis is asked by its name"),
+        (lambda run: run.kernels(top=ODD), r"'top' is not UTF-8: 'caf\xe9.json.gz'"),
+        (lambda run: stepscope.open(ODD), r"is not UTF-8: 'caf\xe9.json.gz'; rename the file"),
+        (lambda run: stepscope.open([Path(ODD)]), r"is not UTF-8: 'caf\xe9.json.gz'"),
+        (lambda run: stepscope.open(GPT, peaks=ODD), "peaks is not UTF-8"),
+        (lambda run: run.findings(thresholds=ODD), "thresholds is not UTF-8"),
+        (lambda run: stepscope.open(GPT, steps=None), "regular expression"),  # type: ignore[arg-type]
+        (lambda run: stepscope.open(GPT, jobs=2**31), "up to 4096, not 2147483648"),
+        (lambda run: stepscope.open(GPT, jobs=1.5), "not 1.5"),  # type: ignore[arg-type]
+        (lambda run: stepscope.open(GPT, max_memory=2**64), "max_memory is a number of bytes"),
+        (lambda run: stepscope.open(GPT, max_memory=0.5), "max_memory is a number of bytes"),
+        (lambda run: stepscope.open(GPT, progress=3), "progress is called"),  # type: ignore[arg-type]
+        (lambda run: stepscope.check_steps([0.1], [0.1]), "of one run, [times]"),  # type: ignore[list-item]
+        (lambda run: stepscope.check_steps([[0.1]], [[0.1]], rules=ODD), "rules is not UTF-8"),
         (lambda run: stepscope.open([]), "no path given"),
         (
             lambda run: stepscope.open(3),  # type: ignore[arg-type]
@@ -184,3 +224,34 @@ def test_command_is_the_program() -> None:
     )
     assert done.returncode == 3
     assert "nowhere.json" in done.stderr
+
+
+def test_the_command_says_what_is_wrong_with_a_name_that_is_no_text() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "stepscope", "info", ODD],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(r"stepscope: an argument is not UTF-8: 'caf\xe9.json.gz'; rename")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("given", "used"), [("/bin/false", "/bin/false"), ("", sys.executable)])
+def test_the_python_that_the_user_chose_is_kept(
+    monkeypatch: pytest.MonkeyPatch, given: str, used: str
+) -> None:
+    seen: list[str] = []
+
+    def run_command(_: list[str]) -> int:
+        seen.append(os.environ["STEPSCOPE_PYTHON"])
+        return 0
+
+    monkeypatch.setenv("STEPSCOPE_PYTHON", given)
+    monkeypatch.setenv("STEPSCOPE_PACKAGE", "")  # which it sets, and is to be as before afterwards
+    monkeypatch.setattr(signal, "signal", lambda number, act: None)
+    monkeypatch.setattr(_core, "main", run_command)
+    assert __main__.main() == 0
+    assert seen == [used]

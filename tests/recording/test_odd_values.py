@@ -1,5 +1,7 @@
 """What a program may give to a recording, and a disk that fails for a while: nothing stops."""
 
+import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +84,92 @@ def test_texts_that_cannot_be_written_as_they_are(script: MakeScript, tmp_path: 
     assert texts["loss %d ('none',)"] == "warning"
     assert texts["loss (0.7,)"] == texts["%d (inf,)"] == "info"
     assert "(a line whose values cannot be shown)" in texts
+
+
+def test_bytes_that_are_no_text_wherever_a_run_is_described(
+    script: MakeScript, tmp_path: Path
+) -> None:
+    """In arguments, the working folder, the run's own, tags, settings, its name and a branch."""
+    program = script(
+        r"""
+        import multiprocessing, os, subprocess, sys, warnings
+        import stepscope as ss
+
+        def work():
+            with ss.range("work"):
+                pass
+
+        if __name__ == "__main__":
+            warnings.simplefilter("error")
+            odd = os.fsdecode(b"caf\xe9")
+            git = ["git", "-c", "user.name=a", "-c", "user.email=a"]
+            subprocess.run([*git, "init", "-q", "-b", odd], check=True)
+            subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+            os.mkdir(odd)
+            os.chdir(odd)
+            given = {"trace": False, "tags": odd, "config": {odd: [odd]}}
+            for folder, more in (("run", {}), ("run", {}), ("named", {"run_id": odd})):
+                with ss.profile(folder, **given, **more) as prof:
+                    for way in ("fork", "spawn"):
+                        worker = multiprocessing.get_context(way).Process(target=work)
+                        worker.start()
+                        worker.join()
+                    prof.step()
+        """
+    )
+    odd = os.fsdecode(b"caf\xe9")
+    done = program.run(odd)
+    assert (done.returncode, done.stderr) == (0, "")
+    run = tmp_path / odd / "run"
+    told = json.loads((run / "run.json").read_text("utf-8"))
+    assert told["command"][1:] == told["tags"] == told["config"][odd] == [odd]
+    assert (told["directory"], told["git"]["branch"]) == (str(tmp_path / odd), odd)
+    assert json.loads((tmp_path / odd / "named" / "run.json").read_text("utf-8"))["id"] == odd
+    # The same run is known again; all of it is there, by any name that is text.
+    (tmp_path / "text").symlink_to(run)
+    again = rank_folder(tmp_path / "text", attempt=1)
+    assert stepscope.open(again / "events.scope").step_numbers == [0]
+    assert [ranges_of(file) for file in again.glob("worker-*.scope")] == [{"work": 1}] * 2
+    assert list(run.glob("attempt-1/node-*/system.scope"))
+
+
+def test_settings_that_are_no_json_and_a_working_folder_that_is_gone(
+    script: MakeScript, tmp_path: Path
+) -> None:
+    program = script(
+        """
+        import os, sys
+        import stepscope as ss
+        loop = []
+        loop.append(loop)
+        config = {
+            (1, 2): 3, "loop": loop, "limit": float("nan"), "lr": 0.1, "keys": {(1,): 2},
+            "odd": type("Odd", (), {"__str__": lambda self: 1 // 0})(), "class": int,
+        }
+        os.mkdir("gone")
+        os.chdir("gone")
+        os.rmdir("../gone")
+        with ss.profile(sys.argv[1], trace=False, system=False, config=config) as prof:
+            prof.step()
+        try:
+            ss.profile("here").start()
+        except ss.RecordingError as error:
+            print(error)
+        """
+    )
+    done = program.run(str(tmp_path / "run"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "here: a run cannot be recorded there: No such file or directory\n"
+    config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
+    assert config == {
+        "(1, 2)": 3,
+        "loop": "[[...]]",
+        "limit": "nan",
+        "lr": 0.1,
+        "keys": "{(1,): 2}",
+        "odd": "(a Odd that cannot be shown)",
+        "class": "<class 'int'>",
+    }
 
 
 def test_a_generators_time_is_its_own(script: MakeScript, tmp_path: Path) -> None:

@@ -92,6 +92,9 @@ def test_outside_a_recording_nothing_happens(tmp_path: Path) -> None:
         ({"logs": "loud"}, "logs is True, False or a level such as logging.INFO, not 'loud'"),
         ({"ranges": 3}, "ranges is True or False, not 3"),
         ({"first_step": 1.5}, "first_step is a whole number from 0, not 1.5"),
+        ({"first_step": 2**63}, "first_step is a whole number up to .*, not 9223372036854775808"),
+        ({"first_epoch": 2**63}, "first_epoch is a whole number up to .*, not 9223372036854775808"),
+        ({"run_id": ""}, "run_id is empty; leave it out, or give a text"),
     ],
 )
 def test_broken_arguments_are_refused_before_the_training(

@@ -149,6 +149,28 @@ def test_the_program_opens_it(recorded: Path, program: Program) -> None:
         assert "Step" in done.stdout
 
 
+def test_a_trace_in_a_folder_whose_name_is_no_text(training: MakeScript, tmp_path: Path) -> None:
+    program = training(
+        TRAINING
+        + r"""
+odd = os.fsdecode(b"caf\xe9")
+os.mkdir(odd)
+os.chdir(odd)
+files = len(os.listdir("/proc/self/fd"))
+with ss.profile("run", schedule=ss.schedule(wait=1, warmup=0, active=2, repeat=3)) as prof:
+    for batch in batches(12):
+        train(batch)
+        prof.step()
+assert len(os.listdir("/proc/self/fd")) < files + 6, "each window left a file open"
+"""
+    )
+    done = program.run()
+    assert (done.returncode, "Warning" in done.stderr) == (0, False), done.stderr
+    run = tmp_path / os.fsdecode(b"caf\xe9") / "run"
+    assert [window["closed"] for window in rank_facts(run)["windows"]] == ["complete"] * 3
+    assert {f"trace-{i}.json.gz" for i in range(3)} <= {f.name for f in rank_folder(run).iterdir()}
+
+
 def test_two_ranks_with_gloo(training: MakeScript, tmp_path: Path) -> None:
     program = training(
         TRAINING

@@ -48,8 +48,9 @@ def note(kind: str, text: str) -> None:
     if not folder:
         return
     line = f"{kind}\t{' '.join(text.split())}\n"
-    with contextlib.suppress(OSError), open(f"{folder}/{os.getpid()}", "a") as file:  # noqa: PTH123
-        file.write(line)
+    # As bytes: paths may hold some that are no UTF-8, and the command opens them again.
+    with contextlib.suppress(OSError), open(f"{folder}/{os.getpid()}", "ab") as file:  # noqa: PTH123
+        file.write(line.encode("utf-8", "surrogateescape"))
 
 
 class PackageFinder:

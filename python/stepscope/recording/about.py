@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope._version import __version__
+from stepscope.recording.foreign_text import writable
 from stepscope.recording.placement import Placement
 
 KEPT_VARIABLES = (
@@ -70,18 +71,18 @@ def about_launch(
     facts = {
         "identity": _identity(environment, command),
         "command": command if with_arguments else command[:1],
-        "directory": str(Path.cwd()),
+        "directory": str(_absolute("")),
         "start": datetime.fromtimestamp(now // 10**9, timezone.utc).isoformat(timespec="seconds"),
         "start_ns": now,
         "host": socket.gethostname(),
         "world_size": placement.world_size,
         "versions": _versions(),
         "environment": {name: environment[name] for name in KEPT_VARIABLES if name in environment},
-        "config": dict(config or {}),
+        "config": writable(config or {}),
         "tags": list(tags),
     }
     # By one rank: a thousand at once would keep a shared file system busy.
-    if placement.rank == 0 and (git := _git_state(Path(command[0]).absolute().parent)):
+    if placement.rank == 0 and (git := _git_state(_absolute(command[0]).parent)):
         facts["git"] = git
     if slurm := {key: environment[name] for key, name in _SLURM.items() if name in environment}:
         facts["slurm"] = slurm
@@ -98,11 +99,19 @@ def _command() -> list[str]:
     return arguments
 
 
+def _absolute(path: str) -> Path:
+    """As it is where the working folder was deleted: that must not stop a training."""
+    try:
+        return Path(path).absolute()
+    except OSError:
+        return Path(path)
+
+
 def _identity(environment: Mapping[str, str], command: list[str]) -> dict[str, Any]:
     """What a restart shares with the run: the script, and its task of a job array."""
     script = command[0]
     if script and not script.startswith("-"):
-        script = str(Path(script).absolute())
+        script = str(_absolute(script))
     identity: dict[str, Any] = {"script": script}
     for name in ("SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"):
         if name in environment:
@@ -132,7 +141,8 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
         done = subprocess.run(
             ["git", "-C", str(folder), *words],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="surrogateescape",  # of a branch, which may be called anything
             timeout=5,
             check=True,
             env=quiet,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import _capture
+from stepscope.recording.foreign_text import folder_for_recorder
 
 if TYPE_CHECKING:
     from stepscope.recording.logs import LogListener
@@ -73,7 +74,7 @@ def join() -> None:
     if (rank := file.parent.name.removeprefix("rank")).isdigit():
         about["rank"] = str(int(rank))
     try:
-        _capture.start(folder, file.name, about)
+        _capture.start(folder_for_recorder(folder), file.name, about)
     except OSError:
         return
     _joined = file

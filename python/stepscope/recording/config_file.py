@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from stepscope.arguments import path_text
 from stepscope.recording.schedule import Schedule, schedule
 from stepscope.recording.snapshot_options import SnapshotOptions, snapshot
 
@@ -26,7 +27,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What the file says, checked."""
     from stepscope import _core  # the engine: only who has a file needs it
 
-    plan: dict[str, Any] = json.loads(_core.config_json(os.fspath(path)))
+    plan: dict[str, Any] = json.loads(_core.config_json(path_text("config", path)))
     return plan
 
 

@@ -56,6 +56,8 @@ def lines(
         >>> "calls: 1" in stepscope.lines_report()
         True
     """
+    if name is not None and not isinstance(name, str):
+        raise UsageError(f"lines: name is a text, not {name!r}")
     if function is None:
         return functools.partial(_measured, name=name, memory=memory)
     return _measured(function, name, memory)

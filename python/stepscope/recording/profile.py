@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -153,7 +154,6 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
 
     def start(self) -> profile:
         """Begins; where that cannot be, an error says why and nothing is changed."""
-        global _current
         if _current is not None and _current.gives_way:
             _current.stop()
         if _current is not None:
@@ -162,17 +162,34 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
                 "stop() that profile first"
             )
         self.rank = begin(self._settings, self.stage, self.recorded_by)
+        with ExitStack() as undo:
+            undo.callback(self._let_go)
+            self._set_up(undo)
+            undo.pop_all()
+        return self
+
+    def _set_up(self, undo: ExitStack) -> None:
+        """All that listens, each with what takes it away again if a later one fails."""
+        global _current
         self._notices = Notices(self.rank, rank_facts(self.rank), self.tell)
         self._is_running, _current = True, self
         start_system(self._settings.system_hz, self.rank, self._notices)
         self._logs = listen_to_logs(self._settings)
+        if self._logs is not None:
+            undo.callback(self._logs.stop)
         self._collector = CollectorWatch() if self._settings.ranges else None
+        if self._collector is not None:
+            undo.callback(self._collector.stop)
         self._lines_before = lines_so_far()
         self._leaving = Leaving(self._finish, self._save, self._failed)
+        undo.callback(self._leaving.forget)
         self._leaving.watch()
         self._windows = WindowList(self._settings, self.rank, self._notices)
+        undo.callback(lambda: self._windows.end_run("exception", self._number))
         self.loaders = LoaderList(self.rank, lambda: self._is_running, self._batches.came)
         self._oom = watch_for_oom(self._settings, self.rank, self._notices, lambda: self._number)
+        if self._oom is not None:
+            undo.callback(self._oom.forget)
         warn_of_little_disk(self.rank, self._notices)
         warn_of_other_profilers(self._windows, self._notices)
         count_memory()
@@ -181,7 +198,15 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             note_own_run(self.rank)
         self._advance(None)
         _capture.begin_step(self._number)
-        return self
+
+    def _let_go(self) -> None:
+        """Of the process, after a start that failed: another recording may begin."""
+        global _current
+        self._is_running, _current = False, None
+        children.withdraw()
+        stop_handing_on()
+        _capture.stop_system()
+        _capture.stop()
 
     def add_early_lines(self, lines: Iterable[tuple[int, int, str, str]]) -> None:
         """Lines that were logged before: when, at which level, by whom, what."""

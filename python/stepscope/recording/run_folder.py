@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import Error, RecordingError, UsageError
+from stepscope.recording.foreign_text import json_bytes
 from stepscope.recording.placement import Placement
 
 RUN_SCHEMA = "stepscope.run/1"
@@ -68,7 +69,7 @@ class RankFolder:
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
         """Whole or not at all."""
         try:
-            self.partial(name).write_text(_json(content), encoding="utf-8")
+            self.partial(name).write_bytes(_json(content))
         except OSError:  # a full disk: what it holds already is better than a piece
             self.partial(name).unlink(missing_ok=True)
             raise
@@ -91,8 +92,8 @@ def open_run(
         RecordingError: the folder cannot be written.
         UsageError: it is the folder of another run.
     """
-    root = Path(folder).absolute()
     try:
+        root = Path(folder).absolute()
         root.mkdir(parents=True, exist_ok=True)
         run = _run_of(root, about, run_id)
         attempt, path = _attempt_of(root, about, launch, placement)
@@ -169,7 +170,7 @@ def _make_attempt(root: Path, number: int, content: Mapping[str, Any]) -> None:
     making = Path(tempfile.mkdtemp(prefix=f".attempt-{number}-", dir=root))
     try:
         making.chmod(0o777 & ~_umask())
-        (making / "attempt.json").write_text(_json(content), encoding="utf-8")
+        (making / "attempt.json").write_bytes(_json(content))
         making.rename(root / f"attempt-{number}")
     except OSError:
         shutil.rmtree(making, ignore_errors=True)
@@ -187,7 +188,7 @@ def _umask() -> int:
 def _write_once(file: Path, content: Mapping[str, Any]) -> None:
     """Whole or not at all, and never over another's."""
     partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}.partial")
-    partial.write_text(_json(content), encoding="utf-8")
+    partial.write_bytes(_json(content))
     try:
         os.link(partial, file)
     except FileExistsError:
@@ -209,8 +210,8 @@ def _read(file: Path, schema: str) -> dict[str, Any]:
     return content
 
 
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n"
+def _json(content: Mapping[str, Any]) -> bytes:
+    return json_bytes(content, indent=1) + b"\n"
 
 
 def sized(free: int) -> str:

@@ -14,6 +14,9 @@ from stepscope.recording.schedule import schedule as make_schedule
 from stepscope.recording.snapshot_options import SnapshotOptions
 from stepscope.recording.trace_options import TraceOptions, trace_options
 
+# The recorder counts in 64 bits: from here on no training comes to their end.
+_MOST_FIRST = 2**62
+
 Trace = bool | Collection[str] | Mapping[str, bool] | str | None
 
 
@@ -134,6 +137,8 @@ def optional_text(name: str, value: object) -> str | None:
     """A text, where one is given."""
     if value is not None and not isinstance(value, str):
         raise UsageError(f"{name} is a text, not {value!r}")
+    if value == "":
+        raise UsageError(f"{name} is empty; leave it out, or give a text")
     return value
 
 
@@ -141,4 +146,6 @@ def counted_from(name: str, value: int) -> int:
     """Where steps or epochs are counted from."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise UsageError(f"{name} is a whole number from 0, not {value!r}")
+    if value > _MOST_FIRST:
+        raise UsageError(f"{name} is a whole number up to {_MOST_FIRST}, not {value}")
     return value

@@ -7,6 +7,7 @@ the beginning, and moving needs no knowledge of what it is.
 from __future__ import annotations
 
 import hashlib
+import os
 import socket
 import uuid
 from collections.abc import Mapping
@@ -27,11 +28,11 @@ def staged(rank: RankFolder, place: Mapping[str, str] | None) -> RankFolder:
     """
     if place is None or place["host"] != socket.gethostname() or not Path(place["folder"]).is_dir():
         return rank
-    name = hashlib.sha256(str(rank.run).encode()).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(rank.run)).hexdigest()[:16]
     root = Path(place["folder"]) / name
     local = root / "run" / rank.path.relative_to(rank.run)
     local.mkdir(parents=True, exist_ok=True)
-    _write(root / "destination", str(rank.run).encode())
+    _write(root / "destination", os.fsencode(rank.run))
     # So that it can be opened where it lies.
     for file in (rank.run / "run.json", rank.path.parent / "attempt.json"):
         copy = root / "run" / file.relative_to(rank.run)

@@ -12,6 +12,7 @@ from stepscope import _capture
 from stepscope.errors import RecordingError
 from stepscope.recording import children
 from stepscope.recording.about import about_launch
+from stepscope.recording.foreign_text import folder_for_recorder, utf8_text
 from stepscope.recording.placement import expand, find_placement, launch_key
 from stepscope.recording.run_folder import RANK_SCHEMA, RankFolder, open_run
 from stepscope.recording.settings import Settings
@@ -35,16 +36,21 @@ def begin(
         facts = {
             "rank": str(placement.rank),
             "world_size": str(placement.world_size),
-            "run": rank.run_id,
+            "run": utf8_text(rank.run_id),
             "attempt": str(rank.attempt),
             "recorded_by": recorded_by,
         }
         try:
-            _capture.start(str(rank.path), "events.scope", facts)
+            _capture.start(folder_for_recorder(rank.path), "events.scope", facts)
         except OSError as error:
             raise RecordingError(f"{folder}: a run cannot be recorded there: {error}") from None
-        children.invite(rank.path, settings.log_level)
-        children.finish_in_forked_workers()
+        try:
+            children.invite(rank.path, settings.log_level)
+            children.finish_in_forked_workers()
+        except BaseException:  # a start that fails leaves nothing behind
+            children.withdraw()
+            _capture.stop()
+            raise
     return rank
 
 

@@ -5,11 +5,11 @@ What goes wrong with it is a warning: a training never fails because its machine
 
 from __future__ import annotations
 
-import os
 import socket
 
 from stepscope import _capture
 from stepscope.errors import UsageError
+from stepscope.recording.foreign_text import folder_for_recorder
 from stepscope.recording.notices import Notices
 from stepscope.recording.run_folder import RankFolder
 
@@ -38,7 +38,8 @@ def start_system(hz: float | None, rank: RankFolder, notices: Notices) -> None:
     folder = rank.path.parent / f"node-{host}"
     try:
         folder.mkdir(exist_ok=True)
-        _capture.start_system(os.fspath(folder), hz, rank.placement.rank, rank.placement.local_rank)
+        name = folder_for_recorder(folder)
+        _capture.start_system(name, hz, rank.placement.rank, rank.placement.local_rank)
     except OSError as error:
         notices.warn(f"the machine is not measured: {error}")
 

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from stepscope.recording.foreign_text import path_for_torch
 from stepscope.recording.handing_on import hand_ranges_on
 from stepscope.recording.notices import Notices
 from stepscope.recording.other_profilers import (
@@ -140,7 +141,8 @@ class TraceWindow:
             return {}
         name = f"trace-{self._next_file}.json"
         self._next_file += 1
-        profiler.export_chrome_trace(str(self._rank.partial(name)))
+        with path_for_torch(self._rank.partial(name)) as path:
+            profiler.export_chrome_trace(path)
         if not _is_whole(self._rank.partial(name)):  # torch does not look at what it could write
             self._notices.warn(f"{self._rank.file(name)} could not be written; is the disk full?")
             partial = self._rank.partial(name)
