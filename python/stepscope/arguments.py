@@ -7,7 +7,7 @@ from operator import index
 
 from stepscope.errors import UsageError
 
-OTHER_NAME = "rename the file, or make a link to it that has another name"
+_OTHER_NAME = "rename the file, or make a link to it that has another name"
 
 
 def is_utf8(text: str) -> bool:
@@ -36,7 +36,7 @@ def path_text(name: str, path: object) -> str:
     if not isinstance(text, str):
         raise UsageError(f"{name} is a string or a Path object, not {path!r}")
     if not is_utf8(text):
-        raise UsageError(f"{name} is {not_utf8(text)}; {OTHER_NAME}")
+        raise UsageError(f"{name} is {not_utf8(text)}; {_OTHER_NAME}")
     return text
 
 

@@ -45,9 +45,13 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
 // What the command was told to write must not be what it reads.
 base::Status check_outputs(const Context& context, std::span<const std::string> paths) {
   const Arguments& arguments = context.arguments;
+  std::vector<std::string> inputs(paths.begin(), paths.end());
+  for (const char* option : {"peaks", "thresholds"}) {
+    if (arguments.has(option)) inputs.push_back(arguments.text(option));
+  }
   for (const char* option : {"output", "html", "svg"}) {
     if (!arguments.has(option)) continue;
-    SCOPE_TRY(check_not_an_input(arguments.origin(option), arguments.text(option), paths));
+    SCOPE_TRY(check_not_an_input(arguments.origin(option), arguments.text(option), inputs));
   }
   for (const char* option : {"html", "svg"}) {
     if (!arguments.has(option)) continue;

@@ -68,7 +68,9 @@ bool take(std::string_view& text, std::string_view word) {
 std::string own_file(std::string_view text) {
   constexpr std::array kPartsOfARecording = {"rank"sv, "run"sv, "attempt"sv, "model"sv,
                                              "addresses"sv};
-  if (text.starts_with(R"({"rank":)") && text.find(R"(,"header":{)") < 64) {
+  const std::string_view line = text.substr(0, 64);
+  if (line.starts_with(R"({"rank":)") && line.find(R"(,"window":)") != std::string_view::npos &&
+      line.find(R"(,"header":{)") != std::string_view::npos) {
     return "written by `stepscope export --to jsonl`: give the trace that it was made from";
   }
   if (!take(text, "{") || !take(text, R"("schema")") || !take(text, ":") ||

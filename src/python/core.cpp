@@ -113,8 +113,15 @@ void bind_functions(nb::module_& module) {
     return names;
   });
   module.def(
-      "main", [](const std::vector<std::string>& words) { return cli::run_command_line(words); },
-      nb::arg("words"), Released());
+      "main",  // bytes: what a command is given may be no UTF-8
+      [](const std::vector<nb::bytes>& words) {
+        std::vector<std::string> given;
+        given.reserve(words.size());
+        for (const nb::bytes& word : words) given.emplace_back(word.c_str(), word.size());
+        const nb::gil_scoped_release released;
+        return cli::run_command_line(given);
+      },
+      nb::arg("words"));
 }
 
 }  // namespace

@@ -3,44 +3,96 @@
 #include <algorithm>
 #include <regex>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace stepscope::trace {
 namespace {
 
-// Looking for a pattern takes the square of a name's length.
-constexpr std::size_t kLongestName = 512;
+// Looking for a pattern takes the square of a name's length, times the size of the pattern.
+constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kMostPieces = 500;
 // Reading a pattern takes a piece of the stack for each bracket in it.
 constexpr std::size_t kLongestPattern = 1000;
-// What is to come so many times stands as often in what a pattern becomes.
-constexpr std::size_t kMostTimes = 100;
 
-// How often something is to come, by all numbers in braces together.
-std::size_t most_times(std::string_view text) {
-  std::size_t times = 1;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '\\') {
-      ++at;
-      continue;
+// How many pieces the library makes of a pattern: what is to come n times stands there n times.
+class Pieces {
+ public:
+  static std::size_t of(std::string_view text) {
+    Pieces pieces(text);
+    while (!pieces.rest_.empty()) pieces.take();
+    while (pieces.groups_.size() > 1) pieces.close();
+    return pieces.groups_.back().all;
+  }
+
+ private:
+  struct Group {
+    std::size_t all = 0, last = 0;  // the last is what a repeat behind it repeats
+  };
+  static constexpr std::size_t kEnough = kMostPieces + 1;  // sums go no further
+
+  explicit Pieces(std::string_view text) : rest_(text) {}
+
+  void take() {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    if (c == '(') {
+      groups_.push_back({});
+    } else if (c == ')' && groups_.size() > 1) {
+      close();
+    } else if (c == '{') {
+      repeat(times());
+    } else {
+      if (c == '\\' && !rest_.empty()) rest_.remove_prefix(1);
+      if (c == '[') skip_behind(']');
+      add(1);
     }
-    if (text[at] != '{') continue;
+  }
+  void add(std::size_t pieces) {
+    Group& group = groups_.back();
+    group.last = pieces;
+    group.all = std::min(group.all + pieces, kEnough);
+  }
+  void close() {
+    const std::size_t inside = groups_.back().all;
+    groups_.pop_back();
+    add(inside + 2);
+  }
+  void repeat(std::size_t times) {
+    if (times > 1) add(std::min(groups_.back().last * (times - 1), kEnough));
+  }
+  // The largest number before the brace that closes.
+  std::size_t times() {
     std::size_t most = 0;
     std::size_t number = 0;
-    for (++at; at < text.size() && text[at] != '}'; ++at) {
-      const bool is_digit = text[at] >= '0' && text[at] <= '9';
-      number = is_digit ? std::min<std::size_t>(number * 10 + (text[at] - '0'), kMostTimes + 1) : 0;
+    for (; !rest_.empty() && rest_.front() != '}'; rest_.remove_prefix(1)) {
+      const char c = rest_.front();
+      const bool is_digit = c >= '0' && c <= '9';
+      number = is_digit ? std::min(number * 10 + static_cast<std::size_t>(c - '0'), kEnough) : 0;
       most = std::max(most, number);
     }
-    times = std::min(times * std::max<std::size_t>(most, 1), kMostTimes + 1);
+    if (!rest_.empty()) rest_.remove_prefix(1);
+    return most;
   }
-  return times;
-}
+  void skip_behind(char end) {
+    while (!rest_.empty() && rest_.front() != end) {
+      rest_.remove_prefix(rest_.front() == '\\' && rest_.size() > 1 ? 2 : 1);
+    }
+    if (!rest_.empty()) rest_.remove_prefix(1);
+  }
+
+  std::string_view rest_;
+  std::vector<Group> groups_ = {{}};
+};
 
 // In words: those of the library are about its own flags.
 std::string_view words_of(std::regex_constants::error_type error) {
   namespace why = std::regex_constants;
-  if (error == why::error_paren) return "a ( or ) stands alone, or nothing before a * or +";
+  if (error == why::error_paren) {
+    return "brackets do not match, nothing stands before a *, + or {, or (? begins what "
+           "ECMAScript has not";
+  }
   if (error == why::error_brack) return "a [ has no ]";
   if (error == why::error_brace) return "a { has no }";
   if (error == why::error_badbrace) return "in { } stands no number of times";
@@ -64,12 +116,12 @@ base::Failure unusable(std::string_view pattern, std::string_view why) {
 base::Result<StepPattern> StepPattern::of(const std::string& text) {
   StepPattern pattern;
   if (text.empty()) return pattern;
-  if (text.size() > kLongestPattern) {
-    return unusable(text.substr(0, 40) + "...",
-                    fmt::format("it is longer than {} characters", kLongestPattern));
-  }
-  if (most_times(text) > kMostTimes) {
-    return unusable(text, fmt::format("something in it is to come more than {} times", kMostTimes));
+  if (text.size() > kLongestPattern || Pieces::of(text) > kMostPieces) {
+    return base::fail(base::Code::kInvalidArgument,
+                      fmt::format("'{}{}' is too large for a pattern of steps: at most {} "
+                                  "characters, and {} pieces where repeats are written out",
+                                  text.substr(0, 40), text.size() > 40 ? "..." : "",
+                                  kLongestPattern, kMostPieces));
   }
   try {
     // The usual way to match tries again and again: it would take for ever, and more stack than

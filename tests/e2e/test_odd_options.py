@@ -35,6 +35,28 @@ def test_what_is_read_is_never_written_over(
     assert trace.read_bytes() == TRACE.read_bytes()
 
 
+def test_a_baseline_in_the_folder_of_a_run(program: Program, tmp_path: Path) -> None:
+    shutil.copy(TRACE, tmp_path / "rank0.json.gz")
+    for option in ("--write-baseline", "--junit", "--summary"):
+        words: list[str | Path] = ["--baseline", TRACE] if option != "--write-baseline" else []
+        over = program.run("check", tmp_path, *words, option, tmp_path / "rank0.json.gz")
+        assert over.exit_status == 2
+        assert (tmp_path / "rank0.json.gz").read_bytes() == TRACE.read_bytes()
+    for _ in range(2):
+        written = program.run("check", tmp_path, "--write-baseline", tmp_path / "baseline.json")
+        assert written.exit_status == 0, written.stderr
+
+
+def test_peaks_are_not_written_over(program: Program, tmp_path: Path) -> None:
+    peaks = tmp_path / "p.yaml"
+    said = "devices:\n- {match: H200, gb_per_second: 4800}\n"
+    peaks.write_text(said)
+    outcome = program.run("analyze", "kernels", TRACE, "--peaks", peaks, "-o", peaks)
+    assert outcome.exit_status == 2
+    assert b"this is what is being read" in outcome.stderr
+    assert peaks.read_text() == said
+
+
 def test_an_export_into_the_folder_that_is_read(program: Program, tmp_path: Path) -> None:
     assert program.run("export", "--to", "chrome", "-o", tmp_path, TRACE).exit_status == 0
     file = tmp_path / "rank00000_window0.json"

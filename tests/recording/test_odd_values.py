@@ -5,9 +5,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from recorded_program import Script, ranges_of, rank_facts, rank_folder
 
 import stepscope
+from stepscope.launched import waiting
 
 MakeScript = Callable[[str], Script]
 
@@ -251,3 +253,11 @@ def test_an_error_that_cannot_be_shown(script: MakeScript, tmp_path: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (0, "seen\n", "")
     facts = rank_facts(tmp_path / "run")
     assert (facts["finished"], facts["error"]["type"]) == ("exception", "Odd")
+
+
+def test_half_of_a_character_in_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(waiting.NOTES, str(tmp_path))
+    waiting.note("error", "cut inside \ud83d")
+    waiting.note("error", os.fsdecode(b"caf\xe9"))
+    (file,) = tmp_path.iterdir()
+    assert file.read_bytes() == b"error\tcut inside \\ud83d\nerror\tcaf\xe9\n"

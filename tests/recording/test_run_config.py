@@ -89,7 +89,7 @@ def test_keys_of_anemoi(trainer: Runner, tmp_path: Path) -> None:
     done = trainer.run(
         *("--no-report", "--config", "stepscope.yaml", "--out", "run"),
         *("--", trainer.python, "train.py"),
-        STEPSCOPE_PYTHON=sys.executable,  # as the package's own command has it
+        STEPSCOPE_PACKAGE_PYTHON=sys.executable,  # as the package's own command has it
     )
     assert done.returncode == 0, done.stderr
     assert windows(tmp_path / "run") == [(2, 3, "complete")]

@@ -49,8 +49,12 @@ def note(kind: str, text: str) -> None:
         return
     line = f"{kind}\t{' '.join(text.split())}\n"
     # As bytes: paths may hold some that are no UTF-8, and the command opens them again.
+    try:
+        raw = line.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a character, as in a text that was cut
+        raw = line.encode("utf-8", "backslashreplace")
     with contextlib.suppress(OSError), open(f"{folder}/{os.getpid()}", "ab") as file:  # noqa: PTH123
-        file.write(line.encode("utf-8", "surrogateescape"))
+        file.write(raw)
 
 
 class PackageFinder:

@@ -153,7 +153,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
     # Beginning and end.
 
     def start(self) -> profile:
-        """Begins; where that cannot be, an error says why and nothing is changed."""
+        """Begins; where that cannot be, an error says why and the process is as before."""
         if _current is not None and _current.gives_way:
             _current.stop()
         if _current is not None:

@@ -75,16 +75,25 @@ struct Request {
   report::Look look;
 };
 
+bool holds_baseline(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string first(64, '\0');
+  file.read(first.data(), static_cast<std::streamsize>(first.size()));
+  return first.find("\"stepscope.baseline/") != std::string::npos;
+}
+
 // Nothing that is read may be written over: not the runs, not what they are compared with.
 base::Status check_outputs(const Arguments& arguments) {
-  std::vector<std::string> inputs;
-  for (const std::string& path : arguments.words()) {
-    // In a folder a baseline may lie beside the traces.
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) inputs.push_back(path);
-  }
+  std::vector<std::string> inputs = arguments.words();
   for (const char* option : {"baseline", "rules"}) {
     if (arguments.has(option)) inputs.push_back(arguments.text(option));
+  }
+  // An old baseline may lie in the folder of a run, and is no part of that run.
+  if (arguments.has("write-baseline") && holds_baseline(arguments.text("write-baseline"))) {
+    std::erase_if(inputs, [](const std::string& path) {
+      std::error_code error;
+      return std::filesystem::is_directory(path, error);
+    });
   }
   for (const char* option : {"write-baseline", "junit", "summary"}) {
     if (!arguments.has(option)) continue;

@@ -14,6 +14,7 @@
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
+#include "cli/output/overwrite.h"
 #include "cli/output/page_output.h"
 #include "cli/sweep/sweep_choices.h"
 #include "cli/sweep/sweep_target.h"
@@ -62,6 +63,9 @@ base::Result<SweepRequest> request_from(const Arguments& arguments) {
                                : fmt::format("'{}': only dataloader can be swept", words.front()));
   }
   SCOPE_TRY(check_page_options(arguments));
+  if (arguments.has("html")) {
+    SCOPE_TRY(check_may_hold_page(arguments.origin("html"), arguments.text("html")));
+  }
   SweepRequest request;
   SCOPE_TRY(request.choices, choices_from(arguments));
   if (arguments.has("budget")) {

@@ -8,7 +8,6 @@
 
 #include "cli/commands/help.h"
 #include "cli/output/output_file.h"
-#include "cli/output/overwrite.h"
 #include "cli/terminal/console.h"
 #include "report/tables/tables.h"
 #include "report/writing/numbers.h"
@@ -36,10 +35,7 @@ base::Status check_page_options(const Arguments& arguments) {
     return base::fail(base::Code::kInvalidArgument,
                       "--md, --json and --html - all print to standard output: choose one");
   }
-  if (arguments.has("html") && !html_to_stdout) {
-    SCOPE_TRY(check_folder_of(arguments.text("html")));
-    SCOPE_TRY(check_may_hold_page(arguments.origin("html"), arguments.text("html")));
-  }
+  if (arguments.has("html") && !html_to_stdout) SCOPE_TRY(check_folder_of(arguments.text("html")));
   if (!arguments.has("csv")) return base::Done{};
   std::error_code error;
   const std::filesystem::path folder = arguments.text("csv");

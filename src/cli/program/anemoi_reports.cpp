@@ -24,7 +24,7 @@ std::string last_line(std::string text) {
 base::Result<std::string> write_anemoi_reports(const std::string& run, const std::string& settings,
                                                const std::string& package) {
   // The Python that the package's own command runs in; else the one that found the package.
-  const std::string python = process_environment("STEPSCOPE_PYTHON").value_or("python3");
+  const std::string python = process_environment("STEPSCOPE_PACKAGE_PYTHON").value_or("python3");
   const std::string path = std::filesystem::path(package).parent_path().string();
   const auto answers =
       doctor::run_apart({{.program = {"env", "PYTHONPATH=" + path, python, "-m",

@@ -28,7 +28,8 @@ std::vector<std::string> hooked_environment(const HookVariables& hook) {
   for (std::string& text : plain_environment()) {
     const std::string_view name = std::string_view(text).substr(0, text.find('='));
     const bool is_ours =
-        name == "STEPSCOPE_PACKAGE" || name == "STEPSCOPE_PYTHON" ||
+        name == "STEPSCOPE_PACKAGE" || name == "STEPSCOPE_PACKAGE_PYTHON" ||
+        name == "STEPSCOPE_PYTHON" ||
         std::ranges::any_of(own, [&](const auto& one) { return one.first == name; });
     if (!is_ours) out.push_back(std::move(text));
   }
