@@ -45,6 +45,9 @@ def test_a_baseline_in_the_folder_of_a_run(program: Program, tmp_path: Path) -> 
     for _ in range(2):
         written = program.run("check", tmp_path, "--write-baseline", tmp_path / "baseline.json")
         assert written.exit_status == 0, written.stderr
+    both = ("--write-baseline", tmp_path / "baseline.json", "--junit", tmp_path / "rank0.json.gz")
+    assert program.run("check", tmp_path, *both).exit_status == 2
+    assert (tmp_path / "rank0.json.gz").read_bytes() == TRACE.read_bytes()
 
 
 def test_peaks_are_not_written_over(program: Program, tmp_path: Path) -> None:

@@ -88,17 +88,18 @@ base::Status check_outputs(const Arguments& arguments) {
   for (const char* option : {"baseline", "rules"}) {
     if (arguments.has(option)) inputs.push_back(arguments.text(option));
   }
-  // An old baseline may lie in the folder of a run, and is no part of that run.
-  if (arguments.has("write-baseline") && holds_baseline(arguments.text("write-baseline"))) {
-    std::erase_if(inputs, [](const std::string& path) {
-      std::error_code error;
-      return std::filesystem::is_directory(path, error);
-    });
-  }
+  std::vector<std::string> files = inputs;
+  std::erase_if(files, [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_directory(path, error);
+  });
   for (const char* option : {"write-baseline", "junit", "summary"}) {
     if (!arguments.has(option)) continue;
-    SCOPE_TRY(check_folder_of(arguments.text(option)));
-    SCOPE_TRY(check_not_an_input(arguments.origin(option), arguments.text(option), inputs));
+    const std::string path = arguments.text(option);
+    SCOPE_TRY(check_folder_of(path));
+    // An old baseline may lie in the folder of a run, and is no part of that run.
+    SCOPE_TRY(
+        check_not_an_input(arguments.origin(option), path, holds_baseline(path) ? files : inputs));
   }
   return base::Done{};
 }
