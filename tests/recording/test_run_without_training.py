@@ -360,3 +360,17 @@ print("gone", flush=True)
     done = runner.run("--no-report", "--out", "run", "--", sys.executable, "train.py")
     assert (done.returncode, done.stdout) == (0, b"gone\n")
     assert rank_facts(tmp_path / "run")["program"]["wall_ns"] < 15e9
+
+
+def test_programs_started_in_the_same_second(runner: Runner) -> None:
+    started = [runner.start("--no-report", "--", "sh", "-c", "sleep 0.2") for _ in range(5)]
+    told = {said(runner.end_of(process))[0] for process in started}
+    runs = list((runner.folder / "stepscope-runs").iterdir())
+    assert len(runs) == len(told) == 5
+    assert all(rank_facts(run)["program"]["status"] == 0 for run in runs)
+
+
+def test_a_program_that_does_not_start_leaves_no_folder(runner: Runner) -> None:
+    done = runner.run("--", "/there/is/none")
+    assert (done.returncode, said(done)) == (127, ["/there/is/none: No such file or directory"])
+    assert not (runner.folder / "stepscope-runs").exists()

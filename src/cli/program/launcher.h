@@ -12,6 +12,7 @@ struct Launcher {
   std::int64_t rank = 0, world_size = 1, local_rank = 0;
   std::string id;  // what the processes of one launch share; empty: the launcher has none
   bool is_first() const { return rank == 0; }
+  bool has_name() const { return is_there || !id.empty(); }
 };
 
 Launcher launcher_around();

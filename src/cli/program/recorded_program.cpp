@@ -75,11 +75,19 @@ RecordedProgram::RecordedProgram(const Context& context, const session::Config& 
       package_(hook_package()),
       notes_folder_(make_temporary_folder("stepscope-run")),
       started_(std::filesystem::file_time_type::clock::now()) {
-  const std::string chosen = config.given<std::string>("folder").value_or("");
-  folder_ = std::filesystem::absolute(chosen.empty() ? new_run_folder(words_, launcher_) : chosen)
-                .lexically_normal()
-                .string();
+  folder_ = choose_folder();
   own_launch_ = fmt::format("{}{}", ::getpid(), notes_folder_);
+}
+
+std::string RecordedProgram::choose_folder() {
+  const auto whole = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  const std::string chosen = config_.given<std::string>("folder").value_or("");
+  if (!chosen.empty()) return whole(chosen);
+  const std::string folder = whole(new_run_folder(words_, launcher_));
+  if (launcher_.has_name()) return folder;  // others of this launch go there, too
+  return folder + own_folder_.claim(expanded(folder, launcher_));
 }
 
 ProgramEnd RecordedProgram::run() {

@@ -10,6 +10,7 @@
 #include "cli/program/launcher.h"
 #include "cli/program/program_notes.h"
 #include "cli/program/program_watch.h"
+#include "cli/program/run_place.h"
 #include "cli/program/staging.h"
 #include "session/config/config_file.h"
 #include "session/program/program_run.h"
@@ -33,6 +34,7 @@ class RecordedProgram {
   double sampling_hz() const;
   bool shows_report() const;
   bool is_still_alone();
+  std::string choose_folder();
   void look_at_folder();
   void warn_of_others(const std::string& folder) const;
   void open_stage();
@@ -51,6 +53,7 @@ class RecordedProgram {
   const std::vector<std::string>& words_;
   Launcher launcher_;
   ProgramWatch watch_;
+  OwnFolder own_folder_;
   Stage stage_;
   std::string stage_problem_;
   std::string folder_problem_;  // why the run's folder cannot be written

@@ -1,16 +1,44 @@
 #include "cli/program/run_place.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "session/files/run_folder.h"
 
 namespace stepscope::cli {
+namespace {
+
+constexpr int kMostOfOneSecond = 10'000;
+
+}  // namespace
 
 namespace fs = std::filesystem;
+
+OwnFolder::~OwnFolder() {
+  for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().c_str());
+}
+
+std::string OwnFolder::claim(const std::string& folder) {
+  std::error_code error;
+  const std::string above = fs::path(folder).parent_path().string();
+  if (fs::create_directory(above, error)) made_.push_back(above);
+  for (int number = 1; number <= kMostOfOneSecond; ++number) {
+    const std::string ending = number == 1 ? "" : fmt::format("-{}", number);
+    const std::string path = folder + ending;
+    if (::mkdir(path.c_str(), 0777) == 0) {
+      made_.push_back(path);
+      return ending;
+    }
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
 
 std::string why_not_writable(const std::string& folder) {
   fs::path place = fs::path(folder).lexically_normal();

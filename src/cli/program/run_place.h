@@ -13,6 +13,24 @@ namespace stepscope::cli {
 // "Not a directory"; empty: nothing is known that keeps the folder from being made and written.
 std::string why_not_writable(const std::string& folder);
 
+// A folder that only one run has: it is made at once, so that a program which starts in the same
+// second goes into another.
+class OwnFolder {
+ public:
+  OwnFolder() = default;
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+  // Nothing was written into it: as if it had never been there.
+  ~OwnFolder();
+
+  // What is appended to the name to make it a new one: "", "-2", "-3". Where none can be made, ""
+  // as well: why_not_writable says why.
+  std::string claim(const std::string& folder);
+
+ private:
+  std::vector<std::string> made_;  // the innermost last
+};
+
 // Of a rank's folder, RUN/attempt-N/rank00000.
 std::optional<std::uint64_t> attempt_of_rank(const std::string& rank_folder);
 
