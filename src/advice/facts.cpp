@@ -118,8 +118,30 @@ StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {
     out.steps = line.whole("steps");
     if (line.has("unrecorded_ns")) out.unrecorded_ns = line.number("unrecorded_ns") / each;
     if (line.has("usual_ns")) out.usual_ns = line.number("usual_ns") / each;
+    if (sort != "launch") continue;
+    const double once = waited_once_ns(rank) / each;
+    for (double* of_all : {&out.idle_ns, &out.inside_ns}) *of_all = std::max(0.0, *of_all - once);
+    for (auto* left : {&out.unrecorded_ns, &out.usual_ns}) {
+      if (*left) *left = std::max(0.0, **left - once);
+    }
   }
   return out;
+}
+
+double Facts::waited_once_ns(const Line& place) const {
+  constexpr double kUnlikeOthers = 5;  // times the mean of the others at the same place
+  const double longest = place.number("longest_ns");
+  if (place.text("stall") != "launch" || longest < threshold("launch-bound", "single")) return 0;
+  const double others = place.number("waits") - 1;
+  const bool alone = others <= 0;
+  return alone || longest > kUnlikeOthers * (place.number("idle_ns") - longest) / others ? longest
+                                                                                         : 0;
+}
+
+double Facts::waited_once_ns(const RankSteps& rank) const {
+  double sum = 0;
+  for (const Line& place : lines("stalls", "places", rank.rank)) sum += waited_once_ns(place);
+  return sum;
 }
 
 double Facts::launching_ns(const RankSteps& rank) const {

@@ -75,7 +75,13 @@ class Facts {
   const std::vector<RankSteps>& ranks() const { return ranks_; }
   // Nothing where the steps of this rank are all there is to know about.
   std::optional<UntracedSteps> untraced(const RankSteps& rank) const;
+  // Of launching without the waits that came once, as below.
   StallPerStep stall(const RankSteps& rank, std::string_view sort) const;
+  // Waits for launches, in all, that are too long for it and came once: libraries that start and
+  // are loaded, code that is compiled. Launching faster would not save them.
+  double waited_once_ns(const RankSteps& rank) const;
+  // Of one place in the program, as `stalls` tells it; 0: no such wait.
+  double waited_once_ns(const Line& place) const;
   // Idle time of launching that other stalls may bring about: a device that ran dry has lost the
   // lead of the host.
   double launching_ns(const RankSteps& rank) const;

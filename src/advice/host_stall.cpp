@@ -108,7 +108,12 @@ Finding begin_finding(const Facts& facts, const Rule& rule, const std::vector<We
   for (const Weighed& one : ranks) finding.ranks.push_back(one.rank->rank);
   const double low = std::clamp(low_ns, 0.0, worst.rank->step_ns);
   const double noise = high_ns > 0 ? kNoise * worst.rank->median_ns : 0;
-  const double high = std::clamp(high_ns + noise, low, worst.rank->step_ns);
+  // Of what may bring nothing at all, the most is what was measured, unless the rule says what goes
+  // with it.
+  const double measured = worst.share * worst.rank->step_ns;
+  const bool is_capped = low == 0 && high_ns <= measured;
+  const double most = is_capped ? std::min(high_ns + noise, measured) : high_ns + noise;
+  const double high = std::clamp(most, low, worst.rank->step_ns);
   finding.gain = Gain{static_cast<base::Nanos>(low), static_cast<base::Nanos>(std::ceil(high))};
   const std::int64_t steps = worst.rank->steps;
   finding.confidence = steps >= 3   ? Confidence::kHigh
@@ -129,6 +134,9 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
     if (finding.evidence.size() == most) break;
     if (line.text("stall") != sort) continue;
+    const double once = facts.waited_once_ns(line);
+    const double waits = line.number("waits") - (once > 0 ? 1 : 0);
+    if (waits <= 0) continue;
     Evidence evidence{.text = {}, .rank = rank.rank, .window = line.whole("window")};
     std::string& form = evidence.text.form;
     std::vector<Figure>& figures = evidence.text.figures;
@@ -138,12 +146,15 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
            : figures.size() > 1 ? "{}, in {}"
                                 : "{}";
     const auto steps = static_cast<double>(rank.steps);
-    const double waits = line.number("waits");
-    figures.push_back(nanos(line.number("idle_ns") / steps));
+    figures.push_back(nanos((line.number("idle_ns") - once) / steps));
     if (waits >= steps && in_all) {  // of each step, as the title counts
       form += waits < 1.05 * steps ? ": {} idle per step, in a gap between GPU work"
                                    : ": {} idle per step, in {} gaps between GPU work";
       if (waits >= 1.05 * steps) figures.push_back(count(waits / steps));
+    } else if (rank.steps == 1) {
+      form += waits == 1 ? ": {} idle, in {} gap between GPU work"
+                         : ": {} idle, in {} gaps between GPU work";
+      figures.push_back(count(waits));
     } else {
       form += waits == 1 ? ": {} idle per step on average, in {} gap between GPU work in {} steps"
                          : ": {} idle per step on average, in {} gaps between GPU work in {} steps";
@@ -154,8 +165,9 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
       form += "; called from {}";
       figures.emplace_back(line.text("frames"));
     }
-    if (line.has("step")) evidence.step = line.whole("step");
-    if (line.has("event")) evidence.event = line.whole("event");
+    // The event is of the longest wait.
+    if (line.has("step") && once == 0) evidence.step = line.whole("step");
+    if (line.has("event") && once == 0) evidence.event = line.whole("event");
     with_frames |= line.has("frames");
     finding.evidence.push_back(std::move(evidence));
   }

@@ -1,4 +1,6 @@
 // Slow launching, and what of it is the recording by playing the steps again.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "advice/answers_for_tests.h"
@@ -46,6 +48,40 @@ TEST(LaunchBound, WarnsWhereEnoughIsLeft) {
   // The estimate of 0.42 of the step is more than what the play takes off.
   EXPECT_EQ(finding->gain->low, 1'620'000);
   EXPECT_EQ(finding->gain->high, 4'050'000);
+}
+
+// A recording of 10 ms steps that begins with the start of CUDA: what every step has is left.
+TEST(LaunchBound, LeavesOutWaitsThatCameOnce) {
+  const auto with = [](std::int64_t once_ns, std::int64_t waits, std::int64_t others_ns) {
+    return waiting((once_ns + others_ns) / 4)
+        .add("stalls", "places",
+             {{"rank", 0},
+              {"stall", "launch"},
+              {"op", "aten::to"},
+              {"call", "cudaStreamCreateWithFlags"},
+              {"waits", waits},
+              {"idle_ns", once_ns + others_ns},
+              {"longest_ns", once_ns},
+              {"step", 0},
+              {"event", 7}})
+        .advise();
+  };
+  const Advice once = with(20'000'000, 1, 0);
+  EXPECT_EQ(finding_of(once, "launch-bound"), nullptr);
+  const auto told = [](const Advice& advice) {
+    return std::ranges::any_of(advice.verdict, [](const Sentence& one) {
+      return one.form.find("comes once in a training") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(told(once));
+  const Advice beside = with(20'000'000, 101, 8'000'000);
+  ASSERT_NE(finding_of(beside, "launch-bound"), nullptr);
+  EXPECT_EQ(finding_of(beside, "launch-bound")->measured.value, 0.2);
+  EXPECT_FALSE(finding_of(beside, "launch-bound")->evidence.front().event);
+  // As long in every step: it did not come once.
+  const Advice each = with(11'000'000, 3, 22'000'000);
+  ASSERT_NE(finding_of(each, "launch-bound"), nullptr);
+  EXPECT_FALSE(told(each));
 }
 
 // A chain of small passes is worth a word where the CPU only seems to be slow.

@@ -94,17 +94,19 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
   for (Finding& finding : advice.findings) {
     const RankSteps* rank =
         finding.ranks.empty() ? nullptr : steps_of(facts, finding.ranks.front());
-    if (rank == nullptr || !drains(finding) || finding.measured.unit != base::Unit::kShare)
-      continue;
+    if (rank == nullptr || !finding.gain || finding.measured.unit != base::Unit::kShare) continue;
     if (finding.untraced_step_ns > 0) continue;  // the wait itself, and nothing beside it
     const double own = finding.measured.value * whole_ns_of(finding, *rank);
-    if (static_cast<double>(gain_here(finding).high) <= own + 2 * kNoise * rank->median_ns)
-      continue;
+    const double beyond = static_cast<double>(gain_here(finding).high) - own;
+    const double noise = kNoise * rank->median_ns + 1;  // gains are whole
+    if (beyond < 1 || (beyond > noise && !drains(finding))) continue;
     finding.about_gain.form += finding.gain->low == 0 ? " The figure" : " The larger";
     finding.about_gain.form +=
-        " adds {} of short waits that follow: after each stop the CPU has no work queued ahead, so "
-        "the GPU also waits before the next few kernels.";
-    finding.about_gain.figures.push_back(nanos(static_cast<double>(gain_here(finding).high) - own));
+        beyond > noise
+            ? " adds {} of short waits that follow: after each stop the CPU has no work queued "
+              "ahead, so the GPU also waits before the next few kernels."
+            : " adds {}: by so much steps of two recordings differ without any change.";
+    finding.about_gain.figures.push_back(nanos(beyond));
   }
 }
 

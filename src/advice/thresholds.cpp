@@ -60,6 +60,8 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of the step, the GPU idle while the CPU launches work, less what recording usually adds"},
     {kLaunch, "warning", 0.20, Unit::kShare, "the same, less what recording is estimated to cost"},
     {kLaunch, "critical", 0.50, Unit::kShare, "the same"},
+    {kLaunch, "single", 10'000'000, Unit::kNanos,
+     "a wait of this length that came once is no launch: something starts, loads or compiles"},
     {kSync, "notice", 0.03, Unit::kShare,
      "of the step, the GPU idle because the CPU waited for it or launched selections"},
     {kSync, "warning", 0.10, Unit::kShare, "the same"},

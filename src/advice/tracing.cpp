@@ -50,6 +50,7 @@ TracingCost tracing_cost_of_step(const Facts& facts, const RankSteps& rank) {
                                                        "search", "communication", "pause"};
   double host = rank.step_ns;
   for (const std::string_view sort : kOthers) host -= facts.stall(rank, sort).idle_ns;
+  host -= facts.waited_once_ns(rank) / static_cast<double>(rank.steps);
   TracingCost out = tracing_cost(facts, rank, host);
   if (out.known) {
     out.least = out.most;

@@ -57,6 +57,25 @@ TEST(SlowTransfers, CopiesThatDifferMayTakeLongerElsewhere) {
   EXPECT_EQ(most({4'000'000, 6'000'000}), 10e6);
 }
 
+// As of ROCm, which does not say from which memory a copy comes, nor always how large it is.
+TEST(SlowTransfers, SaysNothingOfMemoryAndBytesThatAreNotKnown) {
+  const auto waits = [](const Answers::Row& more) {
+    Answers answers;
+    Answers::Row row = {{"rank", 0}, {"kind", "HtoD"}, {"count", 8}, {"bytes", 0}};
+    row.insert(row.end(), more.begin(), more.end());
+    answers.steps().stall("upload", 2'000'000).add("transfers", "classes", row);
+    return *finding_of(answers.advise(), "slow-transfers");
+  };
+  const Finding unknown = waits({});
+  EXPECT_EQ(unknown.title.form, "The GPU waits while the CPU copies data to it: {} of each step");
+  EXPECT_NE(unknown.detail.form.find("the recording does not say"), std::string::npos);
+  EXPECT_EQ(unknown.measured.name.find("pageable"), std::string::npos);
+  EXPECT_EQ(unknown.confidence, Confidence::kLow);
+  for (const Figure& figure : unknown.detail.figures) EXPECT_NE(figure.value, 0);
+  EXPECT_NE(waits({{"host_memory", "pinned"}}).detail.form.find("come from pinned memory"),
+            std::string::npos);
+}
+
 TEST(SlowTransfers, SampleBySampleTheWaitsBetweenCopiesGoToo) {
   const auto copies = [](std::int64_t count) {
     Answers answers = uploads(1'000'000, "pageable", count, 1 << 20);

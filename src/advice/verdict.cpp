@@ -152,6 +152,32 @@ void add_busy(const Facts& facts, std::vector<Sentence>& out) {
   }
 }
 
+// Waits that are no rule's: a training has them once, and a short recording consists of them.
+void add_once(const Facts& facts, std::vector<Sentence>& out) {
+  constexpr double kMuch = 0.2;  // of the time of all steps
+  for (const RankSteps& rank : facts.ranks()) {
+    const double once = facts.waited_once_ns(rank);
+    const double all = rank.step_ns * static_cast<double>(rank.steps);
+    if (once <= kMuch * all) continue;
+    Line longest = facts.lines("stalls", "places", rank.rank).front();
+    for (const Line& place : facts.lines("stalls", "places", rank.rank)) {
+      if (facts.waited_once_ns(place) > facts.waited_once_ns(longest)) longest = place;
+    }
+    Sentence text{
+        "{} of the time recorded the GPU waits for what comes once in a training: "
+        "libraries start and are loaded, code is compiled. The longest wait takes {}",
+        {share(once / all), nanos(facts.waited_once_ns(longest))}};
+    for (const std::string_view where : {"op", "call"}) {
+      if (!longest.has(where)) continue;
+      text.form += ", in {}";
+      text.figures.emplace_back(longest.text(where));
+    }
+    text.form += ". Record later steps.";
+    out.push_back(std::move(text));
+    return;
+  }
+}
+
 // How far the run is from what the device can do.
 void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
   add_busy(facts, out);
@@ -304,6 +330,7 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
                               : "Only one step was recorded, so that nothing is known about how "
                                 "steps differ: record four or more."});
   }
+  add_once(facts, out);
   add_untraced(facts, advice, out);
   say_if_too_few(advice, out, (lost.empty() ? 0U : 1U) + (advice.healthy ? 1U : 0U));
   return out;

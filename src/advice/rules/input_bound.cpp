@@ -337,8 +337,7 @@ std::vector<Finding> judge_host(const Facts& facts) {
     add_traced(finding, rank, wait_on_host(facts, rank));
     finding.measured.whole_ns = untraced->step_ns;
     finding.untraced_step_ns = static_cast<base::Nanos>(untraced->step_ns);
-    finding.gain = Gain{0, static_cast<base::Nanos>(std::ceil(
-                               std::min(untraced->step_ns, wait + kNoise * untraced->step_ns)))};
+    finding.gain = Gain{0, static_cast<base::Nanos>(std::ceil(wait))};
   }
   finding.changes = changes_for(facts, loader, cause);
   finding.verify = untraced || !is_traced(facts) ? kVerifyWatched : kVerify;

@@ -74,6 +74,12 @@ std::vector<Finding> judge(const Facts& facts) {
         "the GPU has nothing to do.",
         {count(line.number("work") / steps), count(line.number("short_kernels") / steps)}};
   }
+  if (const double once = facts.waited_once_ns(rank); once > kNoise * rank.step_ns) {
+    finding.detail.form +=
+        " Left out of all figures: {} in waits that came once, where something starts, loads or "
+        "compiles.";
+    finding.detail.figures.push_back(nanos(once));
+  }
   leave_out_recording(finding, facts, rank);
   add_places(finding, facts, rank, "launch");
   finding.changes = {

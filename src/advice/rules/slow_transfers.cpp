@@ -89,6 +89,29 @@ void add_jump(Evidence& evidence, const Facts& facts, const RankSteps& rank) {
   }
 }
 
+// No copy is known to come from pageable memory. ROCm never says from which memory one came, and
+// not all recordings how large it was: nothing is claimed of either.
+void say_what_is_known(Finding& finding, const Facts& facts, const RankSteps& rank) {
+  const StallPerStep upload = facts.stall(rank, "upload");
+  const bool pinned = uploads(facts, rank, "pinned").count > 0;
+  finding.title = {"The GPU waits while the CPU copies data to it: {} of each step",
+                   {share(finding.measured.value)}};
+  finding.confidence = Confidence::kLow;
+  finding.measured.name = "the GPU waits for calls that copy data to it, of the step";
+  finding.detail = {
+      "The CPU waits until its copies to the GPU are done, and the GPU has nothing to do for {} of "
+      "each step before, between and after them. ",
+      {nanos(upload.idle_ns)}};
+  finding.detail.form +=
+      pinned ? "They come from pinned memory, which the system never moves: the CPU need not wait "
+               "for them."
+             : "From what sort of memory they come, the recording does not say: from ordinary "
+               "(pageable) memory the CPU always waits; from pinned memory, which the system never "
+               "moves, only where it is not told otherwise.";
+  finding.verify =
+      "Record again: `stepscope analyze stalls new.json` shows less idle time under 'upload'.";
+}
+
 std::vector<Finding> pageable(const Facts& facts) {
   const auto own = [&](const RankSteps& rank) {
     const StallPerStep upload = facts.stall(rank, "upload");
@@ -128,6 +151,8 @@ std::vector<Finding> pageable(const Facts& facts) {
        nanos(own(rank)),
        nanos(upload.copy_ns),
        nanos(upload.idle_ns)}};
+  const bool known = copies.count > 0;
+  if (!known) say_what_is_known(finding, facts, rank);
   if (slower > kNoise * rank.median_ns) {
     finding.about_gain.form +=
         " How fast such memory is copied differs from step to step, and from run to run: the "
@@ -163,6 +188,7 @@ std::vector<Finding> pageable(const Facts& facts) {
                             "x = torch.stack(tensors).pin_memory().to(device, non_blocking=True)\n"
                             "# instead of torch.stack([one.to(device) for one in tensors])"});
   }
+  if (!known) return {finding};
   finding.verify =
       "Record again: `stepscope analyze transfers --table classes --columns "
       "kind,host_memory,count,blocking,hidden_share new.json` shows HtoD copies from pinned "
