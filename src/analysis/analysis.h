@@ -27,7 +27,7 @@ enum class ParameterType : std::uint8_t {
   kText,
   kChoice,
   kSwitch,
-  kSize,  // "80GiB", "80GB", "1000" (bytes); may be left unset
+  kSize,  // of a memory: "80GiB", "80GB", "85899345920" (bytes); may be left unset
 };
 
 struct Parameter {

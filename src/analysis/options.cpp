@@ -66,7 +66,7 @@ std::string expected(const Parameter& parameter) {
     case ParameterType::kShare:
       return "a share such as 0.2 or 20%";
     case ParameterType::kSize:
-      return "a size such as 80GiB, 500MB or 1000";
+      return "a size such as 80GiB or 500MB";
     case ParameterType::kChoice:
       return fmt::format("one of {}", fmt::join(parameter.choices, ", "));
     case ParameterType::kSwitch:
@@ -129,6 +129,12 @@ base::Result<Options> parse_options(std::span<const Parameter> parameters,
     if (!good) {
       return base::fail(base::Code::kInvalidArgument,
                         fmt::format("{}: '{}' is not {}", name, value, expected(parameter)));
+    }
+    if (const std::string meant = base::unit_forgotten(value);
+        parameter.type == ParameterType::kSize && !meant.empty()) {
+      return base::fail(
+          base::Code::kInvalidArgument,
+          fmt::format("{}: '{}' is a size in bytes: {} is meant, most likely", name, value, meant));
     }
     if (whole) options.whole_[name] = *whole;
     if (real) options.real_[name] = *real;

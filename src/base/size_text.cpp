@@ -64,4 +64,11 @@ std::optional<Bytes> parse_size(std::string_view text) {
   return bytes >= 1 && bytes < 9.2e18 ? std::optional(static_cast<Bytes>(bytes)) : std::nullopt;
 }
 
+std::string unit_forgotten(std::string_view text) {
+  constexpr Bytes kLeast = Bytes{1} << 20;
+  const auto bytes = parse_size(text);
+  const bool is_bare = text.find_first_not_of("0123456789.") == std::string_view::npos;
+  return bytes && *bytes < kLeast && is_bare ? std::string(text) + "GiB" : std::string();
+}
+
 }  // namespace stepscope::base

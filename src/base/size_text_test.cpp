@@ -35,5 +35,13 @@ TEST(SizeText, WhatIsNoSizeIsRefused) {
   }
 }
 
+TEST(SizeText, ABareNumberOfAFewBytesHasLostItsUnit) {
+  EXPECT_EQ(unit_forgotten("80"), "80GiB");
+  EXPECT_EQ(unit_forgotten("1.5"), "1.5GiB");
+  for (const std::string_view text : {"80GiB", "1048576", "80k", "80 B", "x", ""}) {
+    EXPECT_EQ(unit_forgotten(text), "") << text;
+  }
+}
+
 }  // namespace
 }  // namespace stepscope::base

@@ -309,19 +309,35 @@ void RecordedProgram::show_runs() {
           paths[0]));
       continue;
     }
-    if (shows_report()) show_report(context_.settings, paths[0]);
+    const std::string shown[] = {shown_path(paths[0])};
+    if (shows_report()) show_report(context_.settings, shown[0]);
     show_anemoi_reports(run);
     tell_attempt(paths[0]);
-    context_.console.note(fmt::format("the run is in {}; `stepscope report {}` shows {}", paths[0],
-                                      report::typed_again(paths),
+    context_.console.note(fmt::format("the run is in {}; `stepscope report {}` shows {}", shown[0],
+                                      report::typed_again(shown),
                                       shows_report() ? "this again" : "it"));
   }
+}
+
+// A folder of several attempts is shown by its last, which is another program's where one was
+// started meanwhile: then that of this one by its own folder.
+std::string RecordedProgram::shown_path(const std::string& run) const {
+  if (notes_.ranks.empty()) return run;
+  const std::uint64_t own = attempt_of_rank(notes_.ranks.back()).value_or(0);
+  return last_attempt(run).value_or(own) > own ? fmt::format("{}/attempt-{}", run, own) : run;
 }
 
 // Counted from 0 in the folder's name, and from 1 by people.
 void RecordedProgram::tell_attempt(const std::string& run) const {
   if (notes_.ranks.empty()) return;
   const std::uint64_t number = attempt_of_rank(notes_.ranks.back()).value_or(0);
+  if (const std::uint64_t last = last_attempt(run).value_or(number); last > number) {
+    context_.console.note(
+        fmt::format("another program was started into {0} meanwhile: what it recorded is "
+                    "{0}/attempt-{1}, and this is {0}/attempt-{2}",
+                    run, last, number));
+    return;
+  }
   if (number == 0) return;
   context_.console.note(fmt::format("{0} has a run already: this is attempt {1} ({0}/attempt-{2})",
                                     run, number + 1, number));

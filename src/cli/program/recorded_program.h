@@ -44,6 +44,7 @@ class RecordedProgram {
   void keep_end();
   session::ProgramRun facts() const;
   void show_runs();
+  std::string shown_path(const std::string& run) const;
   void tell_attempt(const std::string& run) const;
   void tell_end() const;
   void show_anemoi_reports(const std::string& run);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
@@ -60,6 +61,15 @@ std::string why_not_writable(const std::string& folder) {
 
 std::optional<std::uint64_t> attempt_of_rank(const std::string& rank_folder) {
   return session::attempt_number(fs::path(rank_folder).parent_path().filename().string());
+}
+
+std::optional<std::uint64_t> last_attempt(const std::string& run) {
+  std::optional<std::uint64_t> last;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(run, error)) {
+    last = std::max(last, session::attempt_number(entry.path().filename().string()));
+  }
+  return last;
 }
 
 std::vector<std::string> ranks_since(const std::string& folder, fs::file_time_type since) {

@@ -34,6 +34,9 @@ class OwnFolder {
 // Of a rank's folder, RUN/attempt-N/rank00000.
 std::optional<std::uint64_t> attempt_of_rank(const std::string& rank_folder);
 
+// The largest number of an attempt in the folder of a run; nothing where it has none.
+std::optional<std::uint64_t> last_attempt(const std::string& run);
+
 // The folders of ranks in attempts that were made, or got another rank, since then.
 std::vector<std::string> ranks_since(const std::string& folder,
                                      std::filesystem::file_time_type since);

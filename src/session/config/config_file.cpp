@@ -219,6 +219,10 @@ class ConfigReader {
         SCOPE_TRY(check_choice(key, node, text));
         return as_value(std::optional(text));
       case kSize:
+        if (const std::string meant = base::unit_forgotten(text); !meant.empty()) {
+          return wrong(node, fmt::format("'{}: {}' is a size in bytes: {} is meant, most likely",
+                                         last_name(key.path), text, meant));
+        }
         return as_value(base::parse_size(text));
       case kSteps:
         SCOPE_TRY(placed(node, parse_steps(text, last_name(key.path))));
