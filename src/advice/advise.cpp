@@ -150,7 +150,7 @@ Advice advise(const Facts& facts, const Scope& scope) {
                 judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
                   return one.level >= Level::kWarning;
                 });
-  out.verdict = verdict(facts, out, scope.lost);
+  out.verdict = verdict(facts, out, scope);
   return out;
 }
 

@@ -53,6 +53,11 @@ std::optional<UntracedSteps> Facts::untraced(const RankSteps& rank) const {
     // Traced steps may all be warm-up, and are not told as traced then.
     const bool has_traced = line.whole("traced") > 0 || line.whole("iterations") > rank.steps;
     if (line.text("phase") != "training" || !has_traced || rate <= 0) continue;
+    // Where all that is left of the steps was traced, the rate is of those.
+    if (line.whole("traced") - line.whole("warm_up_traced") ==
+        line.whole("iterations") - line.whole("warm_up")) {
+      continue;
+    }
     UntracedSteps out{line.number("measured"), 1e9 / rate};
     if (line.has("wait_share")) out.wait_share = line.number("wait_share");
     return out;

@@ -130,7 +130,7 @@ std::string_view how_to_record_again(Recorder recorder) {
     case Recorder::kCallback:
       return "Callback(\"runs/new\") of stepscope.integrations";
     case Recorder::kRunCommand:
-      return "stepscope run --out runs/new -- python train.py";
+      return "stepscope run --out runs/new -- python train.py, with the same arguments";
     case Recorder::kTorchProfiler:
       break;
   }

@@ -26,6 +26,8 @@ void say(Sentence& into, std::string_view form, std::initializer_list<Figure> fi
 
 }  // namespace
 
+bool LoaderCause::waits_at_start() const { return watched && cause == kStartUp; }
+
 bool LoaderCause::has_too_few() const {
   if (!watched || cause == kNoCore || cause == kHandOver || cause == kStartUp) return false;
   return workers == 0 || needed == 0 || workers < needed;

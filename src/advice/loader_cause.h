@@ -31,6 +31,8 @@ struct LoaderCause {
   bool several_ranks = false;  // of the job, which may share a machine
   std::optional<JobProcessors> cpus = std::nullopt;
 
+  // Whether most of it is for first batches, while workers start.
+  bool waits_at_start() const;
   // Whether the waiting is for want of workers: the same work by more processes would come in time.
   bool has_too_few() const;
   // And there are processors for more of them.

@@ -47,7 +47,7 @@ TEST(InputBound, SaysWhetherThereAreWorkers) {
 }
 
 // A run without a trace: steps of 10 ms, of which the loop waited this share.
-Answers recorded(double wait_share) {
+Answers recorded(double wait_share, const char* cause = "transform", std::int64_t passes = 1) {
   Answers answers;
   answers.add("throughput", "phases",
               {{"rank", 0},
@@ -64,7 +64,8 @@ Answers recorded(double wait_share) {
                {"batches", 50},
                {"wait_ns", 200'000'000},
                {"wait_share", wait_share},
-               {"cause", "transform"},
+               {"passes", passes},
+               {"cause", cause},
                {"make_ns", 20e6},
                {"transform_share", 0.9}});
   return answers;
@@ -104,6 +105,17 @@ Answers watched(const char* cause, std::int64_t workers, double make_ns) {
                {"transform_share", 0.2},
                {"read_bytes", 48'000'000}});
   return answers;
+}
+
+// Two long waits at the start of passes are no share of each step.
+TEST(InputBound, SaysInItsTitleThatTheWaitIsAtTheStart) {
+  const auto title = [](const char* cause, std::int64_t passes) {
+    return finding_of(recorded(0.4, cause, passes).advise(), "input-bound")->title.form;
+  };
+  EXPECT_NE(title("start-up", 3).find("most of it at the start of each pass: {} of the time"),
+            std::string::npos);
+  EXPECT_NE(title("start-up", 1).find("most of it for the first batch"), std::string::npos);
+  EXPECT_NE(title("transform", 3).find("{} of each step"), std::string::npos);
 }
 
 TEST(InputBound, NamesWhatWorkersSpendTheirTimeOn) {

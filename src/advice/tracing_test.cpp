@@ -1,6 +1,8 @@
 // What recording costs is left out of gains: by an estimate, or by steps that were not traced.
 #include "advice/tracing.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "advice/answers_for_tests.h"
@@ -101,6 +103,62 @@ TEST(Tracing, OfASaveIsNoMoreThanItsCopies) {
   };
   EXPECT_NEAR(low(4), 0.9 * (4e6 - 50e3), 1e3);
   EXPECT_NEAR(low(4000), 0.9 * (1 - kTracingMost) * 4e6, 1e3);
+}
+
+std::string words_of(const Advice& advice) {
+  std::string out;
+  for (const Sentence& one : advice.verdict) out += one.form + "\n";
+  return out;
+}
+
+// Traced steps may be the shorter ones: other programs were at work beside the others.
+TEST(Tracing, IsNotSaidToSlowStepsThatWereShorter) {
+  const auto words = [](double step_ns) {
+    Answers answers = launching(8'000'000, 8'000'000);
+    return words_of(with_untraced(answers, step_ns).advise());
+  };
+  EXPECT_NE(words(9e6).find("which tracing may slow: {} others"), std::string::npos);
+  EXPECT_EQ(words(20e6).find("may slow"), std::string::npos);
+  EXPECT_NE(words(20e6).find("{} others, without warm-up, took longer: {}"), std::string::npos);
+}
+
+// `--step 11` of a run: that step is traced, and there is no other to compare it with.
+TEST(Tracing, StepsThatWereChosenAreNoOthersOfThemselves) {
+  Answers answers;
+  answers
+      .add("steps", "times",
+           {{"rank", 0}, {"steps", 1}, {"mean_ns", 10e6}, {"median_ns", 10'000'000}})
+      .stall("launch", 8'000'000)
+      .rest()
+      .add("launches", "ranks", {{"rank", 0}, {"work", 400}})
+      .add("throughput", "phases",
+           {{"rank", 0},
+            {"phase", "training"},
+            {"iterations", 1},
+            {"warm_up", 0},
+            {"traced", 1},
+            {"warm_up_traced", 0},
+            {"measured", 1},
+            {"iterations_per_second", 100.0}});
+  const Advice advice = answers.advise({}, Framework::kPyTorch, {.chosen_steps = true});
+  EXPECT_EQ(words_of(advice).find("others"), std::string::npos);
+  EXPECT_EQ(words_of(advice).find("recorded, so that"), std::string::npos);
+  EXPECT_NE(words_of(advice).find("Only one step was chosen"), std::string::npos);
+}
+
+// What is told of steps that were not traced is as sure as they are many.
+TEST(Tracing, TooFewTracedStepsAreSaidToBeTraced) {
+  const auto title = [](bool others) {
+    Answers answers;
+    answers.steps();
+    for (const std::int64_t length : {2'000'000, 10'000'000, 10'000'000, 30'000'000}) {
+      answers.add("steps", "steps", {{"rank", 0}, {"step", 1}, {"step_ns", length}});
+    }
+    if (others) with_untraced(answers, 9e6);
+    return finding_of(answers.advise(), "few-steps")->title.form;
+  };
+  EXPECT_TRUE(title(false).starts_with("Too few steps were recorded: "));
+  EXPECT_TRUE(title(true).starts_with("Too few steps were traced: "));
 }
 
 }  // namespace

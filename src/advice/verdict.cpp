@@ -199,22 +199,29 @@ void add_untraced(const Facts& facts, const Advice& advice, std::vector<Sentence
   if (slowest == facts.ranks().end()) return;
   const auto others = facts.untraced(*slowest);
   if (!others) return;
-  out.push_back(
-      {slowest->steps == 1
-           ? "These figures are of {} traced step, which tracing may slow: {} others, without "
-             "warm-up, take {} on average."
-           : "These figures are of {} traced steps, which tracing may slow: {} others, "
-             "without warm-up, take {} on average.",
-       {count(static_cast<double>(slowest->steps)), count(others->steps), nanos(others->step_ns)}});
+  Sentence text{
+      slowest->steps == 1 ? "These figures are of {} traced step"
+                          : "These figures are of {} traced steps",
+      {count(static_cast<double>(slowest->steps)), count(others->steps), nanos(others->step_ns)}};
+  const bool one = others->steps == 1;
+  text.form += others->step_ns > slowest->step_ns
+                   ? one ? ". {} other, without warm-up, took longer: {}."
+                         : ". {} others, without warm-up, took longer: {} on average."
+               : one ? ", which tracing may slow: {} other, without warm-up, takes {}."
+                     : ", which tracing may slow: {} others, without warm-up, take {} on average.";
+  out.push_back(std::move(text));
 }
 
 // That the times are not to be relied on stands above them, and not only in a finding of its own,
 // which comes last.
-void say_if_too_few(const Advice& advice, std::vector<Sentence>& out, std::size_t behind) {
+void say_if_too_few(const Facts& facts, const Advice& advice, std::vector<Sentence>& out,
+                    std::size_t behind) {
   const auto found = std::ranges::find(advice.findings, kFewSteps.id, &Finding::rule);
   if (found == advice.findings.end() || found == advice.findings.begin()) return;
+  const bool of_traced = std::ranges::any_of(
+      facts.ranks(), [&](const RankSteps& rank) { return facts.untraced(rank).has_value(); });
   Sentence text = found->title;
-  text.form += ". Record more of them.";
+  text.form += of_traced ? ". Trace more of them." : ". Record more of them.";
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(std::min(behind, out.size())),
              std::move(text));
 }
@@ -262,13 +269,14 @@ Sentence health_of(const Advice& advice) {
 
 }  // namespace
 
-std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::string_view lost) {
+std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, const Scope& scope) {
+  const std::string& lost = scope.lost;
   std::vector<Sentence> out;
   if (!lost.empty()) {
     out.push_back(
         {"{} What follows is about the part that was read; what is missing may hold a fault, so "
          "whether the run is healthy cannot be said.",
-         {lost}});
+         {std::string_view(lost)}});
   }
   const bool no_device_work = !facts.no_device_work().empty();
   if (advice.judged == 0 && !no_device_work) {
@@ -326,13 +334,15 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::str
     if (rank.step_ns > 0) steps = std::max(steps, rank.steps);
   }
   if (!facts.ranks().empty() && steps < 2) {
-    out.push_back({steps == 0 ? "No step was recorded: record four or more."
-                              : "Only one step was recorded, so that nothing is known about how "
-                                "steps differ: record four or more."});
+    out.push_back({steps == 0           ? "No step was recorded: record four or more."
+                   : scope.chosen_steps ? "Only one step was chosen, so that nothing is known "
+                                          "about how steps differ."
+                                        : "Only one step was recorded, so that nothing is known "
+                                          "about how steps differ: record four or more."});
   }
   add_once(facts, out);
   add_untraced(facts, advice, out);
-  say_if_too_few(advice, out, (lost.empty() ? 0U : 1U) + (advice.healthy ? 1U : 0U));
+  say_if_too_few(facts, advice, out, (lost.empty() ? 0U : 1U) + (advice.healthy ? 1U : 0U));
   return out;
 }
 

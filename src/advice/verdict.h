@@ -2,15 +2,14 @@
 // the run is healthy and where its ceiling is.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
+#include "advice/advise.h"
 #include "advice/facts.h"
 #include "advice/finding.h"
 
 namespace stepscope::advice {
 
-// lost: what is wrong with the files; see Scope.
-std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, std::string_view lost);
+std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, const Scope& scope);
 
 }  // namespace stepscope::advice

@@ -62,16 +62,21 @@ base::Status check_outputs(const Context& context, std::span<const std::string> 
 
 void note_useless_pattern(const Context& context, const trace::Run& run) {
   if (!context.arguments.has("steps")) return;
-  for (const trace::RankTraces& rank : run.ranks) {
-    for (const trace::Window& window : rank.windows) {
-      if (window.trace.steps().source == trace::StepSource::kPattern) return;
-    }
-  }
-  context.console.note(
-      fmt::format("no annotation matches {} '{}': the steps are those that are found without it",
-                  context.arguments.origin("steps"), context.arguments.text("steps")));
   const std::string text = context.arguments.text("steps");
-  if (!text.empty() && text.find_first_not_of("0123456789,-:") == std::string::npos) {
+  const bool is_number =
+      !text.empty() && text.find_first_not_of("0123456789,-:") == std::string::npos;
+  const bool matches = std::ranges::any_of(run.ranks, [](const trace::RankTraces& rank) {
+    return std::ranges::any_of(rank.windows, [](const trace::Window& window) {
+      return window.trace.steps().source == trace::StepSource::kPattern;
+    });
+  });
+  if (matches && !is_number) return;
+  context.console.note(
+      fmt::format("{} {} '{}'{}",
+                  matches ? "all annotations are steps whose names match" : "no annotation matches",
+                  context.arguments.origin("steps"), text,
+                  matches ? "" : ": the steps are those that are found without it"));
+  if (is_number) {
     context.console.hint(
         "--steps says which annotations are steps; `stepscope analyze --step 3` looks at step 3");
   }

@@ -132,7 +132,8 @@ advice::Advice advice_of(const report::Answers& answers, const Recording& record
                             compute_major(answers.info), recorder_of(recording));
   const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
                             .snapshot = !recording.snapshots.empty(),
-                            .lost = lost_text(recording)};
+                            .lost = lost_text(recording),
+                            .chosen_steps = answers.chosen_steps};
   advice::Advice advice = advice::advise(facts, scope);
   advice.path = request.paths;
   return advice;
@@ -170,6 +171,7 @@ base::Result<report::Answers> full_report(const Recording& recording,
   report::Answers answers;
   answers.info = summary_of(recording);
   answers.snapshots = study.view().snapshots.size();
+  answers.chosen_steps = !selection.steps.empty();
 
   const std::vector<const Analysis*> list = asked(request, study.view());
   const unsigned at_once = side_by_side(list, study.view(), threads);

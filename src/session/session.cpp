@@ -156,6 +156,7 @@ void sort_windows(trace::RankTraces& rank, base::ImportLog& log) {
 
 void note_ranks_apart(trace::Run& run) {
   std::vector<WindowSpan> spans;
+  std::vector<WindowSpan> windows;
   for (const trace::RankTraces& rank : run.ranks) {
     WindowSpan whole;
     for (const trace::Window& window : rank.windows) {
@@ -163,10 +164,14 @@ void note_ranks_apart(trace::Run& run) {
       const std::int64_t start = unix_start(window.trace);
       if (whole.path.empty()) whole = {window.source.path, start, start};
       whole.end_ns = std::max(whole.end_ns, start + window.trace.span().length());
+      windows.push_back(
+          {window.source.path, start, start + window.trace.span().length(), rank.rank.value});
     }
     spans.push_back(std::move(whole));
   }
-  if (const std::string pair = apart_in(spans); !pair.empty()) {
+  std::string pair = apart_in(spans);
+  if (pair.empty()) pair = alone_in(std::move(windows));
+  if (!pair.empty()) {
     run.log.add(Note::kRanksApart, base::ImportLog::kNowhere, pair);
   }
 }

@@ -116,6 +116,27 @@ TEST(Session, NotesRanksThatWereRecordedLongAfterEachOther) {
               testing::AllOf(HasSubstr("a.json"), HasSubstr("c.json: 3 hours apart")));
 }
 
+// A rank has two files, one beside the other rank's and one of another day.
+TEST(Session, NotesAWindowThatIsFarFromAllOtherRanks) {
+  const TempFolder folder;
+  const auto write = [&](const std::string& name, int rank, std::int64_t start_us) {
+    folder.write(name, trace_text(start_us, R"("baseTimeNanoseconds":1700000000000000000,)"
+                                            R"("distributedInfo":{"rank":)" +
+                                                std::to_string(rank) + "},"));
+  };
+  write("a.json", 0, 100);
+  write("b.json", 1, 100);
+  write("c.json", 0, 3 * 3'600'000'000);
+  const auto apart = open({folder.path()}, {});
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->run.log.count(Note::kRanksApart), 1u);
+  EXPECT_THAT(apart->run.log[Note::kRanksApart].detail, HasSubstr("c.json: 3 hours apart"));
+  write("d.json", 1, 3 * 3'600'000'000);  // both were recorded twice
+  const auto twice = open({folder.path()}, {});
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->run.log.count(Note::kRanksApart), 0u);
+}
+
 TEST(Session, GivesTheSameRunAtAnyThreadCount) {
   const TempFolder folder;
   for (int i = 0; i < 20; ++i)

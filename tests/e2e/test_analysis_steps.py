@@ -68,7 +68,7 @@ def median(values: list[int]) -> int:
 
 def expected_outliers(rows: list[Row]) -> list[dict[str, Any]]:
     """Steps far above the median, by the rule of docs/metrics/steps.md."""
-    if len(rows) < 3:
+    if len(rows) < 6:
         return []
     lengths = [row["step_ns"] for row in rows]
     middle = median(lengths)

@@ -260,3 +260,30 @@ def test_a_run_that_was_removed_is_not_shown(trainer: Runner, tmp_path: Path) ->
     if not (tmp_path / "gone").exists():
         removed = "gone is not there any more: it was removed while the program ran"
         assert any(line.startswith(removed) for line in lines), lines
+
+
+def test_each_of_two_programs_in_one_folder_is_told_of_its_own(
+    trainer: Runner, tmp_path: Path
+) -> None:
+    """The first to start ends when the second has long begun, and is not the last attempt."""
+    trainer.script(
+        TRAINING
+        + "loop(1)\n"
+        + "name, end = sys.argv[1], time.monotonic() + 120\n"
+        + "open(name, 'w').close()\n"
+        + "while name == 'one' and not os.path.exists('two') and time.monotonic() < end:\n"
+        + "    time.sleep(0.05)\n"
+    )
+    words = ("--no-report", "--out", "run", "--", trainer.python, "train.py")
+    first = trainer.start(*words, "one")
+    while not (tmp_path / "one").exists():
+        assert first.poll() is None
+        time.sleep(0.05)
+    second = trainer.run(*words, "two")
+    done = trainer.end_of(first)
+    assert said(done)[:2] == [
+        "another program was started into run meanwhile: what it recorded is run/attempt-1, and "
+        "this is run/attempt-0",
+        "the run is in run/attempt-0; `stepscope report run/attempt-0` shows it",
+    ]
+    assert "the run is in run; `stepscope report run` shows it" in said(second)

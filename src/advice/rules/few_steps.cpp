@@ -81,9 +81,13 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.confidence = Confidence::kHigh;
     const auto steps = count(static_cast<double>(rank.steps));
     constexpr std::int64_t kFew = 10;
-    const std::string begin =
-        rank.steps < kFew ? "Too few steps were recorded: " : "Steps differ too much: ";
-    finding.title = {begin + "with {} the times told here may be off by {}",
+    // Of a run of which only some were traced, what is told of the others is not in doubt.
+    const bool of_traced = facts.untraced(rank).has_value();
+    const std::string begin = rank.steps >= kFew ? "Steps differ too much: "
+                              : of_traced        ? "Too few steps were traced: "
+                                                 : "Too few steps were recorded: ";
+    finding.title = {begin + (of_traced ? "with {} what is told of them may be off by {}"
+                                        : "with {} the times told here may be off by {}"),
                      {steps, share(*error)}};
     if (*error >= 1) {
       finding.title = {begin + "{} say hardly anything about the next", {steps}};

@@ -289,6 +289,16 @@ void add_fetches(Finding& finding, const Facts& facts, std::int32_t rank, const 
   }
 }
 
+// Waits at the beginning of a pass are few and long: a share "of each step" would mislead.
+void say_if_starting(Finding& finding, const LoaderCause& cause) {
+  if (!cause.waits_at_start()) return;
+  finding.title.form = cause.passes == 1
+                           ? "The training loop waits for data, most of it for the first batch: {} "
+                             "of the time"
+                           : "The training loop waits for data, most of it at the start of each "
+                             "pass: {} of the time";
+}
+
 // A recording of the host alone: how long the loop waits is known, and nothing else. Workers may
 // need the cores that the model computes on, and a GPU that was not recorded may have been at work:
 // nothing of it is sure to be gained.
@@ -319,6 +329,7 @@ std::vector<Finding> judge_host(const Facts& facts) {
                     {nanos(wait), std::string_view(loader.name)}};
   if (untraced) finding.detail.figures.push_back(count(untraced->steps));
   const LoaderCause cause = loader_cause(facts, rank.rank);
+  say_if_starting(finding, cause);
   add_maker(finding, loader, cause);
   finding.detail.form +=
       on_gpu
@@ -391,6 +402,7 @@ std::vector<Finding> judge(const Facts& facts) {
          nanos(input.host_ns), nanos(input.inside_ns)}};
   }
   const LoaderCause cause = loader_cause(facts, rank.rank);
+  if (untraced && is_bursty(*untraced, input.host_ns)) say_if_starting(finding, cause);
   add_maker(finding, loader, cause);
   add_places(finding, facts, rank, "input");
   add_untraced(finding, rank, untraced);

@@ -98,6 +98,8 @@ constexpr std::array kSideColumns = std::to_array<base::ColumnShape>({
      "of the steps that were compared: untraced, or traced, which costs time"},
     {"traced_steps", Type::kInt, Unit::kCount,
      "that parts, kernels and operators are of; nothing: of the steps that were compared"},
+    {"window_steps", Type::kInt, Unit::kCount,
+     "in trace windows, before them and in which they were closed, left out of those compared"},
 });
 
 constexpr std::array<std::string_view, 2> kBothTimes = {"before_ns", "after_ns"};
@@ -273,7 +275,8 @@ void add_side(base::Table& table, std::string_view name, const Compared& of) {
   const std::size_t inside = step_lengths(of.side->steps, of.inside.rank).size();
   table.add({name, of.side->name, gpu.empty() ? Cell(Null{}) : Cell(gpu), of.rank,
              of.lengths.size(), of.warmup, name_of(of.kind),
-             of.is_other_inside ? Cell(inside) : Cell(Null{})});
+             of.is_other_inside ? Cell(inside) : Cell(Null{}),
+             of.kind == StepKind::kUntraced ? of.side->untraced.in_windows : 0});
 }
 
 std::string sentence_of(std::string words) {

@@ -27,8 +27,9 @@ struct Sample {
 };
 // What one run says, by the names of quantities. Small: it is what a baseline file holds.
 struct RunSamples {
-  std::string name;        // of the run
-  std::size_t warmup = 0;  // steps that were left out
+  std::string name;            // of the run
+  std::size_t warmup = 0;      // steps that were left out
+  std::size_t in_windows = 0;  // steps of trace windows and beside them, left out too
   std::map<std::string, Sample> samples;
   std::string bad_end = {};  // where it did not end by itself: "was killed, or still runs"
 };

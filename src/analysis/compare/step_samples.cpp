@@ -75,6 +75,7 @@ void add_step_times(const RunSteps& of, RunSamples& out) {
     return;
   }
   out.warmup = of.untraced->warmup;
+  out.in_windows = of.untraced->in_windows;
   out.samples[own] = {
       .values = of.untraced->lengths.at(*slowest), .per_step = true, .kind = StepKind::kUntraced};
   if (of.is_traced && !inside.values.empty()) {

@@ -55,14 +55,19 @@ UntracedSteps untraced_steps(const RunView& view, std::span<const trace::RankRec
     }
     std::vector<double> lengths;
     std::vector<std::int64_t> own;
+    std::size_t in_windows = 0;
     for (const RecordedStep& step : steps) {
-      if (step.traced || is_touched(step.number, windows)) continue;
+      if (step.traced || is_touched(step.number, windows)) {
+        ++in_windows;
+        continue;
+      }
       lengths.push_back(static_cast<double>(step.length));
       own.push_back(step.number);
     }
     const std::size_t early = warmup == Warmup::kLeftOut ? warmup_steps(lengths) : 0;
     if (early == lengths.size()) continue;
     out.warmup = std::max(out.warmup, early);
+    out.in_windows = std::max(out.in_windows, in_windows);
     const auto settled = static_cast<std::ptrdiff_t>(early);
     numbers.insert(own.begin() + settled, own.end());
     lengths.erase(lengths.begin(), lengths.begin() + settled);

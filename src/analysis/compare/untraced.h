@@ -24,6 +24,9 @@ struct UntracedSteps {
   std::map<std::int64_t, std::vector<double>> lengths;  // by rank, in order; none is empty
   std::vector<std::int64_t> numbers;                    // of all ranks together, sorted
   std::size_t warmup = 0;  // steps at the beginning that were left out, of the rank with most
+  // Steps in windows, before them and in which they were closed: left out too, of the rank with
+  // most.
+  std::size_t in_windows = 0;
 
   // The rank whose typical step is longest; nothing without steps.
   std::optional<std::int64_t> slowest() const;

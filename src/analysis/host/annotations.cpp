@@ -232,6 +232,16 @@ Answer run(const RunView& view, const Options& options) {
     answer.remarks.emplace_back(
         "The trace has no ranges named by the user: torch.profiler.record_function makes them.");
   }
+  const bool backward = std::ranges::any_of(ranks, [](const auto& rank) {
+    return std::ranges::any_of(rank.second,
+                               [](const auto& name) { return name.second.backward > 0; });
+  });
+  if (backward) {
+    answer.remarks.emplace_back(
+        "GPU work of the backward pass is in backward_ns of the ranges that hold the operators it "
+        "belongs to: autograd starts it on a thread of its own, so that a range around backward() "
+        "has next to none in device_ns.");
+  }
   if (left_out > 0) {
     answer.remarks.push_back(Remark::on_limit(
         fmt::format("--top left out up to {} names of a rank; --top 0 lists all.", left_out)));

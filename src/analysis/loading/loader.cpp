@@ -68,7 +68,7 @@ constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
      "the opening of a profiler"},
     {"passes", Type::kInt, Unit::kCount, "over the loader, of which a batch came"},
     {"first_wait_ns", Type::kInt, Unit::kNanos,
-     "of wait_ns: for the first batch of each pass, while workers start"},
+     "of wait_ns: for the first batches of all passes, together, while workers start"},
     {"later_wait_share", Type::kReal, Unit::kShare,
      "the rest of the waiting, of the rest of the time: what a long pass comes to"},
     {"end_ns", Type::kInt, Unit::kNanos,

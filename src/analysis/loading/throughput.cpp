@@ -62,6 +62,8 @@ constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
     kWaitShare,
     {"loader_per_second", Type::kReal, Unit::kPerSecond,
      "batches a second the loaders of this phase can make; empty: how they are made is not known"},
+    {"warm_up_traced", Type::kInt, Unit::kCount,
+     "of traced: those of the warm-up, which are in warm_up, too"},
 });
 constexpr std::array kJobColumns = std::to_array<base::ColumnShape>({
     kPhase,
@@ -149,6 +151,7 @@ Cell one_over(Nanos length) {
 
 struct Measured {
   std::size_t warm_up = 0, traced = 0;
+  std::size_t warm_up_traced = 0;  // counted in both
   Sums sums = {};
 };
 
@@ -164,6 +167,7 @@ Measured measure(const std::vector<Iteration>& list) {
     return static_cast<std::size_t>(std::ranges::count(some, true, &Iteration::traced));
   };
   out.traced = traced(list);
+  out.warm_up_traced = out.traced - traced(rest);
   const bool is_all = traced(rest) == rest.size();
   for (const Iteration& one : rest) {
     if (is_all || !one.traced) out.sums.add(one);
@@ -230,7 +234,7 @@ void add_phase(base::Table& table, std::int32_t rank, const std::string& phase,
              one_over(lengths.percentile(0.95)),
              mean > 0 ? Cell(lengths.standard_deviation() / mean) : Cell(Null{}),
              sums.samples_per_second(), sums.samples_known ? Cell(sums.samples) : Cell(Null{}),
-             sums.wait_share(), capacity});
+             sums.wait_share(), capacity, measured.warm_up_traced});
 }
 
 bool reads_ahead(const RankLoading& loading) {

@@ -8,6 +8,10 @@ namespace {
 
 using base::Nanos;
 
+// Of fewer nobody can say what is usual; as many as the rule about them wants
+// (outlier-steps.steps).
+constexpr std::size_t kFewestForOutliers = 6;
+
 Nanos length(const RankSteps::One& one) { return one.step.step.span.length(); }
 
 }  // namespace
@@ -50,7 +54,7 @@ std::vector<RankSteps> steps_by_rank(const RunView& view, Definition definition)
 
 std::vector<Outlier> outliers(const RankSteps& rank, const OutlierRule& rule) {
   std::vector<Outlier> out;
-  if (rank.steps.size() < 3) return out;
+  if (rank.steps.size() < kFewestForOutliers) return out;
   Durations lengths = rank.durations();
   const Nanos median = lengths.median();
   Durations distances;

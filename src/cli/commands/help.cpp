@@ -20,6 +20,11 @@ constexpr std::string_view kExitStatus =
     "exit status: 0 done, 1 a check failed, 2 wrong usage, 3 input not readable or output not\n"
     "writable, 4 done but data was lost on the way, 130 stopped by Ctrl-C\n";
 
+// Of a command that runs a program.
+constexpr std::string_view kExitOfProgram =
+    "exit status: that of the program, and its signal where it died of one; 126 it cannot be\n"
+    "executed, 127 there is no such program, 2 wrong usage, nothing was started\n";
+
 // Help is read on a terminal of any width, and in files as if that had 80 columns or so.
 Look page(const Look& look) {
   constexpr std::size_t kWidest = 92;
@@ -105,7 +110,7 @@ std::string help_for(const Command& command, const Look& look) {
     text +=
         fmt::format("{}\n{}\n", report::styled("examples", Style::kStrong, look), command.examples);
   }
-  text += kExitStatus;
+  text += command.takes_program ? kExitOfProgram : kExitStatus;
   text +=
       "\nEvery option can be set by a variable too, and a flag wins: --max-memory is\n"
       "STEPSCOPE_MAX_MEMORY, --no-progress is STEPSCOPE_NO_PROGRESS=1.\n";

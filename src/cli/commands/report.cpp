@@ -119,8 +119,9 @@ const Command kReport{
     .arguments = "PATH...",
     .text =
         R"(Asks every question at once and shows the answers on one page: what is wrong and what to
-change about it (more by `stepscope advise`), where the step time goes, step times and outliers, kernels, idle time, communication, data loading, transfers;
-what was odd in the files; and which command to run next.
+change about it (more by `stepscope advise`), where the step time goes, step times and
+outliers, kernels, idle time, communication, data loading, transfers; what was odd in the
+files; and which command to run next.
 
 PATH is a trace file, a folder of them (one per rank), or - for standard input.
 )",

@@ -241,9 +241,12 @@ class Sweep {
                                               report::bytes_text(static_cast<std::uint64_t>(
                                                   *out_.scene.shared_limit)))
                                 : "")});
-    out_.facts.push_back({"Spent", fmt::format("{} of {}, in {}", seconds_text(deadline_.spent()),
-                                               seconds_text(deadline_.budget()),
-                                               report::counted(trials_, "trial"))});
+    const bool is_over = deadline_.spent() > deadline_.budget();
+    out_.facts.push_back(
+        {"Spent", fmt::format("{} {} {}, in {}{}", seconds_text(deadline_.spent()),
+                              is_over ? "for a budget of" : "of", seconds_text(deadline_.budget()),
+                              report::counted(trials_, "trial"),
+                              is_over ? "; ending the last took the rest" : "")});
   }
 
   void show(const std::string& what) {

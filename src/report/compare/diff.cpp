@@ -184,9 +184,8 @@ std::string side_text(const TableLine& line, bool several_ranks) {
   if (several_ranks) out += fmt::format(", rank {}", line.whole("rank"));
   out += ": " + counted(static_cast<std::uint64_t>(line.whole("steps")), "step");
   if (line.text("kind") == "untraced") out += " outside of trace windows";
-  if (line.whole("warmup_steps") > 0) {
-    out += fmt::format(" ({} of warm-up left out)", line.whole("warmup_steps"));
-  }
+  out += left_out_steps_text(static_cast<std::size_t>(line.whole("warmup_steps")),
+                             static_cast<std::size_t>(line.whole("window_steps")));
   if (line.has("traced_steps")) {
     out += fmt::format(", {} traced", line.whole("traced_steps"));
   }

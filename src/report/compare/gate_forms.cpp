@@ -6,6 +6,7 @@
 #include "report/compare/gate.h"
 #include "report/tables/cell_text.h"
 #include "report/tables/tables.h"
+#include "report/writing/change_text.h"
 #include "report/writing/json_writer.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
@@ -62,8 +63,8 @@ std::string steps_text(std::span<const RunSamples> runs, StepKind kind) {
 std::string run_text(const RunSamples& run, StepKind kind) {
   std::string out =
       fmt::format("{}: {}", printable(run.name), steps_text(std::span(&run, 1), kind));
-  if (run.warmup > 0 && steps_of(run, kind) == steps_of(run, StepKind::kUntold)) {
-    out += fmt::format(" ({} of warm-up left out)", run.warmup);
+  if (steps_of(run, kind) == steps_of(run, StepKind::kUntold)) {
+    out += left_out_steps_text(run.warmup, run.in_windows);
   }
   if (!run.bad_end.empty()) out += fmt::format("; it {}", printable(run.bad_end));
   return out;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "report/info/info_text.h"
@@ -115,6 +117,24 @@ void write_categories(JsonWriter& json, const std::vector<CategoryInfo>& categor
   json.end_list();
 }
 
+// What the training processes recorded of themselves all along, beside their traces.
+void write_recording(JsonWriter& json, const RunInfo& info) {
+  if (info.recordings.empty()) return json.null();
+  std::int64_t start = info.start_known ? info.start_unix_ns : info.recordings[0].start_unix_ns;
+  std::int64_t end = info.start_known ? info.end_unix_ns : start;
+  std::uint64_t steps = 0;
+  for (const RecordingInfo& recording : info.recordings) {
+    start = std::min(start, recording.start_unix_ns);
+    end = std::max(end, recording.start_unix_ns + recording.length_ns);
+    if (!recording.is_worker) steps = std::max(steps, recording.steps.count);
+  }
+  json.begin_object();
+  json.member("start_unix_ns", start);
+  json.member("span_ns", end - start);
+  json.member("steps", steps);
+  json.end_object();
+}
+
 void write_run(JsonWriter& json, const RunInfo& info) {
   json.begin_object();
   json.member("ranks", info.ranks);
@@ -128,7 +148,13 @@ void write_run(JsonWriter& json, const RunInfo& info) {
   json.key("start_unix_ns");
   info.start_known ? json.value(info.start_unix_ns) : json.null();
   json.key("span_ns");
-  info.start_known ? json.value(info.end_unix_ns - info.start_unix_ns) : json.null();
+  if (info.start_known) {
+    json.value(info.end_unix_ns - info.start_unix_ns);
+  } else if (info.windows.size() == 1) {
+    json.value(info.windows.front().span_ns);
+  } else {
+    json.null();  // when they began is not known, so that neither is what lies between
+  }
   json.member("file_bytes", info.file_bytes);
   json.member("text_bytes", info.text_bytes);
   json.member("entries", info.entries);
@@ -136,6 +162,8 @@ void write_run(JsonWriter& json, const RunInfo& info) {
   json.member("device_work", info.device_work);
   json.member("flow_events", info.flows);
   json.member("lost_data", info.lost_data);
+  json.key("recording");
+  write_recording(json, info);
   json.end_object();
 }
 

@@ -11,8 +11,9 @@ namespace stepscope::report {
 inline constexpr std::array<std::string_view, 8> kPhaseSpeedColumns = {
     "rank",           "phase",  "measured",          "iterations_per_second", "median_per_second",
     "low_per_second", "spread", "samples_per_second"};
-inline constexpr std::array<std::string_view, 7> kSpeedLimitColumns = {
-    "rank", "phase", "iterations", "warm_up", "traced", "wait_share", "loader_per_second"};
+inline constexpr std::array<std::string_view, 8> kSpeedLimitColumns = {
+    "rank",   "phase",          "iterations", "warm_up",
+    "traced", "warm_up_traced", "wait_share", "loader_per_second"};
 inline constexpr std::array<std::string_view, 6> kJobSpeedColumns = {"phase",
                                                                      "ranks",
                                                                      "iterations_per_second",
@@ -33,8 +34,8 @@ inline constexpr std::array kSpeedParts = std::to_array<Part>({
     {.analysis = "throughput",
      .table = "phases",
      .columns = kSpeedLimitColumns,
-     .caption = "What was left out of these, how long the rest waited for data, and what the "
-                "loader can do:",
+     .caption = "What was left out of these (traced ones of the warm-up are in both), how long the "
+                "rest waited for data, and how many batches a second the loader can make:",
      .quiet = true},
     {.analysis = "throughput",
      .table = "job",

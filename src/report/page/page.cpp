@@ -231,6 +231,12 @@ std::vector<NamedText> first_facts(const Answers& answers) {
   std::vector<NamedText> facts;
   for (NamedText& fact : run_facts(info, std::nullopt)) {
     if (fact.name == "Size" || fact.name == "Software") continue;
+    // What is in the files, while all else on the page is of the steps that were chosen.
+    if (answers.chosen_steps && (fact.name == "Traced steps" || fact.name == "Steps")) {
+      if (const std::size_t at = fact.text.find(" · "); at != std::string::npos) {
+        fact.text.insert(at, " in all");
+      }
+    }
     if (fact.name == "Traced steps") {
       if (const std::string cost = tracing_cost_fact(answers); !cost.empty()) {
         fact.text += " · " + cost;

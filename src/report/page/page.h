@@ -30,6 +30,7 @@ struct Answered {
 struct Answers {
   RunInfo info;
   std::size_t snapshots = 0;                            // of memory
+  bool chosen_steps = false;                            // by number: the answers are of these
   std::vector<Answered> answers;                        // in the order of the registry
   std::optional<advice::Advice> advice = std::nullopt;  // where it was asked for
 

@@ -36,8 +36,8 @@ constexpr std::array kBusy = std::to_array<Part>({
 
 constexpr Names<8> kTimeColumns = {"rank",   "steps",  "mean_ns", "median_ns",
                                    "p95_ns", "min_ns", "max_ns",  "steps_per_second"};
-constexpr Names<8> kOutlierColumns = {"rank",      "step",       "step_ns",  "median_ns",
-                                      "excess_ns", "grown_part", "grown_ns", "window"};
+constexpr Names<7> kOutlierColumns = {"rank",      "step",       "step_ns", "median_ns",
+                                      "excess_ns", "grown_part", "grown_ns"};
 constexpr std::array kStepTimes = std::to_array<Part>({
     {.analysis = "steps", .table = "steps", .shown = Shown::kSpark},
     {.analysis = "steps", .table = "times", .columns = kTimeColumns, .needs = "mean_ns"},
@@ -205,8 +205,8 @@ constexpr std::array kMemory = std::to_array<Part>({
      .needs = "peak_reserved_bytes"},
 });
 
-constexpr Names<6> kRangeColumns = {"rank",         "name",        "count",
-                                    "host_mean_ns", "host_sum_ns", "device_ns"};
+constexpr Names<7> kRangeColumns = {"rank",        "name",      "count",      "host_mean_ns",
+                                    "host_sum_ns", "device_ns", "backward_ns"};
 constexpr Names<5> kHostRangeColumns = {"rank", "name", "count", "host_mean_ns", "host_sum_ns"};
 constexpr std::array kRanges = std::to_array<Part>({
     {.analysis = "annotations",
@@ -292,11 +292,12 @@ constexpr std::array kSections = std::to_array<Section>({
      .parts = kSpeedParts,
      .next = "throughput"},
     {.title = "Data: the loader and its workers",
-     .about = "How long the loop waited for batches of the loaders it watches, and what workers "
-              "did to make them: fetch is what transform and collate leave. All batches count, of "
-              "warm-up too, and in the shares all but those of traced steps; first wait is for the "
-              "first batch of each pass, "
-              "later wait share is without it. Ready: batches that were there when the loop asked.",
+     .about =
+         "How long the loop waited for batches of the loaders it watches, and what workers "
+         "did to make them: fetch is what transform and collate leave. All batches count, of "
+         "warm-up too, and in the shares all but those of traced steps; first wait: for the "
+         "first batches of all passes together, "
+         "later wait share: without those. Ready: batches that were there when the loop asked.",
      .parts = kDataParts,
      .next = "loader"},
     {.title = "Model",
@@ -403,7 +404,7 @@ constexpr std::array kSections = std::to_array<Section>({
      .next = {}},
     {.title = "Ranges named in the code",
      .about = "What the program itself marked, by record_function and the like: time on the host, "
-              "and GPU work started inside.",
+              "GPU work started inside, and by the backward pass of what is inside.",
      .parts = kRanges,
      .next = "annotations",
      .host_about = "What the program itself marked, by record_function and the like: time on the "

@@ -61,10 +61,15 @@ Recorded recorded(const Answers& answers) {
   return out;
 }
 
-std::string left_out_text(std::int64_t warm_up, std::int64_t traced) {
+// Each step once: traced ones of the warm-up are those.
+std::string left_out_text(std::int64_t warm_up, std::int64_t warm_up_traced, std::int64_t traced) {
   std::string text;
   if (warm_up > 0)
     text += fmt::format("{} of warm-up", count_text(static_cast<std::uint64_t>(warm_up)));
+  if (warm_up_traced > 0) {
+    text +=
+        fmt::format(" ({} of them traced)", count_text(static_cast<std::uint64_t>(warm_up_traced)));
+  }
   if (traced > 0) {
     text +=
         fmt::format("{}{} that {} traced", text.empty() ? "" : " and ",
@@ -128,13 +133,16 @@ std::string recorded_step_count(const Answers& answers) {
 std::string recorded_steps_fact(const Answers& answers) {
   std::string text = recorded_step_count(answers);
   if (text.empty()) return {};
+  if (answers.chosen_steps) text += " chosen";
   const std::vector<TableLine> ranks = training(answers, "phases");
   const Recorded all = recorded(answers);
   std::int64_t warm_up = 0;
-  std::int64_t traced = 0;
+  std::int64_t warm_up_traced = 0;
+  std::int64_t traced = 0;  // and not of the warm-up
   for (const TableLine& line : ranks) {
     warm_up = std::max(warm_up, line.whole("warm_up"));
-    traced = std::max(traced, line.whole("traced"));
+    warm_up_traced = std::max(warm_up_traced, line.whole("warm_up_traced"));
+    traced = std::max(traced, line.whole("traced") - line.whole("warm_up_traced"));
   }
   const double rate = ranks.front().number("iterations_per_second");
   if (ranks.size() == 1) {
@@ -148,14 +156,15 @@ std::string recorded_steps_fact(const Answers& answers) {
                         job.front().whole("slowest_rank"));
   }
   if (all.traced == all.steps)
-    return text + ", all of them traced, which slows them" + saves_text(answers);
-  return text + left_out_text(warm_up, traced) + saves_text(answers);
+    return text + (all.steps == 1 ? ", traced" : ", all of them traced") +
+           (all.steps == 1 ? ", which slows it" : ", which slows them") + saves_text(answers);
+  return text + left_out_text(warm_up, warm_up_traced, traced) + saves_text(answers);
 }
 
 std::string tracing_cost_fact(const Answers& answers) {
   for (const TableLine& line : lines_of(answers, "time", "times")) {
     if (!line.has("traced_median_ns") || !line.has("untraced_median_ns")) continue;
-    return fmt::format("{}the median is {} traced, {} not",
+    return fmt::format("{}from step() to step() the median is {} traced, {} not",
                        slowed_by_tracing(line) ? "tracing slows them: " : "",
                        duration_text(line.whole("traced_median_ns")),
                        duration_text(line.whole("untraced_median_ns")));

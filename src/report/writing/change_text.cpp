@@ -89,4 +89,12 @@ std::string bounded_points_text(double change, double low, double high) {
                      signed_hundredths(error, error).substr(1));
 }
 
+std::string left_out_steps_text(std::size_t warmup, std::size_t in_windows) {
+  if (in_windows == 0) {
+    return warmup == 0 ? std::string() : fmt::format(" ({} of warm-up left out)", warmup);
+  }
+  return fmt::format(" (left out: {}{} in trace windows and beside them)",
+                     warmup == 0 ? "" : fmt::format("{} of warm-up, ", warmup), in_windows);
+}
+
 }  // namespace stepscope::report

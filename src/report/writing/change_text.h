@@ -1,6 +1,7 @@
 // A change as people read it: signed, with as many digits as its error leaves.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -23,5 +24,9 @@ std::string bounded_share_text(double share, double low, double high);
 // per cent are misread.
 std::string points_text(double change);
 std::string bounded_points_text(double change, double low, double high);
+
+// Of the steps of a run, so that all add up: " (4 of warm-up left out)", " (left out: 4 of warm-up,
+// 5 in trace windows and beside them)"; empty: none.
+std::string left_out_steps_text(std::size_t warmup, std::size_t in_windows);
 
 }  // namespace stepscope::report

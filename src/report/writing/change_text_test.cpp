@@ -47,5 +47,13 @@ TEST(AdviceWords, AMeasuredShareSaysHowLongThatIs) {
             "idle, of the step: 51.1 %, 16.4 ms of 32.1 ms (threshold 30.0 %)");
 }
 
+TEST(ChangeText, StepsThatWereLeftOutAddUp) {
+  EXPECT_EQ(left_out_steps_text(0, 0), "");
+  EXPECT_EQ(left_out_steps_text(4, 0), " (4 of warm-up left out)");
+  EXPECT_EQ(left_out_steps_text(11, 5),
+            " (left out: 11 of warm-up, 5 in trace windows and beside them)");
+  EXPECT_EQ(left_out_steps_text(0, 5), " (left out: 5 in trace windows and beside them)");
+}
+
 }  // namespace
 }  // namespace stepscope::report

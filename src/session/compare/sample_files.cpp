@@ -138,6 +138,9 @@ base::Result<std::vector<RunSamples>> read_baseline(const std::string& path, con
     if (run.contains("warmup_steps") && run["warmup_steps"].is_number_unsigned()) {
       out.warmup = run["warmup_steps"].get<std::size_t>();
     }
+    if (run.contains("window_steps") && run["window_steps"].is_number_unsigned()) {
+      out.in_windows = run["window_steps"].get<std::size_t>();
+    }
     for (const auto& [name, sample] : run["samples"].items()) {
       const bool good = sample.is_object() && sample.contains("values") &&
                         is_numbers(sample["values"]) && sample.contains("per_step") &&
@@ -160,8 +163,9 @@ std::string baseline_json(std::span<const RunSamples> runs) {
   std::string out = fmt::format("{{\"schema\": \"{}\",\n \"runs\": [", kBaseline);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     out += fmt::format(
-        "{}\n  {{\"name\": {}, \"warmup_steps\": {}, \"samples\": {{", i == 0 ? "" : ",",
-        json(runs[i].name).dump(-1, ' ', true, json::error_handler_t::replace), runs[i].warmup);
+        "{}\n  {{\"name\": {}, \"warmup_steps\": {}, {}\"samples\": {{", i == 0 ? "" : ",",
+        json(runs[i].name).dump(-1, ' ', true, json::error_handler_t::replace), runs[i].warmup,
+        runs[i].in_windows > 0 ? fmt::format("\"window_steps\": {}, ", runs[i].in_windows) : "");
     bool first = true;
     for (const auto& [name, sample] : runs[i].samples) {
       std::string kind = sample.kind == StepKind::kUntold

@@ -232,22 +232,62 @@ std::string overlap_in(const std::vector<WindowSpan>& windows) {
   return {};
 }
 
+namespace {
+
+constexpr std::int64_t kMinute = 60'000'000'000;
+constexpr std::int64_t kClocksApart = 10 * kMinute;  // of machines that nobody sets well
+
+std::string apart_text(const std::string& first, const std::string& second, std::int64_t gap) {
+  constexpr std::int64_t kHour = 60 * kMinute;
+  const auto in = [&](std::int64_t unit) { return (gap + unit / 2) / unit; };
+  const std::string time = gap < 2 * kHour    ? fmt::format("{} minutes", in(kMinute))
+                           : gap < 48 * kHour ? fmt::format("{} hours", in(kHour))
+                                              : fmt::format("{} days", in(24 * kHour));
+  return fmt::format("{} and {}: {} apart", first, second, time);
+}
+
+}  // namespace
+
 std::string apart_in(const std::vector<WindowSpan>& ranks) {
   if (ranks.empty()) return {};
-  constexpr std::int64_t kMinute = 60'000'000'000;
-  constexpr std::int64_t kHour = 60 * kMinute;
-  constexpr std::int64_t kClocksApart = 10 * kMinute;  // of machines that nobody sets well
   const auto first_over = std::ranges::min_element(ranks, {}, &WindowSpan::end_ns);
   const auto last_begun = std::ranges::max_element(ranks, {}, &WindowSpan::start_ns);
   // Of damaged files the times can be any.
   std::int64_t gap = 0;
   const bool is_far = __builtin_sub_overflow(last_begun->start_ns, first_over->end_ns, &gap);
   if (is_far || gap < kClocksApart) return {};
-  const auto in = [&](std::int64_t unit) { return (gap + unit / 2) / unit; };
-  const std::string time = gap < 2 * kHour    ? fmt::format("{} minutes", in(kMinute))
-                           : gap < 48 * kHour ? fmt::format("{} hours", in(kHour))
-                                              : fmt::format("{} days", in(24 * kHour));
-  return fmt::format("{} and {}: {} apart", first_over->path, last_begun->path, time);
+  return apart_text(first_over->path, last_begun->path, gap);
+}
+
+std::string alone_in(std::vector<WindowSpan> windows) {
+  std::ranges::stable_sort(windows, {}, &WindowSpan::start_ns);
+  // Windows with less than that between them are of one time.
+  struct Time {
+    std::size_t first = 0, latest = 0;  // of its windows: by start, by end
+    bool alone = true;                  // all of one rank
+  };
+  std::vector<Time> times;
+  std::vector<std::int64_t> gaps;  // before each
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    std::int64_t gap = 0;
+    if (!times.empty() &&
+        __builtin_sub_overflow(windows[i].start_ns, windows[times.back().latest].end_ns, &gap)) {
+      return {};  // of damaged files the times can be any
+    }
+    if (times.empty() || gap >= kClocksApart) {
+      times.push_back({.first = i, .latest = i});
+      gaps.push_back(gap);
+      continue;
+    }
+    Time& now = times.back();
+    now.alone &= windows[i].rank == windows[now.first].rank;
+    if (windows[i].end_ns > windows[now.latest].end_ns) now.latest = i;
+  }
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (times[i].alone == times[i - 1].alone) continue;
+    return apart_text(windows[times[i - 1].latest].path, windows[times[i].first].path, gaps[i]);
+  }
+  return {};
 }
 
 }  // namespace stepscope::session

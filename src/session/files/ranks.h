@@ -45,6 +45,7 @@ std::vector<RankChoice> choose_ranks(const std::vector<RankedFile>& files);
 struct WindowSpan {
   std::string path;
   std::int64_t start_ns = 0, end_ns = 0;
+  std::int32_t rank = 0;
 };
 
 // Two files of one rank that were recorded at the same time, so one process cannot have written
@@ -54,5 +55,8 @@ std::string overlap_in(const std::vector<WindowSpan>& windows);
 // Two ranks of which one was recorded long after the other was over, as those of one run are not,
 // with the time between them; empty if there are none. One span for each rank.
 std::string apart_in(const std::vector<WindowSpan>& ranks);
+// The same of a rank that was recorded once with others, and again long before or after all of
+// them. A span for each window, of two ranks or more.
+std::string alone_in(std::vector<WindowSpan> windows);
 
 }  // namespace stepscope::session
