@@ -170,7 +170,39 @@ def test_the_first_lines_are_of_all_settled_steps(program: Program, made: Made) 
     assert "Steps 60 · mean 10.0 ms (100 /s, 800 samples/s), without 1 of warm-up" in head
     assert "and 3 that were traced" in head
     assert "Traced steps 3 · ProfilerStep#40 to #42 · mean 25.0 ms" in head
-    assert "tracing slows them: the median is 25.0 ms traced, 10.0 ms not" in head
+    assert (
+        "tracing slows them: from step() to step() the median is 25.0 ms traced, 10.0 ms not"
+        in head
+    )
+
+
+def test_a_chosen_step_is_not_compared_with_itself(program: Program, made: Made) -> None:
+    traced(made, loads=20 * MS)
+    said = flat(report(program, made.folder, "--step", "41"))
+    assert "Steps 1 chosen · mean 25.0 ms" in said
+    assert ", traced, which slows it" in said
+    assert "Traced steps 3 in all · ProfilerStep#40 to #42" in said
+    assert "Only one step was chosen" in said
+    assert "step was recorded" not in said
+    assert "others" not in said.split("All steps of the run")[0]
+
+
+def test_steps_that_are_left_out_add_up(program: Program, made: Made) -> None:
+    """All 60 are compared, or warm-up, or in trace windows and beside them."""
+    traced(made)
+    both = [str(made.folder), str(made.folder)]
+    said = flat(program.run("diff", *both).stdout.decode())
+    found = re.search(
+        r"(\d+) steps outside of trace windows "
+        r"\(left out: (\d+) of warm-up, (\d+) in trace windows and beside them\)",
+        said,
+    )
+    assert found is not None
+    assert sum(map(int, found.groups())) == 60
+    phases = program.run("analyze", "throughput", "-f", "json", str(made.folder))
+    (row,) = json.loads(phases.stdout)["tables"]["phases"]
+    later = row["traced"] - row["warm_up_traced"]
+    assert row["iterations"] == row["warm_up"] + later + row["measured"]
 
 
 def test_what_is_of_traced_steps_alone_says_so(program: Program, made: Made) -> None:
