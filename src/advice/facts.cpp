@@ -13,6 +13,7 @@ Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framewo
       framework_(framework),
       compute_major_(compute_major),
       recorder_(recorder) {
+  add_waits_that_came_once();
   for (const Line& line : lines("steps", "times")) {
     if (line.whole("steps") == 0) continue;
     ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("steps"),
@@ -143,10 +144,16 @@ double Facts::waited_once_ns(const Line& place) const {
                                                                                          : 0;
 }
 
+void Facts::add_waits_that_came_once() {
+  for (const Line& place : lines("stalls", "places")) {
+    const double once = waited_once_ns(place);
+    if (once > 0) once_ns_[static_cast<std::int32_t>(place.whole("rank"))] += once;
+  }
+}
+
 double Facts::waited_once_ns(const RankSteps& rank) const {
-  double sum = 0;
-  for (const Line& place : lines("stalls", "places", rank.rank)) sum += waited_once_ns(place);
-  return sum;
+  const auto found = once_ns_.find(rank.rank);
+  return found == once_ns_.end() ? 0 : found->second;
 }
 
 double Facts::launching_ns(const RankSteps& rank) const {

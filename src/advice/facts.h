@@ -104,6 +104,7 @@ class Facts {
   // Of a run without a trace: what its processes recorded, without the warm-up.
   void add_recorded_steps();
   void add_spread(RankSteps& rank) const;
+  void add_waits_that_came_once();
 
   std::vector<AnswerOf> answers_;
   OwnThresholds own_;
@@ -111,6 +112,7 @@ class Facts {
   std::int64_t compute_major_;
   Recorder recorder_;
   std::vector<RankSteps> ranks_;
+  std::map<std::int32_t, double> once_ns_;  // by rank: asked often, and there may be thousands
 };
 
 }  // namespace stepscope::advice
