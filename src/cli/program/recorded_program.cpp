@@ -85,7 +85,7 @@ std::string RecordedProgram::choose_folder() {
   };
   const std::string chosen = config_.given<std::string>("folder").value_or("");
   if (!chosen.empty()) return whole(chosen);
-  const std::string folder = whole(new_run_folder(words_, launcher_));
+  std::string folder = whole(new_run_folder(words_, launcher_));
   if (launcher_.has_name()) return folder;  // others of this launch go there, too
   return folder + own_folder_.claim(expanded(folder, launcher_));
 }
