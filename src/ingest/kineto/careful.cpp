@@ -1,15 +1,14 @@
 #include "ingest/kineto/careful.h"
 
-#include <cstring>
 #include <string>
+#include <utility>
 
+#include "ingest/kineto/event_starts.h"
 #include "ingest/kineto/numbers.h"
 #include "ingest/kineto/text.h"
 
 namespace stepscope::ingest::kineto {
 namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool is_word_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
@@ -18,40 +17,19 @@ bool is_word_character(char c) {
 
 bool starts_value(char c) { return c == '"' || c == '{' || c == '[' || is_word_character(c); }
 
+// Events without quotes that stand where they must not are not often long and damaged.
+constexpr std::size_t kMostTriedAgain = std::size_t{64} << 10;
+
+// What the text opens more than it closes.
+int opened_by(char c) {
+  if (c == '{' || c == '[' || c == '(') return 1;
+  return c == '}' || c == ']' || c == ')' ? -1 : 0;
+}
+
 bool looks_like_number(std::string_view word) {
   const std::size_t first = word[0] == '-' ? 1 : 0;
   return first < word.size() && word[first] >= '0' && word[first] <= '9' &&
          word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-}
-
-std::string_view between(const char* from, const char* to) {
-  return {from, static_cast<std::size_t>(to - from)};
-}
-
-// The name of the first member of the object at `brace`; empty where there is none.
-std::string_view first_member(const char* brace, const char* end) {
-  const char* after = brace + 1;
-  while (after < end && is_space(*after)) ++after;
-  if (after == end || *after != '"') return {};
-  const auto* const quote = static_cast<const char*>(
-      std::memchr(after + 1, '"', static_cast<std::size_t>(end - after - 1)));
-  return quote == nullptr ? std::string_view{} : between(after + 1, quote);
-}
-
-// Whether the object at `brace` begins with a member that an event has.
-bool names_event(const char* brace, const char* end) {
-  const std::string_view name = first_member(brace, end);
-  return !name.empty() && (field_of(name) != Field::kNone || name == "bp" || name == "s");
-}
-
-// Whether an event seems to begin in the text.
-bool holds_event(const char* begin, const char* end) {
-  for (const char* at = begin; at < end; ++at) {
-    at = static_cast<const char*>(std::memchr(at, '{', static_cast<std::size_t>(end - at)));
-    if (at == nullptr) return false;
-    if (names_event(at, end)) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -62,85 +40,87 @@ void Oddities::tell(trace::Lane& lane, std::uint32_t text_at) const {
     for (std::uint32_t i = 0; i < count; ++i) lane.note(kind, text_at);
   };
   note(Note::kControlCharacter, control_characters);
-  note(Note::kUnescapedQuote, unescaped_quotes);
+  note(Note::kUnescapedQuote, static_cast<std::uint32_t>(quotes.size()));
   note(Note::kBareWord, bare_words);
   note(Note::kStrayComma, stray_commas);
   note(Note::kMissingComma, missing_commas);
 }
 
-const char* CarefulReader::skip_space(const char* at) const {
-  while (at < end_ && is_space(*at)) ++at;
-  return at;
-}
-
-// Is the quote at `quote` the opening quote of a member's name? `cut` says that the text ends
-// before that can be told.
-bool CarefulReader::is_key_at(const char* quote, bool& cut) const {
-  const char* at = quote + 1;
-  while (at < end_ && *at != '"' && *at != '\n') at += *at == '\\' ? 2 : 1;
-  if (at < end_ && *at == '\n') return false;
-  if (at < end_) at = skip_space(at + 1);
-  cut = at >= end_ && !ends_;
-  return at < end_ && *at == ':';
-}
-
 // Does a string end at the quote before `after_quote`? In JSON always; here only if what follows
 // can follow a string, because names have been written with quotes inside and no backslash.
-bool CarefulReader::closes(const char* after_quote, Place place, bool& cut) const {
+bool CarefulReader::closes(const char* after_quote, Place place, Inside inside, bool& cut) const {
+  if (rigor_ != Rigor::kLax && (place == Place::kField || place == Place::kArgument)) {
+    const bool is_end =
+        place == Place::kField ? field_ends(after_quote, cut) : argument_ends(after_quote, cut);
+    return is_end && (rigor_ != Rigor::kBalanced || inside.is_balanced);
+  }
   const char* at = skip_space(after_quote);
-  if (at == end_) {
+  if (at == end()) {
     cut = true;
     return true;
   }
   if (place == Place::kKey) return *at == ':';
   if (*at == '}' || *at == ']') return true;
-  if (*at == '"') return place == Place::kMember && (is_key_at(at, cut) || cut);
+  const bool in_list = place == Place::kListItem;
+  if (*at == '"') return !in_list && (is_key_at(at, cut) || cut);
   if (*at != ',') return false;
   at = skip_space(at + 1);
-  if (at == end_) {
+  if (at == end()) {
     cut = true;
     return true;
   }
   if (*at == '}' || *at == ']' || *at == ',') return true;
-  return place == Place::kListItem ? starts_value(*at) : *at == '"';
+  if (in_list) return starts_value(*at);
+  // A name without a colon costs only itself, unless this string is odd already.
+  const bool wants_key = inside.has_quotes || place == Place::kHeader;
+  return *at == '"' && (!wants_key || is_key_at(at, cut) || cut);
 }
 
 Reading CarefulReader::string(const char* at, Place place, Token& token, Oddities& odd) {
   const char* const begin = at + 1;
-  std::uint32_t quotes = 0;
+  const std::size_t known_quotes = odd.quotes.size();
+  const auto has_quotes = [&] { return odd.quotes.size() > known_quotes; };
   std::uint32_t controls = 0;
   bool crossed_line = false;
-  for (at = begin; at < end_; ++at) {
+  std::int64_t open = 0;
+  for (at = begin; at < end(); ++at) {
+    open += opened_by(*at);
     if (*at == '\\') {
       ++at;
     } else if (*at == '"') {
       bool is_cut = false;
-      if (closes(at + 1, place, is_cut)) {
-        // The text may go on in a way that says otherwise: ask again when more of it is there.
-        if (is_cut && !ends_) return cut(at);
+      const bool is_end = closes(at + 1, place, {has_quotes(), open <= 0}, is_cut);
+      // The text may go on in a way that says otherwise: ask again when more of it is there.
+      if (is_cut && !ends()) return cut(at);
+      if (is_end) {
         // A quote is missing, and this is the end of a string of the next event.
-        if (quotes > 0 && holds_event(begin, at + 1)) return {Outcome::kUnreadable, at};
+        if (has_quotes() && rigor_ == Rigor::kLax && holds_event(begin, at + 1)) {
+          return {Outcome::kUnreadable, at};
+        }
         token = {TokenType::kString, between(begin, at)};
-        odd.unescaped_quotes += quotes;
         odd.control_characters += controls;
         return {Outcome::kDone, at + 1};
       }
-      ++quotes;
+      odd.quotes.push_back(at);
+      met_quote_ = true;
     } else if (static_cast<unsigned char>(*at) < 0x20) {
       ++controls;
       crossed_line |= *at == '\n';
+    } else if (*at == '{' && rigor_ != Rigor::kLax && has_quotes() &&
+               begins_event(begin, at, end())) {
+      return {Outcome::kUnreadable, at};
     }
     // A quote missing at the end would swallow the events that follow; no writer puts both a line
     // break and a bare quote into one name.
-    if (quotes > 0 && crossed_line) return {Outcome::kUnreadable, at};
+    if (has_quotes() && crossed_line) return {Outcome::kUnreadable, at};
   }
-  return cut(end_);
+  return cut(end());
 }
 
 Reading CarefulReader::word(const char* at, Token& token, Oddities& odd) const {
   const char* const begin = at;
-  while (at < end_ && is_word_character(*at)) ++at;
-  if (at == end_ && !ends_) return cut(at);
+  while (at < end() && is_word_character(*at)) ++at;
+  if (at == end() && !ends()) return cut(at);
   if (at == begin) return {Outcome::kUnreadable, at};
   const std::string_view text = between(begin, at);
   if (looks_like_number(text)) {
@@ -163,7 +143,7 @@ Reading CarefulReader::container(const char* at, Token& token, Oddities& odd) {
   const char* const begin = at;
   std::string open;
   char before = ',';  // the last thing seen that was not space, as far as commas go
-  while (at < end_) {
+  while (at < end()) {
     const char c = *at;
     if (is_space(c)) {
       ++at;
@@ -207,9 +187,9 @@ Reading CarefulReader::container(const char* at, Token& token, Oddities& odd) {
   return cut(at);
 }
 
-Reading CarefulReader::value(const char* at, bool in_list, Token& token, Oddities& odd) {
-  if (at >= end_) return cut(at);
-  if (*at == '"') return string(at, in_list ? Place::kListItem : Place::kMember, token, odd);
+Reading CarefulReader::value(const char* at, Place place, Token& token, Oddities& odd) {
+  if (at >= end()) return cut(at);
+  if (*at == '"') return string(at, place, token, odd);
   if (*at == '{' || *at == '[') return container(at, token, odd);
   return word(at, token, odd);
 }
@@ -221,7 +201,7 @@ Reading CarefulReader::members(const char* at, Draft& draft, Of of, Oddities& od
   bool after_value = false;
   while (true) {
     at = skip_space(at);
-    if (at >= end_) return cut(at);
+    if (at >= end()) return cut(at);
     if (*at == '}') {
       if (after_comma) ++odd.stray_commas;
       return {Outcome::kDone, at + 1};
@@ -239,10 +219,10 @@ Reading CarefulReader::members(const char* at, Draft& draft, Of of, Oddities& od
     Reading read = string(at, Place::kKey, key, odd);
     if (read.outcome != Outcome::kDone) return read;
     at = skip_space(read.next);
-    if (at >= end_) return cut(at);
+    if (at >= end()) return cut(at);
     if (*at != ':') return {Outcome::kUnreadable, at};
     at = skip_space(at + 1);
-    if (at >= end_) return cut(at);
+    if (at >= end()) return cut(at);
 
     const std::string name =
         key.text.find('\\') == std::string_view::npos ? std::string(key.text) : decode(key.text);
@@ -259,7 +239,7 @@ Reading CarefulReader::members(const char* at, Draft& draft, Of of, Oddities& od
       read.next = at;
     } else {
       Token token{};
-      read = value(at, false, token, odd);
+      read = value(at, of == Of::kEvent ? Place::kField : Place::kArgument, token, odd);
       if (read.outcome != Outcome::kDone) return read;
       take(draft, of, name, field, key.text, token);
     }
@@ -306,129 +286,46 @@ void CarefulReader::take(Draft& draft, Of of, const std::string& name, Field fie
   draft.series_as_text |= is_text;
 }
 
-Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd) {
-  return members(at, draft, Of::kEvent, odd);
-}
-
-namespace {
-
-// Whether `brace` ('{') begins an object that follows another: "}" "," "{" and then a member's
-// name, one that events have unless any will do.
-bool begins_event(const char* begin, const char* brace, const char* end,
-                  Start start = Start::kKnown) {
-  const char* before = brace;
-  const auto step_back = [&](char wanted) {
-    while (before > begin && is_space(before[-1])) --before;
-    if (before == begin || before[-1] != wanted) return false;
-    --before;
+// Once more with other ends of strings. Whether that gave a whole event, or text is missing to
+// tell.
+bool CarefulReader::retry(const char* at, Rigor rigor, Draft& draft, Oddities& odd,
+                          Reading& reading) {
+  Draft other;
+  other.reset(draft.text_at);
+  Oddities other_odd;
+  rigor_ = rigor;
+  const Reading read = members(at, other, Of::kEvent, other_odd);
+  rigor_ = Rigor::kLax;
+  bool is_cut = false;
+  const bool is_whole = read.outcome == Outcome::kDone && entry_ends(read.next, is_cut);
+  if (is_cut || read.outcome == Outcome::kIncomplete) {
+    reading = cut(at);
     return true;
-  };
-  if (!step_back(',') || !step_back('}')) return false;
-  if (start == Start::kKnown) return names_event(brace, end);
-  const char* after = brace + 1;
-  while (after < end && is_space(*after)) ++after;
-  return after == end || *after == '"';
-}
-
-// Whether `brace` is the first of its line and a member's name follows: where to go on after text
-// that could not be read.
-bool begins_line(const char* begin, const char* brace, const char* end) {
-  const char* before = brace;
-  while (before > begin && (before[-1] == ' ' || before[-1] == '\t')) --before;
-  return before > begin && before[-1] == '\n' && names_event(brace, end);
-}
-
-// Whether `brace` follows a comma and its first member is what events alone have: so they begin
-// where the one before was cut in its middle.
-bool begins_with_phase(const char* begin, const char* brace, const char* end) {
-  const char* before = brace;
-  while (before > begin && is_space(before[-1])) --before;
-  return before > begin && before[-1] == ',' && first_member(brace, end) == "ph";
-}
-
-// Whether `bracket` (']') closes the list of events: behind an object, before the end, the end of
-// the document or another of its keys.
-bool ends_list(const char* begin, const char* bracket, const char* end) {
-  const char* before = bracket;
-  while (before > begin && is_space(before[-1])) --before;
-  if (before == begin || before[-1] != '}') return false;
-  const char* after = bracket + 1;
-  while (after < end && is_space(*after)) ++after;
-  if (after == end) return true;
-  if (*after == '}') {
-    // Of the document, if nothing goes on behind it: the arguments of an event end so, too.
-    ++after;
-    while (after < end && is_space(*after)) ++after;
-    return after == end || (*after != '}' && *after != ',');
   }
-  if (*after != ',') return false;
-  ++after;
-  while (after < end && is_space(*after)) ++after;
-  // Inside an event's arguments a list of objects may end like this too; a line of its own, or the
-  // end of the text, tells them apart in what writers produce.
-  return after < end && *after == '"' && bracket > begin && is_space(bracket[-1]);
+  if (!is_whole) return false;
+  draft = std::move(other);
+  odd = std::move(other_odd);
+  reading = read;
+  return true;
 }
 
-}  // namespace
-
-bool CarefulReader::list_goes_on(const char* behind_bracket, bool& cut) const {
-  const char* at = skip_space(behind_bracket);
-  if (at < end_ && *at == '}') at = skip_space(at + 1);
-  if (at < end_ && *at != ',') return false;
-  if (at < end_) at = skip_space(at + 1);
-  return event_follows(at, cut);
-}
-
-bool CarefulReader::goes_on_behind_entry(const char* at, bool& cut) const {
-  at = skip_space(at);
-  if (at < end_ && *at == ']') return true;
-  if (at < end_ && *at != ',') return false;
-  if (at < end_) at = skip_space(at + 1);
-  cut = at == end_ && !ends_;
-  if (at == end_ || *at == '}') return false;
-  // A key of the document: the entry took the end of the list for its own.
-  return *at != '"' || !is_key_at(at, cut);
-}
-
-bool CarefulReader::event_follows(const char* at, bool& cut) const {
-  at = skip_space(at);
-  if (at < end_ && *at != '{') return false;
-  if (at < end_ && names_event(at, end_)) return true;
-  cut = !ends_ && static_cast<std::size_t>(end_ - at) < kGlimpse;
-  return false;
-}
-
-const char* resume_after(const char* from, const char* end) {
-  for (const char* at = from; at < end; ++at) {
-    if (*at == '{' && (begins_event(from, at, end) || begins_line(from, at, end) ||
-                       begins_with_phase(from, at, end))) {
-      return at;
-    }
-    if (*at == ']' && ends_list(from, at, end)) return at;
+// Names may hold what ends an event, {"device": "cpu"} in quotes that are not escaped: where such a
+// quote was met, or the event cannot end where it seems to, other ends of its strings are tried.
+Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd) {
+  rigor_ = Rigor::kLax;
+  met_quote_ = false;
+  Reading reading = members(at, draft, Of::kEvent, odd);
+  bool is_cut = false;
+  const bool is_done = reading.outcome == Outcome::kDone;
+  if (!met_quote_ && is_done && may_end_entry(reading.next, is_cut) && !is_cut) return reading;
+  if (is_cut) return cut(at);
+  const bool is_short = static_cast<std::size_t>(reading.next - at) <= kMostTriedAgain;
+  if (!met_quote_ && !is_done && (!is_short || reading.outcome == Outcome::kIncomplete)) {
+    return reading;
   }
-  return end;
-}
-
-const char* first_event_start(const char* begin, const char* until, const char* end, Start start) {
-  for (const char* at = begin; at < until; ++at) {
-    at = static_cast<const char*>(std::memchr(at, '{', static_cast<std::size_t>(until - at)));
-    if (at == nullptr) return nullptr;
-    const bool is_far = static_cast<std::size_t>(end - at) > kGlimpse;
-    if (begins_event(begin, at, is_far ? at + kGlimpse : end, start)) return at;
-  }
-  return nullptr;
-}
-
-const char* last_event_start(const char* begin, const char* end, Start start) {
-  const char* at = end;
-  while (at > begin) {
-    const auto* const brace =
-        static_cast<const char*>(memrchr(begin, '{', static_cast<std::size_t>(at - begin)));
-    if (brace == nullptr) return nullptr;
-    if (begins_event(begin, brace, end, start)) return brace;
-    at = brace;
-  }
-  return nullptr;
+  if (retry(at, Rigor::kBalanced, draft, odd, reading)) return reading;
+  retry(at, Rigor::kWhole, draft, odd, reading);
+  return reading;
 }
 
 }  // namespace stepscope::ingest::kineto

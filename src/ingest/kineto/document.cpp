@@ -214,11 +214,11 @@ base::Status DocumentReader::read_member(const std::string& name) {
   if (name == "traceEvents") no_list_at_ = offset();
   Token token{};
   Oddities odd;
-  Reading reading = reader().value(here(), false, token, odd);
+  Reading reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
   while (reading.outcome == Outcome::kIncomplete) {
     SCOPE_TRY(more());
     odd = {};
-    reading = reader().value(here(), false, token, odd);
+    reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
   }
   if (reading.outcome == Outcome::kDone && has_events_ && ended_ &&
       reading.next == reader().end()) {
@@ -273,10 +273,10 @@ base::Status DocumentReader::skip_broken_value() {
 base::Status DocumentReader::skip_second_list() {
   Token token{};
   Oddities odd;
-  Reading reading = reader().value(here(), false, token, odd);
+  Reading reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
   while (reading.outcome == Outcome::kIncomplete) {
     SCOPE_TRY(more());
-    reading = reader().value(here(), false, token, odd);
+    reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
   }
   if (reading.outcome != Outcome::kDone) return skip_broken_value();
   out_.log.add(Note::kMoreBehind, offset(), fmt::format("{} bytes", reading.next - here()));

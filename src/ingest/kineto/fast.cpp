@@ -36,6 +36,9 @@ using fast::is_space;
   if (!is_sound(begin, end)) return nullptr;
   const bool odd = index_->any_odd && has_odd(begin, end);
   if (odd && has_escaped_key(first, place)) return nullptr;
+  // The quotes of a name may have ended it before its time.
+  if (!draft_.has_time && draft_.phase != 'M') return nullptr;
+  if (!may_end_event(window_ + end, stretch)) return nullptr;
   const bool is_arrow = draft_.phase == 's' || draft_.phase == 't' || draft_.phase == 'f';
   if (draft_.has_time) {
     // The category of an arrow is a name like others.

@@ -65,6 +65,7 @@ class FastScanner {
   enum class Met : std::uint8_t { kEvent, kWindowEnd, kStrange };
 
   bool uses_forms() const { return with_forms_ && forms_.awake(); }
+  static bool may_end_event(const char* behind, const Stretch& stretch);
   const char* by_form(const char* at, const Stretch& stretch);
   const char* by_index(const char* at, const Stretch& stretch);
   void index_from(const char* at, const Stretch& stretch);

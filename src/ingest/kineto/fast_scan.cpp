@@ -27,10 +27,16 @@ const char* FastScanner::scan(const char* at, const Stretch& stretch) {
   }
 }
 
+// Anything else may be the rest of a name with quotes in it, or the end of the list: the careful
+// reader looks further.
+bool FastScanner::may_end_event(const char* behind, const Stretch& stretch) {
+  return *behind == ',' || is_space(*behind) || behind >= stretch.end;
+}
+
 // Returns the place behind the event at `at`, or nullptr where it fits no form.
 const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
   const char* const behind = forms_.read(at, stretch.end, form_draft_);
-  if (behind == nullptr) return nullptr;
+  if (behind == nullptr || !may_end_event(behind, stretch)) return nullptr;
   form_draft_.text_at = static_cast<std::uint32_t>(at - stretch.begin);
   stage(form_draft_, lane_);
   return behind;

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "ingest/kineto/careful.h"
+#include "ingest/kineto/event_starts.h"
 #include "ingest/kineto/fast.h"
 
 namespace stepscope::ingest::kineto {

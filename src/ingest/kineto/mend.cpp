@@ -63,7 +63,7 @@ std::string mend(std::string_view value) {
     Token token{};
     Oddities odd;
     const Reading reading =
-        c != '"' ? reader.value(at, true, token, odd)
+        c != '"' ? reader.value(at, CarefulReader::Place::kListItem, token, odd)
                  : reader.string(at,
                                  is_key                ? CarefulReader::Place::kKey
                                  : open.ends_with('[') ? CarefulReader::Place::kListItem

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ingest/kineto/event_starts.h"
 #include "ingest/kineto/stager.h"
 #include "ingest/kineto/text.h"
 
@@ -34,14 +35,29 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
   reread_bytes_ = 0;
   fast_.forget_window();
   bool wants_comma = false;
+  bool after_comma = false;
   while (true) {
     at = reader.skip_space(at);
     if (at >= stretch.end) return {Where::kClean, at};
     if (*at == ']') {
       bool is_cut = false;
       const bool goes_on = reader.list_goes_on(at + 1, is_cut);
+      const bool is_in_text = !goes_on && !is_cut && reader.is_in_text(at + 1, is_cut);
       if (is_cut) return {Where::kInEvent, at};
-      if (!goes_on) return {Where::kListOver, at + 1};
+      if (is_in_text) {
+        const char* const next = resume_after(at + 1, stretch.end);
+        if (next < stretch.end) {
+          lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
+          lane_.add_entry();
+          wants_comma = false;
+          at = next;
+          continue;
+        }
+      }
+      if (!goes_on) {
+        if (after_comma) lane_.note(Note::kStrayComma, offset_in(stretch, at));
+        return {Where::kListOver, at + 1};
+      }
       lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
       lane_.add_entry();
       at = reader.skip_space(at + 1);
@@ -52,9 +68,11 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
     if (*at == ',') {
       if (!wants_comma) lane_.note(Note::kStrayComma, offset_in(stretch, at));
       wants_comma = false;
+      after_comma = true;
       ++at;
       continue;
     }
+    after_comma = false;
     if (wants_comma) lane_.note(Note::kMissingComma, offset_in(stretch, at));
     if (*at == '[') {
       bool is_cut = false;
@@ -97,7 +115,7 @@ bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut
   if (!may_reread(stretch)) return true;
   Token token{};
   Oddities odd;
-  const Reading reading = reader.value(at, true, token, odd);
+  const Reading reading = reader.value(at, CarefulReader::Place::kListItem, token, odd);
   is_cut = reading.outcome == Outcome::kIncomplete;
   if (is_cut) return false;
   const bool is_entry =
@@ -118,7 +136,7 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
     reading = reader.event(at, draft_, odd);
   } else {
     Token token{};
-    reading = reader.value(at, true, token, odd);
+    reading = reader.value(at, CarefulReader::Place::kListItem, token, odd);
     // A word that means nothing is an entry (NaN) only if it stands alone: else it begins a line of
     // rubbish, which is not an entry a word.
     if (reading.outcome == Outcome::kDone && token.type == TokenType::kBare) {
@@ -132,7 +150,7 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
       const char* const behind = reader.skip_space(reading.next);
       if (behind == stretch.end && !stretch.ends) return nullptr;
       const bool is_member = behind < stretch.end && *behind == ':';
-      if (is_member || odd.unescaped_quotes > 0) reading.outcome = Outcome::kUnreadable;
+      if (is_member || !odd.quotes.empty()) reading.outcome = Outcome::kUnreadable;
     }
   }
   if (reading.outcome == Outcome::kIncomplete) return nullptr;

@@ -26,7 +26,8 @@ base::Status FileText::load(std::uint64_t text_offset, std::size_t size) {
   return base::Done{};
 }
 
-// The event at `text_offset`, if the window holds it whole.
+// The event at `text_offset`, if the window holds it whole. Quotes in its strings are escaped:
+// where they belong takes the whole event, and what follows it, to tell.
 std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const {
   if (text_offset < window_offset_ || text_offset - window_offset_ >= window_.size()) {
     return std::nullopt;
@@ -36,9 +37,24 @@ std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const 
   CarefulReader reader(window_.data() + window_.size(), window_ends_);
   Token token{};
   Oddities odd;
-  const Reading reading = reader.value(begin, true, token, odd);
+  Reading reading = reader.value(begin, CarefulReader::Place::kListItem, token, odd);
+  bool is_cut = false;
+  const bool is_plain = reading.outcome == Outcome::kDone && odd.quotes.empty();
+  if (is_plain && reader.may_end_entry(reading.next, is_cut) && !is_cut) {
+    return std::string(token.text);
+  }
+  Draft draft;
+  draft.reset(0);
+  odd = {};
+  reading = reader.event(begin, draft, odd);
   if (reading.outcome != Outcome::kDone) return std::nullopt;
-  return std::string(token.text);
+  std::string text;
+  const char* from = begin;
+  for (const char* const quote : odd.quotes) {
+    text.append(from, quote).append("\\");
+    from = quote;
+  }
+  return text.append(from, reading.next);
 }
 
 base::Result<std::string> FileText::event(std::uint64_t text_offset) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ingest/kineto/careful.h"
+#include "ingest/kineto/event_starts.h"
 #include "ingest/kineto/fast.h"
 
 namespace stepscope::ingest::kineto {
