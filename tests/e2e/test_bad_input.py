@@ -1,6 +1,7 @@
 """Input that is no trace, or no longer one: a clear error, exit status 3, bounded memory."""
 
 import gzip
+import json
 import os
 import pickle
 import resource
@@ -242,8 +243,34 @@ def test_a_gigabyte_of_white_space_between_events(program: Program, tmp_path: Pa
     one = EVENT % b"1"
     path = gzip_bomb(tmp_path / "trace.json.gz", b" ", 1 << 30, b"[" + one + b",", one + b"]")
     ended = run(program, "export", "--to", "jsonl", path)
-    assert ended.exit_status in (0, 3), ended.stderr
+    assert ended.exit_status == 4
+    assert "truncated (1)" in ended.stderr
+    assert ended.stdout.count(b'"ordinal"') == 1
     check_memory(program, ended, SOME)
+
+
+def test_zeros_behind_events(program: Program, tmp_path: Path) -> None:
+    """As a machine leaves them that crashed: what was written before is kept."""
+    path = tmp_path / "trace.json"
+    with path.open("wb") as file:
+        file.write(b"[" + b",".join(EVENT % (b"%d" % i) for i in range(3000)) + b",")
+        file.truncate(100 << 20)
+    ended = run(program, "export", "--to", "jsonl", path)
+    assert ended.exit_status == 4
+    assert ended.stdout.count(b'"ordinal"') == 3000
+    told = json.loads(program.run("info", "--json", path).stdout)["notes"]
+    assert "no event ends within 64 MiB" in str(told)
+
+
+def test_a_huge_value_behind_the_events(program: Program, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    head = b'{"traceEvents":[' + EVENT % b"1" + b'],"user":["'
+    tail = b'",{"rank":1}],"distributedInfo":{"rank":6,"world_size":8}}'
+    path.write_bytes(head + b"x" * (70 << 20) + tail)
+    ended = run(program, "info", "--json", path)
+    about = json.loads(ended.stdout)
+    assert (ended.exit_status, about["windows"][0]["rank"]) == (0, 6)
+    assert "metadata_too_large" in {note["id"] for note in about["notes"]}
 
 
 def test_empty_objects_without_end(program: Program, tmp_path: Path) -> None:

@@ -34,18 +34,6 @@ bool looks_like_number(std::string_view word) {
 
 }  // namespace
 
-void Oddities::tell(trace::Lane& lane, std::uint32_t text_at) const {
-  using base::Note;
-  const auto note = [&](Note kind, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) lane.note(kind, text_at);
-  };
-  note(Note::kControlCharacter, control_characters);
-  note(Note::kUnescapedQuote, static_cast<std::uint32_t>(quotes.size()));
-  note(Note::kBareWord, bare_words);
-  note(Note::kStrayComma, stray_commas);
-  note(Note::kMissingComma, missing_commas);
-}
-
 // Does a string end at the quote before `after_quote`? In JSON always; here only if what follows
 // can follow a string, because names have been written with quotes inside and no backslash.
 bool CarefulReader::closes(const char* after_quote, Place place, Inside inside, bool& cut) const {

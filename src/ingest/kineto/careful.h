@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/notes.h"
 #include "ingest/kineto/draft.h"
 #include "ingest/kineto/lookahead.h"
-#include "trace/stage.h"
 
 namespace stepscope::ingest::kineto {
 
@@ -24,12 +24,22 @@ struct Reading {
   const char* next;
 };
 
-// Counts of what was odd; told to the lane only when the event is accepted, so that text which is
+// Counts of what was odd; told only when the event is accepted, so that text which is
 // read twice (because a stretch ended inside an event) is not counted twice.
 struct Oddities {
   std::uint32_t control_characters = 0, bare_words = 0, stray_commas = 0, missing_commas = 0;
   std::vector<const char*> quotes;  // in strings, without a backslash
-  void tell(trace::Lane& lane, std::uint32_t text_at) const;
+
+  // note(kind, count) for all that were met.
+  template <class NoteThem>
+  void tell(const NoteThem& note) const {
+    using base::Note;
+    note(Note::kControlCharacter, control_characters);
+    note(Note::kUnescapedQuote, static_cast<std::uint32_t>(quotes.size()));
+    note(Note::kBareWord, bare_words);
+    note(Note::kStrayComma, stray_commas);
+    note(Note::kMissingComma, missing_commas);
+  }
 };
 
 class CarefulReader : public Lookahead {

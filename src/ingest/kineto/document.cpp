@@ -1,9 +1,12 @@
 #include "ingest/kineto/document.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "ingest/kineto/event_starts.h"
 #include "ingest/kineto/text.h"
 
 namespace stepscope::ingest::kineto {
@@ -15,6 +18,28 @@ using base::Note;
 
 // Metadata is kept for export and for people; a value larger than this is neither.
 constexpr std::size_t kLargestValue = std::size_t{4} << 20;
+
+// Looked for behind a value that is no JSON.
+constexpr std::size_t kLongestKey = 4096;
+constexpr std::array<std::string_view, 8> kHeaderKeys = {
+    "traceEvents",         "schemaVersion", "deviceProperties", "distributedInfo",
+    "baseTimeNanoseconds", "traceName",     "displayTimeUnit",  "host_name"};
+
+bool is_header_key(std::string_view name) {
+  return std::find(kHeaderKeys.begin(), kHeaderKeys.end(), name) != kHeaderKeys.end();
+}
+
+// Whether a key of the header stands in what seems to be a value.
+bool holds_header_key(std::string_view text) {
+  for (const std::string_view key : kHeaderKeys) {
+    const std::string quoted = fmt::format("\"{}\"", key);
+    for (std::size_t at = 0; (at = text.find(quoted, at)) != std::string_view::npos; ++at) {
+      const std::size_t next = text.find_first_not_of(" \n\r\t", at + quoted.size());
+      if (next != std::string_view::npos && text[next] == ':') return true;
+    }
+  }
+  return false;
+}
 
 // The first bytes as a person can read them.
 std::string shown(std::string_view text) {
@@ -155,6 +180,7 @@ base::Failure DocumentReader::ends_in_header(std::uint64_t text_offset) const {
 
 base::Status DocumentReader::read_object() {
   ++at_;
+  bool after_comma = false;
   while (true) {
     SCOPE_TRY(const char c, peek());
     if (c == '\0') {
@@ -163,34 +189,22 @@ base::Status DocumentReader::read_object() {
       return Done{};
     }
     if (c == '}') {
+      if (after_comma) out_.log.add(Note::kStrayComma, offset());
+      SCOPE_TRY(const bool is_stray, is_stray_brace());
+      if (is_stray) out_.log.add(Note::kUnreadableMetadata, offset());
       ++at_;
-      break;
-    }
-    if (c == ',') {
+      if (!is_stray) break;
+    } else if (c == ',') {
       ++at_;
-      continue;
+    } else if (c == '"') {
+      SCOPE_TRY(const bool goes_on, read_key());
+      if (!goes_on) return Done{};
+    } else if (!has_member_) {
+      return give_up("the name of a key");
+    } else {
+      SCOPE_TRY(skip_broken_value(Note::kUnreadableMetadata));
     }
-    if (c != '"') return give_up("the name of a key");
-    Token key{};
-    Oddities odd;
-    Reading reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
-    while (reading.outcome == Outcome::kIncomplete) {
-      SCOPE_TRY(more());
-      reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
-    }
-    if (reading.outcome != Outcome::kDone) {
-      const bool is_cut = reading.next == reader().end();
-      if (is_cut && !has_events_) return ends_in_header(offset());
-      if (is_cut) at_ = text_.size();
-      return give_up("a key in quotes, then a colon");
-    }
-    const std::string name = decode(key.text);
-    at_ = static_cast<std::size_t>(reading.next - text_.data());
-    SCOPE_TRY(const char colon, peek());
-    if (colon == '\0' && !has_events_) return ends_in_header(offset());
-    if (colon != ':') return give_up("a colon behind a key");
-    ++at_;
-    SCOPE_TRY(read_member(name));
+    after_comma = c == ',';
   }
   if (!has_events_ && no_list_at_) {
     return base::fail(Code::kFormat,
@@ -208,64 +222,165 @@ base::Status DocumentReader::read_object() {
   return note_text_behind();
 }
 
+// One too many: other keys follow.
+base::Result<bool> DocumentReader::is_stray_brace() {
+  while (true) {
+    bool is_cut = false;
+    const char* next = reader().skip_space(here() + 1);
+    if (next < reader().end() && *next != ',') return false;
+    if (next < reader().end()) next = reader().skip_space(next + 1);
+    is_cut = next == reader().end() && !ended_;
+    const bool is_key = next < reader().end() && *next == '"' && reader().is_key_at(next, is_cut);
+    if (!is_cut) return is_key;
+    SCOPE_TRY(more());
+  }
+}
+
+// A key and its value. False where nothing can be read behind it.
+base::Result<bool> DocumentReader::read_key() {
+  Token key{};
+  Oddities odd;
+  Reading reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
+  while (reading.outcome == Outcome::kIncomplete) {
+    SCOPE_TRY(more());
+    odd = {};
+    reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
+  }
+  if (reading.outcome == Outcome::kDone && !odd.quotes.empty()) {
+    // What seems to be a long key begins with a text that is none.
+    const char* const behind = reader().skip_space(odd.quotes.front() + 1);
+    if (*behind == ',' || *behind == '}') {
+      out_.log.add(Note::kUnreadableMetadata, offset());
+      at_ = static_cast<std::size_t>(behind - text_.data());
+      return true;
+    }
+  }
+  if (reading.outcome != Outcome::kDone) {
+    const bool is_cut = reading.next == reader().end();
+    if (is_cut && !has_events_) return ends_in_header(offset());
+    if (is_cut) at_ = text_.size();
+    SCOPE_TRY(give_up("a key in quotes, then a colon"));
+    return false;
+  }
+  const std::string name = decode(key.text);
+  at_ = static_cast<std::size_t>(reading.next - text_.data());
+  SCOPE_TRY(const char colon, peek());
+  if (colon == '\0' && !has_events_) return ends_in_header(offset());
+  if (colon != ':') {
+    SCOPE_TRY(give_up("a colon behind a key"));
+    return false;
+  }
+  ++at_;
+  has_member_ = true;
+  SCOPE_TRY(read_member(name));
+  return true;
+}
+
+// A bracket or a quote that is not closed holds what follows, too.
+bool DocumentReader::holds_more(const Reading& reading, const Oddities& odd) const {
+  const bool is_long = !has_events_ && text_.size() - at_ > kLargestValue;
+  const bool is_last = ended_ && reader().skip_space(reading.next) == reader().end();
+  return (is_long || is_last || !odd.quotes.empty()) && holds_header_key({here(), reading.next});
+}
+
+// With what follows it, as far as that tells whether it is a value.
+base::Result<Reading> DocumentReader::whole_value(Token& token, Oddities& odd) {
+  while (true) {
+    odd = {};
+    Reading reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
+    bool is_cut = false;
+    if (reading.outcome == Outcome::kDone && !reader().header_value_ends(reading.next, is_cut)) {
+      reading.outcome = Outcome::kUnreadable;
+    }
+    if (holds_more(reading, odd)) reading.outcome = Outcome::kUnreadable;
+    if (reading.outcome == Outcome::kUnreadable && !is_cut) return reading;
+    if (reading.outcome == Outcome::kDone && !is_cut) return reading;
+    if (has_events_ && text_.size() - at_ > kLongestEvent) return reading;
+    SCOPE_TRY(more());
+  }
+}
+
 base::Status DocumentReader::read_member(const std::string& name) {
   SCOPE_TRY(const char first, peek());
   if (name == "traceEvents" && first == '[') return read_list();
   if (name == "traceEvents") no_list_at_ = offset();
   Token token{};
   Oddities odd;
-  Reading reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
-  while (reading.outcome == Outcome::kIncomplete) {
-    SCOPE_TRY(more());
-    odd = {};
-    reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
-  }
+  SCOPE_TRY(const Reading reading, whole_value(token, odd));
   if (reading.outcome == Outcome::kDone && has_events_ && ended_ &&
       reading.next == reader().end()) {
     note_cut("behind the events");
     at_ = text_.size();
     return Done{};
   }
-  if (reading.outcome != Outcome::kDone) return skip_broken_value();
+  if (reading.outcome == Outcome::kIncomplete) return skip_broken_value(Note::kMetadataTooLarge);
+  if (reading.outcome != Outcome::kDone) return skip_broken_value(Note::kUnreadableMetadata);
   const std::string_view value(here(), static_cast<std::size_t>(reading.next - here()));
   if (value.size() > kLargestValue) {
     out_.log.add(Note::kMetadataTooLarge, offset(), name);
   } else if (!header_.take(name, value)) {
     out_.log.add(Note::kUnreadableMetadata, offset(), name);
+  } else {
+    odd.tell([&](Note kind, std::uint32_t count) {
+      if (count > 0) out_.log.add(kind, offset(), name, count);
+    });
   }
   at_ += value.size();
   return Done{};
 }
 
-// A user may put anything into the header. Looks for the next key that begins a line or the events.
-base::Status DocumentReader::skip_broken_value() {
+// Whether the header goes on at this quote: with a key, one that headers have unless it stands
+// outside of the brackets met so far. Text is fetched until that can be told.
+base::Result<bool> DocumentReader::goes_on_at_key(const char* quote, bool is_outside) {
+  bool is_cut = false;
+  const auto distance = static_cast<std::size_t>(quote - here());
+  while (!reader().is_key_at(here() + distance, is_cut)) {
+    if (!is_cut || text_.size() - at_ - distance > kLongestKey) return false;
+    SCOPE_TRY(more());
+    is_cut = false;
+  }
+  return is_outside || is_header_key(text_in_quotes(here() + distance, reader().end()));
+}
+
+// A user may put anything into the header. Goes on at the next key that begins a line, that headers
+// have or that stands outside of all brackets; at the end of the document; or at the events.
+base::Status DocumentReader::skip_broken_value(Note why) {
   const std::uint64_t from = offset();
+  std::int64_t open = 0;
   while (true) {
-    constexpr std::string_view kEvents = "\"traceEvents\"";
-    const std::size_t line = text_.find('\n', at_);
-    const std::string_view text(text_);
-    const std::size_t events = text.substr(0, line).find(kEvents, at_);
-    if (events != std::string_view::npos) {
-      at_ = events;
-      break;
-    }
-    if (line == std::string::npos) {
-      // Its first part may stand at the end of what is at hand.
-      at_ = std::max(at_, text_.size() - std::min(text_.size(), kEvents.size() - 1));
+    if (at_ >= text_.size()) {
       SCOPE_TRY(const bool got, more());
       if (got) continue;
-      at_ = text_.size();
-      if (has_events_) {
-        note_cut("behind the events");
-        return Done{};
-      }
-      return ends_in_header(from);
+      if (!has_events_) return ends_in_header(from);
+      out_.log.add(why, from);
+      note_cut("behind the events");
+      return Done{};
     }
-    at_ = line + 1;
-    SCOPE_TRY(const char next, peek());
-    if (next == '"' || next == '}' || next == '\0') break;
+    const char c = *here();
+    if (c == ',' || c == '\n' || c == '"') {
+      const char* next = c == '"' ? here() : reader().skip_space(here() + 1);
+      if (next == reader().end() && !ended_) {
+        SCOPE_TRY(more());
+        continue;
+      }
+      const bool begins_line = c == '\n' && why == Note::kUnreadableMetadata;
+      if (next < reader().end() && *next == '"') {
+        const auto distance = static_cast<std::size_t>(next - here());
+        const bool is_outside = c != '"' && (begins_line || open <= 0);
+        SCOPE_TRY(const bool goes_on, goes_on_at_key(next, is_outside));
+        at_ += goes_on ? distance : 0;
+        if (goes_on) break;
+      } else if (begins_line && next < reader().end() && *next == '}') {
+        at_ = static_cast<std::size_t>(next - text_.data());
+        break;
+      }
+    }
+    if (c == '}' && open <= 0) break;
+    if (c == '{' || c == '[' || c == '(') ++open;
+    if ((c == '}' || c == ']' || c == ')') && open > 0) --open;
+    ++at_;
   }
-  out_.log.add(Note::kUnreadableMetadata, from);
+  out_.log.add(why, from);
   return Done{};
 }
 
@@ -278,7 +393,7 @@ base::Status DocumentReader::skip_second_list() {
     SCOPE_TRY(more());
     reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
   }
-  if (reading.outcome != Outcome::kDone) return skip_broken_value();
+  if (reading.outcome != Outcome::kDone) return skip_broken_value(Note::kUnreadableMetadata);
   out_.log.add(Note::kMoreBehind, offset(), fmt::format("{} bytes", reading.next - here()));
   at_ = static_cast<std::size_t>(reading.next - text_.data());
   return Done{};

@@ -33,7 +33,12 @@ class DocumentReader {
   base::Status read_list();
   base::Status skip_second_list();
   base::Status read_member(const std::string& name);
-  base::Status skip_broken_value();
+  bool holds_more(const Reading& reading, const Oddities& odd) const;
+  base::Result<Reading> whole_value(Token& token, Oddities& odd);
+  base::Status skip_broken_value(base::Note why);
+  base::Result<bool> goes_on_at_key(const char* quote, bool is_outside);
+  base::Result<bool> is_stray_brace();
+  base::Result<bool> read_key();
   base::Result<bool> more();
   base::Result<char> peek();  // the next character that is not space; 0 at the end
   void note_cut(std::string_view where);
@@ -59,6 +64,7 @@ class DocumentReader {
   std::size_t at_ = 0;
   bool ended_ = false;
   bool has_events_ = false;
+  bool has_member_ = false;
   std::optional<std::uint64_t> no_list_at_;  // "traceEvents" that holds something else
 };
 

@@ -40,6 +40,13 @@ bool Lookahead::is_field_at(const char* quote, bool& cut) const {
   return is_key_at(quote, cut) && is_event_key(text_in_quotes(quote, end_));
 }
 
+bool Lookahead::header_value_ends(const char* at, bool& cut) const {
+  at = skip_space(at);
+  while (at < end_ && *at == ',') at = skip_space(at + 1);
+  if (at_end(at, cut)) return true;
+  return *at == '}' || (*at == '"' && is_key_at(at, cut));
+}
+
 bool Lookahead::event_follows(const char* at, bool& cut) const {
   at = skip_space(at);
   if (at < end_ && *at != '{') return false;

@@ -18,6 +18,9 @@ class Lookahead {
   // Whether the quote at `quote` opens the name of a member.
   bool is_key_at(const char* quote, bool& cut) const;
 
+  // Whether a value of the document's header can end at `at`: another key follows, or its end.
+  bool header_value_ends(const char* at, bool& cut) const;
+
   // Whether an event begins behind space, as far as its first member says.
   bool event_follows(const char* at, bool& cut) const;
   // Whether other entries of the list follow one that ends at `at`, or the list's end.

@@ -27,6 +27,10 @@ struct Parsed {
   bool is_text = false;   // joined, and not read since: it has no batch
 };
 
+bool has_row(const trace::Batch& batch) {
+  return batch.events.size() + batch.flows.size() + batch.labels.size() > 0;
+}
+
 // Blocks that wait to be read beyond one for every thread, of text that only one can fetch: who
 // does should hardly ever have to read one himself, for then the others soon have nothing to do.
 constexpr std::size_t kMostWaiting = 24;
@@ -68,6 +72,7 @@ class Pipeline {
   void take_over(Scanner& scanner, trace::Lane& lane);
   void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane);
   void accept(Parsed& parsed);
+  void stop_in_long_event(Parsed& last);
   void finish(const Parsed& last);
   void collect_rest();
   void fail(base::Error error);
@@ -238,10 +243,7 @@ void Pipeline::take_over(Scanner& scanner, trace::Lane& lane) {
       return;
     }
     if (parsed.end.where != Where::kListOver && parsed.block.cut) {
-      fail(feed_
-               .too_long(parsed.block.text_offset +
-                         static_cast<std::uint64_t>(parsed.end.at - parsed.block.begin()))
-               .error);
+      stop_in_long_event(parsed);
       return;
     }
     if (parsed.end.where == Where::kInEvent) {
@@ -282,7 +284,7 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
   const std::size_t left = first.block.size - used;
   const std::uint64_t text_offset = first.block.text_offset + used;
   if (left > kLongestEvent) {
-    fail(feed_.too_long(text_offset).error);
+    stop_in_long_event(first);
     return;
   }
   const std::size_t size = left + second.block.size;
@@ -311,6 +313,27 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
     return;
   }
   second = parse(std::move(joined), scanner, lane);
+}
+
+// No event ends for too long: as where the file is cut there. A file of which nothing was read
+// before is no trace.
+void Pipeline::stop_in_long_event(Parsed& last) {
+  const std::uint64_t text_offset =
+      last.block.text_offset + static_cast<std::uint64_t>(last.end.at - last.block.begin());
+  const base::Failure failure = feed_.too_long(text_offset);
+  const bool has_events = std::any_of(list_.batches.begin(), list_.batches.end(),
+                                      [](const trace::Batch& batch) { return has_row(batch); });
+  if (!has_events && !has_row(last.batch)) {
+    fail(failure.error);
+    return;
+  }
+  last.batch.log.add(
+      base::Note::kTruncated, text_offset,
+      fmt::format("no event ends within {} MiB; nothing behind is read", kLongestEvent >> 20));
+  if (last.is_text) last.batch.text_offset = text_offset;
+  accept(last);
+  done_ = true;
+  changed_.notify_all();
 }
 
 void Pipeline::accept(Parsed& parsed) {

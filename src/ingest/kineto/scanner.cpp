@@ -155,7 +155,9 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
   }
   if (reading.outcome == Outcome::kIncomplete) return nullptr;
   if (reading.outcome == Outcome::kUnreadable) return give_up(at, reading, stretch);
-  odd.tell(lane_, text_at);
+  odd.tell([&](Note kind, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) lane_.note(kind, text_at);
+  });
   note_faults(at, reading.next, text_at, lane_);
   if (*at == '{') {
     stage(draft_, lane_);

@@ -1,0 +1,59 @@
+"""torch's add_metadata_json writes what it is given, JSON or not: that must cost its own value and
+nothing else, neither events nor the rank and the clock behind it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from program import Program
+
+VALUES = {
+    "words": "hello world",
+    "a command": "python train.py --lr 0.1",
+    "a date": "2024-01-01 10:00:00",
+    "a Namespace": "Namespace(lr=0.1, name='x')",
+    "two words": "a, b",
+    "YAML": "lr: 0.1",
+    "a dict": "{'lr': 0.1, 'name': 'x'}",
+    "a dict with quotes": """{'a': "x", "b": 2}""",
+    "a list": "['a', 'b']",
+    "a tuple": "(1, 2)",
+    "nothing": "",
+    "an open brace": '{"a": 1',
+    "an open quote": '{"a": "1}',
+    "a brace too many": '{"a":1}}',
+    "quotes": '"he said "hi""',
+    "two strings": '"a", "b"',
+}
+EVENT = '{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}'
+RANK = '"distributedInfo":{"backend":"nccl","rank":6,"world_size":8}'
+BASE = '"baseTimeNanoseconds":1700000000000000000'
+LAYOUTS = {
+    "one line, before": '{"schemaVersion":1,"user":VALUE,RANK,BASE,"traceEvents":[EVENT]}',
+    "one line, behind": '{"schemaVersion":1,"traceEvents":[EVENT],"user":VALUE,RANK,BASE}',
+    "lines, before": '{\n  "user": VALUE,\n  RANK,\n  BASE,\n  "traceEvents": [\n  EVENT\n  ]\n}',
+    "lines, behind": '{\n  "traceEvents": [\n  EVENT\n  ],\n  "user": VALUE,\n  RANK,\n  BASE\n}',
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_value_alone_is_lost(program: Program, tmp_path: Path, value: str, layout: str) -> None:
+    text = LAYOUTS[layout].replace("RANK", RANK).replace("BASE", BASE)
+    path = tmp_path / "trace.json"
+    path.write_text(text.replace("EVENT", EVENT).replace("VALUE", VALUES[value]))
+    outcome = program.run("export", "--to", "jsonl", path)
+    assert outcome.exit_status == 0, outcome.stderr
+    header, event = map(json.loads, outcome.stdout.splitlines())
+    assert (header["rank"], header["header"]["base_time_ns"]) == (6, "1700000000000000000")
+    assert (event["name"], event["ordinal"]) == ("a", 0)
+    notes = json.loads(program.run("info", "--json", path).stdout)["notes"]
+    assert {"unreadable_metadata", "unescaped_quote"} & {note["id"] for note in notes}
+
+
+def test_a_key_without_a_value(program: Program, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(f'{{"x",{RANK},"traceEvents":[{EVENT}]}}')
+    about = json.loads(program.run("info", "--json", path).stdout)
+    assert about["windows"][0]["rank"] == 6
+    assert "unreadable_metadata" in {note["id"] for note in about["notes"]}
