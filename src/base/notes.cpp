@@ -33,7 +33,7 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"bad_escape", kInfo, "a backslash that escapes nothing; it was kept as it stands"},
     {"number_as_text", kInfo, "a time was written as a string"},
     {"sub_nanosecond", kInfo, "a time has digits below the nanosecond; it was rounded"},
-    {"time_out_of_range", kLoss, "a time does not fit 64 bits of nanoseconds"},
+    {"time_out_of_range", kLoss, "a time is more than 146 years from zero"},
     {"without_duration", kInfo, "a complete event has no duration; 0 was taken"},
     {"negative_duration", kInfo, "a duration below zero; not summed"},
     {"absurd_duration", kInfo, "a duration of more than 30 days; not summed"},

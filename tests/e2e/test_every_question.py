@@ -13,26 +13,40 @@ from program import ROOT, Program
 
 DATA = ROOT / "examples" / "data"
 SAMPLES = [
-    DATA / "gpt_bf16.json.gz",
-    DATA / "ddp",
-    DATA / "snap_gpt_leak.pickle.gz",
-    DATA / "snap_expandable.pickle.gz",
-]
-TOGETHER = [
-    DATA / "gpt_bf16.json.gz",
-    DATA / "snap_gpt_leak.pickle.gz",
-    DATA / "snap_oracle.pickle.gz",
+    ["gpt_bf16.json.gz"],
+    ["ddp/rank0.json.gz", "ddp/rank1.json.gz"],
+    ["snap_gpt_leak.pickle.gz"],
+    ["snap_expandable.pickle.gz"],
+    ["gpt_bf16.json.gz", "snap_gpt_leak.pickle.gz", "snap_oracle.pickle.gz"],
 ]
 # Options that lead elsewhere in the code than their defaults do.
 OPTIONS = {"device-memory": "80GiB", "batch-size": "16"}
 
 
-@pytest.mark.parametrize(
-    "paths",
-    [*([path] for path in SAMPLES), TOGETHER],
-    ids=lambda paths: "+".join(p.stem for p in paths),
-)
-def test_every_analysis_answers(program: Program, paths: list[object]) -> None:
+def first_steps_of(path: Path, count: int) -> dict[str, Any]:
+    """As good as all of them here: they are read for every question anew."""
+    trace: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    events = trace["traceEvents"]
+    steps = [one for one in events if str(one.get("name")).startswith("ProfilerStep#")]
+    first, last = steps[0]["ts"], sorted(one["ts"] + one["dur"] for one in steps)[:count][-1]
+    trace["traceEvents"] = [
+        one for one in events if one["ph"] == "M" or first <= one.get("ts", last) <= last
+    ]
+    return trace
+
+
+def short_sample(name: str, folder: Path) -> Path:
+    """The file, or its first two steps where it is a trace."""
+    if not name.endswith(".json.gz"):
+        return DATA / name
+    path = folder / Path(name).with_suffix("").name
+    path.write_text(json.dumps(first_steps_of(DATA / name, 2)))
+    return path
+
+
+@pytest.mark.parametrize("names", SAMPLES, ids="+".join)
+def test_every_analysis_answers(program: Program, tmp_path: Path, names: list[str]) -> None:
+    paths = [short_sample(name, tmp_path) for name in names]
     listed = json.loads(program.run("analyze", "--list", "-f", "json").stdout)["analyses"]
     asked = 0
     for about in listed:
@@ -65,18 +79,9 @@ def test_pages_of_everything(program: Program, command: str) -> None:
     assert len(outcome.stdout) > 1000
 
 
-def first_step_of(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As good as all of them here, and read for every question anew."""
-    step = next(one for one in events if str(one.get("name")).startswith("ProfilerStep#"))
-    end = step["ts"] + step["dur"]
-    return [one for one in events if one["ph"] == "M" or step["ts"] <= one.get("ts", end) <= end]
-
-
-@pytest.mark.parametrize("sample", ["gpt_bf16", "gpt_stack"])
-@pytest.mark.parametrize("share", [1, 2])
+@pytest.mark.parametrize(("sample", "share"), [("gpt_bf16", 2), ("gpt_stack", 1)])
 def test_events_without_a_name(program: Program, tmp_path: Path, sample: str, share: int) -> None:
-    trace = json.loads(gzip.decompress((DATA / f"{sample}.json.gz").read_bytes()))
-    trace["traceEvents"] = first_step_of(trace["traceEvents"])
+    trace = first_steps_of(DATA / f"{sample}.json.gz", 1)
     for event in trace["traceEvents"][::share]:
         if event["ph"] in "XiC":
             event.pop("name", None)

@@ -1,5 +1,7 @@
-"""torch's add_metadata_json writes what it is given, JSON or not: that must cost its own value and
-nothing else, neither events nor the rank and the clock behind it."""
+"""What is no JSON in the header costs only its own value.
+
+torch's add_metadata_json writes what it is given, JSON or not.
+"""
 
 import json
 from pathlib import Path

@@ -1,5 +1,7 @@
-"""Names as Kineto has written them: whatever a program calls its code, with no backslash before a
-quote. Every event must come out as it was, and so must those around it."""
+"""Names with quotes and no backslash before them, as Kineto has written them.
+
+Every event must come out as it was, and so must those around it.
+"""
 
 import json
 import random

@@ -27,6 +27,9 @@ struct Parsed {
   bool is_text = false;   // joined, and not read since: it has no batch
 };
 
+// Bytes for each byte of events that were read: their columns are made before they are given back.
+constexpr std::uint64_t kToPutInOrder = 2;
+
 bool has_row(const trace::Batch& batch) {
   return batch.events.size() + batch.flows.size() + batch.labels.size() > 0;
 }
@@ -338,10 +341,10 @@ void Pipeline::stop_in_long_event(Parsed& last) {
 
 void Pipeline::accept(Parsed& parsed) {
   staged_bytes_ += parsed.batch.bytes_held();
-  if (staged_bytes_ > options_.max_memory_bytes) {
+  if (staged_bytes_ > options_.max_memory_bytes / kToPutInOrder) {
     fail({base::Code::kLimit,
-          fmt::format("{}:{}: the events read so far take {} MiB, more than allowed; raise "
-                      "--max-memory to go on",
+          fmt::format("{}:{}: the events read so far take {} MiB, and as much again to put them in "
+                      "order: more than allowed; raise --max-memory to go on",
                       feed_.source().name(), parsed.block.text_offset, staged_bytes_ >> 20)});
     return;
   }
