@@ -378,23 +378,26 @@ def test_signals_that_are_ignored_stay_ignored(program: Program) -> None:
 
 
 @pytest.mark.live
-def test_interrupt_while_writing_leaves_nothing_behind(program: Program, tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
+@pytest.mark.parametrize("output", ["copy.jsonl", "folder/"])
+def test_interrupt_while_writing_leaves_nothing_behind(
+    program: Program, tmp_path: Path, output: str
+) -> None:
+    path, place = tmp_path / "trace.json", tmp_path / "out"
     path.write_text("[" + ",\n".join(EVENT % i for i in range(400_000)) + "]")
-    output = tmp_path / "out" / "copy.jsonl"
-    output.parent.mkdir()
+    place.mkdir()
     process = subprocess.Popen(
         [program.path, "export", "--to", "jsonl", "-o", output, path],
+        cwd=place,
         stderr=subprocess.PIPE,
         preexec_fn=hear_interrupts,
     )
-    while not any(output.parent.iterdir()) and process.poll() is None:
+    while not any(place.iterdir()) and process.poll() is None:
         time.sleep(0.001)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors == b"stepscope: stopped\n"
-    assert list(output.parent.iterdir()) == []
+    assert list(place.iterdir()) == []
 
 
 def test_export_writes_files_and_folders(program: Program, tmp_path: Path, trace: Path) -> None:

@@ -1,6 +1,7 @@
 #include "session/export.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -93,6 +94,7 @@ struct Destination {
   bool to_stdout = false;
   std::string folder = {};  // with its slash, when there are several files or a folder was named
   std::string file = {};
+  bool is_new = false;  // the folder
 };
 
 base::Result<Destination> destination_of(const std::string& output, std::size_t files) {
@@ -104,9 +106,10 @@ base::Result<Destination> destination_of(const std::string& output, std::size_t 
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(output, error);
   if (files == 1 && !is_folder && !output.ends_with('/')) return Destination{.file = output};
-  std::filesystem::create_directories(output, error);
+  const bool is_new = std::filesystem::create_directories(output, error);
   if (error) return fail(Code::kIo, fmt::format("{}: {}", output, error.message()));
-  return Destination{.folder = output.ends_with('/') ? output : output + "/"};
+  return Destination{.folder = output.ends_with('/') ? output : output + "/",
+                     .is_new = is_new || !is_folder};
 }
 
 std::string path_of(const session::Export& what, const Destination& where, std::size_t file) {
@@ -135,7 +138,10 @@ class Exporter {
 
   base::Status run() {
     for (std::size_t i = 0; i < export_.files(); ++i) {
-      SCOPE_TRY(where_.to_stdout ? to_stdout(i) : to_file(i));
+      const base::Status written = where_.to_stdout ? to_stdout(i) : to_file(i);
+      if (written) continue;
+      if (where_.is_new) ::rmdir(where_.folder.c_str());  // where nothing is in it
+      return written;
     }
     return base::Done{};
   }
