@@ -55,6 +55,7 @@ std::vector<Step> spans_named(const Trace& trace, const std::vector<bool>& is_wa
       const base::StringId name = trace.name()[row];
       if (name == base::kNoString || !is_wanted[name]) continue;
       if (trace.phase()[row] != Phase::kSpan || !can_be_step(trace.kind()[row])) continue;
+      if ((trace.flags()[row] & kBadDuration) != 0) continue;  // how long it took is not known
       if (trace.start()[row] < covered) continue;
       covered = trace.end(row);
       const auto number = trailing_number(trace.text(name));

@@ -195,6 +195,7 @@ def steps(
         if e.shape == "span"
         and e.track not in streams
         and e.kind in ("annotation", "cpu_op", "python", "other")
+        and "bad_duration" not in e.flags
     ]
     named = outermost([e for e in marks if re.fullmatch(r"ProfilerStep#.*[0-9]", e.name, re.S)])
     numbered: dict[int, Event] = {}
