@@ -66,8 +66,8 @@ bool CarefulReader::closes(const char* after_quote, Place place, Inside inside, 
 
 Reading CarefulReader::string(const char* at, Place place, Token& token, Oddities& odd) {
   const char* const begin = at + 1;
-  const std::size_t known_quotes = odd.quotes.size();
-  const auto has_quotes = [&] { return odd.quotes.size() > known_quotes; };
+  const bool is_lax = rigor_ == Rigor::kLax;
+  bool has_quotes = false;
   std::uint32_t controls = 0;
   bool crossed_line = false;
   std::int64_t open = 0;
@@ -77,30 +77,29 @@ Reading CarefulReader::string(const char* at, Place place, Token& token, Odditie
       ++at;
     } else if (*at == '"') {
       bool is_cut = false;
-      const bool is_end = closes(at + 1, place, {has_quotes(), open <= 0}, is_cut);
+      const bool is_end = closes(at + 1, place, {has_quotes, open <= 0}, is_cut);
       // The text may go on in a way that says otherwise: ask again when more of it is there.
       if (is_cut && !ends()) return cut(at);
       if (is_end) {
         // A quote is missing, and this is the end of a string of the next event.
-        if (has_quotes() && rigor_ == Rigor::kLax && holds_event(begin, at + 1)) {
-          return {Outcome::kUnreadable, at};
-        }
+        if (has_quotes && holds_event(begin, at + 1)) return {Outcome::kUnreadable, at};
         token = {TokenType::kString, between(begin, at)};
         odd.control_characters += controls;
         return {Outcome::kDone, at + 1};
       }
-      odd.quotes.push_back(at);
-      met_quote_ = true;
+      has_quotes = met_quote_ = true;
+      ++odd.unescaped_quotes;
+      if (odd.keeps_quotes) odd.quotes.push_back(at);
     } else if (static_cast<unsigned char>(*at) < 0x20) {
       ++controls;
       crossed_line |= *at == '\n';
-    } else if (*at == '{' && rigor_ != Rigor::kLax && has_quotes() &&
-               begins_event(begin, at, end())) {
+    } else if (*at == '{' && !is_lax && has_quotes && names_event(at, end())) {
       return {Outcome::kUnreadable, at};
     }
     // A quote missing at the end would swallow the events that follow; no writer puts both a line
     // break and a bare quote into one name.
-    if (has_quotes() && crossed_line) return {Outcome::kUnreadable, at};
+    if (has_quotes && crossed_line) return {Outcome::kUnreadable, at};
+    if (!is_lax && at >= limit_) return {Outcome::kUnreadable, at};
   }
   return cut(end());
 }
@@ -281,36 +280,43 @@ bool CarefulReader::retry(const char* at, Rigor rigor, Draft& draft, Oddities& o
   Draft other;
   other.reset(draft.text_at);
   Oddities other_odd;
+  other_odd.keeps_quotes = odd.keeps_quotes;
   rigor_ = rigor;
   const Reading read = members(at, other, Of::kEvent, other_odd);
   rigor_ = Rigor::kLax;
+  retried_bytes_ += static_cast<std::size_t>(read.next - at);
   bool is_cut = false;
   const bool is_whole = read.outcome == Outcome::kDone && entry_ends(read.next, is_cut);
   if (is_cut || read.outcome == Outcome::kIncomplete) {
     reading = cut(at);
     return true;
   }
-  if (!is_whole) return false;
+  // With its time: without it nothing would be gained.
+  if (!is_whole || (limit_ != end() && read.next != limit_) || !other.has_time) return false;
   draft = std::move(other);
   odd = std::move(other_odd);
   reading = read;
   return true;
 }
 
-// Names may hold what ends an event, {"device": "cpu"} in quotes that are not escaped: where such a
-// quote was met, or the event cannot end where it seems to, other ends of its strings are tried.
-Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd) {
+// Names may hold what ends an event, {"device": "cpu"} in quotes that are not escaped. Where an
+// event cannot be read, or cannot end where it seems to, other ends of its strings are tried; where
+// only such a quote was met, other ends that leave the event as long as it is.
+Reading CarefulReader::event(const char* at, Draft& draft, Oddities& odd, bool may_retry) {
   rigor_ = Rigor::kLax;
   met_quote_ = false;
   Reading reading = members(at, draft, Of::kEvent, odd);
   bool is_cut = false;
   const bool is_done = reading.outcome == Outcome::kDone;
-  if (!met_quote_ && is_done && may_end_entry(reading.next, is_cut) && !is_cut) return reading;
+  const bool may_end =
+      is_done && (draft.has_time || draft.phase == 'M') && may_end_entry(reading.next, is_cut);
   if (is_cut) return cut(at);
+  if ((may_end && !met_quote_) || !may_retry) return reading;
   const bool is_short = static_cast<std::size_t>(reading.next - at) <= kMostTriedAgain;
   if (!met_quote_ && !is_done && (!is_short || reading.outcome == Outcome::kIncomplete)) {
     return reading;
   }
+  limit_ = may_end ? reading.next : end();
   if (retry(at, Rigor::kBalanced, draft, odd, reading)) return reading;
   retry(at, Rigor::kWhole, draft, odd, reading);
   return reading;

@@ -27,15 +27,17 @@ struct Reading {
 // Counts of what was odd; told only when the event is accepted, so that text which is
 // read twice (because a stretch ended inside an event) is not counted twice.
 struct Oddities {
-  std::uint32_t control_characters = 0, bare_words = 0, stray_commas = 0, missing_commas = 0;
-  std::vector<const char*> quotes;  // in strings, without a backslash
+  std::uint32_t control_characters = 0, unescaped_quotes = 0, bare_words = 0, stray_commas = 0,
+                missing_commas = 0;
+  bool keeps_quotes = false;
+  std::vector<const char*> quotes;  // where they are, if they are kept
 
   // note(kind, count) for all that were met.
   template <class NoteThem>
   void tell(const NoteThem& note) const {
     using base::Note;
     note(Note::kControlCharacter, control_characters);
-    note(Note::kUnescapedQuote, static_cast<std::uint32_t>(quotes.size()));
+    note(Note::kUnescapedQuote, unescaped_quotes);
     note(Note::kBareWord, bare_words);
     note(Note::kStrayComma, stray_commas);
     note(Note::kMissingComma, missing_commas);
@@ -46,8 +48,10 @@ class CarefulReader : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  // An event object at `at`, which is its '{'.
-  Reading event(const char* at, Draft& draft, Oddities& odd);
+  // An event object at `at`, which is its '{'. It may be read several times, if it may, for strings
+  // with quotes in them; retried_bytes() is how much that was.
+  Reading event(const char* at, Draft& draft, Oddities& odd, bool may_retry = true);
+  std::size_t retried_bytes() const { return retried_bytes_; }
 
   // A string at `at`, its opening quote; as the name of a member or as a value. What follows a
   // value of the file's own header is known better than what follows one inside of some event.
@@ -78,7 +82,9 @@ class CarefulReader : public Lookahead {
   }
 
   Rigor rigor_ = Rigor::kLax;
-  bool met_quote_ = false;  // that did not end its string
+  bool met_quote_ = false;       // that did not end its string
+  const char* limit_ = nullptr;  // no string of an event that is read again goes on behind it
+  std::size_t retried_bytes_ = 0;
 };
 
 }  // namespace stepscope::ingest::kineto

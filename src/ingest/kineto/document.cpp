@@ -21,9 +21,13 @@ constexpr std::size_t kLargestValue = std::size_t{4} << 20;
 
 // Looked for behind a value that is no JSON.
 constexpr std::size_t kLongestKey = 4096;
+constexpr std::string_view kEvents = "traceEvents";
+// Values that were read in vain, before only the events are looked for: each may have taken all of
+// the text.
+constexpr std::size_t kMostRereads = std::size_t{16} << 20;
 constexpr std::array<std::string_view, 8> kHeaderKeys = {
-    "traceEvents",         "schemaVersion", "deviceProperties", "distributedInfo",
-    "baseTimeNanoseconds", "traceName",     "displayTimeUnit",  "host_name"};
+    kEvents,     "schemaVersion",   "deviceProperties", "distributedInfo", "baseTimeNanoseconds",
+    "traceName", "displayTimeUnit", "host_name"};
 
 bool is_header_key(std::string_view name) {
   return std::find(kHeaderKeys.begin(), kHeaderKeys.end(), name) != kHeaderKeys.end();
@@ -55,7 +59,7 @@ std::string shown(std::string_view text) {
 
 base::Result<bool> DocumentReader::more() {
   if (ended_) return false;
-  if (text_.size() - at_ > kLongestEvent) {
+  if (is_too_long()) {
     return base::fail(Code::kLimit,
                       fmt::format("{}:{}: a value longer than {} MiB; expected its end",
                                   feed_.source().name(), offset(), kLongestEvent >> 20));
@@ -190,10 +194,10 @@ base::Status DocumentReader::read_object() {
     }
     if (c == '}') {
       if (after_comma) out_.log.add(Note::kStrayComma, offset());
-      SCOPE_TRY(const bool is_stray, is_stray_brace());
-      if (is_stray) out_.log.add(Note::kUnreadableMetadata, offset());
-      ++at_;
-      if (!is_stray) break;
+      SCOPE_TRY(const std::size_t stray, stray_brackets());
+      if (stray != 0) out_.log.add(Note::kUnreadableMetadata, offset());
+      at_ += stray == 0 ? 1 : stray;
+      if (stray == 0) break;
     } else if (c == ',') {
       ++at_;
     } else if (c == '"') {
@@ -202,7 +206,7 @@ base::Status DocumentReader::read_object() {
     } else if (!has_member_) {
       return give_up("the name of a key");
     } else {
-      SCOPE_TRY(skip_broken_value(Note::kUnreadableMetadata));
+      SCOPE_TRY(skip_broken_value({}));
     }
     after_comma = c == ',';
   }
@@ -222,38 +226,49 @@ base::Status DocumentReader::read_object() {
   return note_text_behind();
 }
 
-// One too many: other keys follow.
-base::Result<bool> DocumentReader::is_stray_brace() {
+// How much from `at_` on is brackets that close nothing: other keys follow.
+base::Result<std::size_t> DocumentReader::stray_brackets() {
   while (true) {
     bool is_cut = false;
-    const char* next = reader().skip_space(here() + 1);
-    if (next < reader().end() && *next != ',') return false;
-    if (next < reader().end()) next = reader().skip_space(next + 1);
+    const char* next = here();
+    while (next < reader().end() && (*next == '}' || *next == ']' || *next == ')')) {
+      next = reader().skip_space(next + 1);
+    }
+    const auto size = static_cast<std::size_t>(next - here());
+    const bool has_comma = next < reader().end() && *next == ',';
+    if (has_comma) next = reader().skip_space(next + 1);
     is_cut = next == reader().end() && !ended_;
-    const bool is_key = next < reader().end() && *next == '"' && reader().is_key_at(next, is_cut);
-    if (!is_cut) return is_key;
+    const bool is_key =
+        has_comma && next < reader().end() && *next == '"' && reader().is_key_at(next, is_cut);
+    if (!is_cut || is_too_long()) return is_key ? size : 0;
     SCOPE_TRY(more());
   }
+}
+
+// Behind a text at `at_` that is neither a key nor a value of one; 0 where none is.
+std::size_t DocumentReader::behind_stray_text() const {
+  std::size_t at = at_ + 1;
+  while (at < text_.size() && text_[at] != '"' && text_[at] != '\n')
+    at += text_[at] == '\\' ? 2 : 1;
+  if (at >= text_.size() || text_[at] != '"') return 0;
+  const char* const next = reader().skip_space(text_.data() + at + 1);
+  return next < reader().end() && (*next == ',' || *next == '}') ? at + 1 : 0;
 }
 
 // A key and its value. False where nothing can be read behind it.
 base::Result<bool> DocumentReader::read_key() {
   Token key{};
   Oddities odd;
-  Reading reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
+  Reading reading{Outcome::kIncomplete, nullptr};
   while (reading.outcome == Outcome::kIncomplete) {
-    SCOPE_TRY(more());
-    odd = {};
-    reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
-  }
-  if (reading.outcome == Outcome::kDone && !odd.quotes.empty()) {
-    // What seems to be a long key begins with a text that is none.
-    const char* const behind = reader().skip_space(odd.quotes.front() + 1);
-    if (*behind == ',' || *behind == '}') {
+    if (const std::size_t behind = behind_stray_text(); behind != 0) {
       out_.log.add(Note::kUnreadableMetadata, offset());
-      at_ = static_cast<std::size_t>(behind - text_.data());
+      at_ = behind;
       return true;
     }
+    odd = {};
+    reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
+    if (reading.outcome == Outcome::kIncomplete) SCOPE_TRY(more());
   }
   if (reading.outcome != Outcome::kDone) {
     const bool is_cut = reading.next == reader().end();
@@ -276,11 +291,12 @@ base::Result<bool> DocumentReader::read_key() {
   return true;
 }
 
-// A bracket or a quote that is not closed holds what follows, too.
+// A bracket or a quote that is not closed holds what follows, too. Of what is JSON nothing is
+// doubted: users may call their own values as they like.
 bool DocumentReader::holds_more(const Reading& reading, const Oddities& odd) const {
-  const bool is_long = !has_events_ && text_.size() - at_ > kLargestValue;
   const bool is_last = ended_ && reader().skip_space(reading.next) == reader().end();
-  return (is_long || is_last || !odd.quotes.empty()) && holds_header_key({here(), reading.next});
+  const bool is_doubtful = is_last || odd.unescaped_quotes > 0 || is_too_long();
+  return is_doubtful && holds_header_key({here(), reading.next});
 }
 
 // With what follows it, as far as that tells whether it is a value.
@@ -295,7 +311,7 @@ base::Result<Reading> DocumentReader::whole_value(Token& token, Oddities& odd) {
     if (holds_more(reading, odd)) reading.outcome = Outcome::kUnreadable;
     if (reading.outcome == Outcome::kUnreadable && !is_cut) return reading;
     if (reading.outcome == Outcome::kDone && !is_cut) return reading;
-    if (has_events_ && text_.size() - at_ > kLongestEvent) return reading;
+    if (has_events_ && is_too_long()) return reading;
     SCOPE_TRY(more());
   }
 }
@@ -313,8 +329,11 @@ base::Status DocumentReader::read_member(const std::string& name) {
     at_ = text_.size();
     return Done{};
   }
-  if (reading.outcome == Outcome::kIncomplete) return skip_broken_value(Note::kMetadataTooLarge);
-  if (reading.outcome != Outcome::kDone) return skip_broken_value(Note::kUnreadableMetadata);
+  if (reading.outcome == Outcome::kIncomplete) return skip_long_value(name);
+  if (reading.outcome != Outcome::kDone) {
+    reread_bytes_ += static_cast<std::size_t>(reading.next - here());
+    return skip_broken_value(name);
+  }
   const std::string_view value(here(), static_cast<std::size_t>(reading.next - here()));
   if (value.size() > kLargestValue) {
     out_.log.add(Note::kMetadataTooLarge, offset(), name);
@@ -329,59 +348,85 @@ base::Status DocumentReader::read_member(const std::string& name) {
   return Done{};
 }
 
-// Whether the header goes on at this quote: with a key, one that headers have unless it stands
-// outside of the brackets met so far. Text is fetched until that can be told.
-base::Result<bool> DocumentReader::goes_on_at_key(const char* quote, bool is_outside) {
+// Whether the header goes on at the quote at `at_`, with a key that is wanted. Text is fetched
+// until that can be told.
+base::Result<bool> DocumentReader::goes_on_at_key(Wanted wanted) {
   bool is_cut = false;
-  const auto distance = static_cast<std::size_t>(quote - here());
-  while (!reader().is_key_at(here() + distance, is_cut)) {
-    if (!is_cut || text_.size() - at_ - distance > kLongestKey) return false;
+  bool is_key = reader().is_key_at(here(), is_cut);
+  while (is_cut && text_.size() - at_ <= kLongestKey) {
     SCOPE_TRY(more());
     is_cut = false;
+    is_key = reader().is_key_at(here(), is_cut);
   }
-  return is_outside || is_header_key(text_in_quotes(here() + distance, reader().end()));
+  const std::string_view name = text_in_quotes(here(), reader().end());
+  if (!is_key || name.size() > kLongestKey) return false;
+  if (wanted == Wanted::kEvents || reread_bytes_ > kMostRereads) return name == kEvents;
+  return wanted == Wanted::kAny || is_header_key(name);
 }
 
 // A user may put anything into the header. Goes on at the next key that begins a line, that headers
 // have or that stands outside of all brackets; at the end of the document; or at the events.
-base::Status DocumentReader::skip_broken_value(Note why) {
+base::Status DocumentReader::skip_broken_value(std::string_view name) {
   const std::uint64_t from = offset();
   std::int64_t open = 0;
+  bool begins_line = false;
+  bool after_comma = false;
   while (true) {
-    if (at_ >= text_.size()) {
-      SCOPE_TRY(const bool got, more());
-      if (got) continue;
+    SCOPE_TRY(const bool has_text, at_ < text_.size() ? base::Result<bool>(true) : more());
+    if (!has_text) {
       if (!has_events_) return ends_in_header(from);
-      out_.log.add(why, from);
       note_cut("behind the events");
-      return Done{};
+      break;
     }
     const char c = *here();
-    if (c == ',' || c == '\n' || c == '"') {
-      const char* next = c == '"' ? here() : reader().skip_space(here() + 1);
-      if (next == reader().end() && !ended_) {
-        SCOPE_TRY(more());
-        continue;
-      }
-      const bool begins_line = c == '\n' && why == Note::kUnreadableMetadata;
-      if (next < reader().end() && *next == '"') {
-        const auto distance = static_cast<std::size_t>(next - here());
-        const bool is_outside = c != '"' && (begins_line || open <= 0);
-        SCOPE_TRY(const bool goes_on, goes_on_at_key(next, is_outside));
-        at_ += goes_on ? distance : 0;
-        if (goes_on) break;
-      } else if (begins_line && next < reader().end() && *next == '}') {
-        at_ = static_cast<std::size_t>(next - text_.data());
-        break;
-      }
+    if (is_space(c)) {
+      begins_line |= c == '\n';
+      ++at_;
+      continue;
     }
-    if (c == '}' && open <= 0) break;
+    if (c == '"') {
+      const bool is_outside = begins_line || (after_comma && open <= 0);
+      SCOPE_TRY(const bool goes_on, goes_on_at_key(is_outside    ? Wanted::kAny
+                                                   : after_comma ? Wanted::kOfHeaders
+                                                                 : Wanted::kEvents));
+      if (goes_on) break;
+    }
+    if (c == '}' && (begins_line || open <= 0)) break;
     if (c == '{' || c == '[' || c == '(') ++open;
     if ((c == '}' || c == ']' || c == ')') && open > 0) --open;
+    begins_line = false;
+    after_comma = c == ',';
     ++at_;
   }
-  out_.log.add(why, from);
+  out_.log.add(Note::kUnreadableMetadata, from, name);
   return Done{};
+}
+
+// One that is too long to be held: its end is where its brackets are closed.
+base::Status DocumentReader::skip_long_value(std::string_view name) {
+  out_.log.add(Note::kMetadataTooLarge, offset(), name);
+  std::int64_t open = 0;
+  bool in_string = false;
+  while (true) {
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (in_string) {
+        if (c == '\\' && at_ + 1 == text_.size()) break;  // with what it escapes
+        if (c == '\\') ++at_;
+        in_string = c != '"';
+        continue;
+      }
+      if (open == 0 && (c == ',' || c == '}')) return Done{};
+      in_string = c == '"';
+      if (c == '{' || c == '[') ++open;
+      if (c == '}' || c == ']') --open;
+    }
+    SCOPE_TRY(const bool got, more());
+    if (got) continue;
+    at_ = text_.size();
+    note_cut("behind the events");
+    return Done{};
+  }
 }
 
 // Events are read as they come, and the list before is already taken.
@@ -393,7 +438,7 @@ base::Status DocumentReader::skip_second_list() {
     SCOPE_TRY(more());
     reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
   }
-  if (reading.outcome != Outcome::kDone) return skip_broken_value(Note::kUnreadableMetadata);
+  if (reading.outcome != Outcome::kDone) return skip_broken_value({});
   out_.log.add(Note::kMoreBehind, offset(), fmt::format("{} bytes", reading.next - here()));
   at_ = static_cast<std::size_t>(reading.next - text_.data());
   return Done{};

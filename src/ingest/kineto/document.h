@@ -35,9 +35,13 @@ class DocumentReader {
   base::Status read_member(const std::string& name);
   bool holds_more(const Reading& reading, const Oddities& odd) const;
   base::Result<Reading> whole_value(Token& token, Oddities& odd);
-  base::Status skip_broken_value(base::Note why);
-  base::Result<bool> goes_on_at_key(const char* quote, bool is_outside);
-  base::Result<bool> is_stray_brace();
+  base::Status skip_broken_value(std::string_view name);
+  base::Status skip_long_value(std::string_view name);
+  enum class Wanted : std::uint8_t { kAny, kOfHeaders, kEvents };
+  base::Result<bool> goes_on_at_key(Wanted wanted);
+  base::Result<std::size_t> stray_brackets();
+  std::size_t behind_stray_text() const;
+  bool is_too_long() const { return text_.size() - at_ > kLongestEvent; }
   base::Result<bool> read_key();
   base::Result<bool> more();
   base::Result<char> peek();  // the next character that is not space; 0 at the end
@@ -53,7 +57,10 @@ class DocumentReader {
   base::Failure unexpected(std::string_view expected) const;
   std::uint64_t offset() const { return text_offset_ + at_; }
   const char* here() const { return text_.data() + at_; }
-  CarefulReader reader() const { return {text_.data() + text_.size(), ended_}; }
+  CarefulReader reader() const {
+    using Behind = CarefulReader::Behind;
+    return {text_.data() + text_.size(), ended_ ? Behind::kNothing : Behind::kText};
+  }
 
   TextFeed& feed_;
   const ReadOptions& options_;
@@ -65,6 +72,7 @@ class DocumentReader {
   bool ended_ = false;
   bool has_events_ = false;
   bool has_member_ = false;
+  std::size_t reread_bytes_ = 0;
   std::optional<std::uint64_t> no_list_at_;  // "traceEvents" that holds something else
 };
 

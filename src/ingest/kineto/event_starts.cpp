@@ -75,6 +75,7 @@ bool is_event_key(std::string_view name) {
          std::find(kOtherKeys.begin(), kOtherKeys.end(), name) != kOtherKeys.end();
 }
 
+// Fewer names than events have: objects in arguments begin with many.
 bool names_event(const char* brace, const char* end) {
   const std::string_view name = first_member(brace, end);
   return !name.empty() && (field_of(name) != Field::kNone || name == "bp" || name == "s");

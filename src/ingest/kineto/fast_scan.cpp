@@ -30,7 +30,8 @@ const char* FastScanner::scan(const char* at, const Stretch& stretch) {
 // Anything else may be the rest of a name with quotes in it, or the end of the list: the careful
 // reader looks further.
 bool FastScanner::may_end_event(const char* behind, const Stretch& stretch) {
-  return *behind == ',' || is_space(*behind) || behind >= stretch.end;
+  while (is_space(*behind)) ++behind;
+  return *behind == ',' || *behind == ']' || *behind == '{' || behind >= stretch.end;
 }
 
 // Returns the place behind the event at `at`, or nullptr where it fits no form.

@@ -8,10 +8,7 @@ namespace stepscope::ingest::kineto {
 namespace {
 
 // What stands inside names, and neither between events nor behind their list.
-bool is_of_text(char c) {
-  return static_cast<unsigned char>(c) > ' ' &&
-         std::string_view(",{}[]").find(c) == std::string_view::npos;
-}
+bool is_of_text(char c) { return std::string_view("\"'():.;=").find(c) != std::string_view::npos; }
 
 }  // namespace
 
@@ -23,7 +20,7 @@ const char* Lookahead::skip_space(const char* at) const {
 // Nothing more is at hand.
 bool Lookahead::at_end(const char* at, bool& cut) const {
   if (at < end_) return false;
-  cut = !ends_;
+  cut = !ends();
   return true;
 }
 
@@ -51,7 +48,7 @@ bool Lookahead::event_follows(const char* at, bool& cut) const {
   at = skip_space(at);
   if (at < end_ && *at != '{') return false;
   if (at < end_ && names_event(at, end_)) return true;
-  cut = !ends_ && static_cast<std::size_t>(end_ - at) < kGlimpse;
+  cut = !ends() && static_cast<std::size_t>(end_ - at) < kGlimpse;
   return false;
 }
 
@@ -91,27 +88,30 @@ bool Lookahead::may_end_entry(const char* at, bool& cut) const {
 
 bool Lookahead::entry_ends(const char* at, bool& cut) const {
   at = skip_space(at);
-  if (at_end(at, cut)) return ends_;
+  if (at_end(at, cut)) return ends();
   if (*at == ']') return list_ends(at + 1, cut);
   if (*at != ',') return event_follows(at, cut);
   at = skip_space(at + 1);
-  // Stretches are cut where events begin.
-  if (at == end_) return true;
-  return *at == ']' ? list_ends(at + 1, cut) : event_follows(at, cut);
+  if (at == end_ && behind_ == Behind::kEvent) return true;
+  if (at_end(at, cut)) return ends();
+  if (*at == ']') return list_ends(at + 1, cut);
+  if (*at != '{') return false;
+  at = skip_space(at + 1);
+  return !at_end(at, cut) && *at == '"';
 }
 
 bool Lookahead::list_ends(const char* at, bool& cut) const {
   at = skip_space(at);
-  if (at_end(at, cut)) return ends_;
+  if (at_end(at, cut)) return ends();
   if (*at == '}') return document_ends(at + 1, cut);
   if (*at != ',') return false;
   at = skip_space(at + 1);
-  if (at_end(at, cut)) return ends_;
+  if (at_end(at, cut)) return ends();
   return *at == '}' ? document_ends(at + 1, cut) : *at == '"' && is_key_at(at, cut);
 }
 
 bool Lookahead::document_ends(const char* at, bool& cut) const {
-  return at_end(skip_space(at), cut) && ends_;
+  return at_end(skip_space(at), cut) && ends();
 }
 
 bool Lookahead::field_ends(const char* at, bool& cut) const {
@@ -125,10 +125,8 @@ bool Lookahead::argument_ends(const char* at, bool& cut) const {
   at = skip_space(at);
   if (at < end_ && *at == ',') at = skip_space(at + 1);
   if (at_end(at, cut)) return false;
-  return *at == '}' ? arguments_end(at + 1, cut) : *at == '"' && is_key_at(at, cut);
+  // Behind their brace another member of the event follows, or its end.
+  return *at == '}' ? field_ends(at + 1, cut) : *at == '"' && is_key_at(at, cut);
 }
-
-// Behind their brace another member of the event follows, or its end.
-bool Lookahead::arguments_end(const char* at, bool& cut) const { return field_ends(at, cut); }
 
 }  // namespace stepscope::ingest::kineto

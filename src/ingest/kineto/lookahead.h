@@ -9,8 +9,12 @@ namespace stepscope::ingest::kineto {
 
 class Lookahead {
  public:
-  // `ends` says that no text follows `end`: what is open there will never be closed.
-  Lookahead(const char* end, bool ends) : end_(end), ends_(ends) {}
+  enum class Behind : std::uint8_t {
+    kNothing,  // what is open at the end will never be closed
+    kEvent,    // where it follows a comma: text is cut where events seem to begin
+    kText,     // any
+  };
+  Lookahead(const char* end, Behind behind) : end_(end), behind_(behind) {}
 
   const char* skip_space(const char* at) const;
   const char* end() const { return end_; }
@@ -32,7 +36,8 @@ class Lookahead {
 
   // Whether what seems to be a whole event may be one that ends at `at`, as far as JSON goes.
   bool may_end_entry(const char* at, bool& cut) const;
-  // Whether an event surely ends at `at`: another follows, or the end of their list.
+  // The same for one that is read in another way than JSON's: another object follows, or the end of
+  // the list and of the document.
   bool entry_ends(const char* at, bool& cut) const;
   // Whether a string can end before `at`, as the value of a member of an event or as one of its
   // arguments, if what it stands in goes on as events do.
@@ -40,17 +45,16 @@ class Lookahead {
   bool argument_ends(const char* at, bool& cut) const;
 
  protected:
-  bool ends() const { return ends_; }
+  bool ends() const { return behind_ == Behind::kNothing; }
 
  private:
   bool at_end(const char* at, bool& cut) const;
   bool is_field_at(const char* quote, bool& cut) const;
   bool list_ends(const char* at, bool& cut) const;
   bool document_ends(const char* at, bool& cut) const;
-  bool arguments_end(const char* at, bool& cut) const;
 
   const char* end_;
-  bool ends_;
+  Behind behind_;
 };
 
 }  // namespace stepscope::ingest::kineto

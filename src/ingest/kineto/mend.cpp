@@ -26,7 +26,7 @@ std::string quoted(std::string_view raw) {
 }  // namespace
 
 std::string mend(std::string_view value) {
-  CarefulReader reader(value.data() + value.size(), true);
+  CarefulReader reader(value.data() + value.size(), CarefulReader::Behind::kNothing);
   std::string out;
   std::string open;          // brackets not yet closed
   bool wants_comma = false;  // something stands before the next item

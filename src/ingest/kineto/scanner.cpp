@@ -20,6 +20,11 @@ std::uint32_t offset_in(const Stretch& stretch, const char* at) {
   return static_cast<std::uint32_t>(at - stretch.begin);
 }
 
+CarefulReader reader_of(const Stretch& stretch) {
+  using Behind = CarefulReader::Behind;
+  return {stretch.end, stretch.ends ? Behind::kNothing : Behind::kEvent};
+}
+
 }  // namespace
 
 void note_faults(const char* begin, const char* end, std::uint32_t text_at, trace::Lane& lane) {
@@ -30,7 +35,7 @@ void note_faults(const char* begin, const char* end, std::uint32_t text_at, trac
 
 StretchEnd Scanner::scan(const Stretch& stretch) {
   using Where = StretchEnd::Where;
-  const CarefulReader reader(stretch.end, stretch.ends);
+  const CarefulReader reader = reader_of(stretch);
   const char* at = stretch.begin;
   reread_bytes_ = 0;
   fast_.forget_window();
@@ -46,7 +51,7 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
       if (is_cut) return {Where::kInEvent, at};
       if (is_in_text) {
         const char* const next = resume_after(at + 1, stretch.end);
-        if (next < stretch.end) {
+        if (next < stretch.end || !stretch.ends) {
           lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
           lane_.add_entry();
           wants_comma = false;
@@ -110,7 +115,7 @@ bool Scanner::may_reread(const Stretch& stretch) const {
 // Whether a '[' between events is one too many: it begins no list that ends before the list of
 // events does. What is behind it is read then; else it would swallow all of that.
 bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut) {
-  CarefulReader reader(stretch.end, stretch.ends);
+  CarefulReader reader = reader_of(stretch);
   if (!reader.event_follows(at + 1, is_cut)) return false;
   if (!may_reread(stretch)) return true;
   Token token{};
@@ -126,14 +131,15 @@ bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut
 }
 
 const char* Scanner::entry(const char* at, const Stretch& stretch) {
-  CarefulReader reader(stretch.end, stretch.ends);
+  CarefulReader reader = reader_of(stretch);
   const std::uint32_t text_at = offset_in(stretch, at);
   gave_up_ = false;
   Oddities odd;
   Reading reading{};
   if (*at == '{') {
     draft_.reset(text_at);
-    reading = reader.event(at, draft_, odd);
+    reading = reader.event(at, draft_, odd, may_reread(stretch));
+    reread_bytes_ += reader.retried_bytes();
   } else {
     Token token{};
     reading = reader.value(at, CarefulReader::Place::kListItem, token, odd);
@@ -150,7 +156,7 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
       const char* const behind = reader.skip_space(reading.next);
       if (behind == stretch.end && !stretch.ends) return nullptr;
       const bool is_member = behind < stretch.end && *behind == ':';
-      if (is_member || !odd.quotes.empty()) reading.outcome = Outcome::kUnreadable;
+      if (is_member || odd.unescaped_quotes > 0) reading.outcome = Outcome::kUnreadable;
     }
   }
   if (reading.outcome == Outcome::kIncomplete) return nullptr;

@@ -34,18 +34,21 @@ std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const 
   }
   const char* const begin = window_.data() + (text_offset - window_offset_);
   if (*begin != '{') return std::nullopt;
-  CarefulReader reader(window_.data() + window_.size(), window_ends_);
+  using Behind = CarefulReader::Behind;
+  CarefulReader reader(window_.data() + window_.size(),
+                       window_ends_ ? Behind::kNothing : Behind::kText);
   Token token{};
   Oddities odd;
   Reading reading = reader.value(begin, CarefulReader::Place::kListItem, token, odd);
   bool is_cut = false;
-  const bool is_plain = reading.outcome == Outcome::kDone && odd.quotes.empty();
+  const bool is_plain = reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0;
   if (is_plain && reader.may_end_entry(reading.next, is_cut) && !is_cut) {
     return std::string(token.text);
   }
   Draft draft;
   draft.reset(0);
   odd = {};
+  odd.keeps_quotes = true;
   reading = reader.event(begin, draft, odd);
   if (reading.outcome != Outcome::kDone) return std::nullopt;
   std::string text;
