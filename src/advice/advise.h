@@ -21,7 +21,7 @@ struct Scope {
   bool snapshot = false;
   // What is wrong with the files, as a sentence: cut, or read in part. Empty: all was read.
   std::string lost = {};
-  bool chosen_steps = false;  // by number, of more that were recorded
+  bool chosen_steps = false;  // by number
 };
 Advice advise(const Facts& facts, const Scope& scope);
 

@@ -13,7 +13,6 @@ Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framewo
       framework_(framework),
       compute_major_(compute_major),
       recorder_(recorder) {
-  add_waits_that_came_once();
   for (const Line& line : lines("steps", "times")) {
     if (line.whole("steps") == 0) continue;
     ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("steps"),
@@ -21,6 +20,7 @@ Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framewo
     add_spread(ranks_.back());
   }
   if (table("steps", "times") == nullptr) add_recorded_steps();
+  add_waits_that_came_once();
 }
 
 void Facts::add_recorded_steps() {
@@ -138,10 +138,30 @@ double Facts::waited_once_ns(const Line& place) const {
   constexpr double kUnlikeOthers = 5;  // times the mean of the others at the same place
   const double longest = place.number("longest_ns");
   if (place.text("stall") != "launch" || longest < threshold("launch-bound", "single")) return 0;
-  const double others = place.number("waits") - 1;
+  const auto rank = static_cast<std::int32_t>(place.whole("rank"));
+  if (!tells_what_comes_once(rank)) return 0;
+  // All devices of the process wait for it.
+  const double devices = devices_of(rank);
+  const double idle = place.number("idle_ns");
+  const double once = std::min(devices * longest, idle);
+  const double others = place.number("waits") - devices;
   const bool alone = others <= 0;
-  return alone || longest > kUnlikeOthers * (place.number("idle_ns") - longest) / others ? longest
-                                                                                         : 0;
+  return alone || longest > kUnlikeOthers * (idle - once) / others ? once : 0;
+}
+
+bool Facts::tells_what_comes_once(std::int32_t rank) const {
+  constexpr std::size_t kSeveral = 3;
+  const std::vector<Line> steps = lines("steps", "steps", rank);
+  // The whole of a recording without marks is step 0.
+  return steps.size() >= kSeveral || (steps.size() == 1 && steps.front().whole("step") == 0);
+}
+
+double Facts::devices_of(std::int32_t rank) const {
+  double devices = 1;
+  for (const Line& line : lines("stalls", "sorts", rank)) {
+    devices = std::max(devices, line.number("devices"));
+  }
+  return devices;
 }
 
 void Facts::add_waits_that_came_once() {
@@ -154,6 +174,11 @@ void Facts::add_waits_that_came_once() {
 double Facts::waited_once_ns(const RankSteps& rank) const {
   const auto found = once_ns_.find(rank.rank);
   return found == once_ns_.end() ? 0 : found->second;
+}
+
+double Facts::share_waited_once(const RankSteps& rank) const {
+  const double all = rank.step_ns * static_cast<double>(rank.steps) * devices_of(rank.rank);
+  return all > 0 ? waited_once_ns(rank) / all : 0;
 }
 
 double Facts::launching_ns(const RankSteps& rank) const {

@@ -79,7 +79,10 @@ class Facts {
   StallPerStep stall(const RankSteps& rank, std::string_view sort) const;
   // Waits for launches, in all, that are too long for it and came once: libraries that start and
   // are loaded, code that is compiled. Launching faster would not save them.
+  // On all devices together.
   double waited_once_ns(const RankSteps& rank) const;
+  // Of the time of all steps.
+  double share_waited_once(const RankSteps& rank) const;
   // Of one place in the program, as `stalls` tells it; 0: no such wait.
   double waited_once_ns(const Line& place) const;
   // Idle time of launching that other stalls may bring about: a device that ran dry has lost the
@@ -105,6 +108,9 @@ class Facts {
   void add_recorded_steps();
   void add_spread(RankSteps& rank) const;
   void add_waits_that_came_once();
+  // Whether a wait that is alone says anything: among several steps, or where none is marked.
+  bool tells_what_comes_once(std::int32_t rank) const;
+  double devices_of(std::int32_t rank) const;
 
   std::vector<AnswerOf> answers_;
   OwnThresholds own_;

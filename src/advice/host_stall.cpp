@@ -136,7 +136,7 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
     if (line.text("stall") != sort) continue;
     const double once = facts.waited_once_ns(line);
     const double waits = line.number("waits") - (once > 0 ? 1 : 0);
-    if (waits <= 0) continue;
+    if (waits <= 0 || line.number("idle_ns") <= once) continue;
     Evidence evidence{.text = {}, .rank = rank.rank, .window = line.whole("window")};
     std::string& form = evidence.text.form;
     std::vector<Figure>& figures = evidence.text.figures;

@@ -70,7 +70,7 @@ TEST(LaunchBound, LeavesOutWaitsThatCameOnce) {
   EXPECT_EQ(finding_of(once, "launch-bound"), nullptr);
   const auto told = [](const Advice& advice) {
     return std::ranges::any_of(advice.verdict, [](const Sentence& one) {
-      return one.form.find("comes once in a training") != std::string::npos;
+      return one.form.find("come once in a training") != std::string::npos;
     });
   };
   EXPECT_TRUE(told(once));

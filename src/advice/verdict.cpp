@@ -156,17 +156,15 @@ void add_busy(const Facts& facts, std::vector<Sentence>& out) {
 void add_once(const Facts& facts, std::vector<Sentence>& out) {
   constexpr double kMuch = 0.2;  // of the time of all steps
   for (const RankSteps& rank : facts.ranks()) {
-    const double once = facts.waited_once_ns(rank);
-    const double all = rank.step_ns * static_cast<double>(rank.steps);
-    if (once <= kMuch * all) continue;
+    if (facts.share_waited_once(rank) <= kMuch) continue;
     Line longest = facts.lines("stalls", "places", rank.rank).front();
     for (const Line& place : facts.lines("stalls", "places", rank.rank)) {
       if (facts.waited_once_ns(place) > facts.waited_once_ns(longest)) longest = place;
     }
     Sentence text{
-        "{} of the time recorded the GPU waits for what comes once in a training: "
+        "{} of the time recorded the GPU waits for what seems to come once in a training: "
         "libraries start and are loaded, code is compiled. The longest wait takes {}",
-        {share(once / all), nanos(facts.waited_once_ns(longest))}};
+        {share(facts.share_waited_once(rank)), nanos(longest.number("longest_ns"))}};
     for (const std::string_view where : {"op", "call"}) {
       if (!longest.has(where)) continue;
       text.form += ", in {}";
@@ -333,10 +331,14 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, const Sc
   for (const auto& rank : facts.ranks()) {
     if (rank.step_ns > 0) steps = std::max(steps, rank.steps);
   }
+  const bool of_traced = std::ranges::any_of(
+      facts.ranks(), [&](const RankSteps& rank) { return facts.untraced(rank).has_value(); });
   if (!facts.ranks().empty() && steps < 2) {
     out.push_back({steps == 0           ? "No step was recorded: record four or more."
                    : scope.chosen_steps ? "Only one step was chosen, so that nothing is known "
                                           "about how steps differ."
+                   : of_traced          ? "Only one step was traced, so that nothing is known "
+                                          "about how steps differ: trace four or more."
                                         : "Only one step was recorded, so that nothing is known "
                                           "about how steps differ: record four or more."});
   }

@@ -68,7 +68,9 @@ std::string unit_forgotten(std::string_view text) {
   constexpr Bytes kLeast = Bytes{1} << 20;
   const auto bytes = parse_size(text);
   const bool is_bare = text.find_first_not_of("0123456789.") == std::string_view::npos;
-  return bytes && *bytes < kLeast && is_bare ? std::string(text) + "GiB" : std::string();
+  if (!bytes || *bytes >= kLeast || !is_bare) return {};
+  // No GPU has a thousand GiB; tools tell the memory in MiB, too.
+  return std::string(text) + (*bytes < 1000 ? "GiB" : "MiB");
 }
 
 }  // namespace stepscope::base

@@ -71,11 +71,11 @@ void note_useless_pattern(const Context& context, const trace::Run& run) {
     });
   });
   if (matches && !is_number) return;
-  context.console.note(
-      fmt::format("{} {} '{}'{}",
-                  matches ? "all annotations are steps whose names match" : "no annotation matches",
-                  context.arguments.origin("steps"), text,
-                  matches ? "" : ": the steps are those that are found without it"));
+  context.console.note(fmt::format(
+      "{} {} '{}'{}",
+      matches ? "every annotation is a step whose name matches" : "no annotation matches",
+      context.arguments.origin("steps"), text,
+      matches ? "" : ": the steps are those that are found without it"));
   if (is_number) {
     context.console.hint(
         "--steps says which annotations are steps; `stepscope analyze --step 3` looks at step 3");

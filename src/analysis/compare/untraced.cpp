@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "analysis/compare/series.h"
@@ -45,6 +47,7 @@ UntracedSteps untraced_steps(const RunView& view, std::span<const trace::RankRec
                              Warmup warmup) {
   UntracedSteps out;
   std::set<std::int64_t> numbers;
+  std::map<std::int64_t, std::pair<std::size_t, std::size_t>> left_out;
   for (const auto& [rank, steps] : recorded_steps(view)) {
     std::vector<Interval> windows;
     for (const trace::RankRecord& record : records) {
@@ -66,14 +69,16 @@ UntracedSteps untraced_steps(const RunView& view, std::span<const trace::RankRec
     }
     const std::size_t early = warmup == Warmup::kLeftOut ? warmup_steps(lengths) : 0;
     if (early == lengths.size()) continue;
-    out.warmup = std::max(out.warmup, early);
-    out.in_windows = std::max(out.in_windows, in_windows);
+    left_out[rank] = {early, in_windows};
     const auto settled = static_cast<std::ptrdiff_t>(early);
     numbers.insert(own.begin() + settled, own.end());
     lengths.erase(lengths.begin(), lengths.begin() + settled);
     out.lengths.emplace(rank, std::move(lengths));
   }
   out.numbers.assign(numbers.begin(), numbers.end());
+  if (const auto slowest = out.slowest()) {
+    std::tie(out.warmup, out.in_windows) = left_out.at(*slowest);
+  }
   return out;
 }
 

@@ -23,9 +23,9 @@ enum class Warmup : std::uint8_t { kLeftOut, kKept };
 struct UntracedSteps {
   std::map<std::int64_t, std::vector<double>> lengths;  // by rank, in order; none is empty
   std::vector<std::int64_t> numbers;                    // of all ranks together, sorted
-  std::size_t warmup = 0;  // steps at the beginning that were left out, of the rank with most
-  // Steps in windows, before them and in which they were closed: left out too, of the rank with
-  // most.
+  // Left out of the slowest rank, which is the one that is compared: steps at the beginning, and
+  // those in windows, before them and in which they were closed.
+  std::size_t warmup = 0;
   std::size_t in_windows = 0;
 
   // The rank whose typical step is longest; nothing without steps.

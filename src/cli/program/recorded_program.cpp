@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -319,18 +320,34 @@ void RecordedProgram::show_runs() {
   }
 }
 
+// The last of those that this program made in the run.
+std::uint64_t RecordedProgram::own_attempt(const std::string& run) const {
+  const std::string whole = std::filesystem::absolute(run).lexically_normal().string();
+  std::uint64_t own = 0;
+  std::uint64_t any = 0;
+  bool is_known = false;
+  for (const std::string& rank : notes_.ranks) {
+    const std::uint64_t number = attempt_of_rank(rank).value_or(0);
+    any = std::max(any, number);
+    if (!rank.starts_with(whole + "/")) continue;
+    own = std::max(own, number);
+    is_known = true;
+  }
+  return is_known ? own : any;
+}
+
 // A folder of several attempts is shown by its last, which is another program's where one was
 // started meanwhile: then that of this one by its own folder.
 std::string RecordedProgram::shown_path(const std::string& run) const {
   if (notes_.ranks.empty()) return run;
-  const std::uint64_t own = attempt_of_rank(notes_.ranks.back()).value_or(0);
+  const std::uint64_t own = own_attempt(run);
   return last_attempt(run).value_or(own) > own ? fmt::format("{}/attempt-{}", run, own) : run;
 }
 
 // Counted from 0 in the folder's name, and from 1 by people.
 void RecordedProgram::tell_attempt(const std::string& run) const {
   if (notes_.ranks.empty()) return;
-  const std::uint64_t number = attempt_of_rank(notes_.ranks.back()).value_or(0);
+  const std::uint64_t number = own_attempt(run);
   if (const std::uint64_t last = last_attempt(run).value_or(number); last > number) {
     context_.console.note(
         fmt::format("another program was started into {0} meanwhile: what it recorded is "

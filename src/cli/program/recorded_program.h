@@ -44,6 +44,7 @@ class RecordedProgram {
   void keep_end();
   session::ProgramRun facts() const;
   void show_runs();
+  std::uint64_t own_attempt(const std::string& run) const;
   std::string shown_path(const std::string& run) const;
   void tell_attempt(const std::string& run) const;
   void tell_end() const;

@@ -139,7 +139,11 @@ std::string recorded_steps_fact(const Answers& answers) {
   std::int64_t warm_up = 0;
   std::int64_t warm_up_traced = 0;
   std::int64_t traced = 0;  // and not of the warm-up
+  bool differ = false;      // by rank
   for (const TableLine& line : ranks) {
+    for (const char* column : {"warm_up", "warm_up_traced", "traced"}) {
+      differ |= line.whole(column) != ranks.front().whole(column);
+    }
     warm_up = std::max(warm_up, line.whole("warm_up"));
     warm_up_traced = std::max(warm_up_traced, line.whole("warm_up_traced"));
     traced = std::max(traced, line.whole("traced") - line.whole("warm_up_traced"));
@@ -157,7 +161,8 @@ std::string recorded_steps_fact(const Answers& answers) {
   }
   if (all.traced == all.steps)
     return text + (all.steps == 1 ? ", traced" : ", all of them traced") +
-           (all.steps == 1 ? ", which slows it" : ", which slows them") + saves_text(answers);
+           (all.steps == 1 ? ", which may slow it" : ", which may slow them") + saves_text(answers);
+  if (differ) return text + ", without warm-up and traced steps" + saves_text(answers);
   return text + left_out_text(warm_up, warm_up_traced, traced) + saves_text(answers);
 }
 
