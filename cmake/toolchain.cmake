@@ -34,8 +34,9 @@ endif()
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   if(STEPSCOPE_PRECOMPILE)  # without these, ccache leaves precompiled headers and all that use them alone
+    # Comments count: a precompiled header knows its own by all of their text (#pragma once).
     set(CCACHE_PROGRAM ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_NOHASHDIR=1
-        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE_PROGRAM})
+        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_COMMENTS=1 ${CCACHE_PROGRAM})
     add_compile_options("$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>"
                         $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   endif()
