@@ -41,7 +41,9 @@ std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const 
   Oddities odd;
   Reading reading = reader.value(begin, CarefulReader::Place::kListItem, token, odd);
   bool is_cut = false;
-  const bool is_plain = reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0;
+  // Without its time a name may have ended it.
+  const bool is_plain = reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0 &&
+                        token.text.find("\"ts\"") != std::string_view::npos;
   if (is_plain && reader.may_end_entry(reading.next, is_cut) && !is_cut) {
     return std::string(token.text);
   }
