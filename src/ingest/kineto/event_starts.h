@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ingest/kineto/fast_numbers.h"
+
 namespace stepscope::ingest::kineto {
 
-inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+using fast::is_space;
 
 inline std::string_view between(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};

@@ -69,7 +69,7 @@ const std::vector<Case> kCases = {
     {"what is no key behind the events costs none of them",
      R"({"traceEvents":[)" + kA + R"(],5})",
      {"a"},
-     {{Note::kUnreadableEvent, 1, 54}}},
+     {{Note::kUnreadableMetadata, 1, 54}}},
     {"a bracket too many does not end the list",
      "[" + kA + "],\n" + kB + "]",
      {"a", "b"},
