@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::size_t kPiecesOfAThread = 4;
 
-// Whether a correlation says anything. Ids of 64 bits without a sign are negative here.
-bool links(std::int64_t correlation) { return correlation != 0 && correlation != -1; }
-
 // Of rows that share an id, those that begin before a time. Mostly there is one or a few; where
 // many share one, as in damaged files, they are sorted once instead of looked through each time.
 class ByStart {
@@ -134,7 +131,7 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
   LinkCounts counts;
   const KeyIndex by_correlation = KeyIndex::of([&](auto add) {
     launches.rows.for_each([&](Row row, std::uint32_t entry) {
-      if (links(launches.correlation[entry])) add(launches.correlation[entry], row);
+      if (says_anything(launches.correlation[entry])) add(launches.correlation[entry], row);
     });
   });
   ByStart by_start(in.start);
@@ -144,8 +141,8 @@ LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& 
   device.rows.for_each([&](Row row, std::uint32_t entry) {
     device.launch[entry] = kNoRow;
     const std::int64_t correlation = device.correlation[entry];
-    const auto found =
-        links(correlation) ? by_correlation.find(correlation) : std::span<const std::uint32_t>{};
+    const auto found = says_anything(correlation) ? by_correlation.find(correlation)
+                                                  : std::span<const std::uint32_t>{};
     const bool is_work = is_device_work(in.kind[row]);
     if (found.empty()) {
       if (is_work && counts.without_launch++ == 0) counts.first_without = row;
@@ -182,19 +179,19 @@ void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches, un
     launches.rows.for_each(
         piece * words / pieces, (piece + 1) * words / pieces, [&](Row row, std::uint32_t entry) {
           launches.op[entry] = operator_around(in, row);
-          left |= launches.op[entry] == kNoRow && launches.external_id[entry] > 0;
+          left |= launches.op[entry] == kNoRow && says_anything(launches.external_id[entry]);
         });
     if (left) any_left = true;
   });
   if (!any_left) return;
   const KeyIndex by_external_id = KeyIndex::of([&](auto add) {
     ops.rows.for_each([&](Row row, std::uint32_t entry) {
-      if (ops.external_id[entry] > 0) add(ops.external_id[entry], row);
+      if (says_anything(ops.external_id[entry])) add(ops.external_id[entry], row);
     });
   });
   ByStart by_start(in.start);
   launches.rows.for_each([&](Row row, std::uint32_t entry) {
-    if (launches.op[entry] != kNoRow || launches.external_id[entry] <= 0) return;
+    if (launches.op[entry] != kNoRow || !says_anything(launches.external_id[entry])) return;
     const std::int64_t id = launches.external_id[entry];
     launches.op[entry] = by_start.latest(id, by_external_id.find(id), in.start[row]);
   });

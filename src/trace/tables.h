@@ -30,6 +30,9 @@ struct Signature {
 using SignatureId = std::uint32_t;  // into Trace::signatures()
 inline constexpr SignatureId kNoSignature = 0xffffffff;
 
+// Of a correlation or an External id. Ids of 64 bits without a sign are negative here.
+inline bool says_anything(std::int64_t id) { return id != 0 && id != -1; }
+
 // Operators and annotations that carry ids or inputs.
 struct OpTable {
   base::RowSet rows;

@@ -54,11 +54,11 @@ def set_ops(rows: list[Event]) -> None:
     """Finds the operator, else the annotation, that made each call."""
     by_external = defaultdict[int, list[Event]](list)
     for event in sorted(rows, key=lambda e: e.start):
-        if event.kind in ("cpu_op", "annotation") and (number := external_id(event) or 0) > 0:
+        if event.kind in ("cpu_op", "annotation") and (number := external_id(event)):
             by_external[number].append(event)
     for event in filter(is_launch, rows):
         event.op = enclosing(event, "cpu_op") or enclosing(event, "annotation")
-        if event.op is None and (number := external_id(event) or 0) > 0:
+        if event.op is None and (number := external_id(event)):
             event.op = latest_before(by_external.get(number, []), event)
 
 

@@ -93,8 +93,7 @@ def calls_of(view: View) -> tuple[list[Call], list[Work], list[int]]:
                 owner.api.append(event)
     by_id = defaultdict[int, list[Call]](list)
     for call in sorted(calls.values(), key=lambda c: c.event.start):
-        number = external_id(call.event) or 0
-        if number > 0:
+        if number := external_id(call.event):
             by_id[number].append(call)
     outside: list[Work] = []
     for work in view.work:

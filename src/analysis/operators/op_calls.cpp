@@ -45,7 +45,7 @@ class ByExternalId {
     const trace::OpTable& ops = trace.ops();
     ops.rows.for_each([&](Row row, std::uint32_t entry) {
       const std::uint32_t call = calls.find(row);
-      if (call == OpCall::kNone || ops.external_id[entry] <= 0) return;
+      if (call == OpCall::kNone || !trace::says_anything(ops.external_id[entry])) return;
       ids_.emplace_back(ops.external_id[entry], trace.start()[row], call);
     });
     std::ranges::sort(ids_);
@@ -79,7 +79,7 @@ void link_work(const WindowView& window, OpCalls& calls) {
     const std::uint32_t entry = trace.device().rows.find(piece.row);
     if (entry == base::RowSet::kNone) continue;
     const std::int64_t id = trace.device().external_id[entry];
-    if (id > 0) by_id.emplace_back(i, id);
+    if (trace::says_anything(id)) by_id.emplace_back(i, id);
   }
   if (by_id.empty()) return;
   const ByExternalId ops(trace, calls);
