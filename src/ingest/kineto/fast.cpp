@@ -33,7 +33,7 @@ using fast::is_space;
   }
   const std::uint32_t begin = index_->places[first];
   const std::uint32_t end = index_->places[place - 1] + 1;
-  if (!is_sound(begin, end)) return nullptr;
+  if (!is_sound(begin, end) || !has_one_value_each(first, place)) return nullptr;
   const bool odd = index_->any_odd && has_odd(begin, end);
   if (odd && has_escaped_key(first, place)) return nullptr;
   // The quotes of a name may have ended it before its time.
@@ -475,21 +475,6 @@ bool FastScanner::other_argument(Arg arg, const char* at) {
   }
   set_arg(draft_, arg, token);
   return true;
-}
-
-// Whether any key of the event is written with escapes, and so is not what it seems.
-bool FastScanner::has_escaped_key(std::size_t place, std::size_t end) const {
-  for (; place < end; ++place) {
-    const char* at = window_ + index_->places[place];
-    if (*at != ':') continue;
-    at -= 2;
-    if (*at == '\\') return true;
-    for (; at > window_ && *at != '"'; --at) {
-      if (*at == '\\') return true;
-    }
-    if (at > window_ && at[-1] == '\\') return true;
-  }
-  return false;
 }
 
 }  // namespace stepscope::ingest::kineto

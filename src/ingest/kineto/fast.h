@@ -102,6 +102,9 @@ class FastScanner {
   bool text_value(const char* at, Token& token) const;
   bool is_sound(std::uint32_t begin, std::uint32_t end) const;
   bool has_escaped_key(std::size_t place, std::size_t end) const;
+  bool has_one_value_each(std::size_t place, std::size_t end) const;
+  bool ends_value(const char* mark, const char* stop) const;
+  bool closes_list(const char* open, const char* close) const;
   std::int32_t balance_at(std::uint32_t offset) const;
   bool has_odd(std::uint32_t begin, std::uint32_t end) const;
 
