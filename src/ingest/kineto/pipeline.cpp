@@ -40,6 +40,9 @@ constexpr std::size_t kMostWaiting = 24;
 
 // Blocks read before those in front of them were, for every thread.
 constexpr std::uint64_t kMostAhead = 4;
+// The same, and those that wait, in all, of text that only one can fetch. Who reads the first of
+// them may be kept from it for long by other programs.
+constexpr std::uint64_t kMostHeld = 64;
 
 // What a thread holds while it reads is some MiB: more threads than these gain nothing and cost
 // more than the text allows.
@@ -121,7 +124,7 @@ base::Result<EventList> Pipeline::run() {
 // Who fetched last goes on, even if he reads a block in between: what a decompressor looks back at
 // lies in the cache of his core. Another takes his place when hardly anything is left to read.
 bool Pipeline::should_fetch(std::uint32_t reader) const {
-  if (fetching_ || fetched_all_) return false;
+  if (fetching_ || fetched_all_ || next_fetch_ >= next_accept_ + kMostHeld) return false;
   // A thread alone gains nothing by fetching ahead.
   const std::size_t threads = list_.lanes.size();
   const std::size_t ahead = threads == 1 ? 1 : threads + kMostWaiting;
