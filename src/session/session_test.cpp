@@ -28,6 +28,13 @@ std::string rank_text(int rank, std::int64_t start_us) {
   return trace_text(start_us, R"("distributedInfo":{"rank":)" + std::to_string(rank) + "},");
 }
 
+// The same by a clock that all machines share.
+std::string dated_text(int rank, std::int64_t start_us) {
+  return trace_text(start_us, R"("baseTimeNanoseconds":1700000000000000000,)"
+                              R"("distributedInfo":{"rank":)" +
+                                  std::to_string(rank) + "},");
+}
+
 std::vector<std::string> shape_of(const trace::Run& run, const TempFolder& folder) {
   std::vector<std::string> shape;
   for (const trace::RankTraces& rank : run.ranks) {
@@ -98,17 +105,12 @@ TEST(Session, NotesProcessesThatClaimOneRankAtOneTime) {
 
 TEST(Session, NotesRanksThatWereRecordedLongAfterEachOther) {
   const TempFolder folder;
-  const auto write = [&](const std::string& name, int rank, std::int64_t start_us) {
-    folder.write(name, trace_text(start_us, R"("baseTimeNanoseconds":1700000000000000000,)"
-                                            R"("distributedInfo":{"rank":)" +
-                                                std::to_string(rank) + "},"));
-  };
-  write("a.json", 0, 100);
-  write("b.json", 1, 599'000'000);
+  folder.write("a.json", dated_text(0, 100));
+  folder.write("b.json", dated_text(1, 599'000'000));
   const auto near = open({folder.path()}, {});
   ASSERT_TRUE(near);
   EXPECT_EQ(near->run.log.count(Note::kRanksApart), 0u);
-  write("c.json", 2, 3 * 3'600'000'000);
+  folder.write("c.json", dated_text(2, 3 * 3'600'000'000));
   const auto apart = open({folder.path()}, {});
   ASSERT_TRUE(apart);
   EXPECT_EQ(apart->run.log.count(Note::kRanksApart), 1u);
@@ -119,19 +121,14 @@ TEST(Session, NotesRanksThatWereRecordedLongAfterEachOther) {
 // A rank has two files, one beside the other rank's and one of another day.
 TEST(Session, NotesAWindowThatIsFarFromAllOtherRanks) {
   const TempFolder folder;
-  const auto write = [&](const std::string& name, int rank, std::int64_t start_us) {
-    folder.write(name, trace_text(start_us, R"("baseTimeNanoseconds":1700000000000000000,)"
-                                            R"("distributedInfo":{"rank":)" +
-                                                std::to_string(rank) + "},"));
-  };
-  write("a.json", 0, 100);
-  write("b.json", 1, 100);
-  write("c.json", 0, 3 * 3'600'000'000);
+  folder.write("a.json", dated_text(0, 100));
+  folder.write("b.json", dated_text(1, 100));
+  folder.write("c.json", dated_text(0, 3 * 3'600'000'000));
   const auto apart = open({folder.path()}, {});
   ASSERT_TRUE(apart);
   EXPECT_EQ(apart->run.log.count(Note::kRanksApart), 1u);
   EXPECT_THAT(apart->run.log[Note::kRanksApart].detail, HasSubstr("c.json: 3 hours apart"));
-  write("d.json", 1, 3 * 3'600'000'000);  // both were recorded twice
+  folder.write("d.json", dated_text(1, 3 * 3'600'000'000));  // both were recorded twice
   const auto twice = open({folder.path()}, {});
   ASSERT_TRUE(twice);
   EXPECT_EQ(twice->run.log.count(Note::kRanksApart), 0u);

@@ -247,12 +247,11 @@ base::Result<std::size_t> DocumentReader::stray_brackets() {
 
 // Behind a text at `at_` that is neither a key nor a value of one; 0 where none is.
 std::size_t DocumentReader::behind_stray_text() const {
-  std::size_t at = at_ + 1;
-  while (at < text_.size() && text_[at] != '"' && text_[at] != '\n')
-    at += text_[at] == '\\' ? 2 : 1;
-  if (at >= text_.size() || text_[at] != '"') return 0;
-  const char* const next = reader().skip_space(text_.data() + at + 1);
-  return next < reader().end() && (*next == ',' || *next == '}') ? at + 1 : 0;
+  const char* const close = closing_quote(here(), reader().end());
+  if (close == reader().end() || *close != '"') return 0;
+  const char* const next = reader().skip_space(close + 1);
+  const bool is_alone = next < reader().end() && (*next == ',' || *next == '}');
+  return is_alone ? static_cast<std::size_t>(close + 1 - text_.data()) : 0;
 }
 
 // A key and its value. False where nothing can be read behind it.

@@ -64,10 +64,15 @@ bool ends_list(const char* begin, const char* bracket, const char* end) {
 
 }  // namespace
 
+const char* closing_quote(const char* quote, const char* end) {
+  const char* at = quote + 1;
+  while (at < end && *at != '"' && *at != '\n') at += *at == '\\' ? 2 : 1;
+  return std::min(at, end);
+}
+
 std::string_view text_in_quotes(const char* quote, const char* end) {
-  const auto* const close = static_cast<const char*>(
-      std::memchr(quote + 1, '"', static_cast<std::size_t>(end - quote - 1)));
-  return close == nullptr ? std::string_view{} : between(quote + 1, close);
+  const char* const close = closing_quote(quote, end);
+  return close == end || *close != '"' ? std::string_view{} : between(quote + 1, close);
 }
 
 bool is_event_key(std::string_view name) {

@@ -15,7 +15,9 @@ inline std::string_view between(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};
 }
 
-// What stands behind the quote at `quote` and before the next one; nothing where there is none.
+// The quote that ends the text behind `quote`; the end of its line, or `end`, where none does.
+const char* closing_quote(const char* quote, const char* end);
+// What stands between the two; nothing where there is no second one.
 std::string_view text_in_quotes(const char* quote, const char* end);
 
 // Whether events have members of this name.

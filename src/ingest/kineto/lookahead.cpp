@@ -25,8 +25,7 @@ bool Lookahead::at_end(const char* at, bool& cut) const {
 }
 
 bool Lookahead::is_key_at(const char* quote, bool& cut) const {
-  const char* at = quote + 1;
-  while (at < end_ && *at != '"' && *at != '\n') at += *at == '\\' ? 2 : 1;
+  const char* at = closing_quote(quote, end_);
   if (at < end_ && *at == '\n') return false;
   if (at < end_) at = skip_space(at + 1);
   return !at_end(at, cut) && *at == ':';
