@@ -13,6 +13,7 @@ Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framewo
       framework_(framework),
       compute_major_(compute_major),
       recorder_(recorder) {
+  index_by_rank();
   for (const Line& line : lines("steps", "times")) {
     if (line.whole("steps") == 0) continue;
     ranks_.push_back({static_cast<std::int32_t>(line.whole("rank")), line.whole("steps"),
@@ -21,6 +22,17 @@ Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framewo
   }
   if (table("steps", "times") == nullptr) add_recorded_steps();
   add_waits_that_came_once();
+}
+
+void Facts::index_by_rank() {
+  for (const AnswerOf& of : answers_) {
+    for (const base::Table& table : of.answer->tables) {
+      RowsOfRank& rows = rows_of_rank_[&table];
+      for (std::size_t row = 0; row < table.rows(); ++row) {
+        rows[static_cast<std::int32_t>(Line(table, row).whole("rank"))].push_back(row);
+      }
+    }
+  }
 }
 
 void Facts::add_recorded_steps() {
@@ -97,8 +109,13 @@ std::vector<Line> Facts::lines(std::string_view analysis, std::string_view table
 
 std::vector<Line> Facts::lines(std::string_view analysis, std::string_view table,
                                std::int32_t rank) const {
-  std::vector<Line> out = lines(analysis, table);
-  std::erase_if(out, [&](const Line& line) { return line.whole("rank") != rank; });
+  std::vector<Line> out;
+  const base::Table* const found = this->table(analysis, table);
+  const auto by_rank = rows_of_rank_.find(found);
+  if (by_rank == rows_of_rank_.end()) return out;
+  const auto rows = by_rank->second.find(rank);
+  if (rows == by_rank->second.end()) return out;
+  for (const std::size_t row : rows->second) out.emplace_back(*found, row);
   return out;
 }
 

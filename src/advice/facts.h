@@ -3,11 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "advice/finding.h"
@@ -104,6 +104,7 @@ class Facts {
                            std::string_view hugging_face) const;
 
  private:
+  void index_by_rank();
   // Of a run without a trace: what its processes recorded, without the warm-up.
   void add_recorded_steps();
   void add_spread(RankSteps& rank) const;
@@ -117,8 +118,11 @@ class Facts {
   Framework framework_;
   std::int64_t compute_major_;
   Recorder recorder_;
+  // Asked for each of what may be thousands of ranks.
+  using RowsOfRank = std::unordered_map<std::int32_t, std::vector<std::size_t>>;
+  std::unordered_map<const base::Table*, RowsOfRank> rows_of_rank_;
   std::vector<RankSteps> ranks_;
-  std::map<std::int32_t, double> once_ns_;  // by rank: asked often, and there may be thousands
+  std::unordered_map<std::int32_t, double> once_ns_;  // by rank
 };
 
 }  // namespace stepscope::advice

@@ -150,7 +150,7 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of all steps, what slow steps are longer than usual"},
     {kOutliers, "warning", 1.0, Unit::kShare, "the same"},
     {kOutliers, "critical", 1.0, Unit::kShare, "the same"},
-    {kOutliers, "steps", 6, Unit::kCount, "fewer steps have no outliers"},
+    {kOutliers, "steps", 6, Unit::kCount, "fewer, or fewer than 6, have no outliers"},
     {kOverhead, "notice", 0.1, Unit::kShare,
      "of the step, the GPU idle while the CPU launches work"},
     {kOverhead, "warning", 1.0, Unit::kShare, "the same"},

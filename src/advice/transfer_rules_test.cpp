@@ -72,8 +72,10 @@ TEST(SlowTransfers, SaysNothingOfMemoryAndBytesThatAreNotKnown) {
   EXPECT_EQ(unknown.measured.name.find("pageable"), std::string::npos);
   EXPECT_EQ(unknown.confidence, Confidence::kLow);
   for (const Figure& figure : unknown.detail.figures) EXPECT_NE(figure.value, 0);
-  EXPECT_NE(waits({{"host_memory", "pinned"}}).detail.form.find("come from pinned memory"),
-            std::string::npos);
+  EXPECT_NE(unknown.changes.front().code.find("pin_memory"), std::string::npos);
+  const Finding pinned = waits({{"host_memory", "pinned"}});
+  EXPECT_NE(pinned.detail.form.find("come from pinned memory"), std::string::npos);
+  EXPECT_EQ(pinned.changes.front().code, "x = x.to(device, non_blocking=True)");
 }
 
 TEST(SlowTransfers, SampleBySampleTheWaitsBetweenCopiesGoToo) {

@@ -77,8 +77,11 @@ void note_useless_pattern(const Context& context, const trace::Run& run) {
       context.arguments.origin("steps"), text,
       matches ? "" : ": the steps are those that are found without it"));
   if (is_number) {
+    const std::string number = text.substr(0, text.find_first_of(",-:"));
     context.console.hint(
-        "--steps says which annotations are steps; `stepscope analyze --step 3` looks at step 3");
+        fmt::format("--steps says which annotations are steps; `stepscope analyze --step {0}` "
+                    "looks at step {0}",
+                    number.empty() ? "3" : number));
   }
 }
 

@@ -98,7 +98,8 @@ std::vector<Finding> judge(const Facts& facts) {
         "What is said about gains holds for these steps. An improvement that is smaller than the "
         "interval below could be chance in a recording as short as this one."};
     add_ends(finding, facts, rank);
-    finding.changes = {{"Record more steps, after the first few.",
+    finding.changes = {{of_traced ? "Trace more steps, after the first few."
+                                  : "Record more steps, after the first few.",
                         code_of(how_to_record(Wanted::kSteps, facts.recorder()))}};
     finding.verify = "Record again: `stepscope diff` of two recordings shows a smaller ±.";
     return {finding};

@@ -63,6 +63,22 @@ double slower_copies_ns(const Facts& facts, const RankSteps& rank, double copy_n
   return std::min(1.0, more) * copy_ns;  // of two steps nobody knows: twice as long is enough
 }
 
+Change copying_ahead() {
+  return {
+      "To hide the copy completely, with that: start the copy of the next batch before this "
+      "step's work, on a stream of its own.",
+      std::string(kCopyAhead)};
+}
+
+// For copies from pinned memory that are waited for.
+std::vector<Change> not_waiting(const Facts& facts) {
+  constexpr std::string_view kOwnLoop = "x = x.to(device, non_blocking=True)";
+  return {{"Do not wait for the copy: from pinned memory it runs beside the CPU.",
+           facts.by_framework(kOwnLoop, kOwnLoop,
+                              "# accelerate: DataLoaderConfiguration(non_blocking=True)")},
+          copying_ahead()};
+}
+
 std::vector<Change> pinning(const Facts& facts) {
   return {{"Let the loader put batches into pinned memory (without a DataLoader: x.pin_memory()), "
            "and do "
@@ -73,9 +89,7 @@ std::vector<Change> pinning(const Facts& facts) {
                "DataLoader(self.dataset, ..., pin_memory=True)  # Lightning copies without waiting",
                "TrainingArguments(..., dataloader_pin_memory=True)  # accelerate: "
                "DataLoaderConfiguration(non_blocking=True)")},
-          {"To hide the copy completely, with that: start the copy of the next batch before this "
-           "step's work, on a stream of its own.",
-           std::string(kCopyAhead)}};
+          copying_ahead()};
 }
 
 // The copy that kept the host longest, for the evidence to jump to.
@@ -180,7 +194,8 @@ std::vector<Finding> pageable(const Facts& facts) {
     say_tracing(finding, rank, sure);
   }
   add_places(finding, facts, rank, "upload");
-  finding.changes = pinning(facts);
+  const bool only_pinned = !known && uploads(facts, rank, "pinned").count > 0;
+  finding.changes = only_pinned ? not_waiting(facts) : pinning(facts);
   if (one_by_one) {
     finding.changes.insert(finding.changes.begin(),
                            {"Put the tensors together on the CPU (samples of a batch, columns of a "

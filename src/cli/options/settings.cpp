@@ -18,6 +18,7 @@ using base::fail;
 
 constexpr unsigned kMostJobs = 4096;
 constexpr double kDefaultPart = 0.75;
+constexpr std::uint64_t kLeastMemory = 1024;  // below it somebody thought of gigabytes
 
 base::Result<unsigned> parse_jobs(const std::string& text, const std::string& origin) {
   const auto jobs = base::parse_number<unsigned>(text);
@@ -59,6 +60,11 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
     if (!size) {
       return fail(Code::kInvalidArgument,
                   arguments.origin("max-memory") + ": " + size.error().message);
+    }
+    if (*size < kLeastMemory) {
+      return fail(Code::kInvalidArgument,
+                  fmt::format("{}: '{}' is a size of {} bytes; say its unit, as in 8G",
+                              arguments.origin("max-memory"), arguments.text("max-memory"), *size));
     }
     settings.max_memory_bytes = *size;
   } else if (free) {

@@ -67,6 +67,9 @@ TEST(Settings, MemoryErrorsNameTheirOrigin) {
   const auto wrong = settings({"--max-memory=lots"});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message, "--max-memory: 'lots' is not a size such as 8G, 500M or 50%");
+  const auto tiny = settings({"--max-memory=8"});
+  ASSERT_FALSE(tiny);
+  EXPECT_EQ(tiny.error().message, "--max-memory: '8' is a size of 8 bytes; say its unit, as in 8G");
   const auto block = settings({"--block-bytes=0"});
   ASSERT_FALSE(block);
   EXPECT_EQ(block.error().message, "--block-bytes: '0' is not a size such as 8G, 500M or 50%");
