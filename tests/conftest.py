@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of one file follow each other: the oracles keep what they read of the latest few."""
 
     def file_of(item: pytest.Item) -> str:
@@ -30,8 +30,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     items.sort(key=file_of)
     for item in items:
-        if item.get_closest_marker("live") or RECORDING in item.path.parents:
+        if item.get_closest_marker("live") or records(item):
             item.add_marker(pytest.mark.flaky(reruns=2))
+    items[:] = by_worker(items, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+def records(item: pytest.Item) -> bool:
+    """Whether it is a test of recordings: they take by far the longest."""
+    return RECORDING in item.path.parents
+
+
+def by_worker(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """What each begins with, one after the other: short ones last, which can be shared out."""
+    long = [item for item in items if records(item)]
+    short = [item for item in items if not records(item)]
+    out: list[pytest.Item] = []
+    for worker in range(workers):
+        for sort in (long, short):
+            begin, end = (len(sort) * at // workers for at in (worker, worker + 1))
+            out += sort[begin:end]
+    return out
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why a test was tried again: it may be the fault and not the machine."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"tried again: {report.nodeid}", sep="_")
+        terminalreporter.write_line(report.longreprtext)
 
 
 @pytest.fixture(scope="session")

@@ -60,6 +60,7 @@ def test_other_kinds_of_loops(trainer: Runner, tmp_path: Path) -> None:
     trainer.script(
         """
 import os, sys, torch
+import torch._dynamo  # or each first optimizer would load it
 from torch.utils.data import DataLoader, TensorDataset
 
 def parts(count=1):

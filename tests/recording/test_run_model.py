@@ -15,6 +15,7 @@ import stepscope
 # Each kind in a process of its own, forked from one that has loaded torch.
 LOOPS = """
 import copy, gc, os, sys, warnings, torch
+import torch._dynamo  # or each first optimizer would load it
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
