@@ -91,8 +91,9 @@ FastScanner::Met FastScanner::event(std::size_t& place) {
       if (members<kPhase, kId, kPid, kTid, kTime, kCategory, kName>(places)) {
         // "bp" may follow; its value is no concern.
         const std::size_t last = window_[places[8]] == ':' ? 9 : 8;
+        const bool is_over = last == 8 || field_before(window_ + places[8] - 1) == Field::kNone;
         const char then = behind_space(value_end_);
-        if (window_[places[last]] == '}' && then == (last == 8 ? '}' : ',') &&
+        if (is_over && window_[places[last]] == '}' && then == (last == 8 ? '}' : ',') &&
             is_plain_phase(draft_.phase)) {
           place += last + 1;
           return Met::kEvent;

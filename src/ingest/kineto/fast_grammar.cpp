@@ -30,7 +30,10 @@ bool FastScanner::has_one_value_each(std::size_t place, std::size_t end) const {
   for (++place; place < end; ++place) {
     const char* const before = window_ + index_->places[place - 1];
     const char* at = window_ + index_->places[place];
-    if (*at == '{') continue;  // the value itself, or in one
+    if (*at == '{') {  // lists of objects are the careful reader's
+      if (*before != ':' || fast::value_behind(before) != at) return false;
+      continue;
+    }
     if (*at == ':') {
       at = quote_before(at - 1) - 1;
       while (is_space(*at)) --at;
@@ -47,8 +50,7 @@ bool FastScanner::has_one_value_each(std::size_t place, std::size_t end) const {
 bool FastScanner::ends_value(const char* mark, const char* stop) const {
   const char* last = stop - 1;
   while (is_space(*last)) --last;
-  if (*mark == '{') return last == mark;
-  if (*mark == '}') return last == mark || *last == ']';  // of a list of objects
+  if (*mark != ':') return last == mark;
   const char* const begin = fast::value_behind(mark);
   if (*begin == '[') return closes_list(begin, last);
   if (*begin == '"') {
