@@ -60,6 +60,7 @@ TEST(Parallel, AThreadGoesThroughItsOwnStretch) {
 // left, from behind.
 TEST(Parallel, WhoIsDoneTakesTheLastPiecesOfOthers) {
   constexpr std::size_t kPieces = 10;
+  std::atomic<bool> both_began{false};
   std::atomic<std::size_t> done{0};
   std::mutex mutex;
   std::vector<std::vector<std::size_t>> by_thread(2);
@@ -68,6 +69,8 @@ TEST(Parallel, WhoIsDoneTakesTheLastPiecesOfOthers) {
       const std::lock_guard lock(mutex);
       by_thread[thread].push_back(i);
     }
+    if (i == 0) both_began = true;
+    while (!both_began) std::this_thread::yield();
     while (i == 0 && done < kPieces - 1) std::this_thread::yield();
     ++done;
   });
