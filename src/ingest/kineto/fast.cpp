@@ -230,35 +230,17 @@ bool FastScanner::may_be_range() {
          (kind == trace::Kind::kOther && draft_.category.find('\\') != std::string_view::npos);
 }
 
-// Whether an object may stand at `brace` inside the event that begins at `begin`: behind a key or
-// in a list. Else an event that misses its end would swallow the one behind it.
-bool FastScanner::may_open(const char* brace, std::uint32_t begin) const {
-  const char* at = brace - 1;
-  while (is_space(*at)) --at;
-  if (*at != ',') return *at == ':' || *at == '[';
-  return balance_at(static_cast<std::uint32_t>(brace - window_)) > balance_at(begin);
-}
-
-// An object in an event begins. False where objects are nested as in no event.
-bool FastScanner::open_object(const char* brace, int depth) {
-  if (depth >= static_cast<int>(balances_.size())) return false;
-  balances_[static_cast<std::size_t>(depth)] =
-      balance_at(static_cast<std::uint32_t>(brace - window_));
-  return true;
-}
-
-// Whether every list that began in an object ends in it. Else an event that misses a brace could
-// end with one of an event behind it, and swallow those between.
-bool FastScanner::closes_object(const char* brace, int depth) const {
-  return balances_[static_cast<std::size_t>(depth)] ==
-         balance_at(static_cast<std::uint32_t>(brace - window_));
+// Whether an object at this place is the value of the key before it. Lists of objects are the
+// careful reader's, and an event that misses its end must not swallow the one behind it.
+bool FastScanner::may_open(std::size_t place) const {
+  const char* const before = window_ + index_->places[place - 1];
+  return *before == ':' && value_behind(before) == window_ + index_->places[place];
 }
 
 // The arguments from their first on, up to the end of the event.
 FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
   std::size_t at = place;
   int depth = 2;
-  open_object(window_ + index_->places[place - 1], depth);
   while (at < index_->count) {
     const char* const mark = window_ + index_->places[at++];
     if (*mark == ':') {
@@ -270,11 +252,8 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
         return any_event(place);
       }
     } else if (*mark == '{') {
-      if (!may_open(mark, index_->places[place - 10])) return Met::kStrange;
-      if (!open_object(mark, ++depth)) return Met::kStrange;
+      if (!may_open(at - 1) || ++depth >= kMostNested) return Met::kStrange;
     } else {
-      if (depth > 1 && !closes_object(mark, depth)) return Met::kStrange;
-      if (depth == 2 && at == place + 1 && !only_space_behind_brace(mark)) return Met::kStrange;
       // Behind the arguments comes the end.
       if (depth == 1 && behind_space(window_ + index_->places[at - 2] + 1) != '}') {
         return Met::kStrange;
@@ -340,16 +319,13 @@ FastScanner::Met FastScanner::any_event(std::size_t& place) {
       }
       if (!fine) return Met::kStrange;
     } else if (*mark == '{') {
-      if (depth != 0 && !may_open(mark, index_->places[place])) return Met::kStrange;
-      if (!open_object(mark, ++depth)) return Met::kStrange;
+      if (depth != 0 && !may_open(at - 1)) return Met::kStrange;
+      if (++depth >= kMostNested) return Met::kStrange;
       if (depth == 2) in_args = args_next_;
       args_next_ = false;
       value_end_ = depth == 1 ? mark + 1 : nullptr;
     } else {
-      const bool has_members = window_[index_->places[at - 2]] != '{';
-      if (!has_members && !only_space_behind_brace(mark)) return Met::kStrange;
       if (value_end_ != nullptr && behind_space(value_end_) != '}') return Met::kStrange;
-      if (depth > 1 && !closes_object(mark, depth)) return Met::kStrange;
       value_end_ = nullptr;
       if (--depth == 0) {
         place = at;
@@ -406,16 +382,8 @@ Arg FastScanner::known_argument(const char* colon) {
                                                                         : arg_before(colon - 1);
 }
 
-// Whether the string before a colon is a key: a value that a colon follows is damage.
-bool FastScanner::is_key(const char* colon) const {
-  const char* before = quote_before(colon - 1) - 1;
-  while (is_space(*before)) --before;
-  return *before == ',' || *before == '{';
-}
-
 // `next` is the place behind the colon's, and is moved on where more was read.
 bool FastScanner::argument(const char* colon, std::size_t& next) {
-  if (!is_key(colon)) return false;
   const Arg arg = known_argument(colon);
   if (arg == Arg::kNone) return true;
   const char* const at = value_behind(colon);

@@ -83,12 +83,9 @@ class FastScanner {
   bool next_member(const char* colon) {
     return follows_value<kField>(colon) && member<kField>(colon);
   }
-  bool may_open(const char* brace, std::uint32_t begin) const;
-  bool open_object(const char* brace, int depth);
-  bool closes_object(const char* brace, int depth) const;
+  bool may_open(std::size_t place) const;
   Met rest_of_args(std::size_t& place);
   Arg known_argument(const char* colon);
-  bool is_key(const char* colon) const;
   bool argument(const char* colon, std::size_t& next);
   void lists(Arg arg, const char* colon, std::size_t& next);
   bool other_argument(Arg arg, const char* at);
@@ -146,11 +143,10 @@ class FastScanner {
   const char* window_ = nullptr;
   std::size_t window_bytes_ = 0;  // 0: there is none
   std::size_t window_goal_ = 0;
-  std::size_t window_read_ = 0;              // how much of it was needed
-  std::size_t next_place_ = 0;               // behind those of the event read last
-  bool args_next_ = false;                   // the brace to come opens the arguments
-  std::array<std::int32_t, 16> balances_{};  // of brackets where each open object began, by depth
-  const char* value_end_ = nullptr;          // behind the value read last, when that is known
+  std::size_t window_read_ = 0;      // how much of it was needed
+  std::size_t next_place_ = 0;       // behind those of the event read last
+  bool args_next_ = false;           // the brace to come opens the arguments
+  const char* value_end_ = nullptr;  // behind the value read last, when that is known
   std::array<TrackMemo, 4> track_memos_;
   std::array<CategoryMemo, 16> category_memos_;
   std::array<ArgMemo, 512> arg_memos_;

@@ -30,10 +30,7 @@ bool FastScanner::has_one_value_each(std::size_t place, std::size_t end) const {
   for (++place; place < end; ++place) {
     const char* const before = window_ + index_->places[place - 1];
     const char* at = window_ + index_->places[place];
-    if (*at == '{') {  // lists of objects are the careful reader's
-      if (*before != ':' || fast::value_behind(before) != at) return false;
-      continue;
-    }
+    if (*at == '{') continue;  // may_open() has looked
     if (*at == ':') {
       at = quote_before(at - 1) - 1;
       while (is_space(*at)) --at;

@@ -15,17 +15,13 @@ namespace {
 using fast::is_space;
 using fast::value_behind;
 
+// Objects in objects, as in no event.
+constexpr int kMostNested = 16;
+
 // Phases that need nothing but what this scanner collects.
 bool is_plain_phase(char phase) {
   return phase == 'X' || phase == 'i' || phase == 's' || phase == 'f' || phase == 't' ||
          phase == 'B' || phase == 'E';
-}
-
-// Whether a closing brace stands right behind its opening one: an object without members is empty.
-bool only_space_behind_brace(const char* close) {
-  const char* at = close - 1;
-  while (is_space(*at)) --at;
-  return *at == '{';
 }
 
 char behind_space(const char* at) {
