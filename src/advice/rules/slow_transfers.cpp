@@ -122,6 +122,7 @@ void say_what_is_known(Finding& finding, const Facts& facts, const RankSteps& ra
              : "From what sort of memory they come, the recording does not say: from ordinary "
                "(pageable) memory the CPU always waits; from pinned memory, which the system never "
                "moves, only where it is not told otherwise.";
+  finding.changes = pinned ? not_waiting(facts) : pinning(facts);
   finding.verify =
       "Record again: `stepscope analyze stalls new.json` shows less idle time under 'upload'.";
 }
@@ -194,8 +195,7 @@ std::vector<Finding> pageable(const Facts& facts) {
     say_tracing(finding, rank, sure);
   }
   add_places(finding, facts, rank, "upload");
-  const bool only_pinned = !known && uploads(facts, rank, "pinned").count > 0;
-  finding.changes = only_pinned ? not_waiting(facts) : pinning(facts);
+  if (known) finding.changes = pinning(facts);
   if (one_by_one) {
     finding.changes.insert(finding.changes.begin(),
                            {"Put the tensors together on the CPU (samples of a batch, columns of a "
