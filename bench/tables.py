@@ -15,8 +15,10 @@ INTRODUCTION = """# Loading: speed and memory
 
 Written by `make bench` (`bench/run.py`); do not edit. Ratios compare programs that ran in turn,
 in one run on one machine. What others do there makes any of them up to twice as slow for a moment,
-and never faster: so the time of a program is that of its fastest turn, and behind a ratio stands
-the one of the medians, in brackets. GB are 10^9 bytes, sizes are those of the JSON text. Inputs are
+and never faster: so the time of a program is that of its fastest turn. A ratio is the median of
+those of the single turns, whose programs ran within a second of each other; in brackets stand the
+one of the fastest turns, which hangs on two runs and on whether both processors were once left
+alone, and the one of the medians. GB are 10^9 bytes, sizes are those of the JSON text. Inputs are
 real traces multiplied by `bench/generate.cpp`: times, ids, flows and steps go on from copy to copy.
 Every input is in the page cache.
 """
@@ -69,9 +71,6 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-Average = Callable[[list[float]], float]
-
-
 def least(row: Row, name: str) -> float:
     """Seconds of the fastest turn."""
     return float(min(row[name]["seconds"]))
@@ -82,24 +81,27 @@ def rate(row: Row, name: str) -> float:
     return float(row["text_bytes"]) / least(row, name) / 1e9
 
 
-def both(ratio: Callable[[Average], float]) -> str:
-    """A ratio of fastest turns, and of medians."""
-    return f"{ratio(min):.2f} ({ratio(statistics.median):.2f})"
+def in_each_way(row: Row, names: list[str], ratio: Callable[..., float]) -> str:
+    """A ratio of what some programs took: the median of all turns; of fastest turns; of medians."""
+    seconds = [row[name]["seconds"] for name in names]
+    by_turn = statistics.median(ratio(*turn) for turn in zip(*seconds, strict=True))
+    fastest = ratio(*(min(turns) for turns in seconds))
+    medians = ratio(*(statistics.median(turns) for turns in seconds))
+    return f"{by_turn:.2f} ({fastest:.2f}, {medians:.2f})"
 
 
 def times(row: Row, slow: str, fast: str) -> str:
     """How many times faster one is than the other."""
-    return both(lambda of: of(row[slow]["seconds"]) / of(row[fast]["seconds"]))
+    return in_each_way(row, [slow, fast], lambda one, other: one / other)
 
 
 def over_floor(row: Row) -> str:
     """A packed file on two threads, by the least it could take."""
 
-    def ratio(of: Average) -> float:
-        inflate, scan = of(row["inflate"]["seconds"]), of(row["scan"]["seconds"])
-        return of(row["two"]["seconds"]) / max(inflate, (inflate + scan) / 2)
+    def ratio(inflate: float, scan: float, two: float) -> float:
+        return two / max(inflate, (inflate + scan) / 2)
 
-    return both(ratio)
+    return in_each_way(row, ["inflate", "scan", "two"], ratio)
 
 
 def memory_limit(row: Row) -> float:

@@ -5,9 +5,12 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
-#include <thread>
+#include <utility>
 #include <vector>
+
+#include "base/apart.h"
 
 namespace stepscope::base {
 namespace {
@@ -40,14 +43,40 @@ class FirstException {
 };
 
 // One more thread, if the system gives it.
-bool start(std::vector<std::thread>& threads, const std::function<void()>& body) {
+bool start(std::vector<ApartThread>& threads, const std::function<void()>& body) {
   try {
-    threads.emplace_back(body);
-  } catch (const std::exception&) {  // no thread, or no memory for one
+    std::optional<ApartThread> thread = ApartThread::start(body);
+    if (thread) threads.push_back(std::move(*thread));
+    return thread.has_value();
+  } catch (const std::bad_alloc&) {
     return false;
   }
-  return true;
 }
+
+// Of the work that the calling thread has a part in; the innermost where one is inside another.
+struct Part {
+  Processors* processors = nullptr;
+  std::size_t thread = 0;
+};
+thread_local Part own_part;
+
+// For as long as a thread has a part in some work.
+class TakesPart {
+ public:
+  TakesPart(Processors& processors, std::size_t thread)
+      : before_(std::exchange(own_part, {&processors, thread})) {
+    keep_apart();
+  }
+  ~TakesPart() {
+    own_part.processors->leave(own_part.thread);
+    own_part = before_;
+  }
+  TakesPart(const TakesPart&) = delete;
+  TakesPart& operator=(const TakesPart&) = delete;
+
+ private:
+  Part before_;
+};
 
 // The pieces that are left of a stretch. Its owner takes them from the front, others from behind.
 class Stretch {
@@ -70,16 +99,25 @@ class Stretch {
 
 }  // namespace
 
+void keep_apart() {
+  if (own_part.processors != nullptr) own_part.processors->keep_apart(own_part.thread);
+}
+
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
                 const std::function<void()>& on_failure) {
   FirstException failed(on_failure);
-  std::vector<std::thread> others;
+  Processors processors(std::max<std::size_t>(threads, 1));
+  const auto run = [&](std::size_t thread) {
+    const TakesPart part(processors, thread);
+    failed.around([&] { body(thread); });
+  };
+  std::vector<ApartThread> others;
   others.reserve(threads);
   for (std::size_t t = 1; t < threads; ++t) {
-    if (!start(others, [&, t] { failed.around([&] { body(t); }); })) break;
+    if (!start(others, [&, t] { run(t); })) break;
   }
-  failed.around([&] { body(0); });
-  for (std::thread& other : others) other.join();
+  run(0);
+  others.clear();  // waits for them
   failed.pass_on();
 }
 
@@ -87,7 +125,10 @@ void parallel_for(std::size_t pieces, unsigned threads,
                   const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   on_threads(std::min<std::size_t>(threads, pieces), [&](std::size_t) {
-    for (std::size_t i = next++; i < pieces; i = next++) work(i);
+    for (std::size_t i = next++; i < pieces; i = next++) {
+      work(i);
+      keep_apart();
+    }
   });
 }
 
@@ -99,9 +140,13 @@ void parallel_stretches(std::size_t pieces, unsigned threads,
     stretches.emplace_back(t * pieces / count, (t + 1) * pieces / count);
   }
   on_threads(count, [&](std::size_t own) {
-    while (const auto piece = stretches[own].first()) work(*piece, own);
+    const auto take = [&](std::size_t piece) {
+      work(piece, own);
+      keep_apart();
+    };
+    while (const auto piece = stretches[own].first()) take(*piece);
     for (std::size_t other = own + 1; other < own + count; ++other) {
-      while (const auto piece = stretches[other % count].last()) work(*piece, own);
+      while (const auto piece = stretches[other % count].last()) take(*piece);
     }
   });
 }

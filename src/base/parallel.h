@@ -14,6 +14,10 @@ namespace stepscope::base {
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
                 const std::function<void()>& on_failure = {});
 
+// To be called in such a body now and then, as below after every piece: the thread moves to another
+// processor if another of its threads runs on the same. Does nothing elsewhere.
+void keep_apart();
+
 // Calls work(i) for every i in [0, pieces), on at most `threads` threads, this one included.
 // They are taken in ascending order by whoever is free.
 void parallel_for(std::size_t pieces, unsigned threads,

@@ -34,9 +34,11 @@ bool has_row(const trace::Batch& batch) {
   return batch.events.size() + batch.flows.size() + batch.labels.size() > 0;
 }
 
-// Blocks that wait to be read beyond one for every thread, of text that only one can fetch: who
-// does should hardly ever have to read one himself, for then the others soon have nothing to do.
-constexpr std::size_t kMostWaiting = 24;
+// Blocks that wait to be read beyond one for every thread, of text that only one can fetch at a
+// time. Where whoever is free fetches, one is enough. Where one does so all the time, he should
+// hardly ever have to read one himself, for then the others soon have nothing to do.
+constexpr std::size_t kMostWaiting = 1;
+constexpr std::size_t kMostWaitingForOne = 24;
 
 // Blocks read before those in front of them were, for every thread.
 constexpr std::uint64_t kMostAhead = 4;
@@ -121,14 +123,18 @@ base::Result<EventList> Pipeline::run() {
   return std::move(list_);
 }
 
-// Who fetched last goes on, even if he reads a block in between: what a decompressor looks back at
-// lies in the cache of his core. Another takes his place when hardly anything is left to read.
+// What gzip looks back at is little, and goes to the next thread with less trouble than the text
+// would. zstd looks back at megabytes, which lie in the cache of whoever decompressed them: who
+// fetched last goes on, even if he reads a block in between, and another takes his place when
+// hardly anything is left to read.
 bool Pipeline::should_fetch(std::uint32_t reader) const {
   if (fetching_ || fetched_all_ || next_fetch_ >= next_accept_ + kMostHeld) return false;
-  // A thread alone gains nothing by fetching ahead.
   const std::size_t threads = list_.lanes.size();
-  const std::size_t ahead = threads == 1 ? 1 : threads + kMostWaiting;
-  return waiting_.size() < (reader == fetcher_ ? ahead : threads);
+  if (threads == 1) return waiting_.empty();  // alone he gains nothing by fetching ahead
+  if (feed_.source().encoding() != bytes::Encoding::kZstd) {
+    return waiting_.size() < threads + kMostWaiting;
+  }
+  return waiting_.size() < (reader == fetcher_ ? threads + kMostWaitingForOne : threads);
 }
 
 void Pipeline::work(std::uint32_t number) {
@@ -146,6 +152,7 @@ void Pipeline::work(std::uint32_t number) {
       return;
     }
     lock.unlock();
+    base::keep_apart();
     Parsed parsed = parse(std::move(fetched->block), scanner, lane);
     lock.lock();
     parsed_.emplace(fetched->number, std::move(parsed));
