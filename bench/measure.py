@@ -74,12 +74,15 @@ def run(command: Sequence[str | Path], env: dict[str, str] | None = None) -> Run
 def in_turn(turns: int, programs: dict[str, Callable[[], Timing]]) -> dict[str, Timing]:
     """Runs the programs one after the other, again and again, and gathers the runs of each.
 
-    A slow moment of the machine then falls on all of them, and their ratio stays right.
+    A slow moment of the machine then falls on all of them, and their ratio stays right. Each turn
+    begins with another program: what runs behind a certain one may gain or lose by it.
     """
     gathered: dict[str, list[Timing]] = {name: [] for name in programs}
-    for _ in range(turns):
-        for name, program in programs.items():
-            gathered[name].append(program())
+    names = list(programs)
+    for turn in range(turns):
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            gathered[name].append(programs[name]())
     return {
         name: Timing(
             [s for timing in timings for s in timing.seconds],

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/apart.h"
+#include "base/processors.h"
 
 namespace stepscope::base {
 namespace {
@@ -106,7 +106,12 @@ void keep_apart() {
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
                 const std::function<void()>& on_failure) {
   FirstException failed(on_failure);
-  Processors processors(std::max<std::size_t>(threads, 1));
+  if (threads <= 1) {  // stays a part of the work around it
+    failed.around([&] { body(0); });
+    failed.pass_on();
+    return;
+  }
+  Processors processors(threads);
   const auto run = [&](std::size_t thread) {
     const TakesPart part(processors, thread);
     failed.around([&] { body(thread); });

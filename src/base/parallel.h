@@ -15,7 +15,7 @@ void on_threads(std::size_t threads, const std::function<void(std::size_t)>& bod
                 const std::function<void()>& on_failure = {});
 
 // To be called in such a body now and then, as below after every piece: the thread moves to another
-// processor if another of its threads runs on the same. Does nothing elsewhere.
+// processor if another of its threads was last seen on the same. Does nothing elsewhere.
 void keep_apart();
 
 // Calls work(i) for every i in [0, pieces), on at most `threads` threads, this one included.

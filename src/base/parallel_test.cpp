@@ -47,6 +47,19 @@ TEST(Parallel, WhoWaitsForOneThatFailsIsTold) {
   EXPECT_THROW(on_threads(3, body, [&] { told = true; }), std::bad_alloc);
 }
 
+// What a thread is part of ends before it does; sanitizers see who looks at it later.
+TEST(Parallel, WorkInsideOfOtherWork) {
+  std::atomic<int> done = 0;
+  parallel_for(4, 2, [&](std::size_t) {
+    parallel_for(4, 2, [&](std::size_t) { ++done; });
+    keep_apart();
+    parallel_for(4, 1, [&](std::size_t) { ++done; });
+    keep_apart();
+  });
+  keep_apart();
+  EXPECT_EQ(done, 32);
+}
+
 TEST(Parallel, AThreadGoesThroughItsOwnStretch) {
   std::vector<std::size_t> pieces;
   parallel_stretches(5, 1, [&](std::size_t i, std::size_t thread) {

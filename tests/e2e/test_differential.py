@@ -200,6 +200,8 @@ def test_packed_plain_and_piped_give_the_same_bytes(program: Program, tmp_path: 
         reference = reference or outcome.stdout
         assert outcome.stdout == reference, name
         assert export(program, "-", stdin=data).stdout == reference, f"{name}, piped"
+        blocks = {"STEPSCOPE_JOBS": "3", "STEPSCOPE_BLOCK_BYTES": "4096"}
+        assert export(program, tmp_path / name, env=blocks).stdout == reference, f"{name}, blocks"
 
 
 def read_both_ways(program: Program, sample: Mutant, folder: Path) -> Outcome:

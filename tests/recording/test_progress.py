@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from framework_page import need
 from recorded_program import Script, environment
 
 from stepscope.recording.loading import live
@@ -111,10 +112,7 @@ def test_nothing_is_drawn_without_a_terminal(script: MakeScript) -> None:
 def test_a_terminal_shows_the_live_rate(training: MakeScript, hidden: str, drawn: str) -> None:
     program = training(LOOP)
     wanted = {"tqdm", "rich"} - set(hidden.split(","))
-    for name in wanted:
-        found = subprocess.run([program.python, "-c", f"import {name}"], check=False)
-        if found.returncode != 0:
-            pytest.skip(f"{name} is not in {program.python}; tools/training_env puts it there")
+    need(program.python, *sorted(wanted))
     text = on_a_terminal(program, hidden)
     assert drawn in text
     assert "validation" in text

@@ -39,8 +39,9 @@ def test_a_first_page_has_what_was_measured() -> None:
     assert list(tables.sections_of(tables.page({"linear": SIZES}))) == ["By size"]
 
 
-def test_ratios_are_of_turns_of_fastest_turns_and_of_medians() -> None:
-    assert tables.times(ROW, "one", "two") == "1.33 (2.00, 1.25)"
-    assert tables.over_floor({"inflate": ROW["two"], "scan": ROW["one"], "two": ROW["one"]}) == (
-        "1.14 (1.33, 1.11)"
-    )
+def test_ratios_are_of_lower_quarters_of_fastest_turns_and_of_medians() -> None:
+    one = {"seconds": [2.0, 3.0, 2.4, 4.0, 8.0]}
+    two = {"seconds": [1.0, 1.5, 2.0, 9.0, 9.0]}
+    assert tables.times({"one": one, "two": two}, "one", "two") == "1.60 (2.00, 1.50)"
+    floor = {"inflate": two, "scan": one, "two": one}
+    assert tables.over_floor(floor) == "1.23 (1.33, 1.20)"

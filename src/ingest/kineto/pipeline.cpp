@@ -51,7 +51,7 @@ constexpr std::uint64_t kMostHeld = 64;
 unsigned most_threads(const bytes::ByteSource& source) {
   constexpr std::uint64_t kTextOfAThread = std::uint64_t{64} << 20;
   constexpr unsigned kAnyway = 4;
-  constexpr unsigned kPacked = 8;  // one decompresses
+  constexpr unsigned kPacked = 8;  // one at a time decompresses
   if (!source.reads_anywhere()) return kPacked;
   return kAnyway + static_cast<unsigned>(source.file_size().value_or(0) / kTextOfAThread);
 }
@@ -124,14 +124,14 @@ base::Result<EventList> Pipeline::run() {
 }
 
 // What gzip looks back at is little, and goes to the next thread with less trouble than the text
-// would. zstd looks back at megabytes, which lie in the cache of whoever decompressed them: who
-// fetched last goes on, even if he reads a block in between, and another takes his place when
-// hardly anything is left to read.
+// would. zstd looks back at megabytes, which lie in the cache of whoever decompressed them, and a
+// pipe is read and kept in one place: who fetched last goes on, even if he reads a block in
+// between, and another takes his place when hardly anything is left to read.
 bool Pipeline::should_fetch(std::uint32_t reader) const {
   if (fetching_ || fetched_all_ || next_fetch_ >= next_accept_ + kMostHeld) return false;
   const std::size_t threads = list_.lanes.size();
   if (threads == 1) return waiting_.empty();  // alone he gains nothing by fetching ahead
-  if (feed_.source().encoding() != bytes::Encoding::kZstd) {
+  if (feed_.source().encoding() == bytes::Encoding::kGzip) {
     return waiting_.size() < threads + kMostWaiting;
   }
   return waiting_.size() < (reader == fetcher_ ? threads + kMostWaitingForOne : threads);
@@ -217,6 +217,7 @@ std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& l
   fetching_ = true;
   fetcher_ = reader;
   lock.unlock();
+  base::keep_apart();
   base::Result<std::optional<Block>> block = feed_.next_block(reader);
   const std::uint64_t position = feed_.source().file_position();
   lock.lock();

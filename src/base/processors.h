@@ -35,18 +35,19 @@ class Processors {
  public:
   explicit Processors(std::size_t threads) : threads_(threads) {}
 
-  // Called by a thread now and then: moves it to another processor if one of the others runs on
-  // this one. Nothing is laid down: the system may move it again.
+  // Called by a thread now and then: moves it to a processor that none of the others was last seen
+  // on, if one of them was last seen on this one. Nothing is laid down: the system may move it
+  // again. Thread 0 is the caller's own, and is never moved.
   void keep_apart(std::size_t thread);
-  void leave(std::size_t thread) { threads_[thread].runs_on.store(kNone); }
+  void leave(std::size_t thread) { threads_[thread].seen_on.store(kNone); }
 
  private:
   static constexpr int kNone = -1;
   struct alignas(128) Thread {
-    std::atomic<int> runs_on{kNone};
+    std::atomic<int> seen_on{kNone};
     // Only its own thread looks at these. On a machine with much to do the system moves threads
-    // back for a reason, so each move makes the next one wait for twice as long.
-    std::chrono::steady_clock::time_point next_move{};
+    // back for a reason, so each try makes the next one wait for twice as long, up to a limit.
+    std::chrono::steady_clock::time_point next_try{};
     std::chrono::milliseconds pause{1};
   };
 

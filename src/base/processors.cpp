@@ -1,8 +1,9 @@
-#include "base/apart.h"
+#include "base/processors.h"
 
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -19,16 +20,11 @@ std::optional<cpu_set_t> where_it_may_run() {
   return cpus;
 }
 
-// What a new thread is given. Once it has begun, it may run wherever its starter may.
-struct Start {
-  std::function<void()> body;
-  std::optional<cpu_set_t> cpus;
-};
+using Body = std::function<void()>;
 
 void* begin(void* given) {
-  const std::unique_ptr<Start> start(static_cast<Start*>(given));
-  if (start->cpus) sched_setaffinity(0, sizeof *start->cpus, &*start->cpus);
-  start->body();
+  const std::unique_ptr<Body> body(static_cast<Body*>(given));
+  (*body)();
   return nullptr;
 }
 
@@ -51,20 +47,24 @@ class Attributes {
 }  // namespace
 
 std::optional<ApartThread> ApartThread::start(std::function<void()> body) {
-  auto given = std::make_unique<Start>(std::move(body), where_it_may_run());
+  auto given = std::make_unique<Body>(std::move(body));
+  const std::optional<cpu_set_t> cpus = where_it_may_run();
   Attributes attributes;
-  if (const int here = sched_getcpu(); given->cpus && here >= 0) {
-    cpu_set_t others = *given->cpus;
+  if (const int here = sched_getcpu(); cpus && here >= 0) {
+    cpu_set_t others = *cpus;
     CPU_CLR(static_cast<std::size_t>(here), &others);
     attributes.begin_on(others);
   }
   pthread_t thread{};
-  // Where a process may run can change at any moment: then it begins anywhere.
-  if (pthread_create(&thread, attributes.get(), begin, given.get()) != 0 &&
-      pthread_create(&thread, nullptr, begin, given.get()) != 0) {
-    return std::nullopt;
+  int failed = pthread_create(&thread, attributes.get(), begin, given.get());
+  // Where a process may run can change at any moment, and the system may forbid to say where.
+  if (failed == EINVAL || failed == EPERM) {
+    failed = pthread_create(&thread, nullptr, begin, given.get());
   }
+  if (failed != 0) return std::nullopt;
   (void)given.release();  // the thread has it now
+  // It has its place and may leave it from here on: others may keep it waiting there.
+  if (cpus) pthread_setaffinity_np(thread, sizeof *cpus, &*cpus);
   return ApartThread(thread);
 }
 
@@ -77,13 +77,17 @@ ApartThread::~ApartThread() {
 
 void Processors::keep_apart(std::size_t thread) {
   const int here = sched_getcpu();
-  threads_[thread].runs_on.store(here, std::memory_order_relaxed);
-  if (here >= 0 && is_shared(here, thread)) move(thread);
+  std::atomic<int>& seen_on = threads_[thread].seen_on;
+  // Others look at it all the time: it is written only where it changes.
+  if (seen_on.load(std::memory_order_relaxed) != here) {
+    seen_on.store(here, std::memory_order_relaxed);
+  }
+  if (thread != 0 && here >= 0 && is_shared(here, thread)) move(thread);
 }
 
 bool Processors::is_shared(int cpu, std::size_t thread) const {
   for (std::size_t other = 0; other < threads_.size(); ++other) {
-    if (other != thread && threads_[other].runs_on.load(std::memory_order_relaxed) == cpu) {
+    if (other != thread && threads_[other].seen_on.load(std::memory_order_relaxed) == cpu) {
       return true;
     }
   }
@@ -93,19 +97,19 @@ bool Processors::is_shared(int cpu, std::size_t thread) const {
 void Processors::move(std::size_t thread) {
   Thread& own = threads_[thread];
   const auto now = std::chrono::steady_clock::now();
-  if (now < own.next_move) return;
-  own.next_move = now + own.pause;
+  if (now < own.next_try) return;
+  own.next_try = now + own.pause;
   own.pause = std::min(2 * own.pause, kLongestPause);
   const std::optional<cpu_set_t> cpus = where_it_may_run();
   if (!cpus) return;
   cpu_set_t free = *cpus;
   for (const Thread& other : threads_) {
-    const int cpu = other.runs_on.load(std::memory_order_relaxed);
+    const int cpu = other.seen_on.load(std::memory_order_relaxed);
     if (cpu != kNone) CPU_CLR(static_cast<std::size_t>(cpu), &free);
   }
   if (CPU_COUNT(&free) == 0 || sched_setaffinity(0, sizeof free, &free) != 0) return;
   sched_setaffinity(0, sizeof *cpus, &*cpus);
-  own.runs_on.store(sched_getcpu(), std::memory_order_relaxed);
+  own.seen_on.store(sched_getcpu(), std::memory_order_relaxed);
 }
 
 }  // namespace stepscope::base
