@@ -14,12 +14,13 @@ MOST_EXTRA = 64_000_000  # bytes besides: the limit of resident memory
 INTRODUCTION = """# Loading: speed and memory
 
 Written by `make bench` (`bench/run.py`); do not edit. Ratios compare programs that ran in turn,
-in one run on one machine, each first in some of the turns. What others do there makes any of them
-slower for a moment, up to many times, and never faster: so the time of a program is the one that a
-quarter of its turns stay below. In brackets behind a ratio stand the one of the fastest turns,
-which hangs on two runs and on whether both processors were once left alone for all of it,
-and the one of the medians. GB are 10^9 bytes, sizes are those of the JSON text. Inputs are
-real traces multiplied by `bench/generate.cpp`: times, ids, flows and steps go on from copy to copy.
+in one run on one machine, each first in some of the turns. Turns during which the host of a virtual
+machine took a processor away (`steal` in /proc/stat) are left out, unless there are less than five
+others; how many count stands below each table. What is left of others' doings makes a program
+slower and never faster: so its time is the one that a quarter of its turns stay below. In brackets
+behind a ratio stand the one of the fastest turns, which hangs on two runs, and the one of the
+medians. GB are 10^9 bytes, sizes are those of the JSON text. Inputs are real traces multiplied by
+`bench/generate.cpp`: times, ids, flows and steps go on from copy to copy.
 Every input is in the page cache.
 """
 
@@ -86,6 +87,14 @@ def rate(row: Row, name: str) -> float:
     return float(row["text_bytes"]) / usual(row, name) / 1e9
 
 
+def turns(rows: list[Row], *names: str) -> str:
+    """How many of the turns count: the least and the most of all programs and files."""
+    runs = [row[name] for row in rows for name in names]
+    counted = [len(run["seconds"]) for run in runs]
+    tried = [run.get("turns", len(run["seconds"])) for run in runs]
+    return f"\n{min(counted)} to {max(counted)} of {min(tried)} to {max(tried)} turns count.\n"
+
+
 def in_each_way(row: Row, names: list[str], ratio: Callable[..., float]) -> str:
     """A ratio of what some programs took: of lower quarters, of fastest turns, of medians."""
     seconds = [row[name]["seconds"] for name in names]
@@ -141,7 +150,9 @@ def plain(rows: list[Row]) -> str:
     ]
     head = ["file", "text", "walk GB/s", "walk, warm", "walk, warm, unread"]
     head += ["one thread GB/s", "÷ walk", "÷ warm", "two threads GB/s", "÷ one thread"]
-    return PLAIN + table(head, lines) + "\n" + MEMORY + memory(rows)
+    return (
+        PLAIN + table(head, lines) + turns(rows, walk, "one", "two") + "\n" + MEMORY + memory(rows)
+    )
 
 
 def memory(rows: list[Row]) -> str:
@@ -172,7 +183,7 @@ def packed(rows: list[Row]) -> str:
     ]
     head = ["file", "packed", "unpacking alone GB/s", "plain, one thread", "two threads"]
     head += ["time ÷ floor", "peak", "÷ limit", "bytes/event"]
-    return PACKED + table(head, lines)
+    return PACKED + table(head, lines) + turns(rows, "inflate", "scan", "two")
 
 
 def linear(rows: list[Row]) -> str:

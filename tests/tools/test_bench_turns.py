@@ -1,0 +1,47 @@
+"""Which turns of a benchmark count."""
+
+import sys
+
+import pytest
+from program import ROOT
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+import measure  # noqa: E402  (lies beside the programs it tells of)
+
+
+def gathered(
+    monkeypatch: pytest.MonkeyPatch, turns: int, disturbed: set[int]
+) -> dict[str, measure.Timing]:
+    """Of two programs; the seconds of a run are its number among all of them."""
+    now = {"run": 0, "stolen": 0}
+
+    def run() -> measure.Timing:
+        number = now["run"]
+        now["run"] += 1
+        now["stolen"] += number in disturbed
+        return measure.Timing([float(number)], number, {})
+
+    monkeypatch.setattr(measure, "stolen", lambda: now["stolen"])
+    return measure.in_turn(turns, {"a": run, "b": run})
+
+
+def test_each_program_is_first_in_some_of_the_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = gathered(monkeypatch, 5, set())
+    assert found["a"].seconds == [0, 3, 4, 7, 8]
+    assert found["b"].seconds == [1, 2, 5, 6, 9]
+
+
+def test_a_disturbed_turn_does_not_count_and_is_made_up_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = gathered(monkeypatch, 5, {3, 4})  # both of a
+    assert found["a"].seconds == [0, 7, 8, 11, 12]
+    assert found["a"].facts["turns"] == 7
+    assert len(found["b"].seconds) == 7
+    assert found["a"].peak_bytes == 12  # memory is what it is in any turn
+
+
+def test_where_all_are_disturbed_all_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = gathered(monkeypatch, 2, set(range(100)))
+    assert len(found["a"].seconds) == len(found["b"].seconds) == 6
