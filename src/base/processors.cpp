@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace stepscope::base {
@@ -62,7 +63,7 @@ std::optional<ApartThread> ApartThread::start(std::function<void()> body) {
     failed = pthread_create(&thread, nullptr, begin, given.get());
   }
   if (failed != 0) return std::nullopt;
-  (void)given.release();  // the thread has it now
+  std::ignore = given.release();  // the thread has it now
   // It has its place and may leave it from here on: others may keep it waiting there.
   if (cpus) pthread_setaffinity_np(thread, sizeof *cpus, &*cpus);
   return ApartThread(thread);
