@@ -92,7 +92,7 @@ def in_turn(turns: int, programs: dict[str, Callable[[], Timing]]) -> dict[str, 
     every: dict[str, list[Timing]] = {name: [] for name in programs}
     names = list(programs)
     for turn in range(MOST_TRIES * turns):
-        if turn >= turns and all(len(runs) >= turns for runs in quiet.values()):
+        if all(len(runs) >= turns for runs in quiet.values()):
             break
         first = turn % len(names)
         for name in names[first:] + names[:first]:

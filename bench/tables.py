@@ -16,7 +16,7 @@ INTRODUCTION = """# Loading: speed and memory
 Written by `make bench` (`bench/run.py`); do not edit. Ratios compare programs that ran in turn,
 in one run on one machine, each first in some of the turns. Turns during which the host of a virtual
 machine took a processor away (`steal` in /proc/stat) are left out, unless there are less than five
-others; how many count stands below each table. What is left of others' doings makes a program
+others; how many count stands below ratios. What is left of others' doings makes a program
 slower and never faster: so its time is the one that a quarter of its turns stay below. In brackets
 behind a ratio stand the one of the fastest turns, which hangs on two runs, and the one of the
 medians. GB are 10^9 bytes, sizes are those of the JSON text. Inputs are real traces multiplied by
@@ -99,7 +99,7 @@ def in_each_way(row: Row, names: list[str], ratio: Callable[..., float]) -> str:
     """A ratio of what some programs took: of lower quarters, of fastest turns, of medians."""
     seconds = [row[name]["seconds"] for name in names]
     quarter, fastest, median = (
-        ratio(*(of(turns) for turns in seconds)) for of in (lower_quarter, min, statistics.median)
+        ratio(*(of(some) for some in seconds)) for of in (lower_quarter, min, statistics.median)
     )
     return f"{quarter:.2f} ({fastest:.2f}, {median:.2f})"
 
