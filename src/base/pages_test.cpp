@@ -43,6 +43,29 @@ TEST(Slab, SlicesLieSideBySide) {
   EXPECT_EQ(slab.take(0).data(), nullptr);
 }
 
+TEST(Slab, TellsWhichPagesAreNew) {
+  Slab slab(4 * kHugePageBytes);
+  EXPECT_TRUE(slab.new_pages().empty());
+  const Slice first = slab.take(kHugePageBytes + 64);
+  EXPECT_EQ(slab.new_pages(),
+            (std::vector<std::byte*>{first.data(), first.data() + kHugePageBytes}));
+  const Slice rest = slab.take(100);  // in the second of these
+  EXPECT_TRUE(slab.new_pages().empty());
+  const Slice last = slab.take(kHugePageBytes);
+  const Slice other = slab.take(4 * kHugePageBytes);  // in another block
+  std::byte* const third = first.data() + 2 * kHugePageBytes;
+  std::vector<std::byte*> expected = {third};
+  for (std::size_t i = 0; i < 4; ++i) expected.push_back(other.data() + i * kHugePageBytes);
+  const std::vector<std::byte*> pages = slab.new_pages();
+  EXPECT_EQ(pages, expected);
+  last.data()[0] = std::byte{7};
+  *third = std::byte{8};
+  for (std::byte* const page : pages) fetch_page(page);
+  EXPECT_EQ(last.data()[0], std::byte{7});
+  EXPECT_EQ(*third, std::byte{8});
+  EXPECT_TRUE(all_zero(other.data(), other.size()));
+}
+
 TEST(Column, OfASlabOutlivesIt) {
   Column<std::int64_t> numbers;
   IntColumn narrow, wide;

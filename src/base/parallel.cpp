@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include "base/crew.h"
 #include "base/processors.h"
 
 namespace stepscope::base {
@@ -42,16 +42,8 @@ class FirstException {
   std::exception_ptr first_;
 };
 
-// One more thread, if the system gives it.
-bool start(std::vector<ApartThread>& threads, const std::function<void()>& body) {
-  try {
-    std::optional<ApartThread> thread = ApartThread::start(body);
-    if (thread) threads.push_back(std::move(*thread));
-    return thread.has_value();
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-}
+// The threads that the calling one keeps, unless they are at work.
+thread_local Crew* kept_crew = nullptr;
 
 // Of the work that the calling thread has a part in; the innermost where one is inside another.
 struct Part {
@@ -79,22 +71,31 @@ class TakesPart {
 };
 
 // The pieces that are left of a stretch. Its owner takes them from the front, others from behind.
-class Stretch {
+class alignas(128) Stretch {
  public:
-  Stretch(std::size_t begin, std::size_t end) : begin_(begin), end_(end) {}
+  // There are less than 2^32 pieces.
+  Stretch(std::size_t begin, std::size_t end) : left_(std::uint64_t{begin} << 32 | end) {}
 
   std::optional<std::size_t> first() {
-    const std::lock_guard lock(mutex_);
-    return begin_ < end_ ? std::optional(begin_++) : std::nullopt;
+    std::uint64_t left = left_.load();
+    while (begin_of(left) < end_of(left)) {
+      if (left_.compare_exchange_weak(left, left + (std::uint64_t{1} << 32))) return begin_of(left);
+    }
+    return std::nullopt;
   }
   std::optional<std::size_t> last() {
-    const std::lock_guard lock(mutex_);
-    return begin_ < end_ ? std::optional(--end_) : std::nullopt;
+    std::uint64_t left = left_.load();
+    while (begin_of(left) < end_of(left)) {
+      if (left_.compare_exchange_weak(left, left - 1)) return end_of(left) - 1;
+    }
+    return std::nullopt;
   }
 
  private:
-  std::mutex mutex_;
-  std::size_t begin_, end_;
+  static std::size_t begin_of(std::uint64_t left) { return left >> 32; }
+  static std::size_t end_of(std::uint64_t left) { return left & 0xffffffff; }
+
+  std::atomic<std::uint64_t> left_;
 };
 
 }  // namespace
@@ -116,14 +117,24 @@ void on_threads(std::size_t threads, const std::function<void(std::size_t)>& bod
     const TakesPart part(processors, thread);
     failed.around([&] { body(thread); });
   };
-  std::vector<ApartThread> others;
-  others.reserve(threads);
-  for (std::size_t t = 1; t < threads; ++t) {
-    if (!start(others, [&, t] { run(t); })) break;
-  }
+  const std::function<void(std::size_t)> others = std::ref(run);
+  // Work inside of this has threads of its own.
+  Crew* const kept = std::exchange(kept_crew, nullptr);
+  std::optional<Crew> own;
+  Crew& crew = kept != nullptr ? *kept : own.emplace();
+  crew.begin(threads - 1, others);
   run(0);
-  others.clear();  // waits for them
+  crew.finish();
+  kept_crew = kept;
   failed.pass_on();
+}
+
+KeepThreads::KeepThreads() {
+  if (kept_crew == nullptr) kept_crew = &crew_.emplace();
+}
+
+KeepThreads::~KeepThreads() {
+  if (crew_) kept_crew = nullptr;
 }
 
 void parallel_for(std::size_t pieces, unsigned threads,

@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+
+#include "base/crew.h"
 
 namespace stepscope::base {
 
@@ -13,6 +16,19 @@ namespace stepscope::base {
 // tells those that wait for it.
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
                 const std::function<void()>& on_failure = {});
+
+// As long as one of these lives, what the calling thread shares is done by the same threads, which
+// wait for the next piece of work. For work in many short pieces: else each begins with new ones.
+class KeepThreads {
+ public:
+  KeepThreads();
+  ~KeepThreads();
+  KeepThreads(const KeepThreads&) = delete;
+  KeepThreads& operator=(const KeepThreads&) = delete;
+
+ private:
+  std::optional<Crew> crew_;
+};
 
 // To be called in such a body now and then, as below after every piece: the thread moves to another
 // processor if another of its threads was last seen on the same. Does nothing elsewhere.

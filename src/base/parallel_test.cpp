@@ -1,8 +1,11 @@
 #include "base/parallel.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <new>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -58,6 +61,56 @@ TEST(Parallel, WorkInsideOfOtherWork) {
   });
   keep_apart();
   EXPECT_EQ(done, 32);
+}
+
+// The ids of those that take part, once all have begun.
+std::set<std::thread::id> those_at_work(std::size_t threads) {
+  std::mutex mutex;
+  std::set<std::thread::id> ids;
+  std::atomic<std::size_t> begun = 0;
+  on_threads(threads, [&](std::size_t) {
+    {
+      const std::lock_guard lock(mutex);
+      ids.insert(std::this_thread::get_id());
+    }
+    ++begun;
+    while (begun < threads) std::this_thread::yield();
+  });
+  EXPECT_EQ(ids.size(), threads);
+  return ids;
+}
+
+TEST(Parallel, ThreadsThatAreKeptDoAllPieces) {
+  const KeepThreads keep;
+  const auto two = those_at_work(2);
+  EXPECT_EQ(those_at_work(2), two);
+  const auto four = those_at_work(4);
+  EXPECT_TRUE(std::includes(four.begin(), four.end(), two.begin(), two.end()));
+  {
+    const KeepThreads again;  // those that are kept already
+    EXPECT_EQ(those_at_work(4), four);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // they are asleep by now
+  EXPECT_EQ(those_at_work(4), four);
+  EXPECT_THROW(on_threads(4,
+                          [](std::size_t thread) {
+                            if (thread == 2) throw std::bad_alloc();
+                          }),
+               std::bad_alloc);
+  EXPECT_EQ(those_at_work(4), four);
+}
+
+TEST(Parallel, KeptThreadsAreBusyForWorkInsideOfTheirs) {
+  const KeepThreads keep;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 20; ++i) {
+    parallel_for(4, 2, [&](std::size_t) {
+      const KeepThreads inside;
+      parallel_for(4, 2, [&](std::size_t) { ++done; });
+      parallel_for(4, 3, [&](std::size_t) { ++done; });
+    });
+  }
+  EXPECT_EQ(done, 20 * 4 * 8);
 }
 
 TEST(Parallel, AThreadGoesThroughItsOwnStretch) {

@@ -102,7 +102,7 @@ void stepscope_get_cost(stepscope_cost* cost) {
 }
 
 int stepscope_start_system(const stepscope_system* options) {
-  capture::SystemOptions chosen{.folder = options->folder,
+  capture::SystemOptions chosen{.folder = std::string(given(options->folder)),
                                 .hz = options->hz,
                                 .rank = options->rank,
                                 .local_rank = options->local_rank};

@@ -312,6 +312,10 @@ base::Status start(const RecordOptions& options) {
     return base::fail(base::Code::kInvalidArgument,
                       "this process is recording already, to " + it.file.path());
   }
+  // It would be the root of the file system.
+  if (options.folder.empty()) {
+    return base::fail(base::Code::kInvalidArgument, "no folder was given to record to");
+  }
   it.options = options;
   SCOPE_TRY(begin_recording(it, options.file));
   current_step.store(-1);

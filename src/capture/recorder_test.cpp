@@ -338,6 +338,12 @@ TEST_F(Recording, NamesAreBoundedAndKeepTheirNumbers) {
   _exit(HasFailure() ? 1 : 0);
 }
 
+TEST_F(Recording, IsNotStartedWithoutAFolder) {
+  const base::Status nowhere = start({.folder = ""});
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().message, "no folder was given to record to");
+}
+
 TEST_F(Recording, IsNeverWrittenOver) {
   ASSERT_TRUE(start({.folder = folder_.path()}));
   EXPECT_FALSE(start({.folder = folder_.path()}));  // runs already

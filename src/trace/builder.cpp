@@ -89,30 +89,6 @@ base::Nanos last_end(std::span<const Batch> batches) {
   return end;
 }
 
-// Where runs of rows in order begin, whatever tracks they are of.
-std::vector<std::size_t> runs(std::span<const base::Nanos> start,
-                              std::span<const base::Nanos> duration, unsigned threads) {
-  const std::size_t pieces = turns_for(threads);
-  std::vector<std::vector<std::size_t>> found(pieces);
-  base::parallel_for(pieces, threads, [&](std::size_t i) {
-    found[i] =
-        run_begins(start, duration, i * start.size() / pieces, (i + 1) * start.size() / pieces);
-  });
-  std::vector<std::size_t> all;
-  for (const std::vector<std::size_t>& some : found)
-    all.insert(all.end(), some.begin(), some.end());
-  return all;
-}
-
-// Those of one track but its own begin, counted from there.
-std::vector<std::size_t> begins_within(std::span<const std::size_t> begins, const Track& track) {
-  const auto from = std::upper_bound(begins.begin(), begins.end(), track.begin);
-  const auto to = std::lower_bound(from, begins.end(), track.end);
-  std::vector<std::size_t> within(from, to);
-  for (std::size_t& begin : within) begin -= track.begin;
-  return within;
-}
-
 }  // namespace
 
 base::Result<Trace> TraceBuilder::build() {
@@ -215,6 +191,56 @@ void TraceBuilder::lay_out_tracks() {
   out_.duration_ = base::Column<base::Nanos>(next, memory_);
   by_track_ = memory_.take(2 * next * sizeof(base::Nanos));
   place_ = base::Column<std::uint32_t>(next, memory_);
+  fetch_pages();
+}
+
+// Before several threads write to what was taken last.
+void TraceBuilder::fetch_pages() {
+  if (in_.threads <= 1) return;
+  const std::vector<std::byte*> pages = memory_.new_pages();
+  base::parallel_for(pages.size(), in_.threads, [&](std::size_t i) { base::fetch_page(pages[i]); });
+}
+
+// Puts the times of a batch where its rows are, track by track. Where a run begins is found on the
+// way, but for the first row of each track: the one before it is another batch's.
+void TraceBuilder::by_track(std::size_t number, std::span<base::Nanos> start,
+                            std::span<base::Nanos> duration, std::vector<RunBegin>& begins) const {
+  const Batch& batch = in_.batches[number];
+  const LaneMap& map = maps_[batch.lane];
+  const std::vector<std::uint32_t> first = cursors(batch, map);
+  std::vector<std::uint32_t> next = first;
+  for (const EventRow& row : batch.events) {
+    if (row.phase == RawPhase::kJoined) continue;
+    const std::uint32_t at = next[row.track]++;
+    start[at] = row.start;
+    duration[at] = row.duration;
+    if (at != first[row.track] && begins_run(start, duration, at)) {
+      begins.push_back({map.tracks[row.track], at});
+    }
+  }
+}
+
+// What the batches found, and their first rows, by track and counted from its first row.
+std::vector<std::vector<std::size_t>> TraceBuilder::runs(
+    std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
+    std::span<const std::vector<RunBegin>> found) const {
+  std::vector<std::vector<std::size_t>> begins(out_.tracks_.size());
+  const auto add = [&](std::uint32_t track, std::uint32_t row) {
+    begins[track].push_back(row - out_.tracks_[track].begin);
+  };
+  for (std::size_t i = 0; i < in_.batches.size(); ++i) {
+    for (const TrackCount& count : in_.batches[i].tracks) {
+      const std::uint32_t track = maps_[in_.batches[i].lane].tracks[count.track];
+      const bool follows = count.rows != 0 && count.first != out_.tracks_[track].begin;
+      if (follows && begins_run(start, duration, count.first)) add(track, count.first);
+    }
+    for (const RunBegin& begin : found[i]) add(begin.track, begin.row);
+  }
+  // One track may have several names (1 and "1"), which a batch tells apart.
+  for (std::vector<std::size_t>& of_track : begins) {
+    if (!std::ranges::is_sorted(of_track)) std::ranges::sort(of_track);
+  }
+  return begins;
 }
 
 // `beside` is one piece of other work.
@@ -223,24 +249,18 @@ void TraceBuilder::order(const std::function<void()>& beside) {
   const std::size_t bytes = out_.size() * sizeof(base::Nanos);
   base::Column<base::Nanos> start(out_.size(), by_track_);
   base::Column<base::Nanos> duration(out_.size(), by_track_.part(bytes, bytes));
+  std::vector<std::vector<RunBegin>> found(in_.batches.size());
   base::parallel_stretches(1 + in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     if (i == 0) return beside();
-    const Batch& batch = in_.batches[i - 1];
-    std::vector<std::uint32_t> next = cursors(batch, maps_[batch.lane]);
-    for (const EventRow& row : batch.events) {
-      if (row.phase == RawPhase::kJoined) continue;
-      const std::uint32_t at = next[row.track]++;
-      start[at] = row.start;
-      duration[at] = row.duration;
-    }
+    by_track(i - 1, start.span(), duration.span(), found[i - 1]);
   });
-  const std::vector<std::size_t> begins = runs(start.span(), duration.span(), in_.threads);
+  std::vector<std::vector<std::size_t>> begins = runs(start.span(), duration.span(), found);
   std::vector<TrackOrder> orders(out_.tracks_.size());
   base::parallel_for(orders.size(), in_.threads, [&](std::size_t i) {
     const Track& track = out_.tracks_[i];
     const std::size_t size = track.end - track.begin;
     orders[i] = {start.span().subspan(track.begin, size),
-                 duration.span().subspan(track.begin, size), begins_within(begins, track)};
+                 duration.span().subspan(track.begin, size), std::move(begins[i])};
   });
   std::vector<std::pair<std::uint32_t, std::uint32_t>> slices;  // track, its slice
   for (std::uint32_t track = 0; track < orders.size(); ++track) {
@@ -280,6 +300,7 @@ void TraceBuilder::fill_columns() {
   out_.phase_ = base::Column<Phase>(rows, memory_);
   out_.flags_ = base::Column<std::uint8_t>(rows, memory_);
   size_tables();
+  fetch_pages();
   base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     fill_events(in_.batches[i], first_ordinal_[i]);
   });

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,17 @@ class TraceBuilder {
   base::Status merge_lanes(std::span<const FirstNamed> named);
   void pair();
   void lay_out_tracks();
+  void fetch_pages();
+  // A row before which a run of its track ends.
+  struct RunBegin {
+    std::uint32_t track;
+    std::uint32_t row;
+  };
+  void by_track(std::size_t number, std::span<base::Nanos> start, std::span<base::Nanos> duration,
+                std::vector<RunBegin>& begins) const;
+  std::vector<std::vector<std::size_t>> runs(std::span<const base::Nanos> start,
+                                             std::span<const base::Nanos> duration,
+                                             std::span<const std::vector<RunBegin>> found) const;
   void order(const std::function<void()>& beside);
   void fill_columns();
   void fill_events(Batch& batch, std::uint32_t first_ordinal);

@@ -124,16 +124,14 @@ void TraceBuilder::link() {
     const auto [track, stretch] = stretches[i - std::size(whole)];
     trees[track].walk(stretch);
   });
-  std::vector<TreeCounts> tree;
-  tree.reserve(trees.size());
-  for (TrackTree& of_track : trees) tree.push_back(of_track.join());
   link_ops(in, out_.ops_, out_.launches_, in_.threads);
 
   const auto note = [&](base::Note kind, std::uint64_t count, Row example) {
     if (count == 0) return;
     out_.log_.add(kind, out_.text_offset(example), out_.name_text(example), count);
   };
-  for (const TreeCounts& counts : tree) {
+  for (const TrackTree& of_track : trees) {
+    const TreeCounts& counts = of_track.counts();
     note(base::Note::kCalleeOutlivesCaller, counts.outliving, counts.first_outliving);
     note(base::Note::kOverlappingSpans, counts.overlapping, counts.first_overlapping);
   }

@@ -83,6 +83,7 @@ void TraceBuilder::fill_tables() {
         comms.destination_rank, comms.asynchronous);
 
   const std::vector<std::size_t> first_flow = size_flows();
+  fetch_pages();
   fill_lists();
   base::parallel_stretches(in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     fill_tables(in_.batches[i]);

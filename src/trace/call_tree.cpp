@@ -163,19 +163,23 @@ TrackTree::TrackTree(const TreeColumns& columns, PythonRows& python, Row begin, 
     stretches_.emplace_back(columns, python, begin, begin + static_cast<Row>(i * rows),
                             static_cast<Row>(std::min<std::size_t>(end, begin + (i + 1) * rows)));
   }
+  left_ = count;
 }
 
-TreeCounts TrackTree::join() {
-  TreeCounts sum;
+void TrackTree::walk(std::size_t stretch) {
+  stretches_[stretch].walk();
+  if (--left_ == 0) join();
+}
+
+void TrackTree::join() {
   std::vector<OpenSpan> open;
   for (TreeStretch& stretch : stretches_) {
     const TreeCounts counts = stretch.join(open);
-    sum.outliving += counts.outliving;
-    sum.overlapping += counts.overlapping;
-    sum.first_outliving = std::min(sum.first_outliving, counts.first_outliving);
-    sum.first_overlapping = std::min(sum.first_overlapping, counts.first_overlapping);
+    counts_.outliving += counts.outliving;
+    counts_.overlapping += counts.overlapping;
+    counts_.first_outliving = std::min(counts_.first_outliving, counts.first_outliving);
+    counts_.first_overlapping = std::min(counts_.first_overlapping, counts.first_overlapping);
   }
-  return sum;
 }
 
 }  // namespace stepscope::trace

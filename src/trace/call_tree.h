@@ -1,6 +1,7 @@
 // Who called whom on one thread, from the times of its spans alone, helped by Python's own ids.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -112,12 +113,17 @@ class TrackTree {
   TrackTree(const TreeColumns& columns, PythonRows& python, Row begin, Row end, std::size_t rows);
 
   std::size_t stretches() const { return stretches_.size(); }
-  // Each once, in any order and on any thread; then join() does what they left over.
-  void walk(std::size_t stretch) { stretches_[stretch].walk(); }
-  TreeCounts join();
+  // Each once, in any order and on any thread. Who walks the last does what all left over.
+  void walk(std::size_t stretch);
+  // What was met, once all are walked.
+  const TreeCounts& counts() const { return counts_; }
 
  private:
+  void join();
+
   std::deque<TreeStretch> stretches_;
+  std::atomic<std::size_t> left_;
+  TreeCounts counts_;
 };
 
 }  // namespace stepscope::trace

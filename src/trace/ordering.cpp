@@ -11,13 +11,8 @@ namespace {
 constexpr std::size_t kSampled = 2048;
 constexpr std::size_t kSliceSamples = 12;
 
-bool precedes(base::Nanos start, base::Nanos duration, base::Nanos other_start,
-              base::Nanos other_duration) {
-  return (start < other_start) | ((start == other_start) & (duration > other_duration));
-}
-
 bool precedes(const OrderKey& a, const OrderKey& b) {
-  return precedes(a.start, a.duration, b.start, b.duration);
+  return trace::precedes(a.start, a.duration, b.start, b.duration);
 }
 
 // The times at which one slice ends and the next begins, ascending.
@@ -69,16 +64,6 @@ void merge_runs(std::vector<OrderKey>& keys, std::vector<std::size_t> begins,
 }
 
 }  // namespace
-
-std::vector<std::size_t> run_begins(std::span<const base::Nanos> start,
-                                    std::span<const base::Nanos> duration, std::size_t from,
-                                    std::size_t to) {
-  std::vector<std::size_t> begins;
-  for (std::size_t i = std::max<std::size_t>(from, 1); i < to; ++i) {
-    if (precedes(start[i], duration[i], start[i - 1], duration[i - 1])) begins.push_back(i);
-  }
-  return begins;
-}
 
 TrackOrder::TrackOrder(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
                        std::vector<std::size_t> begins)

@@ -12,16 +12,22 @@
 
 namespace stepscope::trace {
 
+inline bool precedes(base::Nanos start, base::Nanos duration, base::Nanos other_start,
+                     base::Nanos other_duration) {
+  return (start < other_start) | ((start == other_start) & (duration > other_duration));
+}
+
 struct OrderKey {
   base::Nanos start;
   base::Nanos duration;
   std::uint32_t at;
 };
 
-// The rows of [from, to) that must stand before the one they follow, ascending: there runs begin.
-std::vector<std::size_t> run_begins(std::span<const base::Nanos> start,
-                                    std::span<const base::Nanos> duration, std::size_t from,
-                                    std::size_t to);
+// Whether a row must stand before the one it follows: there a run begins.
+inline bool begins_run(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
+                       std::size_t row) {
+  return precedes(start[row], duration[row], start[row - 1], duration[row - 1]);
+}
 
 class TrackOrder {
  public:
@@ -37,7 +43,8 @@ class TrackOrder {
   };
 
   TrackOrder() = default;
-  // The rows as they stand in the file, which must outlive this; `begins` as of run_begins().
+  // The rows as they stand in the file, which must outlive this; `begins` are the rows that
+  // begins_run() says it of, ascending.
   TrackOrder(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,
              std::vector<std::size_t> begins);
 

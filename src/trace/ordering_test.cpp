@@ -15,14 +15,10 @@ namespace {
 
 using base::Nanos;
 
-constexpr std::size_t kPiece = 37;
-
-// The runs are looked for in pieces, as several threads would.
 TrackOrder order_of(std::span<const Nanos> start, std::span<const Nanos> duration) {
   std::vector<std::size_t> begins;
-  for (std::size_t at = 0; at < start.size(); at += kPiece) {
-    const std::size_t end = std::min(at + kPiece, start.size());
-    for (const std::size_t begin : run_begins(start, duration, at, end)) begins.push_back(begin);
+  for (std::size_t row = 1; row < start.size(); ++row) {
+    if (begins_run(start, duration, row)) begins.push_back(row);
   }
   return {start, duration, std::move(begins)};
 }

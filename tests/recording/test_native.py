@@ -99,10 +99,14 @@ int main(int count, char** words) {
 
 NOTHING_GIVEN = """
 #include <stddef.h>
+#include <stdio.h>
 #include <stepscope/stepscope.h>
 
 int main(int count, char** words) {
-  if (stepscope_start(NULL) == 0 || count < 2 || stepscope_start(words[1]) != 0) return 1;
+  stepscope_system nowhere = {0};
+  if (stepscope_start(NULL) == 0 || stepscope_start_system(&nowhere) == 0) return 1;
+  puts(stepscope_error());
+  if (count < 2 || stepscope_start(words[1]) != 0) return 2;
   stepscope_begin(stepscope_name(NULL));
   stepscope_end(stepscope_name(NULL));
   stepscope_begin(0);
@@ -169,7 +173,8 @@ def test_more_than_can_be_written_is_counted_and_told(tmp_path: Path, program: P
 
 def test_nothing_given_is_no_crash(tmp_path: Path) -> None:
     nothing = program_in_c(NOTHING_GIVEN, tmp_path)
-    subprocess.run([nothing, tmp_path / "run"], check=True)
+    done = subprocess.run([nothing, tmp_path / "run"], capture_output=True, text=True, check=True)
+    assert done.stdout == "no folder was given to sample to\n"
     run = stepscope.open(tmp_path / "run" / "events.scope")
     assert {row["range"] for row in run.time()["ranges"].rows()} == {"(no name)", "(name lost)"}
 

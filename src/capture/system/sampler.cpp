@@ -239,6 +239,9 @@ base::Status start_system(const SystemOptions& options) {
   if (!(options.hz >= 0 && options.hz <= kMostHz)) {
     return base::fail(base::Code::kInvalidArgument, "samples are taken 0 to 100 times a second");
   }
+  if (options.folder.empty()) {
+    return base::fail(base::Code::kInvalidArgument, "no folder was given to sample to");
+  }
   SCOPE_TRY(Job(options.place, options.folder)
                 .announce(options.rank, options.local_rank, device_variables()));
   it.options = options;

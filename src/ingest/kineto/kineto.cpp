@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/each_note.h"
+#include "base/parallel.h"
 #include "ingest/kineto/document.h"
 #include "ingest/kineto/feed.h"
 #include "ingest/kineto/mend.h"
@@ -53,6 +54,7 @@ int sniff(std::string_view first_bytes) {
 
 base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
                                 const ReadOptions& options) {
+  const base::KeepThreads keep;  // from reading to the last link
   const std::string path = source->name();
   TextFeed feed(std::move(source), options.block_bytes);
   SCOPE_TRY(Document document, DocumentReader(feed, options).read());

@@ -1,0 +1,79 @@
+#include "base/crew.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "base/pause.h"
+
+namespace stepscope::base {
+namespace {
+
+// As long as most gaps between two stages of a load are.
+constexpr std::chrono::microseconds kLooks{200};
+constexpr int kLooksByTheClock = 64;
+
+// Until it is another one.
+void wait_while(const std::atomic<std::uint32_t>& state, std::uint32_t value) {
+  const auto until = std::chrono::steady_clock::now() + kLooks;
+  do {
+    for (int i = 0; i < kLooksByTheClock; ++i) {
+      if (state.load(std::memory_order_acquire) != value) return;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < until);
+  state.wait(value, std::memory_order_acquire);
+}
+
+}  // namespace
+
+Crew::~Crew() {
+  for (Member& member : members_) turn(member, kOver);
+}
+
+void Crew::turn(Member& member, State state) {
+  member.state.store(state, std::memory_order_release);
+  member.state.notify_one();
+}
+
+void Crew::live(Member& member) {
+  while (true) {
+    wait_while(member.state, kIdle);
+    if (member.state.load(std::memory_order_acquire) == kOver) return;
+    (*member.body)(member.number);
+    turn(member, kIdle);
+  }
+}
+
+// One more thread, if the system gives it.
+bool Crew::hire() {
+  const std::size_t before = members_.size();
+  try {
+    Member& member = members_.emplace_back();
+    member.number = members_.size();
+    std::optional<ApartThread> thread = ApartThread::start([&member] { live(member); });
+    if (thread) {
+      member.thread.emplace(std::move(*thread));
+      return true;
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  if (members_.size() > before) members_.pop_back();
+  return false;
+}
+
+void Crew::begin(std::size_t threads, const std::function<void(std::size_t)>& body) {
+  while (members_.size() < threads && hire()) {
+  }
+  for (std::size_t i = 0; i < std::min(threads, members_.size()); ++i) {
+    members_[i].body = &body;
+    turn(members_[i], kAtWork);
+  }
+}
+
+void Crew::finish() {
+  for (Member& member : members_) wait_while(member.state, kAtWork);
+}
+
+}  // namespace stepscope::base
