@@ -102,9 +102,10 @@ def test_sarif_is_what_the_standard_asks_for(sample: str, samples: Path, program
 
 
 def test_sarif_without_stacks_names_the_recording(
-    corpus: Path, program: Program, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As code-review tools find it: from the working folder, where it lies below that."""
+    corpus = corpus.resolve()
 
     def places(path: Path | str) -> set[str]:
         told = json.loads(program.run("advise", "--sarif", path).stdout)
@@ -120,5 +121,10 @@ def test_sarif_without_stacks_names_the_recording(
     monkeypatch.chdir(corpus)
     assert places(file) == {"planted/gpt__host_sync.json.gz"}
     assert places("./planted/gpt__host_sync.json.gz") == {"planted/gpt__host_sync.json.gz"}
+    linked = tmp_path / "linked"
+    linked.symlink_to(corpus)
+    linked_file = linked / "planted" / file.name
+    assert places(linked_file) == {"planted/gpt__host_sync.json.gz"}
     monkeypatch.chdir(Path(__file__).parent)
-    assert places(file) == {file.resolve().as_uri()}
+    assert places(linked_file) == {linked_file.as_uri()}
+    assert places(file) == {file.as_uri()}

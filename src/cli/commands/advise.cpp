@@ -24,6 +24,8 @@
 namespace stepscope::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::array kOptions = std::to_array<Option>({
     {.name = "json", .help = "print JSON (schema stepscope.advice/1)"},
     {.name = "md", .help = "print Markdown instead of text"},
@@ -66,17 +68,28 @@ base::Result<Request> request_from(const Context& context) {
   return request;
 }
 
-// The first path, seen from the working folder where it lies below that: what a tool that shows
-// SARIF beside files of a repository can find.
+// Nothing where it is not below the folder.
+std::optional<std::string> seen_from(const fs::path& folder, const fs::path& path) {
+  const fs::path below = path.lexically_relative(folder);
+  if (below.empty() || *below.begin() == "..") return std::nullopt;
+  return below.generic_string();
+}
+
+// The first path, seen from the working folder where it lies below that, also by way of a link:
+// what a tool that shows SARIF beside files of a repository can find.
 std::string recording_of(const Arguments& arguments) {
   const std::string& typed = arguments.words().front();
   if (typed == "-") return "stdin";
   std::error_code unknown;
-  const std::filesystem::path folder = std::filesystem::current_path(unknown);
-  const std::filesystem::path path = (folder / typed).lexically_normal();
-  const std::filesystem::path below = path.lexically_relative(folder);
-  const bool outside = unknown || below.empty() || *below.begin() == "..";
-  return outside ? path.generic_string() : below.generic_string();
+  const fs::path folder = fs::current_path(unknown);
+  const fs::path path = (folder / typed).lexically_normal();
+  if (unknown) return path.generic_string();
+  std::optional<std::string> seen = seen_from(folder, path);
+  if (!seen) {
+    const fs::path parent = fs::weakly_canonical(path.parent_path(), unknown);
+    if (!unknown) seen = seen_from(folder, parent / path.filename());
+  }
+  return seen.value_or(path.generic_string());
 }
 
 std::string written(const Arguments& arguments, const advice::Advice& advice,
