@@ -77,7 +77,6 @@ def stolen() -> int:
     return int(words[8])
 
 
-LEAST_QUIET = 5  # turns, to leave out the others
 MOST_TRIES = 3  # times as many turns as wanted, for as many that are quiet
 
 
@@ -86,29 +85,26 @@ def in_turn(turns: int, programs: dict[str, Callable[[], Timing]]) -> dict[str, 
 
     Each turn begins with another program: what runs behind a certain one may gain or lose by it.
     A run during which the host took a processor away says nothing of the program, least of all of
-    two threads by one, and is left out wherever enough others are there.
+    two threads by one: `disturbed` tells which these are, and there are more turns for them.
     """
-    quiet: dict[str, list[Timing]] = {name: [] for name in programs}
-    every: dict[str, list[Timing]] = {name: [] for name in programs}
+    runs: dict[str, list[Timing]] = {name: [] for name in programs}
+    disturbed: dict[str, list[bool]] = {name: [] for name in programs}
     names = list(programs)
     for turn in range(MOST_TRIES * turns):
-        if all(len(runs) >= turns for runs in quiet.values()):
+        if all(flags.count(False) >= turns for flags in disturbed.values()):
             break
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             before = stolen()
-            timing = programs[name]()
-            every[name].append(timing)
-            if stolen() == before:
-                quiet[name].append(timing)
-    enough = all(len(runs) >= LEAST_QUIET for runs in quiet.values())
+            runs[name].append(programs[name]())
+            disturbed[name].append(stolen() != before)
     return {
         name: Timing(
-            [s for timing in runs for s in timing.seconds],
-            max(timing.peak_bytes for timing in every[name]),
-            runs[-1].facts | {"turns": len(every[name])},
+            [seconds for timing in timings for seconds in timing.seconds],
+            max(timing.peak_bytes for timing in timings),
+            timings[-1].facts | {"disturbed": disturbed[name]},
         )
-        for name, runs in (quiet if enough else every).items()
+        for name, timings in runs.items()
     }
 
 

@@ -1,5 +1,6 @@
 """Writes the page of tables from the figures that bench/run.py keeps."""
 
+import math
 import re
 import statistics
 from collections.abc import Callable
@@ -11,16 +12,19 @@ Part = dict[str, Any]
 MOST_RATIO = 0.35  # of the text, and
 MOST_EXTRA = 64_000_000  # bytes besides: the limit of resident memory
 
+LEAST_TURNS = 5  # to leave out others
+OUTSIDE = 0.025  # how likely the median of many more turns is below an interval, and above it
+
 INTRODUCTION = """# Loading: speed and memory
 
 Written by `make bench` (`bench/run.py`); do not edit. Ratios compare programs that ran in turn,
-in one run on one machine, each first in some of the turns. Turns during which the host of a virtual
-machine took a processor away (`steal` in /proc/stat) are left out, unless there are less than five
-others; how many count stands below ratios. What is left of others' doings makes a program
-slower and never faster: so its time is the one that a quarter of its turns stay below. In brackets
-behind a ratio stand the one of the fastest turns, which hangs on two runs, and the one of the
-medians. GB are 10^9 bytes, sizes are those of the JSON text. Inputs are real traces multiplied by
-`bench/generate.cpp`: times, ids, flows and steps go on from copy to copy.
+in one run on one machine, each first in some of the turns. A ratio is taken within each turn,
+so that a machine that is faster at one time than at another does not change it; the table has the
+median over the turns, and in brackets the interval that holds the median of many more turns with
+95 %. Turns in which the host of a virtual machine took a processor away from one of the programs
+(`steal` in /proc/stat) are left out, unless there are less than five others; how many count stands
+below ratios. GB are 10^9 bytes, sizes are those of the JSON text. Inputs are real traces multiplied
+by `bench/generate.cpp`: times, ids, flows and steps go on from copy to copy.
 Every input is in the page cache.
 """
 
@@ -72,14 +76,18 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-def lower_quarter(seconds: list[float]) -> float:
-    """What a quarter of the turns stay below."""
-    return sorted(seconds)[len(seconds) // 4]
+def turns_of(row: Row, *names: str) -> list[tuple[float, ...]]:
+    """What the programs took in each turn that counts."""
+    runs = [row[name] for name in names]
+    every = list(zip(*(run["seconds"] for run in runs), strict=True))
+    flags = zip(*(run.get("disturbed", [False] * len(run["seconds"])) for run in runs), strict=True)
+    quiet = [seconds for seconds, bad in zip(every, flags, strict=True) if not any(bad)]
+    return quiet if len(quiet) >= LEAST_TURNS else every
 
 
 def usual(row: Row, name: str) -> float:
     """Seconds of a program."""
-    return lower_quarter(row[name]["seconds"])
+    return statistics.median(seconds for (seconds,) in turns_of(row, name))
 
 
 def rate(row: Row, name: str) -> float:
@@ -88,34 +96,35 @@ def rate(row: Row, name: str) -> float:
 
 
 def turns(rows: list[Row], *names: str) -> str:
-    """How many of the turns count: the least and the most of all programs and files."""
-    runs = [row[name] for row in rows for name in names]
-    counted = [len(run["seconds"]) for run in runs]
-    tried = [run.get("turns", len(run["seconds"])) for run in runs]
-    return f"\n{min(counted)} to {max(counted)} of {min(tried)} to {max(tried)} turns count.\n"
+    """How many of the turns count: the least and the most of all files."""
+    counted = [len(turns_of(row, *names)) for row in rows]
+    tried = [len(row[names[0]]["seconds"]) for row in rows]
+    return f"{min(counted)} to {max(counted)} of {min(tried)} to {max(tried)} turns count"
 
 
-def in_each_way(row: Row, names: list[str], ratio: Callable[..., float]) -> str:
-    """A ratio of what some programs took: of lower quarters, of fastest turns, of medians."""
-    seconds = [row[name]["seconds"] for name in names]
-    quarter, fastest, median = (
-        ratio(*(of(some) for some in seconds)) for of in (lower_quarter, min, statistics.median)
-    )
-    return f"{quarter:.2f} ({fastest:.2f}, {median:.2f})"
+def median_in_interval(values: list[float]) -> str:
+    """The median, and the values between which the median of all there could be lies with 95 %."""
+    ordered = sorted(values)
+    cut = likely = 0  # so many values on each side are outside; of all 2^n ways to fall
+    for below in range(len(ordered) // 2):
+        likely += math.comb(len(ordered), below)
+        if likely > OUTSIDE * 2 ** len(ordered):
+            break
+        cut = below
+    return f"{statistics.median(ordered):.2f} ({ordered[cut]:.2f} to {ordered[-1 - cut]:.2f})"
 
 
 def times(row: Row, slow: str, fast: str) -> str:
     """How many times faster one is than the other."""
-    return in_each_way(row, [slow, fast], lambda one, other: one / other)
+    return median_in_interval([one / other for one, other in turns_of(row, slow, fast)])
 
 
 def over_floor(row: Row) -> str:
     """A packed file on two threads, by what its parts take alone."""
-
-    def ratio(inflate: float, scan: float, two: float) -> float:
-        return two / max(inflate, (inflate + scan) / 2)
-
-    return in_each_way(row, ["inflate", "scan", "two"], ratio)
+    each = turns_of(row, "inflate", "scan", "two")
+    return median_in_interval(
+        [two / max(inflate, (inflate + scan) / 2) for inflate, scan, two in each]
+    )
 
 
 def memory_limit(row: Row) -> float:
@@ -150,9 +159,8 @@ def plain(rows: list[Row]) -> str:
     ]
     head = ["file", "text", "walk GB/s", "walk, warm", "walk, warm, unread"]
     head += ["one thread GB/s", "÷ walk", "÷ warm", "two threads GB/s", "÷ one thread"]
-    return (
-        PLAIN + table(head, lines) + turns(rows, walk, "one", "two") + "\n" + MEMORY + memory(rows)
-    )
+    counted = f"{turns(rows, walk, 'one')} by the walk, {turns(rows, 'one', 'two')} by one thread."
+    return f"{PLAIN}{table(head, lines)}\n{counted}\n\n{MEMORY}{memory(rows)}"
 
 
 def memory(rows: list[Row]) -> str:
@@ -183,7 +191,7 @@ def packed(rows: list[Row]) -> str:
     ]
     head = ["file", "packed", "unpacking alone GB/s", "plain, one thread", "two threads"]
     head += ["time ÷ floor", "peak", "÷ limit", "bytes/event"]
-    return PACKED + table(head, lines) + turns(rows, "inflate", "scan", "two")
+    return f"{PACKED}{table(head, lines)}\n{turns(rows, 'inflate', 'scan', 'two')}.\n"
 
 
 def linear(rows: list[Row]) -> str:

@@ -32,16 +32,16 @@ def test_each_program_is_first_in_some_of_the_turns(monkeypatch: pytest.MonkeyPa
     assert found["b"].seconds == [1, 2, 5, 6, 9]
 
 
-def test_a_disturbed_turn_does_not_count_and_is_made_up_for(
+def test_there_are_more_turns_for_those_that_were_disturbed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = gathered(monkeypatch, 5, {3, 4})  # both of a
-    assert found["a"].seconds == [0, 7, 8, 11, 12]
-    assert found["a"].facts["turns"] == 7
-    assert len(found["b"].seconds) == 7
+    assert found["a"].seconds == [0, 3, 4, 7, 8, 11, 12]
+    assert found["a"].facts["disturbed"] == [False, True, True, False, False, False, False]
+    assert found["b"].facts["disturbed"] == [False] * 7
     assert found["a"].peak_bytes == 12  # memory is what it is in any turn
 
 
-def test_where_all_are_disturbed_all_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_all_are_disturbed_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     found = gathered(monkeypatch, 2, set(range(100)))
     assert len(found["a"].seconds) == len(found["b"].seconds) == 6
