@@ -15,14 +15,14 @@ constexpr std::chrono::microseconds kLooks{200};
 constexpr int kLooksByTheClock = 64;
 
 // Until it is another one.
-void wait_while(const std::atomic<std::uint32_t>& state, std::uint32_t value) {
+void wait_while(const std::atomic<std::uint32_t>& state, std::uint32_t value, bool looks) {
   const auto until = std::chrono::steady_clock::now() + kLooks;
-  do {
+  while (looks && std::chrono::steady_clock::now() < until) {
     for (int i = 0; i < kLooksByTheClock; ++i) {
       if (state.load(std::memory_order_acquire) != value) return;
       pause();
     }
-  } while (std::chrono::steady_clock::now() < until);
+  }
   state.wait(value, std::memory_order_acquire);
 }
 
@@ -33,13 +33,15 @@ Crew::~Crew() {
 }
 
 void Crew::turn(Member& member, State state) {
-  member.state.store(state, std::memory_order_release);
+  // Sequentially consistent: on x86 some libraries look, before the store is to be seen, whether
+  // anybody sleeps, and then wake nobody.
+  member.state.store(state);
   member.state.notify_one();
 }
 
-void Crew::live(Member& member) {
+void Crew::live(Member& member) const {
   while (true) {
-    wait_while(member.state, kIdle);
+    wait_while(member.state, kIdle, looks_);
     if (member.state.load(std::memory_order_acquire) == kOver) return;
     (*member.body)(member.number);
     turn(member, kIdle);
@@ -52,7 +54,7 @@ bool Crew::hire() {
   try {
     Member& member = members_.emplace_back();
     member.number = members_.size();
-    std::optional<ApartThread> thread = ApartThread::start([&member] { live(member); });
+    std::optional<ApartThread> thread = ApartThread::start([this, &member] { live(member); });
     if (thread) {
       member.thread.emplace(std::move(*thread));
       return true;
@@ -66,6 +68,7 @@ bool Crew::hire() {
 void Crew::begin(std::size_t threads, const std::function<void(std::size_t)>& body) {
   while (members_.size() < threads && hire()) {
   }
+  looks_ = are_processors_for(members_.size() + 1);
   for (std::size_t i = 0; i < std::min(threads, members_.size()); ++i) {
     members_[i].body = &body;
     turn(members_[i], kAtWork);
@@ -73,7 +76,7 @@ void Crew::begin(std::size_t threads, const std::function<void(std::size_t)>& bo
 }
 
 void Crew::finish() {
-  for (Member& member : members_) wait_while(member.state, kAtWork);
+  for (Member& member : members_) wait_while(member.state, kAtWork, looks_);
 }
 
 }  // namespace stepscope::base

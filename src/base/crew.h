@@ -37,10 +37,12 @@ class Crew {
     std::optional<ApartThread> thread;
   };
 
-  static void live(Member& member);
+  void live(Member& member) const;
   static void turn(Member& member, State state);
   bool hire();
 
+  // Whether who waits looks before he sleeps: where others want the processor, nobody does.
+  std::atomic<bool> looks_ = false;
   std::deque<Member> members_;
 };
 

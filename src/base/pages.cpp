@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <new>
 
@@ -42,7 +41,8 @@ std::byte* map_pages(std::size_t bytes) {
 void unmap_pages(std::byte* at, std::size_t bytes) { munmap(at, mapped_bytes(bytes)); }
 
 void fetch_page(std::byte* at) {
-  std::atomic_ref(*reinterpret_cast<unsigned char*>(at)).fetch_or(0, std::memory_order_relaxed);
+  auto* const byte = reinterpret_cast<volatile unsigned char*>(at);
+  *byte = *byte;
 }
 
 Slice Slice::part(std::size_t from, std::size_t bytes) const {
@@ -57,7 +57,6 @@ Slice Slab::take(std::size_t bytes) {
   if (bytes == 0) return slice;
   const std::size_t rounded = (bytes + kSliceAlign - 1) / kSliceAlign * kSliceAlign;
   if (block_ == nullptr || block_->size() - used_ < rounded) {
-    add_new_pages();
     block_ = std::make_shared<Pages>(std::max(rounded, block_bytes_));
     used_ = told_ = 0;
   }
@@ -68,17 +67,14 @@ Slice Slab::take(std::size_t bytes) {
   return slice;
 }
 
-void Slab::add_new_pages() {
+std::vector<std::byte*> Slab::new_pages() {
+  std::vector<std::byte*> pages;
   const std::size_t first = (told_ + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   for (std::size_t at = first; at < used_; at += kHugePageBytes) {
-    new_pages_.push_back(block_->data() + at);
+    pages.push_back(block_->data() + at);
   }
   told_ = used_;
-}
-
-std::vector<std::byte*> Slab::new_pages() {
-  add_new_pages();
-  return std::exchange(new_pages_, {});
+  return pages;
 }
 
 }  // namespace stepscope::base

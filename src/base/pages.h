@@ -20,8 +20,9 @@ inline constexpr std::size_t kSmallBytes = kHugePageBytes / 2;
 std::byte* map_pages(std::size_t bytes);
 void unmap_pages(std::byte* at, std::size_t bytes);
 
-// Has the system give the page in which this byte is, as writing to it would; the byte stays as it
-// is. Two threads that are the first in a page each zero one, and one of these is thrown away.
+// Has the system give the page in which this byte is, before anybody else writes there; the byte
+// stays as it is. Two threads that are the first in a page each zero one, and one of these is
+// thrown away.
 void fetch_page(std::byte* at);
 
 class Pages {
@@ -72,17 +73,15 @@ class Slab {
   explicit Slab(std::size_t block_bytes = 2 * kHugePageBytes) : block_bytes_(block_bytes) {}
   Slice take(std::size_t bytes);  // aligned to 64; zeroed
 
-  // A byte in each huge page that begins in what was taken since this was asked last.
+  // A byte in each huge page that begins in what was taken since this was asked last, of the
+  // current block.
   std::vector<std::byte*> new_pages();
 
  private:
-  void add_new_pages();
-
   std::size_t block_bytes_;
   std::shared_ptr<Pages> block_;
   std::size_t used_ = 0;
   std::size_t told_ = 0;  // of the block, by new_pages()
-  std::vector<std::byte*> new_pages_;
 };
 
 }  // namespace stepscope::base

@@ -1,5 +1,7 @@
 #include "base/pages.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -52,18 +54,31 @@ TEST(Slab, TellsWhichPagesAreNew) {
   const Slice rest = slab.take(100);  // in the second of these
   EXPECT_TRUE(slab.new_pages().empty());
   const Slice last = slab.take(kHugePageBytes);
-  const Slice other = slab.take(4 * kHugePageBytes);  // in another block
   std::byte* const third = first.data() + 2 * kHugePageBytes;
-  std::vector<std::byte*> expected = {third};
-  for (std::size_t i = 0; i < 4; ++i) expected.push_back(other.data() + i * kHugePageBytes);
+  EXPECT_EQ(slab.new_pages(), std::vector<std::byte*>{third});
+  const Slice other = slab.take(4 * kHugePageBytes);  // in another block
   const std::vector<std::byte*> pages = slab.new_pages();
-  EXPECT_EQ(pages, expected);
-  last.data()[0] = std::byte{7};
-  *third = std::byte{8};
-  for (std::byte* const page : pages) fetch_page(page);
-  EXPECT_EQ(last.data()[0], std::byte{7});
-  EXPECT_EQ(*third, std::byte{8});
-  EXPECT_TRUE(all_zero(other.data(), other.size()));
+  EXPECT_EQ(pages, (std::vector<std::byte*>{other.data(), other.data() + kHugePageBytes,
+                                            other.data() + 2 * kHugePageBytes,
+                                            other.data() + 3 * kHugePageBytes}));
+}
+
+bool is_there(std::byte* page) {
+  unsigned char there = 0;
+  EXPECT_EQ(mincore(page, 1, &there), 0);
+  return (there & 1) != 0;
+}
+
+TEST(Pages, AreFetchedAndStayAsTheyAre) {
+  const Pages pages(3 * kHugePageBytes);
+  std::byte* const second = pages.data() + kHugePageBytes;
+  EXPECT_FALSE(is_there(second));
+  fetch_page(second);
+  EXPECT_TRUE(is_there(second));
+  EXPECT_FALSE(is_there(second + kHugePageBytes));
+  *second = std::byte{8};
+  fetch_page(second);
+  EXPECT_EQ(*second, std::byte{8});
 }
 
 TEST(Column, OfASlabOutlivesIt) {

@@ -13,7 +13,7 @@ namespace stepscope::base {
 
 // Calls body(thread) for every thread in [0, threads), each on one of its own, this one being 0;
 // for fewer where the system gives no more. As soon as one throws, on_failure is called there: it
-// tells those that wait for it.
+// tells those that wait for it, and must not throw itself.
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
                 const std::function<void()>& on_failure = {});
 

@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -64,14 +66,14 @@ TEST(Parallel, WorkInsideOfOtherWork) {
 }
 
 // The ids of those that take part, once all have begun.
-std::set<std::thread::id> those_at_work(std::size_t threads) {
+std::set<pid_t> those_at_work(std::size_t threads) {
   std::mutex mutex;
-  std::set<std::thread::id> ids;
+  std::set<pid_t> ids;
   std::atomic<std::size_t> begun = 0;
   on_threads(threads, [&](std::size_t) {
     {
       const std::lock_guard lock(mutex);
-      ids.insert(std::this_thread::get_id());
+      ids.insert(gettid());  // a std::thread::id may come again
     }
     ++begun;
     while (begun < threads) std::this_thread::yield();

@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -21,11 +20,17 @@ std::optional<cpu_set_t> where_it_may_run() {
   return cpus;
 }
 
-using Body = std::function<void()>;
+// What a thread does, and where it may run once it has its place.
+struct Beginning {
+  std::function<void()> body;
+  std::optional<cpu_set_t> cpus;
+};
 
 void* begin(void* given) {
-  const std::unique_ptr<Body> body(static_cast<Body*>(given));
-  (*body)();
+  const std::unique_ptr<Beginning> own(static_cast<Beginning*>(given));
+  // It may leave its place from here on: others may keep it waiting there.
+  if (own->cpus) sched_setaffinity(0, sizeof *own->cpus, &*own->cpus);
+  own->body();
   return nullptr;
 }
 
@@ -48,25 +53,27 @@ class Attributes {
 }  // namespace
 
 std::optional<ApartThread> ApartThread::start(std::function<void()> body) {
-  auto given = std::make_unique<Body>(std::move(body));
-  const std::optional<cpu_set_t> cpus = where_it_may_run();
+  auto given = std::make_unique<Beginning>(Beginning{std::move(body), where_it_may_run()});
   Attributes attributes;
-  if (const int here = sched_getcpu(); cpus && here >= 0) {
-    cpu_set_t others = *cpus;
+  if (const int here = sched_getcpu(); given->cpus && here >= 0) {
+    cpu_set_t others = *given->cpus;
     CPU_CLR(static_cast<std::size_t>(here), &others);
     attributes.begin_on(others);
   }
   pthread_t thread{};
   int failed = pthread_create(&thread, attributes.get(), begin, given.get());
   // Where a process may run can change at any moment, and the system may forbid to say where.
-  if (failed == EINVAL || failed == EPERM) {
+  if (failed != 0) {
     failed = pthread_create(&thread, nullptr, begin, given.get());
   }
   if (failed != 0) return std::nullopt;
   std::ignore = given.release();  // the thread has it now
-  // It has its place and may leave it from here on: others may keep it waiting there.
-  if (cpus) pthread_setaffinity_np(thread, sizeof *cpus, &*cpus);
   return ApartThread(thread);
+}
+
+bool are_processors_for(std::size_t threads) {
+  const std::optional<cpu_set_t> cpus = where_it_may_run();
+  return threads <= (cpus ? static_cast<std::size_t>(CPU_COUNT(&*cpus)) : 1);
 }
 
 ApartThread::ApartThread(ApartThread&& other) noexcept

@@ -30,6 +30,9 @@ class ApartThread {
   std::optional<pthread_t> thread_;
 };
 
+// Whether each of so many threads may have one to itself.
+bool are_processors_for(std::size_t threads);
+
 // Where the threads of one piece of work run.
 class Processors {
  public:

@@ -72,7 +72,7 @@ int stepscope_start_as(const char* folder, const char* file, const char* const* 
                        uint32_t count) {
   capture::RecordOptions options{.folder = std::string(given(folder)),
                                  .file = std::string(given(file))};
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; pairs != nullptr && i < count; ++i) {
     options.about.emplace_back(given(pairs[2 * i]), given(pairs[2 * i + 1]));
   }
   const auto started = capture::start(options);
@@ -92,6 +92,7 @@ const char* stepscope_path(void) { return kept(capture::path()); }
 const char* stepscope_write_error(void) { return kept(capture::write_error()); }
 
 void stepscope_get_cost(stepscope_cost* cost) {
+  if (cost == nullptr) return;
   const stepscope::wire::Cost now = capture::cost();
   *cost = {.records = now.records,
            .dropped = now.dropped,
@@ -102,6 +103,8 @@ void stepscope_get_cost(stepscope_cost* cost) {
 }
 
 int stepscope_start_system(const stepscope_system* options) {
+  constexpr stepscope_system kNothing{};
+  if (options == nullptr) options = &kNothing;
   capture::SystemOptions chosen{.folder = std::string(given(options->folder)),
                                 .hz = options->hz,
                                 .rank = options->rank,
@@ -117,6 +120,7 @@ int stepscope_start_system(const stepscope_system* options) {
 void stepscope_stop_system(void) { capture::stop_system(); }
 
 void stepscope_get_system(stepscope_system_state* state) {
+  if (state == nullptr) return;
   last_system = capture::system_state();
   *state = {.running = last_system.running ? 1 : 0,
             .moments = last_system.moments,

@@ -312,7 +312,7 @@ base::Status start(const RecordOptions& options) {
     return base::fail(base::Code::kInvalidArgument,
                       "this process is recording already, to " + it.file.path());
   }
-  // It would be the root of the file system.
+  // An empty one would be the root of the file system.
   if (options.folder.empty()) {
     return base::fail(base::Code::kInvalidArgument, "no folder was given to record to");
   }

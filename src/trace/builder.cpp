@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "base/parallel.h"
@@ -114,6 +115,7 @@ base::Result<Trace> TraceBuilder::build() {
     pair();
   }
   for (const Batch& batch : in_.batches) out_.log_.merge(batch.log);
+  join_spellings();
   lay_out_tracks();
   order(has_pairs ? [] {} : std::function<void()>(name));
   SCOPE_TRY(named_all);
@@ -163,6 +165,32 @@ void TraceBuilder::pair() {
   }
 }
 
+// One track may be spelled in several ways ("1" and "\u0031"), which a lane tells apart. In the
+// end its rows stand in the order of the file, whoever read them.
+void TraceBuilder::join_spellings() {
+  const bool any = std::ranges::any_of(maps_, [](const LaneMap& map) {
+    std::vector<std::uint32_t> tracks = map.tracks;
+    std::ranges::sort(tracks);
+    return std::ranges::adjacent_find(tracks) != tracks.end();
+  });
+  if (!any) return;
+  base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
+    Batch& batch = in_.batches[i];
+    const std::vector<std::uint32_t>& track_of = maps_[batch.lane].tracks;
+    std::map<std::uint32_t, TrackCount> joined;  // by track of the trace
+    for (const TrackCount& count : batch.tracks) {
+      const auto [first, is_new] = joined.try_emplace(track_of[count.track], count);
+      if (!is_new) first->second.rows += count.rows;
+    }
+    if (joined.size() == batch.tracks.size()) return;
+    for (EventRow& row : batch.events) {
+      if (row.phase != RawPhase::kJoined) row.track = joined.at(track_of[row.track]).track;
+    }
+    batch.tracks.clear();
+    for (const auto& [track, count] : joined) batch.tracks.push_back(count);
+  });
+}
+
 void TraceBuilder::lay_out_tracks() {
   std::vector<std::uint32_t> rows(out_.tracks_.size());
   for (const Batch& batch : in_.batches) {
@@ -203,8 +231,9 @@ void TraceBuilder::fetch_pages() {
 
 // Puts the times of a batch where its rows are, track by track. Where a run begins is found on the
 // way, but for the first row of each track: the one before it is another batch's.
-void TraceBuilder::by_track(std::size_t number, std::span<base::Nanos> start,
-                            std::span<base::Nanos> duration, std::vector<RunBegin>& begins) const {
+void TraceBuilder::put_by_track(std::size_t number, std::span<base::Nanos> start,
+                                std::span<base::Nanos> duration,
+                                std::vector<RunBegin>& begins) const {
   const Batch& batch = in_.batches[number];
   const LaneMap& map = maps_[batch.lane];
   const std::vector<std::uint32_t> first = cursors(batch, map);
@@ -236,10 +265,6 @@ std::vector<std::vector<std::size_t>> TraceBuilder::runs(
     }
     for (const RunBegin& begin : found[i]) add(begin.track, begin.row);
   }
-  // One track may have several names (1 and "1"), which a batch tells apart.
-  for (std::vector<std::size_t>& of_track : begins) {
-    if (!std::ranges::is_sorted(of_track)) std::ranges::sort(of_track);
-  }
   return begins;
 }
 
@@ -252,7 +277,7 @@ void TraceBuilder::order(const std::function<void()>& beside) {
   std::vector<std::vector<RunBegin>> found(in_.batches.size());
   base::parallel_stretches(1 + in_.batches.size(), in_.threads, [&](std::size_t i, std::size_t) {
     if (i == 0) return beside();
-    by_track(i - 1, start.span(), duration.span(), found[i - 1]);
+    put_by_track(i - 1, start.span(), duration.span(), found[i - 1]);
   });
   std::vector<std::vector<std::size_t>> begins = runs(start.span(), duration.span(), found);
   std::vector<TrackOrder> orders(out_.tracks_.size());

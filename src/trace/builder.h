@@ -47,15 +47,16 @@ class TraceBuilder {
   base::Status count_entries();
   base::Status merge_lanes(std::span<const FirstNamed> named);
   void pair();
+  void join_spellings();
   void lay_out_tracks();
   void fetch_pages();
-  // A row before which a run of its track ends.
+  // A row with which a run of its track begins (begins_run).
   struct RunBegin {
     std::uint32_t track;
     std::uint32_t row;
   };
-  void by_track(std::size_t number, std::span<base::Nanos> start, std::span<base::Nanos> duration,
-                std::vector<RunBegin>& begins) const;
+  void put_by_track(std::size_t number, std::span<base::Nanos> start,
+                    std::span<base::Nanos> duration, std::vector<RunBegin>& begins) const;
   std::vector<std::vector<std::size_t>> runs(std::span<const base::Nanos> start,
                                              std::span<const base::Nanos> duration,
                                              std::span<const std::vector<RunBegin>> found) const;

@@ -124,6 +124,7 @@ void TraceBuilder::link() {
     const auto [track, stretch] = stretches[i - std::size(whole)];
     trees[track].walk(stretch);
   });
+  for (TrackTree& of_track : trees) of_track.mark_outliving();
   link_ops(in, out_.ops_, out_.launches_, in_.threads);
 
   const auto note = [&](base::Note kind, std::uint64_t count, Row example) {

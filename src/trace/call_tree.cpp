@@ -88,7 +88,7 @@ std::optional<Row> TreeStretch::caller(std::span<const OpenSpan> stack, Row row,
 void TreeStretch::set_parent(Row row, Row parent) {
   columns_.parent[row] = parent;
   if (parent == kNoRow || end_of(row) <= end_of(parent)) return;
-  columns_.flags[row] |= kOutlivesParent;
+  outliving_.push_back(row);
   ++counts_.outliving;
   counts_.first_outliving = std::min(counts_.first_outliving, row);
 }
@@ -129,6 +129,7 @@ TreeCounts TreeStretch::join(std::vector<OpenSpan>& open) {
   if (given_up_) {
     given_up_ = false;
     counts_ = {};
+    outliving_.clear();
     left_.clear();
     stack_ = std::move(open);
     walk();
@@ -156,6 +157,10 @@ TreeCounts TreeStretch::join(std::vector<OpenSpan>& open) {
   return counts_;
 }
 
+void TreeStretch::mark_outliving() {
+  for (const Row row : outliving_) columns_.flags[row] |= kOutlivesParent;
+}
+
 TrackTree::TrackTree(const TreeColumns& columns, PythonRows& python, Row begin, Row end,
                      std::size_t rows) {
   const std::size_t count = (end - begin + rows - 1) / rows;
@@ -169,6 +174,10 @@ TrackTree::TrackTree(const TreeColumns& columns, PythonRows& python, Row begin, 
 void TrackTree::walk(std::size_t stretch) {
   stretches_[stretch].walk();
   if (--left_ == 0) join();
+}
+
+void TrackTree::mark_outliving() {
+  for (TreeStretch& stretch : stretches_) stretch.mark_outliving();
 }
 
 void TrackTree::join() {

@@ -78,6 +78,7 @@ class TreeStretch {
   void walk();
   // `open` is what is open where the stretch begins, and then where it ends.
   TreeCounts join(std::vector<OpenSpan>& open);
+  void mark_outliving();
 
  private:
   // A row whose caller depends on what was open before.
@@ -101,6 +102,7 @@ class TreeStretch {
   Row track_begin_, begin_, end_;
   bool knows_all_;  // nothing can be open before it
   TreeCounts counts_;
+  std::vector<Row> outliving_;
   std::vector<OpenSpan> stack_;
   std::vector<Left> left_;
   std::vector<OpenSpan> kept_;
@@ -115,8 +117,10 @@ class TrackTree {
   std::size_t stretches() const { return stretches_.size(); }
   // Each once, in any order and on any thread. Who walks the last does what all left over.
   void walk(std::size_t stretch);
-  // What was met, once all are walked.
+  // Once all are walked: what was met, and the flags of rows that outlive their parents. Until then
+  // others may read those.
   const TreeCounts& counts() const { return counts_; }
+  void mark_outliving();
 
  private:
   void join();

@@ -16,6 +16,7 @@ TreeCounts link_calls(const TreeColumns& columns, PythonRows& python, std::size_
   std::ranges::fill(columns.parent, 0);
   TrackTree tree(columns, python, 0, static_cast<Row>(columns.start.size()), rows);
   for (std::size_t i = tree.stretches(); i > 0; --i) tree.walk(i - 1);
+  tree.mark_outliving();
   return tree.counts();
 }
 

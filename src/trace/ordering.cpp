@@ -11,10 +11,6 @@ namespace {
 constexpr std::size_t kSampled = 2048;
 constexpr std::size_t kSliceSamples = 12;
 
-bool precedes(const OrderKey& a, const OrderKey& b) {
-  return trace::precedes(a.start, a.duration, b.start, b.duration);
-}
-
 // The times at which one slice ends and the next begins, ascending.
 std::vector<base::Nanos> borders(std::span<const base::Nanos> start) {
   std::vector<base::Nanos> sample;

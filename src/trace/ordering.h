@@ -22,6 +22,9 @@ struct OrderKey {
   base::Nanos duration;
   std::uint32_t at;
 };
+inline bool precedes(const OrderKey& a, const OrderKey& b) {
+  return precedes(a.start, a.duration, b.start, b.duration);
+}
 
 // Whether a row must stand before the one it follows: there a run begins.
 inline bool begins_run(std::span<const base::Nanos> start, std::span<const base::Nanos> duration,

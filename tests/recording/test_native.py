@@ -103,8 +103,11 @@ NOTHING_GIVEN = """
 #include <stepscope/stepscope.h>
 
 int main(int count, char** words) {
-  stepscope_system nowhere = {0};
-  if (stepscope_start(NULL) == 0 || stepscope_start_system(&nowhere) == 0) return 1;
+  struct stepscope_system nowhere = {0};
+  if (stepscope_start(NULL) == 0 || stepscope_start_as(NULL, NULL, NULL, 3) == 0) return 1;
+  if (stepscope_start_system(NULL) == 0 || stepscope_start_system(&nowhere) == 0) return 1;
+  stepscope_get_cost(NULL);
+  stepscope_get_system(NULL);
   puts(stepscope_error());
   if (count < 2 || stepscope_start(words[1]) != 0) return 2;
   stepscope_begin(stepscope_name(NULL));
