@@ -51,18 +51,18 @@ void Crew::live(Member& member) const {
 // One more thread, if the system gives it.
 bool Crew::hire() {
   const std::size_t before = members_.size();
+  bool hired = false;
   try {
     Member& member = members_.emplace_back();
     member.number = members_.size();
     std::optional<ApartThread> thread = ApartThread::start([this, &member] { live(member); });
-    if (thread) {
-      member.thread.emplace(std::move(*thread));
-      return true;
-    }
+    hired = thread.has_value();
+    if (hired) member.thread.emplace(std::move(*thread));
   } catch (const std::bad_alloc&) {
+    hired = false;
   }
-  if (members_.size() > before) members_.pop_back();
-  return false;
+  if (!hired && members_.size() > before) members_.pop_back();
+  return hired;
 }
 
 void Crew::begin(std::size_t threads, const std::function<void(std::size_t)>& body) {

@@ -273,6 +273,27 @@ def test_a_huge_value_behind_the_events(program: Program, tmp_path: Path) -> Non
     assert "metadata_too_large" in {note["id"] for note in about["notes"]}
 
 
+def test_header_values_of_megabytes_are_kept(program: Program, tmp_path: Path) -> None:
+    """A large job names its groups; values that nobody knows are kept up to 64 MiB in all."""
+    groups = ",".join(f'{{"pg_name":"{n}","ranks":{list(range(2000))}}}' for n in range(700))
+    about_ranks = f'{{"rank":6,"world_size":2000,"pg_config":[{groups}]}}'
+    assert len(about_ranks) > 4 << 20
+    unknown = [f'"user{n}":"' + "x" * (30 << 20) + '"' for n in range(3)]
+    path, copy = tmp_path / "trace.json", tmp_path / "copy.json"
+    path.write_text(
+        f'{{"distributedInfo":{about_ranks},{",".join(unknown)},'
+        f'"traceEvents":[{(EVENT % b"1").decode()}]}}'
+    )
+    about = json.loads(run(program, "info", "--json", path).stdout)
+    assert about["windows"][0]["rank"] == 6
+    notes = {note["id"]: note["count"] for note in about["notes"]}
+    assert notes == {"metadata_too_large": 1, "without_base_time": 1}
+    run(program, "export", "--to", "chrome", path, "-o", copy)
+    exported = json.loads(copy.read_bytes())
+    assert exported["distributedInfo"] == json.loads(about_ranks)
+    assert {key for key in exported if key.startswith("user")} == {"user0", "user1"}
+
+
 def test_empty_objects_without_end(program: Program, tmp_path: Path) -> None:
     path = gzip_bomb(tmp_path / "trace.json.gz", b"{},", 1 << 28, b"[", b"{}]")
     ended = run(program, "info", path)

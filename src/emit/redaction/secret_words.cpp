@@ -10,13 +10,20 @@ namespace stepscope::emit {
 namespace {
 
 constexpr std::array kSecretKeys = std::to_array<std::string_view>({
+    "access_key",
+    "access_token",
+    "api_key",
+    "api_token",
+    "auth_token",
     "author",
     "client_host",
+    "created_by",
     "cwd",
     "directory",
     "domain",
     "email",
     "fqdn",
+    "hf_token",
     "home",
     "host",
     "host_name",
@@ -33,16 +40,20 @@ constexpr std::array kSecretKeys = std::to_array<std::string_view>({
     "nodelist",
     "nodename",
     "owner",
+    "private_key",
     "pwd",
     "server",
     "slurm_job_nodelist",
     "slurm_job_user",
     "slurm_nodelist",
     "slurmd_nodename",
+    "started_by",
+    "submitted_by",
     "user",
     "user_name",
     "userid",
     "username",
+    "wandb_api_key",
     "worker_name",
     "working_directory",
 });
@@ -50,10 +61,11 @@ constexpr std::array kSecretKeys = std::to_array<std::string_view>({
 // Keys of which one of these is a word name somebody or some place, too: "master-host",
 // "trace_host", "output_dir", "hostNames".
 constexpr std::array kSecretParts = std::to_array<std::string_view>({
-    "account", "author", "cluster",   "cwd",  "dir",      "directory", "email",   "folder",
-    "fqdn",    "home",   "host",      "ip",   "ipaddr",   "ipv4",      "ipv6",    "login",
-    "logname", "mail",   "machine",   "node", "nodelist", "nodename",  "owner",   "pod",
-    "pwd",     "server", "submitter", "user", "userid",   "username",  "workdir", "workspace",
+    "account", "apikey", "author",   "cluster", "credential", "cwd",    "dir",      "directory",
+    "email",   "folder", "fqdn",     "home",    "host",       "ip",     "ipaddr",   "ipv4",
+    "ipv6",    "login",  "logname",  "machine", "mail",       "node",   "nodelist", "nodename",
+    "owner",   "passwd", "password", "pod",     "pwd",        "secret", "server",   "submitter",
+    "user",    "userid", "username", "workdir", "workspace",
 });
 // Of those, the ones whose values are places: a folder "results" says nothing of other names.
 constexpr std::array kPlaces = std::to_array<std::string_view>({

@@ -16,8 +16,9 @@ using base::Code;
 using base::Done;
 using base::Note;
 
-// Metadata is kept for export and for people; a value larger than this is neither.
-constexpr std::size_t kLargestValue = std::size_t{4} << 20;
+// Of all values that nobody here knows: they are kept for export and for people. What ranks there
+// are, which is one of the others, takes megabytes in large jobs.
+constexpr std::size_t kMostUnknown = kLongestEvent;
 
 // Looked for behind a value that is no JSON.
 constexpr std::size_t kLongestKey = 4096;
@@ -334,11 +335,13 @@ base::Status DocumentReader::read_member(const std::string& name) {
     return skip_broken_value(name);
   }
   const std::string_view value(here(), static_cast<std::size_t>(reading.next - here()));
-  if (value.size() > kLargestValue) {
+  const std::size_t unknown = is_header_key(name) ? 0 : value.size();
+  if (unknown_bytes_ + unknown > kMostUnknown) {
     out_.log.add(Note::kMetadataTooLarge, offset(), name);
   } else if (!header_.take(name, value)) {
     out_.log.add(Note::kUnreadableMetadata, offset(), name);
   } else {
+    unknown_bytes_ += unknown;
     odd.tell([&](Note kind, std::uint32_t count) {
       if (count > 0) out_.log.add(kind, offset(), name, count);
     });

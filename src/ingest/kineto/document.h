@@ -73,6 +73,7 @@ class DocumentReader {
   bool has_events_ = false;
   bool has_member_ = false;
   std::size_t reread_bytes_ = 0;
+  std::size_t unknown_bytes_ = 0;            // of header values that nobody knows
   std::optional<std::uint64_t> no_list_at_;  // "traceEvents" that holds something else
 };
 
