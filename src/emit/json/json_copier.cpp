@@ -227,8 +227,12 @@ bool JsonCopier::take_word() {
       append_string(json, hidden_value(key_, word));
     }
   }
-  // What is kept as it stands is not taken for a number, whatever it begins with.
-  if (json == "null" && is_kept_whole(key_)) {
+  const bool is_kept = is_kept_whole(key_);
+  // In place of what is kept as it stands a word says nothing, and a string would. Within it, it is
+  // not taken for a number, whatever it begins with.
+  if (is_kept && level() != ']') {
+    json = "null";
+  } else if (is_kept && json == "null") {
     json.clear();
     append_string(json, redactor_ == nullptr ? std::string(word) : hidden_value(key_, word));
   }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -101,7 +102,14 @@ class Search {
   void add_file(const std::string& path, const struct stat& facts, bool named,
                 bool partial = false) {
     // A pipe or a device has no size of interest, and two of them are never one.
-    if (S_ISREG(facts.st_mode) && !files_seen_.insert({facts.st_dev, facts.st_ino}).second) return;
+    if (S_ISREG(facts.st_mode)) {
+      const Place place{facts.st_dev, facts.st_ino};
+      const auto [seen, is_new] = files_seen_.try_emplace(place, found_.files.size());
+      if (!is_new) {
+        found_.files[seen->second].named |= named;
+        return;
+      }
+    }
     const auto bytes = S_ISREG(facts.st_mode) ? static_cast<std::uint64_t>(facts.st_size) : 0;
     found_.files.push_back({.path = path,
                             .bytes = bytes,
@@ -273,7 +281,8 @@ class Search {
   std::string within_;  // empty: anywhere
   Discovery found_;
   std::size_t argument_ = 0;
-  std::set<Place> files_seen_, folders_seen_;
+  std::map<Place, std::size_t> files_seen_;  // to its place among those found
+  std::set<Place> folders_seen_;
   std::vector<std::string> runs_;  // that the path in hand led to, else one of an earlier path
   bool is_in_run_ = false;
 };

@@ -110,6 +110,20 @@ TEST(Discover, LeavesOutTheCompressedTwinAndUnfinishedFiles) {
   EXPECT_EQ(found->skipped[1].why, "its writer has not finished it");
 }
 
+// A file that is named is a promise, in whatever order.
+TEST(Discover, KeepsATwinThatIsNamed) {
+  const TempFolder folder;
+  folder.write("rank0.json", "{}");
+  const std::string packed = folder.write("rank0.json.gz", "{}");
+  for (const std::vector<std::string>& paths :
+       {std::vector{folder.path(), packed}, std::vector{packed, folder.path()}}) {
+    const auto found = discover(paths);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->files.size(), 2u);
+    EXPECT_TRUE(found->skipped.empty());
+  }
+}
+
 TEST(Discover, TakesTheLastAttemptOfARun) {
   const TempFolder folder;
   for (const char* name :
