@@ -367,10 +367,8 @@ std::string why_no_device_work(const RunView& view) {
     return "Nothing was traced: what a process records of itself has no GPU work "
            "(stepscope.profile traces the steps its schedule names).";
   }
-  const bool is_cut = std::ranges::any_of(view.windows, [](const WindowView& window) {
-    const base::ImportLog& log = window.trace->log();
-    return log.count(base::Note::kTruncated) + log.count(base::Note::kDamagedCompression) > 0;
-  });
+  const bool is_cut = std::ranges::any_of(
+      view.windows, [](const WindowView& window) { return window.trace->log().lost_the_end(); });
   if (is_cut) {
     return "The part of the trace that could be read has no GPU work: it may be in the part that "
            "is missing.";

@@ -46,21 +46,22 @@ Result<FileFacts> facts_now(int fd, const std::string& name) {
 
 Result<RawFile> RawFile::open(const std::string& path, const std::atomic<bool>* stop,
                               const std::string& within) {
-  RawFile file(path);
+  const bool is_stream = path == "-";
+  RawFile file(is_stream ? std::string(kStandardInput) : path);
   file.stop_ = stop;
   file.within_ = within;
   // Not blocking, because opening a named pipe would wait for its writer, deaf to `stop`.
   constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  file.fd_ = path == "-" ? STDIN_FILENO : open_beneath(within, path, kHow);
+  file.fd_ = is_stream ? STDIN_FILENO : open_beneath(within, path, kHow);
   struct stat info{};
   if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0) {
     const int why = errno;
     const Code code = why == ENOENT || why == ENOTDIR ? Code::kNotFound : Code::kIo;
-    return fail(code, fmt::format("{}: cannot be opened: {}; expected a readable file",
-                                  file.shown_name(), reason(why)));
+    return fail(code, fmt::format("{}: cannot be opened: {}; expected a readable file", file.name(),
+                                  reason(why)));
   }
   if (S_ISDIR(info.st_mode)) {
-    return fail(Code::kIo, fmt::format("{}: cannot be read: {}; expected a file", file.shown_name(),
+    return fail(Code::kIo, fmt::format("{}: cannot be read: {}; expected a file", file.name(),
                                        reason(EISDIR)));
   }
   // Standard input may be a file that somebody has already read a part of: then it is a pipe to us.
@@ -92,8 +93,6 @@ RawFile::RawFile(RawFile&& other) noexcept
 RawFile::~RawFile() {
   if (fd_ >= 0 && fd_ != STDIN_FILENO) ::close(fd_);
 }
-
-std::string RawFile::shown_name() const { return name_ == "-" ? "standard input" : name_; }
 
 std::optional<std::uint64_t> RawFile::size() const {
   if (fd_ < 0) return memory_.size();
@@ -138,7 +137,7 @@ Result<std::size_t> RawFile::read_at(std::uint64_t offset, std::span<char> into)
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EINTR) continue;
     return fail(Code::kIo,
-                fmt::format("{}: read failed at byte {}: {}", shown_name(), offset, reason(errno)));
+                fmt::format("{}: read failed at byte {}: {}", name_, offset, reason(errno)));
   }
 }
 
@@ -148,8 +147,8 @@ Result<std::size_t> RawFile::read_stream(std::span<char> into) const {
     const ssize_t got = ::read(fd_, into.data(), into.size());
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) continue;
-    return fail(Code::kIo, fmt::format("{}: read failed at byte {}: {}", shown_name(), position_,
-                                       reason(errno)));
+    return fail(Code::kIo,
+                fmt::format("{}: read failed at byte {}: {}", name_, position_, reason(errno)));
   }
 }
 
@@ -159,7 +158,7 @@ Status RawFile::wait_for_more() const {
   pollfd waited{fd_, POLLIN, 0};
   while (true) {
     if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) {
-      return fail(Code::kCancelled, shown_name() + ": stopped");
+      return fail(Code::kCancelled, name_ + ": stopped");
     }
     const int ready = ::poll(&waited, 1, kLookForStopMs);
     // What poll() cannot watch, read() explains.
@@ -169,33 +168,33 @@ Status RawFile::wait_for_more() const {
 
 Status RawFile::check_unchanged() const {
   if (!facts_) return base::Done{};
-  SCOPE_TRY(FileFacts now, facts_now(fd_, shown_name()));
+  SCOPE_TRY(FileFacts now, facts_now(fd_, name_));
   const bool cut_short = reached_end_ && facts_->size > 0 && position_ < facts_->size;
   if (now == *facts_ && !cut_short) return base::Done{};
   if (now.size == facts_->size && cut_short) now.size = position_;
   if (now.size == facts_->size) {
     return fail(Code::kIo, fmt::format("{}: changed while it was read: still {} bytes, but written "
                                        "to since it was opened {}",
-                                       shown_name(), now.size, kStillWriting));
+                                       name_, now.size, kStillWriting));
   }
   return fail(Code::kIo,
               fmt::format("{}: changed while it was read: {} bytes when opened, {} at the end {}",
-                          shown_name(), facts_->size, now.size, kStillWriting));
+                          name_, facts_->size, now.size, kStillWriting));
 }
 
 Status RawFile::check_same_as(const FileFacts& earlier) const {
   if (!facts_) {
-    return fail(Code::kIo, fmt::format("{}: is no longer a regular file", shown_name()));
+    return fail(Code::kIo, fmt::format("{}: is no longer a regular file", name_));
   }
-  SCOPE_TRY(const FileFacts now, facts_now(fd_, shown_name()));
+  SCOPE_TRY(const FileFacts now, facts_now(fd_, name_));
   if (now == earlier) return base::Done{};
   if (now.size == earlier.size) {
     return fail(Code::kIo, fmt::format("{}: changed since it was opened: still {} bytes, but "
                                        "written to {}",
-                                       shown_name(), now.size, kStillWriting));
+                                       name_, now.size, kStillWriting));
   }
   return fail(Code::kIo, fmt::format("{}: changed since it was opened: {} bytes then, {} now {}",
-                                     shown_name(), earlier.size, now.size, kStillWriting));
+                                     name_, earlier.size, now.size, kStillWriting));
 }
 
 }  // namespace stepscope::bytes

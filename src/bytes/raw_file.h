@@ -9,10 +9,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
 namespace stepscope::bytes {
+
+// What "-" is called where people read it.
+inline constexpr std::string_view kStandardInput = "standard input";
 
 struct FileFacts {
   std::uint64_t size;
@@ -33,7 +37,7 @@ class RawFile {
   RawFile& operator=(RawFile&&) = delete;
   ~RawFile();
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return name_; }  // for messages
   const std::string& within() const { return within_; }
   const std::optional<FileFacts>& facts() const { return facts_; }  // none for a pipe
   std::optional<std::uint64_t> size() const;
@@ -53,7 +57,6 @@ class RawFile {
 
  private:
   explicit RawFile(std::string name) : name_(std::move(name)) {}
-  std::string shown_name() const;
   base::Result<std::size_t> read_stream(std::span<char> into) const;
   base::Status wait_for_more() const;
 

@@ -40,7 +40,8 @@ class ByteSource {
   // Fails when the file cannot be read or changed while it was read; never because of bad bytes.
   virtual base::Result<std::size_t> read(std::span<char> into) = 0;
 
-  virtual const std::string& name() const = 0;  // as the user wrote it; "-" is standard input
+  virtual const std::string& name()
+      const = 0;  // for messages: as the user wrote it, or "standard input"
   virtual Encoding encoding() const = 0;
   virtual std::uint64_t text_position() const = 0;  // decompressed bytes delivered so far
   virtual std::uint64_t file_position() const = 0;  // bytes taken from the file so far

@@ -191,7 +191,7 @@ TEST(OpenSource, ReadsPipes) {
       ::close(ends[0]);
       EXPECT_TRUE(all.text == text);
       EXPECT_EQ(all.what(), "");
-      EXPECT_EQ((*source)->name(), "-");
+      EXPECT_EQ((*source)->name(), "standard input");
       EXPECT_EQ((*source)->file_size(), std::nullopt);
       EXPECT_FALSE((*source)->rereadable());
       EXPECT_EQ((*source)->seek_index(), nullptr);

@@ -80,27 +80,23 @@ unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::
   return static_cast<unsigned>(threads / pieces);
 }
 
-bool is_cut(const base::ImportLog& log) {
-  return log.count(base::Note::kTruncated) + log.count(base::Note::kDamagedCompression) > 0;
-}
-
-// The first file that ends in the middle; empty where none does.
-std::string cut_file(const Recording& recording) {
-  for (const trace::RankTraces& rank : recording.run.ranks) {
-    for (const trace::Window& window : rank.windows) {
-      if (is_cut(window.trace.log())) return window.source.path;
-    }
-  }
-  for (const memory::Snapshot& snapshot : recording.snapshots) {
-    if (is_cut(snapshot.log)) return snapshot.source.path;
-  }
-  return {};
+std::string end_text(const base::ImportLog& log, const std::string& path) {
+  const std::string file = std::filesystem::path(path).filename().string();
+  return log.count(base::Note::kEndlessEvent) > 0
+             ? file + " was read up to an event of more than 64 MiB."
+             : file + " is cut: it ends in the middle.";
 }
 
 // What is wrong with the files, for the first line of the findings.
 std::string lost_text(const Recording& recording) {
-  if (const std::string path = cut_file(recording); !path.empty()) {
-    return std::filesystem::path(path).filename().string() + " is cut: it ends in the middle.";
+  for (const trace::RankTraces& rank : recording.run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      const base::ImportLog& log = window.trace.log();
+      if (log.lost_the_end()) return end_text(log, window.source.path);
+    }
+  }
+  for (const memory::Snapshot& snapshot : recording.snapshots) {
+    if (snapshot.log.lost_the_end()) return end_text(snapshot.log, snapshot.source.path);
   }
   if (!notes_of(recording).lost_data()) return {};
   return "Parts of the recording could not be read (`stepscope info` says which).";

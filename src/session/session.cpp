@@ -30,16 +30,18 @@ bool stopped(const OpenOptions& options) { return options.stop != nullptr && opt
 base::Failure nothing_read(const std::vector<std::string>& paths, const trace::Run& run) {
   if (!run.failures.empty()) {
     base::Error error = run.failures.front().error;
-    if (run.failures.size() > 1) {
-      error.message +=
-          fmt::format(" (and {} more files that could not be read)", run.failures.size() - 1);
+    const std::size_t others = run.failures.size() - 1;
+    if (others > 0) {
+      error.message += fmt::format(" (and {} more file{} that could not be read)", others,
+                                   others == 1 ? "" : "s");
     }
     return base::Failure{std::move(error)};
   }
   std::string message = paths.empty()
                             ? "no path given"
                             : paths.front() + ": no trace or memory snapshot in this folder";
-  if (paths.size() > 1) message += fmt::format(" nor in the {} others", paths.size() - 1);
+  if (paths.size() == 2) message += " nor in the other";
+  if (paths.size() > 2) message += fmt::format(" nor in the {} others", paths.size() - 1);
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(kShown, run.skipped.size()); ++i) {
     message += fmt::format("{} {} ({})", i == 0 ? "; left out:" : ",", run.skipped[i].path,
@@ -154,7 +156,7 @@ void sort_windows(trace::RankTraces& rank, base::ImportLog& log) {
   }
 }
 
-void note_ranks_apart(trace::Run& run) {
+void note_ranks_apart(trace::Run& run, std::int64_t least_gap) {
   std::vector<WindowSpan> spans;
   std::vector<WindowSpan> windows;
   for (const trace::RankTraces& rank : run.ranks) {
@@ -169,7 +171,7 @@ void note_ranks_apart(trace::Run& run) {
     }
     spans.push_back(std::move(whole));
   }
-  std::string pair = apart_in(spans);
+  std::string pair = apart_in(spans, least_gap);
   if (pair.empty()) pair = alone_in(std::move(windows));
   if (!pair.empty()) {
     run.log.add(Note::kRanksApart, base::ImportLog::kNowhere, pair);
@@ -201,7 +203,9 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
     sort_windows(rank, run.log);
     run.ranks.push_back(std::move(rank));
   }
-  note_ranks_apart(run);
+  const bool are_unnamed = std::ranges::all_of(
+      choices, [](const RankChoice& choice) { return choice.source == RankSource::kOrder; });
+  note_ranks_apart(run, are_unnamed ? kUnnamedApart : kClocksApart);
 }
 
 // What is known of memory does not say its rank: its name does, or nothing does.

@@ -118,6 +118,22 @@ TEST(Session, NotesRanksThatWereRecordedLongAfterEachOther) {
               testing::AllOf(HasSubstr("a.json"), HasSubstr("c.json: 3 hours apart")));
 }
 
+TEST(Session, FilesThatSayNoRankAreRanksAtTheSameTimeOnly) {
+  const TempFolder folder;
+  const auto dated = [](std::int64_t start_us) {
+    return trace_text(start_us, R"("baseTimeNanoseconds":1700000000000000000,)");
+  };
+  folder.write("fast.json", dated(100));
+  folder.write("slow.json", dated(1'000'000));
+  const auto near = open({folder.path()}, {});
+  ASSERT_TRUE(near);
+  EXPECT_EQ(near->run.log.count(Note::kRanksApart), 0u);
+  folder.write("tiny.json", dated(30'000'000));
+  const auto apart = open({folder.path()}, {});
+  ASSERT_TRUE(apart);
+  EXPECT_THAT(apart->run.log[Note::kRanksApart].detail, HasSubstr("tiny.json: 30 seconds apart"));
+}
+
 // A rank has two files, one beside the other rank's and one of another day.
 TEST(Session, NotesAWindowThatIsFarFromAllOtherRanks) {
   const TempFolder folder;

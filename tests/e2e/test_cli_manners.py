@@ -30,7 +30,7 @@ def trace(tmp_path: Path) -> Path:
 
 
 def test_version(program: Program) -> None:
-    for flag in ("--version", "-V"):
+    for flag in ("--version", "-V", "version"):
         outcome = program.run(flag)
         assert outcome.exit_status == 0
         assert re.fullmatch(rb"stepscope \d+\.\d+\.\d+\n", outcome.stdout)

@@ -113,19 +113,55 @@ TEST(Redactor, KnowsKeysThatNameSomebody) {
 }
 
 TEST(Redactor, KnowsTheLikeOfSuchKeysToo) {
-  for (const std::string_view key :
-       {"hostnames", "hosts", "nodes", "master_address", "MASTER_ADDR", "host-name", "process_host",
-        "trace_host", "ip", "ip_address", "pod_name", "podName", "cluster", "submitter", "workdir",
-        "output_dir", "Host Name", "peerAddr", "userNames"}) {
+  for (const std::string_view key : {"hostnames",      "hosts",          "nodes",
+                                     "master_address", "MASTER_ADDR",    "host-name",
+                                     "process_host",   "trace_host",     "ip",
+                                     "ip_address",     "pod_name",       "podName",
+                                     "cluster",        "submitter",      "workdir",
+                                     "output_dir",     "Host Name",      "peerAddr",
+                                     "userNames",      "OPENAI_API_KEY", "wandb_api_key",
+                                     "accessKey",      "HF_TOKEN",       "auth-tokens",
+                                     "created_by",     "worker_name",    "kernel_file",
+                                     "Domain",         "db_password",    "client_secret",
+                                     "aws_credentials"}) {
     EXPECT_TRUE(is_secret_key(key)) << key;
   }
-  for (const std::string_view key :
-       {"name", "Addr", "Collective name", "Process Group Name", "Process Group Description",
-        "dtype", "Call stack", "device", "description", "direction", "Python module id", "ship",
-        "filename", "stream", "Input type", "address", "kind"}) {
+  for (const std::string_view key : {"name",
+                                     "Addr",
+                                     "Collective name",
+                                     "Process Group Name",
+                                     "Process Group Description",
+                                     "dtype",
+                                     "Call stack",
+                                     "device",
+                                     "description",
+                                     "direction",
+                                     "Python module id",
+                                     "ship",
+                                     "filename",
+                                     "stream",
+                                     "Input type",
+                                     "address",
+                                     "kind",
+                                     "max_tokens",
+                                     "key",
+                                     "sort_key",
+                                     "num_workers",
+                                     "by",
+                                     "api",
+                                     "token_by_name"}) {
     EXPECT_FALSE(is_secret_key(key)) << key;
   }
   EXPECT_EQ(plain_redactor().value("userid", "1001"), plain_redactor().hash("1001"));
+}
+
+TEST(Redactor, NamesOfFoldersAreNotLookedForElsewhere) {
+  TraceForTests trace;
+  trace.header.metadata = {{"log_dir", R"("forward")"}, {"created_by", R"("quokka")"}};
+  const trace::Run run = run_of(trace.build());
+  const Redactor redactor(kKey, run);
+  EXPECT_EQ(redactor.value("log_dir", "forward"), redactor.hash("forward"));
+  EXPECT_THAT(redactor.text("forward of quokka"), HasSubstr("forward of x"));
 }
 
 TEST(Redactor, ListsAndObjectsOfSecretKeysAreSecretAsWell) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/ascii.h"
 #include "base/json_string.h"
@@ -9,54 +10,8 @@
 namespace stepscope::emit {
 namespace {
 
-constexpr std::array kSecretKeys = std::to_array<std::string_view>({
-    "access_key",
-    "access_token",
-    "api_key",
-    "api_token",
-    "auth_token",
-    "author",
-    "client_host",
-    "created_by",
-    "cwd",
-    "directory",
-    "domain",
-    "email",
-    "fqdn",
-    "hf_token",
-    "home",
-    "host",
-    "host_name",
-    "hostname",
-    "kernel_file",
-    "log_dir",
-    "login",
-    "logname",
-    "machine",
-    "machine_name",
-    "master_addr",
-    "node",
-    "node_name",
-    "nodelist",
-    "nodename",
-    "owner",
-    "private_key",
-    "pwd",
-    "server",
-    "slurm_job_nodelist",
-    "slurm_job_user",
-    "slurm_nodelist",
-    "slurmd_nodename",
-    "started_by",
-    "submitted_by",
-    "user",
-    "user_name",
-    "userid",
-    "username",
-    "wandb_api_key",
-    "worker_name",
-    "working_directory",
-});
+// Whole keys, since their words alone say little.
+constexpr std::array kSecretKeys = std::to_array<std::string_view>({"domain", "kernel_file"});
 
 // Keys of which one of these is a word name somebody or some place, too: "master-host",
 // "trace_host", "output_dir", "hostNames".
@@ -78,8 +33,13 @@ constexpr std::array kPlaces = std::to_array<std::string_view>({
     "workdir",
     "workspace",
 });
-// An address is secret where it is one of a machine, not one of memory.
-constexpr std::array kMachineParts = std::to_array<std::string_view>({
+// Words that are secret beside one of others: "OPENAI_API_KEY" and "created_by", but neither the
+// key of a dictionary nor "max_tokens"; the address of a machine, but not one of memory.
+struct Beside {
+  std::string_view word;
+  std::span<const std::string_view> others;
+};
+constexpr std::array kMachines = std::to_array<std::string_view>({
     "bind",
     "endpoint",
     "ip",
@@ -89,6 +49,27 @@ constexpr std::array kMachineParts = std::to_array<std::string_view>({
     "peer",
     "rdzv",
     "remote",
+});
+constexpr std::array kDoors = std::to_array<std::string_view>({
+    "access",
+    "api",
+    "auth",
+    "bearer",
+    "hf",
+    "private",
+    "refresh",
+    "session",
+    "ssh",
+});
+constexpr std::array kDeeds = std::to_array<std::string_view>({"created", "started", "submitted"});
+constexpr std::array kWorkers = std::to_array<std::string_view>({"worker"});
+constexpr std::array kSecretBeside = std::to_array<Beside>({
+    {"addr", kMachines},
+    {"address", kMachines},
+    {"by", kDeeds},
+    {"key", kDoors},
+    {"name", kWorkers},
+    {"token", kDoors},
 });
 
 // Accounts and hosts that many people have, and words of the format itself: hiding them hides
@@ -178,13 +159,13 @@ std::vector<std::string> strings_of(std::string_view json) {
   return strings;
 }
 
+bool has_any(const std::vector<std::string>& parts, std::span<const std::string_view> of) {
+  return std::ranges::any_of(parts, [&](const auto& part) { return contains(of, part); });
+}
+
 // Names of folders are not looked for in other text.
 bool names_somebody(std::string_view key) {
-  if (contains(kSecretKeys, base::lowered(key))) return true;
-  const std::vector<std::string> parts = parts_of(key);
-  const bool is_place = std::any_of(parts.begin(), parts.end(),
-                                    [](const auto& part) { return contains(kPlaces, part); });
-  return is_secret_key(key) && !is_place;
+  return is_secret_key(key) && !has_any(parts_of(key), kPlaces);
 }
 
 }  // namespace
@@ -192,13 +173,10 @@ bool names_somebody(std::string_view key) {
 bool is_secret_key(std::string_view key) {
   if (contains(kSecretKeys, base::lowered(key))) return true;
   const std::vector<std::string> parts = parts_of(key);
-  const auto any = [&](const auto& of) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](const auto& part) { return contains(of, part); });
-  };
-  if (any(kSecretParts)) return true;
-  return any(std::array{std::string_view("addr"), std::string_view("address")}) &&
-         any(kMachineParts);
+  return has_any(parts, kSecretParts) ||
+         std::ranges::any_of(kSecretBeside, [&](const Beside& beside) {
+           return contains(parts, beside.word) && has_any(parts, beside.others);
+         });
 }
 
 void SecretWords::add(std::string_view name) {

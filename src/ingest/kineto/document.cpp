@@ -98,10 +98,12 @@ base::Failure DocumentReader::unexpected(std::string_view expected) const {
 // A file is cut once, however many of its parts miss their ends.
 void DocumentReader::note_cut(std::string_view where) {
   const auto& batches = out_.events.batches;
-  const bool is_known = out_.log.count(Note::kTruncated) != 0 ||
-                        std::any_of(batches.begin(), batches.end(), [](const trace::Batch& batch) {
-                          return batch.log.count(Note::kTruncated) != 0;
-                        });
+  const auto is_told = [](const base::ImportLog& log) {
+    return log.count(Note::kTruncated) + log.count(Note::kEndlessEvent) != 0;
+  };
+  const bool is_known =
+      is_told(out_.log) ||
+      std::ranges::any_of(batches, [&](const trace::Batch& batch) { return is_told(batch.log); });
   if (!is_known) out_.log.add(Note::kTruncated, offset(), where);
 }
 

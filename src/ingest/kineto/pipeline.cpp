@@ -342,8 +342,8 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
   second = parse(std::move(joined), scanner, lane);
 }
 
-// No event ends for too long: as where the file is cut there. A file of which nothing was read
-// before is no trace.
+// No event ends for too long, and nobody looks for its end: zeros of a crash, for one, have none.
+// A file of which nothing was read before is no trace.
 void Pipeline::stop_in_long_event(Parsed& last) {
   const std::uint64_t text_offset =
       last.block.text_offset + static_cast<std::uint64_t>(last.end.at - last.block.begin());
@@ -354,9 +354,7 @@ void Pipeline::stop_in_long_event(Parsed& last) {
     fail(failure.error);
     return;
   }
-  last.batch.log.add(
-      base::Note::kTruncated, text_offset,
-      fmt::format("no event ends within {} MiB; nothing behind is read", kLongestEvent >> 20));
+  last.batch.log.add(base::Note::kEndlessEvent, text_offset);
   if (last.is_text) last.batch.text_offset = text_offset;
   accept(last);
   done_ = true;
@@ -366,10 +364,12 @@ void Pipeline::stop_in_long_event(Parsed& last) {
 void Pipeline::accept(Parsed& parsed) {
   staged_bytes_ += parsed.batch.bytes_held();
   if (staged_bytes_ > options_.max_memory_bytes / kToPutInOrder) {
+    constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
     fail({base::Code::kLimit,
           fmt::format("{}:{}: the events read so far take {} MiB, and as much again to put them in "
                       "order: more than allowed; raise --max-memory to go on",
-                      feed_.source().name(), parsed.block.text_offset, staged_bytes_ >> 20)});
+                      feed_.source().name(), parsed.block.text_offset,
+                      (staged_bytes_ + kMiB - 1) / kMiB)});
     return;
   }
   list_.batches.push_back(std::move(parsed.batch));

@@ -213,9 +213,8 @@ std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info) {
     if (category.kind == trace::Kind::kProfilerRange) return std::nullopt;
   }
   if (!has_calls && !from_pytorch) return std::nullopt;
-  const bool cut = std::ranges::any_of(info.notes, [](const NoteInfoRow& row) {
-    return row.note == Note::kTruncated || row.note == Note::kDamagedCompression;
-  });
+  const bool cut = std::ranges::any_of(
+      info.notes, [](const NoteInfoRow& row) { return base::loses_the_end(row.note); });
   if (cut) return NoDeviceCause::kCut;
   if (has_calls) return NoDeviceCause::kCallsOnly;
   const bool none_seen = info.devices_listed && info.devices.empty();

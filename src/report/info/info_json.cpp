@@ -236,7 +236,7 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
   json.key("recorded_with");
   write_texts(json, info.recorded_with);
   json.key("steps");
-  write_steps(json, info.steps);
+  info.windows.empty() ? json.null() : write_steps(json, info.steps);
   json.key("categories");
   write_categories(json, info.categories);
   json.key("links");

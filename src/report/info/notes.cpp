@@ -48,7 +48,7 @@ std::string place_of(const NoteInfoRow& note, const std::string& folder) {
   constexpr std::size_t kMostDetail = 120;  // names of kernels go on for lines
   std::string_view path = note.path;        // of a memory snapshot it may lie elsewhere
   if (path.starts_with(folder)) path.remove_prefix(folder.size());
-  std::string place = printable(path);
+  std::string place = path == "-" ? "standard input" : printable(path);
   if (note.offset != base::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
   std::string detail = printable(note.detail);
   // Notes of the run as a whole have their files in the detail, which must stay complete.

@@ -234,13 +234,14 @@ std::string overlap_in(const std::vector<WindowSpan>& windows) {
 
 namespace {
 
-constexpr std::int64_t kMinute = 60'000'000'000;
-constexpr std::int64_t kClocksApart = 10 * kMinute;  // of machines that nobody sets well
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kMinute = 60 * kSecond;
 
 std::string apart_text(const std::string& first, const std::string& second, std::int64_t gap) {
   constexpr std::int64_t kHour = 60 * kMinute;
   const auto in = [&](std::int64_t unit) { return (gap + unit / 2) / unit; };
-  const std::string time = gap < 2 * kHour    ? fmt::format("{} minutes", in(kMinute))
+  const std::string time = gap < 2 * kMinute  ? fmt::format("{} seconds", in(kSecond))
+                           : gap < 2 * kHour  ? fmt::format("{} minutes", in(kMinute))
                            : gap < 48 * kHour ? fmt::format("{} hours", in(kHour))
                                               : fmt::format("{} days", in(24 * kHour));
   return fmt::format("{} and {}: {} apart", first, second, time);
@@ -248,14 +249,14 @@ std::string apart_text(const std::string& first, const std::string& second, std:
 
 }  // namespace
 
-std::string apart_in(const std::vector<WindowSpan>& ranks) {
+std::string apart_in(const std::vector<WindowSpan>& ranks, std::int64_t least_gap) {
   if (ranks.empty()) return {};
   const auto first_over = std::ranges::min_element(ranks, {}, &WindowSpan::end_ns);
   const auto last_begun = std::ranges::max_element(ranks, {}, &WindowSpan::start_ns);
   // Of damaged files the times can be any.
   std::int64_t gap = 0;
   const bool is_far = __builtin_sub_overflow(last_begun->start_ns, first_over->end_ns, &gap);
-  if (is_far || gap < kClocksApart) return {};
+  if (is_far || gap < least_gap) return {};
   return apart_text(first_over->path, last_begun->path, gap);
 }
 

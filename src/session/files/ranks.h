@@ -52,9 +52,15 @@ struct WindowSpan {
 // both: the first such pair as text, empty if there is none. The windows must be by start.
 std::string overlap_in(const std::vector<WindowSpan>& windows);
 
-// Two ranks of which one was recorded long after the other was over, as those of one run are not,
-// with the time between them; empty if there are none. One span for each rank.
-std::string apart_in(const std::vector<WindowSpan>& ranks);
+// So far clocks of machines that nobody sets well may be from each other.
+inline constexpr std::int64_t kClocksApart = 600'000'000'000;
+// Files that say no rank, and whose names say none, are more likely of separate runs: these are
+// ranks at the same time only.
+inline constexpr std::int64_t kUnnamedApart = 2'000'000'000;
+
+// Two ranks of which one was recorded that long after the other was over, as those of one run are
+// not, with the time between them; empty if there are none. One span for each rank.
+std::string apart_in(const std::vector<WindowSpan>& ranks, std::int64_t least_gap = kClocksApart);
 // The same of a rank that was recorded once with others, and again long before or after all of
 // them. A span for each window, of two ranks or more.
 std::string alone_in(std::vector<WindowSpan> windows);
