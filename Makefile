@@ -9,7 +9,8 @@ PYTHON := .venv/bin/python
 # One more than there are processors: tests of recordings wait more than they work. Worksteal: a worker that has nothing
 # left takes from another.
 PYTEST := $(PYTHON) -m pytest -n $(shell expr $(JOBS) + 1) --dist worksteal
-CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
+# What each room's tests say of themselves is shown, too: how many there were.
+CTEST := ctest --verbose --no-tests=error -j$(JOBS)
 # ThreadSanitizer cannot place its shadow memory where the kernel randomises addresses widely.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
@@ -111,8 +112,9 @@ unit-dev: dev ## unit tests with ASan, UBSan and library assertions
 golden: build ## goldens alone; UPDATE=1 rewrites them
 	@$(PYTEST) tests/test_golden.py $(if $(UPDATE),--update-goldens)
 
+# The longest first, one at a time: a few of them take as long as a hundred others.
 golden-dev: dev
-	@STEPSCOPE_BIN=build-dev/stepscope $(PYTEST) tests/test_golden.py tests/e2e/test_every_question.py
+	@STEPSCOPE_BIN=build-dev/stepscope $(PYTEST) --dist load --maxschedchunk 1 tests/e2e/test_every_question.py tests/test_golden.py
 
 e2e: build ## end-to-end and differential tests
 	@$(PYTEST) tests/e2e

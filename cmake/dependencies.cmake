@@ -29,6 +29,5 @@ target_include_directories(boost::headers SYSTEM INTERFACE ${BOOST_INCLUDE})
 
 if(STEPSCOPE_DEVELOPER)
   find_package(GTest REQUIRED)
-  include(GoogleTest)
   enable_testing()  # here, not in a function: it sets a variable of the folder
 endif()
