@@ -13,7 +13,7 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
     {"damaged_compression", kLoss,
      "the compressed stream is damaged or cut; what came before was kept"},
     {"endless_event", kLoss,
-     "an event goes on for more than 64 MiB; everything complete before it was kept"},
+     "an event goes on for more than 64 MiB: it and all behind it were not read"},
     {"no_closing_bracket", kInfo, "the list of events is not closed; some tools never close it"},
     {"unreadable_metadata", kInfo, "a header value is not valid JSON and was skipped"},
     {"metadata_too_large", kInfo, "a header value is too large to keep and was skipped"},
@@ -80,11 +80,6 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
 
 const NoteInfo& info_of(Note note) { return kNotes[static_cast<std::size_t>(note)]; }
 
-bool loses_the_end(Note note) {
-  return note == Note::kTruncated || note == Note::kDamagedCompression ||
-         note == Note::kEndlessEvent;
-}
-
 void ImportLog::add(Note note, std::uint64_t offset, std::string_view detail, std::uint64_t count) {
   entries_.resize(static_cast<std::size_t>(Note::kCount));
   Entry& entry = entries_[static_cast<std::size_t>(note)];
@@ -115,10 +110,8 @@ bool ImportLog::lost_data() const {
 }
 
 bool ImportLog::lost_the_end() const {
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].count != 0 && loses_the_end(static_cast<Note>(i))) return true;
-  }
-  return false;
+  return count(Note::kTruncated) + count(Note::kDamagedCompression) + count(Note::kEndlessEvent) >
+         0;
 }
 
 }  // namespace stepscope::base

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "bytes/beneath.h"
 
 namespace stepscope::bytes {
@@ -46,13 +47,12 @@ Result<FileFacts> facts_now(int fd, const std::string& name) {
 
 Result<RawFile> RawFile::open(const std::string& path, const std::atomic<bool>* stop,
                               const std::string& within) {
-  const bool is_stream = path == "-";
-  RawFile file(is_stream ? std::string(kStandardInput) : path);
+  RawFile file(std::string(base::name_of_input(path)));
   file.stop_ = stop;
   file.within_ = within;
   // Not blocking, because opening a named pipe would wait for its writer, deaf to `stop`.
   constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  file.fd_ = is_stream ? STDIN_FILENO : open_beneath(within, path, kHow);
+  file.fd_ = path == "-" ? STDIN_FILENO : open_beneath(within, path, kHow);
   struct stat info{};
   if (file.fd_ < 0 || ::fstat(file.fd_, &info) != 0) {
     const int why = errno;

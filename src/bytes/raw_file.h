@@ -9,14 +9,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 
 namespace stepscope::bytes {
-
-// What "-" is called where people read it.
-inline constexpr std::string_view kStandardInput = "standard input";
 
 struct FileFacts {
   std::uint64_t size;

@@ -101,7 +101,8 @@ Exit run_words(std::span<const std::string> words) {
     }
     return wrong_usage(console, "no command given", "`stepscope help` lists them");
   }
-  if (rest.front() == "version") return written(console, version_line() + "\n");  // as of others
+  // No command, but many programs have it.
+  if (rest.front() == "version") return written(console, version_line() + "\n");
   if (command == nullptr) return unknown_command(console, rest.front());
   const std::span<const std::string> before = words.first(words.size() - rest.size());
   return run_command(*command, std::span(rest).subspan(1), before, interrupt);

@@ -10,6 +10,7 @@
 
 #include "advice/advise.h"
 #include "base/parallel.h"
+#include "base/standard_input.h"
 #include "session/analyze.h"
 #include "session/files/framework.h"
 #include "session/summary.h"
@@ -81,7 +82,7 @@ unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::
 }
 
 std::string end_text(const base::ImportLog& log, const std::string& path) {
-  const std::string file = std::filesystem::path(path).filename().string();
+  const std::string file(base::name_of_input(std::filesystem::path(path).filename().string()));
   return log.count(base::Note::kEndlessEvent) > 0
              ? file + " was read up to an event of more than 64 MiB."
              : file + " is cut: it ends in the middle.";

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "session/files/content.h"
 #include "session/files/discover.h"
 #include "session/files/load.h"
@@ -127,12 +128,17 @@ Writer writer_of(const trace::Trace& trace) {
   return record->is_worker ? Writer::kWorker : Writer::kProcess;
 }
 
+// For notes.
+std::string name_of(const trace::Window& window) {
+  return std::string(base::name_of_input(window.source.path));
+}
+
 std::vector<WindowSpan> spans_by(const trace::RankTraces& rank, Writer writer) {
   std::vector<WindowSpan> spans;
   for (const trace::Window& window : rank.windows) {
     if (writer_of(window.trace) != writer) continue;
     const std::int64_t start = unix_start(window.trace);
-    spans.push_back({window.source.path, start, start + window.trace.span().length()});
+    spans.push_back({name_of(window), start, start + window.trace.span().length()});
   }
   return spans;
 }
@@ -164,10 +170,10 @@ void note_ranks_apart(trace::Run& run, std::int64_t least_gap) {
     for (const trace::Window& window : rank.windows) {
       if (!window.trace.clock().base_known || window.trace.size() == 0) return;
       const std::int64_t start = unix_start(window.trace);
-      if (whole.path.empty()) whole = {window.source.path, start, start};
+      if (whole.path.empty()) whole = {name_of(window), start, start};
       whole.end_ns = std::max(whole.end_ns, start + window.trace.span().length());
       windows.push_back(
-          {window.source.path, start, start + window.trace.span().length(), rank.rank.value});
+          {name_of(window), start, start + window.trace.span().length(), rank.rank.value});
     }
     spans.push_back(std::move(whole));
   }
@@ -183,7 +189,8 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
   files.reserve(windows.size());
   for (const trace::Window& window : windows) {
     const auto& distributed = window.trace.header().distributed;
-    files.push_back({window.source.path, distributed ? distributed->rank : std::nullopt});
+    files.push_back({window.source.path, distributed ? distributed->rank : std::nullopt,
+                     window.trace.header().host});
   }
   const std::vector<RankChoice> choices = choose_ranks(files);
 
@@ -191,9 +198,9 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
   for (std::size_t i = 0; i < windows.size(); ++i) {
     // A single file without a rank is a job of one process: nothing odd.
     if (choices[i].source == RankSource::kFileName) {
-      run.log.add(Note::kRankFromFileName, base::ImportLog::kNowhere, files[i].path);
+      run.log.add(Note::kRankFromFileName, base::ImportLog::kNowhere, name_of(windows[i]));
     } else if (choices[i].source == RankSource::kOrder && windows.size() > 1) {
-      run.log.add(Note::kRankFromOrder, base::ImportLog::kNowhere, files[i].path);
+      run.log.add(Note::kRankFromOrder, base::ImportLog::kNowhere, name_of(windows[i]));
     }
     trace::RankTraces& rank = ranks[choices[i].rank];
     rank.rank = base::Rank{choices[i].rank};
@@ -203,9 +210,7 @@ void add_ranks(std::vector<trace::Window> windows, trace::Run& run) {
     sort_windows(rank, run.log);
     run.ranks.push_back(std::move(rank));
   }
-  const bool are_unnamed = std::ranges::all_of(
-      choices, [](const RankChoice& choice) { return choice.source == RankSource::kOrder; });
-  note_ranks_apart(run, are_unnamed ? kUnnamedApart : kClocksApart);
+  note_ranks_apart(run, are_ranks_by_order_alone(files, choices) ? kByOrderApart : kClocksApart);
 }
 
 // What is known of memory does not say its rank: its name does, or nothing does.

@@ -134,6 +134,35 @@ TEST(Session, FilesThatSayNoRankAreRanksAtTheSameTimeOnly) {
   EXPECT_THAT(apart->run.log[Note::kRanksApart].detail, HasSubstr("tiny.json: 30 seconds apart"));
 }
 
+// What makes two files ranks, or windows, of one run, though 30 seconds lie between them.
+TEST(Session, FilesOfWhichMoreIsKnownMayBeHalfAMinuteApart) {
+  struct Case {
+    std::string first, second;            // names
+    std::string first_says, second_says;  // in the header
+  };
+  const Case cases[] = {
+      {"rank0.json", "rank1.json", "", ""},
+      {"trace_0.json", "trace_1.json", "", ""},
+      {"trace_step10.json", "trace_step20.json", "", ""},
+      {"epoch-1.json.gz", "epoch-2.json.gz", "", ""},
+      {"n1_7.1700000000000.pt.trace.json", "n2_9.1700000030000.pt.trace.json", "", ""},
+      {"fast.json", "slow.json", R"("host_name":"n1",)", R"("host_name":"n2",)"},
+      {"fast.json", "slow.json", R"("distributedInfo":{"rank":1},)", ""},
+  };
+  for (const Case& one : cases) {
+    const TempFolder folder;
+    const auto dated = [](std::int64_t start_us, const std::string& header) {
+      return trace_text(start_us, R"("baseTimeNanoseconds":1700000000000000000,)" + header);
+    };
+    folder.write(one.first, dated(100, one.first_says));
+    folder.write(one.second, dated(30'000'000, one.second_says));
+    const auto recording = open({folder.path()}, {});
+    ASSERT_TRUE(recording);
+    EXPECT_EQ(recording->run.ranks.size(), 2u) << one.first;
+    EXPECT_EQ(recording->run.log.count(Note::kRanksApart), 0u) << one.first;
+  }
+}
+
 // A rank has two files, one beside the other rank's and one of another day.
 TEST(Session, NotesAWindowThatIsFarFromAllOtherRanks) {
   const TempFolder folder;

@@ -271,6 +271,7 @@ def test_an_event_that_is_larger_than_any(program: Program, tmp_path: Path) -> N
     told = json.loads(ended.stdout)["notes"]
     assert ended.exit_status == 4
     assert [note["id"] for note in told if note["severity"] == "data_loss"] == ["endless_event"]
+    assert "cut" not in program.run("info", path).stdout.decode()
     report = program.run("report", path).stdout.decode()
     assert "trace.json was read up to an event of more than 64 MiB." in report
 

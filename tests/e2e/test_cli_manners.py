@@ -122,6 +122,16 @@ def test_standard_input_reads_like_a_file(program: Program, trace: Path) -> None
         assert facts["windows"][0]["text_bytes"] == len(trace.read_bytes())
 
 
+def test_standard_input_has_one_name_for_people_and_one_for_programs(program: Program) -> None:
+    snapshot = (ROOT / "examples" / "data" / "snap_oracle.pickle.gz").read_bytes()
+    told = json.loads(program.run("info", "--json", "-", stdin=snapshot).stdout)
+    assert told["snapshots"][0]["path"] == "-"
+    for cut in (snapshot[:-5000], b'{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":2},{"ph":'):
+        assert b"standard input is cut" in program.run("report", "-", stdin=cut).stdout
+    refused = program.run("info", "-", stdin=b"nope").stderr
+    assert refused.startswith(b"stepscope: standard input:0: ")
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

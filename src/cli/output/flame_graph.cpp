@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
 #include "report/charts/flame_graph.h"
@@ -31,7 +32,7 @@ std::string title_of(const Arguments& arguments) {
   if (words.size() < 2) return "stacks";
   std::filesystem::path path(words[1]);
   if (!path.has_filename()) path = path.parent_path();
-  std::string title = words[1] == "-" ? "standard input" : path.filename().string();
+  std::string title(base::name_of_input(path.filename().string()));
   if (words.size() > 2) title += fmt::format(" and {} more", words.size() - 2);
   return title;
 }

@@ -120,7 +120,11 @@ TEST(Redactor, KnowsTheLikeOfSuchKeysToo) {
                                      "cluster",        "submitter",      "workdir",
                                      "output_dir",     "Host Name",      "peerAddr",
                                      "userNames",      "OPENAI_API_KEY", "wandb_api_key",
-                                     "accessKey",      "HF_TOKEN",       "auth-tokens",
+                                     "accessKey",      "HF_TOKEN",       "HUGGING_FACE_HUB_TOKEN",
+                                     "GITHUB_TOKEN",   "gitlab_token",   "bearer_token",
+                                     "refresh_token",  "session_key",    "ssh_key",
+                                     "private_key",    "api_token",      "access_token",
+                                     "started_by",     "submitted_by",   "auth-tokens",
                                      "created_by",     "worker_name",    "kernel_file",
                                      "Domain",         "db_password",    "client_secret",
                                      "aws_credentials"}) {
@@ -149,7 +153,8 @@ TEST(Redactor, KnowsTheLikeOfSuchKeysToo) {
                                      "num_workers",
                                      "by",
                                      "api",
-                                     "token_by_name"}) {
+                                     "token_by_name",
+                                     "worker_class_name"}) {
     EXPECT_FALSE(is_secret_key(key)) << key;
   }
   EXPECT_EQ(plain_redactor().value("userid", "1001"), plain_redactor().hash("1001"));

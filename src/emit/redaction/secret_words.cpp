@@ -11,7 +11,8 @@ namespace stepscope::emit {
 namespace {
 
 // Whole keys, since their words alone say little.
-constexpr std::array kSecretKeys = std::to_array<std::string_view>({"domain", "kernel_file"});
+constexpr std::array kSecretKeys =
+    std::to_array<std::string_view>({"domain", "kernel_file", "worker_name"});
 
 // Keys of which one of these is a word name somebody or some place, too: "master-host",
 // "trace_host", "output_dir", "hostNames".
@@ -55,20 +56,21 @@ constexpr std::array kDoors = std::to_array<std::string_view>({
     "api",
     "auth",
     "bearer",
+    "github",
+    "gitlab",
     "hf",
+    "hub",
     "private",
     "refresh",
     "session",
     "ssh",
 });
 constexpr std::array kDeeds = std::to_array<std::string_view>({"created", "started", "submitted"});
-constexpr std::array kWorkers = std::to_array<std::string_view>({"worker"});
 constexpr std::array kSecretBeside = std::to_array<Beside>({
     {"addr", kMachines},
     {"address", kMachines},
     {"by", kDeeds},
     {"key", kDoors},
-    {"name", kWorkers},
     {"token", kDoors},
 });
 

@@ -168,6 +168,7 @@ enum class NoDeviceCause : std::uint8_t {
   kHostOnly,   // operators, but no call into a GPU runtime: the GPU's side was not recorded at all
   kCallsOnly,  // calls into the runtime, but not the work they started
   kCut,        // the end of the file is missing, where profilers write the GPU's work
+  kEndless,    // it is there, behind an event that no reader goes through
 };
 // Nothing when there is device work, or when the trace is of another tool.
 std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info);

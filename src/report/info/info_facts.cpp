@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 #include "trace/step_names.h"
@@ -260,7 +261,7 @@ std::string common_ending(const RunInfo& info) {
 
 std::string title_of(const RunInfo& info) {
   const std::vector<std::string_view> paths = paths_of(info);
-  if (paths.size() == 1) return paths.front() == "-" ? "standard input" : printable(paths.front());
+  if (paths.size() == 1) return printable(base::name_of_input(paths.front()));
   const std::string folder = common_folder(info);
   std::string title = counted(paths.size(), "file");
   if (!folder.empty()) title = printable(folder) + std::string(kDot) + title;

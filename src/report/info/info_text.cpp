@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "report/info/info_facts.h"
 #include "report/info/notes.h"
 #include "report/info/recording_info.h"
@@ -104,7 +105,8 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
     row.emplace_back(count_text(window.events));
     row.emplace_back(count_text(window.device_work));
     const std::string& path = window.source.path;
-    row.emplace_back(printable(path.substr(folder, path.size() - folder - ending)));
+    const std::string name = path.substr(folder, path.size() - folder - ending);
+    row.emplace_back(printable(base::name_of_input(name)));
     table.add(std::move(row));
   }
   const std::string more = several_windows ? "windows" : "ranks";

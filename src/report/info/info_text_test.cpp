@@ -163,6 +163,9 @@ TEST(InfoText, SaysWhyThereMayBeNoDeviceWork) {
   info.notes = {{base::Note::kTruncated, 1, "a", 7, ""}};
   EXPECT_EQ(cause_of_no_device_work(info), NoDeviceCause::kCut);
   EXPECT_THAT(info_text(info, {}), HasSubstr("the file is cut or damaged"));
+  info.notes = {{base::Note::kEndlessEvent, 1, "a", 7, ""}};
+  EXPECT_EQ(cause_of_no_device_work(info), NoDeviceCause::kEndless);
+  EXPECT_THAT(info_text(info, {}), HasSubstr("an event of more than 64 MiB"));
   info.notes.clear();
   info.device_work = 1;
   EXPECT_EQ(cause_of_no_device_work(info), std::nullopt);

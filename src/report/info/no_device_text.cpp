@@ -39,6 +39,12 @@ constexpr Reason kCutCopy = {"The file was copied or downloaded in part",
 constexpr Reason kCutExport = {"The process ended, or the disk was full, while it was written",
                                "df; time limits of the job; wait for the export before exit"};
 
+constexpr Reason kHuge = {"An event has an argument of that size",
+                          "the place below; leave it out where the program writes it"};
+constexpr Reason kZeros = {"The machine crashed while it was written, which left zeros",
+                           "the bytes at the place below; record again"};
+
+constexpr Reason kWhenEndless[] = {kHuge, kZeros};
 constexpr Reason kWhenCut[] = {kCutCopy, kCutExport};
 constexpr Reason kWhenCallsOnly[] = {kDropped, kFlushed, kNoTracing};
 constexpr Reason kWhenHostOnly[] = {kActivities, kRestricted, kTaken, kUnused, kBuild};
@@ -52,6 +58,8 @@ std::span<const Reason> reasons(NoDeviceCause cause) {
       return kWhenHostOnly;
     case NoDeviceCause::kCut:
       return kWhenCut;
+    case NoDeviceCause::kEndless:
+      return kWhenEndless;
     case NoDeviceCause::kNoDevice:
       break;
   }
@@ -67,6 +75,9 @@ std::string_view headline(NoDeviceCause cause) {
     case NoDeviceCause::kCut:
       return "No GPU work was read: the file is cut or damaged, and profilers write the GPU's "
              "work at its end.";
+    case NoDeviceCause::kEndless:
+      return "No GPU work was read: nothing behind an event of more than 64 MiB was, and profilers "
+             "write the GPU's work last.";
     case NoDeviceCause::kNoDevice:
       break;
   }

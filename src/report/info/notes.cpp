@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/each_note.h"
+#include "base/standard_input.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 
@@ -48,7 +49,7 @@ std::string place_of(const NoteInfoRow& note, const std::string& folder) {
   constexpr std::size_t kMostDetail = 120;  // names of kernels go on for lines
   std::string_view path = note.path;        // of a memory snapshot it may lie elsewhere
   if (path.starts_with(folder)) path.remove_prefix(folder.size());
-  std::string place = path == "-" ? "standard input" : printable(path);
+  std::string place = printable(base::name_of_input(path));
   if (note.offset != base::ImportLog::kNowhere) place += fmt::format(":{}", note.offset);
   std::string detail = printable(note.detail);
   // Notes of the run as a whole have their files in the detail, which must stay complete.

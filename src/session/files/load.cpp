@@ -269,7 +269,10 @@ class Loader {
     if (auto* const snapshot = std::get_if<memory::Snapshot>(&document)) {
       add_known_addresses(file.path, *snapshot, file.within);
     }
+    // Readers know how messages call a source; in data it has the path that was given.
     const auto as_loaded = [&](auto&& read) -> LoadedFile {
+      if constexpr (requires { read.source.path; }) read.source.path = file.path;
+      if constexpr (requires { read.path; }) read.path = file.path;
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(read)>, trace::Trace>) {
         return trace::Window{.source = {.path = file.path,
                                         .encoding = std::string(name_of(facts->encoding)),

@@ -99,6 +99,16 @@ std::string_view without_extension(std::string_view name) {
   return name;
 }
 
+// Whether a number behind this counts windows of one process.
+bool counts_windows(std::string_view before) {
+  while (!before.empty() && !is_letter(before.back())) before.remove_suffix(1);
+  for (const std::string_view word :
+       {"step", "steps", "iter", "iteration", "epoch", "batch", "window", "cycle"}) {
+    if (ends_with_word(before, word)) return true;
+  }
+  return false;
+}
+
 // Whether a number at the end of a name says when a recording was made, or with which setting.
 bool counts_no_ranks(std::string_view before) {
   while (!before.empty() && !is_letter(before.back())) before.remove_suffix(1);
@@ -108,11 +118,7 @@ bool counts_no_ranks(std::string_view before) {
   for (const std::string_view word : {"workers", "size", "bs", "lr", "seed", "trial"}) {
     if (equals_word(last, word)) return true;
   }
-  for (const std::string_view word :
-       {"step", "steps", "iter", "iteration", "epoch", "batch", "window", "cycle"}) {
-    if (ends_with_word(before, word)) return true;
-  }
-  return false;
+  return counts_windows(before);
 }
 
 struct NumberedName {
@@ -142,6 +148,15 @@ std::string process_key(std::string_view path) {
   const std::string_view time = name.substr(dot + 1);
   if (time.size() < 10 || !std::ranges::all_of(time, is_digit)) return std::string(path);
   return std::string(folder) + "/" + std::string(name.substr(0, dot));
+}
+
+// HOST of such a name; empty of others.
+std::string host_in_name(std::string_view path) {
+  const std::string key = process_key(path);
+  const auto [folder, name] = split_last(key);
+  const std::size_t cut = name.rfind('_');
+  if (key == path || cut == std::string_view::npos) return {};
+  return std::string(name.substr(0, cut));
 }
 
 // What a process recorded of itself; its worker-123.scope is of process 123.
@@ -221,6 +236,20 @@ std::vector<RankChoice> choose_ranks(const std::vector<RankedFile>& files) {
     choices[i] = {entry->second, RankSource::kOrder};
   }
   return choices;
+}
+
+bool are_ranks_by_order_alone(const std::vector<RankedFile>& files,
+                              const std::vector<RankChoice>& choices) {
+  std::set<std::string> hosts;
+  for (const RankedFile& file : files) {
+    std::string_view name = without_extension(split_last(file.path).second);
+    while (!name.empty() && is_digit(name.back())) name.remove_suffix(1);
+    if (counts_windows(name)) return false;
+    hosts.insert(file.host.empty() ? host_in_name(file.path) : file.host);
+  }
+  return hosts.size() == 1 && std::ranges::all_of(choices, [](const RankChoice& choice) {
+           return choice.source == RankSource::kOrder;
+         });
 }
 
 std::string overlap_in(const std::vector<WindowSpan>& windows) {

@@ -21,6 +21,7 @@ std::optional<std::int32_t> rank_in_path(std::string_view path);
 struct RankedFile {
   std::string path;
   std::optional<std::int64_t> header_rank;
+  std::string host = {};  // as the file says; may be empty
 };
 
 enum class RankSource : std::uint8_t {
@@ -41,6 +42,11 @@ struct RankChoice {
 // are one rank.
 std::vector<RankChoice> choose_ranks(const std::vector<RankedFile>& files);
 
+// Whether that was nothing but an order, and nothing explains that files are of different times:
+// neither several machines nor names that count the windows of a process.
+bool are_ranks_by_order_alone(const std::vector<RankedFile>& files,
+                              const std::vector<RankChoice>& choices);
+
 // When a file was recorded, on the wall clock.
 struct WindowSpan {
   std::string path;
@@ -54,9 +60,9 @@ std::string overlap_in(const std::vector<WindowSpan>& windows);
 
 // So far clocks of machines that nobody sets well may be from each other.
 inline constexpr std::int64_t kClocksApart = 600'000'000'000;
-// Files that say no rank, and whose names say none, are more likely of separate runs: these are
-// ranks at the same time only.
-inline constexpr std::int64_t kUnnamedApart = 2'000'000'000;
+// The same where nothing but their order makes files ranks, so that they may as well be separate
+// runs of one machine: to start a program takes longer, and clocks of a cluster agree better.
+inline constexpr std::int64_t kByOrderApart = 2'000'000'000;
 
 // Two ranks of which one was recorded that long after the other was over, as those of one run are
 // not, with the time between them; empty if there are none. One span for each rank.
