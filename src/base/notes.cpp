@@ -80,6 +80,11 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
 
 const NoteInfo& info_of(Note note) { return kNotes[static_cast<std::size_t>(note)]; }
 
+bool loses_the_end(Note note) {
+  return note == Note::kTruncated || note == Note::kDamagedCompression ||
+         note == Note::kEndlessEvent;
+}
+
 void ImportLog::add(Note note, std::uint64_t offset, std::string_view detail, std::uint64_t count) {
   entries_.resize(static_cast<std::size_t>(Note::kCount));
   Entry& entry = entries_[static_cast<std::size_t>(note)];
@@ -110,8 +115,10 @@ bool ImportLog::lost_data() const {
 }
 
 bool ImportLog::lost_the_end() const {
-  return count(Note::kTruncated) + count(Note::kDamagedCompression) + count(Note::kEndlessEvent) >
-         0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].count != 0 && loses_the_end(static_cast<Note>(i))) return true;
+  }
+  return false;
 }
 
 }  // namespace stepscope::base

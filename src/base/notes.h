@@ -86,6 +86,9 @@ struct NoteInfo {
 
 const NoteInfo& info_of(Note note);
 
+// Whether nothing behind the place of this note was read.
+bool loses_the_end(Note note);
+
 // Counts per kind with one example position each: the first in the file.
 class ImportLog {
  public:

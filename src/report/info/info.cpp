@@ -213,11 +213,11 @@ std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info) {
     if (category.kind == trace::Kind::kProfilerRange) return std::nullopt;
   }
   if (!has_calls && !from_pytorch) return std::nullopt;
-  const auto met = [&](Note note) {
-    return std::ranges::any_of(info.notes, [&](const auto& row) { return row.note == note; });
-  };
-  if (met(Note::kTruncated) || met(Note::kDamagedCompression)) return NoDeviceCause::kCut;
-  if (met(Note::kEndlessEvent)) return NoDeviceCause::kEndless;
+  const auto end = std::ranges::find_if(
+      info.notes, [](const NoteInfoRow& row) { return base::loses_the_end(row.note); });
+  if (end != info.notes.end()) {
+    return end->note == Note::kEndlessEvent ? NoDeviceCause::kEndless : NoDeviceCause::kCut;
+  }
   if (has_calls) return NoDeviceCause::kCallsOnly;
   const bool none_seen = info.devices_listed && info.devices.empty();
   return none_seen ? NoDeviceCause::kNoDevice : NoDeviceCause::kHostOnly;
