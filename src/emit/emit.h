@@ -15,7 +15,7 @@
 
 namespace stepscope::emit {
 
-class Redactor;  // emit/redact.h
+class Redactor;  // emit/redaction/redact.h
 
 // Takes the next piece of the output. An error ends the export and is what it returns.
 using Sink = std::function<base::Status(std::string_view)>;

@@ -28,8 +28,8 @@ session::OpenOptions options_from(const OpenArguments& arguments) {
   options.threads = arguments.jobs != 0 ? arguments.jobs : session::usable_cpus(machine());
   if (arguments.max_memory_bytes != 0) {
     options.max_memory_bytes = arguments.max_memory_bytes;
-  } else if (const auto available = session::available_memory(machine())) {
-    options.max_memory_bytes = *available;
+  } else if (const auto memory = session::default_memory(machine())) {
+    options.max_memory_bytes = *memory;
   }
   options.step_pattern = arguments.steps;
   return options;

@@ -187,4 +187,9 @@ std::optional<std::uint64_t> available_memory(const MachineView& machine) {
   return available;
 }
 
+std::optional<std::uint64_t> default_memory(const MachineView& machine) {
+  const auto available = available_memory(machine);
+  return available ? std::optional(*available / 4 * 3) : std::nullopt;
+}
+
 }  // namespace stepscope::session

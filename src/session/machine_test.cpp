@@ -117,6 +117,7 @@ TEST(Machine, KnowsWhatMemoryIsLeft) {
     const TempFolder root;
     for (const auto& [name, text] : c.files) root.write(name, text);
     EXPECT_EQ(available_memory({root.path(), "", 1}), c.expected);
+    EXPECT_EQ(default_memory({root.path(), "", 1}), c.expected / 4 * 3);
   }
 }
 

@@ -1,11 +1,12 @@
 #include "trace/names.h"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 #include <limits>
 #include <tuple>
 #include <unordered_map>
+
+#include "base/number_text.h"
 
 namespace stepscope::trace {
 namespace {
@@ -156,13 +157,6 @@ class RawNumbering {
   std::unordered_map<std::string_view, std::uint32_t> ids_;
 };
 
-std::optional<std::int64_t> as_number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // What the lanes' signatures are, each once. Their texts join the other strings.
 void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes,
                       std::span<const FirstNamed> named, const Decode& normalize,
@@ -199,8 +193,8 @@ Track track_of(std::string_view raw, const Decode& decode) {
   Track track;
   track.process = decode(raw.substr(0, cut));
   track.thread = decode(raw.substr(cut + 1));
-  track.pid = as_number(track.process);
-  track.tid = as_number(track.thread);
+  track.pid = base::parse_number<std::int64_t>(track.process);
+  track.tid = base::parse_number<std::int64_t>(track.thread);
   return track;
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
+
 namespace stepscope::analysis {
 
 bool is_empty(const HistoryWork& work) {
@@ -11,7 +13,7 @@ bool is_empty(const HistoryWork& work) {
 }
 
 std::string said_of(const SnapshotView& view, const HistoryWork& work, std::string_view what) {
-  return fmt::format("{}, device {}: {}", view.label, work.history->device, what);
+  return fmt::format("{}, device {}: {}", base::name_of_input(view.label), work.history->device, what);
 }
 
 void say_if_nothing(Answer& answer) {

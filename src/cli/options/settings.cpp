@@ -17,7 +17,6 @@ using base::Code;
 using base::fail;
 
 constexpr unsigned kMostJobs = 4096;
-constexpr double kDefaultPart = 0.75;
 constexpr std::uint64_t kLeastMemory = 1024;  // below it somebody thought of gigabytes
 
 base::Result<unsigned> parse_jobs(const std::string& text, const std::string& origin) {
@@ -67,9 +66,8 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
                               arguments.origin("max-memory"), arguments.text("max-memory"), *size));
     }
     settings.max_memory_bytes = *size;
-  } else if (free) {
-    settings.max_memory_bytes =
-        static_cast<std::uint64_t>(static_cast<double>(*free) * kDefaultPart);
+  } else if (const auto memory = session::default_memory(machine)) {
+    settings.max_memory_bytes = *memory;
   }
   settings.careful = arguments.has("careful");
   if (arguments.has("block-bytes")) {

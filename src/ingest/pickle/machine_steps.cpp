@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/utf8.h"
 #include "ingest/pickle/machine.h"
 #include "ingest/pickle/opcodes.h"
@@ -50,13 +51,6 @@ std::string from_raw_unicode(std::string_view raw) {
     base::append_utf8(text, point);
   }
   return text;
-}
-
-std::optional<std::int64_t> parsed(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 }  // namespace
@@ -155,7 +149,7 @@ Machine::State Machine::step_line(unsigned char opcode) {
         return State::kGoing;
       }
       if (word.ends_with('L')) word.remove_suffix(1);
-      const auto value = parsed(word);
+      const auto value = base::parse_number<std::int64_t>(word);
       std::uint64_t large = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), large);
       if (value) {
@@ -184,7 +178,7 @@ Machine::State Machine::step_line(unsigned char opcode) {
       push(Cell::text(strings_.intern(from_raw_unicode(word), 0)));
       return State::kGoing;
     default: {
-      const auto index = parsed(word);
+      const auto index = base::parse_number<std::int64_t>(word);
       if (!index || *index < 0) return bad("a memo index that is no number");
       const auto place = static_cast<std::uint64_t>(*index);
       return static_cast<Op>(opcode) == Op::kGet ? fetch(place) : memoize(place);

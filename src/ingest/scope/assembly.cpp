@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/json_string.h"
+#include "base/number_text.h"
 #include "ingest/scope/model_file.h"
 #include "trace/model_summary.h"
 #include "trace/step_names.h"
@@ -33,13 +33,6 @@ std::int64_t plausible(std::int64_t ns) { return std::clamp(ns, -kEdgeOfTime, kE
 
 std::string_view first_line(std::string_view text) {
   return text.substr(0, std::min(text.find('\n'), kLongestLogName));
-}
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // Processes of a rank beside the one that trains name their files so.
@@ -344,10 +337,11 @@ trace::BuildInput Assembly::build_input(std::string_view file_name) {
   header.base_time_ns = base_ns_;
   for (const auto& [key, value] : process_) {
     if (key == "host") header.host = value;
-    if (key == "pid") about_->pid = number_in(value);
-    if (key == "parent_pid") about_->parent_pid = number_in(value);
+    if (key == "pid") about_->pid = base::parse_number<std::int64_t>(value);
+    if (key == "parent_pid") about_->parent_pid = base::parse_number<std::int64_t>(value);
     if (key == "rank") {
-      if (const auto rank = number_in(value)) header.distributed.emplace().rank = rank;
+      if (const auto rank = base::parse_number<std::int64_t>(value))
+        header.distributed.emplace().rank = rank;
     }
     header.metadata.emplace_back(key, base::json_string(value));
   }

@@ -1,7 +1,6 @@
 #include "ingest/system/system.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "ingest/scope/blocks.h"
 #include "wire/reader.h"
 #include "wire/ticks.h"
@@ -26,12 +26,6 @@ constexpr wire::SeriesId kMostSeries = 1U << 20;
 bool says_node(const wire::Fields& fields) {
   return std::ranges::any_of(
       fields, [](const auto& field) { return field.first == "role" && field.second == "node"; });
-}
-
-std::int64_t number_in(std::string_view text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 // Puts the blocks together. Ticks become times when all anchors are known.
@@ -103,7 +97,7 @@ class Assembly {
     for (const auto& [key, value] : fields) {
       if (key == "host") node_.host = value;
       if (key == "boot") node_.boot = value;
-      if (key == "interval_ns") node_.interval_ns = number_in(value);
+      if (key == "interval_ns") node_.interval_ns = base::parse_number<std::int64_t>(value).value_or(0);
     }
   }
 

@@ -39,7 +39,6 @@ bool is_in(char32_t character, const Range (&ranges)[N]) {
   return found != std::end(ranges) && found->first <= character;
 }
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 constexpr std::string_view kEllipsis = "…";
 
 bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
@@ -104,7 +103,7 @@ std::string printable(std::string_view text) {
     const std::size_t before = at;
     const char32_t character = next_character(text, at);
     if (is_control(character) || character == 0xfffd) {
-      result += kReplacement;
+      result += base::kReplacement;
     } else {
       result += text.substr(before, at - before);
     }

@@ -28,7 +28,7 @@ analysis::RunSamples samples_of_steps(std::string_view name, std::span<const dou
 // "stepscope.baseline/1", described in docs/formats/baseline.md: a few kB, made to be committed.
 std::string baseline_json(std::span<const analysis::RunSamples> runs);
 
-// The runs in a baseline file or in a file of step times (docs/formats/step-times.md), told by
+// The runs in a baseline file or in a file of step times (docs/formats/baseline.md), told by
 // content; nothing where the path is neither, so that it is a recording. `unit_ns` is of bare
 // numbers.
 base::Result<std::optional<std::vector<analysis::RunSamples>>> read_samples(const std::string& path,

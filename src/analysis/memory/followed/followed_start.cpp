@@ -39,7 +39,6 @@ void find_segments(const LastSegments& last, const History& history, FollowedSta
     if (segment->is_expandable) continue;
     if (open.erase(segment->address) == 0) start.segments.push_back(place_of(*segment));
   }
-  start.unmatched_segments = open.size();
 }
 
 // Half-open stretches of addresses.

@@ -40,7 +40,6 @@ struct FollowedStart {
   std::vector<SegmentPlace> segments;  // there before the history begins
   std::vector<SegmentPlace> reserves;  // address space of expandable segments, whole
   std::vector<SegmentPlace> mapped;    // parts of it that had memory before the history
-  std::size_t unmatched_segments = 0;  // taken in the history, not in the snapshot
 };
 
 FollowedStart start_of(const LastSegments& last, const memory::History& history);
