@@ -201,7 +201,7 @@ class Run(Analyses):
         self, ranks: Numbers, steps: Numbers, device_memory: int | str | None, batch: int | None
     ) -> _core.PageChoice:
         snapshots, traces = self.info.get("snapshots"), self.info["windows"]
-        if not snapshots and (self._memory or not traces):
+        if not _memory_files(self) and (self._memory or not traces):
             raise NotFoundError("there is nothing to report: no trace and no memory snapshot")
         memory = self._memory or not traces
         settings = {"device-memory": device_memory, "batch-size": batch}
@@ -231,7 +231,18 @@ class Run(Analyses):
             events = sum(d["events"] for s in snapshots for d in s["devices"])
             holds.append(_counted(len(snapshots), "memory snapshot"))
             holds.append(_counted(events, "memory event"))
+        for kind, name in (
+            ("memory_timelines", "memory timeline"),
+            ("memory_stats", "memory_stats file"),
+        ):
+            if files := self.info.get(kind):
+                holds.append(_counted(len(files), name))
         return f"<stepscope.Run {self.paths[0]}{more}: {', '.join(holds)}>"
+
+
+def _memory_files(run: Run) -> int:
+    kinds = ("snapshots", "memory_timelines", "memory_stats")
+    return sum(len(run.info.get(kind, ())) for kind in kinds)
 
 
 def _counted(number: int, what: str) -> str:
@@ -300,7 +311,7 @@ def open_memory(
         'high'
     """
     run = Run(*_opened(path, jobs, max_memory, steps, None, progress), memory=True)
-    if not run.info.get("snapshots"):
+    if not _memory_files(run):
         raise NotFoundError(
             "there is no memory snapshot among these files; "
             "torch.cuda.memory._dump_snapshot writes one"

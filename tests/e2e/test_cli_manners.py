@@ -126,8 +126,15 @@ def test_standard_input_has_one_name_for_people_and_one_for_programs(program: Pr
     snapshot = (ROOT / "examples" / "data" / "snap_oracle.pickle.gz").read_bytes()
     told = json.loads(program.run("info", "--json", "-", stdin=snapshot).stdout)
     assert told["snapshots"][0]["path"] == "-"
-    for cut in (snapshot[:-5000], b'{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":2},{"ph":'):
-        assert b"standard input is cut" in program.run("report", "-", stdin=cut).stdout
+    for command in ("info", "memory", "report"):
+        shown = program.run(command, "-", stdin=snapshot).stdout.decode()
+        assert not re.search(r"( |^ *)-($|,)", shown, re.MULTILINE), command
+    cut = {
+        "memory": snapshot[:-5000],
+        "report": b'{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":2},{"ph":',
+    }
+    for command, part in cut.items():
+        assert b"standard input is cut" in program.run(command, "-", stdin=part).stdout, command
     refused = program.run("info", "-", stdin=b"nope").stderr
     assert refused.startswith(b"stepscope: standard input:0: ")
 

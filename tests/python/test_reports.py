@@ -11,6 +11,7 @@ from program import ROOT, Program
 import stepscope
 
 DATA = ROOT / "examples" / "data"
+MEMORY = ROOT / "tests" / "fixtures" / "memory"
 LEAK = DATA / "snap_gpt_leak.pickle.gz"
 PAGES: list[tuple[str, list[Path], dict[str, Any], list[str]]] = [
     ("report", [DATA / "gpt_bf16.json.gz"], {}, []),
@@ -20,6 +21,8 @@ PAGES: list[tuple[str, list[Path], dict[str, Any], list[str]]] = [
     ("memory", [LEAK], {"device_memory": "1GiB", "batch_size": 8},
      ["--device-memory", "1GiB", "--batch-size", "8"]),
     ("memory", [LEAK, DATA / "snap_oracle.pickle.gz"], {}, []),
+    ("memory", [MEMORY / "exported.timeline.json.gz"], {}, []),
+    ("memory", [MEMORY / "exported.stats.json"], {}, []),
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/standard_input.h"
 #include "cli/command.h"
 #include "cli/open_run.h"
 #include "cli/options/analysis_options.h"
@@ -70,7 +71,8 @@ std::string json_of(const report::Answers& answers) {
 
 bool has_trace(const Context& context, const OpenedRun& run, const std::string& path) {
   if (!run.run.ranks.empty()) return true;
-  context.console.error(path + " is no trace, and steps are compared");
+  context.console.error(std::string(base::name_of_input(path)) +
+                        " is no trace, and steps are compared");
   context.console.hint("`stepscope memory A B` compares memory snapshots");
   return false;
 }

@@ -80,7 +80,7 @@ Exit run_help(const Context& context) {
 std::string version_line() { return "stepscope " STEPSCOPE_VERSION; }
 
 std::string overview(const Look& look) {
-  std::string text = fmt::format("{}: opens profiler traces of training runs, exactly and fast\n\n",
+  std::string text = fmt::format("{}: why a training is slow or runs out of memory, and what to change\n\n",
                                  report::styled(version_line(), Style::kStrong, look));
   text += "usage: stepscope COMMAND [options] PATH...\n\n";
   report::TextTable table({{"commands"}, {"", report::Align::kLeft, report::Fit::kWrap}});

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "report/info/info_facts.h"
 #include "report/info/info_text.h"
 #include "report/info/notes.h"
@@ -28,7 +29,9 @@ base::Bytes total_of(const TimelinePoint& point) {
 }
 
 std::string title(std::string_view what, const memory::Source& source, const Look& look) {
-  return styled(fmt::format("{} {}", what, printable(source.path)), Style::kStrong, look) + "\n\n";
+  return styled(fmt::format("{} {}", what, printable(base::name_of_input(source.path))),
+                Style::kStrong, look) +
+         "\n\n";
 }
 
 // What memory_summary's first rows say.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "report/info/info_facts.h"
 #include "report/info/notes.h"
 #include "report/writing/numbers.h"
@@ -148,8 +149,9 @@ std::string snapshot_text(const memory::Snapshot& snapshot, const Look& look) {
                                           count_text(snapshot.pools.size() - 1))});
   }
   const std::string odd = notes_text(notes_of(snapshot.log, snapshot.source.path), "", look);
-  return styled(fmt::format("memory snapshot {}", printable(snapshot.source.path)), Style::kStrong,
-                look) +
+  return styled(fmt::format("memory snapshot {}",
+                            printable(base::name_of_input(snapshot.source.path))),
+                Style::kStrong, look) +
          "\n\n" + facts_text(lines, look) + (odd.empty() ? nothing_odd_text(look) : odd);
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_input.h"
 #include "base/table_line.h"
 #include "report/tables/cell_text.h"
 #include "report/writing/numbers.h"
@@ -157,13 +158,14 @@ std::vector<NamedText> memory_story(const Answers& answers) {
   for (std::size_t r = 0; shapes != nullptr && r < shapes->rows(); ++r) {
     const TableLine line(*shapes, r);
     const Device device = device_of(line);
+    const std::string_view name = base::name_of_input(device.snapshot);
     if (!line.has("device")) {
-      story.push_back({device.snapshot, fmt::format("At most {} were allocated, as torch's "
-                                                    "profiler exported it.",
-                                                    shown(line, "peak_bytes"))});
+      story.push_back({std::string(name), fmt::format("At most {} were allocated, as torch's "
+                                                      "profiler exported it.",
+                                                      shown(line, "peak_bytes"))});
       continue;
     }
-    story.push_back({fmt::format("{}, device {}", device.snapshot, device.device),
+    story.push_back({fmt::format("{}, device {}", name, device.device),
                      peak_text(answers, device) + shape_text(answers, device) +
                          failure_text(answers, device) + leak_text(answers, device) +
                          waste_text(answers, device)});

@@ -165,6 +165,11 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+// What came in on standard input cannot be read again, so that there is nothing to type.
+std::string typed_again(const std::string& path) {
+  return path.empty() || path == "-" ? "PATH..." : shell_word(printable(path));
+}
+
 // Samples of a machine lie beside its ranks: a command for them names the folder of both.
 std::string above_ranks(const std::string& path) {
   const std::size_t rank = path.rfind("/rank");
@@ -175,8 +180,7 @@ std::string above_ranks(const std::string& path) {
 std::string run_path(const RunInfo& info, bool sampled) {
   const auto paths = paths_of(info);
   const std::string path = paths.size() == 1 ? std::string(paths.front()) : common_folder(info);
-  if (path.empty()) return "PATH...";
-  return shell_word(printable(sampled ? above_ranks(path) : path));
+  return typed_again(sampled ? above_ranks(path) : path);
 }
 
 std::vector<NamedText> next_of_sections(const Page& page, std::string_view path) {
@@ -206,7 +210,7 @@ std::string typed_again(std::span<const std::string> paths) {
   std::string words;
   for (const std::string& path : paths) {
     if (!words.empty()) words += ' ';
-    words += shell_word(printable(path));
+    words += typed_again(path);
   }
   return words;
 }
