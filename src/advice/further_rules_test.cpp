@@ -93,6 +93,35 @@ TEST(LowOccupancy, LooksAtKernelsThatMatter) {
   EXPECT_EQ(finding_of(with(0.25, 900'000), "low-occupancy"), nullptr);
 }
 
+// Which kernels are meant is for the user to say, and then the finding does.
+TEST(LowOccupancy, SaysTheThresholdThatWasSet) {
+  const auto with = [](double threshold) {
+    Answers answers = healthy();
+    for (const double blocks : {0.1, 1.5}) {
+      answers.add("kernels", "kernels",
+                  {{"rank", 0},
+                   {"name", "k"},
+                   {"class", "compute"},
+                   {"sum_ns", 8'000'000},
+                   {"blocks_per_sm", blocks}});
+    }
+    return *finding_of(answers.advise({{"low-occupancy.blocks", threshold}}), "low-occupancy");
+  };
+  const Finding half = with(0.5);
+  EXPECT_EQ(half.title.form, "Kernels that fill less than half of the GPU take {} of each step");
+  const Finding quarter = with(0.25);
+  EXPECT_EQ(quarter.title.form,
+            "Kernels with fewer than 0.25 blocks for each multiprocessor take {} of each step");
+  EXPECT_EQ(quarter.measured.name,
+            "kernels with fewer than 0.25 blocks for each multiprocessor, of the step");
+  const Finding two = with(2);
+  EXPECT_EQ(two.title.form,
+            "Kernels with fewer than 2 blocks for each multiprocessor take {} of each step");
+  EXPECT_EQ(two.detail.form.find("most of the GPU's multiprocessors"), std::string::npos);
+  // Nothing is empty where each has a block: that kernel takes nothing from the gain.
+  EXPECT_EQ(two.gain->high, half.gain->high);
+}
+
 // A GPU that is behind its host runs kernels of earlier steps, too.
 // Twice the batch fills nothing where an eighth of the GPU is in use.
 TEST(LowOccupancy, NamesTheBatchThatFillsTheGpu) {

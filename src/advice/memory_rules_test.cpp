@@ -54,6 +54,36 @@ TEST(MemoryPressure, NamesALimitOfTheProcessAsSuch) {
   EXPECT_NE(finding->changes[0].code.find("set_per_process_memory_fraction"), std::string::npos);
 }
 
+// A trace tells of it, and two snapshots do.
+TEST(MemoryPressure, ListsADeviceOnce) {
+  Answers answers;
+  answers.add("overview", "devices",
+              {{"rank", 0},
+               {"device", 0},
+               {"peak_reserved_bytes", 95 * kMiB},
+               {"memory_bytes", 100 * kMiB}});
+  for (const std::int64_t held : {98, 96}) {
+    answers.add("memory-oom", "headroom",
+                {{"rank", 0},
+                 {"device", 0},
+                 {"peak_reserved_bytes", held * kMiB},
+                 {"device_memory_bytes", 100 * kMiB}});
+  }
+  answers.add("memory-oom", "headroom",
+              {{"rank", 0},
+               {"device", 1},
+               {"peak_reserved_bytes", 90 * kMiB},
+               {"device_memory_bytes", 100 * kMiB}});
+  const Advice advice = answers.advise();
+  const Finding* finding = finding_of(advice, "memory-pressure");
+  ASSERT_NE(finding, nullptr);
+  ASSERT_EQ(finding->evidence.size(), 2U);
+  EXPECT_EQ(finding->evidence[0].text.figures[0].value, 0);
+  EXPECT_EQ(finding->evidence[0].text.figures[1].value, 98 * kMiB);  // the most
+  EXPECT_EQ(finding->evidence[1].text.figures[0].value, 1);
+  EXPECT_EQ(finding->ranks, std::vector<std::int32_t>{0});
+}
+
 Answers leaking(const char* confidence, base::Cell until_full) {
   Answers answers;
   answers.add("memory-leaks", "outlook",

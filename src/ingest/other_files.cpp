@@ -66,8 +66,8 @@ bool take(std::string_view& text, std::string_view word) {
 
 // What stepscope wrote itself: all of it begins with the name of its form.
 std::string own_file(std::string_view text) {
-  constexpr std::array kPartsOfARecording = {"rank"sv, "run"sv, "attempt"sv, "model"sv,
-                                             "addresses"sv};
+  constexpr std::array kPartsOfARecording = {"rank"sv,  "run"sv,       "attempt"sv,
+                                             "model"sv, "addresses"sv, "lines"sv};
   const std::string_view line = text.substr(0, 64);
   if (line.starts_with(R"({"rank":)") && line.find(R"(,"window":)") != std::string_view::npos &&
       line.find(R"(,"header":{)") != std::string_view::npos) {

@@ -45,6 +45,7 @@ TEST(OtherFiles, AreNamedByTheirFirstBytes) {
            Case{"{\"rank\":0,\"window\":0,\"header\":{}}\n"sv,
                 "written by `stepscope export --to jsonl`"},
            Case{"{\n \"schema\": \"stepscope.rank/1\""sv, "a part of a recording (stepscope.rank)"},
+           Case{"{\"schema\": \"stepscope.lines/1\""sv, "a part of a recording (stepscope.lines)"},
            Case{"{\"schema\":\"stepscope.report/1\""sv,
                 "an answer of stepscope (stepscope.report)"},
        }) {

@@ -41,14 +41,17 @@ base::Failure no_such(std::string_view name) {
   return fail(Code::kNotFound, fmt::format("there is no '{}' to open", name));
 }
 
-// Files that stepscope writes beside its recordings.
-bool is_own_file(std::string_view name) {
+// Files that stepscope writes beside its recordings, and that cannot be opened. What it calls
+// lines-NAME.json may be anything in a folder that is not its own.
+bool is_own_file(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
   return name == "run.json" || name == "attempt.json" || name == "rank.json" ||
-         name == "model.json";
+         name == "model.json" || name.ends_with("-addresses.json") ||
+         (name.starts_with("lines-") && session::is_in_rank_folder(path));
 }
 
-bool may_be_recording(std::string_view name) {
-  return session::has_trace_name(name) && !is_own_file(name);
+bool may_be_recording(std::string_view path) {
+  return session::has_trace_name(path.substr(path.rfind('/') + 1)) && !is_own_file(path);
 }
 
 void look_into(const std::string& folder, const std::string& root, RootEntry& entry) {
@@ -56,9 +59,9 @@ void look_into(const std::string& folder, const std::string& root, RootEntry& en
   if (session::list_names(folder, root, names, kMostLookedAt) != 0) return;
   for (const std::string& name : names) {
     if (name == "run.json" || session::attempt_number(name)) entry.kind = EntryKind::kRun;
+    const std::string path = fmt::format("{}/{}", folder, name);
     struct stat facts{};
-    if (may_be_recording(name) && session::look_at(fmt::format("{}/{}", folder, name), root, facts))
-      ++entry.traces;
+    if (may_be_recording(path) && session::look_at(path, root, facts)) ++entry.traces;
   }
 }
 
@@ -78,7 +81,7 @@ std::optional<RootEntry> entry_at(const std::string& root, const std::string& pa
   entry.modified_unix_ns = modified(facts);
   if (S_ISDIR(facts.st_mode)) {
     look_into(path, root, entry);
-  } else if (S_ISREG(facts.st_mode) && may_be_recording(name)) {
+  } else if (S_ISREG(facts.st_mode) && may_be_recording(path)) {
     entry.kind = EntryKind::kFile;
     entry.bytes = static_cast<std::uint64_t>(facts.st_size);
   } else {

@@ -39,6 +39,39 @@ afterAll(async () => {
   rmSync(folder, {recursive: true, force: true});
 });
 
+it('samples alone are told to be samples', async () => {
+  const alone = await serve(join(folder, 'run/attempt-0/node-n1'));
+  try {
+    const here = await visit(browser, alone.url);
+    await here.page.waitForSelector('section[aria-label="Machines"] .data');
+    expect(await here.page.textContent('section[aria-label="Samples"]')).toContain(
+      'samples of a machine, and no trace',
+    );
+    expect(await here.page.locator('section[aria-label="Nothing to draw"]').count()).toBe(0);
+    expect(here.troubles).toEqual([]);
+    await here.context.close();
+  } finally {
+    await alone.stop();
+  }
+});
+
+it('files of the allocator alone are told to be such', async () => {
+  for (const [name, words] of [
+    ['exported.timeline.json.gz', 'a timeline of memory'],
+    ['exported.stats.json', 'figures of the allocator'],
+  ] as const) {
+    const alone = await serve(resolve(ROOT, 'tests/fixtures/memory', name));
+    try {
+      const here = await visit(browser, alone.url);
+      await here.page.waitForSelector(`section[aria-label="Memory"]:has-text("${words}")`);
+      expect(await here.page.locator('section[aria-label="Nothing to draw"]').count()).toBe(0);
+      await here.context.close();
+    } finally {
+      await alone.stop();
+    }
+  }
+});
+
 it('the system page shows load, memory, power and energy over time', async () => {
   await at.go('#/system');
   await at.page.waitForSelector('section[aria-label="Energy"] .data');

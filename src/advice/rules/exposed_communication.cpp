@@ -40,9 +40,9 @@ std::vector<Finding> judge(const Facts& facts) {
       "{} per step. Either there is nothing left to compute beside it, or another rank is late "
       "and the kernel waits for it: the findings of that rank say why.",
       {nanos(exposed)}};
-  std::size_t shown = 0;
   for (const Line& line : facts.lines("overlap", "collectives", rank.rank)) {
-    if (line.number("exposed_ns") <= 0 || shown++ == 3) continue;
+    if (finding.evidence.size() == kMostEvidence) break;
+    if (line.number("exposed_ns") <= 0) continue;
     finding.evidence.push_back(
         {.text = {"{}: {} per step exposed, {} hidden",
                   {line.text("collective"),

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "advice/host_stall.h"
 #include "advice/kernel_time.h"
 #include "advice/rule.h"
@@ -33,7 +35,7 @@ double unused_of(const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
     if (!leaves_empty(facts, line)) continue;
     sum += line.number("sum_ns") * kernel_share_of_step(facts, rank) *
-           (1 - line.number("blocks_per_sm"));
+           std::max(0.0, 1 - line.number("blocks_per_sm"));
   }
   return sum;
 }
@@ -54,6 +56,23 @@ std::int64_t times_the_batch(const Facts& facts, const RankSteps& rank) {
   return times;
 }
 
+// Which kernels these are: the threshold is the user's to set.
+struct Wording {
+  std::string title, measured, leaves;
+};
+
+Wording wording_for(double blocks) {
+  constexpr double kHalf = 0.5;
+  if (blocks == kHalf) {
+    return {"Kernels that fill less than half of the GPU", "blocks for less than half of the GPU",
+            "most of the GPU's multiprocessors have nothing to do"};
+  }
+  const std::string few = fmt::format("fewer than {} blocks for each multiprocessor", blocks);
+  return {"Kernels with " + few, few,
+          blocks < kHalf ? "most of the GPU's multiprocessors have nothing to do"
+                         : "the GPU's multiprocessors have little or nothing to do"};
+}
+
 std::vector<Finding> judge(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kLowOccupancy.id,
                                  [&](const RankSteps& rank) { return empty_of(facts, rank); });
@@ -62,14 +81,15 @@ std::vector<Finding> judge(const Facts& facts) {
   Finding finding = begin_finding(facts, kLowOccupancy, ranks, 0, unused_of(facts, rank));
   finding.level = std::min(finding.level, Level::kNotice);  // nothing of it is sure to be gained
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
-  finding.title = {"Kernels that fill less than half of the GPU take {} of each step",
-                   {share(ranks.front().share)}};
-  finding.measured.name = "kernels with blocks for less than half of the GPU, of the step";
+  const Wording words = wording_for(facts.threshold(kLowOccupancy.id, "blocks"));
+  finding.title = {words.title + " take {} of each step", {share(ranks.front().share)}};
+  finding.measured.name = "kernels with " + words.measured + ", of the step";
   finding.detail = {
-      "A kernel, one piece of work on the GPU, is cut into blocks, and these start so few that "
-      "most of the GPU's multiprocessors have nothing to do. Usually the tensors are small: with a "
-      "larger batch such kernels take about as long and do more. Then a step does not become "
-      "shorter, but trains on more samples: compare samples per second."};
+      "A kernel, one piece of work on the GPU, is cut into blocks, and these start so few that " +
+      words.leaves +
+      ". Usually the tensors are small: with a larger batch such kernels take about as long and do "
+      "more. Then a step does not become shorter, but trains on more samples: compare samples per "
+      "second."};
   const std::string times = std::to_string(times_the_batch(facts, rank));
   constexpr double kWorthNaming = 0.01;  // of the step
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,7 +21,8 @@ struct Peak {
   double share() const { return memory > 0 ? held / memory : 0; }
 };
 
-// From memory events of a trace, or from snapshots.
+// From memory events of a trace and from snapshots: a device may be told of by both, and by several
+// snapshots.
 std::vector<Peak> peaks_of(const Facts& facts) {
   std::vector<Peak> out;
   for (const Line& line : facts.lines("overview", "devices")) {
@@ -37,9 +40,18 @@ std::vector<Peak> peaks_of(const Facts& facts) {
   return out;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+// The fullest first; of each device only that.
+std::vector<Peak> worst_of_each_device(const Facts& facts) {
   std::vector<Peak> peaks = peaks_of(facts);
   std::ranges::stable_sort(peaks, std::ranges::greater{}, &Peak::share);
+  std::set<std::pair<std::int32_t, std::int64_t>> known;
+  std::erase_if(peaks,
+                [&](const Peak& peak) { return !known.emplace(peak.rank, peak.device).second; });
+  return peaks;
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  const std::vector<Peak> peaks = worst_of_each_device(facts);
   if (peaks.empty()) return {};
   const Peak& worst = peaks.front();
   const auto level = facts.level(kMemoryPressure.id, worst.share());
@@ -65,11 +77,13 @@ std::vector<Finding> judge(const Facts& facts) {
       "and are for one that fails, or is to have larger batches.";
   for (const Peak& peak : peaks) {
     if (!facts.level(kMemoryPressure.id, peak.share())) continue;
-    finding.evidence.push_back({.text = {"device {}: {} of {} held",
-                                         {{static_cast<double>(peak.device), base::Unit::kId},
-                                          bytes(peak.held),
-                                          bytes(peak.memory)}},
-                                .rank = peak.rank});
+    if (finding.evidence.size() < kMostEvidence) {
+      finding.evidence.push_back({.text = {"device {}: {} of {} held",
+                                           {{static_cast<double>(peak.device), base::Unit::kId},
+                                            bytes(peak.held),
+                                            bytes(peak.memory)}},
+                                  .rank = peak.rank});
+    }
     if (std::ranges::find(finding.ranks, peak.rank) == finding.ranks.end()) {
       finding.ranks.push_back(peak.rank);
     }

@@ -179,9 +179,9 @@ std::vector<Finding> judge(const Facts& facts) {
         "less.";
   }
   say_what_host_lets_through(finding, facts, rank, low, odd.high_ns / steps);
-  std::size_t shown = 0;
   for (const Line& line : facts.lines("roofline", "operators", rank.rank)) {
-    if (odd_size(line) == 0 || shown++ >= 3) continue;
+    if (finding.evidence.size() == kMostEvidence) break;
+    if (odd_size(line) == 0) continue;
     finding.evidence.push_back({.text = {"{} of {}: {} is no multiple of 8; {} per step",
                                          {line.text("operator"),
                                           line.text("inputs"),

@@ -213,10 +213,10 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.detail.figures.push_back(nanos(around));
   }
   say_what_host_lets_through(finding, facts, rank, low, high);
-  std::size_t shown = 0;
   const auto steps = static_cast<double>(rank.steps);
   for (const Line& line : facts.lines("operators", "operators", rank.rank)) {
-    if (!is_slow(line) || shown++ >= 3) continue;
+    if (finding.evidence.size() == kMostEvidence) break;
+    if (!is_slow(line)) continue;
     finding.evidence.push_back(
         {.text = {line.text("tensor_cores") == "no"
                       ? "{}: {} per step on the GPU, no tensor cores; {} calls in {} steps"

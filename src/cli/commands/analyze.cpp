@@ -46,7 +46,7 @@ constexpr std::array kOwn = std::to_array<Option>({
      .help = "order of the rows: idle_ns, name:desc; the largest first, names from A"},
     {.name = "columns",
      .value = "NAMES",
-     .help = "as text: these columns only, by comma: name,count,idle_ns"},
+     .help = "these columns only, in this order, by comma: name,count,idle_ns"},
     {.name = "top",
      .value = "N",
      .help = "rows at most; 0: all (default: 50 as text, all otherwise, or the analysis' own)"},
@@ -91,7 +91,7 @@ struct Request {
   analysis::Selection selection;
   std::optional<Sorting> sorting;
   std::string table;
-  std::vector<std::string> columns;  // none: all that have room
+  std::vector<std::string> columns;  // none: all, as text all that have room
   std::string format;
   std::string output;
   std::optional<std::uint64_t> top;
@@ -143,7 +143,8 @@ base::Result<std::vector<std::string>> columns_from(const Arguments& arguments,
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     SCOPE_TRY(std::string column, column_named(list.substr(at, end - at), about, only_table));
-    columns.push_back(std::move(column));
+    // Twice would be one key twice in JSON.
+    if (std::ranges::find(columns, column) == columns.end()) columns.push_back(std::move(column));
     at = end + 1;
   }
   return columns;
@@ -186,6 +187,10 @@ base::Result<Request> request_from(const Context& context) {
     SCOPE_TRY(request.top, count_from(arguments, "top"));
   }
   SCOPE_TRY(check_flame_graph(context, *request.about));
+  if (request.format == "folded" && !request.columns.empty()) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("{}: folded stacks have no columns", arguments.origin("columns")));
+  }
   SCOPE_TRY(request.look, look_from(context));
   if (!request.output.empty()) request.look.colour = false;
   if (request.output != "-" && request.format != "csv") SCOPE_TRY(check_folder_of(request.output));
@@ -204,7 +209,7 @@ void arrange(const Request& request, analysis::Answer& answer) {
   std::vector<base::Table> tables;
   for (base::Table& table : answer.tables) {
     if (!request.table.empty() && table.name() != request.table) continue;
-    if (request.format == "text" && !has_any(table, request.columns)) continue;
+    if (!has_any(table, request.columns)) continue;
     const auto column =
         request.sorting ? table.find(request.sorting->column) : std::optional<std::size_t>();
     if (column) {
@@ -222,13 +227,14 @@ void arrange(const Request& request, analysis::Answer& answer) {
 
 std::string rendered(const Request& request, const analysis::Answer& answer, bool terminal) {
   constexpr std::size_t kMostRows = 50;
-  if (request.format == "json") return report::answer_json(*request.about, answer);
-  if (request.format == "md") return report::answer_md(*request.about, answer);
+  const std::vector<std::string_view> columns(request.columns.begin(), request.columns.end());
+  if (request.format == "json") return report::answer_json(*request.about, answer, columns);
+  if (request.format == "md") return report::answer_md(*request.about, answer, columns);
   if (request.format == "csv") {
     std::string text;
     for (const base::Table& table : answer.tables) {
       if (!text.empty()) text += '\n';
-      text += report::table_csv(table);
+      text += report::table_csv(table, columns);
     }
     return text;
   }
@@ -236,7 +242,6 @@ std::string rendered(const Request& request, const analysis::Answer& answer, boo
   options.look = request.look;
   options.bars = terminal;
   options.rows = request.top.value_or(kMostRows);
-  const std::vector<std::string_view> columns(request.columns.begin(), request.columns.end());
   options.columns = columns;
   return report::answer_text(*request.about, answer, options);
 }
@@ -252,10 +257,11 @@ base::Status write_answer(const Context& context, const Request& request,
   std::error_code error;
   std::filesystem::create_directories(request.output, error);
   if (error) return fail(Code::kIo, fmt::format("{}: {}", request.output, error.message()));
+  const std::vector<std::string_view> columns(request.columns.begin(), request.columns.end());
   for (const base::Table& table : answer.tables) {
     const std::string path =
         fmt::format("{}/{}.{}.csv", request.output, request.about->name, table.name());
-    SCOPE_TRY(write_file(path, report::table_csv(table), context.interrupt));
+    SCOPE_TRY(write_file(path, report::table_csv(table, columns), context.interrupt));
   }
   return base::Done{};
 }

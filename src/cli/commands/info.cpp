@@ -9,6 +9,7 @@
 #include "cli/options/arguments.h"
 #include "cli/terminal/console.h"
 #include "report/info/info_text.h"
+#include "report/info/machine_info.h"
 #include "session/summary.h"
 
 namespace stepscope::cli {
@@ -41,10 +42,16 @@ Exit run_info(const Context& context) {
     const report::RunInfo info = session::summary_without_memory(*opened);
     const bool has_trace = !opened->run.ranks.empty();
     if (has_trace) text = report::info_text(info, options);
-    const std::string rest = report::memory_text(memory, options);
-    if (!text.empty() && !rest.empty()) text += '\n';
-    text += rest;
-    if (!has_trace) text += report::failures_text(info, options);
+    const auto add = [&](const std::string& block) {
+      if (!text.empty() && !block.empty()) text += '\n';
+      text += block;
+    };
+    add(report::memory_text(memory, options));
+    // A run has other things to tell of itself than who looked at its machine.
+    if (!has_trace) {
+      add(report::machines_text(info.machines, options));
+      text += report::failures_text(info, options);
+    }
   }
   if (const base::Status written = context.console.write(text); !written) {
     return show_error(context, written.error());

@@ -1,6 +1,12 @@
 #include <array>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/open_run.h"
@@ -12,9 +18,11 @@
 #include "cli/terminal/console.h"
 #include "report/help/glossary.h"
 #include "report/info/info_text.h"
+#include "report/info/machine_info.h"
 #include "report/page/page.h"
 #include "session/files/run_folder.h"
 #include "session/full_report.h"
+#include "session/summary.h"
 
 namespace stepscope::cli {
 namespace {
@@ -65,20 +73,56 @@ base::Status write_report(const Context& context, const report::Answers& answers
                     tables);
 }
 
+// What there is without a trace, in words, and who says more about it.
+struct Others {
+  std::string what;                // "this is a memory snapshot"
+  std::vector<std::string> hints;  // "`stepscope memory` tells what a memory snapshot says"
+};
+
+Others others_in(const OpenedRun& opened, std::span<const std::string> paths) {
+  std::vector<std::string_view> parts;
+  const auto add = [&](std::size_t files, std::string_view one, std::string_view several) {
+    if (files > 0) parts.push_back(files == 1 ? one : several);
+  };
+  add(opened.snapshots.size(), "a memory snapshot", "memory snapshots");
+  add(opened.timelines.size(), "a memory timeline", "memory timelines");
+  add(opened.stats.size(), "a file of memory statistics", "files of memory statistics");
+  Others out;
+  if (!parts.empty()) {
+    out.hints.emplace_back(opened.snapshots.empty()
+                               ? "`stepscope memory` tells more"
+                               : "`stepscope memory` tells what a memory snapshot says");
+  }
+  add(opened.nodes.size(), "samples of a machine", "samples of machines");
+  if (!opened.nodes.empty()) {
+    out.hints.push_back(fmt::format("`stepscope analyze system {}` tells what the samples say",
+                                    report::typed_again(paths)));
+  }
+  const bool is_one = parts.size() == 1 && parts.front().starts_with("a ");
+  out.what = fmt::format("{} {}", is_one ? "this is" : "these are", fmt::join(parts, " and "));
+  return out;
+}
+
 // Nothing of the page can be said without a trace: shows what there is and who says more.
-Exit show_snapshots(const Context& context, const OpenedRun& opened, const report::Look& look) {
+Exit show_others(const Context& context, const OpenedRun& opened, const report::Look& look) {
+  const Others others = others_in(opened, context.arguments.words());
   if (context.arguments.has("json") || context.arguments.has("md") ||
       context.arguments.has("html") || context.arguments.has("csv")) {
-    context.console.error("this is a memory snapshot, and the report needs a trace");
-    context.console.hint("`stepscope memory` tells what a snapshot says");
+    context.console.error(others.what + ", and the report needs a trace");
+    for (const std::string& hint : others.hints) context.console.hint(hint);
     return Exit::kNotReadable;
   }
   report::InfoTextOptions options;
   options.look = look;
-  const std::string text =
-      report::memory_text({opened.snapshots, opened.timelines, opened.stats}, options) +
-      "\nThe report needs a trace; `stepscope memory` tells what a memory "
-      "snapshot says.\n";
+  std::string text = report::memory_text(session::memory_of(opened), options);
+  const std::string machines =
+      report::machines_text(session::summary_without_memory(opened).machines, options);
+  if (!text.empty() && !machines.empty()) text += '\n';
+  text += machines;
+  const std::string needs =
+      fmt::format("The report needs a trace; {}.", fmt::join(others.hints, "; "));
+  text += '\n';
+  for (const std::string& line : report::wrapped(needs, look.width)) text += line + '\n';
   if (const base::Status written = context.console.write(text); !written) {
     return show_error(context, written.error());
   }
@@ -96,7 +140,7 @@ Exit run_report(const Context& context) {
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
-  if (opened->run.ranks.empty()) return show_snapshots(context, *opened, request->look);
+  if (opened->run.ranks.empty()) return show_others(context, *opened, request->look);
   const auto answers =
       session::full_report(*opened, request->selection, request->asked, context.settings.jobs);
   if (!answers) return show_selection_error(context, answers.error());

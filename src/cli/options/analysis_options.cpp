@@ -41,6 +41,14 @@ const Parameter* find_parameter(const Analysis& analysis, std::string_view name)
   return found == analysis.parameters.end() ? nullptr : &*found;
 }
 
+// "batch-size: 'x' is not …", as an analysis says it, with the flag or the variable that set it.
+base::Failure wrong_value(const Arguments& arguments, const base::Error& error) {
+  const std::size_t end = std::min(error.message.find(':'), error.message.size());
+  const std::string name = error.message.substr(0, end);
+  const std::string origin = arguments.has(name) ? arguments.origin(name) : "--" + name;
+  return fail(error.code, origin + error.message.substr(end));
+}
+
 // Who has an option that this analysis lacks.
 std::string owners_of(std::string_view parameter) {
   std::vector<std::string_view> owners;
@@ -137,7 +145,7 @@ base::Result<std::map<std::string, std::string>> parameters_from(
     if (!listed && arguments.has(parameter.name)) take(parameter.name, false);
   }
   if (const auto checked = analysis::parse_options(analysis.parameters, given); !checked) {
-    return fail(checked.error().code, "--" + checked.error().message);
+    return wrong_value(arguments, checked.error());
   }
   return given;
 }
@@ -149,7 +157,7 @@ base::Result<std::map<std::string, std::string>> settings_from(
     if (!arguments.has(name)) continue;
     settings[name] = arguments.text(name);
     if (const base::Status checked = session::check_setting(name, settings[name]); !checked) {
-      return base::fail(checked.error().code, "--" + checked.error().message);
+      return wrong_value(arguments, checked.error());
     }
   }
   return settings;

@@ -135,8 +135,6 @@ void MemoryInfo::add(const MemoryInfo& other) {
   host_peak_allocated = std::max(host_peak_allocated, other.host_peak_allocated);
 }
 
-RunInfo summarize(const trace::Run& run) { return summarize(run, RecordedMemory{}); }
-
 RunInfo summarize(const trace::Run& run, const RecordedMemory& memory,
                   std::span<const trace::RankRecord> rank_records,
                   std::span<const NotedFile> others) {

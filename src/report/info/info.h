@@ -127,11 +127,26 @@ struct NoteInfoRow {
   std::string detail;
 };
 
+// One file of samples of a machine.
+struct MachineInfo {
+  std::string path, host;
+  std::int64_t start_unix_ns = 0;  // of the first sample; 0: not known
+  base::Nanos span_ns = 0;         // from the first sample to the last
+  base::Nanos interval_ns = 0;     // wanted between two; 0: not known
+  std::uint64_t samples = 0;       // moments at which it was looked at
+  std::uint64_t series = 0, values = 0;
+  bool finished = false;
+  base::Nanos sampler_ns = 0;           // processor time; 0 where the process did not finish
+  std::vector<NamedText> unseen = {};   // what could not be seen, and who says so
+  std::vector<NoteInfoRow> notes = {};  // what was odd in the file
+};
+
 struct RunInfo {
   std::vector<WindowInfo> windows;  // by rank, then by start: traces, or what stands in for them
   std::vector<RecordingInfo> recordings;  // so too
   base::Nanos sampling_ns = 0;  // of processor time: the machines' samplers, as far as they told
   std::vector<trace::RankRecord> rank_records;  // by rank; nothing outside of a run folder
+  std::vector<MachineInfo> machines;            // by host, then by time
   bool stood_in = false;  // nothing was traced: the windows are the recordings
   std::uint64_t ranks = 0;
   std::optional<std::int64_t> world_size;  // the largest any file gives
@@ -156,8 +171,6 @@ struct RunInfo {
   std::vector<trace::SkippedFile> skipped;
   bool lost_data = false;
 };
-
-RunInfo summarize(const trace::Run& run);
 
 // Every file of ranks that was read.
 std::vector<std::string_view> paths_of(const RunInfo& info);

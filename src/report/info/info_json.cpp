@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/info/info_text.h"
+#include "report/info/machine_info.h"
 #include "report/info/memory_info.h"
 #include "report/info/notes.h"
 #include "report/info/rank_records.h"
@@ -256,6 +257,10 @@ void write_info(JsonWriter& json, const RunInfo& info, std::optional<double> loa
   if (!info.rank_records.empty()) {
     json.key("rank_records");
     write_rank_records(json, info);
+  }
+  if (!info.machines.empty()) {
+    json.key("machines");
+    write_machines(json, info.machines);
   }
   json.key("notes");
   write_notes(json, info.notes, true);

@@ -30,6 +30,16 @@ bool is_empty(const base::Table& table, std::size_t column) {
 
 }  // namespace
 
+std::vector<std::size_t> asked_columns(const base::Table& table,
+                                       std::span<const std::string_view> asked) {
+  std::vector<std::size_t> columns;
+  for (const std::string_view name : asked) {
+    if (const auto found = table.find(name)) columns.push_back(*found);
+  }
+  for (std::size_t c = 0; asked.empty() && c < table.width(); ++c) columns.push_back(c);
+  return columns;
+}
+
 ShownColumns shown_columns(const base::Table& table, std::span<const std::string_view> asked) {
   ShownColumns shown;
   bool named = false;  // the first column of text says what a row is, and stays
@@ -45,10 +55,7 @@ ShownColumns shown_columns(const base::Table& table, std::span<const std::string
       shown.columns.push_back(column);
     }
   };
-  for (const std::string_view name : asked) {
-    if (const auto found = table.find(name)) add(*found);
-  }
-  for (std::size_t c = 0; asked.empty() && c < table.width(); ++c) add(c);
+  for (const std::size_t column : asked_columns(table, asked)) add(column);
   // Something has to stay.
   if (shown.columns.empty()) shown.columns.swap(shown.lifted);
   return shown;

@@ -21,6 +21,10 @@ struct ShownColumns {
 // Of the columns asked for (none: all), those that exist, in that order.
 ShownColumns shown_columns(const base::Table& table, std::span<const std::string_view> asked);
 
+// The same without a look at what is in them: for programs.
+std::vector<std::size_t> asked_columns(const base::Table& table,
+                                       std::span<const std::string_view> asked);
+
 // How to say which rank a table is of: not at all when there is only one; "rank 0, the first of 8"
 // when it stands for all.
 struct RankNote {

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "report/tables/tables.h"
@@ -34,17 +36,18 @@ std::string cell(const base::Table& table, std::size_t column, std::size_t row) 
 
 }  // namespace
 
-std::string table_csv(const base::Table& table) {
+std::string table_csv(const base::Table& table, std::span<const std::string_view> columns) {
+  const std::vector<std::size_t> kept = asked_columns(table, columns);
   std::string out;
-  for (std::size_t c = 0; c < table.width(); ++c) {
-    if (c > 0) out += ',';
-    out += table.shape().columns[c].name;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (i > 0) out += ',';
+    out += table.shape().columns[kept[i]].name;
   }
   out += '\n';
   for (std::size_t r = 0; r < table.rows(); ++r) {
-    for (std::size_t c = 0; c < table.width(); ++c) {
-      if (c > 0) out += ',';
-      out += cell(table, c, r);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (i > 0) out += ',';
+      out += cell(table, kept[i], r);
     }
     out += '\n';
   }

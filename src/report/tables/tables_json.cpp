@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "report/tables/tables.h"
 #include "report/writing/json_writer.h"
 
@@ -25,7 +27,8 @@ void write_cell(JsonWriter& json, const base::Table& table, std::size_t column, 
 
 }  // namespace
 
-void write_answer(JsonWriter& json, const analysis::Answer& answer) {
+void write_answer(JsonWriter& json, const analysis::Answer& answer,
+                  std::span<const std::string_view> columns) {
   json.key("remarks");
   json.begin_list();
   for (const analysis::Remark& remark : answer.remarks) json.value(std::string_view(remark.text));
@@ -35,9 +38,10 @@ void write_answer(JsonWriter& json, const analysis::Answer& answer) {
   for (const base::Table& table : answer.tables) {
     json.key(table.name());
     json.begin_list();
+    const std::vector<std::size_t> kept = asked_columns(table, columns);
     for (std::size_t r = 0; r < table.rows(); ++r) {
       json.begin_object();
-      for (std::size_t c = 0; c < table.width(); ++c) {
+      for (const std::size_t c : kept) {
         json.key(table.shape().columns[c].name);
         write_cell(json, table, c, r);
       }
@@ -48,12 +52,13 @@ void write_answer(JsonWriter& json, const analysis::Answer& answer) {
   json.end_object();
 }
 
-std::string answer_json(const analysis::Analysis& about, const analysis::Answer& answer) {
+std::string answer_json(const analysis::Analysis& about, const analysis::Answer& answer,
+                        std::span<const std::string_view> columns) {
   JsonWriter json;
   json.begin_object();
   json.member("schema", "stepscope.analysis/1");
   json.member("analysis", about.name);
-  write_answer(json, answer);
+  write_answer(json, answer, columns);
   json.end_object();
   return std::move(json).finish();
 }

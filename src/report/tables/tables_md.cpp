@@ -66,12 +66,13 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
   return out;
 }
 
-std::string answer_md(const analysis::Analysis& about, const analysis::Answer& answer) {
+std::string answer_md(const analysis::Analysis& about, const analysis::Answer& answer,
+                      std::span<const std::string_view> columns) {
   std::string out = fmt::format("## {}\n\n{}\n", about.title, about.question);
   for (const base::Table& table : answer.tables) {
     out += fmt::format("\n### {}\n\nA row is {}.\n\n", markdown_text(table.name()),
                        markdown_text(table.shape().about));
-    out += table.rows() == 0 ? "No rows.\n" : table_md(table);
+    out += table.rows() == 0 ? "No rows.\n" : table_md(table, columns);
   }
   for (const analysis::Remark& remark : answer.remarks) {
     out += fmt::format("\n{}\n", markdown_text(remark.text));

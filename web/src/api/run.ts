@@ -55,7 +55,11 @@ export interface Info {
   recorded_with: string[];
   steps: {count: number; first: number | null; last: number | null; mean_ns: number | null} | null;
   recordings: {rank: number; worker: boolean; steps: number; warnings: number; errors: number}[];
+  // Files beside the traces, or without one.
   snapshots: number;
+  memory_timelines: number;
+  memory_stats: number;
+  machines: number; // of samples
   notes: Note[];
   failures: {path: string; message: string}[];
 }
@@ -83,9 +87,15 @@ const whole: Decoder<bigint> = (json, where) => {
   return BigInt(digits);
 };
 
+type Files = 'snapshots' | 'memory_timelines' | 'memory_stats' | 'machines';
+
 const info: Decoder<Info> = (json, where) => {
   const source = record(json, where);
-  const base = object<Omit<Info, 'snapshots'>>({
+  const files = (of: Files) => {
+    const listed = source[of]; // not there: none
+    return Array.isArray(listed) ? listed.length : 0;
+  };
+  const base = object<Omit<Info, Files>>({
     run: object<Info['run']>({
       ranks: number,
       windows: or(number, 0),
@@ -157,8 +167,13 @@ const info: Decoder<Info> = (json, where) => {
       [],
     ),
   })(json, where);
-  const snapshots = source.snapshots;
-  return {...base, snapshots: Array.isArray(snapshots) ? snapshots.length : 0};
+  return {
+    ...base,
+    snapshots: files('snapshots'),
+    memory_timelines: files('memory_timelines'),
+    memory_stats: files('memory_stats'),
+    machines: files('machines'),
+  };
 };
 
 const state: Decoder<Run['state']> = (json, where) => {

@@ -1,5 +1,6 @@
 // The page to read first: what is wrong and what to do, where the step time goes, how busy the GPUs
 // are, how the ranks compare, and what was odd about the data.
+import type {Info} from '../api/run';
 import type {Analysis, Answer} from '../api/tables';
 import {href} from '../state/route';
 import {answerOf, descriptors, readyRun, summaryOf} from '../state/run';
@@ -35,23 +36,13 @@ export function OverviewPage() {
                   {(answer) => <RecordedCard answer={answer} />}
                 </Ask>
               )}
-              {(info?.snapshots ?? 0) > 0 && (
-                <section class="card">
-                  <h2>Memory</h2>
-                  <p>
-                    These files hold memory snapshots:{' '}
-                    <a href={href('ask/memory-summary')}>how much was in use</a>,{' '}
-                    <a href={href('ask/memory-peak')}>what filled the peak</a>,{' '}
-                    <a href={href('ask/memory-leaks')}>what is never freed</a>,{' '}
-                    <a href={href('ask/memory-timeline')}>what is in memory over time</a>.
-                  </p>
-                </section>
-              )}
-              {!hasTrace && !hasRecording && (info?.snapshots ?? 0) === 0 && (
+              {info !== null && <MemoryFiles info={info} />}
+              {!hasTrace && !hasRecording && (info?.machines ?? 0) > 0 && <Samples all={all} />}
+              {!hasTrace && !hasRecording && !hasOthers(info) && (
                 <section class="card" aria-label="Nothing to draw">
                   <Empty title="Nothing to draw">
-                    These files hold no events, recordings or memory snapshots. A trace gets its
-                    events when the profiler is stopped: was it?
+                    These files hold no events, recordings, samples or memory snapshots. A trace
+                    gets its events when the profiler is stopped: was it?
                   </Empty>
                 </section>
               )}
@@ -60,6 +51,64 @@ export function OverviewPage() {
         </When>
         <NotesCard notes={info?.notes ?? []} failures={info?.failures ?? []} />
       </div>
+    </>
+  );
+}
+
+// Whether there is anything besides traces and what processes recorded.
+function hasOthers(info: Info | null): boolean {
+  if (info === null) return false;
+  return info.snapshots + info.memory_timelines + info.memory_stats + info.machines > 0;
+}
+
+// Files of the allocator, and the questions that they answer.
+function MemoryFiles({info}: {info: Info}) {
+  if (info.snapshots > 0) {
+    return (
+      <section class="card" aria-label="Memory">
+        <h2>Memory</h2>
+        <p>
+          These files hold memory snapshots:{' '}
+          <a href={href('ask/memory-summary')}>how much was in use</a>,{' '}
+          <a href={href('ask/memory-peak')}>what filled the peak</a>,{' '}
+          <a href={href('ask/memory-leaks')}>what is never freed</a>,{' '}
+          <a href={href('ask/memory-timeline')}>what is in memory over time</a>.
+        </p>
+      </section>
+    );
+  }
+  if (info.memory_timelines + info.memory_stats === 0) return null;
+  return (
+    <section class="card" aria-label="Memory">
+      <h2>Memory</h2>
+      {info.memory_timelines > 0 && (
+        <p>
+          These files hold a timeline of memory, as torch.profiler exports it:{' '}
+          <a href={href('ask/memory-timeline')}>what is in memory over time</a>.
+        </p>
+      )}
+      {info.memory_stats > 0 && (
+        <p>
+          These files hold figures of the allocator, as torch.cuda.memory_stats gives them:{' '}
+          <a href={href('ask/memory-summary')}>how much was in use</a>.
+        </p>
+      )}
+    </section>
+  );
+}
+
+// What was sampled of machines, where nothing else was recorded.
+function Samples({all}: {all: readonly Analysis[]}) {
+  return (
+    <>
+      <section class="card" aria-label="Samples">
+        <h2>Samples of a machine</h2>
+        <p>
+          These files hold samples of a machine, and no trace:{' '}
+          <a href={href('system')}>its load, memory and power over time</a>.
+        </p>
+      </section>
+      <MachineCards all={all} />
     </>
   );
 }
