@@ -13,7 +13,8 @@ bool is_empty(const HistoryWork& work) {
 }
 
 std::string said_of(const SnapshotView& view, const HistoryWork& work, std::string_view what) {
-  return fmt::format("{}, device {}: {}", base::name_of_input(view.label), work.history->device, what);
+  return fmt::format("{}, device {}: {}", base::name_of_input(view.label), work.history->device,
+                     what);
 }
 
 void say_if_nothing(Answer& answer) {

@@ -80,8 +80,9 @@ Exit run_help(const Context& context) {
 std::string version_line() { return "stepscope " STEPSCOPE_VERSION; }
 
 std::string overview(const Look& look) {
-  std::string text = fmt::format("{}: why a training is slow or runs out of memory, and what to change\n\n",
-                                 report::styled(version_line(), Style::kStrong, look));
+  std::string text =
+      fmt::format("{}: why a training is slow or runs out of memory, and what to change\n\n",
+                  report::styled(version_line(), Style::kStrong, look));
   text += "usage: stepscope COMMAND [options] PATH...\n\n";
   report::TextTable table({{"commands"}, {"", report::Align::kLeft, report::Fit::kWrap}});
   for (const Command* command : commands()) {

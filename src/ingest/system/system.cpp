@@ -97,7 +97,8 @@ class Assembly {
     for (const auto& [key, value] : fields) {
       if (key == "host") node_.host = value;
       if (key == "boot") node_.boot = value;
-      if (key == "interval_ns") node_.interval_ns = base::parse_number<std::int64_t>(value).value_or(0);
+      if (key == "interval_ns")
+        node_.interval_ns = base::parse_number<std::int64_t>(value).value_or(0);
     }
   }
 
