@@ -139,6 +139,21 @@ def test_standard_input_has_one_name_for_people_and_one_for_programs(program: Pr
     assert refused.startswith(b"stepscope: standard input:0: ")
 
 
+def test_as_many_rows_as_were_asked_for(program: Program) -> None:
+    """There are 54 kernels; an analysis that keeps the first adds a row for the others."""
+    trace = ROOT / "examples" / "data" / "gpt_bf16.json.gz"
+
+    def rows(*words: str) -> list[str]:
+        words = ("analyze", "kernels", "--columns", "name,count", *words)
+        table = program.run(*words, trace).stdout.decode()
+        return [line for line in table.splitlines() if re.search(r" +[0-9,]+$", line)]
+
+    assert len(rows("--top", "0")) == 54
+    assert len(rows("--top", "52")) == 53
+    assert len(rows("--top", "3")) == 4
+    assert not [line for line in rows("--top", "0") if "more rows" in line]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

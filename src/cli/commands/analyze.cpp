@@ -95,6 +95,7 @@ struct Request {
   std::string format;
   std::string output;
   std::optional<std::uint64_t> top;
+  std::optional<std::uint64_t> own_top;  // of an analysis that keeps the first rows by itself
   report::Look look;
 };
 
@@ -185,6 +186,8 @@ base::Result<Request> request_from(const Context& context) {
   if (request.sorting && has_top) request.parameters["top"] = std::string("0");
   if (arguments.has("top") && (request.sorting || !has_top)) {
     SCOPE_TRY(request.top, count_from(arguments, "top"));
+  } else if (arguments.has("top")) {
+    SCOPE_TRY(request.own_top, count_from(arguments, "top"));
   }
   SCOPE_TRY(check_flame_graph(context, *request.about));
   if (request.format == "folded" && !request.columns.empty()) {
@@ -225,8 +228,16 @@ void arrange(const Request& request, analysis::Answer& answer) {
   });
 }
 
+// Rows of a table as text; 0: all. An analysis may have one more than it was asked for: of what it
+// left out. Its other tables are no shorter for that.
+std::uint64_t rows_as_text(const Request& request) {
+  constexpr std::uint64_t kMostRows = 50;
+  if (request.top) return *request.top;
+  if (!request.own_top) return kMostRows;
+  return *request.own_top == 0 ? 0 : std::max(kMostRows, *request.own_top + 1);
+}
+
 std::string rendered(const Request& request, const analysis::Answer& answer, bool terminal) {
-  constexpr std::size_t kMostRows = 50;
   const std::vector<std::string_view> columns(request.columns.begin(), request.columns.end());
   if (request.format == "json") return report::answer_json(*request.about, answer, columns);
   if (request.format == "md") return report::answer_md(*request.about, answer, columns);
@@ -241,7 +252,7 @@ std::string rendered(const Request& request, const analysis::Answer& answer, boo
   report::TableTextOptions options;
   options.look = request.look;
   options.bars = terminal;
-  options.rows = request.top.value_or(kMostRows);
+  options.rows = rows_as_text(request);
   options.columns = columns;
   return report::answer_text(*request.about, answer, options);
 }

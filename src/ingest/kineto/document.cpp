@@ -200,7 +200,10 @@ base::Status DocumentReader::read_object() {
       SCOPE_TRY(const std::size_t stray, stray_brackets());
       if (stray != 0) out_.log.add(Note::kUnreadableMetadata, offset());
       at_ += stray == 0 ? 1 : stray;
-      if (stray == 0) break;
+      if (stray == 0) {
+        SCOPE_TRY(const bool goes_on, finds_events());
+        if (!goes_on) break;
+      }
     } else if (c == ',') {
       ++at_;
     } else if (c == '"') {
@@ -404,6 +407,26 @@ base::Status DocumentReader::skip_broken_value(std::string_view name) {
   }
   out_.log.add(Note::kUnreadableMetadata, from, name);
   return Done{};
+}
+
+// Whether the events come behind the end of a damaged header: what seemed to end it may stand
+// within one of its values. Behind an end that is one there may be nothing, or another document.
+base::Result<bool> DocumentReader::finds_events() {
+  if (has_events_) return false;
+  const std::uint64_t end = offset();
+  const bool is_damaged = out_.log.count(Note::kUnreadableMetadata) != 0;
+  SCOPE_TRY(const char next, peek());
+  if (!is_damaged && (next == '\0' || next == '{')) return false;
+  while (true) {
+    SCOPE_TRY(const bool has_text, at_ < text_.size() ? base::Result<bool>(true) : more());
+    if (!has_text) return false;
+    if (*here() == '"') {
+      SCOPE_TRY(const bool is_found, goes_on_at_key(Wanted::kEvents));
+      if (is_found && !is_damaged) out_.log.add(Note::kUnreadableMetadata, end);
+      if (is_found) return true;
+    }
+    ++at_;
+  }
 }
 
 // One that is too long to be held: its end is where its brackets are closed.

@@ -36,6 +36,7 @@ class DocumentReader {
   bool holds_more(const Reading& reading, const Oddities& odd) const;
   base::Result<Reading> whole_value(Token& token, Oddities& odd);
   base::Status skip_broken_value(std::string_view name);
+  base::Result<bool> finds_events();
   base::Status skip_long_value(std::string_view name);
   enum class Wanted : std::uint8_t { kAny, kOfHeaders, kEvents };
   base::Result<bool> goes_on_at_key(Wanted wanted);

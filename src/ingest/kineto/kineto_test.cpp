@@ -268,6 +268,31 @@ TEST(Kineto, ReadsTheHeaderAlikeWhereverBlocksEnd) {
   }
 }
 
+// Wherever a byte behind the first member is damaged, the events stand as they are. What seems to
+// be the end of the header is none.
+TEST(Kineto, OneByteOfTheHeaderCostsNoEvents) {
+  const std::string begin = "{\n  \"schemaVersion\": 1";
+  const std::string header =
+      ",\n  \"distributedInfo\": {\"rank\": 0},\n  \"deviceProperties\": [\n    {\n"
+      "      \"id\": 0, \"name\": \"NVIDIA H200\",\n      \"numSms\": 132\n    },\n    {\n"
+      "      \"id\": 1, \"name\": \"NVIDIA H200\"\n    }\n  ],\n  \"displayTimeUnit\": \"ms\"";
+  const std::string list = ",\n  \"traceEvents\": [\n" + kA + "\n]}";
+  for (std::size_t at = 0; at < header.size(); ++at) {
+    for (const char damage : {'"', '\0', '{', '}', '[', ']', ',', ':', '\\', '\n', 'x', '7'}) {
+      std::string damaged = header;
+      damaged[at] = damage;
+      SCOPED_TRACE(std::to_string(at) + ": " + damaged);
+      const auto whole = trace_of(begin + damaged + list, true, std::size_t{1} << 20);
+      const auto pieces = trace_of(begin + damaged + list, false, 64);
+      ASSERT_TRUE(whole) << whole.error().message;
+      ASSERT_TRUE(pieces) << pieces.error().message;
+      EXPECT_EQ(names_in(*whole), std::vector<std::string>{"a"});
+      EXPECT_EQ(names_in(*pieces), std::vector<std::string>{"a"});
+      EXPECT_EQ(odd_things(pieces->log()), odd_things(whole->log()));
+    }
+  }
+}
+
 // Each of these took the square of its size: minutes for two megabytes. Nothing is timed here; who
 // makes one of them slow again will notice.
 TEST(Kineto, TakesNoLongerThanTheTextIsLong) {
