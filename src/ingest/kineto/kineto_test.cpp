@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -282,8 +283,9 @@ TEST(Kineto, OneByteOfTheHeaderCostsNoEvents) {
       std::string damaged = header;
       damaged[at] = damage;
       SCOPED_TRACE(std::to_string(at) + ": " + damaged);
-      const auto whole = trace_of(begin + damaged + list, true, std::size_t{1} << 20);
-      const auto pieces = trace_of(begin + damaged + list, false, 64);
+      const std::string text = fmt::format("{}{}{}", begin, damaged, list);
+      const auto whole = trace_of(text, true, std::size_t{1} << 20);
+      const auto pieces = trace_of(text, false, 64);
       ASSERT_TRUE(whole) << whole.error().message;
       ASSERT_TRUE(pieces) << pieces.error().message;
       EXPECT_EQ(names_in(*whole), std::vector<std::string>{"a"});
