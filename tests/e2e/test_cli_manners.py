@@ -129,6 +129,8 @@ def test_standard_input_has_one_name_for_people_and_one_for_programs(program: Pr
     for command in ("info", "memory", "report"):
         shown = program.run(command, "-", stdin=snapshot).stdout.decode()
         assert not re.search(r"( |^ *)-($|,)", shown, re.MULTILINE), command
+    figures = (ROOT / "tests" / "fixtures" / "memory" / "exported.stats.json").read_bytes()
+    assert b"standard input  torch" in program.run("memory", "-", stdin=figures).stdout
     cut = {
         "memory": snapshot[:-5000],
         "report": b'{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":2},{"ph":',

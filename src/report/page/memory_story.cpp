@@ -175,7 +175,7 @@ std::vector<NamedText> memory_story(const Answers& answers) {
     const TableLine line(*figures, r);
     if (line.has("device")) continue;
     story.push_back(
-        {shown(line, "snapshot"),
+        {std::string(base::name_of_input(shown(line, "snapshot"))),
          fmt::format("torch.cuda.memory_stats says: at most {} were allocated and {} held from the "
                      "driver.",
                      shown(line, "peak_bytes"), shown(line, "peak_reserved_bytes"))});
