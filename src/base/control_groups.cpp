@@ -18,6 +18,20 @@ bool ControlGroup::has(std::string_view controller) const {
   return std::ranges::find(controllers, controller) != controllers.end();
 }
 
+std::vector<std::string> ControlGroup::mounts(const std::string& root) const {
+  if (is_unified()) return {root, root + "/unified"};
+  const std::string folder = root + "/";
+  std::vector<std::string> found;
+  std::string all = folder;
+  for (const std::string& one : controllers) {
+    if (all != folder) all += ',';
+    all += one;
+  }
+  if (controllers.size() > 1) found.push_back(all);
+  for (const std::string& one : controllers) found.push_back(folder + one);
+  return found;
+}
+
 std::vector<ControlGroup> control_groups(std::string_view text) {
   std::vector<ControlGroup> groups;
   while (!text.empty()) {

@@ -14,6 +14,11 @@ struct ControlGroup {
   std::string path;
 
   bool has(std::string_view controller) const;
+  bool is_unified() const { return controllers.empty(); }
+
+  // Where its hierarchy may be mounted below root ("/sys/fs/cgroup"): controllers that share one
+  // have a folder named after both, and often, but not always, a link for each.
+  std::vector<std::string> mounts(const std::string& root) const;
 };
 std::vector<ControlGroup> control_groups(std::string_view text);
 

@@ -15,9 +15,18 @@ TEST(ControlGroups, LinesOfBothVersions) {
   EXPECT_TRUE(groups[0].has("cpuacct"));
   EXPECT_FALSE(groups[0].has("cpua"));
   EXPECT_EQ(groups[0].path, "/job_1");
-  EXPECT_TRUE(groups[1].controllers.empty());
+  EXPECT_FALSE(groups[0].is_unified());
+  EXPECT_TRUE(groups[1].is_unified());
   EXPECT_EQ(groups[1].path, "/a:b");
   EXPECT_EQ(groups[2].path, "/");
+}
+
+TEST(ControlGroups, SharedHierarchiesHaveAFolderOfAllNames) {
+  const auto groups = control_groups("4:cpu,cpuacct:/\n3:memory:/\n0::/\n");
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_THAT(groups[0].mounts("/m"), ElementsAre("/m/cpu,cpuacct", "/m/cpu", "/m/cpuacct"));
+  EXPECT_THAT(groups[1].mounts("/m"), ElementsAre("/m/memory"));
+  EXPECT_THAT(groups[2].mounts("/m"), ElementsAre("/m", "/m/unified"));
 }
 
 TEST(ControlGroups, FoldersUpToTheMount) {

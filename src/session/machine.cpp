@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/control_groups.h"
@@ -41,28 +42,18 @@ std::optional<T> number_in(const std::string& path) {
   return line ? number<T>(*line) : std::nullopt;
 }
 
-// Where a cgroup controller keeps the files of this process.
-struct Group {
-  std::string mount;  // "/sys/fs/cgroup" or "/sys/fs/cgroup/cpu"
-  std::string path;   // "/user.slice/job_1"
-};
-
-std::vector<Group> groups(const std::string& root, const std::string& controller) {
+// The folders with a controller's limits of this process: of its group and of all around it.
+std::vector<std::string> folders(const std::string& root, std::string_view controller) {
   std::ifstream file(root + "/proc/self/cgroup");
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  const std::vector<base::ControlGroup> all = base::control_groups(text);
-  const std::string mount = root + "/sys/fs/cgroup";
-  std::vector<Group> found;
-  const auto unified =
-      std::ranges::find_if(all, [](const auto& one) { return one.controllers.empty(); });
-  if (unified != all.end()) {
-    found.push_back({mount, unified->path});
-    found.push_back({mount + "/unified", unified->path});
-  }
-  const auto own = std::ranges::find_if(all, [&](const auto& one) { return one.has(controller); });
-  if (own != all.end()) {
-    found.push_back({mount + "/" + controller, own->path});
-    if (controller == "cpu") found.push_back({mount + "/cpu,cpuacct", own->path});
+  std::vector<std::string> found;
+  for (const base::ControlGroup& group : base::control_groups(text)) {
+    if (!group.is_unified() && !group.has(controller)) continue;
+    for (const std::string& mount : group.mounts(root + "/sys/fs/cgroup")) {
+      for (std::string& folder : base::folders_up(mount, group.path)) {
+        found.push_back(std::move(folder));
+      }
+    }
   }
   return found;
 }
@@ -139,22 +130,17 @@ unsigned affinity_of_process() {
 
 std::optional<unsigned> quota_cpus(const MachineView& machine) {
   std::optional<unsigned> least;
-  for (const Group& group : groups(machine.root, "cpu")) {
-    for (const std::string& folder : base::folders_up(group.mount, group.path)) {
-      if (const auto quota = quota_in(folder)) least = std::min(least.value_or(*quota), *quota);
-    }
+  for (const std::string& folder : folders(machine.root, "cpu")) {
+    if (const auto quota = quota_in(folder)) least = std::min(least.value_or(*quota), *quota);
   }
   return least;
 }
 
 std::optional<std::uint64_t> memory_limit(const MachineView& machine) {
   std::optional<std::uint64_t> least;
-  for (const Group& group : groups(machine.root, "memory")) {
-    for (const std::string& folder : base::folders_up(group.mount, group.path)) {
-      if (const auto limit = memory_limit_in(folder)) {
-        least = std::min(least.value_or(*limit), *limit);
-      }
-    }
+  for (const std::string& folder : folders(machine.root, "memory")) {
+    const auto limit = memory_limit_in(folder);
+    if (limit) least = std::min(least.value_or(*limit), *limit);
   }
   return least;
 }
@@ -175,11 +161,9 @@ std::optional<std::uint64_t> available_memory(const MachineView& machine) {
       available = *kib * 1024;
     }
   }
-  for (const Group& group : groups(machine.root, "memory")) {
-    for (const std::string& folder : base::folders_up(group.mount, group.path)) {
-      const auto left = memory_left_in(folder);
-      if (left) available = std::min(available.value_or(*left), *left);
-    }
+  for (const std::string& folder : folders(machine.root, "memory")) {
+    const auto left = memory_left_in(folder);
+    if (left) available = std::min(available.value_or(*left), *left);
   }
   if (const auto left = address_space_left(machine)) {
     available = std::min(available.value_or(*left), *left);

@@ -119,7 +119,8 @@ TEST(Machine, KnowsWhatMemoryIsLeft) {
     EXPECT_EQ(available_memory({root.path(), "", 1}), c.expected);
     const auto loading = default_memory({root.path(), "", 1});
     EXPECT_EQ(loading.has_value(), c.expected.has_value());
-    if (c.expected) EXPECT_EQ(*loading, *c.expected / 4 * 3);
+    if (!c.expected) continue;
+    EXPECT_EQ(*loading, *c.expected / 4 * 3);
   }
 }
 

@@ -37,19 +37,16 @@ std::optional<std::int64_t> part_of(std::optional<std::int64_t> quota,
 class ControlGroup final : public Source {
  public:
   explicit ControlGroup(const SystemPlace& place) {
-    const std::string mount = place.sys + "/fs/cgroup";
     const std::string text = text_of(place.proc + "/self/cgroup").value_or("");
     for (const base::ControlGroup& group : base::control_groups(text)) {
-      const std::string& path = group.path;
-      if (group.controllers.empty()) unified(mount, path);
-      if (group.has("memory")) memory(mount + "/memory", path);
-      if (group.has("cpuacct")) {
-        used_ns_ =
-            first_of({joined({mount, "/cpuacct", path}), joined({mount, "/cpu,cpuacct", path}),
-                      mount + "/cpuacct", mount + "/cpu,cpuacct"},
-                     "/cpuacct.usage");
+      for (const std::string& mount : group.mounts(place.sys + "/fs/cgroup")) {
+        if (group.is_unified()) unified(mount, group.path);
+        if (group.has("memory")) memory(mount, group.path);
+        if (group.has("cpuacct") && used_ns_.empty()) {
+          used_ns_ = first_of({mount + group.path, mount}, "/cpuacct.usage");
+        }
+        if (group.has("cpu")) quota(mount, group.path);
       }
-      if (group.has("cpu")) quota(mount + "/cpu", path);
     }
   }
 
@@ -87,20 +84,18 @@ class ControlGroup final : public Source {
 
   // Inside of a container the path is often that of the world outside: then its root is meant.
   void unified(const std::string& mount, const std::string& path) {
-    for (const std::string& base : {mount, mount + "/unified"}) {
-      const std::string used = first_of({base + path, base}, "/memory.current");
-      if (!used.empty()) used_bytes_ = TextFile(used);
-      const std::string time = first_of({base + path, base}, "/cpu.stat");
-      if (!time.empty()) stat_ = TextFile(time);
-      const auto folders = base::folders_up(base, path);
-      limit_bytes_ = std::min(limit_bytes_, least_in(folders, "/memory.max"));
-      for (const std::string& folder : folders) {
-        const std::string text = text_of(folder + "/cpu.max").value_or("");
-        std::string_view rest = text;
-        const auto quota = whole_number(next_word(rest));
-        const auto part = part_of(quota, whole_number(next_word(rest)));
-        if (part) limit_milli_ = std::min(limit_milli_, *part);
-      }
+    const std::string used = first_of({mount + path, mount}, "/memory.current");
+    if (!used.empty()) used_bytes_ = TextFile(used);
+    const std::string time = first_of({mount + path, mount}, "/cpu.stat");
+    if (!time.empty()) stat_ = TextFile(time);
+    const auto folders = base::folders_up(mount, path);
+    limit_bytes_ = std::min(limit_bytes_, least_in(folders, "/memory.max"));
+    for (const std::string& folder : folders) {
+      const std::string text = text_of(folder + "/cpu.max").value_or("");
+      std::string_view rest = text;
+      const auto quota = whole_number(next_word(rest));
+      const auto part = part_of(quota, whole_number(next_word(rest)));
+      if (part) limit_milli_ = std::min(limit_milli_, *part);
     }
   }
 
