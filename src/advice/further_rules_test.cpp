@@ -168,6 +168,17 @@ TEST(SmallBatch, NeedsFreeMemoryAndWaits) {
   EXPECT_EQ(finding_of(with(0.1, 400'000), "small-batch"), nullptr);
 }
 
+TEST(SmallBatch, AGpuOfWhichNothingIsKnownMayBeFull) {
+  const Advice advice =
+      Answers()
+          .steps()
+          .stall("launch", 1'000'000)
+          .add("overview", "devices", {{"rank", 0}, {"device", 0}, {"peak_reserved_share", 0.1}})
+          .add("overview", "devices", {{"rank", 0}, {"device", 1}})
+          .advise();
+  EXPECT_EQ(finding_of(advice, "small-batch"), nullptr);
+}
+
 // 2 ms of 10 are turning round, 1 ms a norm.
 TEST(ChannelsLast, WantsAModelThatTakesThatLayout) {
   const auto with = [](const char* operation, const char* norm) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "advice/held_memory.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -22,16 +23,6 @@ double again_ns(const Facts& facts, const RankSteps& rank) {
   return sum / static_cast<double>(rank.steps);
 }
 
-// At the peak, of the fullest of the rank's GPUs; nothing where it was not recorded.
-std::optional<double> memory_used(const Facts& facts, std::int32_t rank) {
-  std::optional<double> most;
-  for (const Line& line : facts.lines("overview", "devices", rank)) {
-    if (!line.has("peak_reserved_share")) return std::nullopt;
-    most = std::max(most.value_or(0), line.number("peak_reserved_share"));
-  }
-  return most;
-}
-
 void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("mfu", "steps", rank.rank)) {
     if (finding.evidence.size() == kMostEvidence) return;
@@ -47,12 +38,12 @@ void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
 std::vector<Finding> judge(const Facts& facts) {
   const double full = facts.threshold(kRecompute.id, "memory");
   const auto ranks = worst_ranks(facts, kRecompute.id, [&](const RankSteps& rank) {
-    return memory_used(facts, rank.rank).value_or(0) < full ? again_ns(facts, rank) : 0;
+    return held_memory(facts, rank.rank).value_or(0) < full ? again_ns(facts, rank) : 0;
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const double own = again_ns(facts, rank);
-  const std::optional<double> used = memory_used(facts, rank.rank);
+  const std::optional<double> used = held_memory(facts, rank.rank);
   // Its launches go too, and with them waits for the host.
   Finding finding = begin_finding(facts, kRecompute, ranks, kHidden * own,
                                   own + std::min(own, facts.launching_ns(rank)));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "advice/held_memory.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 
@@ -11,25 +12,15 @@ namespace {
 constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
 constexpr std::array<std::string_view, 1> kReads = {"overview"};
 
-// Of the fullest device; nothing where memory was not recorded.
-std::optional<double> memory_used(const Facts& facts, std::int32_t rank) {
-  std::optional<double> most;
-  for (const Line& line : facts.lines("overview", "devices", rank)) {
-    if (!line.has("peak_reserved_share")) continue;
-    most = std::max(most.value_or(0), line.number("peak_reserved_share"));
-  }
-  return most;
-}
-
 std::vector<Finding> judge(const Facts& facts) {
   const double full = facts.threshold(kSmallBatch.id, "memory");
   const auto ranks = worst_ranks(facts, kSmallBatch.id, [&](const RankSteps& rank) {
-    const bool has_room = memory_used(facts, rank.rank).value_or(1) < full;
+    const bool has_room = held_memory(facts, rank.rank).value_or(1) < full;
     return has_room && waits_for_launches(facts, rank) ? facts.launching_ns(rank) : 0;
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const double used = *memory_used(facts, rank.rank);
+  const double used = *held_memory(facts, rank.rank);
   // The gain is that of launch-bound, which says it.
   Finding finding = begin_finding(facts, kSmallBatch, ranks, 0, 0);
   finding.gain = std::nullopt;
@@ -56,7 +47,7 @@ std::vector<Finding> judge(const Facts& facts) {
 
 std::string why_not(const Facts& facts) {
   const bool known = std::ranges::any_of(facts.ranks(), [&](const RankSteps& rank) {
-    return memory_used(facts, rank.rank).has_value();
+    return held_memory(facts, rank.rank).has_value();
   });
   return known ? std::string() : "The trace does not say how much of the GPU's memory was in use";
 }

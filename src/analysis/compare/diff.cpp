@@ -9,6 +9,7 @@
 #include "analysis/compare/matched.h"
 #include "analysis/compare/step_samples.h"
 #include "analysis/steps/step_parts.h"
+#include "analysis/table_of.h"
 #include "base/table_line.h"
 
 namespace stepscope::analysis {
@@ -117,11 +118,6 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
     {"memory", "the peak of one device", kMemoryColumns},
     {"sides", "one side of the comparison", kSideColumns},
 });
-
-const base::Table* table_of(const Answer& answer, std::string_view name) {
-  const auto found = std::ranges::find(answer.tables, name, &base::Table::name);
-  return found == answer.tables.end() ? nullptr : &*found;
-}
 
 template <class Visit>
 void for_each_line(const Answer& answer, std::string_view table, std::int64_t rank, Visit visit) {

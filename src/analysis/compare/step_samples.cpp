@@ -6,19 +6,11 @@
 #include <utility>
 
 #include "analysis/compare/series.h"
+#include "analysis/table_of.h"
 #include "base/table_line.h"
 
 namespace stepscope::analysis {
-namespace {
-
 using base::TableLine;
-
-const base::Table* table_of(const Answer& answer, std::string_view name) {
-  const auto found = std::ranges::find(answer.tables, name, &base::Table::name);
-  return found == answer.tables.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 std::vector<double> step_lengths(const Answer& steps, std::int64_t rank) {
   std::vector<double> out;

@@ -10,6 +10,7 @@
 #include "analysis/device/overlap_names.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
+#include "analysis/share_of.h"
 #include "analysis/steps/within.h"
 #include "analysis/view.h"
 

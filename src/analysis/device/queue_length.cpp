@@ -8,6 +8,7 @@
 #include "analysis/arithmetic/levels.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
+#include "analysis/share_of.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {
@@ -106,10 +107,6 @@ Partial compute(const WindowView& window, std::size_t points) {
   return out;
 }
 
-double share(Nanos part, Nanos whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 Answer run(const RunView& view, const Options& options) {
   const auto points = static_cast<std::size_t>(options.count("points"));
   const std::int64_t full = options.count("full");
@@ -137,7 +134,7 @@ Answer run(const RunView& view, const Options& options) {
     without_call += q.without_call;
     streams.add({std::get<0>(key), std::get<1>(key), std::get<2>(key), time, q.queued,
                  q.without_call, q.time.mean(), q.time.percentile(0.5), q.time.percentile(0.95),
-                 q.time.max(), share(q.time.at_zero(), time), blocked, share(blocked, time)});
+                 q.time.max(), share_of(q.time.at_zero(), time), blocked, share_of(blocked, time)});
   }
   Answer answer;
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));

@@ -11,6 +11,7 @@
 #include "analysis/idle/cpu_waits.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
+#include "analysis/share_of.h"
 #include "analysis/steps/within.h"
 #include "analysis/view.h"
 

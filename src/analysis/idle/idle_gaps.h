@@ -26,6 +26,10 @@ enum class Cause : std::uint8_t {
 };
 inline constexpr std::size_t kCauses = 7;
 std::string_view name_of(Cause cause);
+// The device had nothing to do, because nothing was launched.
+inline bool is_of_host(Cause cause) {
+  return cause == Cause::kHost || cause == Cause::kStart || cause == Cause::kEnd;
+}
 
 struct Gap {
   static constexpr std::uint32_t kNobody = Awaited::kNobody;

@@ -69,10 +69,6 @@ void add_steps(IdlePartial& out, const WindowView& window, std::int32_t device,
   }
 }
 
-bool blames_host(Cause cause) {
-  return cause == Cause::kHost || cause == Cause::kStart || cause == Cause::kEnd;
-}
-
 // The longest gaps; of equal ones the earliest. There are far more of them than anybody asks for.
 class LongestGaps {
  public:
@@ -130,7 +126,7 @@ IdlePartial compute(const WindowView& window, const Settings& settings) {
     for (const Gap& gap : gaps) {
       DeviceGap idle{gap, walk.covered(gap.time), device.device, {}};
       if (idle.length == 0) continue;
-      if (blames_host(gap.cause)) {
+      if (is_of_host(gap.cause)) {
         idle.host = host_part(window, threads, gap);
         hosts.add(idle.host, idle.length);
       }

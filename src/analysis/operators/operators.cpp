@@ -11,6 +11,7 @@
 #include "analysis/operators/op_keys.h"
 #include "analysis/operators/operator_columns.h"
 #include "analysis/registry.h"
+#include "analysis/share_of.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {
@@ -65,10 +66,6 @@ void merge(Rank& into, const Rank& other) {
   into.memory |= other.memory;
 }
 
-double share(Nanos part, Nanos whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);  // not finite: null
-}
-
 // A little that nobody knows does not hide what is known of the rest.
 constexpr Nanos kKnownEnough = 20;
 
@@ -83,7 +80,7 @@ Cell tensor_cores(const OpSums& sums) {
 // Null where it is not known of all.
 Cell tensor_core_share(const OpSums& sums) {
   if (sums.tensor_unknown > 0) return Null{};
-  return share(sums.tensor_used, sums.device_self);
+  return share_of(sums.tensor_used, sums.device_self);
 }
 
 struct Line {
@@ -134,12 +131,12 @@ class Writer {
     const auto host = [&](auto value) { return line.is_operator ? Cell(value) : Cell(Null{}); };
     const Cell costs[] = {host(sums.calls),
                           sums.device_self,
-                          share(sums.device_self, device_),
+                          share_of(sums.device_self, device_),
                           sums.device_total,
                           tensor_cores(sums),
                           host(sums.host_self),
                           host(sums.host_total),
-                          host(share(sums.host_self, host_)),
+                          host(share_of(sums.host_self, host_)),
                           tensor_core_share(sums),
                           host(sums.eligible),
                           host(static_cast<double>(sums.device_total) / calls),
@@ -159,12 +156,12 @@ class Writer {
     if (sort_ != Sort::kNames) cells.emplace_back("");  // of many, which is not "not recorded"
     const Cell costs[] = {rest.calls,
                           rest.device_self,
-                          share(rest.device_self, device_),
+                          share_of(rest.device_self, device_),
                           Null{},
                           Null{},
                           rest.host_self,
                           Null{},
-                          share(rest.host_self, host_),
+                          share_of(rest.host_self, host_),
                           tensor_core_share(rest),
                           Null{},
                           Null{},
@@ -211,7 +208,7 @@ void add_tensor_cores(base::Table& table, std::int32_t rank, const Rank& about) 
     if (sums.work == 0) return;
     table.add({rank, which, sums.device_self, sums.tensor_used,
                sums.device_self - sums.tensor_used - sums.tensor_unknown, sums.tensor_plain,
-               sums.tensor_unknown, share(sums.tensor_used, sums.device_self)});
+               sums.tensor_unknown, share_of(sums.tensor_used, sums.device_self)});
   };
   add("matrix products", products);
   add("others", others);

@@ -244,10 +244,6 @@ Verdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) {
   return {};
 }
 
-bool is_of_host(Cause cause) {
-  return cause == Cause::kHost || cause == Cause::kStart || cause == Cause::kEnd;
-}
-
 class Summing {
  public:
   Summing(const WindowView& window, const StallRules& rules, const Intervals& collections)

@@ -7,8 +7,8 @@
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
+#include "analysis/share_of.h"
 #include "analysis/stalls/stall_sums.h"
-#include "analysis/steps/within.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {

@@ -41,7 +41,8 @@ class Device {
         launched_(work_.size(), kNotYet),
         wait_(work_.size(), kNone) {
     for (const Gap& gap : gaps) {
-      if (gap.after != Gap::kNobody) wait_[gap.after - first_] = is_of_host(gap) ? kHost : kOwn;
+      if (gap.after != Gap::kNobody)
+        wait_[gap.after - first_] = is_of_host(gap.cause) ? kHost : kOwn;
     }
     std::vector<Nanos> delays;
     for (const Work& piece : work_) {
@@ -96,10 +97,6 @@ class Device {
   enum Wait : std::uint8_t { kNone, kHost, kOwn };
   static constexpr double kNotYet = std::numeric_limits<double>::infinity();
   static constexpr Nanos kNoise = 2'000;  // of clocks
-
-  static bool is_of_host(const Gap& gap) {
-    return gap.cause == Cause::kHost || gap.cause == Cause::kStart;
-  }
 
   void run() {
     for (; done_ < work_.size(); ++done_) {

@@ -16,6 +16,7 @@
 #include "analysis/loading/worker_activity.h"
 #include "analysis/recording/recorded_steps.h"
 #include "analysis/registry.h"
+#include "analysis/share_of.h"
 #include "analysis/steps/loader_waits.h"
 #include "analysis/view.h"
 
@@ -152,10 +153,6 @@ Partial compute(const WindowView& window) {
   return out;
 }
 
-double share(Nanos part, Nanos whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // All windows of one rank.
 struct Rank {
   std::int64_t steps = 0, fetches = 0;
@@ -186,7 +183,7 @@ void add_window(const WindowView& window, const Partial& partial, Rank& rank, ba
     const bool has_both = has_work && partial.known;
     steps.add({window.rank, window.window, one.step.number, one.step.span.length(),
                known(partial.known, one.fetches), known(partial.known, one.length),
-               partial.known ? Cell(share(one.length, one.step.span.length())) : Cell(Null{}),
+               partial.known ? Cell(share_of(one.length, one.step.span.length())) : Cell(Null{}),
                known(has_both, one.busy), known(has_both, one.length - one.busy)});
   }
   for (const auto& [name, loader] : partial.loaders) {
@@ -196,7 +193,7 @@ void add_window(const WindowView& window, const Partial& partial, Rank& rank, ba
   for (const LoadingThread& thread : partial.threads) {
     const Nanos active = common(thread.active, window.measured);
     workers.add({window.rank, window.window, thread.process, thread.thread, thread.name, active,
-                 share(active, window.measured_ns())});
+                 share_of(active, window.measured_ns())});
   }
 }
 
@@ -209,7 +206,7 @@ void add_recorded(const WindowView& window, const std::vector<WorkerActivity>& r
     if (!active) continue;
     const std::string pid = std::to_string(one.pid);
     workers.add({window.rank, window.window, pid, pid, one.name, *active,
-                 share(*active, window.measured_ns())});
+                 share_of(*active, window.measured_ns())});
   }
 }
 
@@ -275,15 +272,15 @@ Answer run(const RunView& view, const Options&) {
     const auto if_known = [&](double value) { return rank.known ? Cell(value) : Cell(Null{}); };
     const bool has_both = rank.has_work && rank.known;
     by_rank.add({number, rank.steps, known(rank.known, rank.fetches), known(rank.known, rank.wait),
-                 if_known(share(rank.wait, rank.whole)),
+                 if_known(share_of(rank.wait, rank.whole)),
                  if_known(static_cast<double>(rank.wait) / static_cast<double>(rank.steps)),
                  known(rank.known, rank.longest), known(has_both, rank.busy),
                  known(has_both, rank.wait - rank.busy),
-                 has_both ? Cell(share(rank.wait - rank.busy, rank.whole)) : Cell(Null{})});
+                 has_both ? Cell(share_of(rank.wait - rank.busy, rank.whole)) : Cell(Null{})});
     for (auto& [name, loader] : rank.loaders) {
       Durations& d = loader.fetches;
       loaders.add({number, name, d.count(), d.sum(), d.median(), d.percentile(0.95), d.max(),
-                   share(loader.operators, d.sum())});
+                   share_of(loader.operators, d.sum())});
     }
   }
   Answer answer;

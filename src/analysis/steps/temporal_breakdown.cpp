@@ -7,6 +7,7 @@
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
+#include "analysis/share_of.h"
 #include "analysis/steps/within.h"
 #include "analysis/view.h"
 

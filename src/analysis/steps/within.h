@@ -21,9 +21,4 @@ Within within_of(const Options& options);
 // For kWork: from the first to the last event of this device that counts.
 Intervals measured_time(const WindowView& window, const DeviceView& device, Within within);
 
-// 0 of 0 is not a number, and so null in a table.
-inline double share_of(base::Nanos part, base::Nanos whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 }  // namespace stepscope::analysis

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/compare/diff.h"
+#include "analysis/table_of.h"
 #include "base/table_line.h"
 #include "report/tables/cell_text.h"
 #include "report/tables/tables.h"
@@ -59,11 +60,6 @@ constexpr std::array kSections = std::to_array<Section>({
     {"Operators", "per step, the largest changes first; unsure: it may be noise", kOperators, ""},
     {"Memory", "peaks", kMemory, ""},
 });
-
-const base::Table* table_of(const analysis::Answer& answer, std::string_view name) {
-  const auto found = std::ranges::find(answer.tables, name, &base::Table::name);
-  return found == answer.tables.end() ? nullptr : &*found;
-}
 
 std::optional<TableLine> line_of(const analysis::Answer& answer, std::string_view quantity) {
   const base::Table* times = table_of(answer, "times");

@@ -10,6 +10,7 @@
 
 #include "analysis/compare/series.h"
 #include "analysis/compare/step_samples.h"
+#include "analysis/table_of.h"
 #include "base/nearest_word.h"
 #include "base/table_line.h"
 #include "session/program/run_ending.h"
@@ -26,11 +27,6 @@ using analysis::Sample;
 using base::Code;
 using base::fail;
 using base::TableLine;
-
-const base::Table* table_of(const Answer& answer, std::string_view name) {
-  const auto found = std::ranges::find(answer.tables, name, &base::Table::name);
-  return found == answer.tables.end() ? nullptr : &*found;
-}
 
 // Step by step, of the rank that has most: a rank that is late has little of it, and those that
 // wait for it have much.
