@@ -42,6 +42,11 @@ struct Oddities {
     note(Note::kStrayComma, stray_commas);
     note(Note::kMissingComma, missing_commas);
   }
+  bool any() const {
+    bool found = false;
+    tell([&](base::Note, std::uint32_t count) { found = found || count > 0; });
+    return found;
+  }
 };
 
 class CarefulReader : public Lookahead {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "ingest/kineto/careful.h"
 #include "ingest/kineto/fast.h"
 
 namespace stepscope::ingest::kineto {
@@ -37,6 +38,17 @@ std::string_view between(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};
 }
 
+// Whether the careful reader takes this text for a list, and sees nothing odd in it. The index saw
+// that its brackets pair and its strings end; words that are no numbers, commas too many or too few
+// it does not see.
+bool is_sound_list(const char* begin, const char* end) {
+  CarefulReader reader(end, Lookahead::Behind::kNothing);
+  Token token{};
+  Oddities odd;
+  const Reading read = reader.value(begin, CarefulReader::Place::kArgument, token, odd);
+  return read.outcome == Outcome::kDone && read.next == end && !odd.any();
+}
+
 }  // namespace
 
 // The id of the lists that were met, or their texts where they are new. False if the event is not
@@ -66,7 +78,7 @@ bool FastScanner::find_signature() {
     const Arg arg = input_arg(i);
     if (!draft_.has(arg)) continue;
     const char* const list_ends = list_end(lists_[i].next);
-    if (list_ends == nullptr) return false;
+    if (list_ends == nullptr || !is_sound_list(lists_[i].begin, list_ends)) return false;
     draft_.set_text(arg, between(lists_[i].begin, list_ends));
   }
   if (text.size() <= kLongestMemo) {

@@ -10,9 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/each_note.h"
 #include "bytes/source.h"
-#include "bytes/streamed_for_tests.h"
+#include "ingest/kineto/read_for_tests.h"
 
 namespace stepscope::ingest::kineto {
 namespace {
@@ -21,24 +20,6 @@ using base::Note;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-struct Odd {
-  Note note;
-  std::uint64_t count, offset;
-  bool operator==(const Odd&) const = default;
-};
-
-void PrintTo(const Odd& odd, std::ostream* out) {
-  *out << odd.count << " " << base::info_of(odd.note).id << " at " << odd.offset;
-}
-
-std::vector<Odd> odd_things(const base::ImportLog& log) {
-  std::vector<Odd> odd;
-  base::for_each_note(log, [&](Note note, const base::NoteInfo&, const auto& entry) {
-    if (note != Note::kWithoutBaseTime) odd.push_back({note, entry.count, entry.offset});
-  });
-  return odd;
-}
-
 struct Case {
   const char* name;
   std::string text;
@@ -46,7 +27,6 @@ struct Case {
   std::vector<Odd> odd;
 };
 
-const std::string kA = R"({"ph":"X","name":"a","ts":1,"dur":2})";
 const std::string kB = R"({"ph":"X","name":"b","ts":4,"dur":2})";
 const std::string kMuchSpace(5000, ' ');
 
@@ -168,21 +148,6 @@ const std::vector<Case> kCases = {
      {"a"},
      {}},
 };
-
-// Threads fetch their blocks themselves where they can; what is decompressed comes in one stream.
-enum class Fetch : std::uint8_t { kApart, kStreamed };
-constexpr std::array kFetches = {Fetch::kApart, Fetch::kStreamed};
-
-base::Result<trace::Trace> trace_of(const std::string& text, bool careful, std::size_t block_bytes,
-                                    unsigned threads = 1, Fetch fetch = Fetch::kApart) {
-  ReadOptions options;
-  options.threads = threads;
-  options.careful_only = careful;
-  options.block_bytes = block_bytes;
-  return kineto::read(fetch == Fetch::kApart ? bytes::memory_source("test.json", text)
-                                             : bytes::streamed_source("test.json", text),
-                      options);
-}
 
 std::vector<std::string> names_in(const trace::Trace& trace) {
   std::vector<std::string> names;
@@ -320,12 +285,6 @@ TEST(Kineto, TakesNoLongerThanTheTextIsLong) {
   }
 }
 
-std::string event_text(const char* category, int tid, int ts, const std::string& args) {
-  return R"({"ph":"X","name":"n","cat":")" + std::string(category) + R"(","pid":1,"tid":)" +
-         std::to_string(tid) + R"(,"ts":)" + std::to_string(ts) + R"(,"dur":1,"args":{)" + args +
-         "}},";
-}
-
 // How many share an id decides how it is looked up, not what is found.
 TEST(Kineto, LinksToTheNearestBeforeHoweverManyShareAnId) {
   for (const int count : {5, 100}) {
@@ -398,7 +357,6 @@ TEST(Kineto, LongHeadersBehindTheListAreNoEvents) {
   }
 }
 
-// Numbered by first appearance, equal whatever the spaces, whoever read them.
 // A header that never ends is read to the end of the file before the list is found.
 TEST(Kineto, KeysBehindTheListAreReadWhereTheTextWasReadBefore) {
   std::string events;
@@ -414,58 +372,6 @@ TEST(Kineto, KeysBehindTheListAreReadWhereTheTextWasReadBefore) {
       ASSERT_TRUE(trace->header().distributed) << block_bytes;
       EXPECT_EQ(trace->header().distributed->rank, 3);
     }
-  }
-}
-
-TEST(Kineto, EqualInputsAreOneSignature) {
-  const std::string spaced = R"("Input Dims": [ [2, 3], [] ], "Input type": ["float", "Scalar"])";
-  const std::string tight = R"("Input type":["float","Scalar"],"Input Dims":[[2,3],[]])";
-  const std::string other = R"("Input Dims":[[2,3]],"Concrete Inputs":["a, b"],"Ev Idx":4)";
-  std::string text = "[" + event_text("cpu_op", 1, 1, R"("External id":1)");
-  for (int i = 0; i < 40; ++i) {
-    text += event_text("cpu_op", 1, 10 * i + 10, i % 2 == 0 ? spaced : tight);
-    text += event_text("user_annotation", 1, 10 * i + 15, other);
-  }
-  for (const bool careful : {true, false}) {
-    for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{256}}) {
-      SCOPED_TRACE(std::to_string(careful) + ", " + std::to_string(block_bytes));
-      const auto trace = trace_of(text + kA + "]", careful, block_bytes);
-      ASSERT_TRUE(trace) << trace.error().message;
-      ASSERT_EQ(trace->signatures().size(), 2);
-      const trace::Signature& first = trace->signatures()[0];
-      EXPECT_EQ(trace->text(first.dims), "[[2,3],[]]");
-      EXPECT_EQ(trace->text(first.types), R"(["float","Scalar"])");
-      EXPECT_EQ(first.strides, base::kNoString);
-      const trace::Signature& second = trace->signatures()[1];
-      EXPECT_EQ(trace->text(second.concrete), R"(["a, b"])");
-      EXPECT_EQ(second.types, base::kNoString);
-      std::vector<std::size_t> uses(2);
-      trace->ops().rows.for_each([&](trace::Row row, std::uint32_t entry) {
-        const trace::SignatureId id = trace->ops().signature[entry];
-        const bool is_op = trace->kind()[row] == trace::Kind::kCpuOp;
-        const bool is_first = trace->start()[row] == 1000;
-        EXPECT_EQ(id, is_first ? trace::kNoSignature : is_op ? 0 : 1);
-        if (id < uses.size()) ++uses[id];
-      });
-      EXPECT_THAT(uses, ElementsAre(40, 40));
-    }
-  }
-}
-
-// Whatever its category is written like, and only if it is an operator or an annotation.
-TEST(Kineto, OnlyOperatorsAndAnnotationsHaveInputs) {
-  const auto inputs = [](int n) { return "\"Input Dims\":[[" + std::to_string(n) + "]]"; };
-  const std::string text = "[" + event_text("", 1, 10, inputs(1)) +
-                           event_text("kernel", 1, 20, inputs(2)) +
-                           event_text(R"(\u0063pu_op)", 1, 30, inputs(3)) +
-                           event_text("cpu_op", 1, 40, inputs(1)) + kA + "]";
-  for (const bool careful : {true, false}) {
-    const auto trace = trace_of(text, careful, std::size_t{1} << 20);
-    ASSERT_TRUE(trace) << trace.error().message;
-    ASSERT_EQ(trace->signatures().size(), 2) << careful;
-    EXPECT_EQ(trace->text(trace->signatures()[0].dims), "[[3]]");
-    EXPECT_EQ(trace->text(trace->signatures()[1].dims), "[[1]]");
-    EXPECT_EQ(trace->ops().rows.size(), 2);
   }
 }
 
