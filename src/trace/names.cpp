@@ -1,12 +1,13 @@
 #include "trace/names.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <limits>
 #include <tuple>
-#include <unordered_map>
 
 #include "base/number_text.h"
+#include "trace/numbered.h"
 
 namespace stepscope::trace {
 namespace {
@@ -117,56 +118,35 @@ std::vector<Local> in_order(std::span<const std::unique_ptr<Lane>> lanes, PoolOf
   return all;
 }
 
-// Decoded text → dense id, in order of insertion.
-class Numbering {
- public:
-  std::uint32_t number(std::string text) {
-    const auto [found, is_new] =
-        ids_.try_emplace(std::move(text), static_cast<std::uint32_t>(ids_.size()));
-    if (is_new) order_.push_back(&found->first);
-    return found->second;
-  }
-  std::size_t size() const { return order_.size(); }
-  std::vector<std::string> texts() const {
-    std::vector<std::string> texts;
-    texts.reserve(order_.size());
-    for (const std::string* text : order_) texts.push_back(*text);
-    return texts;
-  }
-
- private:
-  std::unordered_map<std::string, std::uint32_t> ids_;
-  std::vector<const std::string*> order_;  // keys of a node-based map stay where they are
-};
-
 // Raw text → dense id of what it means. Lanes mostly saw the same texts: each is decoded once.
-class RawNumbering {
+class Meanings {
  public:
-  RawNumbering(Numbering& texts, const Decode& decode) : texts_(texts), decode_(decode) {}
+  Meanings(Numbered<std::string>& texts, const Decode& decode) : texts_(texts), decode_(decode) {}
 
   // The raw text must outlive this.
   std::uint32_t number(std::string_view raw) {
-    const auto [found, is_new] = ids_.try_emplace(raw, 0);
-    if (is_new) found->second = texts_.number(decode_(raw));
-    return found->second;
+    const auto place = raws_.place(raw);
+    if (place.is_new) ids_.push_back(texts_.place(decode_(raw)).number);
+    return ids_[place.number];
   }
 
  private:
-  Numbering& texts_;
+  Numbered<std::string>& texts_;
   const Decode& decode_;
-  std::unordered_map<std::string_view, std::uint32_t> ids_;
+  Numbered<std::string_view> raws_;
+  std::vector<std::uint32_t> ids_;
 };
 
 // What the lanes' signatures are, each once. Their texts join the other strings.
 void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes,
                       std::span<const FirstNamed> named, const Decode& normalize,
-                      Numbering& strings, Names& names, std::span<LaneMap> maps) {
+                      Numbered<std::string>& strings, Names& names, std::span<LaneMap> maps) {
   std::vector<std::vector<base::StringId>> texts;  // by lane, by its text
   for (const auto& lane : lanes) {
     texts.emplace_back(lane->signatures().texts().entries().size(), base::kNoString);
   }
-  Numbering signatures;
-  RawNumbering raw_texts(strings, normalize);
+  Numbered<std::array<base::StringId, 4>> signatures;
+  Meanings meanings(strings, normalize);
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.signatures(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.signatures; })) {
@@ -175,16 +155,13 @@ void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes,
     for (base::StringId& id : ids) {
       if (id == base::kNoString) continue;
       base::StringId& text = texts[local.lane][id];
-      if (text == base::kNoString) text = raw_texts.number(pool.texts().entries()[id].raw);
+      if (text == base::kNoString) text = meanings.number(pool.texts().entries()[id].raw);
       id = text;
     }
     const auto [dims, types, strides, concrete] = ids;
-    const std::string key(reinterpret_cast<const char*>(ids.data()), sizeof(ids));
-    const SignatureId number = signatures.number(key);
-    if (number == names.signatures.size()) {
-      names.signatures.push_back({dims, types, strides, concrete});
-    }
-    maps[local.lane].signatures[local.id] = number;
+    const auto place = signatures.place(ids);
+    if (place.is_new) names.signatures.push_back({dims, types, strides, concrete});
+    maps[local.lane].signatures[local.id] = place.number;
   }
 }
 
@@ -220,15 +197,15 @@ std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Lane>> lanes,
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     maps[lane].tracks.resize(lanes[lane]->tracks().entries().size());
   }
-  Numbering numbers;
+  Numbered<std::string> numbers;
   std::vector<Track> tracks;
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.tracks; })) {
     Track track = track_of(lanes[local.lane]->tracks().entries()[local.id].raw, decode);
-    const std::uint32_t id = numbers.number(track.process + '\x1f' + track.thread);
-    if (id == tracks.size()) tracks.push_back(std::move(track));
-    maps[local.lane].tracks[local.id] = id;
+    const auto place = numbers.place(track.process + '\x1f' + track.thread);
+    if (place.is_new) tracks.push_back(std::move(track));
+    maps[local.lane].tracks[local.id] = place.number;
   }
   return tracks;
 }
@@ -243,28 +220,28 @@ base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
   }
 
   Names names;
-  Numbering strings;
-  RawNumbering raw_strings(strings, decode);
+  Numbered<std::string> strings;
+  Meanings meanings(strings, decode);
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.strings(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.strings; })) {
     const std::string_view raw = lanes[local.lane]->strings().entries()[local.id].raw;
-    maps[local.lane].strings[local.id] = raw_strings.number(raw);
+    maps[local.lane].strings[local.id] = meanings.number(raw);
   }
-  Numbering categories;
+  Numbered<std::string> categories;
   for (const Local& local : in_order(
            lanes, [](const Lane& l) -> const auto& { return l.categories(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.categories; })) {
     const std::string text = decode(lanes[local.lane]->categories().entries()[local.id].raw);
-    const std::uint32_t id = categories.number(text);
-    if (id == names.categories.size()) names.categories.push_back(strings.number(text));
-    maps[local.lane].categories[local.id] = id;
+    const auto place = categories.place(text);
+    if (place.is_new) names.categories.push_back(strings.place(text).number);
+    maps[local.lane].categories[local.id] = place.number;
   }
   if (names.categories.size() > std::numeric_limits<std::uint16_t>::max()) {
     return base::fail(base::Code::kLimit, "more than 65535 event categories; is this a trace?");
   }
   merge_signatures(lanes, named, normalize, strings, names, maps);
-  names.strings = base::StringTable(strings.texts());
+  names.strings = base::StringTable(strings.take());
   return names;
 }
 
