@@ -145,7 +145,13 @@ def go_first(process: int) -> bool:
 
 
 def commit() -> str:
-    """The commit that is measured; `-dirty` when the sources differ from it."""
-    command = ["git", "describe", "--always", "--dirty"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+    """The commit that is measured; `-dirty` when more than pages of figures differs from it."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip()
+
+    dirty = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/bench")
+    return (git("describe", "--always") or "unknown") + ("-dirty" if dirty else "")
