@@ -41,8 +41,8 @@ class Device {
         launched_(work_.size(), kNotYet),
         wait_(work_.size(), kNone) {
     for (const Gap& gap : gaps) {
-      if (gap.after != Gap::kNobody)
-        wait_[gap.after - first_] = is_of_host(gap.cause) ? kHost : kOwn;
+      if (gap.after == Gap::kNobody) continue;
+      wait_[gap.after - first_] = is_of_host(gap.cause) ? kHost : kOwn;
     }
     std::vector<Nanos> delays;
     for (const Work& piece : work_) {
