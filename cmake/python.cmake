@@ -22,7 +22,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION stepscope OPTIONAL
 
 # The licences of what a wheel holds of others, where Debian keeps them.
 if(SKBUILD)
-  foreach(package libisal2 libzstd1 libfmt9 libyaml-cpp0.7 libprotozero-dev nlohmann-json3-dev libboost1.74-dev libstdc++6)
+  foreach(package libisal2 libzstd1 libxxhash-dev libfmt9 libyaml-cpp0.7 libprotozero-dev nlohmann-json3-dev libboost1.74-dev libstdc++6)
     if(EXISTS /usr/share/doc/${package}/copyright)
       install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses RENAME ${package}.txt)
     endif()

@@ -92,6 +92,15 @@ inline std::string zstd_of(std::string_view text, bool checksum = false, int lev
   return out;
 }
 
+// Frames of so many bytes of text, each with its sum.
+inline std::string zstd_frames_of(std::string_view text, std::size_t frame_bytes) {
+  std::string file;
+  for (std::size_t at = 0; at == 0 || at < text.size(); at += frame_bytes) {
+    file += zstd_of(text.substr(at, frame_bytes), true);
+  }
+  return file;
+}
+
 inline std::string zstd_skippable(std::string_view content) {
   std::string frame = "\x53\x2a\x4d\x18";
   for (int shift = 0; shift < 32; shift += 8) frame += static_cast<char>(content.size() >> shift);

@@ -1,13 +1,15 @@
 // Any bytes give text and perhaps damage, or an Error that says that the window is too large: no
 // crash, no hang, no memory beyond zstd's 128 MiB window. The text is the same whatever the size of
-// reads and windows, damaged or not.
+// reads and windows, damaged or not, and so is the damage, whoever compares the sums.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bytes/source.h"
+#include "bytes/text_checks.h"
 
 namespace {
 
@@ -17,20 +19,26 @@ constexpr std::size_t kMostText = 4 << 20;  // a bomb only streams: the rest wou
 
 struct Outcome {
   std::string text;
+  std::optional<bytes::Damage> damage;
   bool ended = false;  // not cut at kMostText
 };
 
-Outcome read(const std::string& file, std::size_t span_bytes, std::size_t window_bytes) {
+enum class Sums : std::uint8_t { kBySource, kHere };
+
+Outcome read(const std::string& file, std::size_t span_bytes, std::size_t window_bytes, Sums sums) {
   const auto source = bytes::memory_source("fuzz.zst", file, {.input_window_bytes = window_bytes});
+  bytes::TextChecks* const checks = sums == Sums::kHere ? source->leave_checks() : nullptr;
   std::vector<char> buffer(span_bytes);
   Outcome outcome;
   while (outcome.text.size() < kMostText) {
     const auto got = source->read(buffer);
     if (!got && got.error().code != base::Code::kLimit) std::abort();
     if (!got || *got == 0) {
+      if (checks != nullptr) checks->add(0, outcome.text);
       const auto damage = source->damage();
       if (damage && damage->text_offset > outcome.text.size()) std::abort();
       if (damage && damage->file_offset > file.size()) std::abort();
+      outcome.damage = damage;
       outcome.ended = true;
       break;
     }
@@ -43,8 +51,12 @@ Outcome read(const std::string& file, std::size_t span_bytes, std::size_t window
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string file(reinterpret_cast<const char*>(data), size);
-  const Outcome large = read(file, 1 << 20, 256 * 1024);
-  const Outcome small = read(file, 300, 50);
-  if (large.ended && small.ended && large.text != small.text) std::abort();
+  const Outcome large = read(file, 1 << 20, 256 * 1024, Sums::kBySource);
+  const Outcome small = read(file, 300, 50, Sums::kHere);
+  if (!large.ended || !small.ended) return 0;
+  if (large.text != small.text || large.damage.has_value() != small.damage.has_value())
+    std::abort();
+  if (large.damage && large.damage->what != small.damage->what) std::abort();
+  if (large.damage && large.damage->text_offset != small.damage->text_offset) std::abort();
   return 0;
 }

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "base/each_note.h"
+#include "bytes/files_for_tests.h"
 #include "bytes/source.h"
 #include "bytes/streamed_for_tests.h"
 #include "ingest/kineto/kineto.h"
@@ -33,9 +35,16 @@ inline std::vector<Odd> odd_things(const base::ImportLog& log) {
   return odd;
 }
 
-// Threads fetch their blocks themselves where they can; what is decompressed comes in one stream.
-enum class Fetch : std::uint8_t { kApart, kStreamed };
-inline constexpr std::array kFetches = {Fetch::kApart, Fetch::kStreamed};
+// Threads fetch their blocks themselves where they can; what is decompressed comes in one stream,
+// and where it has sums whoever reads it compares them.
+enum class Fetch : std::uint8_t { kApart, kStreamed, kPacked };
+inline constexpr std::array kFetches = {Fetch::kApart, Fetch::kStreamed, Fetch::kPacked};
+
+inline std::unique_ptr<bytes::ByteSource> source_of(const std::string& text, Fetch fetch) {
+  if (fetch == Fetch::kStreamed) return bytes::streamed_source("test.json", text);
+  if (fetch == Fetch::kApart) return bytes::memory_source("test.json", text);
+  return bytes::memory_source("test.json", bytes::zstd_frames_of(text, text.size() / 5 + 1));
+}
 
 inline base::Result<trace::Trace> trace_of(const std::string& text, bool careful,
                                            std::size_t block_bytes, unsigned threads = 1,
@@ -44,9 +53,7 @@ inline base::Result<trace::Trace> trace_of(const std::string& text, bool careful
   options.threads = threads;
   options.careful_only = careful;
   options.block_bytes = block_bytes;
-  return kineto::read(fetch == Fetch::kApart ? bytes::memory_source("test.json", text)
-                                             : bytes::streamed_source("test.json", text),
-                      options);
+  return kineto::read(source_of(text, fetch), options);
 }
 
 inline const std::string kA = R"({"ph":"X","name":"a","ts":1,"dur":2})";
