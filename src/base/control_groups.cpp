@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace stepscope::base {
 namespace {
 
@@ -20,15 +22,18 @@ bool ControlGroup::has(std::string_view controller) const {
 
 std::vector<std::string> ControlGroup::mounts(const std::string& root) const {
   if (is_unified()) return {root, root + "/unified"};
-  const std::string folder = root + "/";
   std::vector<std::string> found;
-  std::string all = folder;
-  for (const std::string& one : controllers) {
-    if (all != folder) all += ',';
-    all += one;
+  const auto add = [&](const std::string& name) {
+    found.push_back(fmt::format("{}/{}", root, name));
+  };
+  if (controllers.size() > 1) {
+    add(fmt::format("{}", fmt::join(controllers, ",")));
+    // Old kernels say "cpuacct,cpu" of what systemd mounts as "cpu,cpuacct".
+    std::vector<std::string> sorted = controllers;
+    std::ranges::sort(sorted);
+    if (sorted != controllers) add(fmt::format("{}", fmt::join(sorted, ",")));
   }
-  if (controllers.size() > 1) found.push_back(all);
-  for (const std::string& one : controllers) found.push_back(folder + one);
+  for (const std::string& one : controllers) add(one);
   return found;
 }
 

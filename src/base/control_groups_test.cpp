@@ -27,6 +27,8 @@ TEST(ControlGroups, SharedHierarchiesHaveAFolderOfAllNames) {
   EXPECT_THAT(groups[0].mounts("/m"), ElementsAre("/m/cpu,cpuacct", "/m/cpu", "/m/cpuacct"));
   EXPECT_THAT(groups[1].mounts("/m"), ElementsAre("/m/memory"));
   EXPECT_THAT(groups[2].mounts("/m"), ElementsAre("/m", "/m/unified"));
+  EXPECT_THAT(control_groups("4:cpuacct,cpu:/").front().mounts("/m"),
+              ElementsAre("/m/cpuacct,cpu", "/m/cpu,cpuacct", "/m/cpuacct", "/m/cpu"));
 }
 
 TEST(ControlGroups, FoldersUpToTheMount) {

@@ -124,11 +124,13 @@ Result<std::size_t> StreamSource::decode(std::span<char> into) {
   return got;
 }
 
-// A sum belongs to text that lies before what the decoder stumbles over.
+// The first: zstd compares sums of old formats itself, and stumbles over what is behind them all.
 std::optional<Damage> StreamSource::damage() const {
   if (!ended_) return std::nullopt;
-  const std::optional<Damage> wrong = checks_ ? checks_->damage() : std::nullopt;
-  return wrong ? wrong : decoder_.damage();
+  const std::optional<Damage> wrong = checks_ ? checks_->damage(text_position_) : std::nullopt;
+  const std::optional<Damage> stumbled = decoder_.damage();
+  if (!wrong || !stumbled) return wrong ? wrong : stumbled;
+  return stumbled->file_offset < wrong->file_offset ? stumbled : wrong;
 }
 
 void StreamSource::add_checkpoint() {

@@ -11,6 +11,7 @@ namespace stepscope::bytes {
 namespace {
 
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint32_t kSumOfNothing = 0x51d8e999;
 
 }  // namespace
 
@@ -31,7 +32,16 @@ void TextChecks::begin(std::uint64_t text_offset) {
 
 void TextChecks::end(std::uint64_t text_offset, std::uint64_t file_offset, std::uint32_t sum) {
   const std::lock_guard lock(mutex_);
-  parts_.back() = {parts_.back().begin, text_offset, file_offset, sum};
+  Part& part = parts_.back();
+  part = {part.begin, text_offset, file_offset, sum};
+  // A file may have millions without text, one behind the other. The first that is wrong is told.
+  if (!part.is_empty()) return;
+  const bool is_told = parts_.size() > 1 && parts_[parts_.size() - 2].is_empty();
+  if (sum == kSumOfNothing || is_told) parts_.pop_back();
+}
+
+Damage TextChecks::damage_of(const Part& part) {
+  return {part.end, part.file_offset, "zstd checksum does not match"};
 }
 
 // Compares those of which all text was added, and returns the next.
@@ -41,9 +51,7 @@ TextChecks::Part TextChecks::first_open() {
     const Part& part = parts_.front();
     // The file has the lower half of it.
     const bool is_right = static_cast<std::uint32_t>(XXH64_digest(&state_->sum)) == part.sum;
-    if (!is_right && !damage_) {
-      damage_ = Damage{part.end, part.file_offset, "zstd checksum does not match"};
-    }
+    if (!is_right && !damage_) damage_ = damage_of(part);
     state_->reset();
     parts_.pop_front();
   }
@@ -57,7 +65,10 @@ void TextChecks::pass(std::string_view& text, std::uint64_t bytes) {
 }
 
 void TextChecks::add(std::uint64_t text_offset, std::string_view text) {
-  if (text_offset < added_to_) {
+  if (text_offset > added_to_) {
+    first_open();  // what is complete is no part of what was left out
+    added_to_ = text_offset;
+  } else {
     text.remove_prefix(std::min<std::uint64_t>(added_to_ - text_offset, text.size()));
   }
   while (!text.empty()) {
@@ -72,9 +83,10 @@ void TextChecks::add(std::uint64_t text_offset, std::string_view text) {
   }
 }
 
-std::optional<Damage> TextChecks::damage() {
-  first_open();
-  return damage_;
+std::optional<Damage> TextChecks::damage(std::uint64_t text_bytes) {
+  const Part open = first_open();
+  if (damage_ || open.end > text_bytes) return damage_;
+  return damage_of(open);  // text that was never added
 }
 
 }  // namespace stepscope::bytes

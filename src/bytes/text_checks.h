@@ -24,19 +24,22 @@ class TextChecks {
   void end(std::uint64_t text_offset, std::uint64_t file_offset, std::uint32_t sum);
 
   // By whoever has the text, one thread at a time: all of it, in its order. What was added before
-  // is passed over.
+  // is passed over; a sum of text that was left out is wrong.
   void add(std::uint64_t text_offset, std::string_view text);
 
-  // The first sum of all text that was added which is not the text's.
-  std::optional<Damage> damage();
+  // The first sum that is not the text's, of those that end in so much text.
+  std::optional<Damage> damage(std::uint64_t text_bytes);
 
  private:
   struct Part {
     std::uint64_t begin, end, file_offset;
     std::uint32_t sum;
+
+    bool is_empty() const { return begin == end; }
   };
   struct State;
 
+  static Damage damage_of(const Part& part);
   Part first_open();
   void pass(std::string_view& text, std::uint64_t bytes);
 

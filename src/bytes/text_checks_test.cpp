@@ -19,13 +19,13 @@ TEST(TextChecks, ComparesEachPartOnceAllOfItWasAdded) {
   checks.add(0, "on");
   checks.add(2, "e");
   checks.end(3, 20, kOne);
-  EXPECT_FALSE(checks.damage());
+  EXPECT_FALSE(checks.damage(3));
   checks.begin(3);
   checks.end(7, 50, kTwo ^ 1);
   checks.add(3, "two");
-  EXPECT_FALSE(checks.damage());
+  EXPECT_FALSE(checks.damage(6));
   checks.add(6, "!");
-  const auto damage = checks.damage();
+  const auto damage = checks.damage(7);
   ASSERT_TRUE(damage);
   EXPECT_EQ(damage->text_offset, 7U);
   EXPECT_EQ(damage->file_offset, 50U);
@@ -39,8 +39,8 @@ TEST(TextChecks, TellsTheFirstThatIsWrong) {
   checks.begin(3);
   checks.end(7, 50, kTwo + 1);
   checks.add(0, "onetwo!");
-  ASSERT_TRUE(checks.damage());
-  EXPECT_EQ(checks.damage()->text_offset, 3U);
+  ASSERT_TRUE(checks.damage(7));
+  EXPECT_EQ(checks.damage(7)->text_offset, 3U);
 }
 
 TEST(TextChecks, TextBetweenPartsAndTextAddedTwiceCountsForNothing) {
@@ -55,8 +55,42 @@ TEST(TextChecks, TextBetweenPartsAndTextAddedTwiceCountsForNothing) {
   checks.end(13, 50, kTwo);
   checks.begin(13);  // of no text, and with another sum than that has
   checks.end(13, 60, 0);
-  ASSERT_TRUE(checks.damage());
-  EXPECT_EQ(checks.damage()->file_offset, 60U);
+  ASSERT_TRUE(checks.damage(13));
+  EXPECT_EQ(checks.damage(13)->file_offset, 60U);
+}
+
+TEST(TextChecks, TextThatWasLeftOutMakesItsSumWrongAndNoOther) {
+  TextChecks first, middle, last;
+  for (TextChecks* const checks : {&first, &middle, &last}) {
+    for (const std::uint64_t begin : {0U, 3U, 6U}) {
+      checks->begin(begin);
+      checks->end(begin + 3, 20 + begin, kOne);
+    }
+  }
+  first.add(3, "oneone");
+  EXPECT_EQ(first.damage(9)->text_offset, 3U);
+  middle.add(0, "oneo");
+  middle.add(5, "eone");
+  EXPECT_EQ(middle.damage(9)->text_offset, 6U);
+  last.add(0, "oneoneo");
+  EXPECT_FALSE(last.damage(7));
+  EXPECT_EQ(last.damage(9)->text_offset, 9U);
+  last.add(7, "ne");
+  EXPECT_FALSE(last.damage(9));
+}
+
+TEST(TextChecks, OfManyPartsWithoutTextTheFirstThatIsWrongIsTold) {
+  constexpr std::uint32_t kNothing = 0x51d8e999;
+  TextChecks checks;
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    checks.begin(0);
+    checks.end(0, i, i < 300 ? kNothing : 1);
+  }
+  checks.begin(0);
+  checks.add(0, "one");
+  checks.end(3, 2'000, kOne + 1);
+  ASSERT_TRUE(checks.damage(3));
+  EXPECT_EQ(checks.damage(3)->file_offset, 300U);
 }
 
 struct Outcome {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "analysis/arithmetic/intervals.h"
+#include "analysis/table_of.h"
 
 namespace stepscope::session {
 namespace {
@@ -66,8 +67,8 @@ Places places_of(const trace::Run& run) {
 base::Status add_table(Windows& out, const Places& places, const Study& study,
                        const SeriesTable& about) {
   SCOPE_TRY(const analysis::Answer answer, study.ask(about.analysis, {{"points", "0"}}));
-  const auto table = std::ranges::find(answer.tables, "series", &base::Table::name);
-  if (table == answer.tables.end()) return base::Done{};
+  const base::Table* table = analysis::table_of(answer, "series");
+  if (table == nullptr) return base::Done{};
   const auto column = [&](std::string_view name) { return table->find(name).value(); };
   const std::size_t rank = column("rank");
   const std::size_t window = column("window");

@@ -1,6 +1,7 @@
-// Different texts, numbered in the order in which they come. A trace may have a million of them (an
-// operator called with new shapes each time), so none has a place of its own in memory but for what
-// it says: the standard's tables take several times as long.
+// Different texts, numbered in the order in which they come, and handed over as a list. A trace may
+// have a million of them (an operator called with new shapes each time), so the table has no place
+// of its own in memory for each: the standard's take several times as long. base::StringPool copies
+// text to stay; here views and ids are numbered, too.
 #pragma once
 
 #include <array>
@@ -40,7 +41,6 @@ class Numbered {
     return {slot.id, true};
   }
 
-  std::size_t size() const { return texts_.size(); }
   // In order; they are gone from here.
   std::vector<Text> take() {
     slots_.clear();

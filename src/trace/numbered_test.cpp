@@ -18,9 +18,7 @@ TEST(Numbered, EqualTextsHaveOneNumberInOrderOfAppearance) {
   const auto again = texts.place("b");
   EXPECT_EQ(again.number, 0);
   EXPECT_FALSE(again.is_new);
-  EXPECT_EQ(texts.size(), 3);
   EXPECT_THAT(texts.take(), ElementsAre("b", "", "a"));
-  EXPECT_EQ(texts.size(), 0);
   EXPECT_EQ(texts.place("a").number, 0);
 }
 
@@ -40,8 +38,8 @@ TEST(Numbered, ManyAsAMapWouldNumberThem) {
     ASSERT_EQ(texts.place(std::to_string(pair[0]) + "," + std::to_string(pair[1])).number,
               found->second);
   }
-  EXPECT_EQ(pairs.size(), expected.size());
-  EXPECT_GT(pairs.size(), 20'000U);
+  EXPECT_EQ(pairs.take().size(), expected.size());
+  EXPECT_GT(expected.size(), 20'000U);
 }
 
 }  // namespace

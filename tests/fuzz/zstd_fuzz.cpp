@@ -1,6 +1,7 @@
 // Any bytes give text and perhaps damage, or an Error that says that the window is too large: no
 // crash, no hang, no memory beyond zstd's 128 MiB window. The text is the same whatever the size of
-// reads and windows, damaged or not, and so is the damage, whoever compares the sums.
+// reads and windows, damaged or not, and so is the damage, whoever compares the sums: the source,
+// who reads, or zstd itself.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "bytes/source.h"
 #include "bytes/text_checks.h"
+#include "bytes/zstd_decoder.h"
 
 namespace {
 
@@ -47,6 +49,29 @@ Outcome read(const std::string& file, std::size_t span_bytes, std::size_t window
   return outcome;
 }
 
+Outcome read_by_zstd(const std::string& file) {
+  bytes::InputWindow in(bytes::RawFile::in_memory("fuzz.zst", file), 4096);
+  bytes::ZstdDecoder decoder;
+  std::vector<char> buffer(1000);
+  Outcome outcome;
+  while (outcome.text.size() < kMostText) {
+    const auto got = decoder.read(in, buffer);
+    if (!got || *got == 0) {
+      outcome.damage = decoder.damage();
+      outcome.ended = true;
+      break;
+    }
+    outcome.text.append(buffer.data(), *got);
+  }
+  return outcome;
+}
+
+void compare(const Outcome& a, const Outcome& b) {
+  if (a.text != b.text || a.damage.has_value() != b.damage.has_value()) std::abort();
+  if (a.damage && a.damage->what != b.damage->what) std::abort();
+  if (a.damage && a.damage->text_offset != b.damage->text_offset) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -54,9 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Outcome large = read(file, 1 << 20, 256 * 1024, Sums::kBySource);
   const Outcome small = read(file, 300, 50, Sums::kHere);
   if (!large.ended || !small.ended) return 0;
-  if (large.text != small.text || large.damage.has_value() != small.damage.has_value())
-    std::abort();
-  if (large.damage && large.damage->what != small.damage->what) std::abort();
-  if (large.damage && large.damage->text_offset != small.damage->text_offset) std::abort();
+  compare(large, small);
+  compare(large, read_by_zstd(file));
   return 0;
 }

@@ -179,8 +179,8 @@ void Pipeline::work(std::uint32_t number) {
     parsed_.emplace(fetched->number, std::move(parsed));
     if (done_) return;
     take_over(scanner, lane);
-    check_blocks(lock);
     changed_.notify_all();
+    check_blocks(lock);
   }
 }
 
@@ -294,6 +294,7 @@ void Pipeline::take_over(Scanner& scanner, trace::Lane& lane) {
         second = std::move(parsed);
       } else {
         join(parsed, second, scanner, lane);
+        if (done_) return;
       }
       parsed_.erase(found);
       ++next_accept_;
@@ -323,7 +324,7 @@ void Pipeline::let_go(Block block) {
 // Whoever has read a block compares sums, while it lies in his cache: who decompresses has no time
 // for it. One thread after the other, since a sum is of all text in its order.
 void Pipeline::check_blocks(std::unique_lock<std::mutex>& lock) {
-  if (checking_) return;
+  if (checking_ || unchecked_.empty()) return;
   checking_ = true;
   while (!unchecked_.empty()) {
     Block block = std::move(unchecked_.front());
@@ -334,6 +335,7 @@ void Pipeline::check_blocks(std::unique_lock<std::mutex>& lock) {
     lock_soon(lock);
   }
   checking_ = false;
+  changed_.notify_all();  // fewer are held
 }
 
 // Nobody reads any more. Blocks that are not taken over are behind the list, or were joined.

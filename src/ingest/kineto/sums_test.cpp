@@ -85,5 +85,20 @@ TEST(Sums, AreComparedOnceWhereverBlocksEnd) {
   }
 }
 
+// Nobody reads it to its end, and what comes behind is text all the same.
+TEST(Sums, AreComparedWhenReadingStopsInAnEventWithoutEnd) {
+  constexpr std::size_t kBlock = 4 << 20;
+  const std::string before = "[" + kA + ",";
+  const std::string object = R"({"a":")" + std::string(60'000, 'a') + R"("})";
+  const std::string text = before + R"({"ph":"X","name":"b","ts":1,"args":{"l":[)" +
+                           many(object, (64 << 20) + 2 * kBlock);
+  std::string file = bytes::zstd_frames_of(text, kBlock / 8);
+  file.back() ^= 1;
+  const std::vector<Odd> expected = {{Note::kDamagedCompression, 1, text.size()},
+                                     {Note::kEndlessEvent, 1, before.size()},
+                                     {Note::kNoClosingBracket, 1, text.size()}};
+  EXPECT_EQ(odd_in(file, kBlock, 2), expected);
+}
+
 }  // namespace
 }  // namespace stepscope::ingest::kineto
