@@ -1,8 +1,7 @@
 #include "base/control_groups.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <span>
 
 namespace stepscope::base {
 namespace {
@@ -14,6 +13,15 @@ std::string_view take_until(std::string_view& text, char mark) {
   return part;
 }
 
+std::string folder_of(const std::string& root, std::span<const std::string> controllers) {
+  std::string folder = root;
+  for (const std::string& one : controllers) {
+    folder += &one == controllers.data() ? '/' : ',';
+    folder += one;
+  }
+  return folder;
+}
+
 }  // namespace
 
 bool ControlGroup::has(std::string_view controller) const {
@@ -23,17 +31,14 @@ bool ControlGroup::has(std::string_view controller) const {
 std::vector<std::string> ControlGroup::mounts(const std::string& root) const {
   if (is_unified()) return {root, root + "/unified"};
   std::vector<std::string> found;
-  const auto add = [&](const std::string& name) {
-    found.push_back(fmt::format("{}/{}", root, name));
-  };
   if (controllers.size() > 1) {
-    add(fmt::format("{}", fmt::join(controllers, ",")));
+    found.push_back(folder_of(root, controllers));
     // Old kernels say "cpuacct,cpu" of what systemd mounts as "cpu,cpuacct".
     std::vector<std::string> sorted = controllers;
     std::ranges::sort(sorted);
-    if (sorted != controllers) add(fmt::format("{}", fmt::join(sorted, ",")));
+    if (sorted != controllers) found.push_back(folder_of(root, sorted));
   }
-  for (const std::string& one : controllers) add(one);
+  for (const std::string& one : controllers) found.push_back(folder_of(root, {&one, 1}));
   return found;
 }
 
