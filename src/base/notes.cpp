@@ -11,7 +11,8 @@ constexpr Severity kLoss = Severity::kDataLoss;
 constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = {{
     {"truncated", kLoss, "the file ends in the middle; everything complete before that was kept"},
     {"damaged_compression", kLoss,
-     "the compressed stream is damaged or cut; what came before was kept"},
+     "the compressed stream is damaged or cut; what could be unpacked was kept, and where a "
+     "checksum is wrong, values in it may be, too"},
     {"endless_event", kLoss,
      "an event goes on for more than 64 MiB: it and all behind it were not read"},
     {"no_closing_bracket", kInfo, "the list of events is not closed; some tools never close it"},
@@ -73,7 +74,7 @@ constexpr std::array<NoteInfo, static_cast<std::size_t>(Note::kCount)> kNotes = 
      "no work on any device was recorded; see docs/start/no-gpu-events.md"},
     {"without_base_time", kInfo, "no baseTimeNanoseconds: times are as the file has them"},
     {"unreadable_file", kLoss, "a file of the folder could not be read; the others were"},
-    {"skipped_file", kInfo, "a file of the folder is no recording and was left out"},
+    {"skipped_file", kInfo, "a file of the folder was left out, for the reason given"},
 }};
 
 }  // namespace

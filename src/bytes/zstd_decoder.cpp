@@ -25,6 +25,14 @@ constexpr std::size_t kFirstBytes = 5;  // of a frame: enough to know its kind
 constexpr unsigned char kHasSum = 4;    // in the last of them
 constexpr std::string_view kMagic = "\x28\xb5\x2f\xfd";
 
+std::string words_of(ZSTD_ErrorCode why) {
+  if (why == ZSTD_error_prefix_unknown) return "what follows the zstd data is not zstd";
+  if (why == ZSTD_error_dictionary_wrong) {
+    return "packed with a dictionary; unpack it with `zstd -d -D DICTIONARY` first";
+  }
+  return fmt::format("zstd data is corrupt: {}", ZSTD_getErrorString(why));
+}
+
 // On an error zstd forgets what it wrote in the same call. So a call gets one block, without the
 // header of the next one that is included in the size zstd asks for, and nothing while text of the
 // last block waits for room.
@@ -133,10 +141,7 @@ Result<std::size_t> ZstdDecoder::read(InputWindow& in, std::span<char> into) {
         begin_frame();
         continue;
       }
-      end_with(in.position(),
-               why == ZSTD_error_prefix_unknown
-                   ? "what follows the zstd data is not zstd"
-                   : fmt::format("zstd data is corrupt: {}", ZSTD_getErrorString(why)));
+      end_with(in.position(), words_of(why));
       break;
     }
     in.consume(source.pos);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bytes/source_around.h"
+#include "ingest/damage.h"
 #include "ingest/kineto/kineto.h"
 #include "ingest/memory_json/memory_json.h"
 #include "ingest/other_files.h"
@@ -91,11 +92,13 @@ base::Result<Document> read(std::unique_ptr<bytes::ByteSource> source, const Rea
   }
   const Format& format = format_of(head);
   // Known already where the text is short: what is missing of it then is why it cannot be read.
-  const std::string damage = damage_of(*source);
+  const std::string damage = damage_text(*source);
   base::Result<Document> document =
       format.read(std::make_unique<PeekedSource>(std::move(source), std::move(head)), options);
   if (document || damage.empty() || document.error().code != base::Code::kFormat) return document;
-  return base::fail(base::Code::kFormat, document.error().message + "; " + damage);
+  const std::string& message = document.error().message;
+  if (message.ends_with(damage)) return document;
+  return base::fail(base::Code::kFormat, message + "; " + damage);
 }
 
 }  // namespace stepscope::ingest

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "ingest/damage.h"
 
 namespace stepscope::ingest {
 namespace {
@@ -146,15 +147,9 @@ std::string other_file(std::string_view first_bytes) {
   return {};
 }
 
-std::string damage_of(const bytes::ByteSource& source) {
-  const auto damage = source.damage();
-  if (!damage) return {};
-  return fmt::format("{} (byte {} of the file)", damage->what, damage->file_offset);
-}
-
 std::string nothing_to_read(std::string_view first_bytes, const bytes::ByteSource& source) {
   if (first_bytes.empty()) {
-    if (std::string damage = damage_of(source); !damage.empty()) {
+    if (std::string damage = damage_text(source); !damage.empty()) {
       return "nothing can be uncompressed: " + damage + "; expected a trace in JSON";
     }
     if (source.encoding() == bytes::Encoding::kPlain) return {};  // empty, as its reader says

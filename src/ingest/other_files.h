@@ -16,7 +16,4 @@ std::string other_file(std::string_view first_bytes);
 // the source says more than they do: empty, zero bytes, compression that is cut. Empty: read it.
 std::string nothing_to_read(std::string_view first_bytes, const bytes::ByteSource& source);
 
-// "gzip stream ends in the middle of a block (byte 100 of the file)"; empty: it is whole so far.
-std::string damage_of(const bytes::ByteSource& source);
-
 }  // namespace stepscope::ingest

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "advice/advise.h"
 #include "base/parallel.h"
 #include "base/standard_input.h"
@@ -82,10 +84,16 @@ unsigned side_by_side(const std::vector<const Analysis*>& list, const analysis::
 }
 
 std::string end_text(const base::ImportLog& log, const std::string& path) {
+  using base::Note;
   const std::string file(base::name_of_input(std::filesystem::path(path).filename().string()));
-  return log.count(base::Note::kEndlessEvent) > 0
-             ? file + " was read up to an event of more than 64 MiB."
-             : file + " is cut: it ends in the middle.";
+  if (log.count(Note::kEndlessEvent) > 0) {
+    return file + " was read up to an event of more than 64 MiB.";
+  }
+  if (log.count(Note::kTruncated) == 0 && log.count(Note::kNoClosingBracket) == 0) {
+    return fmt::format("{} is damaged, and numbers from it may be wrong: {}.", file,
+                       log[Note::kDamagedCompression].detail);
+  }
+  return file + " is cut: it ends in the middle.";
 }
 
 // What is wrong with the files, for the first line of the findings.

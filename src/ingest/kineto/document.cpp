@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ingest/damage.h"
 #include "ingest/kineto/event_starts.h"
 #include "ingest/kineto/text.h"
 
@@ -169,20 +170,18 @@ base::Result<Document> DocumentReader::read() {
   } else {
     return unexpected("a trace in JSON, which begins with { or [, or a memory snapshot of torch");
   }
-  if (const auto damage = feed_.source().damage()) {
-    out_.log.add(Note::kDamagedCompression, damage->text_offset,
-                 fmt::format("{} (byte {} of the file)", damage->what, damage->file_offset));
-  }
+  note_damage(feed_.source(), out_.log);
   return std::move(out_);
 }
 
 // A header that cannot be read from there on, and no events behind it.
 base::Failure DocumentReader::ends_in_header(std::uint64_t text_offset) const {
+  const std::string damage = damage_text(feed_.source());
   return base::fail(
       Code::kFormat,
-      fmt::format("{}:{}: ends before any event; expected \"traceEvents\" behind this "
-                  "place: the file is cut in its header, damaged, or no trace",
-                  feed_.source().name(), text_offset));
+      fmt::format("{}:{}: ends before any event; expected \"traceEvents\" behind this place: {}",
+                  feed_.source().name(), text_offset,
+                  damage.empty() ? "the file is cut in its header, damaged, or no trace" : damage));
 }
 
 base::Status DocumentReader::read_object() {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "ingest/damage.h"
+
 namespace stepscope::ingest::memory_json {
 namespace {
 
@@ -45,9 +47,7 @@ base::Result<std::string> all_text(bytes::ByteSource& source, const ReadOptions&
     if (got == 0) break;
     if (options.progress) options.progress(source.file_position());
   }
-  if (const auto damage = source.damage()) {
-    log.add(Note::kDamagedCompression, damage->text_offset, damage->what);
-  }
+  note_damage(source, log);
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ingest/damage.h"
 #include "ingest/pickle/opcodes.h"
 #include "ingest/pickle/words.h"
 
@@ -35,9 +36,7 @@ base::Result<Cell> Machine::run() {
   // A damaged stream may have ended early, and a whole pickle may lie in a damaged one.
   if (state == State::kStopped) feed_.skip(std::numeric_limits<std::uint64_t>::max());
   if (feed_.error() != nullptr) return base::Failure{*feed_.error()};
-  if (const auto damage = feed_.source().damage()) {
-    log_.add(Note::kDamagedCompression, damage->text_offset, damage->what);
-  }
+  note_damage(feed_.source(), log_);
   if (state == State::kCut) {
     log_.add(Note::kTruncated, end);
     close_all();
