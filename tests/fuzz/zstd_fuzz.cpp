@@ -57,7 +57,7 @@ Outcome read_by_zstd(const std::string& file) {
   while (outcome.text.size() < kMostText) {
     const auto got = decoder.read(in, buffer);
     if (!got || *got == 0) {
-      outcome.damage = decoder.damage();
+      if (got) outcome.damage = decoder.damage();
       outcome.ended = true;
       break;
     }
@@ -80,6 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Outcome small = read(file, 300, 50, Sums::kHere);
   if (!large.ended || !small.ended) return 0;
   compare(large, small);
-  compare(large, read_by_zstd(file));
+  const bool is_zstd = bytes::memory_source("fuzz.zst", file)->encoding() == bytes::Encoding::kZstd;
+  if (is_zstd) compare(large, read_by_zstd(file));
   return 0;
 }
