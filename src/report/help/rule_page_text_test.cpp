@@ -29,6 +29,26 @@ TEST(RulePageText, HeadingsCodeAndLinksAsPeopleReadThem) {
             "    x = y[0](**z)\n");
 }
 
+TEST(RulePageText, LinesOfOneParagraphAreJoined) {
+  EXPECT_EQ(rule_page_text("# a-rule: A title\n"
+                           "\n"
+                           "**Why.** One\n"
+                           "sentence.\n"
+                           "- an item\n"
+                           "  of two lines\n"
+                           "- another\n"
+                           "\n"
+                           "The\n"
+                           "end.",
+                           {}),
+            "Why\n"
+            "  One sentence.\n"
+            "  - an item of two lines\n"
+            "  - another\n"
+            "\n"
+            "  The end.\n");
+}
+
 TEST(RulePageText, NothingForNothing) { EXPECT_EQ(rule_page_text("", {}), ""); }
 
 }  // namespace
