@@ -3,14 +3,14 @@
     tools/check_docs.py            fails and names what is wrong
     tools/check_docs.py --update   writes the real output into the verified blocks
 
-- README.md has at most 150 lines.
+- README.md has at most 120 lines.
 - Relative links in Markdown files lead to files of the project, anchors to headings; from
   README.md they lead to every page of docs/.
 - A fenced block of kind `console` under `<!-- verified -->` is run again: each line that begins
   with `$ ` is a command, the lines below it are its output (both streams), byte for byte. Under
   `<!-- verified: timings vary -->` times, sizes and rates are compared by kind only, and white
   space by words. Commands run in the repository with build/stepscope first in PATH.
-- No file carries marks of unfinished work, or paths of somebody's machine.
+- No file carries marks of unfinished work, or paths of one machine.
 """
 
 import os
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from sources import ROOT, project_files, report, with_suffix
 
-README_LINES = 150
+README_LINES = 120
 
 # Data is kept as it was recorded, whatever it mentions.
 DATA = ("tests/golden/", "tests/fixtures/", "tests/fuzz/corpus/", "examples/data/")
@@ -128,13 +128,13 @@ def unreachable(pages: list[Path], root: Path) -> list[str]:
 
 
 def mark_problems(path: Path, text: str) -> list[str]:
-    """Marks of unfinished work and paths of somebody's machine."""
+    """Marks of unfinished work and paths of one machine."""
     problems = []
     for number, line in enumerate(text.splitlines(), 1):
         if match := UNFINISHED.search(line):
             problems.append(f"{path}:{number}: {match[0]}: finish it, or make it an issue")
         if match := MACHINE_PATH.search(line):
-            problems.append(f"{path}:{number}: {match[0]} is a path of somebody's machine")
+            problems.append(f"{path}:{number}: {match[0]} is a path of one machine")
     return problems
 
 

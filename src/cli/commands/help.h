@@ -13,6 +13,6 @@ std::string overview(const report::Look& look);
 std::string help_about(const Command& command, std::span<const std::string> words,
                        const report::Look& look);
 std::string help_for(const Command& command, const report::Look& look);
-std::string version_line();  // "stepscope 0.1.0"
+std::string version_line();  // "stepscope 0.2.0"
 
 }  // namespace stepscope::cli
