@@ -1,4 +1,4 @@
-"""Programs whose figures are known by construction, and what is told of them.
+"""Programs whose figures are known by construction, and what is measured of them.
 
     bench/known_programs.py [--python PYTHON]
 
@@ -68,7 +68,7 @@ MACHINE = f"""
 
 @dataclass(frozen=True)
 class Figure:
-    """What is told, and what is true."""
+    """What is measured, and what is true."""
 
     program: str
     name: str

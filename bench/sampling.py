@@ -5,7 +5,7 @@
 
 Processor time of the sampling thread, which it counts itself, as a share of one core: at 1 and 10
 samples a second, with no other process of the job and with 16. Rounds of all settings take turns.
-Beside it what is told of programs whose figures are known. On a GPU: what
+Beside it what is measured of programs whose figures are known. On a GPU: what
 tests/recording/gpu_system.py printed there, kept in bench/gpu.
 """
 
@@ -79,7 +79,7 @@ def taken() -> str:
     return f"{datetime.date.today()}, commit {commit()}. {machine()}."
 
 
-KNOWN = "## What is told of programs whose figures are known"
+KNOWN = "## Programs whose figures are known"
 
 
 def known_lines() -> list[str]:

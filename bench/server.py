@@ -52,7 +52,7 @@ INTRODUCTION = """# The server: a tile
 
 Written by `bench/server.py`; do not edit. Tiles of random tracks, levels and places over HTTP,
 {tiles} of them, none asked for before. *Nothing* is a request on the same connection that needs no
-work (a tile behind the end of the run): what connection and machine cost. *Processor* is the time
+work (a tile after the end of the run): what connection and machine cost. *Processor* is the time
 of the server's process per tile, making, packing and sending it. The goal is 50 ms at the 95th
 percentile. Server and clients go before other programs where the system allows it ({first} here),
 so that this is the server and not who else uses the machine; {load:.0f} programs wanted its cores.
