@@ -8,7 +8,8 @@ from pathlib import Path
 from inputs import UNITS, Input, Inputs, has_template
 from measure import ROOT, Timing, json_lines, run
 
-SIMDJSON = "pysimdjson==7.0.2"  # its sdist holds simdjson's two amalgamated sources
+# pysimdjson, whose source archive holds simdjson's two amalgamated sources.
+SIMDJSON = ROOT / "tools" / "requirements-simdjson.txt"
 
 # A GPT with shapes and memory events, one with Python stacks, a ResNet with DataLoader workers.
 TEMPLATES = ["gpt_bf16", "gpt_stack", "resnet50_dataloader_bound"]
@@ -20,8 +21,11 @@ def fetch_simdjson() -> None:
     if (folder / "simdjson.cpp").exists():
         return
     sdists = ROOT / ".deps" / "sdist"
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--no-binary", ":all:", "--dest", str(sdists), SIMDJSON]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+    # Without isolation: pip reads the archive's metadata with the setuptools of .venv and fetches
+    # no other.
+    command += ["--no-binary", ":all:", "--no-build-isolation"]
+    command += ["--dest", str(sdists), "-r", str(SIMDJSON)]
     subprocess.run(command, check=True)
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(next(sdists.glob("pysimdjson-*.tar.gz"))) as sdist:

@@ -4,6 +4,7 @@ torch is near a gigabyte and _memory_viz needs none of it: it is plain Python ov
 dictionaries. A wheel is a zip, so its directory and this one file are fetched and nothing else.
 """
 
+import hashlib
 import io
 import json
 import subprocess
@@ -17,6 +18,9 @@ from measure import ROOT
 
 FOLDER = ROOT / ".deps" / "torch-memory-viz"
 MEMBER = "torch/cuda/_memory_viz.py"
+TORCH = "torch==2.15.0"
+# Of that member: the hash of the wheel cannot be checked without reading all of it.
+SHA256 = "cebc6449a2d34b83ac2a35cf7490babd590732c30362e18d22de18c8da7c9221"
 
 
 class Remote(io.RawIOBase):
@@ -69,7 +73,7 @@ def fetched() -> tuple[Path, str]:
         FOLDER.mkdir(parents=True, exist_ok=True)
         report = subprocess.run(
             [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--quiet"]
-            + ["--ignore-installed", "--report", "-", "torch"],
+            + ["--ignore-installed", "--report", "-", TORCH],
             capture_output=True,
             text=True,
             check=True,
@@ -77,7 +81,10 @@ def fetched() -> tuple[Path, str]:
         found = json.loads(report)["install"][0]
         remote = io.BufferedReader(Remote(found["download_info"]["url"]), 1 << 20)
         with zipfile.ZipFile(remote) as wheel:
-            path.write_bytes(wheel.read(MEMBER))
+            text = wheel.read(MEMBER)
+        if hashlib.sha256(text).hexdigest() != SHA256:
+            raise RuntimeError(f"{MEMBER} of {TORCH} is not the file that was pinned")
+        path.write_bytes(text)
         about.write_text(found["metadata"]["version"])
     return path, about.read_text()
 
