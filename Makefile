@@ -94,6 +94,7 @@ layers: ## which room may include which, what the core may not do, names defined
 	@$(PYTHON) tools/check_layers.py
 	@$(PYTHON) tools/check_names.py
 	@$(PYTHON) tools/check_core.py
+	@$(PYTHON) tools/check_pins.py
 	@$(PYTHON) tools/check_words.py
 
 sizes: ## no source file over 500 lines

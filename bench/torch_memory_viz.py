@@ -24,7 +24,7 @@ SHA256 = "cebc6449a2d34b83ac2a35cf7490babd590732c30362e18d22de18c8da7c9221"
 
 
 class Remote(io.RawIOBase):
-    """A file behind a URL, read in ranges."""
+    """A file at a URL, read in ranges."""
 
     def __init__(self, url: str) -> None:
         """Asks for the size."""
