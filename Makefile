@@ -19,7 +19,7 @@ FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
-        python wheel unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 slurm fuzz bench clean \
+        python wheel sbom unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 slurm fuzz bench clean \
         web web-lint web-test
 
 help: ## list these targets
@@ -55,6 +55,9 @@ wheel: web ## a wheel with the page for other machines in dist/, checked by audi
 	  --plat manylinux_2_34_$$(uname -m) build-wheel-plain/stepscope-*.whl >/dev/null 2>&1 || \
 	  $(PYTHON) -m auditwheel show build-wheel-plain/stepscope-*.whl
 	@ls dist/*.whl
+
+sbom: web ## what a wheel holds of others, as in the wheel: build/sbom/sboms/stepscope.cdx.json and build/sbom/licenses
+	@$(PYTHON) tools/sbom.py --out build/sbom --page build/web
 
 demo: setup build web ## the tour on the bundled samples, and the address of their page
 	@examples/demo.sh

@@ -20,13 +20,15 @@ install(TARGETS _core LIBRARY DESTINATION stepscope)
 # The page of `stepscope serve`, where it was built.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION stepscope OPTIONAL)
 
-# The licences of what a wheel holds of others, where Debian keeps them.
+# What a wheel holds of others: the list of it (PEP 770) and the licences. Without them there is no wheel.
 if(SKBUILD)
-  foreach(package libisal2 libzstd1 libxxhash-dev libfmt9 libyaml-cpp0.7 libprotozero-dev nlohmann-json3-dev libboost1.74-dev libstdc++6)
-    if(EXISTS /usr/share/doc/${package}/copyright)
-      install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses RENAME ${package}.txt)
+  set(page ${PROJECT_SOURCE_DIR}/build/web)
+  install(CODE "
+    if(EXISTS \"${page}\")
+      set(page --page \"${page}\")
     endif()
-  endforeach()
+    execute_process(COMMAND \"${Python_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/tools/sbom.py\" --out \"${SKBUILD_METADATA_DIR}\" \${page}
+                    COMMAND_ERROR_IS_FATAL ANY)" COMPONENT sbom)
 endif()
 
 # The recorder: a library of its own, so that native code and Python meet in one copy of it, and a

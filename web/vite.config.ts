@@ -2,10 +2,12 @@
 // so that it works behind any path a proxy puts in front.
 import {resolve} from 'node:path';
 import {defineConfig} from 'vitest/config';
+import {licenses} from './licenses.ts';
 
 export default defineConfig({
   base: './',
   root: import.meta.dirname,
+  plugins: [licenses()],
   oxc: {jsx: {runtime: 'automatic', importSource: 'preact'}},
   build: {
     outDir: process.env.STEPSCOPE_WEB_OUT ?? resolve(import.meta.dirname, '../build/web'),

@@ -69,6 +69,31 @@ def test_the_name_says_what_it_needs(wheel: Path) -> None:
     assert "stepscope/web/index.html" in names
 
 
+def test_what_it_holds_of_others_is_listed_and_each_has_its_licence(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        names = packed.namelist()
+        (path,) = [name for name in names if name.endswith(".dist-info/sboms/stepscope.cdx.json")]
+        folder = path.removesuffix("sboms/stepscope.cdx.json")
+        components = json.loads(packed.read(path))["components"]
+        for each in components:
+            text = packed.read(folder + each["properties"][0]["value"]).decode()
+            assert len(text) > 500, each["name"]
+            assert each["version"], each["name"]
+            if each["purl"].startswith("pkg:npm/"):
+                assert f"\n{each['name']} {each['version']}, " in text
+        page = packed.read("stepscope/web/licenses.txt")
+        assert page == packed.read(f"{folder}licenses/page.txt")
+    listed = {each["name"] for each in components}
+    lock = json.loads((ROOT / "web" / "package-lock.json").read_text())["packages"]
+    packages = {path for path, entry in lock.items() if path and not entry.get("dev")}
+    assert {path.removeprefix("node_modules/") for path in packages} <= listed
+    # auditwheel puts the shared libraries that are needed beside the extension.
+    libraries = {Path(name).name for name in names if name.startswith("stepscope.libs/")}
+    known = {"libisal": "isa-l", "libzstd": "zstd"}
+    assert {known[name.split("-")[0]] for name in libraries} == set(known.values())
+    assert set(known.values()) | {"nanobind", "robin-map", "libstdc++"} <= listed
+
+
 def test_the_command_is_the_program(environment: Path, program: Program) -> None:
     assert run(environment, "stepscope", "--version") == program.run("--version").stdout.decode()
     words = ("analyze", "kernels", TRACE, "-f", "csv")

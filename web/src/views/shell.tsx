@@ -261,6 +261,9 @@ function Help() {
           </div>
         ))}
       </dl>
+      <p class="soft small">
+        <a href="./licenses.txt">Licences</a> of the libraries and fonts of this page.
+      </p>
       <form method="dialog" class="help-close">
         <button type="submit" class="button">
           Close
