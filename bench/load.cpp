@@ -24,7 +24,7 @@ Sample load(const Options& options) {
   const Stopwatch watch;
   ingest::ReadOptions read_options;
   read_options.threads = static_cast<unsigned>(options.threads);
-  read_options.careful_only = options.only == "careful";
+  read_options.reference_only = options.only == "reference-reader";
   const trace::Trace trace =
       value_of(ingest::kineto::read(value_of(bytes::open_source(options.path)), read_options));
   Sample sample;
@@ -43,7 +43,7 @@ std::uint64_t text_bytes(const Options& options) {
 }
 
 int run(const Options& options) {
-  const std::string reader = options.only == "careful" ? "careful" : "fast";
+  const std::string reader = options.only == "reference-reader" ? "reference-reader" : "fast";
   Result result;
   result.bench = "load";
   result.variant = reader + " -j" + std::to_string(options.threads);

@@ -5,7 +5,7 @@
 Runs on a machine with a GPU and torch. Loops of one sort of work are timed in a process that never
 saw a profiler, then in the same process below one. An operator that does nothing but call another
 takes as long as noting one takes, and little more (`passing`, its lower quartile): what was noted
-costs so many times as much. src/analysis/stalls/unrecorded.cpp has the figures.
+costs so many times as much. src/analysis/stalls/without_profiler.cpp has the figures.
 """
 
 import argparse
@@ -89,7 +89,7 @@ def inside(events: list[dict[str, Any]], range_: dict[str, Any]) -> list[dict[st
     return [one for one in events if begin <= one["ts"] < end]
 
 
-def passing_of(events: list[dict[str, Any]]) -> float:
+def wrappers_of(events: list[dict[str, Any]]) -> float:
     """Of x.t(), which calls x.transpose() and nothing else."""
     operators = sorted((one for one in events if one["cat"] == "cpu_op"), key=lambda one: one["ts"])
     pairs = zip(operators, operators[1:], strict=False)
@@ -124,7 +124,7 @@ def one_run() -> None:
         if one["cat"] == "user_annotation" and str(one["name"]).startswith("loop ")
     ]
     ranges.sort(key=lambda one: one["ts"])
-    passing = passing_of(events)
+    passing = wrappers_of(events)
     for (name, took), recorded, range_ in zip(plain, traced, ranges, strict=True):
         count = all_[name][1]
         noted = {"operators": 0, "calls": 0, "launches": 0}
@@ -135,7 +135,7 @@ def one_run() -> None:
                 launches = one["args"].get("correlation") in kernels
                 noted["launches" if launches else "calls"] += 1
         expected = sum(TIMES[sort] * noted[sort] / count for sort in noted)
-        line = {"loop": name, "took_us": took, "traced_us": recorded, "passing_us": passing}
+        line = {"loop": name, "took_us": took, "traced_us": recorded, "wrapper_us": passing}
         line |= {sort: noted[sort] / count for sort in noted}
         print(json.dumps(line | {"of_expected": (recorded - took) / passing / expected}))
 

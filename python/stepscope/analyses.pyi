@@ -397,7 +397,7 @@ class Analyses:
 
         Example:
             >>> list(run.stalls().tables)
-            ['sorts', 'steps', 'places', 'noted']
+            ['kinds', 'steps', 'places', 'profiler-overhead']
         """
     def kernel_types(
         self,
@@ -1074,14 +1074,14 @@ class Analyses:
         Returns:
             Tables:
             failures: one request that failed.
-            ways-out: a change that makes room, the cheapest first, those that are not enough last.
+            remedies: a change that makes room, the cheapest first, those that are not enough last.
             alive: one place in the program and what it had in use when the request failed.
             free-segments: a segment with free memory the request could not use.
             headroom: one device: how close it came.
 
         Example:
             >>> list(run.memory_oom().tables)
-            ['failures', 'ways-out', 'alive', 'free-segments', 'headroom']
+            ['failures', 'remedies', 'alive', 'free-segments', 'headroom']
         """
     def memory_leaks(
         self,

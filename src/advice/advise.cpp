@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "advice/rank_findings.h"
 #include "advice/rule.h"
-#include "advice/settle.h"
 #include "advice/verdict.h"
 
 namespace stepscope::advice {
@@ -143,7 +143,7 @@ Advice advise(const Facts& facts, const Scope& scope) {
       out.findings.push_back(std::move(finding));
     }
   }
-  settle(facts, out);  // it may write another check
+  rank_findings(facts, out);  // it may write another check
   for (Finding& finding : out.findings) say_how_to_record(facts, finding);
   out.doubt = doubt_of(facts);
   out.healthy = scope.lost.empty() && facts.no_device_work().empty() && out.doubt.empty() &&

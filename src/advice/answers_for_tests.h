@@ -39,7 +39,7 @@ class AnswersForTests {
     return add("steps", "times",
                {{"rank", 0}, {"steps", 4}, {"mean_ns", mean_ns}, {"median_ns", 10'000'000}});
   }
-  // A sort of stall, in ns per step.
+  // A kind of stall, in ns per step.
   AnswersForTests& stall(std::string_view sort, std::int64_t idle_ns, Row more = {}) {
     Row row = {{"rank", 0},
                {"stall", sort},
@@ -49,7 +49,7 @@ class AnswersForTests {
                {"steps", 4},
                {"devices", 1}};
     row.insert(row.begin(), more.begin(), more.end());  // what is given again wins
-    return add("stalls", "sorts", row);
+    return add("stalls", "kinds", row);
   }
 
   // A recording of the host alone.

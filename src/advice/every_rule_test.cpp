@@ -73,7 +73,7 @@ Answers unnamed(double ns) {
       .add("steps", "parts", {{"rank", 0}, {"part", "other"}, {"mean_ns", ns}})
       .add("steps", "steps",
            {{"rank", 0}, {"step", 7}, {"step_ns", 10'000'000}, {"other_ns", whole(ns)}})
-      .add("stalls", "sorts", {})
+      .add("stalls", "kinds", {})
       .no_device_work();
 }
 

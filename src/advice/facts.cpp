@@ -79,7 +79,7 @@ std::optional<UntracedSteps> Facts::untraced(const RankSteps& rank) const {
 }
 
 bool Facts::on_gpu() const {
-  const bool traced = table("stalls", "sorts") != nullptr;
+  const bool traced = table("stalls", "kinds") != nullptr;
   if (traced && no_device_work().empty()) return true;
   const base::Table* const gpus = table("system", "gpus");
   return gpus != nullptr && gpus->rows() > 0;
@@ -127,7 +127,7 @@ std::string Facts::remark(std::string_view analysis) const {
 
 StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {
   StallPerStep out;
-  for (const Line& line : lines("stalls", "sorts", rank.rank)) {
+  for (const Line& line : lines("stalls", "kinds", rank.rank)) {
     if (line.text("stall") != sort) continue;
     const auto steps = static_cast<double>(rank.steps);
     const double each = steps * std::max(1.0, line.number("devices"));
@@ -139,12 +139,13 @@ StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {
     out.longest_ns = line.number("longest_ns");
     out.bytes = line.number("bytes") / steps;
     out.steps = line.whole("steps");
-    if (line.has("unrecorded_ns")) out.unrecorded_ns = line.number("unrecorded_ns") / each;
+    if (line.has("without_profiler_ns"))
+      out.without_profiler_ns = line.number("without_profiler_ns") / each;
     if (line.has("usual_ns")) out.usual_ns = line.number("usual_ns") / each;
     if (sort != "launch") continue;
     const double once = waited_once_ns(rank) / each;
     for (double* of_all : {&out.idle_ns, &out.inside_ns}) *of_all = std::max(0.0, *of_all - once);
-    for (auto* left : {&out.unrecorded_ns, &out.usual_ns}) {
+    for (auto* left : {&out.without_profiler_ns, &out.usual_ns}) {
       if (*left) *left = std::max(0.0, **left - once);
     }
   }
@@ -175,7 +176,7 @@ bool Facts::tells_what_comes_once(std::int32_t rank) const {
 
 double Facts::devices_of(std::int32_t rank) const {
   double devices = 1;
-  for (const Line& line : lines("stalls", "sorts", rank)) {
+  for (const Line& line : lines("stalls", "kinds", rank)) {
     devices = std::max(devices, line.number("devices"));
   }
   return devices;

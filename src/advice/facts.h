@@ -38,7 +38,7 @@ struct UntracedSteps {
   std::optional<double> wait_share = std::nullopt;  // of them, the loop waited for data
 };
 
-// One sort of stall on one rank, per step and device.
+// One kind of stall on one rank, per step and device.
 struct StallPerStep {
   double count = 0;
   double host_ns = 0, idle_ns = 0, inside_ns = 0, copy_ns = 0;
@@ -46,7 +46,7 @@ struct StallPerStep {
   double bytes = 0;
   std::int64_t steps = 0;  // in which it occurs
   // Of the idle time, what is left at the least when nobody records; nothing: not known.
-  std::optional<double> unrecorded_ns = std::nullopt;
+  std::optional<double> without_profiler_ns = std::nullopt;
   std::optional<double> usual_ns = std::nullopt;  // the same, usually
 };
 

@@ -40,12 +40,12 @@ Sure& Sure::operator+=(const Sure& other) {
 }
 
 Sure sure_of(const Facts& facts, const RankSteps& rank, const StallPerStep& waits) {
-  if (!waits.unrecorded_ns) {
+  if (!waits.without_profiler_ns) {
     const double host = std::max(0.0, waits.idle_ns - waits.inside_ns);
     const double cost = tracing_cost(facts, rank, host).most;
     return {kHidden * (waits.idle_ns - cost), cost};
   }
-  double cost = std::max(0.0, waits.idle_ns - *waits.unrecorded_ns);
+  double cost = std::max(0.0, waits.idle_ns - *waits.without_profiler_ns);
   if (const auto measured = measured_cost_of_step(facts, rank)) cost = std::min(cost, *measured);
   return {std::min(kHidden * waits.idle_ns, waits.idle_ns - cost), cost, true};
 }

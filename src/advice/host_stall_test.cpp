@@ -42,9 +42,10 @@ TEST(SpreadOfIdle, IsNoMoreThanThatOfTheSteps) {
 }
 
 // Steps that were played again without recording.
-double low_of(std::int64_t unrecorded_ns, double untraced_step_ns = 0) {
+double low_of(std::int64_t without_profiler_ns, double untraced_step_ns = 0) {
   Answers answers;
-  answers.steps().stall("sync", 4'000'000, {{"inside_ns", 0}, {"unrecorded_ns", unrecorded_ns}});
+  answers.steps().stall("sync", 4'000'000,
+                        {{"inside_ns", 0}, {"without_profiler_ns", without_profiler_ns}});
   if (untraced_step_ns > 0) {
     answers.add("throughput", "phases",
                 {{"rank", 0},
@@ -70,13 +71,13 @@ TEST(Sure, LeavesOutNoMoreThanTracedStepsAreLonger) {
 }
 
 TEST(Sure, OfAPauseIsWhatTheGpuHasNoWorkFor) {
-  const auto low = [](std::int64_t unrecorded_ns) {
+  const auto low = [](std::int64_t without_profiler_ns) {
     const Advice advice = Answers()
                               .steps()
                               .stall("pause", 4'000'000,
                                      {{"host_ns", 4 * 5'000'000},
                                       {"longest_ns", 4'000'000},
-                                      {"unrecorded_ns", 4 * unrecorded_ns}})
+                                      {"without_profiler_ns", 4 * without_profiler_ns}})
                               .advise();
     return static_cast<double>(finding_of(advice, "host-pause")->gain->low);
   };

@@ -230,7 +230,7 @@ TEST(InputBoundSteps, AGainOfStepsThatWereNotTracedIsTakenOffThose) {
   answers.add("dataloader", "loaders",
               {{"rank", 0}, {"loader", "DataLoader"}, {"fetches", 4}, {"sum_ns", 800'000}});
   answers.add("dataloader", "ranks", {{"rank", 0}, {"steps", 4}, {"wait_ns", 800'000}});
-  answers.add("stalls", "sorts", {{"rank", 0}, {"stall", "none"}});
+  answers.add("stalls", "kinds", {{"rank", 0}, {"stall", "none"}});
   answers.add("throughput", "phases",
               {{"rank", 0},
                {"phase", "training"},

@@ -20,7 +20,7 @@ Answers waiting(std::int64_t idle_ns, const Answers::Row& more = {}) {
 
 // Of 2 ms so much is left without recording.
 Answers launching(std::int64_t usual_ns, std::int64_t least_ns) {
-  return waiting(2'000'000, {{"usual_ns", 4 * usual_ns}, {"unrecorded_ns", 4 * least_ns}});
+  return waiting(2'000'000, {{"usual_ns", 4 * usual_ns}, {"without_profiler_ns", 4 * least_ns}});
 }
 
 TEST(LaunchBound, LeavesOutWhatRecordingUsuallyAdds) {
@@ -41,7 +41,8 @@ TEST(LaunchBound, IsNoneWhereRecordingIsNearlyAll) {
 
 TEST(LaunchBound, WarnsWhereEnoughIsLeft) {
   const Advice advice =
-      waiting(6'000'000, {{"usual_ns", 4 * 4'000'000}, {"unrecorded_ns", 4 * 3'000'000}}).advise();
+      waiting(6'000'000, {{"usual_ns", 4 * 4'000'000}, {"without_profiler_ns", 4 * 3'000'000}})
+          .advise();
   const Finding* finding = finding_of(advice, "launch-bound");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kWarning);

@@ -282,7 +282,7 @@ Answers unnamed(std::int64_t other_ns) {
   answers.add(
       "steps", "steps",
       {{"rank", 0}, {"window", 0}, {"step", 7}, {"step_ns", 10'000'000}, {"other_ns", other_ns}});
-  answers.add("stalls", "sorts", {});
+  answers.add("stalls", "kinds", {});
   return answers;
 }
 

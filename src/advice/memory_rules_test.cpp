@@ -161,7 +161,7 @@ TEST(MemoryFragmentation, NotForLittleNorForWhatIsNoSetting) {
   }
 }
 
-TEST(MemoryOom, ComesFirstWithTheCheapestWayOut) {
+TEST(MemoryOom, ComesFirstWithTheCheapestRemedy) {
   Answers answers;
   answers.steps().stall("input", 9'000'000);
   answers.add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}});
@@ -174,7 +174,7 @@ TEST(MemoryOom, ComesFirstWithTheCheapestWayOut) {
                {"asked_bytes", 16 * kMiB},
                {"short_by_bytes", kMiB},
                {"why", "device full"}});
-  answers.add("memory-oom", "ways-out",
+  answers.add("memory-oom", "remedies",
               {{"rank", 0},
                {"snapshot", "a"},
                {"device", 0},
@@ -182,7 +182,7 @@ TEST(MemoryOom, ComesFirstWithTheCheapestWayOut) {
                {"way", "a smaller batch"},
                {"enough", "yes"},
                {"how", "half of it"}});
-  answers.add("memory-oom", "ways-out",
+  answers.add("memory-oom", "remedies",
               {{"rank", 0},
                {"snapshot", "a"},
                {"device", 0},

@@ -10,14 +10,14 @@ namespace {
 using Answers = AnswersForTests;
 
 Answers optimizer(std::int64_t pieces, std::int64_t piece_ns, std::int64_t idle_ns,
-                  std::int64_t lead_ns = 0, base::Cell unrecorded_ns = base::Null{}) {
+                  std::int64_t lead_ns = 0, base::Cell without_profiler_ns = base::Null{}) {
   Answers answers;
   const std::int64_t work_ns = pieces * piece_ns;
   answers.steps().stall("optimizer", idle_ns,
                         {{"work", 4 * pieces},
                          {"work_ns", 4 * work_ns},
                          {"host_ns", 4 * (idle_ns + work_ns + lead_ns)},
-                         {"unrecorded_ns", unrecorded_ns}});
+                         {"without_profiler_ns", without_profiler_ns}});
   return answers;
 }
 
@@ -37,8 +37,8 @@ TEST(UnfusedOptimizer, ManySmallKernels) {
 }
 
 TEST(UnfusedOptimizer, SaysWhereRecordingMayBeMore) {
-  const auto with = [](std::int64_t unrecorded_ns) {
-    return optimizer(600, 2'000, 3'000'000, 0, 4 * unrecorded_ns).advise();
+  const auto with = [](std::int64_t without_profiler_ns) {
+    return optimizer(600, 2'000, 3'000'000, 0, 4 * without_profiler_ns).advise();
   };
   const auto says = [](const Advice& advice) {
     const Finding* finding = finding_of(advice, "unfused-optimizer");

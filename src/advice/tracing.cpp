@@ -19,9 +19,9 @@ std::optional<TracingCost> played_cost_of_launching(const Facts& facts, const Ra
   for (const std::string_view sort : {"launch", "optimizer"}) {
     const StallPerStep waits = facts.stall(rank, sort);
     if (waits.idle_ns <= 0) continue;
-    if (!waits.usual_ns || !waits.unrecorded_ns) return std::nullopt;
+    if (!waits.usual_ns || !waits.without_profiler_ns) return std::nullopt;
     out.least += std::max(0.0, waits.idle_ns - *waits.usual_ns);
-    out.most += std::max(0.0, waits.idle_ns - *waits.unrecorded_ns);
+    out.most += std::max(0.0, waits.idle_ns - *waits.without_profiler_ns);
   }
   return out;
 }

@@ -163,7 +163,7 @@ TEST(Words, WorkersThatRecordedThemselvesMakeTheBatch) {
     answers.add("dataloader", "ranks", {{"rank", 0}, {"wait_ns", 16'000'000}});
     answers.add("dataloader", "loaders",
                 {{"rank", 0}, {"loader", "DataLoader"}, {"fetches", 4}, {"sum_ns", 16'000'000}});
-    answers.add("stalls", "sorts", {{"rank", 0}, {"stall", "input"}});
+    answers.add("stalls", "kinds", {{"rank", 0}, {"stall", "input"}});
     answers.add("time", "ranges",
                 {{"rank", 0},
                  {"where", where},

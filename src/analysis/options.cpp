@@ -90,7 +90,7 @@ base::Result<Options> parse_options(std::span<const Parameter> parameters,
     const std::string name(parameter.name);
     const auto found = given.find(name);
     const std::string value =
-        found == given.end() ? std::string(parameter.standard) : found->second;
+        found == given.end() ? std::string(parameter.default_value) : found->second;
     std::optional<std::int64_t> whole;
     std::optional<double> real;
     bool good = true;

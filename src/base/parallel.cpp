@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/crew.h"
 #include "base/processors.h"
+#include "base/thread_pool.h"
 
 namespace stepscope::base {
 namespace {
@@ -43,7 +43,7 @@ class FirstException {
 };
 
 // The threads that the calling one keeps, unless they are at work.
-thread_local Crew* kept_crew = nullptr;
+thread_local ThreadPool* kept_pool = nullptr;
 
 // Of the work that the calling thread has a part in; the innermost where one is inside another.
 struct Part {
@@ -119,22 +119,22 @@ void on_threads(std::size_t threads, const std::function<void(std::size_t)>& bod
   };
   const std::function<void(std::size_t)> others = std::ref(run);
   // Work inside of this has threads of its own.
-  Crew* const kept = std::exchange(kept_crew, nullptr);
-  std::optional<Crew> own;
-  Crew& crew = kept != nullptr ? *kept : own.emplace();
-  crew.begin(threads - 1, others);
+  ThreadPool* const kept = std::exchange(kept_pool, nullptr);
+  std::optional<ThreadPool> own;
+  ThreadPool& pool = kept != nullptr ? *kept : own.emplace();
+  pool.begin(threads - 1, others);
   run(0);
-  crew.finish();
-  kept_crew = kept;
+  pool.finish();
+  kept_pool = kept;
   failed.pass_on();
 }
 
 KeepThreads::KeepThreads() {
-  if (kept_crew == nullptr) kept_crew = &crew_.emplace();
+  if (kept_pool == nullptr) kept_pool = &pool_.emplace();
 }
 
 KeepThreads::~KeepThreads() {
-  if (crew_) kept_crew = nullptr;
+  if (pool_) kept_pool = nullptr;
 }
 
 void parallel_for(std::size_t pieces, unsigned threads,

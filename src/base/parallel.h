@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "base/crew.h"
+#include "base/thread_pool.h"
 
 namespace stepscope::base {
 
@@ -27,7 +27,7 @@ class KeepThreads {
   KeepThreads& operator=(const KeepThreads&) = delete;
 
  private:
-  std::optional<Crew> crew_;
+  std::optional<ThreadPool> pool_;
 };
 
 // To be called in such a body now and then, as below after every piece: the thread moves to another

@@ -25,7 +25,7 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
   session::OpenOptions options;
   options.threads = context.settings.jobs;
   options.max_memory_bytes = context.settings.max_memory_bytes;
-  options.careful_only = context.settings.careful;
+  options.reference_only = context.settings.reference_reader;
   options.block_bytes = context.settings.block_bytes;
   options.step_pattern = context.arguments.text("steps");
   options.stop = context.interrupt.stop_flag();

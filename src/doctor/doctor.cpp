@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-#include "doctor/apart.h"
 #include "doctor/checks.h"
 #include "doctor/measurements.h"
+#include "doctor/subprocess.h"
 
 namespace stepscope::doctor {
 namespace {
@@ -28,15 +28,16 @@ constexpr Group kFirst[] = {
 };
 constexpr Group kCupti{"cupti", cupti_checks};
 
-Errand errand_of(const Group& group, const Examination& examination, milliseconds limit) {
+Subprocess process_of(const Group& group, const Examination& examination, milliseconds limit) {
   return {.work = [&group, &examination] { return encoded(group.look(examination.place)); },
           .limit = examination.limit.value_or(limit)};
 }
 
 // What a group said, or one check that says why it said nothing.
-std::vector<Check> checks_of(const Returned& returned, const Errand& errand, const char* name) {
+std::vector<Check> checks_of(const Returned& returned, const Subprocess& process,
+                             const char* name) {
   std::vector<Check> checks = decoded(returned.text);
-  const std::string trouble = complaint(returned, errand);
+  const std::string trouble = complaint(returned, process);
   if (trouble.empty()) return checks;
   const bool late = returned.ending == Ending::kTooLate;
   checks.push_back(
@@ -70,13 +71,13 @@ std::vector<std::string> programs(const Place& place) {
 
 std::vector<Check> examine(const Examination& asked) {
   Examination examination = asked;
-  std::vector<Errand> errands;
-  for (const Group& group : kFirst) errands.push_back(errand_of(group, examination, kLook));
+  std::vector<Subprocess> processes;
+  for (const Group& group : kFirst) processes.push_back(process_of(group, examination, kLook));
   for (const std::string& program : programs(examination.place)) {
-    errands.push_back({.program = {program, "-c", interpreter_script()},
-                       .limit = examination.limit.value_or(kImport)});
+    processes.push_back({.program = {program, "-c", interpreter_script()},
+                         .limit = examination.limit.value_or(kImport)});
   }
-  const std::vector<Returned> returned = run_apart(errands, examination.stop);
+  const std::vector<Returned> returned = run_subprocesses(processes, examination.stop);
 
   // The first interpreter that is one; where none is, what the first one's trouble was.
   std::size_t chosen = std::size(kFirst);
@@ -88,24 +89,24 @@ std::vector<Check> examine(const Examination& asked) {
   for (auto [at, end] = facts.equal_range("folder"); at != end; ++at) {
     examination.place.package_folders.push_back(at->second);
   }
-  const std::vector<Errand> later = {errand_of(kCupti, examination, kLook)};
-  const std::vector<Returned> cupti = run_apart(later, examination.stop);
+  const std::vector<Subprocess> later = {process_of(kCupti, examination, kLook)};
+  const std::vector<Returned> cupti = run_subprocesses(later, examination.stop);
 
   std::vector<Check> checks;
   for (std::size_t i = 0; i < std::size(kFirst); ++i) {
-    append(checks, checks_of(returned[i], errands[i], kFirst[i].name));
+    append(checks, checks_of(returned[i], processes[i], kFirst[i].name));
     if (i == 0) append(checks, checks_of(cupti.front(), later.front(), kCupti.name));
   }
-  append(checks, interpreter_checks(facts, complaint(returned[chosen], errands[chosen]),
+  append(checks, interpreter_checks(facts, complaint(returned[chosen], processes[chosen]),
                                     sees_gpu(checks), examination.place.python));
   if (!examination.bench) return checks;
 
   // One after the other: they would slow each other down.
   for (const Measurement& measurement : measurements()) {
-    const std::vector<Errand> one = {
+    const std::vector<Subprocess> one = {
         {.work = [&] { return encoded(measurement.measure(examination.place)); },
          .limit = examination.limit.value_or(kMeasure)}};
-    const std::vector<Returned> result = run_apart(one, examination.stop);
+    const std::vector<Returned> result = run_subprocesses(one, examination.stop);
     std::vector<Check> measured = decoded(result.front().text);
     const std::string trouble = complaint(result.front(), one.front());
     for (const std::string_view name : measurement.names) {

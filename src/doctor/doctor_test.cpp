@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder_for_tests.h"
-#include "doctor/apart.h"
 #include "doctor/measurements.h"
+#include "doctor/subprocess.h"
 
 namespace stepscope::doctor {
 namespace {
@@ -22,22 +22,22 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 
 TEST(Apart, GivesBackWhatWasSaid) {
-  const std::vector<Errand> errands = {
+  const std::vector<Subprocess> processes = {
       {.work = [] { return std::string(300'000, 'x'); }},
       {.program = {"sh", "-c", "echo out; echo err >&2; exit 3"}},
       {.program = {"no-such-program-here"}},
   };
-  const std::vector<Returned> returned = run_apart(errands);
+  const std::vector<Returned> returned = run_subprocesses(processes);
   EXPECT_EQ(returned[0].text, std::string(300'000, 'x'));
-  EXPECT_EQ(complaint(returned[0], errands[0]), "");
+  EXPECT_EQ(complaint(returned[0], processes[0]), "");
   EXPECT_EQ(returned[1].text, "out\n");
-  EXPECT_EQ(complaint(returned[1], errands[1]), "ended with status 3");
-  EXPECT_EQ(complaint(returned[2], errands[2]), "ended with status 127");
+  EXPECT_EQ(complaint(returned[1], processes[1]), "ended with status 3");
+  EXPECT_EQ(complaint(returned[2], processes[2]), "ended with status 127");
 }
 
 TEST(Apart, EndsWhatHangsAndOutlivesWhatCrashes) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Errand> errands = {
+  const std::vector<Subprocess> processes = {
       {.work = []() -> std::string {
          std::this_thread::sleep_for(std::chrono::hours(1));
          return {};
@@ -52,19 +52,19 @@ TEST(Apart, EndsWhatHangsAndOutlivesWhatCrashes) {
       }},
       {.program = {"sh", "-c", "exec 1>&-; sleep 1000"}, .limit = milliseconds(200)},
   };
-  const std::vector<Returned> returned = run_apart(errands);
+  const std::vector<Returned> returned = run_subprocesses(processes);
   EXPECT_LT(seconds_since(begin), 20);
-  EXPECT_EQ(complaint(returned[0], errands[0]), "did not answer within 0.2 s");
-  EXPECT_EQ(complaint(returned[1], errands[1]), "did not answer within 3 s");
+  EXPECT_EQ(complaint(returned[0], processes[0]), "did not answer within 0.2 s");
+  EXPECT_EQ(complaint(returned[1], processes[1]), "did not answer within 3 s");
   EXPECT_EQ(returned[1].text, "early\n");
-  EXPECT_EQ(complaint(returned[2], errands[2]), "was ended by signal 11");
-  EXPECT_EQ(complaint(returned[3], errands[3]), "did not answer within 0.2 s");
+  EXPECT_EQ(complaint(returned[2], processes[2]), "was ended by signal 11");
+  EXPECT_EQ(complaint(returned[3], processes[3]), "did not answer within 0.2 s");
 }
 
 TEST(Apart, StopsWhenAsked) {
   const std::atomic<bool> stop{true};
-  const std::vector<Errand> errands = {{.program = {"sleep", "1000"}}};
-  EXPECT_EQ(run_apart(errands, &stop).front().ending, Ending::kStopped);
+  const std::vector<Subprocess> processes = {{.program = {"sleep", "1000"}}};
+  EXPECT_EQ(run_subprocesses(processes, &stop).front().ending, Ending::kStopped);
 }
 
 TEST(Check, TravelsAsText) {

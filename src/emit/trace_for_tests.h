@@ -36,60 +36,62 @@ struct EventForTests {
 class TraceForTests {
  public:
   TraceForTests()
-      : lane_(std::make_unique<trace::Lane>(0)), source_(std::make_shared<TextsByOffset>()) {
-    lane_->begin(0);
+      : shard_(std::make_unique<trace::Shard>(0)), source_(std::make_shared<TextsByOffset>()) {
+    shard_->begin(0);
   }
 
   trace::Header header;
-  trace::Lane& lane() { return *lane_; }  // for side rows; they name events by what event() returns
+  trace::Shard& shard() {
+    return *shard_;
+  }  // for side rows; they name events by what event() returns
 
   std::uint32_t event(const EventForTests& given) {
     const std::uint32_t at = position();
     trace::EventRow row;
     row.start = given.start;
     row.duration = given.duration;
-    row.name = lane_->intern(given.name, at);
-    row.track = lane_->track(given.pid, given.tid, at);
-    row.category = lane_->category(given.category, at);
-    row.entry = lane_->entries();
+    row.name = shard_->intern(given.name, at);
+    row.track = shard_->track(given.pid, given.tid, at);
+    row.category = shard_->category(given.category, at);
+    row.entry = shard_->entries();
     row.text_at = at;
     row.kind = trace::kind_of(given.category, given.name);
     row.phase = given.phase;
     row.flags = given.flags;
-    const std::uint32_t event = lane_->next_event();
-    lane_->events.push_back(row);
+    const std::uint32_t event = shard_->next_event();
+    shard_->events.push_back(row);
     if (!given.async_key.empty()) {
-      lane_->async.push_back({event, lane_->intern(given.async_key, at)});
+      shard_->async.push_back({event, shard_->intern(given.async_key, at)});
     }
     if (!given.text.empty()) source_->texts[at] = given.text;
-    lane_->add_entry();
+    shard_->add_entry();
     return event;
   }
 
   void flow(char phase, std::uint64_t id, base::Nanos time, std::string_view tid = "1") {
     const std::uint32_t at = position();
-    lane_->flows.push_back({id, time, lane_->track("1", tid, at), lane_->entries(),
-                            lane_->intern("ac2g", at), lane_->intern("ac2g", at), phase});
-    lane_->add_entry();
+    shard_->flows.push_back({id, time, shard_->track("1", tid, at), shard_->entries(),
+                             shard_->intern("ac2g", at), shard_->intern("ac2g", at), phase});
+    shard_->add_entry();
   }
 
   void label(std::string_view pid, std::string_view tid, trace::LabelRow::What what,
              std::string_view text, std::int64_t number = 0) {
     const std::uint32_t at = position();
-    lane_->labels.push_back({lane_->track(pid, tid, at), what, lane_->intern(text, at), number});
-    lane_->add_entry();
+    shard_->labels.push_back({shard_->track(pid, tid, at), what, shard_->intern(text, at), number});
+    shard_->add_entry();
   }
 
   // An entry that becomes no row.
   void gap() {
     (void)position();
-    lane_->add_entry();
+    shard_->add_entry();
   }
 
   trace::Trace build() {
     trace::BuildInput input;
-    input.batches.push_back(lane_->finish());
-    input.lanes.push_back(std::move(lane_));
+    input.batches.push_back(shard_->finish());
+    input.shards.push_back(std::move(shard_));
     input.header = header;
     input.source = source_;
     input.decode = [](std::string_view raw) { return std::string(raw); };
@@ -99,7 +101,7 @@ class TraceForTests {
  private:
   std::uint32_t position() { return next_position_++; }
 
-  std::unique_ptr<trace::Lane> lane_;
+  std::unique_ptr<trace::Shard> shard_;
   std::shared_ptr<TextsByOffset> source_;
   std::uint32_t next_position_ = 0;
 };

@@ -29,8 +29,8 @@ struct ReadOptions {
   trace::StepPattern step_pattern;
   const std::atomic<bool>* stop = nullptr;  // set by a signal: reading ends with kCancelled
   std::function<void(std::uint64_t file_position)> progress;  // called from any reading thread
-  std::string model;          // of a recording: the text of the model.json beside it, or empty
-  bool careful_only = false;  // only the slow, obvious reader: what the fast one is held to
+  std::string model;            // of a recording: the text of the model.json beside it, or empty
+  bool reference_only = false;  // only the slow, obvious reader: what the fast one is held to
   std::size_t block_bytes = std::size_t{1} << 18;  // stretch of text given to a thread at once
 };
 

@@ -19,14 +19,14 @@ namespace {
 
 using base::Code;
 
-struct Door {
+struct Route {
   std::string_view word;  // behind "api/"
   base::Result<Answered> (*answer)(Asked& asked);
   bool has_words;  // behind it
   bool is_long;
 };
 
-constexpr std::array kDoors = std::to_array<Door>({
+constexpr std::array kRoutes = std::to_array<Route>({
     {"analyses", analysis_answer, true, true},
     {"findings", findings_answer, false, true},
     {"summary", summary_answer, false, true},
@@ -47,10 +47,10 @@ std::vector<std::string> words_of(std::string_view path) {
   }
 }
 
-const Door* door_of(const std::vector<std::string>& words) {
+const Route* route_of(const std::vector<std::string>& words) {
   if (words.size() < 2 || words[0] != "api") return nullptr;
-  for (const Door& door : kDoors) {
-    if (door.word == words[1] && door.has_words == (words.size() > 2)) return &door;
+  for (const Route& route : kRoutes) {
+    if (route.word == words[1] && route.has_words == (words.size() > 2)) return &route;
   }
   return nullptr;
 }
@@ -146,9 +146,9 @@ App::App(AppOptions options, RunShelf& shelf)
 
 bool App::is_long(const Request& request) {
   if (request.target.find("api/runs") != std::string::npos) return true;  // folders may be far away
-  for (const Door& door : kDoors) {
-    if (door.is_long &&
-        request.target.find(fmt::format("api/{}", door.word)) != std::string::npos) {
+  for (const Route& route : kRoutes) {
+    if (route.is_long &&
+        request.target.find(fmt::format("api/{}", route.word)) != std::string::npos) {
       return true;
     }
   }
@@ -254,8 +254,8 @@ Response App::runs(const Target& target) const {
 
 Response App::of_run(const Target& target, const LoadedRun& run, const std::string& version) {
   const std::vector<std::string> words = words_of(target.path);
-  const Door* door = door_of(words);
-  if (door == nullptr) {
+  const Route* route = route_of(words);
+  if (route == nullptr) {
     return error_response(404, "not_found", fmt::format("there is no {}", target.path));
   }
   Response response = store_.get(key_of(target, version), [&] {
@@ -264,7 +264,7 @@ Response App::of_run(const Target& target, const LoadedRun& run, const std::stri
                 .query = Query(target),
                 .peaks = &options_.peaks,
                 .thresholds = &options_.thresholds};
-    auto answered = door->answer(asked);
+    auto answered = route->answer(asked);
     if (!answered) return failed(answered.error());
     return kept(std::move(answered->type), std::move(answered->body));
   });
@@ -275,7 +275,7 @@ Response App::of_run(const Target& target, const LoadedRun& run, const std::stri
 Response App::of_loaded(const Target& target, const RunLoader& loader) {
   const LoadReport report = loader.report();
   if (report.run) return of_run(target, *report.run, loader.place().version);
-  if (door_of(words_of(target.path)) == nullptr) {
+  if (route_of(words_of(target.path)) == nullptr) {
     return error_response(404, "not_found", fmt::format("there is no {}", target.path));
   }
   if (report.state == LoadState::kFailed) return error_response(500, "failed", report.error);

@@ -185,7 +185,7 @@ void write_own_parameter(JsonWriter& json, const analysis::Parameter& parameter)
   json.key("schema");
   json.begin_object();
   json.member("type", "string");
-  if (!parameter.standard.empty()) json.member("default", parameter.standard);
+  if (!parameter.default_value.empty()) json.member("default", parameter.default_value);
   if (const std::string_view pattern = pattern_of(parameter.type); !pattern.empty()) {
     json.member("pattern", pattern);
   }

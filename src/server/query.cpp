@@ -24,10 +24,10 @@ std::optional<std::string> Query::text(const std::string& name) {
   return found.mapped();
 }
 
-base::Result<std::uint64_t> Query::whole(const std::string& name, std::uint64_t standard,
+base::Result<std::uint64_t> Query::whole(const std::string& name, std::uint64_t default_value,
                                          std::uint64_t most) {
   const auto given = text(name);
-  if (!given) return standard;
+  if (!given) return default_value;
   const auto number = base::parse_number<std::uint64_t>(*given);
   if (!number || *number > most) {
     return fail(Code::kInvalidArgument,

@@ -20,7 +20,7 @@ class Query {
   explicit Query(const Target& target);
 
   std::optional<std::string> text(const std::string& name);
-  base::Result<std::uint64_t> whole(const std::string& name, std::uint64_t standard,
+  base::Result<std::uint64_t> whole(const std::string& name, std::uint64_t default_value,
                                     std::uint64_t most);
   // "0,3,8-15"; empty where it is not given.
   base::Result<std::vector<std::int64_t>> numbers(const std::string& name);

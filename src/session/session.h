@@ -28,7 +28,7 @@ struct OpenOptions {
   unsigned threads = 1;
   std::uint64_t max_memory_bytes = std::numeric_limits<std::uint64_t>::max();
   std::string step_pattern;
-  bool careful_only = false;      // as in ingest::ReadOptions: for checking the fast reader
+  bool reference_only = false;    // as in ingest::ReadOptions: for checking the fast reader
   std::uint64_t block_bytes = 0;  // 0: the importer's own choice
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)>

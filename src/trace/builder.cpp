@@ -35,8 +35,8 @@ Phase phase_of(RawPhase raw) {
   }
 }
 
-// Where the rows of a batch go: one cursor per track of its lane, moved on by every row.
-std::vector<std::uint32_t> cursors(const Batch& batch, const LaneMap& map) {
+// Where the rows of a batch go: one cursor per track of its shard, moved on by every row.
+std::vector<std::uint32_t> cursors(const Batch& batch, const ShardMap& map) {
   std::vector<std::uint32_t> next(map.tracks.size());
   for (const TrackCount& count : batch.tracks) next[count.track] = count.first;
   return next;
@@ -95,9 +95,9 @@ base::Nanos last_end(std::span<const Batch> batches) {
 base::Result<Trace> TraceBuilder::build() {
   SCOPE_TRY(count_entries());
   const std::vector<FirstNamed> named =
-      in_.has_discarded ? first_named(in_.lanes, in_.batches) : std::vector<FirstNamed>{};
-  maps_.resize(in_.lanes.size());
-  out_.tracks_ = merge_tracks(in_.lanes, named, in_.decode, maps_);
+      in_.has_discarded ? first_named(in_.shards, in_.batches) : std::vector<FirstNamed>{};
+  maps_.resize(in_.shards.size());
+  out_.tracks_ = merge_tracks(in_.shards, named, in_.decode, maps_);
   out_.header_ = std::move(in_.header);
   out_.source_ = std::move(in_.source);
   out_.log_ = std::move(in_.log);
@@ -129,11 +129,11 @@ base::Result<Trace> TraceBuilder::build() {
   return std::move(out_);
 }
 
-// What the lanes found out becomes the trace's.
+// What the shards found out becomes the trace's.
 base::Status TraceBuilder::merge_lanes(std::span<const FirstNamed> named) {
-  SCOPE_TRY(Names names, merge_names(in_.lanes, named, in_.decode, in_.normalize, maps_));
-  for (const auto& lane : in_.lanes) ranges_.include(lane->ranges());
-  in_.lanes.clear();
+  SCOPE_TRY(Names names, merge_names(in_.shards, named, in_.decode, in_.normalize, maps_));
+  for (const auto& shard : in_.shards) ranges_.include(shard->ranges());
+  in_.shards.clear();
   out_.strings_ = std::move(names.strings);
   out_.categories_ = std::move(names.categories);
   out_.signatures_ = std::move(names.signatures);
@@ -165,10 +165,10 @@ void TraceBuilder::pair() {
   }
 }
 
-// One track may be spelled in several ways ("1" and "\u0031"), which a lane tells apart. In the
+// One track may be spelled in several ways ("1" and "\u0031"), which a shard tells apart. In the
 // end its rows stand in the order of the file, whoever read them.
 void TraceBuilder::join_spellings() {
-  const bool any = std::ranges::any_of(maps_, [](const LaneMap& map) {
+  const bool any = std::ranges::any_of(maps_, [](const ShardMap& map) {
     std::vector<std::uint32_t> tracks = map.tracks;
     std::ranges::sort(tracks);
     return std::ranges::adjacent_find(tracks) != tracks.end();
@@ -176,7 +176,7 @@ void TraceBuilder::join_spellings() {
   if (!any) return;
   base::parallel_for(in_.batches.size(), in_.threads, [&](std::size_t i) {
     Batch& batch = in_.batches[i];
-    const std::vector<std::uint32_t>& track_of = maps_[batch.lane].tracks;
+    const std::vector<std::uint32_t>& track_of = maps_[batch.shard].tracks;
     std::map<std::uint32_t, TrackCount> joined;  // by track of the trace
     for (const TrackCount& count : batch.tracks) {
       const auto [first, is_new] = joined.try_emplace(track_of[count.track], count);
@@ -195,7 +195,7 @@ void TraceBuilder::lay_out_tracks() {
   std::vector<std::uint32_t> rows(out_.tracks_.size());
   for (const Batch& batch : in_.batches) {
     for (const TrackCount& count : batch.tracks) {
-      rows[maps_[batch.lane].tracks[count.track]] += count.rows;
+      rows[maps_[batch.shard].tracks[count.track]] += count.rows;
     }
   }
   Row next = 0;
@@ -209,7 +209,7 @@ void TraceBuilder::lay_out_tracks() {
   for (const Track& track : out_.tracks_) free.push_back(track.begin);
   for (Batch& batch : in_.batches) {
     for (TrackCount& count : batch.tracks) {
-      Row& at = free[maps_[batch.lane].tracks[count.track]];
+      Row& at = free[maps_[batch.shard].tracks[count.track]];
       count.first = at;
       at += count.rows;
     }
@@ -235,7 +235,7 @@ void TraceBuilder::put_by_track(std::size_t number, std::span<base::Nanos> start
                                 std::span<base::Nanos> duration,
                                 std::vector<RunBegin>& begins) const {
   const Batch& batch = in_.batches[number];
-  const LaneMap& map = maps_[batch.lane];
+  const ShardMap& map = maps_[batch.shard];
   const std::vector<std::uint32_t> first = cursors(batch, map);
   std::vector<std::uint32_t> next = first;
   for (const EventRow& row : batch.events) {
@@ -259,7 +259,7 @@ std::vector<std::vector<std::size_t>> TraceBuilder::runs(
   };
   for (std::size_t i = 0; i < in_.batches.size(); ++i) {
     for (const TrackCount& count : in_.batches[i].tracks) {
-      const std::uint32_t track = maps_[in_.batches[i].lane].tracks[count.track];
+      const std::uint32_t track = maps_[in_.batches[i].shard].tracks[count.track];
       const bool follows = count.rows != 0 && count.first != out_.tracks_[track].begin;
       if (follows && begins_run(start, duration, count.first)) add(track, count.first);
     }
@@ -332,7 +332,7 @@ void TraceBuilder::fill_columns() {
 }
 
 void TraceBuilder::fill_events(Batch& batch, std::uint32_t first_ordinal) {
-  const LaneMap& map = maps_[batch.lane];
+  const ShardMap& map = maps_[batch.shard];
   std::vector<std::uint32_t> next = cursors(batch, map);
   std::vector<Row> row_of(batch.events.size(), kNoRow);
   std::vector<Row> track_begin(map.tracks.size());

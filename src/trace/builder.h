@@ -1,4 +1,4 @@
-// Puts the batches of one window together: merges what the lanes interned, sorts each track, fills
+// Puts the batches of one window together: merges what the shards interned, sorts each track, fills
 // columns and side tables, links. The batches are given back to the system as they are used up, so
 // the peak is about the finished trace and not twice that.
 #pragma once
@@ -21,16 +21,16 @@
 namespace stepscope::trace {
 
 struct BuildInput {
-  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::unique_ptr<Shard>> shards;
   std::vector<Batch> batches;  // in file order
   Header header;
   base::ImportLog log;  // of the file as a whole; the batches have their own
   std::shared_ptr<SourceText> source;
-  // What a raw string of the lanes means: unescaped, repaired UTF-8.
+  // What a raw string of the shards means: unescaped, repaired UTF-8.
   std::function<std::string(std::string_view)> decode;
   // What the raw text of an operator's inputs means: JSON in the one form that equal values share.
   std::function<std::string(std::string_view)> normalize;
-  // Lanes also interned strings of batches that were thrown away: leave those out.
+  // Shards also interned strings of batches that were thrown away: leave those out.
   bool has_discarded = false;
   unsigned threads = 1;
   StepPattern step_pattern;
@@ -78,7 +78,7 @@ class TraceBuilder {
   BuildInput in_;
   Trace out_;
   base::Slab memory_;  // for the columns of the trace
-  std::vector<LaneMap> maps_;
+  std::vector<ShardMap> maps_;
   IdRanges ranges_;
   base::Nanos latest_end_ = 0;
   std::vector<std::uint32_t> first_ordinal_;  // by batch

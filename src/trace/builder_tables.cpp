@@ -94,7 +94,7 @@ void TraceBuilder::fill_tables() {
 
 void TraceBuilder::fill_tables(const Batch& batch) {
   const auto text = [&](base::StringId id) {
-    return id == base::kNoString ? id : maps_[batch.lane].strings[id];
+    return id == base::kNoString ? id : maps_[batch.shard].strings[id];
   };
   // Calls write(side row, its entry) for every row of a table.
   const auto each = [](auto rows, const base::RowSet& set, auto write) {
@@ -108,7 +108,7 @@ void TraceBuilder::fill_tables(const Batch& batch) {
     out_.ops_.forward_thread.set(at, from.forward_thread);
     out_.ops_.signature[at] = from.signature == kNoSignature
                                   ? from.signature
-                                  : maps_[batch.lane].signatures[from.signature];
+                                  : maps_[batch.shard].signatures[from.signature];
   });
   each(batch.flops, out_.flops_.rows,
        [&](const FlopsRow& from, std::uint32_t at) { out_.flops_.flops[at] = from.flops; });
@@ -192,7 +192,7 @@ void TraceBuilder::fill_tables(const Batch& batch) {
 }
 
 void TraceBuilder::fill_flows(const Batch& batch, std::uint32_t first_ordinal, std::size_t at) {
-  const LaneMap& map = maps_[batch.lane];
+  const ShardMap& map = maps_[batch.shard];
   FlowTable& to = out_.flows_;
   for (const FlowRow& from : batch.flows) {
     to.id[at] = from.id;
@@ -233,7 +233,7 @@ void TraceBuilder::fill_lists() {
   std::vector<CounterRow> points;
   points.reserve(counters);
   for (const Batch& batch : in_.batches) {
-    const LaneMap& map = maps_[batch.lane];
+    const ShardMap& map = maps_[batch.shard];
     for (LabelRow from : batch.labels) {
       from.track = map.tracks[from.track];
       if (from.text != base::kNoString) from.text = map.strings[from.text];

@@ -94,31 +94,31 @@ class Mentions {
 
 struct Local {
   std::uint64_t first_seen;
-  std::uint32_t lane;
+  std::uint32_t shard;
   std::uint32_t id;
 };
 
-// The entries of one kind of pool over all lanes, by first appearance. Where `named` is given, what
-// a lane saw first does not count: it may have been in text that was read wrongly.
+// The entries of one kind of pool over all shards, by first appearance. Where `named` is given,
+// what a shard saw first does not count: it may have been in text that was read wrongly.
 template <class PoolOf, class NamedOf>
-std::vector<Local> in_order(std::span<const std::unique_ptr<Lane>> lanes, PoolOf pool_of,
+std::vector<Local> in_order(std::span<const std::unique_ptr<Shard>> shards, PoolOf pool_of,
                             std::span<const FirstNamed> named, NamedOf named_of) {
   std::vector<Local> all;
-  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+  for (std::uint32_t shard = 0; shard < shards.size(); ++shard) {
     std::uint32_t id = 0;
-    for (const auto& entry : pool_of(*lanes[lane]).entries()) {
-      const std::uint64_t first = named.empty() ? entry.first_seen : named_of(named[lane])[id];
-      if (first != kNever) all.push_back({first, lane, id});
+    for (const auto& entry : pool_of(*shards[shard]).entries()) {
+      const std::uint64_t first = named.empty() ? entry.first_seen : named_of(named[shard])[id];
+      if (first != kNever) all.push_back({first, shard, id});
       ++id;
     }
   }
   std::sort(all.begin(), all.end(), [](const Local& a, const Local& b) {
-    return std::tie(a.first_seen, a.lane, a.id) < std::tie(b.first_seen, b.lane, b.id);
+    return std::tie(a.first_seen, a.shard, a.id) < std::tie(b.first_seen, b.shard, b.id);
   });
   return all;
 }
 
-// Raw text → dense id of what it means. Lanes mostly saw the same texts: each is decoded once.
+// Raw text → dense id of what it means. Shards mostly saw the same texts: each is decoded once.
 class Meanings {
  public:
   Meanings(Numbered<std::string>& texts, const Decode& decode) : texts_(texts), decode_(decode) {}
@@ -137,31 +137,31 @@ class Meanings {
   std::vector<std::uint32_t> ids_;
 };
 
-// What the lanes' signatures are, each once. Their texts join the other strings.
-void merge_signatures(std::span<const std::unique_ptr<Lane>> lanes,
+// What the shards' signatures are, each once. Their texts join the other strings.
+void merge_signatures(std::span<const std::unique_ptr<Shard>> shards,
                       std::span<const FirstNamed> named, const Decode& normalize,
-                      Numbered<std::string>& strings, Names& names, std::span<LaneMap> maps) {
-  std::vector<std::vector<base::StringId>> texts;  // by lane, by its text
-  for (const auto& lane : lanes) {
-    texts.emplace_back(lane->signatures().texts().entries().size(), base::kNoString);
+                      Numbered<std::string>& strings, Names& names, std::span<ShardMap> maps) {
+  std::vector<std::vector<base::StringId>> texts;  // by shard, by its text
+  for (const auto& shard : shards) {
+    texts.emplace_back(shard->signatures().texts().entries().size(), base::kNoString);
   }
   Numbered<std::array<base::StringId, 4>> signatures;
   Meanings meanings(strings, normalize);
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.signatures(); }, named,
+           shards, [](const Shard& l) -> const auto& { return l.signatures(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.signatures; })) {
-    const SignaturePool& pool = lanes[local.lane]->signatures();
+    const SignaturePool& pool = shards[local.shard]->signatures();
     std::array<base::StringId, 4> ids = pool.entries()[local.id].texts;
     for (base::StringId& id : ids) {
       if (id == base::kNoString) continue;
-      base::StringId& text = texts[local.lane][id];
+      base::StringId& text = texts[local.shard][id];
       if (text == base::kNoString) text = meanings.number(pool.texts().entries()[id].raw);
       id = text;
     }
     const auto [dims, types, strides, concrete] = ids;
     const auto place = signatures.place(ids);
     if (place.is_new) names.signatures.push_back({dims, types, strides, concrete});
-    maps[local.lane].signatures[local.id] = place.number;
+    maps[local.shard].signatures[local.id] = place.number;
   }
 }
 
@@ -177,70 +177,70 @@ Track track_of(std::string_view raw, const Decode& decode) {
 
 }  // namespace
 
-std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Lane>> lanes,
+std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Shard>> shards,
                                     std::span<const Batch> batches) {
   std::vector<FirstNamed> named;
-  for (const auto& lane : lanes) {
-    named.push_back({std::vector(lane->strings().entries().size(), kNever),
-                     std::vector(lane->categories().entries().size(), kNever),
-                     std::vector(lane->tracks().entries().size(), kNever),
-                     std::vector(lane->signatures().entries().size(), kNever)});
+  for (const auto& shard : shards) {
+    named.push_back({std::vector(shard->strings().entries().size(), kNever),
+                     std::vector(shard->categories().entries().size(), kNever),
+                     std::vector(shard->tracks().entries().size(), kNever),
+                     std::vector(shard->signatures().entries().size(), kNever)});
   }
   std::uint64_t next = 0;
-  for (const Batch& batch : batches) Mentions(batch).number(named[batch.lane], next);
+  for (const Batch& batch : batches) Mentions(batch).number(named[batch.shard], next);
   return named;
 }
 
-std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Lane>> lanes,
+std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Shard>> shards,
                                 std::span<const FirstNamed> named, const Decode& decode,
-                                std::span<LaneMap> maps) {
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    maps[lane].tracks.resize(lanes[lane]->tracks().entries().size());
+                                std::span<ShardMap> maps) {
+  for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+    maps[shard].tracks.resize(shards[shard]->tracks().entries().size());
   }
   Numbered<std::string> numbers;
   std::vector<Track> tracks;
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.tracks(); }, named,
+           shards, [](const Shard& l) -> const auto& { return l.tracks(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.tracks; })) {
-    Track track = track_of(lanes[local.lane]->tracks().entries()[local.id].raw, decode);
+    Track track = track_of(shards[local.shard]->tracks().entries()[local.id].raw, decode);
     const auto place = numbers.place(track.process + '\x1f' + track.thread);
     if (place.is_new) tracks.push_back(std::move(track));
-    maps[local.lane].tracks[local.id] = place.number;
+    maps[local.shard].tracks[local.id] = place.number;
   }
   return tracks;
 }
 
-base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
+base::Result<Names> merge_names(std::span<const std::unique_ptr<Shard>> shards,
                                 std::span<const FirstNamed> named, const Decode& decode,
-                                const Decode& normalize, std::span<LaneMap> maps) {
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    maps[lane].strings.resize(lanes[lane]->strings().entries().size(), base::kNoString);
-    maps[lane].categories.resize(lanes[lane]->categories().entries().size());
-    maps[lane].signatures.resize(lanes[lane]->signatures().entries().size());
+                                const Decode& normalize, std::span<ShardMap> maps) {
+  for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+    maps[shard].strings.resize(shards[shard]->strings().entries().size(), base::kNoString);
+    maps[shard].categories.resize(shards[shard]->categories().entries().size());
+    maps[shard].signatures.resize(shards[shard]->signatures().entries().size());
   }
 
   Names names;
   Numbered<std::string> strings;
   Meanings meanings(strings, decode);
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.strings(); }, named,
+           shards, [](const Shard& l) -> const auto& { return l.strings(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.strings; })) {
-    const std::string_view raw = lanes[local.lane]->strings().entries()[local.id].raw;
-    maps[local.lane].strings[local.id] = meanings.number(raw);
+    const std::string_view raw = shards[local.shard]->strings().entries()[local.id].raw;
+    maps[local.shard].strings[local.id] = meanings.number(raw);
   }
   Numbered<std::string> categories;
   for (const Local& local : in_order(
-           lanes, [](const Lane& l) -> const auto& { return l.categories(); }, named,
+           shards, [](const Shard& l) -> const auto& { return l.categories(); }, named,
            [](const FirstNamed& u) -> const auto& { return u.categories; })) {
-    const std::string text = decode(lanes[local.lane]->categories().entries()[local.id].raw);
+    const std::string text = decode(shards[local.shard]->categories().entries()[local.id].raw);
     const auto place = categories.place(text);
     if (place.is_new) names.categories.push_back(strings.place(text).number);
-    maps[local.lane].categories[local.id] = place.number;
+    maps[local.shard].categories[local.id] = place.number;
   }
   if (names.categories.size() > std::numeric_limits<std::uint16_t>::max()) {
     return base::fail(base::Code::kLimit, "more than 65535 event categories; is this a trace?");
   }
-  merge_signatures(lanes, named, normalize, strings, names, maps);
+  merge_signatures(shards, named, normalize, strings, names, maps);
   names.strings = base::StringTable(strings.take());
   return names;
 }

@@ -1,4 +1,4 @@
-// Merges what the lanes interned into the trace's own tables. Ids follow the order of first
+// Merges what the shards interned into the trace's own tables. Ids follow the order of first
 // appearance in the file, so they do not depend on how many threads read it.
 #pragma once
 
@@ -23,27 +23,28 @@ struct Names {
   std::vector<Signature> signatures;
 };
 
-// When each id of a lane is first named by what became of the file, counted over all lanes. Needed
-// where lanes also interned what was in text that was read wrongly: what nothing names is left out.
+// When each id of a shard is first named by what became of the file, counted over all shards.
+// Needed where shards also interned what was in text that was read wrongly: what nothing names is
+// left out.
 struct FirstNamed {
   std::vector<std::uint64_t> strings, categories, tracks, signatures;
 };
-std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Lane>> lanes,
+std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Shard>> shards,
                                     std::span<const Batch> batches);
 
 using Decode = std::function<std::string(std::string_view)>;
 
-// `named` is empty where all that the lanes saw counts. The maps, one for each lane, are told what
-// its ids mean in the trace.
+// `named` is empty where all that the shards saw counts. The maps, one for each shard, are told
+// what its ids mean in the trace.
 //
 // Process and thread of each track: all that the order of the events needs.
-std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Lane>> lanes,
+std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Shard>> shards,
                                 std::span<const FirstNamed> named, const Decode& decode,
-                                std::span<LaneMap> maps);
+                                std::span<ShardMap> maps);
 
 // All the rest. Fails where there are more categories than ids can count.
-base::Result<Names> merge_names(std::span<const std::unique_ptr<Lane>> lanes,
+base::Result<Names> merge_names(std::span<const std::unique_ptr<Shard>> shards,
                                 std::span<const FirstNamed> named, const Decode& decode,
-                                const Decode& normalize, std::span<LaneMap> maps);
+                                const Decode& normalize, std::span<ShardMap> maps);
 
 }  // namespace stepscope::trace

@@ -88,13 +88,13 @@ void join_async(std::vector<Half>& halves, base::Nanos window_end, base::ImportL
 
 }  // namespace
 
-void join_pairs(std::span<Batch> batches, std::span<const LaneMap> maps, base::Nanos window_end,
+void join_pairs(std::span<Batch> batches, std::span<const ShardMap> maps, base::Nanos window_end,
                 base::ImportLog& log) {
   std::map<std::uint32_t, std::vector<Half>> threads;
   std::map<base::StringId, std::vector<Half>> async;
   for (Batch& batch : batches) {
     if (!batch.needs_pairing) continue;
-    const LaneMap& map = maps[batch.lane];
+    const ShardMap& map = maps[batch.shard];
     for (EventRow& row : batch.events) {
       if (row.phase == RawPhase::kBegin || row.phase == RawPhase::kEnd) {
         threads[map.tracks[row.track]].push_back({&row, &batch});

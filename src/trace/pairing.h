@@ -9,8 +9,8 @@
 
 namespace stepscope::trace {
 
-// What a lane's ids mean in the trace as a whole.
-struct LaneMap {
+// What a shard's ids mean in the trace as a whole.
+struct ShardMap {
   std::vector<base::StringId> strings;
   std::vector<std::uint32_t> categories;
   std::vector<std::uint32_t> tracks;
@@ -19,7 +19,7 @@ struct LaneMap {
 
 // Gives each begin its duration and marks its end as joined. Spans that never end last until
 // `window_end`. Keeps the batches' row counts per track true.
-void join_pairs(std::span<Batch> batches, std::span<const LaneMap> maps, base::Nanos window_end,
+void join_pairs(std::span<Batch> batches, std::span<const ShardMap> maps, base::Nanos window_end,
                 base::ImportLog& log);
 
 }  // namespace stepscope::trace

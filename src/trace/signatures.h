@@ -1,6 +1,6 @@
 // What operators are called with, interned: a trace has a few hundred different calls among many
-// thousands. A lane keeps the texts as they stand in the file; what they mean is worked out once
-// per distinct text when the lanes are merged.
+// thousands. A shard keeps the texts as they stand in the file; what they mean is worked out once
+// per distinct text when the shards are merged.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class SignaturePool {
     std::uint64_t first_seen;             // smallest position at which it was interned
   };
 
-  // `position` must not fall within one pool: readers of one lane move forward.
+  // `position` must not fall within one pool: readers of one shard move forward.
   SignatureId intern(const SignatureTexts& raw, std::uint64_t position);
 
   const base::StringPool& texts() const { return texts_; }

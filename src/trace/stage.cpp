@@ -42,7 +42,7 @@ void IdRanges::include(const IdRanges& other) {
   python_id.include(other.python_id);
 }
 
-void Lane::begin(std::uint64_t text_offset) {
+void Shard::begin(std::uint64_t text_offset) {
   text_offset_ = text_offset;
   entries_ = 0;
   log_ = {};
@@ -65,7 +65,7 @@ void Lane::begin(std::uint64_t text_offset) {
   labels.clear();
 }
 
-std::uint32_t Lane::track(std::string_view pid, std::string_view tid, std::uint32_t text_at) {
+std::uint32_t Shard::track(std::string_view pid, std::string_view tid, std::uint32_t text_at) {
   // 0x1f, the unit separator: cannot stand unescaped in a JSON string.
   track_key_.assign(pid);
   track_key_ += '\x1f';
@@ -73,14 +73,14 @@ std::uint32_t Lane::track(std::string_view pid, std::string_view tid, std::uint3
   return tracks_.intern(track_key_, text_offset_ + text_at);
 }
 
-Kind Lane::new_category_kind(std::uint32_t category) {
+Kind Shard::new_category_kind(std::uint32_t category) {
   while (category_kinds_.size() <= category) {
     category_kinds_.push_back(kind_of(categories_.entries()[category_kinds_.size()].raw, {}));
   }
   return category_kinds_[category];
 }
 
-void Lane::measure(Batch& batch) {
+void Shard::measure(Batch& batch) {
   track_rows_.assign(tracks_.entries().size(), 0);
   for (const EventRow& row : events) {
     ++track_rows_[row.track];
@@ -125,9 +125,9 @@ void Lane::measure(Batch& batch) {
   }
 }
 
-Batch Lane::finish() {
+Batch Shard::finish() {
   Batch batch;
-  batch.lane = number_;
+  batch.shard = number_;
   batch.text_offset = text_offset_;
   batch.entries = entries_;
   measure(batch);

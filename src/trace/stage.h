@@ -41,7 +41,7 @@ inline constexpr base::Nanos kFarAway = base::Nanos{86'400} * 1'000'000'000;
 struct EventRow {
   base::Nanos start = 0;
   base::Nanos duration = 0;
-  base::StringId name = base::kNoString;  // the ids are the lane's
+  base::StringId name = base::kNoString;  // the ids are the shard's
   std::uint32_t track = 0;
   std::uint32_t category = 0;
   std::uint32_t entry = 0;    // position among the entries of the batch
@@ -58,7 +58,7 @@ struct OpRow {
   std::int32_t forward_thread;
   std::int64_t external_id;
   std::int64_t sequence;
-  SignatureId signature = kNoSignature;  // the lane's
+  SignatureId signature = kNoSignature;  // the shard's
 };
 struct FlopsRow {
   std::uint32_t event;
@@ -161,7 +161,7 @@ struct LabelRow {
 template <class T>
 using Rows = std::span<T>;
 
-// How many rows of a batch go to a track of its lane.
+// How many rows of a batch go to a track of its shard.
 struct TrackCount {
   std::uint32_t track;
   std::uint32_t rows;
@@ -169,7 +169,7 @@ struct TrackCount {
 };
 
 struct Batch {
-  std::uint32_t lane = 0;
+  std::uint32_t shard = 0;
   std::uint64_t text_offset = 0;
   std::uint32_t entries = 0;  // of traceEvents, also those that became no row
   bool needs_pairing = false;
@@ -210,9 +210,9 @@ struct IdRanges {
 
 // One reading thread's own tables, and the batch it is filling. Nothing here is shared, so nothing
 // here is locked; nor is a line of the cache, in which two threads would slow each other down.
-class alignas(128) Lane {
+class alignas(128) Shard {
  public:
-  explicit Lane(std::uint32_t number) : number_(number) {}
+  explicit Shard(std::uint32_t number) : number_(number) {}
 
   // Opens a batch whose events' offsets count from text_offset.
   void begin(std::uint64_t text_offset);
@@ -278,7 +278,7 @@ class alignas(128) Lane {
   base::StringPool strings_, categories_, tracks_;
   SignaturePool signatures_;
   std::vector<Kind> category_kinds_;
-  std::vector<std::uint32_t> track_rows_;  // scratch: rows of this batch by lane track
+  std::vector<std::uint32_t> track_rows_;  // scratch: rows of this batch by shard track
   IdRanges ranges_;
   std::string track_key_;
   base::Slab event_slab_, side_slab_;

@@ -38,7 +38,7 @@ def key(address: int, made: int | None) -> tuple[int, int]:
     return address, -1 if made is None else made
 
 
-def rows_and_lives(program: Program, snapshot: Snapshot) -> list[tuple[Row, Life]]:
+def rows_and_allocations(program: Program, snapshot: Snapshot) -> list[tuple[Row, Life]]:
     rows = tables(program, "memory-allocations", "--top", "0", snapshot.path)["allocations"]
     lives = sorted(snapshot.lives(), key=lambda life: (key(life.address, life.alloc), str(life)))
     ours = sorted(rows, key=lambda row: key(row["address"], row["made_event"]))
@@ -51,7 +51,7 @@ def test_every_allocation(program: Program, path: Path) -> None:
     snapshot = load(path)
     times = [event["time_us"] * 1000 for event in snapshot.history()]
     blocks = snapshot.blocks()
-    for row, life in rows_and_lives(program, snapshot):
+    for row, life in rows_and_allocations(program, snapshot):
         assert row["requested_bytes"] == life.requested
         assert (row["made_event"], row["let_go_event"]) == (life.alloc, life.let_go)
         assert row["freed_event"] == life.freed
@@ -72,7 +72,7 @@ def test_every_allocation(program: Program, path: Path) -> None:
 @pytest.mark.parametrize("path", snapshot_files(), ids=name_of)
 def test_the_peak_and_the_end(program: Program, path: Path) -> None:
     snapshot = load(path)
-    both = rows_and_lives(program, snapshot)
+    both = rows_and_allocations(program, snapshot)
     curve = curve_of(both, len(snapshot.history()))
     for moment in ("peak", "end"):
         said = tables(program, "memory-peak", "--top", "0", "--at", moment, path)
@@ -135,7 +135,7 @@ def added(held: list[Row], *keys: str) -> dict[tuple[Any, ...], int]:
 @pytest.mark.parametrize("path", snapshot_files(), ids=name_of)
 def test_the_timeline(program: Program, path: Path) -> None:
     snapshot = load(path)
-    both = rows_and_lives(program, snapshot)
+    both = rows_and_allocations(program, snapshot)
     events = len(snapshot.history())
     first_us = snapshot.history()[0]["time_us"]
     curve = curve_of(both, events)[1:]

@@ -89,7 +89,7 @@ def test_torch_said_the_same(program: Program, path: Path) -> None:
 def test_a_limit_of_its_own_is_named_and_raised_first(program: Program, path: Path) -> None:
     said = tables(program, "memory-oom", path)
     (room,) = said["headroom"]
-    row, way = said["failures"][0], said["ways-out"][0]
+    row, way = said["failures"][0], said["remedies"][0]
     fraction = "torch.cuda.set_per_process_memory_fraction("
     if row["why"] != "own limit":
         assert row["limit_at_most_bytes"] is None
@@ -116,7 +116,7 @@ def test_the_story_tells_the_limit_and_one_verdict(program: Program) -> None:
     assert "of the memory the process may take is held at the peak" in text
     assert "% full at the peak" not in text
     said = tables(program, "memory-oom", path)
-    ways = {way["way"]: way for way in said["ways-out"]}
+    ways = {way["way"]: way for way in said["remedies"]}
     settings = tables(program, "memory-fragmentation", path)["settings"]
     saved = {row["setting"]: row["saved_bytes"] for row in settings}
     expandable = ways["expandable_segments:True"]
@@ -130,7 +130,7 @@ def test_the_story_tells_the_limit_and_one_verdict(program: Program) -> None:
 @pytest.mark.parametrize("path", FAILED, ids=name_of)
 def test_ways_out_that_suffice_come_first(program: Program, path: Path) -> None:
     said = tables(program, "memory-oom", path, "--batch-size", "24")
-    ways = said["ways-out"]
+    ways = said["remedies"]
     order = {"yes": 0, "perhaps": 0, "no": 1}
     assert [order[w["enough"]] for w in ways] == sorted(order[w["enough"]] for w in ways)
     short = said["failures"][0]["short_by_bytes"]

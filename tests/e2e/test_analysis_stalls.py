@@ -29,7 +29,7 @@ def check_sum(program: Program, path: Path) -> None:
     stalls: defaultdict[int, int] = defaultdict(int)
     waits: dict[tuple[int, str], int] = {}
     told = tables(program, "stalls", path, "--top", "0")
-    for row in told["sorts"]:
+    for row in told["kinds"]:
         stalls[row["rank"]] += row["idle_ns"]
         waits[row["rank"], row["stall"]] = row["waits"]
         assert 0 <= row["inside_ns"] <= row["idle_ns"]
@@ -68,7 +68,7 @@ def test_calls_are_counted_in_the_steps(corpus: Path, program: Program) -> None:
     calls = [e for e in events if e["name"] in ("cudaMalloc", "cudaFree")]
     inside = [e for e in calls if any(begin <= e["ts"] < end for begin, end in steps)]
     row = next(
-        one for one in tables(program, "stalls", path)["sorts"] if one["stall"] == "allocator"
+        one for one in tables(program, "stalls", path)["kinds"] if one["stall"] == "allocator"
     )
     assert row["count"] == len(inside) > 100
     assert abs(row["host_ns"] - 1000 * sum(e["dur"] for e in inside)) <= len(inside)

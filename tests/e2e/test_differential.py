@@ -1,4 +1,4 @@
-"""The engine against the oracle, and its fast path against its careful one.
+"""The engine against the oracle, and its fast path against its reference one.
 
 STEPSCOPE_MUTANTS sets how many damaged files are tried (default 240). STEPSCOPE_DIFFERENTIAL=all
 compares every row of the largest files too; without it those are only counted.
@@ -38,11 +38,11 @@ SINGLES = {"blocks_per_sm", "warps_per_sm", "occupancy_percent", "bandwidth_gbps
 
 # Whatever the thread count, the size of the blocks and the path taken: the same bytes.
 WAYS = {
-    "careful": {"STEPSCOPE_CAREFUL": "1"},
+    "reference-reader": {"STEPSCOPE_REFERENCE_READER": "1"},
     "one thread": {"STEPSCOPE_JOBS": "1"},
     "eight threads": {"STEPSCOPE_JOBS": "8"},
     "blocks of 4 KiB": {"STEPSCOPE_JOBS": "8", "STEPSCOPE_BLOCK_BYTES": "4096"},
-    "careful in blocks of 4 KiB": {"STEPSCOPE_CAREFUL": "1", "STEPSCOPE_BLOCK_BYTES": "4096"},
+    "reference in blocks of 4 KiB": {"STEPSCOPE_REFERENCE_READER": "1", "STEPSCOPE_BLOCK_BYTES": "4096"},
     "blocks of 64 KiB": {"STEPSCOPE_BLOCK_BYTES": "65536"},
 }
 
@@ -167,7 +167,7 @@ def test_info_counts_what_is_there(path: Path, program: Program) -> None:
 
 def test_the_careful_path_can_be_asked_for(program: Program) -> None:
     trace = b'[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]'
-    asked = program.run("export", "--to", "jsonl", "--careful", "-", stdin=trace)
+    asked = program.run("export", "--to", "jsonl", "--reference-reader", "-", stdin=trace)
     assert asked.exit_status == 0, asked.stderr.decode()
 
 
@@ -211,7 +211,7 @@ def read_both_ways(program: Program, sample: Mutant, folder: Path) -> Outcome:
     blocks = ["4096", "256", "65536"][sample.seed % 3]
     ways = {
         "fast": {"STEPSCOPE_JOBS": "1"},
-        "careful": {"STEPSCOPE_CAREFUL": "1"},
+        "reference-reader": {"STEPSCOPE_REFERENCE_READER": "1"},
         "in blocks": {"STEPSCOPE_JOBS": "3", "STEPSCOPE_BLOCK_BYTES": blocks},
     }
     outcomes = {way: export(program, path, env=env, timeout=HANG) for way, env in ways.items()}

@@ -130,7 +130,7 @@ def test_a_file_that_is_no_recording(program: Program, tmp_path: Path) -> None:
 def test_findings_are_data(program: Program) -> None:
     """What advice is made of: why it failed, what leaks, what other settings would do."""
     said = findings(program, OOM)
-    assert said["memory-oom"]["tables"]["ways-out"]
+    assert said["memory-oom"]["tables"]["remedies"]
     assert said["memory-fragmentation"]["tables"]["settings"]
     leaks = findings(program, LEAK)["memory-leaks"]["tables"]
     assert leaks["leaks"][0]["bytes_per_step"] > 0

@@ -69,7 +69,7 @@ class Recording:
 
 
 def row_of(told: dict[str, list[dict[str, Any]]], stall: str) -> dict[str, Any]:
-    return next(row for row in told["sorts"] if row["stall"] == stall)
+    return next(row for row in told["kinds"] if row["stall"] == stall)
 
 
 @pytest.mark.parametrize("operators", [0, 1, 20])
@@ -86,11 +86,11 @@ def test_a_wait_is_shorter_by_what_was_noted_in_it(
     told = recording.told(program, tmp_path)
     sync = row_of(told, "sync")
     noted = operators * NOTED + LAUNCH
-    assert sync["unrecorded_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
+    assert sync["without_profiler_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
     # usually, noting takes less
     assert sync["usual_ns"] == pytest.approx(sync["idle_ns"] - noted / 1.5 * 1000, abs=2)
-    (row,) = told["noted"]
-    assert (row["passing"], row["passing_ns"]) == (24, 2000)
+    (row,) = told["profiler-overhead"]
+    assert (row["wrapper_operators"], row["wrapper_ns"]) == (24, 2000)
     assert row["operators"] == 2 * 24 + operators
     assert (row["calls"], row["launches"], row["functions"]) == (1, 2, 0)
 
@@ -109,7 +109,7 @@ def test_a_host_that_is_further_ahead_hides_more_of_a_pause(
     recording.kernel(50)
     pause = row_of(recording.told(program, tmp_path), "pause")
     noted = operators * NOTED + LAUNCH  # the first launch is earlier, and its kernel with it
-    assert pause["unrecorded_ns"] == pytest.approx(pause["idle_ns"] - noted * 1000, abs=2)
+    assert pause["without_profiler_ns"] == pytest.approx(pause["idle_ns"] - noted * 1000, abs=2)
 
 
 def test_a_call_that_waits_takes_the_lead(program: Program, tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_a_call_that_waits_takes_the_lead(program: Program, tmp_path: Path) -> N
 
     free, malloc = recorded("cudaFree"), recorded("cudaMalloc")
     assert free["idle_ns"] == malloc["idle_ns"]
-    assert free["unrecorded_ns"] >= 400_000  # all of the call
-    assert malloc["unrecorded_ns"] < 200_000  # beside the GPU's work
+    assert free["without_profiler_ns"] >= 400_000  # all of the call
+    assert malloc["without_profiler_ns"] < 200_000  # beside the GPU's work
 
 
 def test_python_functions_cost_less(program: Program, tmp_path: Path) -> None:
@@ -144,12 +144,12 @@ def test_python_functions_cost_less(program: Program, tmp_path: Path) -> None:
     told = recording.told(program, tmp_path)
     sync = row_of(told, "sync")
     noted = 10 * 0.3 * NOTED + LAUNCH
-    assert sync["unrecorded_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
-    assert told["noted"][0]["functions"] == 10
+    assert sync["without_profiler_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
+    assert told["profiler-overhead"][0]["functions"] == 10
 
 
 @pytest.mark.parametrize(
-    "passing",
+    "wrapper_operators",
     [{"count": 19}, {"callees": 2}, {"kind": "cuda_runtime"}],
     ids=["too few", "call two", "call the runtime"],
 )
@@ -162,13 +162,13 @@ def test_without_operators_that_only_call_another_nothing_tells(
     recording.now += 100
     recording.kernel(50)
     told = recording.told(program, tmp_path)
-    assert row_of(told, "sync")["unrecorded_ns"] is None
-    assert told["noted"][0]["passing_ns"] is None
-    assert told["noted"][0]["passing"] == (19 if "count" in passing else 0)
+    assert row_of(told, "sync")["without_profiler_ns"] is None
+    assert told["profiler-overhead"][0]["wrapper_ns"] is None
+    assert told["profiler-overhead"][0]["wrapper_operators"] == (19 if "count" in passing else 0)
 
 
 def test_no_wait_becomes_longer(program: Program, samples: Path) -> None:
     for name in ("gpt_bf16.json.gz", "gpt_stack.json.gz", "ddp"):
-        for row in tables(program, "stalls", samples / name)["sorts"]:
-            if row["unrecorded_ns"] is not None:
-                assert 0 <= row["unrecorded_ns"] <= row["usual_ns"] <= row["idle_ns"]
+        for row in tables(program, "stalls", samples / name)["kinds"]:
+            if row["without_profiler_ns"] is not None:
+                assert 0 <= row["without_profiler_ns"] <= row["usual_ns"] <= row["idle_ns"]

@@ -84,7 +84,7 @@ def expected(names: list[str], stacks: list[str]) -> list[tuple[object, ...]]:
 
 
 def check(program: Program, path: Path, names: list[str], stacks: list[str]) -> None:
-    for way in ({}, {"STEPSCOPE_CAREFUL": "1"}, {"STEPSCOPE_BLOCK_BYTES": "256"}):
+    for way in ({}, {"STEPSCOPE_REFERENCE_READER": "1"}, {"STEPSCOPE_BLOCK_BYTES": "256"}):
         outcome = program.run("export", "--to", "jsonl", path, env=way)
         assert rows_of(outcome) == expected(names, stacks), way
 

@@ -1,7 +1,7 @@
 // Any bytes give a trace or an Error: no crash, no hang, no memory beyond a multiple of the input.
-// Text in which the careful reader understands every event means the same to the fast one, whatever
-// the size of blocks. Where it gives an event up, the fast reader may do better, but has every
-// whole event that the careful one has (docs/design/0002).
+// Text in which the reference reader understands every event means the same to the fast one,
+// whatever the size of blocks. Where it gives an event up, the fast reader may do better, but has
+// every whole event that the reference one has (docs/design/0002).
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -153,31 +153,32 @@ std::uint64_t digest_of(const trace::Trace& trace, Part part) {
   return digest.value();
 }
 
-base::Result<trace::Trace> read(const std::string& bytes, bool careful, std::size_t block_bytes) {
+base::Result<trace::Trace> read(const std::string& bytes, bool reference_reader,
+                                std::size_t block_bytes) {
   ingest::ReadOptions options;
-  options.careful_only = careful;
+  options.reference_only = reference;
   options.block_bytes = block_bytes;
   // The two ways to come by blocks are held to each other, too.
-  return ingest::kineto::read(options.careful_only ? bytes::streamed_source("fuzz.json", bytes)
-                                                   : bytes::memory_source("fuzz.json", bytes),
+  return ingest::kineto::read(options.reference_only ? bytes::streamed_source("fuzz.json", bytes)
+                                                     : bytes::memory_source("fuzz.json", bytes),
                               options);
 }
 
 [[noreturn]] void differ(std::string_view what) {
-  std::fprintf(stderr, "the fast and the careful reader differ: %.*s\n",
+  std::fprintf(stderr, "the fast and the reference reader differ: %.*s\n",
                static_cast<int>(what.size()), what.data());
   std::abort();
 }
 
-void compare_notes(const base::ImportLog& careful, const base::ImportLog& fast) {
+void compare_notes(const base::ImportLog& reference, const base::ImportLog& fast) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(Note::kCount); ++i) {
-    const auto& wanted = careful[static_cast<Note>(i)];
+    const auto& wanted = reference[static_cast<Note>(i)];
     const auto& found = fast[static_cast<Note>(i)];
     if (wanted.count == found.count && wanted.offset == found.offset &&
         wanted.detail == found.detail) {
       continue;
     }
-    std::fprintf(stderr, "%s: careful %zu, first at %zd (%s); fast %zu, first at %zd (%s)\n",
+    std::fprintf(stderr, "%s: reference %zu, first at %zd (%s); fast %zu, first at %zd (%s)\n",
                  base::info_of(static_cast<Note>(i)).id.data(), std::size_t{wanted.count},
                  static_cast<std::ptrdiff_t>(wanted.offset), wanted.detail.c_str(),
                  std::size_t{found.count}, static_cast<std::ptrdiff_t>(found.offset),
@@ -199,12 +200,12 @@ bool has_odd_number(std::string_view bytes) {
 }
 
 // Whether the text is damaged in a way for which nothing is promised: an event was given up, a
-// member without a colon reads to the careful one like a name with quotes inside, or an almost
+// member without a colon reads to the reference one like a name with quotes inside, or an almost
 // number was not noticed where nobody reads it.
-bool is_beyond_promise(std::string_view bytes, const base::ImportLog& careful,
+bool is_beyond_promise(std::string_view bytes, const base::ImportLog& reference,
                        const base::ImportLog& fast) {
-  const auto missed = [&](Note note) { return careful.count(note) > fast.count(note); };
-  return careful.count(Note::kUnreadableEvent) != 0 || missed(Note::kUnescapedQuote) ||
+  const auto missed = [&](Note note) { return reference.count(note) > fast.count(note); };
+  return reference.count(Note::kUnreadableEvent) != 0 || missed(Note::kUnescapedQuote) ||
          (missed(Note::kBareWord) && has_odd_number(bytes));
 }
 
@@ -220,13 +221,13 @@ bool is_whole_span(std::string_view bytes, std::uint64_t at) {
   return event.is_object() && event.value("ph", nlohmann::json()) == "X";
 }
 
-// Behind its last event the fast one may have met a bracket that the careful one passed over.
-void compare_whole_events(std::string_view bytes, const trace::Trace& careful,
+// Behind its last event the fast one may have met a bracket that the reference one passed over.
+void compare_whole_events(std::string_view bytes, const trace::Trace& reference,
                           const trace::Trace& fast) {
   std::set<std::uint64_t> kept;
   for (trace::Row row = 0; row < fast.size(); ++row) kept.insert(fast.text_offset(row));
-  for (trace::Row row = 0; row < careful.size(); ++row) {
-    const std::uint64_t at = careful.text_offset(row);
+  for (trace::Row row = 0; row < reference.size(); ++row) {
+    const std::uint64_t at = reference.text_offset(row);
     const bool is_between = !kept.empty() && at < *kept.rbegin();
     if (is_between && !kept.contains(at) && is_whole_span(bytes, at)) {
       differ("the fast one lost an event");
@@ -238,27 +239,27 @@ void compare_whole_events(std::string_view bytes, const trace::Trace& careful,
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  const base::Result<trace::Trace> careful = read(bytes, true, std::size_t{1} << 16);
+  const base::Result<trace::Trace> reference = read(bytes, true, std::size_t{1} << 16);
   const base::Result<trace::Trace> fast = read(bytes, false, 64 + size % 193);
-  if (!careful) {
+  if (!reference) {
     // Nothing could be read. Of damaged text the fast reader may have got something.
-    if (fast && nlohmann::json::accept(bytes)) differ("only the careful one fails");
+    if (fast && nlohmann::json::accept(bytes)) differ("only the reference one fails");
     return 0;
   }
   if (!fast) {
-    const bool is_damaged = careful->log().count(Note::kUnreadableEvent) != 0;
+    const bool is_damaged = reference->log().count(Note::kUnreadableEvent) != 0;
     if (!is_damaged || nlohmann::json::accept(bytes)) differ("only the fast one fails");
     return 0;
   }
-  if (is_beyond_promise(bytes, careful->log(), fast->log()) && !nlohmann::json::accept(bytes)) {
-    compare_whole_events(bytes, *careful, *fast);
+  if (is_beyond_promise(bytes, reference->log(), fast->log()) && !nlohmann::json::accept(bytes)) {
+    compare_whole_events(bytes, *reference, *fast);
     return 0;
   }
-  compare_notes(careful->log(), fast->log());
+  compare_notes(reference->log(), fast->log());
   for (const auto& [name, part] : {std::pair<const char*, Part>{"events", add_events},
                                    {"tables", add_tables},
                                    {"header and steps", add_rest}}) {
-    if (digest_of(*careful, part) != digest_of(*fast, part)) differ(name);
+    if (digest_of(*reference, part) != digest_of(*fast, part)) differ(name);
   }
   return 0;
 }

@@ -29,7 +29,7 @@ with stepscope.profile(sys.argv[1], trace=False) as prof:
 def test_collections_are_noted(script: MakeScript, tmp_path: Path) -> None:
     script(PROGRAM.replace("{every}", "0")).run(str(tmp_path / "run"))
     run = stepscope.open(tmp_path / "run")
-    (row,) = (row for row in run.stalls()["sorts"].rows() if row["stall"] == "collector")
+    (row,) = (row for row in run.stalls()["kinds"].rows() if row["stall"] == "collector")
     assert row["count"] == 4
     assert row["host_ns"] > 4_000_000
 
@@ -37,7 +37,7 @@ def test_collections_are_noted(script: MakeScript, tmp_path: Path) -> None:
 def test_a_program_without_them_is_not_blamed(script: MakeScript, tmp_path: Path) -> None:
     script(PROGRAM.replace("{every}", "2")).run(str(tmp_path / "run"))
     run = stepscope.open(tmp_path / "run")
-    assert "collector" not in [row["stall"] for row in run.stalls()["sorts"].rows()]
+    assert "collector" not in [row["stall"] for row in run.stalls()["kinds"].rows()]
 
 
 def test_nobody_listens_afterwards(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from stepscope._capture import range as named_range
-from stepscope.integrations.followed_model import FollowedModel
+from stepscope.integrations.tracked_model import TrackedModel
 from stepscope.integrations.passes import Passes, PhaseOf
 from stepscope.recording.profile import current, profile
 from stepscope.recording.saving import Save
@@ -78,7 +78,7 @@ class Follower:
         self._validating: Any = None
         self._save: Save | None = None
         self._was_training = False  # when the save began
-        self._model: FollowedModel | None = None
+        self._model: TrackedModel | None = None
 
     @property
     def is_running(self) -> bool:
@@ -115,7 +115,7 @@ class Follower:
     def trains(self, model: Any) -> None:
         """A torch module, whose layers are recorded."""
         if self.is_running and self.prof is not None:
-            self._model = FollowedModel(self.prof, model)
+            self._model = TrackedModel(self.prof, model)
 
     def expect_batches(self, batches: int) -> None:
         """A step takes so many."""

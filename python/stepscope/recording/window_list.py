@@ -47,26 +47,26 @@ class WindowList:
         """A step ended and the next begins; whether something was opened or closed."""
         took_time = False
         for window in self._windows:
-            took_time |= self._noting(window, number, lambda w: w.advance(ended, at, number))
+            took_time |= self._overhead(window, number, lambda w: w.advance(ended, at, number))
         return took_time
 
     def end_epoch(self, number: int) -> None:
         """Windows that count by epoch end with it."""
         for window in self._windows:
             if window.schedule.by_epoch:
-                self._noting(window, number, lambda w: w.close("epoch"))
+                self._overhead(window, number, lambda w: w.close("epoch"))
 
     def close(self, reason: str, number: int) -> None:
         """Whatever is open ends now."""
         for window in self._windows:
-            self._noting(window, number, lambda w: w.close(reason))
+            self._overhead(window, number, lambda w: w.close(reason))
 
     def end_run(self, reason: str, number: int) -> None:
         """Closes them for good."""
         for window in self._windows:
-            self._noting(window, number, lambda w: w.end_run(reason))
+            self._overhead(window, number, lambda w: w.end_run(reason))
 
-    def _noting(
+    def _overhead(
         self, window: ScheduledWindow, number: int, call: Callable[[ScheduledWindow], bool | None]
     ) -> bool:
         before, begun = window.completed, time.perf_counter_ns()

@@ -10,7 +10,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 
 // Whether it goes on: the first step of a recording may be the one that warms up.
 bool goes_on(const Facts& facts, const RankSteps& rank) {

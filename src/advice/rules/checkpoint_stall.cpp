@@ -10,7 +10,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 2> kReads = {"overview", "throughput"};
 // What the program recorded of itself, over all of the run.
 constexpr std::array kInstead = std::to_array<Need>({{"throughput", "saves"}});
@@ -147,7 +147,7 @@ std::vector<Finding> judge_recorded(const Facts& facts) {
 
 std::vector<Finding> judge(const Facts& facts) {
   std::vector<Finding> found;
-  if (facts.table("stalls", "sorts") != nullptr && facts.no_device_work().empty()) {
+  if (facts.table("stalls", "kinds") != nullptr && facts.no_device_work().empty()) {
     found = judge_traced(facts);
   }
   return found.empty() ? judge_recorded(facts) : found;

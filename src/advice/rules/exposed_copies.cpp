@@ -10,7 +10,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "parts"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "parts"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 1> kReads = {"transfers"};
 
 // What slow-transfers and checkpoint-stall do not count already, per step.

@@ -22,10 +22,10 @@ constexpr std::array<std::string_view, 1> kReads = {"stalls"};
 // others. By window and step.
 using PlaceOfStep = std::pair<std::int64_t, std::int64_t>;
 std::map<PlaceOfStep, double> told_elsewhere(const Facts& facts, const RankSteps& rank) {
-  constexpr std::array<std::string_view, 4> kSorts = {"save", "pause", "collector", "search"};
+  constexpr std::array<std::string_view, 4> kKinds = {"save", "pause", "collector", "search"};
   std::map<PlaceOfStep, double> out;
   for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
-    if (std::ranges::find(kSorts, line.text("stall")) == kSorts.end()) continue;
+    if (std::ranges::find(kKinds, line.text("stall")) == kKinds.end()) continue;
     out[{line.whole("window"), line.whole("step")}] +=
         line.number("idle_ns") + line.number("copy_ns");
   }

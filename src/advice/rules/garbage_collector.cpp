@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "advice/host_stall.h"
-#include "advice/now_and_then.h"
+#include "advice/intermittent.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {
@@ -131,7 +131,7 @@ std::vector<Finding> judge(const Facts& facts) {
 // A trace names a collection only where somebody called gc.collect() and stacks were recorded.
 std::string why_not(const Facts& facts) {
   if (!facts.lines("time", "times").empty()) return {};
-  for (const Line& line : facts.lines("stalls", "sorts")) {
+  for (const Line& line : facts.lines("stalls", "kinds")) {
     if (line.text("stall") == "collector") return {};
   }
   return std::string(kNotByStepscope);

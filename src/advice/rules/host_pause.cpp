@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "advice/host_stall.h"
-#include "advice/now_and_then.h"
+#include "advice/intermittent.h"
 #include "advice/rule.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 
 // Pauses count only where they are long for this run, or come in every other step.
 StallPerStep pauses(const Facts& facts, const RankSteps& rank) {
@@ -45,7 +45,7 @@ Figure counted(double count, std::string_view one, std::string_view many) {
 // is further ahead, and more of the pause is hidden.
 double surely_exposed_ns(const Facts& facts, const RankSteps& rank, const StallPerStep& pause) {
   constexpr double kHadWork = 0.05;  // of the pause
-  if (pause.unrecorded_ns) return sure_of(facts, rank, pause).gain_ns;
+  if (pause.without_profiler_ns) return sure_of(facts, rank, pause).gain_ns;
   if (pause.host_ns - pause.idle_ns < kHadWork * pause.host_ns) return kHidden * pause.idle_ns;
   return kHidden *
          std::max(0.0, pause.idle_ns - pause.count * tracing_cost_of_step(facts, rank).most);

@@ -11,7 +11,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 
 // Where values are fetched one by one.
 std::vector<Change> value_changes(const Facts& facts, double per_step) {

@@ -12,7 +12,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds =
-    std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "sorts"}});
+    std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 4> kReads = {"loader", "system", "throughput", "time"};
 // Of a run that was recorded without a trace.
 constexpr std::array kInstead =

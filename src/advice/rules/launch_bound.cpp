@@ -10,7 +10,7 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kNeeds =
-    std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}, {"launches", "ranks"}});
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}, {"launches", "ranks"}});
 
 // Waits in which the host is in operators and calls, and Python between them as long as is usual:
 // up to half as much, in every recording of a launching host. More is the program's own code.

@@ -50,7 +50,7 @@ std::vector<Finding> judge(const Facts& facts) {
     if (std::ranges::find(finding.ranks, rank) == finding.ranks.end())
       finding.ranks.push_back(rank);
   }
-  for (const Line& line : facts.lines("memory-oom", "ways-out")) {
+  for (const Line& line : facts.lines("memory-oom", "remedies")) {
     if (!same_failure(line, first) || finding.changes.size() == 3) continue;
     if (line.text("enough") == "no") continue;
     std::string why(line.text("way"));

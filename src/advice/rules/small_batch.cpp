@@ -9,7 +9,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 1> kReads = {"overview"};
 
 std::vector<Finding> judge(const Facts& facts) {

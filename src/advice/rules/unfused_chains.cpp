@@ -12,7 +12,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 2> kReads = {"patterns", "roofline"};
 
 struct ChainSum {

@@ -10,7 +10,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "sorts"}});
+constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 2> kReads = {"kernels", "idle-time"};
 
 struct Updates {
@@ -21,7 +21,7 @@ struct Updates {
 
 Updates updates_of(const Facts& facts, std::int32_t rank) {
   Updates out;
-  for (const Line& line : facts.lines("stalls", "sorts", rank)) {
+  for (const Line& line : facts.lines("stalls", "kinds", rank)) {
     if (line.text("stall") != "optimizer") continue;
     out = {line.number("count"), line.number("work"), line.number("work_ns"),
            line.number("host_ns"), line.number("waits")};

@@ -51,7 +51,7 @@ class Verdicts {
 };
 
 // What an operator is called without the name of the library behind it: the convolutions of cudnn
-// and miopen are one operator, and so are the sorts of fused attention.
+// and miopen are one operator, and so are the kinds of fused attention.
 std::string operator_family(std::string_view name);
 
 void add_kernels(base::Table& table, const SideRank& before, const SideRank& after, bool one_run);

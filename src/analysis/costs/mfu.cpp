@@ -86,7 +86,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      "one step of one rank, then all of them",
      kStepColumns,
      {base::Chart::kBars, "step", kBars, "rank"}},
-    {"types", "one sort of arithmetic on one rank", kTypeColumns},
+    {"types", "one kind of arithmetic on one rank", kTypeColumns},
     {"unknown", "operators whose model FLOPs are not known, the longest first", kUnknownColumns},
     {"profiler",
      "an operator the profiler counted, beside our count; torch writes no counts into its files",

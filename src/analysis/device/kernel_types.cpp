@@ -138,7 +138,7 @@ Answer run(const RunView& view, const Options& options) {
 const Analysis kKernelTypes{
     .name = "kernel-types",
     .title = "Kinds of GPU work",
-    .question = "What sorts of work keep the GPU busy, and which of them run at the same time?",
+    .question = "What kinds of work keep the GPU busy, and which of them run at the same time?",
     .parameters = kParameters,
     .tables = kTables,
     .run = run,

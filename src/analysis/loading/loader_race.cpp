@@ -211,7 +211,7 @@ std::vector<std::size_t> LoaderRace::contenders() const {
   return out;
 }
 
-bool LoaderRace::is_settled(const std::vector<std::size_t>& members) const {
+bool LoaderRace::is_steady(const std::vector<std::size_t>& members) const {
   if (round_ == 0) return false;
   std::vector<TriedSetting> stage;
   stage.reserve(members.size());
@@ -223,7 +223,7 @@ bool LoaderRace::is_settled(const std::vector<std::size_t>& members) const {
 bool LoaderRace::next_round() {
   const std::vector<std::size_t> members = contenders();
   const bool alone = members.size() < 2;
-  if (alone || round_ + 1 >= kMostRounds || is_settled(members)) return false;
+  if (alone || round_ + 1 >= kMostRounds || is_steady(members)) return false;
   // The next one is last: so the order is the reverse of the last round's.
   queue_.clear();
   for (const std::size_t i : stage_) {

@@ -60,7 +60,7 @@ class LoaderRace {
   bool next_round();
   bool next_stage();
   std::vector<std::size_t> contenders() const;
-  bool is_settled(const std::vector<std::size_t>& members) const;
+  bool is_steady(const std::vector<std::size_t>& members) const;
   std::size_t place_of(const LoaderSettings& settings);
   void merge_same();
   void skip_more_demanding(const LoaderSettings& than);

@@ -5,7 +5,7 @@
 namespace stepscope::analysis {
 
 std::optional<base::Bytes> own_limit(const HistoryWork& work) {
-  const std::optional<Limit> limit = limit_seen(*work.history, work.followed);
+  const std::optional<Limit> limit = limit_seen(*work.history, work.replay);
   return limit && limit->is_own ? std::optional(limit->at_most) : std::nullopt;
 }
 
@@ -19,7 +19,7 @@ std::optional<DeviceMemory> device_memory(const RunView& view, const SnapshotVie
       return DeviceMemory{device->memory_bytes, "trace"};
     }
   }
-  if (const std::optional<Limit> limit = limit_seen(*work.history, work.followed)) {
+  if (const std::optional<Limit> limit = limit_seen(*work.history, work.replay)) {
     return DeviceMemory{limit->at_most, limit->is_own ? kFromOwnLimit : "refused by the driver"};
   }
   return std::nullopt;

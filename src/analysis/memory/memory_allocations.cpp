@@ -88,7 +88,7 @@ bool find_moment(std::string_view text, const HistoryWork& work, Moment& out) {
 
 // Stacks are few beside allocations: their texts are made once.
 struct Texts {
-  std::string telling, folded;
+  std::string representative, folded;
   bool made = false;
 };
 
@@ -96,14 +96,14 @@ void add_allocations(base::Table& table, const SnapshotView& view, const Snapsho
                      const HistoryWork& work, const Options& options, const Moment& moment) {
   const Bytes least = options.count("min-bytes");
   const std::string_view category = options.text("category");
-  std::vector<LifeId> order;
-  for (LifeId id = 0; id < work.lives.list.size(); ++id) {
-    if (work.followed.block_size[id] < least) continue;
+  std::vector<AllocationId> order;
+  for (AllocationId id = 0; id < work.allocations.list.size(); ++id) {
+    if (work.replay.block_size[id] < least) continue;
     if (category != "all" && name_of(work.categories.category[id]) != category) continue;
-    if (!moment.any && !is_held(work.lives.list[id], moment.event)) continue;
+    if (!moment.any && !is_held(work.allocations.list[id], moment.event)) continue;
     order.push_back(id);
   }
-  const auto size = [&](LifeId id) { return work.followed.block_size[id]; };
+  const auto size = [&](AllocationId id) { return work.replay.block_size[id]; };
   std::ranges::stable_sort(order, std::ranges::greater{}, size);
   const auto top = static_cast<std::size_t>(options.count("top"));
   if (top > 0 && order.size() > top) order.resize(top);
@@ -111,13 +111,13 @@ void add_allocations(base::Table& table, const SnapshotView& view, const Snapsho
   std::vector<Texts> texts(snapshot.texts.groups());
   const bool has_times = time_of(work, kNoEvent).has_value();
   table.reserve(table.rows() + order.size());
-  for (const LifeId id : order) {
-    const Life& life = work.lives.list[id];
+  for (const AllocationId id : order) {
+    const Allocation& life = work.allocations.list[id];
     Texts& text = texts[work.group[id]];
     if (!text.made) {
       const memory::StackId stack = snapshot.texts.first_of(work.group[id]);
-      text = {snapshot.texts.telling(stack), snapshot.texts.folded(stack), true};
-      if (text.telling.empty()) text.telling = "(no stack)";
+      text = {snapshot.texts.representative(stack), snapshot.texts.folded(stack), true};
+      if (text.representative.empty()) text.representative = "(no stack)";
     }
     const auto filled = [](const std::string& s) {
       return s.empty() ? base::Cell(Null{}) : base::Cell(s);
@@ -132,7 +132,7 @@ void add_allocations(base::Table& table, const SnapshotView& view, const Snapsho
         length = *time_of(work, life.used_until()) - *time_of(work, life.alloc);
       }
     }
-    table.add({view.rank, view.label, work.history->device, size(id), text.telling,
+    table.add({view.rank, view.label, work.history->device, size(id), text.representative,
                name_of(work.categories.category[id]), step, made, length,
                life.used_until() == kNoEvent, life.requested, event_cell(life.alloc),
                event_cell(life.let_go), event_cell(life.freed), life.stream,

@@ -175,7 +175,7 @@ void add_stacks(base::Table& table, const std::vector<Side>& sides, Moment momen
     for (const HeldStack& stack : sides[s].held[moment].stacks) {
       const memory::StackId id = texts.first_of(stack.group);
       Place& place = places[{texts.folded(id), stack.category}];
-      if (place.values.empty()) place = {texts.telling(id), Values(sides.size())};
+      if (place.values.empty()) place = {texts.representative(id), Values(sides.size())};
       if (place.where.empty()) place.where = "(no stack)";
       place.values[s].bytes += stack.sum.bytes;
       place.values[s].allocations += stack.sum.allocations;

@@ -124,8 +124,8 @@ double share(Bytes part, Bytes of) {
 }
 
 void add_moments(const Device& of, Tables& tables) {
-  const Followed& followed = of.work.followed;
-  const auto add = [&](std::string_view name, const FollowedMoment& m) {
+  const Replay& replay = of.work.replay;
+  const auto add = [&](std::string_view name, const ReplayMoment& m) {
     tables.moments.add({of.view.rank, of.view.label, of.work.history->device, name, m.reserved,
                         m.requested, m.active - m.requested, m.unused(),
                         share(m.unused(), m.reserved), m.largest_free,
@@ -139,12 +139,12 @@ void add_moments(const Device& of, Tables& tables) {
 
 void add_time(const Device& of, Tables& tables) {
   const auto stretches = static_cast<std::size_t>(of.options.count("points"));
-  const std::vector<FollowedMoment> moments =
-      stretches == kStretches ? of.work.followed.moments
-                              : follow(*of.view.snapshot, *of.work.history, of.work.lives,
+  const std::vector<ReplayMoment> moments =
+      stretches == kStretches ? of.work.replay.moments
+                              : follow(*of.view.snapshot, *of.work.history, of.work.allocations,
                                        std::max<std::size_t>(1, stretches))
                                     .moments;
-  for (const FollowedMoment& m : moments) {
+  for (const ReplayMoment& m : moments) {
     tables.time.add({of.view.rank, of.view.label, of.work.history->device, m.event,
                      of.work.at_ns(m.event), m.requested, m.active - m.requested, m.unused(),
                      m.reserved, m.largest_free});
@@ -153,17 +153,18 @@ void add_time(const Device& of, Tables& tables) {
 
 void add_pinned(const Device& of, Tables& tables) {
   const memory::Snapshot& snapshot = *of.view.snapshot;
-  const auto pinned = pinned_segments(snapshot, *of.work.history, of.work.lives);
+  const auto pinned = pinned_segments(snapshot, *of.work.history, of.work.allocations);
   const auto top = static_cast<std::size_t>(of.options.count("top"));
   for (std::size_t i = 0; i < (top == 0 ? pinned.size() : std::min(top, pinned.size())); ++i) {
     const PinnedSegment& one = pinned[i];
-    const memory::StackId stack = one.life != kNoLife ? of.work.lives.list[one.life].stack
-                                                      : snapshot.blocks[one.smallest].stack;
+    const memory::StackId stack = one.life != kNoAllocation
+                                      ? of.work.allocations.list[one.life].stack
+                                      : snapshot.blocks[one.smallest].stack;
     const Category category =
-        one.life != kNoLife ? of.work.categories.category[one.life] : Category::kUnknown;
+        one.life != kNoAllocation ? of.work.categories.category[one.life] : Category::kUnknown;
     tables.pinned.add({of.view.rank, of.view.label, of.work.history->device, one.free,
                        one.segment->total, one.used, one.used_blocks,
-                       snapshot.blocks[one.smallest].size, of.snapshot.texts.telling(stack),
+                       snapshot.blocks[one.smallest].size, of.snapshot.texts.representative(stack),
                        name_of(category), one.segment->is_large ? "large" : "small",
                        static_cast<std::int64_t>(one.segment->address),
                        of.snapshot.texts.folded(stack)});
@@ -171,14 +172,14 @@ void add_pinned(const Device& of, Tables& tables) {
 }
 
 void add_settings(const Device& of, Tables& tables, Answer& answer) {
-  const Followed& followed = of.work.followed;
+  const Replay& replay = of.work.replay;
   std::optional<Bytes> device_bytes;
   if (const auto device = device_memory(of.run, of.view, of.work, of.options)) {
     device_bytes = device->bytes;
   }
   const std::shared_ptr<const Forecasts> made = forecasts(of.work, device_bytes, of.run.threads);
   const Forecasts& all = *made;
-  const Bytes recorded = followed.peak_reserved.reserved;
+  const Bytes recorded = replay.peak_reserved.reserved;
   const auto add = [&](const std::string& setting, Bytes peak, base::Cell allocs, base::Cell frees,
                        base::Cell segments, base::Cell retries, base::Cell failures) {
     tables.settings.add({of.view.rank, of.view.label, of.work.history->device, setting, peak,
@@ -192,10 +193,10 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
   }
   // What a late history does not show was done before it; the others do all of it.
   const auto calls = [&](std::uint64_t count) {
-    return followed.is_whole ? base::Cell(count) : base::Cell(Null{});
+    return replay.is_whole ? base::Cell(count) : base::Cell(Null{});
   };
-  add("as recorded: " + settings_text(followed.rules), recorded, calls(allocs), calls(frees),
-      followed.statistics(allocator::Stat::kSegment).peak, Null{}, followed.ooms.size());
+  add("as recorded: " + settings_text(replay.rules), recorded, calls(allocs), calls(frees),
+      replay.statistics(allocator::Stat::kSegment).peak, Null{}, replay.ooms.size());
   std::vector<const SettingForecast*> order;
   order.reserve(all.list.size());
   for (const SettingForecast& one : all.list) order.push_back(&one);
@@ -205,7 +206,7 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
     const Simulated& result = one->result;
     add(one->setting, result.peak_reserved, result.driver_allocs, result.driver_frees,
         result.peak_segments, result.retries,
-        result.failed + followed.ooms.size() - result.ooms_served);
+        result.failed + replay.ooms.size() - result.ooms_served);
   }
   add("without gaps or slack (the least possible)", all.least_possible, Null{}, Null{}, Null{},
       Null{}, Null{});
@@ -216,7 +217,7 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
             "other settings are not forecast, because under the recorded ones torch's rules "
             "do not lead to the recorded calls to the driver: at event {}, {}.",
             all.reproduction.first_departure, all.reproduction.why)));
-  } else if (!followed.is_whole) {
+  } else if (!replay.is_whole) {
     answer.remarks.push_back(said_of(
         of.view, of.work,
         fmt::format("for other settings what is older than the history is laid out afresh, so that "
@@ -231,13 +232,13 @@ Answer run(const RunView& view, const Options& options) {
   for (const SnapshotView& snapshot : view.snapshots) {
     const SnapshotWork& work = work_of(snapshot);
     for (const HistoryWork& device : work.devices) {
-      if (device.history->length() == 0 && !device.lives.has_blocks) continue;
+      if (device.history->length() == 0 && !device.allocations.has_blocks) continue;
       const Device of{view, snapshot, work, device, options};
       add_moments(of, tables);
       add_settings(of, tables, answer);
       add_pinned(of, tables);
       add_time(of, tables);
-      for (const std::string& remark : remarks_on(device.followed)) {
+      for (const std::string& remark : remarks_on(device.replay)) {
         answer.remarks.push_back(said_of(snapshot, device, remark + "."));
       }
     }

@@ -94,12 +94,12 @@ struct Tables {
 
 void add_growth(const SnapshotView& view, const HistoryWork& work, const Leaks& leaks,
                 Tables& tables) {
-  const std::vector<Bytes> live = live_bytes(work.lives, *work.history);
+  const std::vector<Bytes> live = live_bytes(work.allocations, *work.history);
   std::vector<Bytes> leaked(work.steps.size());
   for (const Leak& leak : leaks.list) {
-    for (const LifeId id : leak.lives) {
-      const std::int32_t step = work.steps.at(work.lives.list[id].alloc);
-      leaked[static_cast<std::size_t>(step)] += work.lives.list[id].requested;
+    for (const AllocationId id : leak.allocations) {
+      const std::int32_t step = work.steps.at(work.allocations.list[id].alloc);
+      leaked[static_cast<std::size_t>(step)] += work.allocations.list[id].requested;
     }
   }
   Bytes before = 0;
@@ -114,7 +114,7 @@ void add_growth(const SnapshotView& view, const HistoryWork& work, const Leaks& 
 
 void add_device(const RunView& run, const SnapshotView& view, const SnapshotWork& snapshot,
                 const HistoryWork& work, const Options& options, Tables& tables) {
-  const Leaks leaks = find_leaks(work.lives, work.group, work.steps);
+  const Leaks leaks = find_leaks(work.allocations, work.group, work.steps);
   const bool has_steps = work.steps.from != StepBorders::kEqualParts;
   double per_step = 0;
   Bytes bytes = 0;
@@ -125,7 +125,7 @@ void add_device(const RunView& run, const SnapshotView& view, const SnapshotWork
   const std::optional<DeviceMemory> device = device_memory(run, view, work, options);
   base::Cell until_full = Null{};
   if (device && per_step > 0 && has_steps) {
-    const Bytes left = std::max<Bytes>(0, device->bytes - work.followed.peak_allocated.allocated);
+    const Bytes left = std::max<Bytes>(0, device->bytes - work.replay.peak_allocated.allocated);
     until_full = static_cast<std::int64_t>(static_cast<double>(left) / per_step);
   }
   tables.outlook.add({view.rank, view.label, work.history->device,
@@ -136,20 +136,20 @@ void add_device(const RunView& run, const SnapshotView& view, const SnapshotWork
   const auto shown = [&](std::size_t all) { return top == 0 ? all : std::min(all, top); };
   for (std::size_t i = 0; i < shown(leaks.list.size()); ++i) {
     const Leak& leak = leaks.list[i];
-    const LifeId first = leak.lives.front();
-    const memory::StackId stack = work.lives.list[first].stack;
-    tables.leaks.add({view.rank, view.label, work.history->device, snapshot.texts.telling(stack),
-                      has_steps ? base::Cell(leak.bytes_per_step()) : base::Cell(Null{}),
-                      has_steps ? base::Cell(leak.count_per_step()) : base::Cell(Null{}),
-                      name_of(leak.confidence), name_of(work.categories.category[first]),
-                      leak.bytes, leak.lives.size(), leak.steps, leak.of_steps,
-                      snapshot.texts.folded(stack)});
+    const AllocationId first = leak.allocations.front();
+    const memory::StackId stack = work.allocations.list[first].stack;
+    tables.leaks.add(
+        {view.rank, view.label, work.history->device, snapshot.texts.representative(stack),
+         has_steps ? base::Cell(leak.bytes_per_step()) : base::Cell(Null{}),
+         has_steps ? base::Cell(leak.count_per_step()) : base::Cell(Null{}),
+         name_of(leak.confidence), name_of(work.categories.category[first]), leak.bytes,
+         leak.allocations.size(), leak.steps, leak.of_steps, snapshot.texts.folded(stack)});
   }
   for (std::size_t i = 0; i < shown(leaks.outliving.size()); ++i) {
     const Outliving& one = leaks.outliving[i];
     tables.outliving.add({view.rank, view.label, work.history->device,
-                          snapshot.texts.telling(work.lives.list[one.first].stack), one.size,
-                          one.outlive, one.all - one.outlive, one.alive,
+                          snapshot.texts.representative(work.allocations.list[one.first].stack),
+                          one.size, one.outlive, one.all - one.outlive, one.alive,
                           work.steps.number[static_cast<std::size_t>(one.first_step)]});
   }
   if (has_steps) add_growth(view, work, leaks, tables);

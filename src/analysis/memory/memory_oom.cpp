@@ -8,9 +8,9 @@
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
 #include "analysis/memory/device_memory.h"
+#include "analysis/memory/remedies.h"
 #include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/snapshot_work.h"
-#include "analysis/memory/ways_out.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 
@@ -108,7 +108,7 @@ constexpr std::array kHeadroomColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array kTables = std::to_array<base::TableShape>({
     {"failures", "one request that failed", kFailureColumns},
-    {"ways-out", "a change that makes room, the cheapest first, those that are not enough last",
+    {"remedies", "a change that makes room, the cheapest first, those that are not enough last",
      kWayColumns},
     {"alive", "one place in the program and what it had in use when the request failed",
      kAliveColumns},
@@ -142,7 +142,7 @@ void add_alive(const Device& of, std::size_t number, const Failure& failure, Tab
   std::vector<memory::StackId> stacks;
   stacks.reserve(shown);
   for (std::size_t i = 0; i < shown; ++i) {
-    stacks.push_back(of.work.lives.list[failure.alive[i].first].stack);
+    stacks.push_back(of.work.allocations.list[failure.alive[i].first].stack);
   }
   const std::vector<std::string> texts = of.snapshot.texts.told_apart(stacks);
   Bytes rest = all;
@@ -173,10 +173,10 @@ std::string why_not(const SegmentFree& segment, const Failure& failure,
 
 void add_failure(const Device& of, std::size_t number, const Failure& failure, Tables& tables) {
   const HistoryWork& work = of.work;
-  const FollowedOom& state = *failure.state;
+  const ReplayOom& state = *failure.state;
   const memory::StackId stack = work.history->stack[failure.event];
   tables.failures.add({of.view.rank, of.view.label, work.history->device, number,
-                       of.snapshot.texts.telling(stack), failure.asked, failure.short_by,
+                       of.snapshot.texts.representative(stack), failure.asked, failure.short_by,
                        failure.is_own_limit ? "own limit" : "device full", failure.driver_free,
                        failure.limit ? base::Cell(failure.limit->at_least) : base::Cell(Null{}),
                        failure.limit ? base::Cell(failure.limit->at_most) : base::Cell(Null{}),
@@ -190,7 +190,7 @@ void add_failure(const Device& of, std::size_t number, const Failure& failure, T
     const SegmentFree& segment = state.segments[i];
     tables.free.add({of.view.rank, of.view.label, work.history->device, number, segment.free,
                      segment.largest_free, segment.size,
-                     why_not(segment, failure, *work.history, work.followed.rules),
+                     why_not(segment, failure, *work.history, work.replay.rules),
                      static_cast<std::int64_t>(segment.address)});
   }
 }
@@ -198,18 +198,18 @@ void add_failure(const Device& of, std::size_t number, const Failure& failure, T
 void add_device(const RunView& run, const Device& of, Tables& tables, Answer& answer) {
   const HistoryWork& work = of.work;
   const std::optional<DeviceMemory> device = device_memory(run, of.view, work, of.options);
-  const Bytes peak = work.followed.peak_reserved.reserved;
+  const Bytes peak = work.replay.peak_reserved.reserved;
   const std::optional<Bytes> own = own_limit(work);
   const bool is_whole = device && device->from != kFromOwnLimit;
   std::optional<Bytes> there = own;
   if (!there && device) there = device->bytes;
-  tables.headroom.add({of.view.rank, of.view.label, work.history->device, work.followed.ooms.size(),
-                       peak, work.followed.statistics(allocator::Stat::kActiveBytes).peak,
+  tables.headroom.add({of.view.rank, of.view.label, work.history->device, work.replay.ooms.size(),
+                       peak, work.replay.statistics(allocator::Stat::kActiveBytes).peak,
                        is_whole ? base::Cell(device->bytes) : base::Cell(Null{}),
                        own ? base::Cell(*own) : base::Cell(Null{}),
                        there ? base::Cell(*there - peak) : base::Cell(Null{}),
                        device ? base::Cell(device->from) : base::Cell(Null{})});
-  if (work.followed.ooms.empty()) {
+  if (work.replay.ooms.empty()) {
     answer.remarks.push_back(said_of(of.view, work, "no request failed."));
     return;
   }
@@ -222,16 +222,16 @@ void add_device(const RunView& run, const Device& of, Tables& tables, Answer& an
     const Failure failure = examine(work, number, static_cast<std::uint32_t>(i));
     ++number;
     add_failure(of, number, failure, tables);
-    for (const WayOut& way :
-         ways_out(work, of.snapshot.texts, failure, all, of.options.count("batch-size"))) {
+    for (const Remedy& way :
+         remedies(work, of.snapshot.texts, failure, all, of.options.count("batch-size"))) {
       tables.ways.add({of.view.rank, of.view.label, work.history->device, number, way.what,
                        name_of(way.enough), way.saves, way.how});
     }
   }
-  if (number < work.followed.ooms.size()) {
+  if (number < work.replay.ooms.size()) {
     answer.remarks.push_back(said_of(of.view, work,
                                      fmt::format("the first {} of {} failures are explained.",
-                                                 number, work.followed.ooms.size())));
+                                                 number, work.replay.ooms.size())));
   }
 }
 

@@ -118,28 +118,28 @@ struct Device {
     return text.empty() ? base::Cell(Null{}) : base::Cell(text);
   }
   std::string where(memory::StackId stack) const {
-    std::string telling = snapshot.texts.telling(stack);
-    return telling.empty() ? "(no stack)" : telling;
+    std::string representative = snapshot.texts.representative(stack);
+    return representative.empty() ? "(no stack)" : representative;
   }
 };
 
 void add_peak(base::Table& table, const Device& of) {
   const HistoryWork& work = of.work;
   const std::uint32_t event = of.held.event;
-  LifeId last = kNoLife;
-  for (const LifeId id : of.held.lives) {
-    if (!work.lives.list[id].is_older()) last = id;  // in the order of their allocation
+  AllocationId last = kNoAllocation;
+  for (const AllocationId id : of.held.allocations) {
+    if (!work.allocations.list[id].is_older()) last = id;  // in the order of their allocation
   }
   std::string where, stack;
-  if (last != kNoLife) {
-    where = of.where(work.lives.list[last].stack);
-    stack = of.snapshot.texts.folded(work.lives.list[last].stack);
+  if (last != kNoAllocation) {
+    where = of.where(work.allocations.list[last].stack);
+    stack = of.snapshot.texts.folded(work.allocations.list[last].stack);
   }
-  const bool known = last != kNoLife;
+  const bool known = last != kNoAllocation;
   table.add({of.view.rank, of.view.label, work.history->device, of.held.all.bytes,
              of.held.all.allocations, time_of(work, event), step_number(work, event),
              of.text(pass_name(work, event)),
-             known ? base::Cell(work.followed.block_size[last]) : Null{}, of.text(where),
+             known ? base::Cell(work.replay.block_size[last]) : Null{}, of.text(where),
              known ? base::Cell(name_of(work.categories.category[last])) : Null{},
              event == kNoEvent ? base::Cell(Null{}) : base::Cell(event), of.text(stack)});
 }
@@ -154,8 +154,8 @@ void add_categories(base::Table& table, const Device& of) {
   }
 }
 
-base::Cell age_of(const Device& of, LifeId id) {
-  const Life& life = of.work.lives.list[id];
+base::Cell age_of(const Device& of, AllocationId id) {
+  const Allocation& life = of.work.allocations.list[id];
   const auto now = time_of(of.work, of.held.event);
   if (life.is_older() || !now) return Null{};
   return *now - *time_of(of.work, life.alloc);
@@ -192,8 +192,8 @@ void add_stacks(base::Table& table, const Device& of, std::size_t top) {
 
 void add_sizes(base::Table& table, const Device& of) {
   std::map<Bytes, HeldSum> classes;
-  for (const LifeId id : of.held.lives) {
-    const Bytes size = of.work.followed.block_size[id];
+  for (const AllocationId id : of.held.allocations) {
+    const Bytes size = of.work.replay.block_size[id];
     const auto up_to = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(size)));
     classes[up_to].add(id, size);
   }
@@ -207,7 +207,7 @@ constexpr std::array<std::string_view, 5> kAges = {"before the history", "before
                                                    "in an earlier step", "in the step before",
                                                    "in this step"};
 
-std::size_t age_class(const HistoryWork& work, const Life& life, std::uint32_t event) {
+std::size_t age_class(const HistoryWork& work, const Allocation& life, std::uint32_t event) {
   if (life.is_older()) return 0;
   const std::int32_t then = work.steps.at(life.alloc);
   const std::int32_t now = event == kNoEvent ? -1 : work.steps.at(event);
@@ -219,9 +219,9 @@ std::size_t age_class(const HistoryWork& work, const Life& life, std::uint32_t e
 void add_ages(base::Table& table, const Device& of) {
   if (of.work.steps.from == StepBorders::kEqualParts || of.work.steps.size() == 0) return;
   std::array<HeldSum, kAges.size()> ages;
-  for (const LifeId id : of.held.lives) {
-    ages[age_class(of.work, of.work.lives.list[id], of.held.event)].add(
-        id, of.work.followed.block_size[id]);
+  for (const AllocationId id : of.held.allocations) {
+    ages[age_class(of.work, of.work.allocations.list[id], of.held.event)].add(
+        id, of.work.replay.block_size[id]);
   }
   for (std::size_t i = 0; i < ages.size(); ++i) {
     if (ages[i].allocations == 0) continue;

@@ -19,27 +19,27 @@ using allocator::Part;
 
 void add_device(base::Table& table, const SnapshotView& view, const HistoryWork& work) {
   const Allocated curve = allocated(work);
-  const Followed& followed = work.followed;
+  const Replay& replay = work.replay;
   const std::size_t events = work.history->length();
   const base::Cell length = events == 0
                                 ? base::Cell(base::Null{})
                                 : base::Cell(time_of(work, static_cast<std::uint32_t>(events - 1)));
   table.add({view.rank, view.label, work.history->device, curve.peak_bytes,
              time_of(work, curve.peak), step_number(work, curve.peak),
-             mean_over_time(work, curve.after), curve.end(), followed.peak_reserved.reserved,
+             mean_over_time(work, curve.after), curve.end(), replay.peak_reserved.reserved,
              events == 0 ? base::Cell(base::Null{})
-                         : base::Cell(time_of(work, followed.peak_reserved.event)),
-             followed.end.reserved, followed.is_whole && work.lives.cover_the_process(),
-             work.lives.older_bytes, work.lives.older,
+                         : base::Cell(time_of(work, replay.peak_reserved.event)),
+             replay.end.reserved, replay.is_whole && work.allocations.cover_the_process(),
+             work.allocations.older_bytes, work.allocations.older,
              curve.peak == kNoEvent ? base::Cell(base::Null{}) : base::Cell(curve.peak), events,
-             length, followed.ooms.size(), base::Null{}});
+             length, replay.ooms.size(), base::Null{}});
 }
 
 void add_figures(base::Table& table, const SnapshotView& view, const HistoryWork& work,
                  std::span<const NamedStat> stats) {
   for (const NamedStat& named : stats) {
     for (std::size_t part = 0; part < kPoolNames.size(); ++part) {
-      const Figure& figure = work.followed.statistics(named.stat, static_cast<Part>(part));
+      const Figure& figure = work.replay.statistics(named.stat, static_cast<Part>(part));
       table.add({view.rank, view.label, work.history->device, named.name, kPoolNames[part],
                  figure.current, figure.peak, figure.allocated, figure.freed});
     }
@@ -56,7 +56,7 @@ Answer run(const RunView& view, const Options&) {
       add_figures(answer.tables[kByteSummary], snapshot, work, byte_stats());
       add_figures(answer.tables[kCountSummary], snapshot, work, count_stats());
       add_remarks(answer, snapshot, work);
-      for (const std::string& remark : remarks_on(work.followed)) {
+      for (const std::string& remark : remarks_on(work.replay)) {
         answer.remarks.push_back(said_of(snapshot, work, remark + "."));
       }
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/allocations.h"
 #include "memory/snapshot.h"
 
 namespace stepscope::analysis {
@@ -26,17 +26,17 @@ HostSegments segments_of(const memory::Snapshot& snapshot, std::int32_t device) 
 void add_history(base::Table& table, const SnapshotView& view, const memory::History& history) {
   const HostSegments segments = segments_of(*view.snapshot, history.device);
   if (history.length() == 0 && segments.count == 0) return;
-  const Lives lives = make_lives(*view.snapshot, history);
+  const Allocations allocations = find_allocations(*view.snapshot, history);
   base::Bytes before = 0;
   base::Bytes total = 0;
-  for (const Life& life : lives.list) {
+  for (const Allocation& life : allocations.list) {
     if (!life.is_older()) {
       total += life.requested;
     } else if (!life.let_go_before) {
       before += life.requested;
     }
   }
-  const std::vector<base::Bytes> after = live_bytes(lives, history);
+  const std::vector<base::Bytes> after = live_bytes(allocations, history);
   const auto peak = std::ranges::max_element(after);
   const bool at_the_start = peak == after.end() || before >= *peak;
   base::Cell when = base::Null{};
@@ -44,8 +44,9 @@ void add_history(base::Table& table, const SnapshotView& view, const memory::His
     when = history.time[static_cast<std::size_t>(peak - after.begin())] - history.time[0];
   }
   table.add({view.rank, view.label, after.empty() ? before : after.back(),
-             at_the_start ? before : *peak, when, total, lives.list.size() - lives.older,
-             segments.held, segments.count, history.length()});
+             at_the_start ? before : *peak, when, total,
+             allocations.list.size() - allocations.older, segments.held, segments.count,
+             history.length()});
 }
 
 }  // namespace

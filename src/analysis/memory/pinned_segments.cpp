@@ -5,11 +5,12 @@
 namespace stepscope::analysis {
 
 std::vector<PinnedSegment> pinned_segments(const memory::Snapshot& snapshot,
-                                           const memory::History& history, const Lives& lives) {
-  std::vector<LifeId> life_of(snapshot.blocks.size(), kNoLife);
-  for (std::size_t id = 0; id < lives.list.size(); ++id) {
-    if (lives.list[id].block < life_of.size()) {
-      life_of[lives.list[id].block] = static_cast<LifeId>(id);
+                                           const memory::History& history,
+                                           const Allocations& allocations) {
+  std::vector<AllocationId> life_of(snapshot.blocks.size(), kNoAllocation);
+  for (std::size_t id = 0; id < allocations.list.size(); ++id) {
+    if (allocations.list[id].block < life_of.size()) {
+      life_of[allocations.list[id].block] = static_cast<AllocationId>(id);
     }
   }
   std::vector<PinnedSegment> out;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/allocations.h"
 #include "memory/snapshot.h"
 
 namespace stepscope::analysis {
@@ -14,13 +14,14 @@ struct PinnedSegment {
   const memory::Segment* segment = nullptr;
   base::Bytes used = 0, free = 0, largest_free = 0;
   std::uint32_t used_blocks = 0;
-  std::uint32_t smallest = 0;  // in Snapshot::blocks: the smallest block in use
-  LifeId life = kNoLife;       // of that block
+  std::uint32_t smallest = 0;         // in Snapshot::blocks: the smallest block in use
+  AllocationId life = kNoAllocation;  // of that block
 };
 
 // At the end of the history; the most free memory first. Expandable segments return free pages and
 // are not among them.
 std::vector<PinnedSegment> pinned_segments(const memory::Snapshot& snapshot,
-                                           const memory::History& history, const Lives& lives);
+                                           const memory::History& history,
+                                           const Allocations& allocations);
 
 }  // namespace stepscope::analysis

@@ -9,7 +9,7 @@
 namespace stepscope::analysis {
 
 bool is_empty(const HistoryWork& work) {
-  return work.history->length() == 0 && work.lives.list.empty();
+  return work.history->length() == 0 && work.allocations.list.empty();
 }
 
 std::string said_of(const SnapshotView& view, const HistoryWork& work, std::string_view what) {
@@ -33,17 +33,18 @@ void add_remarks(Answer& answer, const SnapshotView& view, const HistoryWork& wo
   const auto say = [&](std::string_view what) {
     answer.remarks.push_back(said_of(view, work, what));
   };
-  const Lives& lives = work.lives;
-  if (lives.older > 0) {
-    say(fmt::format(
-        "{} {} of {:.1f} MiB in all {} older than the recorded history; peaks and "
-        "totals are of the history.",
-        lives.older, lives.older == 1 ? "allocation" : "allocations",
-        static_cast<double>(lives.older_bytes) / (1 << 20), lives.older == 1 ? "is" : "are"));
+  const Allocations& allocations = work.allocations;
+  if (allocations.older > 0) {
+    say(
+        fmt::format("{} {} of {:.1f} MiB in all {} older than the recorded history; peaks and "
+                    "totals are of the history.",
+                    allocations.older, allocations.older == 1 ? "allocation" : "allocations",
+                    static_cast<double>(allocations.older_bytes) / (1 << 20),
+                    allocations.older == 1 ? "is" : "are"));
   }
-  for (const std::string& remark : remarks_on(lives, *view.snapshot)) say(remark);
+  for (const std::string& remark : remarks_on(allocations, *view.snapshot)) say(remark);
   say_if_counted(answer, view, work);
-  const bool has_allocations = lives.list.size() > lives.older;
+  const bool has_allocations = allocations.list.size() > allocations.older;
   if (has_allocations && !work.categories.passes.has_stacks) {
     say("no stacks were recorded, so nothing is known of what the memory holds.");
   }

@@ -8,12 +8,13 @@ HistoryWork work_on(const SnapshotView& view, const memory::History& history,
   const memory::Snapshot& snapshot = *view.snapshot;
   HistoryWork work;
   work.history = &history;
-  work.lives = make_lives(snapshot, history);
-  work.followed = follow(snapshot, history, work.lives);
-  work.categories = categorise(snapshot, history, work.lives);
+  work.allocations = find_allocations(snapshot, history);
+  work.replay = follow(snapshot, history, work.allocations);
+  work.categories = categorise(snapshot, history, work.allocations);
   work.steps = step_events(view.steps, history, work.categories.passes);
-  work.group.reserve(work.lives.list.size());
-  for (const Life& life : work.lives.list) work.group.push_back(texts.group(life.stack));
+  work.group.reserve(work.allocations.list.size());
+  for (const Allocation& life : work.allocations.list)
+    work.group.push_back(texts.group(life.stack));
   return work;
 }
 

@@ -1,4 +1,4 @@
-// What analyses work out of one snapshot, done once for all of them: lives, categories, the
+// What analyses work out of one snapshot, done once for all of them: allocations, categories, the
 // allocator followed, and where the steps begin. Pinned host memory has another allocator and is
 // not among it.
 #pragma once
@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/memory/followed/followed.h"
-#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/allocations.h"
 #include "analysis/memory/history/step_events.h"
 #include "analysis/memory/owners/categories.h"
-#include "analysis/memory/owners/telling_frame.h"
+#include "analysis/memory/owners/representative_frame.h"
+#include "analysis/memory/replay/replay.h"
 #include "analysis/memory/snapshot_view.h"
 #include "analysis/on_demand.h"
 
@@ -22,8 +22,8 @@ struct Forecasts;
 
 struct HistoryWork {
   const memory::History* history = nullptr;
-  Lives lives;
-  Followed followed;
+  Allocations allocations;
+  Replay replay;
   Categories categories;
   StepEvents steps;
   std::vector<std::uint32_t> group;  // by life: StackTexts::group of its stack

@@ -100,7 +100,7 @@ void compare(base::Table& table, const SnapshotView& snapshot, const HistoryWork
     for (const NamedStat& named : stats_of) {
       for (std::size_t p = 0; p < kPoolNames.size(); ++p) {
         const auto part = static_cast<Part>(p);
-        const Figure& figure = work.followed.statistics(named.stat, part);
+        const Figure& figure = work.replay.statistics(named.stat, part);
         for (const Facet& facet : kFacets) {
           if (!is_whole && facet.key != "current") continue;
           add(key_of(name_of(named.stat), name_of(part), facet.key), figure.*facet.value);
@@ -108,7 +108,7 @@ void compare(base::Table& table, const SnapshotView& snapshot, const HistoryWork
       }
     }
   }
-  if (is_whole) add("num_ooms", static_cast<std::int64_t>(work.followed.ooms.size()));
+  if (is_whole) add("num_ooms", static_cast<std::int64_t>(work.replay.ooms.size()));
 }
 
 void add_agreement(Answer& answer, const RunView& view, const StatsView& stats) {
@@ -134,7 +134,7 @@ void add_agreement(Answer& answer, const RunView& view, const StatsView& stats) 
     return;
   }
   const HistoryWork& work = *devices.front();
-  const bool is_whole = work.followed.is_whole && work.lives.cover_the_process();
+  const bool is_whole = work.replay.is_whole && work.allocations.cover_the_process();
   Agreement agreement;
   compare(answer.tables[kAgreement], snapshot, work, stats, is_whole, agreement);
   const std::string_view covered =

@@ -17,10 +17,11 @@ using base::Null;
 
 // The groups that had the most at the peak, the most first.
 std::vector<std::uint32_t> top_groups(const HistoryWork& work, const Held& peak,
-                                      std::span<const std::uint32_t> of_life, std::size_t top) {
+                                      std::span<const std::uint32_t> of_allocation,
+                                      std::size_t top) {
   std::map<std::uint32_t, Bytes> sums;
-  for (const LifeId id : peak.lives) {
-    if (of_life[id] != Owners::kNobody) sums[of_life[id]] += work.followed.block_size[id];
+  for (const AllocationId id : peak.allocations) {
+    if (of_allocation[id] != Owners::kNobody) sums[of_allocation[id]] += work.replay.block_size[id];
   }
   std::vector<std::pair<Bytes, std::uint32_t>> order;
   order.reserve(sums.size());
@@ -100,12 +101,12 @@ void add_points(std::vector<base::Table>& tables, const TimelineDevice& of,
   const Owners annotations = annotation_owners(of.run, of.view, of.work);
   enum : std::size_t { kByStack, kByModule, kByAnnotation };
   std::vector<TimelineGroups> groups;
-  const auto follow_most = [&](std::span<const std::uint32_t> of_life) {
-    groups.push_back({of_life, top_groups(of.work, peak, of_life, top)});
+  const auto follow_most = [&](std::span<const std::uint32_t> of_allocation) {
+    groups.push_back({of_allocation, top_groups(of.work, peak, of_allocation, top)});
   };
   follow_most(of.work.group);
-  follow_most(modules.of_life);
-  follow_most(annotations.of_life);
+  follow_most(modules.of_allocation);
+  follow_most(annotations.of_allocation);
   const std::vector<TimelinePoint> points =
       timeline_points(of.work, of.curve, axis_of(options),
                       static_cast<std::size_t>(options.count("points")), groups);

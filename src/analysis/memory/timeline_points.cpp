@@ -33,7 +33,7 @@ std::vector<std::uint32_t> highest_events(const HistoryWork& work, const Allocat
   if (points == 0) {
     std::vector<std::uint32_t> all;
     for (std::uint32_t event = 0; event < events; ++event) {
-      if (work.lives.of_event[event] != kNoLife) all.push_back(event);
+      if (work.allocations.of_event[event] != kNoAllocation) all.push_back(event);
     }
     return all;
   }
@@ -63,16 +63,16 @@ std::vector<TimelinePoint> timeline_points(const HistoryWork& work, const Alloca
     }
     now.groups.emplace_back(shown.size());
   }
-  const auto change = [&](LifeId id, base::Bytes by) {
+  const auto change = [&](AllocationId id, base::Bytes by) {
     now.categories[static_cast<std::size_t>(work.categories.category[id])] += by;
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      const std::uint32_t group = groups[g].of_life[id];
+      const std::uint32_t group = groups[g].of_allocation[id];
       if (group >= places[g].size() || places[g][group] == kNoEvent) continue;
       now.groups[g][places[g][group]] += by;
     }
   };
-  for (LifeId id = 0; id < work.lives.older; ++id) {
-    if (!work.lives.list[id].let_go_before) change(id, work.followed.block_size[id]);
+  for (AllocationId id = 0; id < work.allocations.older; ++id) {
+    if (!work.allocations.list[id].let_go_before) change(id, work.replay.block_size[id]);
   }
 
   std::vector<TimelinePoint> out;
@@ -85,9 +85,9 @@ std::vector<TimelinePoint> timeline_points(const HistoryWork& work, const Alloca
       out.push_back(now);
     }
   };
-  for_each_change(work, [&](std::uint32_t event, LifeId id, bool begins) {
+  for_each_change(work, [&](std::uint32_t event, AllocationId id, bool begins) {
     keep_before(event);
-    change(id, begins ? work.followed.block_size[id] : -work.followed.block_size[id]);
+    change(id, begins ? work.replay.block_size[id] : -work.replay.block_size[id]);
   });
   keep_before(kNoEvent);
   return out;

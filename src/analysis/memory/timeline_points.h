@@ -28,7 +28,7 @@ struct TimelinePoint {
 
 // One way to part allocations among owners, and the owners that are followed.
 struct TimelineGroups {
-  std::span<const std::uint32_t> of_life;
+  std::span<const std::uint32_t> of_allocation;
   std::vector<std::uint32_t> shown;
 };
 

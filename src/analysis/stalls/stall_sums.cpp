@@ -14,7 +14,7 @@
 #include "analysis/stalls/quiet_ranges.h"
 #include "analysis/stalls/saves.h"
 #include "analysis/stalls/stall_place.h"
-#include "analysis/stalls/unrecorded.h"
+#include "analysis/stalls/without_profiler.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -258,7 +258,7 @@ class Summing {
 
   WindowStalls run() {
     add_marks();
-    out_.noted = noted_sums(*window_);
+    out_.noted = overhead_sums(*window_);
     const GapFinder finder(*window_, {.delay = rules_.delay});
     CoverageWalk measured(window_->measured);
     if (window_->measured.empty()) return std::move(out_);
@@ -269,7 +269,7 @@ class Summing {
       std::iota(pieces.begin(), pieces.end(), static_cast<std::uint32_t>(device.begin));
       gaps.push_back(finder.gaps(pieces, bounds));
     }
-    const NotingCost usual = noting_cost(out_.noted);
+    const OverheadCost usual = overhead_cost(out_.noted);
     usual_ = play(usual, gaps);
     least_ = play(most_of(usual), gaps);
     for (std::size_t i = 0; i < gaps.size(); ++i) {
@@ -335,11 +335,11 @@ class Summing {
         verdict.stall == Stall::kPause
             ? marks_.take_pauses({gap.time.start, std::min(gap.time.end, launched)})
             : 0;
-    const Nanos usual = std::min(length, unrecorded_wait(usual_, gap));
-    const Nanos unrecorded = std::min(usual, unrecorded_wait(least_, gap));
+    const Nanos usual = std::min(length, wait_without_profiler(usual_, gap));
+    const Nanos without_profiler = std::min(usual, wait_without_profiler(least_, gap));
     add(verdict.stall, step, [&](StallSum& sum) {
       ++sum.waits;
-      sum.unrecorded += unrecorded;
+      sum.without_profiler += without_profiler;
       sum.usual += usual;
       sum.count += paused > 0 ? 1 : 0;
       sum.host += paused;
@@ -369,17 +369,17 @@ class Summing {
 
   // The window played again with a faster host.
   struct Played {
-    NotingCost cost{};
+    OverheadCost cost{};
     std::vector<Nanos> waits;  // by work
   };
-  Played play(const NotingCost& cost, std::span<const std::vector<Gap>> gaps) const {
-    return {cost, unrecorded_waits(*window_, cost, marks_.list(), gaps)};
+  Played play(const OverheadCost& cost, std::span<const std::vector<Gap>> gaps) const {
+    return {cost, waits_without_profiler(*window_, cost, marks_.list(), gaps)};
   }
 
-  Nanos unrecorded_wait(const Played& played, const Gap& gap) const {
+  Nanos wait_without_profiler(const Played& played, const Gap& gap) const {
     if (gap.before != Gap::kNobody && gap.after != Gap::kNobody) return played.waits[gap.after];
-    return std::max<Nanos>(0,
-                           gap.time.length() - cost_of(noted_in(*window_, gap.time), played.cost));
+    return std::max<Nanos>(
+        0, gap.time.length() - cost_of(overhead_counts_in(*window_, gap.time), played.cost));
   }
 
   Nanos launch_of(const Gap& gap) const {
@@ -459,7 +459,7 @@ void StallSum::merge(const StallSum& other) {
   bytes += other.bytes;
   work += other.work;
   work_ns += other.work_ns;
-  unrecorded += other.unrecorded;
+  without_profiler += other.without_profiler;
   usual += other.usual;
 }
 

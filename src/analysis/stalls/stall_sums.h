@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/stalls/host_marks.h"
-#include "analysis/stalls/noted.h"
+#include "analysis/stalls/profiler_overhead.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {
@@ -21,18 +21,18 @@ struct StallRules {
 };
 
 struct StallSum {
-  std::int64_t count = 0;      // calls or ranges of the sort
-  base::Nanos host = 0;        // they took on the host
-  std::int64_t waits = 0;      // of a device, that belong to it
-  base::Nanos idle = 0;        // those waits
-  base::Nanos inside = 0;      // of them, the host was in such a call or range
-  base::Nanos longest = 0;     // single wait
-  base::Nanos copies = 0;      // their copies ran and nothing computed meanwhile
-  base::Bytes bytes = 0;       // of those copies
-  std::int64_t work = 0;       // of the optimizer: pieces of work it launched
-  base::Nanos work_ns = 0;     // their lengths, added
-  base::Nanos unrecorded = 0;  // those waits, at the least, had nobody recorded
-  base::Nanos usual = 0;       // the same, where noting takes as long as usual
+  std::int64_t count = 0;            // calls or ranges of the sort
+  base::Nanos host = 0;              // they took on the host
+  std::int64_t waits = 0;            // of a device, that belong to it
+  base::Nanos idle = 0;              // those waits
+  base::Nanos inside = 0;            // of them, the host was in such a call or range
+  base::Nanos longest = 0;           // single wait
+  base::Nanos copies = 0;            // their copies ran and nothing computed meanwhile
+  base::Bytes bytes = 0;             // of those copies
+  std::int64_t work = 0;             // of the optimizer: pieces of work it launched
+  base::Nanos work_ns = 0;           // their lengths, added
+  base::Nanos without_profiler = 0;  // those waits, at the least, had nobody recorded
+  base::Nanos usual = 0;             // the same, where noting takes as long as usual
 
   void merge(const StallSum& other);
   bool empty() const { return count == 0 && waits == 0 && copies == 0; }
@@ -57,7 +57,7 @@ struct WindowStalls {
   StallSums all;
   std::vector<std::pair<std::int64_t, StallSums>> steps;  // by step number, in order of time
   std::map<StallKey, StallPlace> places;
-  NotedSums noted;
+  OverheadSums noted;
 };
 
 // `collections`: see host_marks.

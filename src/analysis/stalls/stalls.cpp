@@ -35,7 +35,7 @@ constexpr base::ColumnShape kCopies{
     "of saves and uploads: copies ran and nothing computed meanwhile"};
 constexpr base::ColumnShape kBytes{"bytes", Type::kInt, Unit::kBytes, "of those copies"};
 
-constexpr std::array kSortColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kKindColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     kStall,
     kCount,
@@ -52,7 +52,7 @@ constexpr std::array kSortColumns = std::to_array<base::ColumnShape>({
     {"work_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
     {"steps", Type::kInt, Unit::kCount, "steps in which it occurs"},
     {"devices", Type::kInt, Unit::kCount, "GPUs of the rank, over which idle_ns is added"},
-    {"unrecorded_ns", Type::kInt, Unit::kNanos,
+    {"without_profiler_ns", Type::kInt, Unit::kNanos,
      "of idle_ns, left at the least had nobody recorded; null: nothing tells"},
     {"usual_ns", Type::kInt, Unit::kNanos,
      "the same, with recording as costly as it usually is; null: nothing tells"},
@@ -83,28 +83,29 @@ constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
     {"event", Type::kInt, Unit::kId, "place in the file of what kept the host in the longest wait"},
 });
 
-constexpr std::array kNotedColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kOverheadColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"operators", Type::kInt, Unit::kCount, "recorded in the steps, on threads that launch work"},
     {"calls", Type::kInt, Unit::kCount, "of the runtime and the driver that launch no kernel"},
     {"launches", Type::kInt, Unit::kCount, "calls that launch kernels"},
     {"functions", Type::kInt, Unit::kCount, "of Python"},
-    {"passing", Type::kInt, Unit::kCount, "operators that do nothing but call one other operator"},
-    {"passing_ns", Type::kInt, Unit::kNanos,
+    {"wrapper_operators", Type::kInt, Unit::kCount,
+     "operators that do nothing but call one other operator"},
+    {"wrapper_ns", Type::kInt, Unit::kNanos,
      "lower quartile of the time in them that is not the other's; null: fewer than 20"},
 });
 
 constexpr std::array<std::string_view, 1> kY = {"idle_ns"};
 constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"sorts",
-     "one sort of stall on one rank",
-     kSortColumns,
+    {"kinds",
+     "one kind of stall on one rank",
+     kKindColumns,
      {base::Chart::kBars, "stall", kY, "rank"}},
-    {"steps", "one sort of stall in one step", kStepColumns},
+    {"steps", "one kind of stall in one step", kStepColumns},
     {"places", "one place in the program that keeps the GPU waiting, the worst of each sort first",
      kPlaceColumns},
-    {"noted", "what was recorded on the host of one rank, and what it takes to record it",
-     kNotedColumns},
+    {"profiler-overhead",
+     "what was recorded on the host of one rank, and what it takes to record it", kOverheadColumns},
 });
 constexpr std::array kParameters = std::to_array<Parameter>({
     {"delay", ParameterType::kDuration, "30us",
@@ -118,12 +119,12 @@ struct RankStalls {
   StallSums all;
   std::array<std::int64_t, kStalls> steps{};
   std::map<StallKey, StallPlace> places;
-  NotedSums noted;
+  OverheadSums noted;
   Nanos measured = 0;  // of all its devices
   std::int64_t devices = 0;
-  Nanos passing = 0;  // 0: nothing tells what recording takes
+  Nanos wrappers = 0;  // 0: nothing tells what recording takes
 
-  Cell unrecorded(Nanos idle) const { return passing > 0 ? Cell(idle) : Cell(Null{}); }
+  Cell without_profiler(Nanos idle) const { return wrappers > 0 ? Cell(idle) : Cell(Null{}); }
 };
 
 Cell text_or_null(const std::string& text) { return text.empty() ? Cell(Null{}) : Cell(text); }
@@ -145,27 +146,28 @@ void add_places(base::Table& table, std::int32_t rank, const RankStalls& stalls,
   }
 }
 
-void add_sorts(base::Table& table, std::int32_t rank, const RankStalls& stalls) {
+void add_kinds(base::Table& table, std::int32_t rank, const RankStalls& stalls) {
   for (std::size_t i = 0; i < kStalls; ++i) {
     const StallSum& sum = stalls.all[i];
     if (sum.empty()) continue;
     table.add({rank, name_of(static_cast<Stall>(i)), sum.count, sum.host, sum.waits, sum.idle,
                share_of(sum.idle, stalls.measured), sum.inside, sum.longest, sum.copies, sum.bytes,
                sum.work, sum.work_ns, stalls.steps[i], stalls.devices,
-               stalls.unrecorded(sum.unrecorded), stalls.unrecorded(sum.usual)});
+               stalls.without_profiler(sum.without_profiler), stalls.without_profiler(sum.usual)});
   }
 }
 
-void add_noted(base::Table& table, std::int32_t rank, const RankStalls& stalls) {
-  const NotedSums& noted = stalls.noted;
-  if (noted.count(NotedSort::kOperator) + noted.count(NotedSort::kCall) +
-          noted.count(NotedSort::kLaunch) ==
+void add_overhead(base::Table& table, std::int32_t rank, const RankStalls& stalls) {
+  const OverheadSums& noted = stalls.noted;
+  if (noted.count(OverheadKind::kOperator) + noted.count(OverheadKind::kCall) +
+          noted.count(OverheadKind::kLaunch) ==
       0) {
     return;
   }
-  table.add({rank, noted.count(NotedSort::kOperator), noted.count(NotedSort::kCall),
-             noted.count(NotedSort::kLaunch), noted.count(NotedSort::kFunction),
-             static_cast<std::int64_t>(noted.passing.size()), stalls.unrecorded(stalls.passing)});
+  table.add({rank, noted.count(OverheadKind::kOperator), noted.count(OverheadKind::kCall),
+             noted.count(OverheadKind::kLaunch), noted.count(OverheadKind::kFunction),
+             static_cast<std::int64_t>(noted.wrappers.size()),
+             stalls.without_profiler(stalls.wrappers)});
 }
 
 Answer run(const RunView& view, const Options& options) {
@@ -173,7 +175,7 @@ Answer run(const RunView& view, const Options& options) {
   const auto partials = per_window<WindowStalls>(view, [&](const WindowView& window) {
     return window_stalls(window, rules, recorded_collections(view, window));
   });
-  base::Table sorts(kTables[0]);
+  base::Table kinds(kTables[0]);
   base::Table steps(kTables[1]);
   base::Table places(kTables[2]);
   base::Table noted(kTables[3]);
@@ -198,13 +200,13 @@ Answer run(const RunView& view, const Options& options) {
     rank.noted.merge(partials[w].noted);
   }
   for (auto& [number, rank] : ranks) {
-    rank.passing = rank.noted.passing_ns();
-    add_sorts(sorts, number, rank);
+    rank.wrappers = rank.noted.wrapper_ns();
+    add_kinds(kinds, number, rank);
     add_places(places, number, rank, static_cast<std::size_t>(options.count("top")));
-    add_noted(noted, number, rank);
+    add_overhead(noted, number, rank);
   }
   Answer answer;
-  for (base::Table* table : {&sorts, &steps, &places, &noted})
+  for (base::Table* table : {&kinds, &steps, &places, &noted})
     answer.tables.push_back(std::move(*table));
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   return answer;

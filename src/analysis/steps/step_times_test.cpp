@@ -15,7 +15,7 @@ using base::Nanos;
 // A trace of steps, calls and kernels, made event by event.
 class Recording {
  public:
-  Recording() { lane_->begin(0); }
+  Recording() { shard_->begin(0); }
 
   void step(int number, Nanos start, Nanos end) {
     add("user_annotation", "ProfilerStep#" + std::to_string(number), "1", start, end);
@@ -23,14 +23,14 @@ class Recording {
   void launch(std::string_view category, Nanos call, Nanos start, Nanos end) {
     ++correlation_;
     const std::uint32_t caller = add(category, "launch", "1", call, call + 1);
-    lane_->launches.push_back({caller, correlation_, -1});
+    shard_->launches.push_back({caller, correlation_, -1});
     const std::uint32_t kernel = add("kernel", "k", "7", start, end);
-    lane_->device.push_back({kernel, 0, 7, -1, correlation_, -1});
+    shard_->device.push_back({kernel, 0, 7, -1, correlation_, -1});
   }
   trace::Trace build() {
     trace::BuildInput input;
-    input.batches.push_back(lane_->finish());
-    input.lanes.push_back(std::move(lane_));
+    input.batches.push_back(shard_->finish());
+    input.shards.push_back(std::move(shard_));
     input.decode = [](std::string_view raw) { return std::string(raw); };
     return *trace::TraceBuilder(std::move(input)).build();
   }
@@ -42,18 +42,18 @@ class Recording {
     trace::EventRow row;
     row.start = start;
     row.duration = end - start;
-    row.name = lane_->intern(name, at);
-    row.track = lane_->track("1", tid, at);
-    row.category = lane_->category(category, at);
-    row.entry = lane_->entries();
+    row.name = shard_->intern(name, at);
+    row.track = shard_->track("1", tid, at);
+    row.category = shard_->category(category, at);
+    row.entry = shard_->entries();
     row.kind = trace::kind_of(category, name);
-    const std::uint32_t event = lane_->next_event();
-    lane_->events.push_back(row);
-    lane_->add_entry();
+    const std::uint32_t event = shard_->next_event();
+    shard_->events.push_back(row);
+    shard_->add_entry();
     return event;
   }
 
-  std::unique_ptr<trace::Lane> lane_ = std::make_unique<trace::Lane>(0);
+  std::unique_ptr<trace::Shard> shard_ = std::make_unique<trace::Shard>(0);
   std::int64_t correlation_ = 0;
   std::uint32_t position_ = 0;
 };

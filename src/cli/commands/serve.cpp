@@ -181,7 +181,7 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
   };
   options.shelf.open.threads = context.settings.jobs;
   options.shelf.open.max_memory_bytes = context.settings.max_memory_bytes;
-  options.shelf.open.careful_only = context.settings.careful;
+  options.shelf.open.reference_only = context.settings.reference_reader;
   options.shelf.open.block_bytes = context.settings.block_bytes;
   options.shelf.open.step_pattern = arguments.text("steps");
   SCOPE_TRY(session::check(options.shelf.open));  // now, not with each run

@@ -69,7 +69,7 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
   } else if (const auto memory = session::default_memory(machine)) {
     settings.max_memory_bytes = *memory;
   }
-  settings.careful = arguments.has("careful");
+  settings.reference_reader = arguments.has("reference-reader");
   if (arguments.has("block-bytes")) {
     base::Result<std::uint64_t> size = size_from(arguments.text("block-bytes"), 0);
     if (!size) {

@@ -15,7 +15,7 @@ enum class Colour : unsigned char { kAuto, kAlways, kNever };
 struct Settings {
   unsigned jobs = 1;
   std::uint64_t max_memory_bytes = std::numeric_limits<std::uint64_t>::max();
-  bool careful = false;
+  bool reference_reader = false;
   std::uint64_t block_bytes = 0;  // 0: as the importer likes
   Colour colour = Colour::kAuto;
   bool progress = true;

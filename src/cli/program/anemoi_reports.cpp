@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/options/arguments.h"
-#include "doctor/apart.h"
+#include "doctor/subprocess.h"
 
 namespace stepscope::cli {
 namespace {
@@ -27,9 +27,9 @@ base::Result<std::string> write_anemoi_reports(const std::string& run, const std
   const std::string python = process_environment("STEPSCOPE_PACKAGE_PYTHON").value_or("python3");
   const std::string path = std::filesystem::path(package).parent_path().string();
   const auto answers =
-      doctor::run_apart({{.program = {"env", "PYTHONPATH=" + path, python, "-m",
-                                      "stepscope.launched.anemoi_reports", run, settings},
-                          .limit = kMostTime}});
+      doctor::run_subprocesses({{.program = {"env", "PYTHONPATH=" + path, python, "-m",
+                                             "stepscope.launched.anemoi_reports", run, settings},
+                                 .limit = kMostTime}});
   const doctor::Returned& answer = answers.front();
   if (answer.ending == doctor::Ending::kDone && answer.number == 0) return answer.text;
   const std::string why = last_line(answer.text);

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "cli/options/arguments.h"
-#include "doctor/apart.h"
+#include "doctor/subprocess.h"
 
 namespace stepscope::cli {
 namespace {
@@ -22,7 +22,7 @@ std::string beside_this_program() {
 }
 
 std::string known_to_python() {
-  const auto answers = doctor::run_apart(
+  const auto answers = doctor::run_subprocesses(
       {{.program = {"python3", "-c", "import stepscope; print(stepscope.__path__[0])"}}});
   std::string text = answers.front().text;
   while (!text.empty() && text.back() == '\n') text.pop_back();

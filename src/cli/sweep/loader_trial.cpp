@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/program/group_memory.h"
-#include "doctor/apart.h"
+#include "doctor/subprocess.h"
 #include "report/writing/json_writer.h"
 #include "report/writing/numbers.h"
 #include "session/machine.h"
@@ -231,7 +231,7 @@ TrialOutcome run_trial(const TrialRunner& runner, std::string request, const Tri
   errand.may_go_on = [&](int group, std::string_view said) {
     return time.may_go_on(said) && memory.may_go_on(group);
   };
-  doctor::Returned returned = doctor::run_apart({errand}, runner.stop).front();
+  doctor::Returned returned = doctor::run_subprocesses({errand}, runner.stop).front();
   out.wall_s = std::chrono::duration<double>(Clock::now() - began).count();
   Reading reading(out);
   reading.read(returned.text);

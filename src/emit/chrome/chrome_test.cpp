@@ -67,7 +67,7 @@ TEST(Chrome, EventsWithoutTextAreMadeFromColumns) {
   TraceForTests trace;
   const auto op =
       trace.event({.category = "cpu_op", .name = "aten::mm", .start = -1, .duration = 5});
-  trace.lane().ops.push_back({op, 0, 7, std::int64_t{1} << 60});
+  trace.shard().ops.push_back({op, 0, 7, std::int64_t{1} << 60});
   trace.event(
       {.pid = "Spans", .tid = "x", .category = "", .name = "i", .phase = RawPhase::kInstant});
   const Chrome chrome = chrome_of(trace.build());

@@ -47,14 +47,14 @@ TEST(Jsonl, TheFirstLineSaysWhatTheFileIs) {
 TEST(Jsonl, LaunchAndKernelNameEachOther) {
   TraceForTests trace;
   const auto op = trace.event({.category = "cpu_op", .name = "aten::mm", .duration = 100});
-  trace.lane().ops.push_back({op, -1, 7, -1});
+  trace.shard().ops.push_back({op, -1, 7, -1});
   const auto call = trace.event(
       {.category = "cuda_runtime", .name = "cudaLaunchKernel", .start = 10, .duration = 5});
-  trace.lane().launches.push_back({call, 3, 7});
+  trace.shard().launches.push_back({call, 3, 7});
   const auto kernel = trace.event(
       {.pid = "0", .tid = "7", .category = "kernel", .name = "gemm", .start = 20, .duration = 9});
-  trace.lane().device.push_back({kernel, 0, 7, 1, 3, 7});
-  trace.lane().kernels.push_back(
+  trace.shard().device.push_back({kernel, 0, 7, 1, 3, 7});
+  trace.shard().kernels.push_back(
       {kernel, {4096, 1, 1}, {128, 1, 1}, 32, 0, 2.5F, kNaN, 50.0F, -1, -1});
   const auto lines = lines_of(trace.build());
   EXPECT_EQ(lines[1],
@@ -79,14 +79,14 @@ TEST(Jsonl, EventsAndFlowsComeInTheOrderOfTheFile) {
   trace.flow('s', std::uint64_t{1} << 63, 50);
   const auto counter =
       trace.event({.tid = "2", .name = "power", .start = 10, .phase = trace::RawPhase::kCounter});
-  trace.lane().counters.push_back({counter, trace.lane().intern("watts \"x\"", 3), 431.5});
-  trace.lane().counters.push_back({counter, trace.lane().intern("limit", 3), 700});
+  trace.shard().counters.push_back({counter, trace.shard().intern("watts \"x\"", 3), 431.5});
+  trace.shard().counters.push_back({counter, trace.shard().intern("limit", 3), 700});
   const auto memory = trace.event({.category = "cpu_instant_event",
                                    .name = "[memory]",
                                    .start = 11,
                                    .phase = trace::RawPhase::kInstant,
                                    .flags = trace::kBadDuration});
-  trace.lane().memory.push_back({memory, 1, 0, 0, -512, 0, -1});
+  trace.shard().memory.push_back({memory, 1, 0, 0, -512, 0, -1});
   const auto lines = lines_of(trace.build());
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_THAT(lines[1], testing::HasSubstr(

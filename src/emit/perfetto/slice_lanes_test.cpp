@@ -36,7 +36,7 @@ TEST(SliceLanes, OnlyWhatOverlapsMoves) {
        {{0, 0, 10, kNone}, {1, 5, 15, kNone}, {2, 16, 20, kNone}},
        {0, 1, 0}},
   };
-  for (const Case& c : cases) EXPECT_EQ(lanes_of(c.spans), c.lanes) << c.what;
+  for (const Case& c : cases) EXPECT_EQ(lanes_of(c.spans), c.shards) << c.what;
 }
 
 TEST(SliceLanes, ClockNoiseIsCutOff) {

@@ -81,7 +81,7 @@ constexpr std::array<bool, 256> characters(std::string_view of) {
 
 constexpr std::array<bool, 256> kEnds = characters("\"'`()[]{}<>|;,*?!&=:#^");
 // No path, address, dotted name or frame is without one of these.
-constexpr std::array<bool, 256> kTelling = characters("/\\.@~");
+constexpr std::array<bool, 256> kRepresentative = characters("/\\.@~");
 
 bool ends_token(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -137,7 +137,7 @@ bool is_mail(std::string_view token) {
 
 bool may_name_something(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
-                     [](char c) { return kTelling[static_cast<unsigned char>(c)]; });
+                     [](char c) { return kRepresentative[static_cast<unsigned char>(c)]; });
 }
 
 Token next_token(std::string_view text, std::size_t from) {

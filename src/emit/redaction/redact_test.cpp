@@ -270,14 +270,14 @@ trace::Run run_with_secrets() {
       {.pid = "/Users/alice/pid", .tid = "/Users/alice/tid", .name = "lost /hush/x", .start = 30});
   const auto counter =
       trace.event({.name = "disk /skunk/x", .start = 40, .phase = trace::RawPhase::kCounter});
-  trace.lane().counters.push_back({counter, trace.lane().intern("/hush/series", 3), 1.0});
+  trace.shard().counters.push_back({counter, trace.shard().intern("/hush/series", 3), 1.0});
   const auto comms = trace.event({.category = "cpu_op", .name = "record_param_comms", .start = 50});
   trace::CollectiveRow row{};
   row.event = comms;
-  row.name = trace.lane().intern("allreduce", 4);
-  row.group_description = trace.lane().intern("group of alice at /hush/skunk", 4);
+  row.name = trace.shard().intern("allreduce", 4);
+  row.group_description = trace.shard().intern("group of alice at /hush/skunk", 4);
   row.dtype = row.group_name = row.group_ranks = row.in_split = row.out_split = base::kNoString;
-  trace.lane().collectives.push_back(row);
+  trace.shard().collectives.push_back(row);
   trace.flow('s', 1, 10);
   return run_of(trace.build());
 }

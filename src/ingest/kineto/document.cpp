@@ -271,7 +271,7 @@ base::Result<bool> DocumentReader::read_key() {
       return true;
     }
     odd = {};
-    reading = reader().string(here(), CarefulReader::Place::kKey, key, odd);
+    reading = reader().string(here(), ReferenceReader::Place::kKey, key, odd);
     if (reading.outcome == Outcome::kIncomplete) SCOPE_TRY(more());
   }
   if (reading.outcome != Outcome::kDone) {
@@ -307,7 +307,7 @@ bool DocumentReader::holds_more(const Reading& reading, const Oddities& odd) con
 base::Result<Reading> DocumentReader::whole_value(Token& token, Oddities& odd) {
   while (true) {
     odd = {};
-    Reading reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
+    Reading reading = reader().value(here(), ReferenceReader::Place::kHeader, token, odd);
     bool is_cut = false;
     if (reading.outcome == Outcome::kDone && !reader().header_value_ends(reading.next, is_cut)) {
       reading.outcome = Outcome::kUnreadable;
@@ -459,10 +459,10 @@ base::Status DocumentReader::skip_long_value(std::string_view name) {
 base::Status DocumentReader::skip_second_list() {
   Token token{};
   Oddities odd;
-  Reading reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
+  Reading reading = reader().value(here(), ReferenceReader::Place::kHeader, token, odd);
   while (reading.outcome == Outcome::kIncomplete) {
     SCOPE_TRY(more());
-    reading = reader().value(here(), CarefulReader::Place::kHeader, token, odd);
+    reading = reader().value(here(), ReferenceReader::Place::kHeader, token, odd);
   }
   if (reading.outcome != Outcome::kDone) return skip_broken_value({});
   out_.log.add(Note::kMoreBehind, offset(), fmt::format("{} bytes", reading.next - here()));

@@ -7,10 +7,10 @@
 
 #include "base/notes.h"
 #include "base/result.h"
-#include "ingest/kineto/careful.h"
 #include "ingest/kineto/feed.h"
 #include "ingest/kineto/header.h"
 #include "ingest/kineto/pipeline.h"
+#include "ingest/kineto/reference_reader.h"
 #include "ingest/reading.h"
 #include "trace/header.h"
 
@@ -58,8 +58,8 @@ class DocumentReader {
   base::Failure unexpected(std::string_view expected) const;
   std::uint64_t offset() const { return text_offset_ + at_; }
   const char* here() const { return text_.data() + at_; }
-  CarefulReader reader() const {
-    using Behind = CarefulReader::Behind;
+  ReferenceReader reader() const {
+    using Behind = ReferenceReader::Behind;
     return {text_.data() + text_.size(), ended_ ? Behind::kNothing : Behind::kText};
   }
 

@@ -15,7 +15,7 @@ struct FieldTime {
   base::Nanos ns = 0;
 };
 
-FieldTime time_of(Draft& draft, const Token& token) {
+FieldTime time_of(RawEvent& draft, const Token& token) {
   if (!is_text(token)) return {};
   const std::optional<Time> time = parse_time(token.text);
   if (!time) return {};
@@ -29,7 +29,7 @@ bool may_be_list(Arg arg) {
   return arg == Arg::kGroupRanks || arg == Arg::kInSplit || arg == Arg::kOutSplit;
 }
 
-void clear(Draft& draft, Arg arg) {
+void clear(RawEvent& draft, Arg arg) {
   draft.present &= ~(std::uint64_t{1} << static_cast<unsigned>(arg));
 }
 
@@ -39,7 +39,7 @@ bool names_no_number(std::string_view text) {
 
 }  // namespace
 
-void set_field(Draft& draft, Field field, const Token& token) {
+void set_field(RawEvent& draft, Field field, const Token& token) {
   const std::string_view text = is_text(token) ? token.text : std::string_view{};
   switch (field) {
     case Field::kPhase:
@@ -83,7 +83,7 @@ void set_field(Draft& draft, Field field, const Token& token) {
   }
 }
 
-void set_arg(Draft& draft, Arg arg, const Token& token) {
+void set_arg(RawEvent& draft, Arg arg, const Token& token) {
   const auto index = static_cast<std::size_t>(arg);
   clear(draft, arg);
   switch (type_of(arg)) {

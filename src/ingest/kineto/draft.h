@@ -1,4 +1,4 @@
-// One event while it is being read. Both readers fill a Draft; what it becomes is decided in one
+// One event while it is being read. Both readers fill a RawEvent; what it becomes is decided in one
 // place (stager.h), so they cannot disagree about meaning.
 #pragma once
 
@@ -47,7 +47,7 @@ inline Arg input_arg(std::size_t number) {
   return static_cast<Arg>(static_cast<std::size_t>(Arg::kInputDims) + number);
 }
 
-struct Draft {
+struct RawEvent {
   std::uint32_t text_at = 0;  // of the event, in its batch
   char phase = 0;             // 0: none given; '?': not a single letter
   bool has_time = false;      // and it is usable
@@ -61,7 +61,7 @@ struct Draft {
   std::string_view name, category, pid, tid, id, scope;
   std::string_view local_id, global_id;  // of id2
   bool has_name = false;
-  // The lane's ids of category and track, when the reader has them at hand.
+  // The shard's ids of category and track, when the reader has them at hand.
   std::uint32_t category_id = kUnknownId, track_id = kUnknownId;
   // Of its name, and of its category where that is kept as a name: an arrow's.
   std::uint32_t name_id = kUnknownId, category_name_id = kUnknownId;
@@ -107,7 +107,7 @@ struct Draft {
 };
 
 // A member of the event object, and one of its arguments. The last of two equal keys counts.
-void set_field(Draft& draft, Field field, const Token& token);
-void set_arg(Draft& draft, Arg arg, const Token& token);
+void set_field(RawEvent& draft, Field field, const Token& token);
+void set_arg(RawEvent& draft, Arg arg, const Token& token);
 
 }  // namespace stepscope::ingest::kineto

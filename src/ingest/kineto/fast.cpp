@@ -25,7 +25,7 @@ using fast::is_space;
   if (met == Met::kStrange) return nullptr;
   if (met == Met::kWindowEnd) {
     // The next window begins with the event. If this one did too, the event is too long for a
-    // window; and text that is not sound is the careful reader's.
+    // window; and text that is not sound is the reference reader's.
     if (index_->sound < window_bytes_) return nullptr;
     if (at == window_ && window_bytes_ == most_bytes(at, stretch)) return nullptr;
     index_from(at, stretch);
@@ -47,9 +47,9 @@ using fast::is_space;
     find_track();
     if ((draft_.present & kInputs) != 0 && !find_signature()) return nullptr;
   }
-  if (odd) note_faults(window_ + begin, window_ + end, draft_.text_at, lane_);
-  const std::size_t ops_before = lane_.ops.size();
-  stage(draft_, lane_);
+  if (odd) note_faults(window_ + begin, window_ + end, draft_.text_at, shard_);
+  const std::size_t ops_before = shard_.ops.size();
+  stage(draft_, shard_);
   if (new_call_ != kNowhere) remember_call(ops_before);
   next_place_ = place;
   window_read_ += end - begin;
@@ -59,7 +59,7 @@ using fast::is_space;
     forms_.lose_track();
   } else {
     learn({window_, {&index_->places[first], place - first}}, is_arrow,
-          lane_.ops.size() != ops_before);
+          shard_.ops.size() != ops_before);
   }
   return window_ + end;
 }
@@ -203,7 +203,7 @@ void FastScanner::find_track() {
   const std::uint64_t tid = word_of(draft_.tid);
   TrackMemo& memo = track_memos_[(pid ^ tid) * 0x9e3779b97f4a7c15 >> 62];
   if (memo.pid != pid || memo.tid != tid || pid == 0 || tid == 0) {
-    memo = {pid, tid, lane_.track(draft_.pid, draft_.tid, draft_.text_at)};
+    memo = {pid, tid, shard_.track(draft_.pid, draft_.tid, draft_.text_at)};
   }
   draft_.track_id = memo.id;
 }
@@ -217,7 +217,7 @@ void FastScanner::find_category() {
   const std::uint64_t last = size >= 8 ? fast::load(&text[size - 8]) : 0;
   CategoryMemo& memo = category_memos_[(first + last) * 0x9e3779b97f4a7c15 >> 60];
   if (memo.size != size || memo.first != first || memo.last != last || size > 16) {
-    memo = {first, last, size, lane_.category(text, draft_.text_at)};
+    memo = {first, last, size, shard_.category(text, draft_.text_at)};
   }
   draft_.category_id = memo.id;
 }
@@ -225,13 +225,13 @@ void FastScanner::find_category() {
 // The arguments of the range profiler's events are counters, of any name.
 bool FastScanner::may_be_range() {
   if (draft_.category_id == kUnknownId) return false;  // there is none
-  const trace::Kind kind = lane_.category_kind(draft_.category_id);
+  const trace::Kind kind = shard_.category_kind(draft_.category_id);
   return kind == trace::Kind::kProfilerRange ||
          (kind == trace::Kind::kOther && draft_.category.find('\\') != std::string_view::npos);
 }
 
 // Whether an object at this place is the value of the key before it. Lists of objects are the
-// careful reader's, and an event that misses its end must not swallow the one behind it.
+// reference reader's, and an event that misses its end must not swallow the one behind it.
 bool FastScanner::may_open(std::size_t place) const {
   const char* const before = window_ + index_->places[place - 1];
   return *before == ':' && value_behind(before) == window_ + index_->places[place];

@@ -1,7 +1,7 @@
 // The fast scanner. Traces are regular: nearly all of their text is keys, small numbers and short
 // strings. An index (index.h) of each window names the places that matter: the colon of every key
 // and every brace; only those are visited. An event whose text is not well-formed, or that holds
-// anything this scanner does not know, is left to the careful reader.
+// anything this scanner does not know, is left to the reference reader.
 //
 // What costs is not reading but guessing: a branch that goes a different way for every event takes
 // as long as fifty bytes of text. So events whose members come in one of the orders that Kineto
@@ -30,8 +30,8 @@ inline constexpr std::size_t kPadding = 128;
 
 class FastScanner {
  public:
-  explicit FastScanner(trace::Lane& lane, bool with_forms = true)
-      : lane_(lane),
+  explicit FastScanner(trace::Shard& shard, bool with_forms = true)
+      : shard_(shard),
         build_index_(best_build_index()),
         index_(std::make_unique_for_overwrite<Index>()),
         with_forms_(with_forms) {}
@@ -47,7 +47,7 @@ class FastScanner {
   static constexpr std::size_t kNowhere = ~std::size_t{0};
   static constexpr std::size_t kSmallWindow = 1024;
 
-  // Where `at` is in the index at hand. An event that was left to the careful reader is no reason
+  // Where `at` is in the index at hand. An event that was left to the reference reader is no reason
   // to make a new one: in some traces it is every second.
   std::size_t place_of(const char* at) const {
     if (window_bytes_ == 0 || at < window_ || at >= window_ + index_->sound) return kNowhere;
@@ -136,7 +136,7 @@ class FastScanner {
     Arg arg = Arg::kNone;
   };
 
-  trace::Lane& lane_;
+  trace::Shard& shard_;
   BuildIndex build_index_;
   std::unique_ptr<Index> index_;
   bool with_forms_;
@@ -158,12 +158,12 @@ class FastScanner {
   std::vector<CallMemo> call_memos_;   // made for the first call
   std::size_t new_call_ = kNowhere;    // among them, not yet staged
   FastTime fast_time_;
-  Forms forms_;
-  Draft draft_;
-  Draft form_draft_;  // of events that fit a form: most of it stays as it is
+  Templates forms_;
+  RawEvent draft_;
+  RawEvent form_draft_;  // of events that fit a form: most of it stays as it is
 };
 
-// Tells the lane about broken UTF-8 and bad escapes in an event's text.
-void note_faults(const char* begin, const char* end, std::uint32_t text_at, trace::Lane& lane);
+// Tells the shard about broken UTF-8 and bad escapes in an event's text.
+void note_faults(const char* begin, const char* end, std::uint32_t text_at, trace::Shard& shard);
 
 }  // namespace stepscope::ingest::kineto

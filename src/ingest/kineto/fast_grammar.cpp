@@ -24,8 +24,8 @@ bool FastScanner::has_escaped_key(std::size_t place, std::size_t end) const {
   return false;
 }
 
-// Whether one value stands behind each key of the event, and none without a key: the careful reader
-// takes no other for an event.
+// Whether one value stands behind each key of the event, and none without a key: the reference
+// reader takes no other for an event.
 bool FastScanner::has_one_value_each(std::size_t place, std::size_t end) const {
   for (++place; place < end; ++place) {
     const char* const before = window_ + index_->places[place - 1];

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
-#include "ingest/kineto/careful.h"
 #include "ingest/kineto/fast.h"
+#include "ingest/kineto/reference_reader.h"
 
 namespace stepscope::ingest::kineto {
 namespace {
@@ -38,14 +38,14 @@ std::string_view between(const char* from, const char* to) {
   return {from, static_cast<std::size_t>(to - from)};
 }
 
-// Whether the careful reader takes this text for a list, and sees nothing odd in it. The index saw
-// that its brackets pair and its strings end; words that are no numbers, commas too many or too few
-// it does not see.
+// Whether the reference reader takes this text for a list, and sees nothing odd in it. The index
+// saw that its brackets pair and its strings end; words that are no numbers, commas too many or too
+// few it does not see.
 bool is_sound_list(const char* begin, const char* end) {
-  CarefulReader reader(end, Lookahead::Behind::kNothing);
+  ReferenceReader reader(end, Lookahead::Behind::kNothing);
   Token token{};
   Oddities odd;
-  const Reading read = reader.value(begin, CarefulReader::Place::kArgument, token, odd);
+  const Reading read = reader.value(begin, ReferenceReader::Place::kArgument, token, odd);
   return read.outcome == Outcome::kDone && read.next == end && !odd.any();
 }
 
@@ -90,7 +90,7 @@ bool FastScanner::find_signature() {
 
 // The id of a new call is known when it is staged, if what was called is an operator at all.
 void FastScanner::remember_call(std::size_t ops_before) {
-  if (lane_.ops.size() != ops_before) call_memos_[new_call_].id = lane_.ops.back().signature;
+  if (shard_.ops.size() != ops_before) call_memos_[new_call_].id = shard_.ops.back().signature;
   new_call_ = kNowhere;
 }
 

@@ -27,7 +27,7 @@ const char* FastScanner::scan(const char* at, const Stretch& stretch) {
   }
 }
 
-// Anything else may be the rest of a name with quotes in it, or the end of the list: the careful
+// Anything else may be the rest of a name with quotes in it, or the end of the list: the reference
 // reader looks further.
 bool FastScanner::may_end_event(const char* behind, const Stretch& stretch) {
   while (is_space(*behind)) ++behind;
@@ -39,7 +39,7 @@ const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
   const char* const behind = forms_.read(at, stretch.end, form_draft_);
   if (behind == nullptr || !may_end_event(behind, stretch)) return nullptr;
   form_draft_.text_at = static_cast<std::uint32_t>(at - stretch.begin);
-  stage(form_draft_, lane_);
+  stage(form_draft_, shard_);
   return behind;
 }
 
@@ -47,11 +47,11 @@ const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
 void FastScanner::learn(const EventText& event, bool is_arrow, bool is_op) {
   if (!draft_.has_time) return forms_.lose_track();
   if (is_arrow) {
-    draft_.name_id = lane_.flows.back().name;
-    draft_.category_name_id = lane_.flows.back().category;
+    draft_.name_id = shard_.flows.back().name;
+    draft_.category_name_id = shard_.flows.back().category;
   } else {
-    draft_.name_id = lane_.events.back().name;
-    if (is_op) draft_.signature_id = lane_.ops.back().signature;
+    draft_.name_id = shard_.events.back().name;
+    if (is_op) draft_.signature_id = shard_.ops.back().signature;
   }
   forms_.learn(event, draft_);
 }

@@ -45,9 +45,9 @@ const char* behind_number(const char* at) {
 
 }  // namespace
 
-Forms::Forms() : heads_(std::size_t{1} << kHeadBits, kNone) {}
+Templates::Templates() : heads_(std::size_t{1} << kHeadBits, kNone) {}
 
-const char* Forms::read(const char* at, const char* end, Draft& draft) {
+const char* Templates::read(const char* at, const char* end, RawEvent& draft) {
   const std::uint32_t far = far_.next();
   if (const char* const behind = by_guess(far, at, end, draft)) return behind;
   const std::uint32_t near = near_.next();
@@ -57,20 +57,22 @@ const char* Forms::read(const char* at, const char* end, Draft& draft) {
   return look_up(at, end, draft);
 }
 
-const char* Forms::by_guess(std::uint32_t form, const char* at, const char* end, Draft& draft) {
+const char* Templates::by_guess(std::uint32_t form, const char* at, const char* end,
+                                RawEvent& draft) {
   if (form == kNone) return nullptr;
   const char* const behind = fits(forms_[form], at, end, draft);
   if (behind != nullptr) found(form, draft);
   return behind;
 }
 
-void Forms::found(std::uint32_t form, Draft& draft) {
+void Templates::found(std::uint32_t form, RawEvent& draft) {
   ++found_;
   fill(forms_[form], draft);
   followed_by(form);
 }
 
-const char* Forms::fits(const Form& form, const char* at, const char* end, Draft& draft) {
+const char* Templates::fits(const Template& form, const char* at, const char* end,
+                            RawEvent& draft) {
   draft.duration = 0;
   draft.id = {};
   for (const Piece* piece = form.pieces;; ++piece) {
@@ -126,7 +128,7 @@ const char* Forms::fits(const Form& form, const char* at, const char* end, Draft
 }
 
 // What all events of the form have in common.
-void Forms::fill(const Form& form, Draft& draft) const {
+void Templates::fill(const Template& form, RawEvent& draft) const {
   draft.phase = form.phase;
   draft.has_time = true;
   draft.has_duration = form.has_duration;
@@ -153,7 +155,7 @@ void Forms::fill(const Form& form, Draft& draft) const {
 }
 
 // Tries the forms with this beginning and name; the one that fits comes first from now on.
-const char* Forms::look_up(const char* at, const char* end, Draft& draft) {
+const char* Templates::look_up(const char* at, const char* end, RawEvent& draft) {
   const std::uint32_t head = head_of(at, end);
   if (head == kNone) return nullptr;
   std::uint32_t* link = &heads_[head];
@@ -171,7 +173,7 @@ const char* Forms::look_up(const char* at, const char* end, Draft& draft) {
   return nullptr;
 }
 
-std::uint32_t Forms::head_of(const char* at, const char* end) const {
+std::uint32_t Templates::head_of(const char* at, const char* end) const {
   for (std::size_t i = 0; i < openings_.size(); ++i) {
     const std::string_view text = openings_[i].text;
     if (static_cast<std::size_t>(end - at) < text.size()) continue;
@@ -187,7 +189,7 @@ std::uint32_t Forms::head_of(const char* at, const char* end) const {
 }
 
 // Of the name's size and some of its bytes: forms with the same head are told apart by trying.
-std::uint32_t Forms::head_of(std::size_t opening, std::string_view name) {
+std::uint32_t Templates::head_of(std::size_t opening, std::string_view name) {
   std::uint64_t hash = (name.size() << 8 ^ opening) * 0x9e3779b97f4a7c15;
   const auto add = [&](std::uint64_t word) {
     hash = (hash ^ hash >> 29 ^ word) * 0xbf58476d1ce4e5b9;
@@ -201,7 +203,7 @@ std::uint32_t Forms::head_of(std::size_t opening, std::string_view name) {
   return static_cast<std::uint32_t>(hash >> (64 - kHeadBits));
 }
 
-char* Forms::keep(std::size_t bytes) {
+char* Templates::keep(std::size_t bytes) {
   const std::size_t rounded = (bytes + 15) / 16 * 16;
   if (pages_.empty() || page_used_ + rounded > pages_.back().size()) {
     pages_.emplace_back(std::max(kPageBytes, rounded));
@@ -213,7 +215,7 @@ char* Forms::keep(std::size_t bytes) {
   return at;
 }
 
-void Forms::forget() {
+void Templates::forget() {
   forms_.clear();
   constants_.clear();
   openings_.clear();

@@ -33,17 +33,17 @@ struct EventText {
   std::string_view text() const { return {begin(), static_cast<std::size_t>(end() - begin())}; }
 };
 
-class Forms {
+class Templates {
  public:
-  Forms();
+  Templates();
 
   // Reads the event at `at` into the draft, all but its text_at, if it fits a form. Returns the
   // place behind it, or nullptr: then the draft holds nothing of use.
-  const char* read(const char* at, const char* end, Draft& draft);
+  const char* read(const char* at, const char* end, RawEvent& draft);
 
   // Makes a form of an event that was read by the index: its text, without backslashes and bytes
   // beyond ASCII, and the draft it became, with all ids it has.
-  void learn(const EventText& read, const Draft& draft);
+  void learn(const EventText& read, const RawEvent& draft);
 
   // An event came between that has no form.
   void lose_track() { followed_by(kNone); }
@@ -74,7 +74,7 @@ class Forms {
     };
     std::string_view text;
   };
-  struct Form {
+  struct Template {
     const Piece* pieces = nullptr;
     std::uint32_t sibling = kNone;  // another one with the same head
     std::uint32_t first_constant = 0, constants = 0;
@@ -112,11 +112,11 @@ class Forms {
     std::uint64_t history_ = 0;
   };
 
-  const char* by_guess(std::uint32_t form, const char* at, const char* end, Draft& draft);
-  void found(std::uint32_t form, Draft& draft);
-  const char* fits(const Form& form, const char* at, const char* end, Draft& draft);
-  const char* look_up(const char* at, const char* end, Draft& draft);
-  void fill(const Form& form, Draft& draft) const;
+  const char* by_guess(std::uint32_t form, const char* at, const char* end, RawEvent& draft);
+  void found(std::uint32_t form, RawEvent& draft);
+  const char* fits(const Template& form, const char* at, const char* end, RawEvent& draft);
+  const char* look_up(const char* at, const char* end, RawEvent& draft);
+  void fill(const Template& form, RawEvent& draft) const;
   void followed_by(std::uint32_t form) {
     far_.followed_by(form);
     near_.followed_by(form);
@@ -126,13 +126,13 @@ class Forms {
 
   static bool cut(const EventText& event, std::vector<Piece>& pieces);
   std::uint32_t same_form(std::uint32_t head, const std::vector<Piece>& pieces) const;
-  bool take_constants(std::string_view event, const char* kept, const Draft& draft,
-                      const std::vector<Piece>& pieces, Form& form);
-  bool gives_back(const Form& form, std::string_view event, const Draft& draft);
+  bool take_constants(std::string_view event, const char* kept, const RawEvent& draft,
+                      const std::vector<Piece>& pieces, Template& form);
+  bool gives_back(const Template& form, std::string_view event, const RawEvent& draft);
   char* keep(std::size_t bytes);
   void forget();
 
-  std::vector<Form> forms_;
+  std::vector<Template> forms_;
   std::vector<Constant> constants_;
   std::vector<Piece> pieces_;  // of the event that is learnt
   std::vector<Opening> openings_;

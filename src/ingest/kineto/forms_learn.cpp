@@ -14,7 +14,7 @@ namespace {
 // What forms may take, of each thread: about what its nearest caches hold.
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 // A longer event is read by the index in no more time than it takes to compare it.
-constexpr std::size_t kLongestForm = 4096;
+constexpr std::size_t kLongestTemplate = 4096;
 constexpr std::size_t kMostOpenings = 32;
 // So many forms are learnt before it is asked whether any was needed again, and so many events pass
 // by before it is tried anew.
@@ -49,7 +49,7 @@ const char* number_end(const char* at) {
 }  // namespace
 
 // The pieces of the event, their texts still its own. False if it is none to make a form of.
-bool Forms::cut(const EventText& event, std::vector<Piece>& pieces) {
+bool Templates::cut(const EventText& event, std::vector<Piece>& pieces) {
   const char* from = event.begin();
   int depth = 0;
   bool args_next = false, in_args = false;
@@ -106,12 +106,12 @@ bool Forms::cut(const EventText& event, std::vector<Piece>& pieces) {
   return (fields >> static_cast<unsigned>(Field::kTime) & 1) != 0;
 }
 
-void Forms::learn(const EventText& read, const Draft& draft) {
+void Templates::learn(const EventText& read, const RawEvent& draft) {
   const std::string_view event = read.text();
   const bool unknown_call = (draft.present & kInputs) != 0 && draft.signature_id == kUnknownId;
   std::vector<Piece>& pieces = pieces_;
   pieces.clear();
-  if (event.size() > kLongestForm || unknown_call || !draft.has_time || !cut(read, pieces)) {
+  if (event.size() > kLongestTemplate || unknown_call || !draft.has_time || !cut(read, pieces)) {
     return lose_track();
   }
   if (++learnt_ == kTrial) {
@@ -133,7 +133,7 @@ void Forms::learn(const EventText& read, const Draft& draft) {
   for (Piece& piece : pieces) piece.text = text + (piece.text - event.data());
   std::memcpy(at, pieces.data(), piece_bytes);
 
-  Form form;
+  Template form;
   form.pieces = std::launder(reinterpret_cast<const Piece*>(at));
   if (!take_constants(event, text, draft, pieces, form)) return lose_track();
   if (head == kNone) {
@@ -155,7 +155,7 @@ void Forms::learn(const EventText& read, const Draft& draft) {
 }
 
 // The form with these pieces, where its prediction failed and more than a few others came first.
-std::uint32_t Forms::same_form(std::uint32_t head, const std::vector<Piece>& pieces) const {
+std::uint32_t Templates::same_form(std::uint32_t head, const std::vector<Piece>& pieces) const {
   const auto same = [](const Piece& a, const Piece& b) {
     return a.hole == b.hole && a.arg == b.arg &&
            std::string_view(a.text, a.size) == std::string_view(b.text, b.size);
@@ -171,8 +171,8 @@ std::uint32_t Forms::same_form(std::uint32_t head, const std::vector<Piece>& pie
 }
 
 // Everything that the draft has and no hole gives. `kept` is the form's copy of the event's text.
-bool Forms::take_constants(std::string_view event, const char* kept, const Draft& draft,
-                           const std::vector<Piece>& pieces, Form& form) {
+bool Templates::take_constants(std::string_view event, const char* kept, const RawEvent& draft,
+                               const std::vector<Piece>& pieces, Template& form) {
   const auto own = [&](std::string_view text, std::string_view& mine) {
     if (text.empty()) return true;
     if (text.data() < event.data() || text.data() + text.size() > event.data() + event.size()) {
@@ -216,8 +216,8 @@ bool Forms::take_constants(std::string_view event, const char* kept, const Draft
 }
 
 // Whether the form reads its own event as it was read before.
-bool Forms::gives_back(const Form& form, std::string_view event, const Draft& draft) {
-  Draft again;
+bool Templates::gives_back(const Template& form, std::string_view event, const RawEvent& draft) {
+  RawEvent again;
   const char* const begin = event.data();
   const char* const end = begin + event.size();
   if (fits(form, begin, end, again) != end) return false;

@@ -131,7 +131,7 @@ void damage(std::string& text, std::mt19937& random) {
   }
 }
 
-// Everything in a lane, one line each.
+// Everything in a shard, one line each.
 class Lines {
  public:
   template <class... T>
@@ -146,54 +146,54 @@ class Lines {
   std::ostringstream out_;
 };
 
-void add_sides(Lines& lines, const trace::Lane& lane) {
-  for (const auto& r : lane.ops) {
+void add_sides(Lines& lines, const trace::Shard& shard) {
+  for (const auto& r : shard.ops) {
     lines.add("op", r.event, r.forward_thread, r.external_id, r.sequence, r.signature);
   }
-  for (const auto& r : lane.flops) lines.add("flops", r.event, r.flops);
-  for (const auto& r : lane.stacks) lines.add("stack", r.event, r.call_stack, r.module_hierarchy);
-  for (const auto& r : lane.launches) lines.add("launch", r.event, r.correlation, r.external_id);
-  for (const auto& r : lane.python) lines.add("python", r.event, r.id, r.parent_id);
-  for (const auto& r : lane.device) {
+  for (const auto& r : shard.flops) lines.add("flops", r.event, r.flops);
+  for (const auto& r : shard.stacks) lines.add("stack", r.event, r.call_stack, r.module_hierarchy);
+  for (const auto& r : shard.launches) lines.add("launch", r.event, r.correlation, r.external_id);
+  for (const auto& r : shard.python) lines.add("python", r.event, r.id, r.parent_id);
+  for (const auto& r : shard.device) {
     lines.add("device", r.event, r.device, r.stream, r.context, r.correlation, r.external_id);
   }
-  for (const auto& r : lane.kernels) {
+  for (const auto& r : shard.kernels) {
     lines.add("kernel", r.event, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.registers,
               r.shared_memory, r.blocks_per_sm, r.warps_per_sm, r.occupancy_percent, r.graph_id);
   }
-  for (const auto& r : lane.copies) lines.add("copy", r.event, r.bandwidth_gbps, r.bytes);
-  for (const auto& r : lane.memory) {
+  for (const auto& r : shard.copies) lines.add("copy", r.event, r.bandwidth_gbps, r.bytes);
+  for (const auto& r : shard.memory) {
     lines.add("memory", r.event, r.device_type, r.device_id, r.address, r.bytes, r.total_allocated,
               r.total_reserved);
   }
-  for (const auto& r : lane.collectives) {
+  for (const auto& r : shard.collectives) {
     lines.add("collective", r.event, r.name, r.sequence, r.rank, r.group_size);
   }
-  for (const auto& r : lane.flows) {
+  for (const auto& r : shard.flows) {
     lines.add("flow", r.id, r.time, r.track, r.entry, r.category, r.name, r.phase);
   }
 }
 
 std::string read(const std::string& text, Scanner::Ways ways) {
   const std::string padded = std::string(kPadding, ' ') + text + std::string(kPadding, '\0');
-  trace::Lane lane(0);
-  Scanner scanner(lane, ways);
-  lane.begin(0);
+  trace::Shard shard(0);
+  Scanner scanner(shard, ways);
+  shard.begin(0);
   const char* const begin = padded.data() + kPadding;
   const StretchEnd end = scanner.scan({begin, begin + text.size(), 0, true});
   Lines lines;
   lines.add("end", static_cast<int>(end.where), end.at - begin);
-  for (const auto& r : lane.events) {
+  for (const auto& r : shard.events) {
     lines.add("event", r.start, r.duration, r.name, r.track, r.category, r.entry, r.text_at,
               static_cast<int>(r.kind), static_cast<int>(r.phase), r.flags);
   }
-  add_sides(lines, lane);
-  for (const auto* pool : {&lane.strings(), &lane.categories(), &lane.tracks()}) {
+  add_sides(lines, shard);
+  for (const auto* pool : {&shard.strings(), &shard.categories(), &shard.tracks()}) {
     for (const auto& entry : pool->entries()) {
       lines.add("text", std::hash<std::string_view>()(entry.raw), entry.first_seen);
     }
   }
-  const trace::Batch batch = lane.finish();
+  const trace::Batch batch = shard.finish();
   for (std::size_t i = 0; i < static_cast<std::size_t>(base::Note::kCount); ++i) {
     const auto& note = batch.log[static_cast<base::Note>(i)];
     lines.add("note", i, note.count, note.offset, std::hash<std::string>()(note.detail));
@@ -201,32 +201,32 @@ std::string read(const std::string& text, Scanner::Ways ways) {
   return lines.text();
 }
 
-TEST(Forms, GiveWhatTheIndexGives) {
+TEST(Templates, GiveWhatTheIndexGives) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     std::string text = events_text(random);
     if (seed % 3 != 0) damage(text, random);
-    ASSERT_EQ(read(text, Scanner::Ways::kAll), read(text, Scanner::Ways::kWithoutForms))
+    ASSERT_EQ(read(text, Scanner::Ways::kAll), read(text, Scanner::Ways::kWithoutTemplates))
         << "seed " << seed << "\n"
         << text;
     if (seed % 3 != 0) continue;
-    ASSERT_EQ(read(text, Scanner::Ways::kAll), read(text, Scanner::Ways::kCareful)) << seed;
+    ASSERT_EQ(read(text, Scanner::Ways::kAll), read(text, Scanner::Ways::kReference)) << seed;
   }
 }
 
 // Nothing comes twice: forms are given up, and the trace is still read.
-TEST(Forms, AreLeftAloneWhereTheyDoNotHelp) {
+TEST(Templates, AreLeftAloneWhereTheyDoNotHelp) {
   std::string text;
   for (int i = 0; i < 5000; ++i) {
     text += text.empty() ? "" : ",";
     text += R"({"ph":"X","name":"n)" + std::to_string(i) + R"(","pid":1,"tid":1,"ts":1,"dur":2})";
   }
-  EXPECT_EQ(read(text, Scanner::Ways::kAll), read(text, Scanner::Ways::kCareful));
+  EXPECT_EQ(read(text, Scanner::Ways::kAll), read(text, Scanner::Ways::kReference));
 }
 
-TEST(Forms, ReadAnEventThatComesAgain) {
-  Forms forms;
-  Draft draft;
+TEST(Templates, ReadAnEventThatComesAgain) {
+  Templates forms;
+  RawEvent draft;
   const auto padded = [](std::string_view event) {
     return std::string(kPadding, ' ') + std::string(event) + std::string(kPadding, '\0');
   };
@@ -239,7 +239,7 @@ TEST(Forms, ReadAnEventThatComesAgain) {
   const std::string_view first = R"({"ph":"X","name":"a","ts":1.5,"dur":2,"args":{"stream":7}})";
   EXPECT_FALSE(read_by_form(first));
   const std::string text = padded(first);
-  Draft known;
+  RawEvent known;
   known.reset(0);
   known.phase = 'X';
   known.has_time = known.has_duration = known.has_name = true;

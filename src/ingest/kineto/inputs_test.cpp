@@ -25,10 +25,10 @@ TEST(KinetoInputs, EqualInputsAreOneSignature) {
     text += event_text("cpu_op", 1, 10 * i + 10, i % 2 == 0 ? spaced : tight);
     text += event_text("user_annotation", 1, 10 * i + 15, other);
   }
-  for (const bool careful : {true, false}) {
+  for (const bool reference_reader : {true, false}) {
     for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{256}}) {
-      SCOPED_TRACE(std::to_string(careful) + ", " + std::to_string(block_bytes));
-      const auto trace = trace_of(text + kA + "]", careful, block_bytes);
+      SCOPED_TRACE(std::to_string(reference) + ", " + std::to_string(block_bytes));
+      const auto trace = trace_of(text + kA + "]", reference, block_bytes);
       ASSERT_TRUE(trace) << trace.error().message;
       ASSERT_EQ(trace->signatures().size(), 2);
       const trace::Signature& first = trace->signatures()[0];
@@ -65,9 +65,9 @@ TEST(KinetoInputs, OddThingsInInputsAreCountedInEachEvent) {
     for (int i = 0; i < 30; ++i) {
       text += event_text("cpu_op", 1, 10 * i, std::string(R"("Input Dims":)") + c.dims);
     }
-    for (const bool careful : {true, false}) {
-      SCOPED_TRACE(fmt::format("{}, {}", c.dims, careful));
-      const auto trace = trace_of(text + kA + "]", careful, std::size_t{1} << 20);
+    for (const bool reference_reader : {true, false}) {
+      SCOPED_TRACE(fmt::format("{}, {}", c.dims, reference));
+      const auto trace = trace_of(text + kA + "]", reference, std::size_t{1} << 20);
       ASSERT_TRUE(trace) << trace.error().message;
       EXPECT_EQ(trace->size(), 31);
       const std::vector<Odd> odd = odd_things(trace->log());
@@ -85,10 +85,10 @@ TEST(KinetoInputs, OnlyOperatorsAndAnnotationsHaveInputs) {
                            event_text("kernel", 1, 20, inputs(2)) +
                            event_text(R"(\u0063pu_op)", 1, 30, inputs(3)) +
                            event_text("cpu_op", 1, 40, inputs(1)) + kA + "]";
-  for (const bool careful : {true, false}) {
-    const auto trace = trace_of(text, careful, std::size_t{1} << 20);
+  for (const bool reference_reader : {true, false}) {
+    const auto trace = trace_of(text, reference, std::size_t{1} << 20);
     ASSERT_TRUE(trace) << trace.error().message;
-    ASSERT_EQ(trace->signatures().size(), 2) << careful;
+    ASSERT_EQ(trace->signatures().size(), 2) << reference;
     EXPECT_EQ(trace->text(trace->signatures()[0].dims), "[[3]]");
     EXPECT_EQ(trace->text(trace->signatures()[1].dims), "[[1]]");
     EXPECT_EQ(trace->ops().rows.size(), 2);

@@ -63,7 +63,7 @@ base::Result<trace::Trace> read(std::unique_ptr<bytes::ByteSource> source,
   if (!document.header.base_time_ns) document.log.add(Note::kWithoutBaseTime);
 
   trace::BuildInput input;
-  input.lanes = std::move(document.events.lanes);
+  input.shards = std::move(document.events.shards);
   input.batches = std::move(document.events.batches);
   input.has_discarded = document.events.has_discarded;
   input.header = std::move(document.header);

@@ -1,5 +1,5 @@
-// Text that once was read wrongly, through the whole reader: fast and careful, in one block and in
-// many. What a user can see of it is in tests/golden; what fuzzing finds comes here.
+// Text that once was read wrongly, through the whole reader: fast and reference, in one block and
+// in many. What a user can see of it is in tests/golden; what fuzzing finds comes here.
 #include "ingest/kineto/kineto.h"
 
 #include <array>
@@ -158,13 +158,13 @@ std::vector<std::string> names_in(const trace::Trace& trace) {
 
 TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
   for (const Case& c : kCases) {
-    for (const bool careful : {true, false}) {
+    for (const bool reference_reader : {true, false}) {
       for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{64}}) {
         for (const Fetch fetch : kFetches) {
-          SCOPED_TRACE(std::string(c.name) + (careful ? ", careful" : ", fast") + ", blocks of " +
-                       std::to_string(block_bytes) + ", fetched in way " +
+          SCOPED_TRACE(std::string(c.name) + (reference ? ", reference" : ", fast") +
+                       ", blocks of " + std::to_string(block_bytes) + ", fetched in way " +
                        std::to_string(static_cast<int>(fetch)));
-          const auto trace = trace_of(c.text, careful, block_bytes, 1, fetch);
+          const auto trace = trace_of(c.text, reference, block_bytes, 1, fetch);
           ASSERT_TRUE(trace) << trace.error().message;
           EXPECT_THAT(names_in(*trace), ElementsAreArray(c.events));
           EXPECT_THAT(odd_things(trace->log()), ElementsAreArray(c.odd));

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ingest/kineto/careful.h"
+#include "ingest/kineto/reference_reader.h"
 #include "ingest/kineto/text.h"
 
 namespace stepscope::ingest::kineto {
@@ -26,7 +26,7 @@ std::string quoted(std::string_view raw) {
 }  // namespace
 
 std::string mend(std::string_view value) {
-  CarefulReader reader(value.data() + value.size(), CarefulReader::Behind::kNothing);
+  ReferenceReader reader(value.data() + value.size(), ReferenceReader::Behind::kNothing);
   std::string out;
   std::string open;          // brackets not yet closed
   bool wants_comma = false;  // something stands before the next item
@@ -63,11 +63,11 @@ std::string mend(std::string_view value) {
     Token token{};
     Oddities odd;
     const Reading reading =
-        c != '"' ? reader.value(at, CarefulReader::Place::kListItem, token, odd)
+        c != '"' ? reader.value(at, ReferenceReader::Place::kListItem, token, odd)
                  : reader.string(at,
-                                 is_key                ? CarefulReader::Place::kKey
-                                 : open.ends_with('[') ? CarefulReader::Place::kListItem
-                                                       : CarefulReader::Place::kMember,
+                                 is_key                ? ReferenceReader::Place::kKey
+                                 : open.ends_with('[') ? ReferenceReader::Place::kListItem
+                                                       : ReferenceReader::Place::kMember,
                                  token, odd);
     if (reading.outcome != Outcome::kDone) return out;
     at = reading.next;

@@ -88,12 +88,12 @@ class Pipeline {
   std::optional<Fetched> next_tile(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
   bool is_stopped();
   std::optional<Fetched> next(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
-  Parsed parse(Block block, Scanner& scanner, trace::Lane& lane);
-  void take_over(Scanner& scanner, trace::Lane& lane);
+  Parsed parse(Block block, Scanner& scanner, trace::Shard& shard);
+  void take_over(Scanner& scanner, trace::Shard& shard);
   void let_go(Block block);
   void check_blocks(std::unique_lock<std::mutex>& lock);
   void check_rest();
-  void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane);
+  void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Shard& shard);
   void accept(Parsed& parsed);
   void stop_in_long_event(Parsed& last);
   void finish(const Parsed& last);
@@ -124,7 +124,7 @@ class Pipeline {
 
 base::Result<EventList> Pipeline::run() {
   const unsigned threads = std::clamp(options_.threads, 1U, most_threads(feed_.source()));
-  for (unsigned i = 0; i < threads; ++i) list_.lanes.push_back(std::make_unique<trace::Lane>(i));
+  for (unsigned i = 0; i < threads; ++i) list_.shards.push_back(std::make_unique<trace::Shard>(i));
   base::on_threads(
       threads, [&](std::size_t number) { work(static_cast<std::uint32_t>(number)); },
       [&] {
@@ -149,7 +149,7 @@ base::Result<EventList> Pipeline::run() {
 bool Pipeline::should_fetch(std::uint32_t reader) const {
   if (fetching_ || fetched_all_) return false;
   if (next_fetch_ + unchecked_.size() >= next_accept_ + kMostHeld) return false;
-  const std::size_t threads = list_.lanes.size();
+  const std::size_t threads = list_.shards.size();
   if (threads == 1) return waiting_.empty();  // alone he gains nothing by fetching ahead
   if (feed_.source().encoding() == bytes::Encoding::kGzip) {
     return waiting_.size() < threads + kMostWaiting;
@@ -158,14 +158,14 @@ bool Pipeline::should_fetch(std::uint32_t reader) const {
 }
 
 void Pipeline::work(std::uint32_t number) {
-  trace::Lane& lane = *list_.lanes[number];
-  Scanner scanner(lane, options_.careful_only ? Scanner::Ways::kCareful : Scanner::Ways::kAll);
+  trace::Shard& shard = *list_.shards[number];
+  Scanner scanner(shard, options_.reference_only ? Scanner::Ways::kReference : Scanner::Ways::kAll);
   std::unique_lock lock(mutex_, std::defer_lock);
   lock_soon(lock);
   while (true) {
     std::optional<Fetched> fetched = tiles_ ? next_tile(lock, number) : next(lock, number);
     if (!fetched) {
-      if (!done_) take_over(scanner, lane);
+      if (!done_) take_over(scanner, shard);
       return;
     }
     if (done_) {  // while it was fetched: it is behind the list
@@ -174,17 +174,17 @@ void Pipeline::work(std::uint32_t number) {
     }
     lock.unlock();
     base::keep_apart();
-    Parsed parsed = parse(std::move(fetched->block), scanner, lane);
+    Parsed parsed = parse(std::move(fetched->block), scanner, shard);
     lock_soon(lock);
     parsed_.emplace(fetched->number, std::move(parsed));
     if (done_) return;
-    take_over(scanner, lane);
+    take_over(scanner, shard);
     changed_.notify_all();
     check_blocks(lock);
   }
 }
 
-// The block to read, or nothing when all are read. The first that waits: what a lane reads must
+// The block to read, or nothing when all are read. The first that waits: what a shard reads must
 // come in the order of the file, or it would take a later place for the one where a name was first
 // seen.
 std::optional<Pipeline::Fetched> Pipeline::next(std::unique_lock<std::mutex>& lock,
@@ -212,7 +212,7 @@ std::optional<Pipeline::Fetched> Pipeline::next(std::unique_lock<std::mutex>& lo
 std::optional<Pipeline::Fetched> Pipeline::next_tile(std::unique_lock<std::mutex>& lock,
                                                      std::uint32_t reader) {
   // What was read is held until it is certain: one thread must not run away from the others.
-  const std::uint64_t ahead = kMostAhead * list_.lanes.size();
+  const std::uint64_t ahead = kMostAhead * list_.shards.size();
   changed_.wait(lock, [&] { return done_ || next_fetch_ < next_accept_ + ahead; });
   if (done_ || next_fetch_ == tiles_->count() || is_stopped()) return std::nullopt;
   const std::uint64_t number = next_fetch_++;
@@ -256,20 +256,20 @@ std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& l
   return Fetched{next_fetch_++, std::move(**block)};
 }
 
-Parsed Pipeline::parse(Block block, Scanner& scanner, trace::Lane& lane) {
-  block.reader = lane.number();
-  lane.begin(block.text_offset);
+Parsed Pipeline::parse(Block block, Scanner& scanner, trace::Shard& shard) {
+  block.reader = shard.number();
+  shard.begin(block.text_offset);
   const StretchEnd end = scanner.scan({block.begin(), block.end(), block.text_offset, block.ends});
   const auto left = static_cast<std::size_t>(block.end() - end.at);
   return {.block = std::move(block),
-          .batch = lane.finish(),
+          .batch = shard.finish(),
           .end = end,
           .error = {},
           .tried = end.where == Where::kInEvent ? left : 0};
 }
 
 // Takes over what has become certain, in file order. Called with the lock held.
-void Pipeline::take_over(Scanner& scanner, trace::Lane& lane) {
+void Pipeline::take_over(Scanner& scanner, trace::Shard& shard) {
   while (!done_) {
     const auto found = parsed_.find(next_accept_);
     if (found == parsed_.end()) return;
@@ -293,7 +293,7 @@ void Pipeline::take_over(Scanner& scanner, trace::Lane& lane) {
       if (second.block.size == 0 && !second.block.ends) {
         second = std::move(parsed);
       } else {
-        join(parsed, second, scanner, lane);
+        join(parsed, second, scanner, shard);
         if (done_) return;
       }
       parsed_.erase(found);
@@ -347,7 +347,7 @@ void Pipeline::check_rest() {
 // `first` ends inside an event: what seemed to be the beginning of the next one was none. Its last
 // part is read again together with the block that follows it. A long event is not read again with
 // each of its blocks, but when the text has become twice as long.
-void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane& lane) {
+void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Shard& shard) {
   const auto used = static_cast<std::size_t>(first.end.at - first.block.begin());
   const std::size_t left = first.block.size - used;
   const std::uint64_t text_offset = first.block.text_offset + used;
@@ -357,7 +357,7 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
   }
   const std::size_t size = left + second.block.size;
   const bool in_place = used == 0 && first.block.room() >= size;
-  Block joined = in_place ? std::move(first.block) : feed_.take(2 * size, lane.number());
+  Block joined = in_place ? std::move(first.block) : feed_.take(2 * size, shard.number());
   if (!in_place) std::memcpy(joined.begin(), first.end.at, left);
   std::memcpy(joined.begin() + left, second.block.begin(), second.block.size);
   joined.size = size;
@@ -380,7 +380,7 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Lane
               .is_text = true};
     return;
   }
-  second = parse(std::move(joined), scanner, lane);
+  second = parse(std::move(joined), scanner, shard);
 }
 
 // No event ends for too long, and nobody looks for its end: zeros of a crash, for one, have none.

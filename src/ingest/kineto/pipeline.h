@@ -17,7 +17,7 @@
 namespace stepscope::ingest::kineto {
 
 struct EventList {
-  std::vector<std::unique_ptr<trace::Lane>> lanes;
+  std::vector<std::unique_ptr<trace::Shard>> shards;
   std::vector<trace::Batch> batches;
   bool has_discarded = false;
   bool closed = false;  // its closing bracket was found

@@ -1,4 +1,4 @@
-// Texts through the whole reader, as the tests want it: careful or fast, in blocks of any size.
+// Texts through the whole reader, as the tests want it: reference or fast, in blocks of any size.
 #pragma once
 
 #include <array>
@@ -46,12 +46,12 @@ inline std::unique_ptr<bytes::ByteSource> source_of(const std::string& text, Fet
   return bytes::memory_source("test.json", bytes::zstd_frames_of(text, text.size() / 5 + 1));
 }
 
-inline base::Result<trace::Trace> trace_of(const std::string& text, bool careful,
+inline base::Result<trace::Trace> trace_of(const std::string& text, bool reference_reader,
                                            std::size_t block_bytes, unsigned threads = 1,
                                            Fetch fetch = Fetch::kApart) {
   ReadOptions options;
   options.threads = threads;
-  options.careful_only = careful;
+  options.reference_only = reference;
   options.block_bytes = block_bytes;
   return kineto::read(source_of(text, fetch), options);
 }

@@ -20,22 +20,22 @@ std::uint32_t offset_in(const Stretch& stretch, const char* at) {
   return static_cast<std::uint32_t>(at - stretch.begin);
 }
 
-CarefulReader reader_of(const Stretch& stretch) {
-  using Behind = CarefulReader::Behind;
+ReferenceReader reader_of(const Stretch& stretch) {
+  using Behind = ReferenceReader::Behind;
   return {stretch.end, stretch.ends ? Behind::kNothing : Behind::kEvent};
 }
 
 }  // namespace
 
-void note_faults(const char* begin, const char* end, std::uint32_t text_at, trace::Lane& lane) {
+void note_faults(const char* begin, const char* end, std::uint32_t text_at, trace::Shard& shard) {
   const TextFaults faults = faults_of({begin, static_cast<std::size_t>(end - begin)});
-  for (std::uint32_t i = 0; i < faults.broken_utf8; ++i) lane.note(Note::kBrokenUtf8, text_at);
-  for (std::uint32_t i = 0; i < faults.bad_escapes; ++i) lane.note(Note::kBadEscape, text_at);
+  for (std::uint32_t i = 0; i < faults.broken_utf8; ++i) shard.note(Note::kBrokenUtf8, text_at);
+  for (std::uint32_t i = 0; i < faults.bad_escapes; ++i) shard.note(Note::kBadEscape, text_at);
 }
 
 StretchEnd Scanner::scan(const Stretch& stretch) {
   using Where = StretchEnd::Where;
-  const CarefulReader reader = reader_of(stretch);
+  const ReferenceReader reader = reader_of(stretch);
   const char* at = stretch.begin;
   reread_bytes_ = 0;
   fast_.forget_window();
@@ -52,46 +52,46 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
       if (is_in_text) {
         const char* const next = resume_after(at + 1, stretch.end);
         if (next < stretch.end || !stretch.ends) {
-          lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
-          lane_.add_entry();
+          shard_.note(Note::kUnreadableEvent, offset_in(stretch, at));
+          shard_.add_entry();
           wants_comma = false;
           at = next;
           continue;
         }
       }
       if (!goes_on) {
-        if (after_comma) lane_.note(Note::kStrayComma, offset_in(stretch, at));
+        if (after_comma) shard_.note(Note::kStrayComma, offset_in(stretch, at));
         return {Where::kListOver, at + 1};
       }
-      lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
-      lane_.add_entry();
+      shard_.note(Note::kUnreadableEvent, offset_in(stretch, at));
+      shard_.add_entry();
       at = reader.skip_space(at + 1);
       at += *at == '}' ? 1 : 0;
       wants_comma = true;
       continue;
     }
     if (*at == ',') {
-      if (!wants_comma) lane_.note(Note::kStrayComma, offset_in(stretch, at));
+      if (!wants_comma) shard_.note(Note::kStrayComma, offset_in(stretch, at));
       wants_comma = false;
       after_comma = true;
       ++at;
       continue;
     }
     after_comma = false;
-    if (wants_comma) lane_.note(Note::kMissingComma, offset_in(stretch, at));
+    if (wants_comma) shard_.note(Note::kMissingComma, offset_in(stretch, at));
     if (*at == '[') {
       bool is_cut = false;
       const bool is_stray = opens_nothing(at, stretch, is_cut);
       if (is_cut) return {Where::kInEvent, at};
       if (is_stray) {
-        lane_.note(Note::kUnreadableEvent, offset_in(stretch, at));
-        lane_.add_entry();
+        shard_.note(Note::kUnreadableEvent, offset_in(stretch, at));
+        shard_.add_entry();
         wants_comma = false;
         ++at;
         continue;
       }
     }
-    if (!careful_only_ && *at == '{') {
+    if (!reference_only_ && *at == '{') {
       const char* const after = fast_.scan(at, stretch);
       if (after != at) {
         at = after;
@@ -115,12 +115,12 @@ bool Scanner::may_reread(const Stretch& stretch) const {
 // Whether a '[' between events is one too many: it begins no list that ends before the list of
 // events does. What is behind it is read then; else it would swallow all of that.
 bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut) {
-  CarefulReader reader = reader_of(stretch);
+  ReferenceReader reader = reader_of(stretch);
   if (!reader.event_follows(at + 1, is_cut)) return false;
   if (!may_reread(stretch)) return true;
   Token token{};
   Oddities odd;
-  const Reading reading = reader.value(at, CarefulReader::Place::kListItem, token, odd);
+  const Reading reading = reader.value(at, ReferenceReader::Place::kListItem, token, odd);
   is_cut = reading.outcome == Outcome::kIncomplete;
   if (is_cut) return false;
   const bool is_entry =
@@ -131,7 +131,7 @@ bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut
 }
 
 const char* Scanner::entry(const char* at, const Stretch& stretch) {
-  CarefulReader reader = reader_of(stretch);
+  ReferenceReader reader = reader_of(stretch);
   const std::uint32_t text_at = offset_in(stretch, at);
   gave_up_ = false;
   Oddities odd;
@@ -142,7 +142,7 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
     reread_bytes_ += reader.retried_bytes();
   } else {
     Token token{};
-    reading = reader.value(at, CarefulReader::Place::kListItem, token, odd);
+    reading = reader.value(at, ReferenceReader::Place::kListItem, token, odd);
     // A word that means nothing is an entry (NaN) only if it stands alone: else it begins a line of
     // rubbish, which is not an entry a word.
     if (reading.outcome == Outcome::kDone && token.type == TokenType::kBare) {
@@ -162,14 +162,14 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
   if (reading.outcome == Outcome::kIncomplete) return nullptr;
   if (reading.outcome == Outcome::kUnreadable) return give_up(at, reading, stretch);
   odd.tell([&](Note kind, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) lane_.note(kind, text_at);
+    for (std::uint32_t i = 0; i < count; ++i) shard_.note(kind, text_at);
   });
-  note_faults(at, reading.next, text_at, lane_);
+  note_faults(at, reading.next, text_at, shard_);
   if (*at == '{') {
-    stage(draft_, lane_);
+    stage(draft_, shard_);
   } else {
-    lane_.note(Note::kNotAnObject, text_at);
-    lane_.add_entry();
+    shard_.note(Note::kNotAnObject, text_at);
+    shard_.add_entry();
   }
   return reading.next;
 }
@@ -178,11 +178,11 @@ const char* Scanner::give_up(const char* at, const Reading& reading, const Stret
   gave_up_ = true;
   const std::uint32_t text_at = offset_in(stretch, at);
   if (stretch.ends && reading.next >= stretch.end) {
-    lane_.note(Note::kTruncated, text_at, "inside an event");
+    shard_.note(Note::kTruncated, text_at, "inside an event");
     return stretch.end;
   }
-  lane_.note(Note::kUnreadableEvent, text_at);
-  lane_.add_entry();
+  shard_.note(Note::kUnreadableEvent, text_at);
+  shard_.add_entry();
   const char* const next = resume_after(at + 1, stretch.end);
   if (next < reading.next) reread_bytes_ += static_cast<std::size_t>(reading.next - next);
   if (may_reread(stretch)) return next;

@@ -1,11 +1,11 @@
-// Reads a stretch of the event list into a lane, fast where the text is plain and carefully where
+// Reads a stretch of the event list into a shard, fast where the text is plain and carefully where
 // it is not.
 #pragma once
 
 #include <cstdint>
 
-#include "ingest/kineto/careful.h"
 #include "ingest/kineto/fast.h"
+#include "ingest/kineto/reference_reader.h"
 #include "trace/stage.h"
 
 namespace stepscope::ingest::kineto {
@@ -30,11 +30,13 @@ struct StretchEnd {
 class Scanner {
  public:
   // Tests compare the ways: with less than all of them the result is the same, only later.
-  enum class Ways : std::uint8_t { kAll, kWithoutForms, kCareful };
-  Scanner(trace::Lane& lane, Ways ways)
-      : lane_(lane), fast_(lane, ways == Ways::kAll), careful_only_(ways == Ways::kCareful) {}
+  enum class Ways : std::uint8_t { kAll, kWithoutTemplates, kReference };
+  Scanner(trace::Shard& shard, Ways ways)
+      : shard_(shard),
+        fast_(shard, ways == Ways::kAll),
+        reference_only_(ways == Ways::kReference) {}
 
-  // Fills a batch: begin() and finish() of the lane are the caller's.
+  // Fills a batch: begin() and finish() of the shard are the caller's.
   StretchEnd scan(const Stretch& stretch);
 
  private:
@@ -45,12 +47,12 @@ class Scanner {
   const char* entry(const char* at, const Stretch& stretch);
   const char* give_up(const char* at, const Reading& reading, const Stretch& stretch);
 
-  trace::Lane& lane_;
+  trace::Shard& shard_;
   FastScanner fast_;
-  bool careful_only_;
+  bool reference_only_;
   bool gave_up_ = false;  // the last entry could not be read
   std::size_t reread_bytes_ = 0;
-  Draft draft_;
+  RawEvent draft_;
 };
 
 }  // namespace stepscope::ingest::kineto

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "ingest/kineto/careful.h"
 #include "ingest/kineto/feed.h"
+#include "ingest/kineto/reference_reader.h"
 
 namespace stepscope::ingest::kineto {
 namespace {
@@ -34,12 +34,12 @@ std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const 
   }
   const char* const begin = window_.data() + (text_offset - window_offset_);
   if (*begin != '{') return std::nullopt;
-  using Behind = CarefulReader::Behind;
-  CarefulReader reader(window_.data() + window_.size(),
-                       window_ends_ ? Behind::kNothing : Behind::kText);
+  using Behind = ReferenceReader::Behind;
+  ReferenceReader reader(window_.data() + window_.size(),
+                         window_ends_ ? Behind::kNothing : Behind::kText);
   Token token{};
   Oddities odd;
-  Reading reading = reader.value(begin, CarefulReader::Place::kListItem, token, odd);
+  Reading reading = reader.value(begin, ReferenceReader::Place::kListItem, token, odd);
   bool is_cut = false;
   // Without its time a name may have ended it.
   const bool is_plain = reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0 &&
@@ -47,7 +47,7 @@ std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const 
   if (is_plain && reader.may_end_entry(reading.next, is_cut) && !is_cut) {
     return std::string(token.text);
   }
-  Draft draft;
+  RawEvent draft;
   draft.reset(0);
   odd = {};
   odd.keeps_quotes = true;

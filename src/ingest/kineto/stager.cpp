@@ -15,8 +15,8 @@ namespace {
 
 using base::Note;
 using trace::Kind;
-using trace::Lane;
 using trace::RawPhase;
+using trace::Shard;
 
 constexpr float kNotGiven = std::numeric_limits<float>::quiet_NaN();
 
@@ -26,24 +26,24 @@ std::int32_t narrow(std::int64_t value) {
 }
 
 // "no stream" is written as -1 or as its 32-bit pattern.
-std::int64_t stream_of(const Draft& draft, Arg arg) {
+std::int64_t stream_of(const RawEvent& draft, Arg arg) {
   const std::int64_t stream = draft.integer(arg);
   return stream == std::numeric_limits<std::uint32_t>::max() ? -1 : stream;
 }
 
-float real(const Draft& draft, Arg arg) {
+float real(const RawEvent& draft, Arg arg) {
   return draft.has(arg) ? static_cast<float>(draft.reals[static_cast<std::size_t>(arg)])
                         : kNotGiven;
 }
 
-base::StringId text(const Draft& draft, Arg arg, Lane& lane) {
+base::StringId text(const RawEvent& draft, Arg arg, Shard& shard) {
   if (!draft.has(arg)) return base::kNoString;
-  return lane.intern(draft.texts[static_cast<std::size_t>(arg)], draft.text_at);
+  return shard.intern(draft.texts[static_cast<std::size_t>(arg)], draft.text_at);
 }
 
 // Up to three numbers out of "[4096, 1, 1]"; what is missing is 0, and so is all of a list that
 // holds anything else.
-void triple(const Draft& draft, Arg arg, std::uint32_t (&out)[3]) {
+void triple(const RawEvent& draft, Arg arg, std::uint32_t (&out)[3]) {
   out[0] = out[1] = out[2] = 0;
   if (!draft.has(arg)) return;
   constexpr fast::CharacterSet kBetween{", []\n\t\r"};
@@ -77,19 +77,19 @@ class Meant {
   std::string decoded_;
 };
 
-std::uint32_t category_of(const Draft& draft, Lane& lane) {
+std::uint32_t category_of(const RawEvent& draft, Shard& shard) {
   if (draft.category_id != kUnknownId) return draft.category_id;
-  return lane.category(draft.category, draft.text_at);
+  return shard.category(draft.category, draft.text_at);
 }
 
-std::uint32_t track_of(const Draft& draft, Lane& lane) {
+std::uint32_t track_of(const RawEvent& draft, Shard& shard) {
   if (draft.track_id != kUnknownId) return draft.track_id;
-  return lane.track(draft.pid, draft.tid, draft.text_at);
+  return shard.track(draft.pid, draft.tid, draft.text_at);
 }
 
-base::StringId name_of(const Draft& draft, Lane& lane) {
+base::StringId name_of(const RawEvent& draft, Shard& shard) {
   if (draft.name_id != kUnknownId) return draft.name_id;
-  return lane.intern(draft.name, draft.text_at);
+  return shard.intern(draft.name, draft.text_at);
 }
 
 std::uint64_t flow_id(std::string_view id) {
@@ -108,8 +108,8 @@ std::uint64_t flow_id(std::string_view id) {
   return hash;
 }
 
-Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
-  const Kind kind = lane.category_kind(category);
+Kind kind_of(const RawEvent& draft, std::uint32_t category, Shard& shard) {
+  const Kind kind = shard.category_kind(category);
   const bool name_matters =
       kind == Kind::kOther ||
       (kind == Kind::kCpuOp && (draft.name.starts_with("Prof") || draft.name.starts_with('\\')));
@@ -118,57 +118,57 @@ Kind kind_of(const Draft& draft, std::uint32_t category, Lane& lane) {
   return by_name == Kind::kOther && draft.phase == 'C' ? Kind::kCounter : by_name;
 }
 
-[[gnu::noinline]] trace::SignatureId new_signature(const Draft& draft, Lane& lane) {
+[[gnu::noinline]] trace::SignatureId new_signature(const RawEvent& draft, Shard& shard) {
   trace::SignatureTexts texts;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (draft.has(input_arg(i))) texts[i] = draft.texts[static_cast<std::size_t>(input_arg(i))];
   }
-  return lane.signature(texts, draft.text_at);
+  return shard.signature(texts, draft.text_at);
 }
 
-trace::SignatureId signature_of(const Draft& draft, Lane& lane) {
+trace::SignatureId signature_of(const RawEvent& draft, Shard& shard) {
   if ((draft.present & kInputs) == 0) return trace::kNoSignature;
-  return draft.signature_id != kUnknownId ? draft.signature_id : new_signature(draft, lane);
+  return draft.signature_id != kUnknownId ? draft.signature_id : new_signature(draft, shard);
 }
 
 // Most writers give operators without a stack an empty one.
-base::StringId text_if_any(const Draft& draft, Arg arg, Lane& lane) {
+base::StringId text_if_any(const RawEvent& draft, Arg arg, Shard& shard) {
   const bool is_empty = draft.has(arg) && draft.texts[static_cast<std::size_t>(arg)].empty();
-  return is_empty ? base::kNoString : text(draft, arg, lane);
+  return is_empty ? base::kNoString : text(draft, arg, shard);
 }
 
 // What hardly any operator has, apart: the rest is short enough to become part of its caller.
-[[gnu::noinline]] void add_seldom(const Draft& draft, Lane& lane, std::uint32_t event) {
+[[gnu::noinline]] void add_seldom(const RawEvent& draft, Shard& shard, std::uint32_t event) {
   // 0 is written where nobody counted.
   if (const std::int64_t flops = draft.integer(Arg::kFlops); flops > 0) {
-    lane.flops.push_back({event, flops});
+    shard.flops.push_back({event, flops});
   }
-  const base::StringId stack = text_if_any(draft, Arg::kCallStack, lane);
-  const base::StringId modules = text_if_any(draft, Arg::kModuleHierarchy, lane);
+  const base::StringId stack = text_if_any(draft, Arg::kCallStack, shard);
+  const base::StringId modules = text_if_any(draft, Arg::kModuleHierarchy, shard);
   if (stack != base::kNoString || modules != base::kNoString) {
-    lane.stacks.push_back({event, stack, modules});
+    shard.stacks.push_back({event, stack, modules});
   }
 }
 
-void add_op(const Draft& draft, Lane& lane, std::uint32_t event) {
+void add_op(const RawEvent& draft, Shard& shard, std::uint32_t event) {
   constexpr std::uint64_t kSeldom = bits_of(Arg::kFlops, Arg::kCallStack, Arg::kModuleHierarchy);
   constexpr std::uint64_t kOp =
       bits_of(Arg::kExternalId, Arg::kSequence, Arg::kForwardThread) | kInputs;
   if ((draft.present & kOp) != 0) {
-    lane.ops.push_back({event, narrow(draft.integer(Arg::kForwardThread)),
-                        draft.integer(Arg::kExternalId), draft.integer(Arg::kSequence),
-                        signature_of(draft, lane)});
+    shard.ops.push_back({event, narrow(draft.integer(Arg::kForwardThread)),
+                         draft.integer(Arg::kExternalId), draft.integer(Arg::kSequence),
+                         signature_of(draft, shard)});
   }
-  if ((draft.present & kSeldom) != 0) add_seldom(draft, lane, event);
+  if ((draft.present & kSeldom) != 0) add_seldom(draft, shard, event);
 }
 
-void add_device(const Draft& draft, Lane& lane, std::uint32_t event) {
-  lane.device.push_back({event, narrow(draft.integer(Arg::kDevice)), stream_of(draft, Arg::kStream),
-                         draft.integer(Arg::kContext), draft.integer(Arg::kCorrelation),
-                         draft.integer(Arg::kExternalId)});
+void add_device(const RawEvent& draft, Shard& shard, std::uint32_t event) {
+  shard.device.push_back({event, narrow(draft.integer(Arg::kDevice)),
+                          stream_of(draft, Arg::kStream), draft.integer(Arg::kContext),
+                          draft.integer(Arg::kCorrelation), draft.integer(Arg::kExternalId)});
 }
 
-void add_kernel(const Draft& draft, Lane& lane, std::uint32_t event) {
+void add_kernel(const RawEvent& draft, Shard& shard, std::uint32_t event) {
   trace::KernelRow row{};
   row.event = event;
   triple(draft, Arg::kGrid, row.grid);
@@ -181,40 +181,40 @@ void add_kernel(const Draft& draft, Lane& lane, std::uint32_t event) {
   row.occupancy_percent = real(draft, Arg::kOccupancy);
   row.graph_id = draft.integer(Arg::kGraphId);
   row.graph_node = draft.integer(Arg::kGraphNode);
-  lane.kernels.push_back(row);
+  shard.kernels.push_back(row);
 }
 
-void add_copy(const Draft& draft, Lane& lane, std::uint32_t event) {
-  lane.copies.push_back(
+void add_copy(const RawEvent& draft, Shard& shard, std::uint32_t event) {
+  shard.copies.push_back(
       {event, real(draft, Arg::kBandwidth), draft.integer(Arg::kBytes, draft.integer(Arg::kSize))});
 }
 
-void add_sync(const Draft& draft, Lane& lane, std::uint32_t event) {
-  lane.syncs.push_back({event, text(draft, Arg::kSyncKind, lane),
-                        stream_of(draft, Arg::kWaitOnStream), draft.integer(Arg::kWaitOnRecord),
-                        draft.integer(Arg::kEventId)});
+void add_sync(const RawEvent& draft, Shard& shard, std::uint32_t event) {
+  shard.syncs.push_back({event, text(draft, Arg::kSyncKind, shard),
+                         stream_of(draft, Arg::kWaitOnStream), draft.integer(Arg::kWaitOnRecord),
+                         draft.integer(Arg::kEventId)});
 }
 
-void add_memory(const Draft& draft, Lane& lane, std::uint32_t event) {
+void add_memory(const RawEvent& draft, Shard& shard, std::uint32_t event) {
   const auto small = [&](Arg arg) {
     return static_cast<std::int16_t>(std::clamp<std::int64_t>(draft.integer(arg), -1, 0x7fff));
   };
-  lane.memory.push_back({event, small(Arg::kDeviceType), small(Arg::kDeviceId),
-                         static_cast<std::uint64_t>(draft.integer(Arg::kAddress, 0)),
-                         draft.integer(Arg::kBytes, 0), draft.integer(Arg::kTotalAllocated),
-                         draft.integer(Arg::kTotalReserved)});
+  shard.memory.push_back({event, small(Arg::kDeviceType), small(Arg::kDeviceId),
+                          static_cast<std::uint64_t>(draft.integer(Arg::kAddress, 0)),
+                          draft.integer(Arg::kBytes, 0), draft.integer(Arg::kTotalAllocated),
+                          draft.integer(Arg::kTotalReserved)});
 }
 
-void add_collective(const Draft& draft, Lane& lane, std::uint32_t event) {
+void add_collective(const RawEvent& draft, Shard& shard, std::uint32_t event) {
   trace::CollectiveRow row{};
   row.event = event;
-  row.name = text(draft, Arg::kCollectiveName, lane);
-  row.dtype = text(draft, Arg::kDtype, lane);
-  row.group_name = text(draft, Arg::kGroupName, lane);
-  row.group_description = text(draft, Arg::kGroupDescription, lane);
-  row.group_ranks = text(draft, Arg::kGroupRanks, lane);
-  row.in_split = text(draft, Arg::kInSplit, lane);
-  row.out_split = text(draft, Arg::kOutSplit, lane);
+  row.name = text(draft, Arg::kCollectiveName, shard);
+  row.dtype = text(draft, Arg::kDtype, shard);
+  row.group_name = text(draft, Arg::kGroupName, shard);
+  row.group_description = text(draft, Arg::kGroupDescription, shard);
+  row.group_ranks = text(draft, Arg::kGroupRanks, shard);
+  row.in_split = text(draft, Arg::kInSplit, shard);
+  row.out_split = text(draft, Arg::kOutSplit, shard);
   row.in_elements = draft.integer(Arg::kInElements);
   row.out_elements = draft.integer(Arg::kOutElements);
   row.sequence = draft.integer(Arg::kCollectiveSequence);
@@ -224,101 +224,101 @@ void add_collective(const Draft& draft, Lane& lane, std::uint32_t event) {
   row.source_rank = narrow(draft.integer(Arg::kSourceRank));
   row.destination_rank = narrow(draft.integer(Arg::kDestinationRank));
   row.asynchronous = static_cast<std::int8_t>(draft.integer(Arg::kAsynchronous));
-  lane.collectives.push_back(row);
+  shard.collectives.push_back(row);
 }
 
-void add_sides(const Draft& draft, Kind kind, Lane& lane, std::uint32_t event) {
+void add_sides(const RawEvent& draft, Kind kind, Shard& shard, std::uint32_t event) {
   switch (kind) {
     case Kind::kCpuOp:
     case Kind::kAnnotation:
-      add_op(draft, lane, event);
+      add_op(draft, shard, event);
       break;
     case Kind::kPython:
       if (draft.has(Arg::kPythonId)) {
-        lane.python.push_back(
+        shard.python.push_back(
             {event, draft.integer(Arg::kPythonId), draft.integer(Arg::kPythonParentId)});
       }
       if (const std::int64_t module = draft.integer(Arg::kPythonModuleId); module != -1) {
-        lane.modules.push_back({event, narrow(module)});
+        shard.modules.push_back({event, narrow(module)});
       }
       return;
     case Kind::kRuntime:
     case Kind::kDriver:
       if (draft.integer(Arg::kCorrelation) != -1) {
-        lane.launches.push_back(
+        shard.launches.push_back(
             {event, draft.integer(Arg::kCorrelation), draft.integer(Arg::kExternalId)});
       }
       return;
     case Kind::kKernel:
-      add_device(draft, lane, event);
-      add_kernel(draft, lane, event);
+      add_device(draft, shard, event);
+      add_kernel(draft, shard, event);
       break;
     case Kind::kMemcpy:
     case Kind::kMemset:
-      add_device(draft, lane, event);
-      add_copy(draft, lane, event);
+      add_device(draft, shard, event);
+      add_copy(draft, shard, event);
       break;
     case Kind::kSync:
     case Kind::kDeviceMarker:
-      add_device(draft, lane, event);
-      add_sync(draft, lane, event);
+      add_device(draft, shard, event);
+      add_sync(draft, shard, event);
       return;
     case Kind::kGpuAnnotation:
-      if (draft.present != 0) add_device(draft, lane, event);
+      if (draft.present != 0) add_device(draft, shard, event);
       return;
     case Kind::kMemory:
-      if (draft.has(Arg::kBytes)) add_memory(draft, lane, event);
+      if (draft.has(Arg::kBytes)) add_memory(draft, shard, event);
       return;
     default:
       break;
   }
-  if (draft.has(Arg::kCollectiveName)) add_collective(draft, lane, event);
+  if (draft.has(Arg::kCollectiveName)) add_collective(draft, shard, event);
 }
 
-void check_times(const Draft& draft, trace::EventRow& row, Lane& lane) {
-  if (draft.number_as_text) lane.note(Note::kNumberAsText, draft.text_at);
-  if (draft.rounded) lane.note(Note::kSubNanosecond, draft.text_at);
+void check_times(const RawEvent& draft, trace::EventRow& row, Shard& shard) {
+  if (draft.number_as_text) shard.note(Note::kNumberAsText, draft.text_at);
+  if (draft.rounded) shard.note(Note::kSubNanosecond, draft.text_at);
   if (row.phase != RawPhase::kSpan) return;
   if (draft.duration_out_of_range || draft.duration > trace::kAbsurdDuration) {
-    lane.note(Note::kAbsurdDuration, draft.text_at, draft.name);
+    shard.note(Note::kAbsurdDuration, draft.text_at, draft.name);
     row.flags |= trace::kBadDuration;
   } else if (!draft.has_duration) {
-    lane.note(Note::kWithoutDuration, draft.text_at, draft.name);
+    shard.note(Note::kWithoutDuration, draft.text_at, draft.name);
   } else if (draft.duration < 0) {
-    lane.note(Note::kNegativeDuration, draft.text_at, draft.name);
+    shard.note(Note::kNegativeDuration, draft.text_at, draft.name);
     row.flags |= trace::kBadDuration;
   } else {
     row.duration = draft.duration;
   }
 }
 
-void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
+void stage_event(const RawEvent& draft, RawPhase phase, Shard& shard) {
   trace::EventRow row;
   row.start = draft.time;
-  row.entry = lane.entries();
+  row.entry = shard.entries();
   row.text_at = draft.text_at;
   row.phase = phase;
   // Ends become no rows, so what they say is no concern, nor what they do not.
   const bool is_end = phase == RawPhase::kEnd || phase == RawPhase::kAsyncEnd;
   if (draft.has_name) {
-    row.name = name_of(draft, lane);
+    row.name = name_of(draft, shard);
   } else if (!is_end) {
-    lane.note(Note::kWithoutName, draft.text_at);
+    shard.note(Note::kWithoutName, draft.text_at);
   }
-  row.category = category_of(draft, lane);
-  row.track = track_of(draft, lane);
-  row.kind = kind_of(draft, row.category, lane);
-  check_times(draft, row, lane);
-  const std::uint32_t event = lane.next_event();
-  lane.events.push_back(row);
+  row.category = category_of(draft, shard);
+  row.track = track_of(draft, shard);
+  row.kind = kind_of(draft, row.category, shard);
+  check_times(draft, row, shard);
+  const std::uint32_t event = shard.next_event();
+  shard.events.push_back(row);
   if (!is_end && (draft.present != 0 || trace::is_on_device(row.kind)))
-    add_sides(draft, row.kind, lane, event);
+    add_sides(draft, row.kind, shard, event);
   if (phase == RawPhase::kCounter || (!is_end && row.kind == Kind::kProfilerRange)) {
     if (draft.series_as_text && !draft.number_as_text) {
-      lane.note(Note::kNumberAsText, draft.text_at);
+      shard.note(Note::kNumberAsText, draft.text_at);
     }
     for (const auto& [series, value] : draft.series) {
-      lane.counters.push_back({event, lane.intern(series, draft.text_at), value});
+      shard.counters.push_back({event, shard.intern(series, draft.text_at), value});
     }
   }
   if (phase == RawPhase::kAsyncBegin || phase == RawPhase::kAsyncInstant ||
@@ -333,29 +333,29 @@ void stage_event(const Draft& draft, RawPhase phase, Lane& lane) {
       key += '\x1f';
       key += Meant(part).text;
     }
-    lane.async.push_back({event, lane.intern(key, draft.text_at)});
+    shard.async.push_back({event, shard.intern(key, draft.text_at)});
   }
 }
 
-void stage_flow(const Draft& draft, Lane& lane) {
+void stage_flow(const RawEvent& draft, Shard& shard) {
   trace::FlowRow row{};
   row.id = flow_id(Meant(draft.id).text);
   row.time = draft.time;
-  row.track = track_of(draft, lane);
-  row.entry = lane.entries();
+  row.track = track_of(draft, shard);
+  row.entry = shard.entries();
   row.category = draft.category_name_id != kUnknownId ? draft.category_name_id
-                                                      : lane.intern(draft.category, draft.text_at);
+                                                      : shard.intern(draft.category, draft.text_at);
   // Kineto gives its arrows the name of their category.
   row.name = !draft.has_name                ? base::kNoString
              : draft.name == draft.category ? row.category
-                                            : name_of(draft, lane);
+                                            : name_of(draft, shard);
   row.phase = draft.phase;
-  lane.flows.push_back(row);
+  shard.flows.push_back(row);
 }
 
-void stage_label(const Draft& draft, Lane& lane) {
+void stage_label(const RawEvent& draft, Shard& shard) {
   using What = trace::LabelRow::What;
-  trace::LabelRow row{0, What::kProcessName, base::kNoString, 0, lane.entries()};
+  trace::LabelRow row{0, What::kProcessName, base::kNoString, 0, shard.entries()};
   Arg wanted = Arg::kLabelName;
   const Meant name(draft.name);
   if (name.text == "process_name") {
@@ -372,69 +372,69 @@ void stage_label(const Draft& draft, Lane& lane) {
     return;
   }
   if (!draft.has(wanted)) return;
-  row.track = lane.track(draft.pid, draft.tid, draft.text_at);
+  row.track = shard.track(draft.pid, draft.tid, draft.text_at);
   if (wanted == Arg::kSortIndex) {
     row.number = draft.integer(Arg::kSortIndex);
   } else {
-    row.text = text(draft, wanted, lane);
+    row.text = text(draft, wanted, shard);
   }
-  lane.labels.push_back(row);
+  shard.labels.push_back(row);
 }
 
 }  // namespace
 
-void stage(const Draft& draft, Lane& lane) {
+void stage(const RawEvent& draft, Shard& shard) {
   const char phase = draft.phase;
   if (phase == 0) {
-    lane.note(Note::kWithoutPhase, draft.text_at);
+    shard.note(Note::kWithoutPhase, draft.text_at);
   } else if (phase == 'M') {
-    stage_label(draft, lane);
+    stage_label(draft, shard);
   } else if (!draft.has_time) {
-    lane.note(draft.time_out_of_range ? Note::kTimeOutOfRange : Note::kWithoutTimestamp,
-              draft.text_at, draft.name);
+    shard.note(draft.time_out_of_range ? Note::kTimeOutOfRange : Note::kWithoutTimestamp,
+               draft.text_at, draft.name);
   } else {
     switch (phase) {
       case 'X':
-        stage_event(draft, RawPhase::kSpan, lane);
+        stage_event(draft, RawPhase::kSpan, shard);
         break;
       case 'i':
       case 'I':
       case 'R':
-        stage_event(draft, RawPhase::kInstant, lane);
+        stage_event(draft, RawPhase::kInstant, shard);
         break;
       case 's':
       case 't':
       case 'f':
-        stage_flow(draft, lane);
+        stage_flow(draft, shard);
         break;
       case 'B':
-        stage_event(draft, RawPhase::kBegin, lane);
+        stage_event(draft, RawPhase::kBegin, shard);
         break;
       case 'E':
-        stage_event(draft, RawPhase::kEnd, lane);
+        stage_event(draft, RawPhase::kEnd, shard);
         break;
       case 'C':
-        stage_event(draft, RawPhase::kCounter, lane);
+        stage_event(draft, RawPhase::kCounter, shard);
         break;
       case 'b':
       case 'S':
-        stage_event(draft, RawPhase::kAsyncBegin, lane);
+        stage_event(draft, RawPhase::kAsyncBegin, shard);
         break;
       case 'n':
       case 'T':
       case 'p':
-        stage_event(draft, RawPhase::kAsyncInstant, lane);
+        stage_event(draft, RawPhase::kAsyncInstant, shard);
         break;
       case 'e':
       case 'F':
-        stage_event(draft, RawPhase::kAsyncEnd, lane);
+        stage_event(draft, RawPhase::kAsyncEnd, shard);
         break;
       default:
-        lane.note(Note::kUnknownPhase, draft.text_at, std::string_view(&phase, 1));
-        stage_event(draft, RawPhase::kInstant, lane);
+        shard.note(Note::kUnknownPhase, draft.text_at, std::string_view(&phase, 1));
+        stage_event(draft, RawPhase::kInstant, shard);
     }
   }
-  lane.add_entry();
+  shard.add_entry();
 }
 
 }  // namespace stepscope::ingest::kineto

@@ -1,4 +1,4 @@
-// What a Draft becomes: rows in the lane's tables. The only place that knows which arguments of
+// What a RawEvent becomes: rows in the shard's tables. The only place that knows which arguments of
 // which kind of event the model holds.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace stepscope::ingest::kineto {
 
-// Adds the event to the lane, as the lane's next entry.
-void stage(const Draft& draft, trace::Lane& lane);
+// Adds the event to the shard, as the shard's next entry.
+void stage(const RawEvent& draft, trace::Shard& shard);
 
 }  // namespace stepscope::ingest::kineto

@@ -78,19 +78,19 @@ class Assembly {
     if (list.tag != Tag::kList) return;
     const Container& container = values_.at(list);
     if (container.holds == Holds::kSegments) {
-      for (SegmentDraft& draft : records_.segments[container.records]) {
+      for (RawSegment& draft : records_.segments[container.records]) {
         draft.segment.is_host = is_host;
         add_segment(draft);
       }
     } else if (container.holds == Holds::kBlocks) {
       // Pinned memory is not cut into blocks: one of them is a segment.
       for (const memory::Block& block : records_.blocks[container.records]) {
-        SegmentDraft draft{.segment = {.is_host = is_host,
-                                       .address = block.address,
-                                       .total = block.size,
-                                       .requested = block.requested,
-                                       .stack = block.stack},
-                           .blocks = {block}};
+        RawSegment draft{.segment = {.is_host = is_host,
+                                     .address = block.address,
+                                     .total = block.size,
+                                     .requested = block.requested,
+                                     .stack = block.stack},
+                         .blocks = {block}};
         const bool used = block.state != memory::BlockState::kInactive;
         draft.segment.allocated = draft.segment.active = used ? block.size : 0;
         add_segment(draft);
@@ -98,7 +98,7 @@ class Assembly {
     }
   }
 
-  void add_segment(SegmentDraft& draft) {
+  void add_segment(RawSegment& draft) {
     draft.segment.first_block = static_cast<std::uint32_t>(snapshot_.blocks.size());
     draft.segment.blocks = static_cast<std::uint32_t>(draft.blocks.size());
     snapshot_.blocks.insert(snapshot_.blocks.end(), draft.blocks.begin(), draft.blocks.end());

@@ -234,7 +234,7 @@ std::size_t Records::memory() const {
   std::size_t sum = memory_of(blocks) + memory_of(segments) + memory_of(annotations);
   for (const EventRows& rows : events) sum += rows.memory();
   for (const auto& list : segments) {
-    for (const SegmentDraft& draft : list) sum += draft.blocks.capacity() * sizeof(memory::Block);
+    for (const RawSegment& draft : list) sum += draft.blocks.capacity() * sizeof(memory::Block);
   }
   return sum + stacks.memory();
 }

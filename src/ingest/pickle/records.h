@@ -48,7 +48,7 @@ class EventRows {
   std::size_t size_ = 0;
 };
 
-struct SegmentDraft {
+struct RawSegment {
   memory::Segment segment;
   std::vector<memory::Block> blocks;
 };
@@ -77,7 +77,7 @@ class Records {
 
   std::vector<EventRows> events;
   std::vector<std::vector<memory::Block>> blocks;
-  std::vector<std::vector<SegmentDraft>> segments;
+  std::vector<std::vector<RawSegment>> segments;
   std::vector<std::vector<memory::Annotation>> annotations;
   memory::StackPool stacks;
   std::vector<memory::PoolId> pools = {{0, 0}};
@@ -96,7 +96,7 @@ class Records {
   void take_event(std::span<const Cell> members, std::uint64_t keys, EventRows& rows);
   memory::FrameId take_frame(const Container& dict);
   memory::Block take_block(const Container& dict);
-  SegmentDraft take_segment(const Container& dict);
+  RawSegment take_segment(const Container& dict);
   memory::Annotation take_annotation(const Container& dict);
   memory::StackId stack_of(const Cell& cell);
   memory::StackId stack_of_place(base::StringId note);

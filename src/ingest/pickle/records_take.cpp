@@ -243,8 +243,8 @@ memory::Block Records::take_block(const Container& dict) {
   return block;
 }
 
-SegmentDraft Records::take_segment(const Container& dict) {
-  SegmentDraft draft;
+RawSegment Records::take_segment(const Container& dict) {
+  RawSegment draft;
   memory::Segment& segment = draft.segment;
   each_known(dict.cells, [&](Word key, const Cell& value) {
     switch (key) {

@@ -16,10 +16,10 @@ constexpr std::array<std::string_view, 3> kCategories = {"user_annotation", "log
 
 void EventRows::begin_block(std::uint64_t offset) {
   const bool full =
-      lane_->events.size() >= kRowsPerBatch || offset - batch_offset_ > kBytesPerBatch;
+      shard_->events.size() >= kRowsPerBatch || offset - batch_offset_ > kBytesPerBatch;
   if (in_batch_ && full) end_batch();
   if (!in_batch_) {
-    lane_->begin(offset);
+    shard_->begin(offset);
     batch_offset_ = offset;
     in_batch_ = true;
   }
@@ -27,27 +27,27 @@ void EventRows::begin_block(std::uint64_t offset) {
 }
 
 void EventRows::end_batch() {
-  if (in_batch_) batches_.push_back(lane_->finish());
+  if (in_batch_) batches_.push_back(shard_->finish());
   in_batch_ = false;
 }
 
 const EventRows::Category& EventRows::new_category(RowCategory which) {
   Category& made = categories_[static_cast<std::size_t>(which)];
-  made.id = lane_->category(kCategories[static_cast<std::size_t>(which)], text_at_);
+  made.id = shard_->category(kCategories[static_cast<std::size_t>(which)], text_at_);
   made.kind =
-      which == RowCategory::kCounter ? trace::Kind::kCounter : lane_->category_kind(made.id);
+      which == RowCategory::kCounter ? trace::Kind::kCounter : shard_->category_kind(made.id);
   made.known = true;
   return made;
 }
 
 std::uint32_t EventRows::track(std::string_view pid, std::string_view tid, std::string_view name) {
-  const std::uint32_t track = lane_->track(pid, tid, text_at_);
-  lane_->labels.push_back({track, trace::LabelRow::What::kThreadName, intern(name), 0});
+  const std::uint32_t track = shard_->track(pid, tid, text_at_);
+  shard_->labels.push_back({track, trace::LabelRow::What::kThreadName, intern(name), 0});
   return track;
 }
 
 void EventRows::give_to(trace::BuildInput& input) {
-  input.lanes.push_back(std::move(lane_));
+  input.shards.push_back(std::move(shard_));
   input.batches = std::move(batches_);
 }
 

@@ -33,7 +33,7 @@ struct NewRow {
 
 class EventRows {
  public:
-  EventRows() : lane_(std::make_unique<trace::Lane>(0)) {}
+  EventRows() : shard_(std::make_unique<trace::Shard>(0)) {}
 
   // Rows from here on belong to the block that stands there.
   void begin_block(std::uint64_t offset);
@@ -43,7 +43,7 @@ class EventRows {
 
   RowPlace add(const NewRow& row);
   trace::EventRow& at(RowPlace place) {
-    return place.batch == batches_.size() ? lane_->events[place.event]
+    return place.batch == batches_.size() ? shard_->events[place.event]
                                           : batches_[place.batch].events[place.event];
   }
   std::uint64_t position(RowPlace place) {
@@ -54,12 +54,12 @@ class EventRows {
   // A range ended.
   void set_duration(RowPlace place, base::Nanos duration);
   void add_counter(RowPlace place, std::string_view series, double value) {
-    lane_->counters.push_back({place.event, intern(series), value});
+    shard_->counters.push_back({place.event, intern(series), value});
   }
 
-  base::StringId intern(std::string_view text) { return lane_->intern(text, text_at_); }
+  base::StringId intern(std::string_view text) { return shard_->intern(text, text_at_); }
   std::uint32_t track(std::string_view pid, std::string_view tid, std::string_view name);
-  void note(base::Note note, std::string_view detail = {}) { lane_->note(note, text_at_, detail); }
+  void note(base::Note note, std::string_view detail = {}) { shard_->note(note, text_at_, detail); }
   base::Nanos last_end() const { return last_end_; }
 
   void finish() { end_batch(); }
@@ -79,7 +79,7 @@ class EventRows {
   }
   const Category& new_category(RowCategory which);
 
-  std::unique_ptr<trace::Lane> lane_;
+  std::unique_ptr<trace::Shard> shard_;
   std::vector<trace::Batch> batches_;
   std::uint64_t batch_offset_ = 0;
   std::uint32_t text_at_ = 0;  // from there
@@ -90,18 +90,18 @@ class EventRows {
 
 inline RowPlace EventRows::add(const NewRow& from) {
   const Category& known = category(from.category);
-  const auto event = static_cast<std::uint32_t>(lane_->events.size());
-  lane_->events.push_back({.start = from.start,
-                           .duration = from.duration,
-                           .name = from.name,
-                           .track = from.track,
-                           .category = known.id,
-                           .entry = lane_->entries(),
-                           .text_at = text_at_,
-                           .kind = known.kind,
-                           .phase = from.phase,
-                           .flags = from.flags});
-  lane_->add_entry();
+  const auto event = static_cast<std::uint32_t>(shard_->events.size());
+  shard_->events.push_back({.start = from.start,
+                            .duration = from.duration,
+                            .name = from.name,
+                            .track = from.track,
+                            .category = known.id,
+                            .entry = shard_->entries(),
+                            .text_at = text_at_,
+                            .kind = known.kind,
+                            .phase = from.phase,
+                            .flags = from.flags});
+  shard_->add_entry();
   last_end_ = std::max(last_end_, from.start + from.duration);
   return {static_cast<std::uint32_t>(batches_.size()), event};
 }

@@ -53,7 +53,7 @@ Record begin(std::uint64_t at, std::uint64_t name) {
 Record end(std::uint64_t at, std::uint64_t name) {
   return {at, Record::pack(RecordKind::kEnd, name)};
 }
-Record lane(std::uint64_t at, std::uint64_t number) {
+Record shard(std::uint64_t at, std::uint64_t number) {
   return {at, Record::pack(RecordKind::kLane, number)};
 }
 Record step(std::uint64_t at) { return {at, Record::pack(RecordKind::kStep, 0)}; }
@@ -94,8 +94,8 @@ TEST(Scope, TasksHaveTheirOwnTracks) {
   File file;
   file.names({"task"});
   file.anchor(1'000);
-  file.events({lane(10, 7), begin(10, 0), lane(20, 8), begin(20, 0), lane(30, 7), end(30, 0),
-               lane(40, 8), end(40, 0), lane(50, 0), begin(50, 0), end(60, 0)});
+  file.events({shard(10, 7), begin(10, 0), shard(20, 8), begin(20, 0), shard(30, 7), end(30, 0),
+               shard(40, 8), end(40, 0), shard(50, 0), begin(50, 0), end(60, 0)});
   const auto trace = file.read();
   ASSERT_TRUE(trace);
   EXPECT_THAT(told(*trace), testing::UnorderedElementsAre("100 task 50+10", "task 7 task 10+20",

@@ -55,8 +55,8 @@ std::string parameter_name(ParameterType type) {
 std::string parameter_help(const Parameter& parameter) {
   std::string text(parameter.about);
   if (!parameter.choices.empty()) text += fmt::format(": {}", fmt::join(parameter.choices, ", "));
-  if (parameter.type != ParameterType::kSwitch && !parameter.standard.empty()) {
-    text += fmt::format(" (default: {})", parameter.standard);
+  if (parameter.type != ParameterType::kSwitch && !parameter.default_value.empty()) {
+    text += fmt::format(" (default: {})", parameter.default_value);
   }
   return text;
 }
@@ -139,7 +139,7 @@ void write_parameters(JsonWriter& json, const Analysis& about) {
     json.begin_object();
     json.member("name", parameter.name);
     json.member("type", parameter_name(parameter.type));
-    json.member("default", parameter.standard);
+    json.member("default", parameter.default_value);
     if (!parameter.choices.empty()) {
       json.key("choices");
       json.begin_list();

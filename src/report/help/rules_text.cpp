@@ -22,7 +22,7 @@ std::string rules_text(const Look& look) {
   std::string_view last;
   for (const advice::Threshold& one : advice::thresholds()) {
     numbers.add({std::string(one.rule == last ? std::string_view() : one.rule),
-                 std::string(one.name), figure_text(one.standard, one.unit),
+                 std::string(one.name), figure_text(one.default_value, one.unit),
                  std::string(one.about)});
     last = one.rule;
   }
@@ -71,7 +71,7 @@ std::string rule_text(std::string_view id, const Look& look) {
   for (const advice::Threshold& one : advice::thresholds()) {
     if (one.rule != rule->id) continue;
     numbers.add(
-        {std::string(one.name), figure_text(one.standard, one.unit), std::string(one.about)});
+        {std::string(one.name), figure_text(one.default_value, one.unit), std::string(one.about)});
   }
   std::string out = fmt::format("{}: {}\n\n", rule->id, rule->asks);
   out += rule_page_text(advice::rule_page(rule->id), look);

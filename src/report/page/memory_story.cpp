@@ -102,7 +102,7 @@ std::string failure_text(const Answers& answers, const Device& device) {
                         shown(one, "limit_at_least_bytes"), shown(one, "limit_at_most_bytes"),
                         shown(one, "driver_free_bytes"))
           : fmt::format("the device had only {} left", shown(one, "driver_free_bytes")));
-  const auto ways = lines_of(answers, "memory-oom", "ways-out", device);
+  const auto ways = lines_of(answers, "memory-oom", "remedies", device);
   if (!ways.empty() && shown(ways.front(), "enough") != "no") {
     text += fmt::format("The cheapest way out: {}{}. ", shown(ways.front(), "way"),
                         shown(ways.front(), "enough") == "perhaps" ? " (perhaps enough)" : "");

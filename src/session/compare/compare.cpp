@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "analysis/compare/launched.h"
-#include "session/settled.h"
+#include "session/steady_state.h"
 
 namespace stepscope::session {
 namespace {
@@ -16,8 +16,8 @@ base::Failure no_steps(std::string_view name, std::string_view why) {
                     fmt::format("{}: it has no steps, and steps are compared: {}", name, why));
 }
 
-base::Status check_steps(const ComparedSide& asked, const SettledStudy& own,
-                         const SettledStudy& other) {
+base::Status check_steps(const ComparedSide& asked, const SteadyStateStudy& own,
+                         const SteadyStateStudy& other) {
   if (own.marks_steps) return base::Done{};
   if (!own.is_traced) {
     return no_steps(asked.name,
@@ -31,8 +31,8 @@ base::Status check_steps(const ComparedSide& asked, const SettledStudy& own,
                   "with --steps");
 }
 
-base::Result<analysis::Side> side_of(const ComparedSide& asked, SettledStudy settled) {
-  const Study& study = settled.study;
+base::Result<analysis::Side> side_of(const ComparedSide& asked, SteadyStateStudy steady) {
+  const Study& study = steady.study;
   SCOPE_TRY(analysis::Answer steps, study.ask("steps"));
   SCOPE_TRY(analysis::Answer operators, study.ask("operators", {{"top", "0"}}));
   SCOPE_TRY(analysis::Answer overview, study.ask("overview"));
@@ -42,17 +42,17 @@ base::Result<analysis::Side> side_of(const ComparedSide& asked, SettledStudy set
                         .overview = std::move(overview),
                         .launched = analysis::launched_work(study.view()),
                         .by_step = analysis::sums_by_step(study.view()),
-                        .warmup = settled.warmup,
-                        .untraced = std::move(settled.untraced),
-                        .is_traced = settled.is_traced};
+                        .warmup = steady.warmup,
+                        .untraced = std::move(steady.untraced),
+                        .is_traced = steady.is_traced};
 }
 
 }  // namespace
 
 base::Result<analysis::Answer> compare(const ComparedSide& before, const ComparedSide& after,
                                        unsigned threads) {
-  SCOPE_TRY(SettledStudy one, settle(*before.recording, before.selection, threads));
-  SCOPE_TRY(SettledStudy other, settle(*after.recording, after.selection, threads));
+  SCOPE_TRY(SteadyStateStudy one, steady_state(*before.recording, before.selection, threads));
+  SCOPE_TRY(SteadyStateStudy other, steady_state(*after.recording, after.selection, threads));
   SCOPE_TRY(check_steps(before, one, other));
   SCOPE_TRY(check_steps(after, other, one));
   SCOPE_TRY(const analysis::Side a, side_of(before, std::move(one)));

@@ -14,7 +14,7 @@
 #include "base/nearest_word.h"
 #include "base/table_line.h"
 #include "session/program/run_ending.h"
-#include "session/settled.h"
+#include "session/steady_state.h"
 
 namespace stepscope::session {
 namespace {
@@ -123,10 +123,10 @@ base::Result<Sample> column_sample(const Answer& answer, const ColumnSource& sou
 }
 
 // The chosen steps by number, those without windows where the analysis is about such.
-std::vector<std::int64_t> numbers_of(const SettledStudy& settled, bool of_recording) {
-  if (of_recording) return settled.untraced.numbers;
+std::vector<std::int64_t> numbers_of(const SteadyStateStudy& steady, bool of_recording) {
+  if (of_recording) return steady.untraced.numbers;
   std::set<std::int64_t> numbers;
-  for (const analysis::WindowView& window : settled.study.view().windows) {
+  for (const analysis::WindowView& window : steady.study.view().windows) {
     for (const analysis::StepTime& step : window.steps) {
       if (step.selected) numbers.insert(step.number);
     }
@@ -179,21 +179,21 @@ RunSamples samples_of_steps(std::string_view name, std::span<const double> steps
   const std::size_t warmup = analysis::warmup_steps(steps_ns);
   const std::span<const double> settled = steps_ns.subspan(warmup);
   RunSamples out{.name = std::string(name), .warmup = warmup, .samples = {}};
-  out.samples[std::string(analysis::sample::kStepTime)] = {
-      .values = {settled.begin(), settled.end()}, .per_step = true};
+  out.samples[std::string(analysis::sample::kStepTime)] = {.values = {steady.begin(), steady.end()},
+                                                           .per_step = true};
   return out;
 }
 
 base::Result<RunSamples> samples_of(const Recording& recording, std::string_view name,
                                     const analysis::Selection& selection,
                                     const analysis::GateRules& rules, unsigned threads) {
-  SCOPE_TRY(const SettledStudy settled, settle(recording, selection, threads));
-  RunSamples out{.name = std::string(name), .warmup = settled.warmup, .samples = {}};
-  SCOPE_TRY(const Answer steps, settled.study.ask("steps"));
-  SCOPE_TRY(const Answer overview, settled.study.ask("overview"));
-  if (settled.marks_steps) {
-    analysis::add_step_times({&steps, &settled.untraced, settled.is_traced}, out);
-    if (settled.is_traced) add_exposed(out, steps);
+  SCOPE_TRY(const SteadyStateStudy steady, steady_state(recording, selection, threads));
+  RunSamples out{.name = std::string(name), .warmup = steady.warmup, .samples = {}};
+  SCOPE_TRY(const Answer steps, steady.study.ask("steps"));
+  SCOPE_TRY(const Answer overview, steady.study.ask("overview"));
+  if (steady.marks_steps) {
+    analysis::add_step_times({&steps, &steady.untraced, steady.is_traced}, out);
+    if (steady.is_traced) add_exposed(out, steps);
   }
   add_memory(out, overview);
   out.bad_end = bad_end_of(recording, selection);
@@ -204,12 +204,12 @@ base::Result<RunSamples> samples_of(const Recording& recording, std::string_view
     if (!limit.column) continue;
     const std::string& asked = limit.column->analysis;
     const analysis::Analysis& about = *analysis::find_analysis(asked);
-    const bool of_recording = is_of_recording(about) && !settled.untraced.numbers.empty();
+    const bool of_recording = is_of_recording(about) && !steady.untraced.numbers.empty();
     if (limit.column->per_step && !limit.column->has_steps) {
-      if (!settled.marks_steps) continue;
+      if (!steady.marks_steps) continue;
       if (!by_step.contains(asked)) {
         std::vector<Answer>& list = by_step[asked];
-        for (const std::int64_t number : spread_evenly(numbers_of(settled, of_recording))) {
+        for (const std::int64_t number : spread_evenly(numbers_of(steady, of_recording))) {
           analysis::Selection one = selection;
           one.steps = {number};
           SCOPE_TRY(const Study study, Study::prepare(recording, one, threads));
@@ -224,11 +224,11 @@ base::Result<RunSamples> samples_of(const Recording& recording, std::string_view
     if (!answers.contains(asked)) {
       if (of_recording && !untraced) {
         analysis::Selection steps_without_windows = selection;
-        steps_without_windows.steps = settled.untraced.numbers;
+        steps_without_windows.steps = steady.untraced.numbers;
         SCOPE_TRY(untraced, Study::prepare(recording, steps_without_windows, threads));
       }
       SCOPE_TRY(Answer answer,
-                (of_recording ? *untraced : settled.study).ask(asked, all_rows(about)));
+                (of_recording ? *untraced : steady.study).ask(asked, all_rows(about)));
       answers.emplace(asked, std::move(answer));
     }
     SCOPE_TRY(Sample sample, column_sample(answers.at(asked), *limit.column));

@@ -252,7 +252,7 @@ class Loader {
     options.threads = share.threads;
     options.max_memory_bytes = share.memory;
     options.step_pattern = step_pattern_;
-    options.careful_only = options_.careful_only;
+    options.reference_only = options_.reference_only;
     if (options_.block_bytes != 0) options.block_bytes = options_.block_bytes;
     options.stop = options_.stop;
     options.model = model_beside(file.path, file.within);

@@ -9,7 +9,7 @@ namespace {
 
 using trace::Row;
 
-constexpr std::uint16_t kNoLane = 0xffff;
+constexpr std::uint16_t kNoShard = 0xffff;
 
 bool is_on_a_row(const trace::Trace& trace, Row row) {
   return trace.phase()[row] != trace::Phase::kCounter && trace.kind()[row] != trace::Kind::kMemory;
@@ -51,7 +51,7 @@ struct Rows {
 TrackLanes lanes_of(const trace::Trace& trace, const trace::Track& track) {
   TrackLanes out;
   std::array<Rows, kBelts> belts;
-  std::vector<std::uint16_t> lane_of(track.end - track.begin, kNoLane);
+  std::vector<std::uint16_t> lane_of(track.end - track.begin, kNoShard);
   for (Row row = track.begin; row < track.end; ++row) {
     if (!is_on_a_row(trace, row)) continue;
     ++out.events;
@@ -63,7 +63,7 @@ TrackLanes lanes_of(const trace::Trace& trace, const trace::Track& track) {
     const Row parent = trace.parent()[row];
     std::size_t lane = 0;
     if (parent != trace::kNoRow && parent >= track.begin && parent < row &&
-        lane_of[parent - track.begin] != kNoLane) {
+        lane_of[parent - track.begin] != kNoShard) {
       lane = lane_of[parent - track.begin] + std::size_t{1};
     }
     lane = belt.free_at(trace.start()[row], lane);

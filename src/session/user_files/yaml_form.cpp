@@ -17,7 +17,7 @@ namespace {
 // Goes by what the library's parser meets from the first line to the last, not by the nodes it
 // makes of that: an alias is one event however much it stands for, and may stand within itself.
 // How deep a text may nest is for the parser to say.
-class FormCheck : public YAML::EventHandler {
+class TemplateCheck : public YAML::EventHandler {
  public:
   struct Fault {
     YAML::Mark place;
@@ -103,7 +103,7 @@ class FormCheck : public YAML::EventHandler {
 base::Status check_form(const std::string& text, std::string_view name) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  FormCheck check;
+  TemplateCheck check;
   // No further: of some broken texts the library reads the same empty document for ever.
   if (parser.HandleNextDocument(check)) parser.HandleNextDocument(check);
   if (const auto& fault = check.fault()) return wrong_at(name, fault->place, fault->what);

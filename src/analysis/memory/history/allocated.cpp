@@ -8,16 +8,16 @@ namespace stepscope::analysis {
 Allocated allocated(const HistoryWork& work) {
   Allocated out;
   out.after.assign(work.history->length(), 0);
-  const std::vector<Life>& lives = work.lives.list;
-  for (std::size_t i = 0; i < lives.size(); ++i) {
-    if (lives[i].let_go_before) continue;
-    const base::Bytes size = work.followed.block_size[i];
-    if (lives[i].is_older()) {
+  const std::vector<Allocation>& allocations = work.allocations.list;
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    if (allocations[i].let_go_before) continue;
+    const base::Bytes size = work.replay.block_size[i];
+    if (allocations[i].is_older()) {
       out.before += size;
     } else {
-      out.after[lives[i].alloc] += size;
+      out.after[allocations[i].alloc] += size;
     }
-    if (lives[i].used_until() != kNoEvent) out.after[lives[i].used_until()] -= size;
+    if (allocations[i].used_until() != kNoEvent) out.after[allocations[i].used_until()] -= size;
   }
   out.peak_bytes = out.before;
   base::Bytes now = out.before;

@@ -26,7 +26,7 @@ struct Allocated {
 Allocated allocated(const HistoryWork& work);
 
 // Whether the program has it after this event; kNoEvent: before the first.
-inline bool is_held(const Life& life, std::uint32_t event) {
+inline bool is_held(const Allocation& life, std::uint32_t event) {
   if (life.let_go_before) return false;
   if (event == kNoEvent) return life.is_older();
   return (life.is_older() || life.alloc <= event) &&
@@ -36,20 +36,20 @@ inline bool is_held(const Life& life, std::uint32_t event) {
 // Calls visit(event, life, is_begin) for every change of what is held, in the order of events.
 template <class Visit>
 void for_each_change(const HistoryWork& work, Visit visit) {
-  const std::vector<Life>& lives = work.lives.list;
+  const std::vector<Allocation>& allocations = work.allocations.list;
   // Ends that were only seen when another life began at the address.
-  std::vector<std::pair<std::uint32_t, LifeId>> seen;
-  for (LifeId id = 0; id < lives.size(); ++id) {
-    if (lives[id].end_unknown && lives[id].let_go == kNoEvent)
-      seen.emplace_back(lives[id].freed, id);
+  std::vector<std::pair<std::uint32_t, AllocationId>> seen;
+  for (AllocationId id = 0; id < allocations.size(); ++id) {
+    if (allocations[id].end_unknown && allocations[id].let_go == kNoEvent)
+      seen.emplace_back(allocations[id].freed, id);
   }
   std::sort(seen.begin(), seen.end());
   auto next = seen.begin();
   for (std::uint32_t event = 0; event < work.history->length(); ++event) {
     for (; next != seen.end() && next->first == event; ++next) visit(event, next->second, false);
-    const LifeId id = work.lives.of_event[event];
-    if (id == kNoLife) continue;
-    const Life& life = lives[id];
+    const AllocationId id = work.allocations.of_event[event];
+    if (id == kNoAllocation) continue;
+    const Allocation& life = allocations[id];
     if (life.let_go_before) continue;
     if (life.alloc == event) visit(event, id, true);
     if (life.used_until() == event && !(life.end_unknown && life.let_go == kNoEvent)) {

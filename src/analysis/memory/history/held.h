@@ -13,13 +13,13 @@ struct HeldSum {
   base::Bytes bytes = 0;
   std::uint64_t allocations = 0;
   base::Bytes largest = 0;
-  LifeId oldest = kNoLife;  // the first of them
+  AllocationId oldest = kNoAllocation;  // the first of them
 
-  void add(LifeId life, base::Bytes size) {
+  void add(AllocationId life, base::Bytes size) {
     bytes += size;
     ++allocations;
     if (size > largest) largest = size;
-    if (oldest == kNoLife) oldest = life;
+    if (oldest == kNoAllocation) oldest = life;
   }
 };
 
@@ -34,8 +34,8 @@ struct Held {
   std::uint32_t event = kNoEvent;
   HeldSum all;
   std::array<HeldSum, kCategories> categories;
-  std::vector<HeldStack> stacks;  // the most bytes first
-  std::vector<LifeId> lives;      // in the order of Lives::list
+  std::vector<HeldStack> stacks;          // the most bytes first
+  std::vector<AllocationId> allocations;  // in the order of Allocations::list
 };
 
 Held held_at(const HistoryWork& work, std::uint32_t event);

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/allocations.h"
 #include "analysis/memory/history/step_events.h"
 
 namespace stepscope::analysis {
@@ -16,19 +16,19 @@ enum class Confidence : std::uint8_t { kLow, kMedium, kHigh };
 std::string_view name_of(Confidence confidence);
 
 struct Leak {
-  std::uint32_t group = 0;      // the place in the program
-  std::vector<LifeId> lives;    // left behind, in order
-  std::uint32_t steps = 0;      // steps that left something behind
-  std::uint32_t of_steps = 0;   // steps from the first of them to the last that can tell
-  std::int32_t first_step = 0;  // index into the steps
-  base::Bytes bytes = 0;        // left behind
+  std::uint32_t group = 0;                // the place in the program
+  std::vector<AllocationId> allocations;  // left behind, in order
+  std::uint32_t steps = 0;                // steps that left something behind
+  std::uint32_t of_steps = 0;             // steps from the first of them to the last that can tell
+  std::int32_t first_step = 0;            // index into the steps
+  base::Bytes bytes = 0;                  // left behind
   Confidence confidence = Confidence::kLow;
 
   double bytes_per_step() const {
     return static_cast<double>(bytes) / static_cast<double>(of_steps);
   }
   double count_per_step() const {
-    return static_cast<double>(lives.size()) / static_cast<double>(of_steps);
+    return static_cast<double>(allocations.size()) / static_cast<double>(of_steps);
   }
 };
 
@@ -36,12 +36,12 @@ struct Leak {
 // do not. (Gradients live into the next step everywhere.)
 struct Outliving {
   std::uint32_t group = 0;
-  base::Bytes size = 0;         // of each
-  std::uint64_t all = 0;        // allocations of this place and size, last step excluded
-  std::uint64_t outlive = 0;    // of them: used beyond the step after their own
-  std::uint64_t alive = 0;      // of these: to the end
-  LifeId first = kNoLife;       // the first that does
-  std::int32_t first_step = 0;  // index into the steps
+  base::Bytes size = 0;                // of each
+  std::uint64_t all = 0;               // allocations of this place and size, last step excluded
+  std::uint64_t outlive = 0;           // of them: used beyond the step after their own
+  std::uint64_t alive = 0;             // of these: to the end
+  AllocationId first = kNoAllocation;  // the first that does
+  std::int32_t first_step = 0;         // index into the steps
 };
 
 struct Leaks {
@@ -51,6 +51,7 @@ struct Leaks {
 };
 
 // `group` is by life. Steps are taken as they come; the first counts as warm-up.
-Leaks find_leaks(const Lives& lives, std::span<const std::uint32_t> group, const StepEvents& steps);
+Leaks find_leaks(const Allocations& allocations, std::span<const std::uint32_t> group,
+                 const StepEvents& steps);
 
 }  // namespace stepscope::analysis

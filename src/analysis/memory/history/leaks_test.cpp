@@ -34,8 +34,8 @@ struct Program {
   Leaks leaks() {
     steps.end = events;
     const memory::Snapshot snapshot = made.make();
-    const Lives lives = make_lives(snapshot, snapshot.histories[0]);
-    return find_leaks(lives, std::vector<std::uint32_t>(lives.list.size()), steps);
+    const Allocations allocations = find_allocations(snapshot, snapshot.histories[0]);
+    return find_leaks(allocations, std::vector<std::uint32_t>(allocations.list.size()), steps);
   }
 };
 

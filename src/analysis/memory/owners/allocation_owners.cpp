@@ -93,8 +93,8 @@ std::vector<NamedSpan> spans_of_traces(std::span<const WindowView* const> window
 
 std::vector<std::uint32_t> owners_in_time(const HistoryWork& work, const OpenAt& open) {
   std::vector<std::uint32_t> owners;
-  owners.reserve(work.lives.list.size());
-  for (const Life& life : work.lives.list) {
+  owners.reserve(work.allocations.list.size());
+  for (const Allocation& life : work.allocations.list) {
     owners.push_back(life.is_older() ? Owners::kNobody : open.at(work.history->time[life.alloc]));
   }
   return owners;
@@ -152,7 +152,7 @@ Owners annotation_owners(const RunView& run, const SnapshotView& view, const His
     spans = spans_of_traces(traces_beside(run, view, work), names);
     owners.from = spans.empty() ? "" : "the trace";
   }
-  owners.of_life = owners_in_time(work, OpenAt(std::move(spans)));
+  owners.of_allocation = owners_in_time(work, OpenAt(std::move(spans)));
   return owners;
 }
 
@@ -168,15 +168,15 @@ Owners module_owners(const RunView& run, const SnapshotView& view, const History
   }
   if (!spans.empty()) {
     owners.from = "the trace";
-    owners.of_life = owners_in_time(work, OpenAt(std::move(spans)));
+    owners.of_allocation = owners_in_time(work, OpenAt(std::move(spans)));
     return owners;
   }
   ModuleCalls calls(*view.snapshot, depth);
-  for (const Life& life : work.lives.list) {
+  for (const Allocation& life : work.allocations.list) {
     std::string_view path = calls.path(life.stack);
     // The backward pass has no modules on its stack; newer torch keeps the forward call's.
     if (path.empty() && !life.is_older()) path = calls.path(work.history->forward[life.alloc]);
-    owners.of_life.push_back(path.empty() ? Owners::kNobody : names.id(path));
+    owners.of_allocation.push_back(path.empty() ? Owners::kNobody : names.id(path));
   }
   owners.from = owners.names.empty() ? "" : "stacks";
   return owners;

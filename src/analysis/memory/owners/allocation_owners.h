@@ -14,9 +14,9 @@ namespace stepscope::analysis {
 
 struct Owners {
   static constexpr std::uint32_t kNobody = 0xffffffff;
-  std::vector<std::string> names;      //
-  std::vector<std::uint32_t> of_life;  // by life: into names, or kNobody
-  std::string_view from;               // who says it; empty: nobody does
+  std::vector<std::string> names;            //
+  std::vector<std::uint32_t> of_allocation;  // by life: into names, or kNobody
+  std::string_view from;                     // who says it; empty: nobody does
 };
 
 // The innermost annotation that was open when it was asked for, whichever the thread. Those of the

@@ -18,16 +18,16 @@ struct Verdict {
 
 class Judge {
  public:
-  Judge(const Lives& lives, const Passes& passes, std::span<const StackSign> signs,
+  Judge(const Allocations& allocations, const Passes& passes, std::span<const StackSign> signs,
         const OlderBlocks& older)
-      : lives_(lives),
+      : allocations_(allocations),
         passes_(passes),
         signs_(signs),
         older_(older),
         kept_(signs.size() + 1),
         freed_(signs.size() + 1),
         kept_steps_(signs.size() + 1) {
-    for (const Life& life : lives.list) {
+    for (const Allocation& life : allocations.list) {
       ++(life.used_until() == kNoEvent ? kept_ : freed_)[stack_of(life)];
       if (sign_of(life).place == Place::kSetup && !life.is_older() &&
           judge_setup(life, sign_of(life)).category == Category::kParameters) {
@@ -40,8 +40,8 @@ class Judge {
     weigh_gradients();
   }
 
-  Verdict judge(LifeId id) const {
-    const Life& life = lives_.list[id];
+  Verdict judge(AllocationId id) const {
+    const Allocation& life = allocations_.list[id];
     const StackSign& sign = sign_of(life);
     if (life.is_older()) return judge_older(life, sign, older_.kind[id]);
     // Without stacks of events nothing is known of passes; the block may remember who made it.
@@ -76,29 +76,30 @@ class Judge {
   }
 
  private:
-  // Lives are in the order of their allocation: a step is over when the next backward is another.
+  // Allocations are in the order of their allocation: a step is over when the next backward is
+  // another.
   void count_kept_steps() {
     std::vector<std::uint32_t> last(kept_steps_.size(), kNoEvent);
-    for (const Life& life : lives_.list) {
+    for (const Allocation& life : allocations_.list) {
       if (life.is_older() || !passes_.has_stacks || !is_kept_long(life)) continue;
       const std::size_t stack = stack_of(life);
       const std::uint32_t step = passes_.next_backward[life.alloc];
       if (std::exchange(last[stack], step) != step) ++kept_steps_[stack];
     }
   }
-  std::size_t stack_of(const Life& life) const {
+  std::size_t stack_of(const Allocation& life) const {
     return std::min<std::size_t>(life.stack, signs_.size());
   }
-  const StackSign& sign_of(const Life& life) const {
+  const StackSign& sign_of(const Allocation& life) const {
     static constexpr StackSign kNone;
     return life.stack < signs_.size() ? signs_[life.stack] : kNone;
   }
-  static bool ends_before(const Life& life, std::uint32_t event) {
+  static bool ends_before(const Allocation& life, std::uint32_t event) {
     return life.used_until() != kNoEvent && life.used_until() < event;
   }
 
   // Only what the block remembers is known of them, and how many there are of each size.
-  Verdict judge_older(const Life& life, const StackSign& sign, OlderKind counted) const {
+  Verdict judge_older(const Allocation& life, const StackSign& sign, OlderKind counted) const {
     const Reason how =
         older_.per_parameter == 1 ? Reason::kOfGradientsSize : Reason::kOneOfEqualSize;
     if (counted == OlderKind::kParameter) return {Category::kParameters, how};
@@ -112,7 +113,7 @@ class Judge {
     return {Category::kUnknown, Reason::kOlder};
   }
 
-  Verdict judge_setup(const Life& life, const StackSign& sign) const {
+  Verdict judge_setup(const Allocation& life, const StackSign& sign) const {
     const std::uint32_t forward =
         passes_.next_forward.empty() ? kNoEvent : passes_.next_forward[life.alloc];
     const bool stays = life.used_until() == kNoEvent || !ends_before(life, forward);
@@ -120,7 +121,7 @@ class Judge {
     return {Category::kTemporaries, Reason::kFreedSoon};
   }
 
-  Verdict judge_forward(const Life& life) const {
+  Verdict judge_forward(const Allocation& life) const {
     const std::uint32_t backward = passes_.next_backward[life.alloc];
     // What a failure found in use would have been there for the backward pass that never came.
     if ((backward == kNoEvent || ends_before(life, backward)) && spans_failure(life))
@@ -135,31 +136,31 @@ class Judge {
     return {Category::kActivations, Reason::kUsedByBackward};
   }
 
-  bool spans_failure(const Life& life) const {
+  bool spans_failure(const Allocation& life) const {
     const auto next = std::ranges::lower_bound(passes_.ooms, life.alloc);
     return next != passes_.ooms.end() && *next < life.used_until();
   }
 
   // Kept from an early step on, though the same call keeps nothing in other steps. What is kept
   // in several steps is a leak and stays what it is.
-  bool stays_alone(const Life& life) const {
+  bool stays_alone(const Allocation& life) const {
     return is_kept_long(life) && kept_steps_[stack_of(life)] < 2;
   }
-  bool is_kept_long(const Life& life) const {
+  bool is_kept_long(const Allocation& life) const {
     return life.used_until() == kNoEvent && passes_.backwards_after(life.alloc) >= 2;
   }
-  static Verdict judge_kept(const Life& life) {
+  static Verdict judge_kept(const Allocation& life) {
     if (is_workspace_size(life.requested)) return {Category::kTemporaries, Reason::kWorkspace};
     return {};
   }
 
-  bool outlives_backward(const Life& life) const {
+  bool outlives_backward(const Allocation& life) const {
     const std::uint32_t pass = passes_.pass_of(life.alloc, PassKind::kBackward);
     const std::uint32_t end = pass == kNoEvent ? life.alloc : passes_.list[pass].end;
     return !ends_before(life, end);
   }
 
-  Verdict judge_backward(const Life& life) const {
+  Verdict judge_backward(const Allocation& life) const {
     if (outlives_backward(life)) {
       if (!fits_a_parameter(life)) return judge_kept_by_backward(life);
       return {Category::kGradients, Reason::kOutlivedBackward};
@@ -169,7 +170,7 @@ class Judge {
     return {Category::kAutogradDetail, Reason::kFreedInBackward};
   }
 
-  Verdict judge_kept_by_backward(const Life& life) const {
+  Verdict judge_kept_by_backward(const Allocation& life) const {
     if (is_workspace_size(life.requested) && life.used_until() == kNoEvent) {
       return {Category::kTemporaries, Reason::kWorkspace};
     }
@@ -179,13 +180,13 @@ class Judge {
 
   // Gradients have the sizes of parameters. Where most of what outlives backward passes has one,
   // the rest is something else.
-  bool fits_a_parameter(const Life& life) const {
+  bool fits_a_parameter(const Allocation& life) const {
     return !sizes_tell_ || std::ranges::binary_search(parameter_sizes_, life.requested);
   }
   void weigh_gradients() {
     std::uint64_t fit = 0;
     std::uint64_t all = 0;
-    for (const Life& life : lives_.list) {
+    for (const Allocation& life : allocations_.list) {
       const Place place = sign_of(life).place;
       if (life.is_older() || sign_of(life).is_workspace || !passes_.has_stacks) continue;
       if (place != Place::kNoStack && place != Place::kBackward) continue;
@@ -196,7 +197,7 @@ class Judge {
     sizes_tell_ = fit > 0 && fit * 2 >= all;
   }
 
-  Verdict judge_optimizer(const Life& life, const StackSign& sign) const {
+  Verdict judge_optimizer(const Allocation& life, const StackSign& sign) const {
     const std::uint32_t pass = passes_.pass_of(life.alloc, PassKind::kOptimizer);
     const std::uint32_t end = pass == kNoEvent ? life.alloc + 1 : passes_.list[pass].end;
     if (ends_before(life, end)) return {Category::kTemporaries, Reason::kFreedByOptimizer};
@@ -210,7 +211,7 @@ class Judge {
     return {Category::kTemporaries, Reason::kFreedByOptimizer};
   }
 
-  Verdict judge_input(const Life& life) const {
+  Verdict judge_input(const Allocation& life) const {
     if (ends_before(life, passes_.next_forward[life.alloc])) {
       return {Category::kTemporaries, Reason::kFreedSoon};
     }
@@ -219,7 +220,7 @@ class Judge {
 
   // Code of the program's own: what it is follows from what comes next and whether it lasts until
   // then.
-  Verdict judge_program(const Life& life) const {
+  Verdict judge_program(const Allocation& life) const {
     const std::uint32_t forward = passes_.next_forward[life.alloc];
     const std::uint32_t backward = passes_.next_backward[life.alloc];
     if (in_forward(life) && backward != kNoEvent) return judge_forward(life);
@@ -234,16 +235,16 @@ class Judge {
     return {Category::kInputs, Reason::kUsedByForward};
   }
   // The pass before this event is a forward that no backward has followed yet.
-  bool in_forward(const Life& life) const {
+  bool in_forward(const Allocation& life) const {
     const auto after = std::ranges::upper_bound(passes_.list, life.alloc, {}, &Pass::begin);
     return after != passes_.list.begin() && std::prev(after)->kind == PassKind::kForward;
   }
 
-  const Lives& lives_;
+  const Allocations& allocations_;
   const Passes& passes_;
   std::span<const StackSign> signs_;
   const OlderBlocks& older_;
-  std::vector<std::uint32_t> kept_, freed_;  // lives by stack
+  std::vector<std::uint32_t> kept_, freed_;  // allocations by stack
   std::vector<std::uint32_t> kept_steps_;    // by stack: in how many steps something was kept
   std::vector<base::Bytes> parameter_sizes_;
   bool sizes_tell_ = false;
@@ -263,10 +264,11 @@ Category category_of(memory::Content content) {
 
 // What was written down holds for what is alive at the end. A block may hold several tensors: the
 // kind with the most bytes in it decides, of equal ones the first in Content.
-void take_what_is_known(const memory::Snapshot& snapshot, const Lives& lives, Categories& out) {
+void take_what_is_known(const memory::Snapshot& snapshot, const Allocations& allocations,
+                        Categories& out) {
   if (snapshot.known.empty()) return;
-  for (LifeId id = 0; id < lives.list.size(); ++id) {
-    const Life& life = lives.list[id];
+  for (AllocationId id = 0; id < allocations.list.size(); ++id) {
+    const Allocation& life = allocations.list[id];
     if (!life.is_alive_at_end()) continue;
     const std::uint64_t end =
         life.address + static_cast<std::uint64_t>(std::max<base::Bytes>(life.requested, 1));
@@ -325,20 +327,20 @@ std::string_view text_of(Reason reason) {
 }
 
 Categories categorise(const memory::Snapshot& snapshot, const memory::History& history,
-                      const Lives& lives) {
+                      const Allocations& allocations) {
   const std::vector<StackSign> signs = stack_signs(snapshot);
   Categories out;
   out.passes = find_passes(snapshot, history, signs);
-  const OlderBlocks older = count_older(snapshot, lives, out.passes, signs);
-  const Judge judge(lives, out.passes, signs, older);
-  out.category.reserve(lives.list.size());
-  out.reason.reserve(lives.list.size());
-  for (LifeId id = 0; id < lives.list.size(); ++id) {
+  const OlderBlocks older = count_older(snapshot, allocations, out.passes, signs);
+  const Judge judge(allocations, out.passes, signs, older);
+  out.category.reserve(allocations.list.size());
+  out.reason.reserve(allocations.list.size());
+  for (AllocationId id = 0; id < allocations.list.size(); ++id) {
     const Verdict verdict = judge.judge(id);
     out.category.push_back(verdict.category);
     out.reason.push_back(verdict.reason);
   }
-  take_what_is_known(snapshot, lives, out);
+  take_what_is_known(snapshot, allocations, out);
   return out;
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/allocations.h"
 #include "analysis/memory/owners/passes.h"
 
 namespace stepscope::analysis {
@@ -63,6 +63,6 @@ struct Categories {
 };
 
 Categories categorise(const memory::Snapshot& snapshot, const memory::History& history,
-                      const Lives& lives);
+                      const Allocations& allocations);
 
 }  // namespace stepscope::analysis

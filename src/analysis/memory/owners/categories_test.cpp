@@ -48,8 +48,8 @@ class Loop {
   SnapshotForTests& made() { return made_; }
   std::map<std::string, Category> judged() {
     const memory::Snapshot snapshot = made_.make();
-    const Lives lives = make_lives(snapshot, snapshot.histories[0]);
-    const Categories categories = categorise(snapshot, snapshot.histories[0], lives);
+    const Allocations allocations = find_allocations(snapshot, snapshot.histories[0]);
+    const Categories categories = categorise(snapshot, snapshot.histories[0], allocations);
     std::map<std::string, Category> out;
     for (std::size_t i = 0; i < order_.size(); ++i) out[order_[i]] = categories.category[i];
     return out;
@@ -170,8 +170,8 @@ TEST(Categories, WithoutStacksNothingIsGuessed) {
   SnapshotForTests made;
   made.event({Action::kAlloc, 512, 10}).event({Action::kAlloc, 1024, 10});
   const memory::Snapshot snapshot = made.make();
-  const Lives lives = make_lives(snapshot, snapshot.histories[0]);
-  const Categories categories = categorise(snapshot, snapshot.histories[0], lives);
+  const Allocations allocations = find_allocations(snapshot, snapshot.histories[0]);
+  const Categories categories = categorise(snapshot, snapshot.histories[0], allocations);
   EXPECT_EQ(categories.category, (std::vector<Category>(2, Category::kUnknown)));
   EXPECT_EQ(text_of(categories.reason[0]), "no stacks were recorded");
 }
@@ -182,8 +182,8 @@ TEST(Categories, WhatIsOlderIsKnownByTheStackOfItsBlock) {
   made.segment({{512, 512, 500, memory::BlockState::kActive, setup},
                 {1024, 512, 500, memory::BlockState::kActive}});
   const memory::Snapshot snapshot = made.make();
-  const Lives lives = make_lives(snapshot, snapshot.histories[0]);
-  const Categories categories = categorise(snapshot, snapshot.histories[0], lives);
+  const Allocations allocations = find_allocations(snapshot, snapshot.histories[0]);
+  const Categories categories = categorise(snapshot, snapshot.histories[0], allocations);
   EXPECT_EQ(categories.category,
             (std::vector<Category>{Category::kParameters, Category::kUnknown}));
 }
@@ -205,8 +205,8 @@ TEST(Categories, EventsWithoutStacksWhoseBlocksHaveThem) {
   made.segment({memory::Block{512, 512, 100, memory::BlockState::kActive, setup},
                 memory::Block{1024, 512, 100, memory::BlockState::kActive, forward}});
   const memory::Snapshot snapshot = made.make();
-  const Lives lives = make_lives(snapshot, snapshot.histories[0]);
-  const Categories judged = categorise(snapshot, snapshot.histories[0], lives);
+  const Allocations allocations = find_allocations(snapshot, snapshot.histories[0]);
+  const Categories judged = categorise(snapshot, snapshot.histories[0], allocations);
   EXPECT_EQ(judged.category[0], Category::kParameters);
   EXPECT_EQ(judged.category[1], Category::kUnknown);
   EXPECT_EQ(judged.reason[1], Reason::kNoStacks);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/memory/owners/telling_frame.h"
+#include "analysis/memory/owners/representative_frame.h"
 
 namespace stepscope::analysis {
 namespace {

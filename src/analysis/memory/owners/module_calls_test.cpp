@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/memory/owners/telling_frame.h"
+#include "analysis/memory/owners/representative_frame.h"
 #include "analysis/memory/snapshot_for_tests.h"
 
 namespace stepscope::analysis {
@@ -42,9 +42,9 @@ TEST(ModuleCalls, AreThoseThatWereNoted) {
   EXPECT_EQ(all.path(none), "");
   EXPECT_EQ(ModuleCalls(snapshot, 2).path(deep), "GPT / blocks.3 (B)");
   const StackTexts texts(snapshot);
-  EXPECT_EQ(texts.telling(deep), "GPT / blocks.3 (B) / attn (A)");
+  EXPECT_EQ(texts.representative(deep), "GPT / blocks.3 (B) / attn (A)");
   EXPECT_EQ(texts.folded(deep), "forward pass;GPT;blocks.3 (B);attn (A)");
-  EXPECT_EQ(texts.telling(none), "outside of modules");
+  EXPECT_EQ(texts.representative(none), "outside of modules");
 }
 
 }  // namespace

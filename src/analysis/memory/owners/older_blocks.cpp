@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "analysis/memory/owners/telling_frame.h"
+#include "analysis/memory/owners/representative_frame.h"
 #include "analysis/memory/owners/workspace_sizes.h"
 
 namespace stepscope::analysis {
@@ -60,14 +60,14 @@ std::optional<Range> kept_by_optimizer(const memory::Snapshot& snapshot) {
 }
 
 // Gradients by size: the most that one backward pass made and left behind for a while.
-std::map<Bytes, std::uint32_t> gradients_of(const Lives& lives, const Passes& passes,
+std::map<Bytes, std::uint32_t> gradients_of(const Allocations& allocations, const Passes& passes,
                                             std::span<const StackSign> signs) {
   std::uint32_t last_backward = kNoEvent;
   for (std::uint32_t p = 0; p < passes.list.size(); ++p) {
     if (passes.list[p].kind == PassKind::kBackward) last_backward = p;
   }
   std::map<std::uint32_t, std::map<Bytes, std::uint32_t>> by_pass;
-  for (const Life& life : lives.list) {
+  for (const Allocation& life : allocations.list) {
     if (life.is_older()) continue;
     const Place place = life.stack < signs.size() ? signs[life.stack].place : Place::kNoStack;
     if (place != Place::kNoStack && place != Place::kBackward) continue;
@@ -85,7 +85,7 @@ std::map<Bytes, std::uint32_t> gradients_of(const Lives& lives, const Passes& pa
   return most;
 }
 
-bool may_be_counted(const Life& life) {
+bool may_be_counted(const Allocation& life) {
   return life.is_older() && life.stack == memory::kNoStack && !life.let_go_before &&
          life.used_until() == kNoEvent;
 }
@@ -118,19 +118,19 @@ bool fits(const std::map<Bytes, std::uint32_t>& blocks,
 
 }  // namespace
 
-OlderBlocks count_older(const memory::Snapshot& snapshot, const Lives& lives, const Passes& passes,
-                        std::span<const StackSign> signs) {
+OlderBlocks count_older(const memory::Snapshot& snapshot, const Allocations& allocations,
+                        const Passes& passes, std::span<const StackSign> signs) {
   OlderBlocks out;
-  out.kind.assign(lives.older, OlderKind::kUnknown);
+  out.kind.assign(allocations.older, OlderKind::kUnknown);
   if (!passes.has_stacks) return out;
   std::map<Bytes, std::uint32_t> blocks;
-  for (std::size_t id = 0; id < lives.older; ++id) {
-    if (may_be_counted(lives.list[id])) ++blocks[lives.list[id].requested];
+  for (std::size_t id = 0; id < allocations.older; ++id) {
+    if (may_be_counted(allocations.list[id])) ++blocks[allocations.list[id].requested];
   }
   if (blocks.empty()) return out;
   const std::optional<Range> kept = kept_by_optimizer(snapshot);
   if (!kept) return out;
-  const std::map<Bytes, std::uint32_t> gradients = gradients_of(lives, passes, signs);
+  const std::map<Bytes, std::uint32_t> gradients = gradients_of(allocations, passes, signs);
   std::uint32_t ways = 0;
   for (std::uint32_t states = kept->least; states <= kept->most; ++states) {
     if (!fits(blocks, gradients, states + 1)) continue;
@@ -142,8 +142,8 @@ OlderBlocks count_older(const memory::Snapshot& snapshot, const Lives& lives, co
     return out;
   }
   std::map<Bytes, std::uint32_t> seen;
-  for (std::size_t id = 0; id < lives.older; ++id) {
-    const Life& life = lives.list[id];
+  for (std::size_t id = 0; id < allocations.older; ++id) {
+    const Allocation& life = allocations.list[id];
     const auto found = gradients.find(life.requested);
     if (found == gradients.end() || !may_be_counted(life)) continue;
     const std::uint32_t needed = found->second * out.per_parameter;

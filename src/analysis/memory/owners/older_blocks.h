@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/allocations.h"
 #include "analysis/memory/owners/passes.h"
 #include "analysis/memory/owners/stack_signs.h"
 
@@ -23,7 +23,7 @@ struct OlderBlocks {
   std::uint32_t per_parameter = 0;  // blocks: 1 is the parameter alone; 0: nothing is told
 };
 
-OlderBlocks count_older(const memory::Snapshot& snapshot, const Lives& lives, const Passes& passes,
-                        std::span<const StackSign> signs);
+OlderBlocks count_older(const memory::Snapshot& snapshot, const Allocations& allocations,
+                        const Passes& passes, std::span<const StackSign> signs);
 
 }  // namespace stepscope::analysis

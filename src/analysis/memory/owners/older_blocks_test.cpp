@@ -74,10 +74,10 @@ TEST(OlderBlocks, AreToldByTheirNumberOrNotAtAll) {
     SCOPED_TRACE(c.name);
     const memory::Snapshot snapshot = snapshot_of(c);
     const memory::History& history = snapshot.histories[0];
-    const Lives lives = make_lives(snapshot, history);
+    const Allocations allocations = find_allocations(snapshot, history);
     const std::vector<StackSign> signs = stack_signs(snapshot);
     const Passes passes = find_passes(snapshot, history, signs);
-    const OlderBlocks older = count_older(snapshot, lives, passes, signs);
+    const OlderBlocks older = count_older(snapshot, allocations, passes, signs);
     std::string kinds;
     for (const OlderKind kind : older.kind) {
       kinds += kind == OlderKind::kParameter ? 'p' : kind == OlderKind::kState ? 's' : '-';

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/memory/history/lives.h"
+#include "analysis/memory/history/allocations.h"
 #include "analysis/memory/owners/stack_signs.h"
 #include "memory/snapshot.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/memory/owners/telling_frame.h"
+#include "analysis/memory/owners/representative_frame.h"
 #include "memory/places.h"
 
 namespace stepscope::analysis {

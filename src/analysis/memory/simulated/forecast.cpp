@@ -86,14 +86,14 @@ Forecasts make_forecasts(const HistoryWork& work, std::optional<base::Bytes> dev
                          unsigned threads) {
   Forecasts out;
   const memory::History& history = *work.history;
-  const Requests requests = requests_of(history, work.lives, work.followed);
+  const Requests requests = requests_of(history, work.allocations, work.replay);
   out.reproduction = reproduce(requests);
-  out.limit = limit_seen(history, work.followed);
-  out.least_possible = least_possible(requests, work.followed.rules);
+  out.limit = limit_seen(history, work.replay);
+  out.least_possible = least_possible(requests, work.replay.rules);
   if (!out.reproduction.is_same) return out;
   std::optional<base::Bytes> limit = device_bytes;
   if (out.limit) limit = out.limit->at_most;
-  const std::vector<Candidate> all = candidates(work.followed.rules, limit.has_value());
+  const std::vector<Candidate> all = candidates(work.replay.rules, limit.has_value());
   out.list.resize(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) out.list[i].setting = all[i].setting;
   const std::vector<std::vector<std::size_t>> groups = groups_of(all, threads);
@@ -127,7 +127,7 @@ Forecasts make_forecasts(const HistoryWork& work, std::optional<base::Bytes> dev
 std::shared_ptr<const Forecasts> forecasts(const HistoryWork& work,
                                            std::optional<base::Bytes> device_bytes,
                                            unsigned threads) {
-  const bool needs_size = device_bytes && !limit_seen(*work.history, work.followed);
+  const bool needs_size = device_bytes && !limit_seen(*work.history, work.replay);
   if (needs_size) {
     return std::make_shared<const Forecasts>(make_forecasts(work, device_bytes, threads));
   }

@@ -14,18 +14,18 @@ using allocator::Rules;
 using allocator::Stat;
 
 // What one allocator did is followed exactly by address, and done again without addresses.
-void expect_followed(const Rules& rules, const memory::Settings& settings) {
+void expect_replayed(const Rules& rules, const memory::Settings& settings) {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     RandomHistory made = random_history(rules, seed, 1500);
     made.snapshot.settings = settings;
     const memory::History& history = made.snapshot.histories[0];
-    const Lives lives = make_lives(made.snapshot, history);
-    const Followed followed = follow(made.snapshot, history, lives);
-    EXPECT_TRUE(followed.is_whole);
-    EXPECT_EQ(followed.doubts.all(), 0u) << "seed " << seed;
+    const Allocations allocations = find_allocations(made.snapshot, history);
+    const Replay replay = follow(made.snapshot, history, allocations);
+    EXPECT_TRUE(replay.is_whole);
+    EXPECT_EQ(replay.doubts.all(), 0u) << "seed " << seed;
     for (std::size_t s = 0; s < static_cast<std::size_t>(Stat::kCount); ++s) {
       for (std::size_t p = 0; p < static_cast<std::size_t>(Part::kCount); ++p) {
-        const auto& ours = followed.statistics(static_cast<Stat>(s), static_cast<Part>(p));
+        const auto& ours = replay.statistics(static_cast<Stat>(s), static_cast<Part>(p));
         const auto& theirs = made.statistics(static_cast<Stat>(s), static_cast<Part>(p));
         EXPECT_EQ(ours.current, theirs.current);
         EXPECT_EQ(ours.peak, theirs.peak);
@@ -33,23 +33,23 @@ void expect_followed(const Rules& rules, const memory::Settings& settings) {
         EXPECT_EQ(ours.freed, theirs.freed);
       }
     }
-    const Requests requests = requests_of(history, lives, followed);
+    const Requests requests = requests_of(history, allocations, replay);
     const Reproduction again = reproduce(requests);
     EXPECT_TRUE(again.is_same) << "seed " << seed << ", event " << again.first_departure << ": "
                                << again.why;
     EXPECT_EQ(again.other_places, 0u);
-    EXPECT_GE(followed.peak_reserved.reserved, least_possible(requests, rules));
+    EXPECT_GE(replay.peak_reserved.reserved, least_possible(requests, rules));
   }
 }
 
-TEST(RandomHistories, WithTorchsOwnSettings) { expect_followed({}, {}); }
+TEST(RandomHistories, WithTorchsOwnSettings) { expect_replayed({}, {}); }
 
 TEST(RandomHistories, WithExpandableSegments) {
   Rules rules;
   rules.expandable_segments = true;
   memory::Settings settings;
   settings.expandable_segments = true;
-  expect_followed(rules, settings);
+  expect_replayed(rules, settings);
 }
 
 TEST(RandomHistories, WithALimitToCutting) {
@@ -57,7 +57,7 @@ TEST(RandomHistories, WithALimitToCutting) {
   rules.max_split_size = 24 * kMiB;
   memory::Settings settings;
   settings.max_split_size = 24 * kMiB;
-  expect_followed(rules, settings);
+  expect_replayed(rules, settings);
 }
 
 TEST(RandomHistories, WithCoarseRounding) {
@@ -67,7 +67,7 @@ TEST(RandomHistories, WithCoarseRounding) {
   for (std::int64_t mib = 1; mib <= 32768; mib *= 2) {
     settings.roundup_power2_divisions.emplace_back(mib, 4);
   }
-  expect_followed(rules, settings);
+  expect_replayed(rules, settings);
 }
 
 // What is said to go the same way under another split size does when it is tried, with and without
@@ -79,10 +79,10 @@ TEST(RandomHistories, SplitSizesThatDecideAlikeHaveTheSameOutcome) {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     RandomHistory made = random_history({}, seed, 1500);
     const memory::History& history = made.snapshot.histories[0];
-    const Lives lives = make_lives(made.snapshot, history);
-    const Followed followed = follow(made.snapshot, history, lives);
-    const Requests requests = requests_of(history, lives, followed);
-    const base::Bytes tight = followed.peak_reserved.reserved * 9 / 10;
+    const Allocations allocations = find_allocations(made.snapshot, history);
+    const Replay replay = follow(made.snapshot, history, allocations);
+    const Requests requests = requests_of(history, allocations, replay);
+    const base::Bytes tight = replay.peak_reserved.reserved * 9 / 10;
     for (const std::optional<base::Bytes> limit : {std::optional<base::Bytes>(), {tight}}) {
       Rules rules;
       for (const base::Bytes size : sizes) {

@@ -23,13 +23,13 @@ Bytes taken_for(const Rules& rules, Bytes asked) {
   return (asked + page - 1) / page * page;
 }
 
-std::optional<Limit> limit_seen(const History& history, const Followed& followed) {
+std::optional<Limit> limit_seen(const History& history, const Replay& replay) {
   std::optional<Bytes> limit;
   bool is_own = false;
   const auto refused = [&](Bytes at_most) { limit = std::min(limit.value_or(at_most), at_most); };
   // A collector makes room long before the driver refuses.
-  const bool collects = followed.rules.collect_above > 0;
-  Bytes reserved = followed.start.reserved;
+  const bool collects = replay.rules.collect_above > 0;
+  Bytes reserved = replay.start.reserved;
   for (std::size_t i = 0; i < history.length(); ++i) {
     const Action action = history.action[i];
     if (takes_memory(action)) {
@@ -44,13 +44,13 @@ std::optional<Limit> limit_seen(const History& history, const Followed& followed
     } else if (action == Action::kOom) {
       // What the driver has free is not the limit where the process may use only a share of it.
       const Bytes driver_free = driver_free_at(history, i);
-      const Bytes rounded = followed.rules.rounded(history.size[i]);
-      is_own = is_own || driver_free >= taken_for(followed.rules, rounded);
-      refused(reserved + std::min(driver_free, followed.rules.segment_for(rounded) - 1));
+      const Bytes rounded = replay.rules.rounded(history.size[i]);
+      is_own = is_own || driver_free >= taken_for(replay.rules, rounded);
+      refused(reserved + std::min(driver_free, replay.rules.segment_for(rounded) - 1));
     }
   }
   if (!limit) return std::nullopt;
-  const Bytes had = followed.peak_reserved.reserved;
+  const Bytes had = replay.peak_reserved.reserved;
   return Limit{had, std::max(*limit, had), is_own};
 }
 
@@ -100,17 +100,17 @@ Simulated simulate(const Requests& requests, const Rules& rules, std::optional<B
 }
 
 Bytes least_possible(const Requests& requests, const Rules& rules) {
-  const std::vector<Life>& lives = requests.lives->list;
+  const std::vector<Allocation>& allocations = requests.allocations->list;
   Bytes now = 0;
-  for (std::size_t id = 0; id < requests.lives->older; ++id) {
-    now += rules.rounded(lives[id].requested);
+  for (std::size_t id = 0; id < requests.allocations->older; ++id) {
+    now += rules.rounded(allocations[id].requested);
   }
   Bytes most = now;
   for (std::size_t i = 0; i < requests.history->length(); ++i) {
-    const LifeId life = requests.lives->of_event[i];
-    if (life == kNoLife) continue;
-    if (lives[life].alloc == i) now += rules.rounded(lives[life].requested);
-    if (lives[life].freed == i) now -= rules.rounded(lives[life].requested);
+    const AllocationId life = requests.allocations->of_event[i];
+    if (life == kNoAllocation) continue;
+    if (allocations[life].alloc == i) now += rules.rounded(allocations[life].requested);
+    if (allocations[life].freed == i) now -= rules.rounded(allocations[life].requested);
     most = std::max(most, now);
   }
   return most;

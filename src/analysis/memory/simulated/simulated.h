@@ -49,7 +49,7 @@ base::Bytes driver_free_at(const memory::History& history, std::size_t oom);
 // What is taken from the driver for a request that finds no block.
 base::Bytes taken_for(const allocator::Rules& rules, base::Bytes asked);
 // Not set: the driver never refused.
-std::optional<Limit> limit_seen(const memory::History& history, const Followed& followed);
+std::optional<Limit> limit_seen(const memory::History& history, const Replay& replay);
 
 // With a history that begins late, what is older is laid out afresh first.
 Simulated simulate(const Requests& requests, const allocator::Rules& rules,

@@ -12,8 +12,8 @@ RequestReplay::RequestReplay(const Requests& requests, const allocator::Rules& r
     : requests_(requests),
       rules_(rules),
       caching_(rules, limit),
-      block_of_(requests.lives->list.size(), allocator::kNoBlock) {
-  for (const Bin& bin : requests.followed->bins) {
+      block_of_(requests.allocations->list.size(), allocator::kNoBlock) {
+  for (const Bin& bin : requests.replay->bins) {
     for (const bool small : {false, true}) {
       bins_.push_back(caching_.bin({bin.stream, bin.pool, small}));
     }
@@ -21,7 +21,7 @@ RequestReplay::RequestReplay(const Requests& requests, const allocator::Rules& r
 }
 
 void RequestReplay::begin_as_recorded() {
-  const FollowedStart& before = requests_.followed->before;
+  const ReplayStart& before = requests_.replay->before;
   const auto bin = [&](const SegmentPlace& place) {
     return caching_.bin({place.stream, place.pool, place.is_small});
   };
@@ -36,16 +36,16 @@ void RequestReplay::begin_as_recorded() {
   for (const SegmentPlace& place : before.mapped) {
     caching_.begin_mapped(place.address, place.size, bin(place));
   }
-  for (LifeId id = 0; id < requests_.lives->older; ++id) {
-    const Life& life = requests_.lives->list[id];
+  for (AllocationId id = 0; id < requests_.allocations->older; ++id) {
+    const Allocation& life = requests_.allocations->list[id];
     block_of_[id] =
-        caching_.begin_block(life.address, requests_.followed->block_size[id], life.requested, id);
+        caching_.begin_block(life.address, requests_.replay->block_size[id], life.requested, id);
   }
   caching_.begin_here();
 }
 
 void RequestReplay::begin_afresh() {
-  for (LifeId id = 0; id < requests_.lives->older; ++id) take(id);
+  for (AllocationId id = 0; id < requests_.allocations->older; ++id) take(id);
   caching_.begin_here();
   caching_.driver_allocs = caching_.driver_frees = caching_.retries = 0;
 }

@@ -24,13 +24,13 @@ class RequestReplay {
   void begin_afresh();
 
   // False: there was no room.
-  bool take(LifeId life) {
+  bool take(AllocationId life) {
     const base::Bytes requested = requests_.requested[life];
     const base::Bytes rounded = rules_.rounded(requested);
     block_of_[life] = caching_.request(bin_of(life, rounded), requested, rounded, life);
     return block_of_[life] != allocator::kNoBlock;
   }
-  void give_back(LifeId life) {
+  void give_back(AllocationId life) {
     if (block_of_[life] == allocator::kNoBlock) return;
     caching_.complete_free(block_of_[life]);
     block_of_[life] = allocator::kNoBlock;
@@ -38,17 +38,17 @@ class RequestReplay {
   // What the program returned with these events.
   void release(std::size_t first, std::size_t end);
 
-  std::uint64_t address_of(LifeId life) const { return caching_[block_of_[life]].address; }
+  std::uint64_t address_of(AllocationId life) const { return caching_[block_of_[life]].address; }
 
  private:
-  std::uint32_t bin_of(LifeId life, base::Bytes rounded) const {
-    return bins_[2 * requests_.followed->bin_of[life] + (rules_.is_small(rounded) ? 1 : 0)];
+  std::uint32_t bin_of(AllocationId life, base::Bytes rounded) const {
+    return bins_[2 * requests_.replay->bin_of[life] + (rules_.is_small(rounded) ? 1 : 0)];
   }
 
   const Requests& requests_;
   allocator::Rules rules_;
   allocator::Caching caching_;
-  std::vector<std::uint32_t> bins_;           // by Followed::bins, large and small
+  std::vector<std::uint32_t> bins_;           // by Replay::bins, large and small
   std::vector<allocator::BlockId> block_of_;  // by life
 };
 

@@ -35,15 +35,15 @@ class Comparison {
  public:
   explicit Comparison(const Requests& requests)
       : history_(*requests.history),
-        lives_(*requests.lives),
-        rules_(requests.followed->rules),
+        allocations_(*requests.allocations),
+        rules_(requests.replay->rules),
         replay_(requests, rules_, {}) {}
 
   Reproduction run() {
     replay_.begin_as_recorded();
     replay_.caching().calls = &made_;
     const Action end_of_life =
-        lives_.let_go_is_free ? Action::kFreeRequested : Action::kFreeCompleted;
+        allocations_.let_go_is_free ? Action::kFreeRequested : Action::kFreeCompleted;
     for (std::size_t i = 0; i < history_.length() && out_.why.empty(); ++i) {
       const Action action = history_.action[i];
       if (takes_memory(action)) {
@@ -55,8 +55,8 @@ class Comparison {
         i = end - 1;
       } else if (action == Action::kAlloc) {
         compare_request(i);
-      } else if (action == end_of_life && lives_.of_event[i] != kNoLife) {
-        replay_.give_back(lives_.of_event[i]);
+      } else if (action == end_of_life && allocations_.of_event[i] != kNoAllocation) {
+        replay_.give_back(allocations_.of_event[i]);
       }
     }
     out_.is_same = out_.why.empty();
@@ -71,14 +71,14 @@ class Comparison {
 
   void compare_request(std::size_t event) {
     made_.clear();
-    replay_.take(lives_.of_event[event]);
+    replay_.take(allocations_.of_event[event]);
     if (made_.size() < recorded_.size()) {
       depart(event, "memory was taken from the driver though a free block fits");
     } else if (made_.size() > recorded_.size()) {
       depart(event, "a cached block was used though none fits");
     } else if (made_ != recorded_) {
       depart(event, "another amount of memory was taken from the driver");
-    } else if (replay_.address_of(lives_.of_event[event]) != history_.address[event]) {
+    } else if (replay_.address_of(allocations_.of_event[event]) != history_.address[event]) {
       ++out_.other_places;
     }
     out_.driver_calls += recorded_.size();
@@ -104,7 +104,7 @@ class Comparison {
   }
 
   const History& history_;
-  const Lives& lives_;
+  const Allocations& allocations_;
   Rules rules_;
   RequestReplay replay_;
   std::vector<DriverCall> made_, recorded_;
@@ -114,10 +114,10 @@ class Comparison {
 }  // namespace
 
 Reproduction reproduce(const Requests& requests) {
-  const Followed& followed = *requests.followed;
-  if (!followed.is_exact()) {
+  const Replay& replay = *requests.replay;
+  if (!replay.is_exact()) {
     Reproduction out;
-    out.first_departure = followed.doubts.first_event;
+    out.first_departure = replay.doubts.first_event;
     out.why = "the recorded history and the allocator's rules do not agree";
     return out;
   }

@@ -25,10 +25,11 @@ bool makes_room(const History& history, std::size_t first, std::size_t end) {
          history.stack[first] == history.stack[end];
 }
 
-Requests requests_of(const History& history, const Lives& lives, const Followed& followed) {
-  Requests out{&history, &lives, &followed, {}, {}};
+Requests requests_of(const History& history, const Allocations& allocations, const Replay& replay) {
+  Requests out{&history, &allocations, &replay, {}, {}};
   using Kind = Request::Kind;
-  const Action end_of_life = lives.let_go_is_free ? Action::kFreeRequested : Action::kFreeCompleted;
+  const Action end_of_life =
+      allocations.let_go_is_free ? Action::kFreeRequested : Action::kFreeCompleted;
   const auto add = [&](Kind kind, std::size_t of) {
     out.list.push_back({kind, static_cast<std::uint32_t>(of)});
   };
@@ -36,9 +37,9 @@ Requests requests_of(const History& history, const Lives& lives, const Followed&
   for (std::size_t i = 0; i < history.length(); ++i) {
     const Action action = history.action[i];
     if (action == Action::kAlloc) {
-      add(Kind::kTake, lives.of_event[i]);
+      add(Kind::kTake, allocations.of_event[i]);
     } else if (action == end_of_life) {
-      if (lives.of_event[i] != kNoLife) add(Kind::kGiveBack, lives.of_event[i]);
+      if (allocations.of_event[i] != kNoAllocation) add(Kind::kGiveBack, allocations.of_event[i]);
     } else if (returns_memory(action)) {
       add(Kind::kRelease, i);
       i = returns_end(history, i) - 1;
@@ -46,8 +47,8 @@ Requests requests_of(const History& history, const Lives& lives, const Followed&
       add(Kind::kFail, i);
     }
   }
-  out.requested.reserve(lives.list.size());
-  for (const Life& life : lives.list) out.requested.push_back(life.requested);
+  out.requested.reserve(allocations.list.size());
+  for (const Allocation& life : allocations.list) out.requested.push_back(life.requested);
   return out;
 }
 

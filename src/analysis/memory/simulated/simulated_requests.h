@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/memory/followed/followed.h"
+#include "analysis/memory/replay/replay.h"
 
 namespace stepscope::analysis {
 
@@ -24,12 +24,13 @@ struct Request {
 // Of one history; refers to it.
 struct Requests {
   const memory::History* history = nullptr;
-  const Lives* lives = nullptr;
-  const Followed* followed = nullptr;
+  const Allocations* allocations = nullptr;
+  const Replay* replay = nullptr;
   std::vector<Request> list;           // in the order of events
   std::vector<base::Bytes> requested;  // by life
 };
-Requests requests_of(const memory::History& history, const Lives& lives, const Followed& followed);
+Requests requests_of(const memory::History& history, const Allocations& allocations,
+                     const Replay& replay);
 
 bool takes_memory(memory::Action action);
 bool returns_memory(memory::Action action);

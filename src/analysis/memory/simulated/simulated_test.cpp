@@ -16,18 +16,18 @@ constexpr std::uint64_t kLow = 1 << 30, kMid = std::uint64_t{1} << 35,
 
 struct Prepared {
   memory::Snapshot snapshot;
-  Lives lives;
-  Followed followed;
+  Allocations allocations;
+  Replay replay;
   const memory::History& history() const { return snapshot.histories[0]; }
-  Requests requests() const { return requests_of(history(), lives, followed); }
+  Requests requests() const { return requests_of(history(), allocations, replay); }
 };
 
 Prepared prepare(SnapshotForTests& made, memory::Settings settings = {}) {
   Prepared out;
   out.snapshot = made.make();
   out.snapshot.settings = std::move(settings);
-  out.lives = make_lives(out.snapshot, out.history());
-  out.followed = follow(out.snapshot, out.history(), out.lives);
+  out.allocations = find_allocations(out.snapshot, out.history());
+  out.replay = follow(out.snapshot, out.history(), out.allocations);
   return out;
 }
 
@@ -78,16 +78,16 @@ TEST(Simulated, OtherSettingsNeedOtherMemory) {
   make_holes(made);
   const Prepared of = prepare(made);
   const auto under = [&](const Rules& rules) { return simulate(of.requests(), rules, {}); };
-  const Simulated recorded = under(of.followed.rules);
+  const Simulated recorded = under(of.replay.rules);
   EXPECT_EQ(recorded.peak_reserved, 56 * kMiB);
   EXPECT_EQ(recorded.driver_allocs, 3u);
-  Rules expandable = of.followed.rules;
+  Rules expandable = of.replay.rules;
   expandable.expandable_segments = true;
   // 36 MiB in two maps of 20; then the 16 MiB need one page more.
   EXPECT_EQ(under(expandable).peak_reserved, 60 * kMiB);
   EXPECT_EQ(under(expandable).peak_segments, 0);
-  EXPECT_EQ(least_possible(of.requests(), of.followed.rules), 36 * kMiB);
-  Rules coarse = of.followed.rules;
+  EXPECT_EQ(least_possible(of.requests(), of.replay.rules), 36 * kMiB);
+  Rules coarse = of.replay.rules;
   coarse.divisions.fill(1);
   EXPECT_EQ(under(coarse).peak_reserved, 56 * kMiB);  // 1 is no division at all
   coarse.divisions.fill(2);                           // 9 becomes 12: a segment each
@@ -106,17 +106,17 @@ TEST(Simulated, ReturnsEverythingUnusedWhereTheDriverRefuses) {
       .event({Action::kOom, 5 * kMiB, 50 * kMiB, stack});
   const Prepared of = prepare(made);
   EXPECT_TRUE(reproduction_of(of).is_same);
-  const std::optional<Limit> limit = limit_seen(of.history(), of.followed);
+  const std::optional<Limit> limit = limit_seen(of.history(), of.replay);
   ASSERT_TRUE(limit);
   EXPECT_EQ(limit->at_least, 40 * kMiB);
   EXPECT_EQ(limit->at_most, 45 * kMiB);  // what the driver had free at the end
-  const Simulated again = simulate(of.requests(), of.followed.rules, limit->at_most);
+  const Simulated again = simulate(of.requests(), of.replay.rules, limit->at_most);
   EXPECT_EQ(again.retries, 1u);
   EXPECT_EQ(again.failed, 0u);
   EXPECT_EQ(again.ooms_served, 0u);
   EXPECT_EQ(again.driver_frees, 1u);
   // With more memory nothing would have been returned, and nothing would have failed.
-  const Simulated more = simulate(of.requests(), of.followed.rules, 200 * kMiB);
+  const Simulated more = simulate(of.requests(), of.replay.rules, 200 * kMiB);
   EXPECT_EQ(more.retries, 0u);
   EXPECT_EQ(more.ooms_served, 1u);
 }
@@ -128,7 +128,7 @@ TEST(Simulated, ALimitIsTheProcessOwnWhereTheDriverHadEnough) {
         .event({Action::kAlloc, kLow, 30 * kMiB})
         .event({Action::kOom, static_cast<std::uint64_t>((is_own ? 900 : 5) * kMiB), 50 * kMiB});
     const Prepared of = prepare(made);
-    const std::optional<Limit> limit = limit_seen(of.history(), of.followed);
+    const std::optional<Limit> limit = limit_seen(of.history(), of.replay);
     ASSERT_TRUE(limit);
     EXPECT_EQ(limit->is_own, is_own);
     EXPECT_EQ(limit->at_most, is_own ? 80 * kMiB - 1 : 35 * kMiB);
@@ -142,7 +142,7 @@ TEST(Simulated, LargeBlocksAreKeptWholeAboveTheSplitLimit) {
   made.event({Action::kAlloc, kLow, 12 * kMiB});  // cut out of the large one
   const Prepared of = prepare(made);
   EXPECT_TRUE(reproduction_of(of).is_same);
-  Rules whole = of.followed.rules;
+  Rules whole = of.replay.rules;
   whole.max_split_size = 64 * kMiB;
   EXPECT_EQ(simulate(of.requests(), whole, {}).peak_reserved, 112 * kMiB);
 }
@@ -155,7 +155,7 @@ TEST(Simulated, TheCollectorReturnsWhatIsOld) {
   free_at(made, kLow, 30 * kMiB);
   made.event({Action::kSegmentAlloc, kHigh, 40 * kMiB}).event({Action::kAlloc, kHigh, 40 * kMiB});
   const Prepared of = prepare(made);
-  Rules collecting = of.followed.rules;
+  Rules collecting = of.replay.rules;
   collecting.collect_above = 0.5;
   const Simulated out = simulate(of.requests(), collecting, 100 * kMiB);
   EXPECT_EQ(out.driver_frees, 1u);
@@ -169,7 +169,7 @@ TEST(Simulated, WhatIsOlderIsLaidOutAfresh) {
   made.segment({{kLow, 30 * kMiB, 30 * kMiB, memory::BlockState::kActive}});
   const Prepared of = prepare(made);
   EXPECT_TRUE(reproduction_of(of).is_same);
-  const Simulated out = simulate(of.requests(), of.followed.rules, {});
+  const Simulated out = simulate(of.requests(), of.replay.rules, {});
   EXPECT_EQ(out.peak_reserved, 30 * kMiB);
   EXPECT_EQ(out.driver_allocs, 0u);
 }

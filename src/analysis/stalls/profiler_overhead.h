@@ -1,0 +1,44 @@
+// What a profiler noted on the threads that launch work. Each operator, call and Python function
+// that it notes costs the host time, which a device that waits for the host waits longer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "analysis/arithmetic/intervals.h"
+#include "analysis/view.h"
+
+namespace stepscope::analysis {
+
+enum class OverheadKind : std::uint8_t {
+  kOperator,
+  kCall,    // of the runtime or the driver
+  kLaunch,  // the same, and a kernel is launched by it
+  kFunction,
+};
+inline constexpr std::size_t kOverheadKinds = 4;
+using OverheadCounts = std::array<std::int64_t, kOverheadKinds>;
+
+// Row by row, thread by thread and by start.
+void for_each_recorded_call(const WindowView& window,
+                            const std::function<void(trace::Row, OverheadKind)>& tell);
+
+// What began in this time.
+OverheadCounts overhead_counts_in(const WindowView& window, Interval time);
+
+struct OverheadSums {
+  OverheadCounts counts{};  // in the steps
+  // Of operators that do nothing but call one other, the time that is not that one's: noting it,
+  // and little else.
+  std::vector<base::Nanos> wrappers;
+
+  std::int64_t count(OverheadKind sort) const { return counts[static_cast<std::size_t>(sort)]; }
+  void merge(const OverheadSums& other);
+  // The lower quartile; 0: there are too few to tell.
+  base::Nanos wrapper_ns() const;
+};
+OverheadSums overhead_sums(const WindowView& window);
+
+}  // namespace stepscope::analysis

@@ -1,0 +1,325 @@
+#include "ingest/kineto/reference_reader.h"
+
+#include <string>
+#include <utility>
+
+#include "ingest/kineto/event_starts.h"
+#include "ingest/kineto/numbers.h"
+#include "ingest/kineto/text.h"
+
+namespace stepscope::ingest::kineto {
+namespace {
+
+bool is_word_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+         c == '-' || c == '.' || c == '/' || c == '_' || c == '#';
+}
+
+bool starts_value(char c) { return c == '"' || c == '{' || c == '[' || is_word_character(c); }
+
+// Events without quotes that stand where they must not are not often long and damaged.
+constexpr std::size_t kMostTriedAgain = std::size_t{64} << 10;
+
+// What the text opens more than it closes.
+int opened_by(char c) {
+  if (c == '{' || c == '[' || c == '(') return 1;
+  return c == '}' || c == ']' || c == ')' ? -1 : 0;
+}
+
+bool looks_like_number(std::string_view word) {
+  const std::size_t first = word[0] == '-' ? 1 : 0;
+  return first < word.size() && word[first] >= '0' && word[first] <= '9' &&
+         word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
+}
+
+}  // namespace
+
+// Does a string end at the quote before `after_quote`? In JSON always; here only if what follows
+// can follow a string, because names have been written with quotes inside and no backslash.
+bool ReferenceReader::closes(const char* after_quote, Place place, Inside inside, bool& cut) const {
+  if (rigor_ != Rigor::kLax && (place == Place::kField || place == Place::kArgument)) {
+    const bool is_end =
+        place == Place::kField ? field_ends(after_quote, cut) : argument_ends(after_quote, cut);
+    return is_end && (rigor_ != Rigor::kBalanced || inside.is_balanced);
+  }
+  const char* at = skip_space(after_quote);
+  if (at == end()) {
+    cut = true;
+    return true;
+  }
+  if (place == Place::kKey) return *at == ':';
+  if (*at == '}' || *at == ']') return true;
+  const bool in_list = place == Place::kListItem;
+  if (*at == '"') return !in_list && (is_key_at(at, cut) || cut);
+  if (*at != ',') return false;
+  at = skip_space(at + 1);
+  if (at == end()) {
+    cut = true;
+    return true;
+  }
+  if (*at == '}' || *at == ']' || *at == ',') return true;
+  if (in_list) return starts_value(*at);
+  // A name without a colon costs only itself, unless this string is odd already.
+  const bool wants_key = inside.has_quotes || place == Place::kHeader;
+  return *at == '"' && (!wants_key || is_key_at(at, cut) || cut);
+}
+
+Reading ReferenceReader::string(const char* at, Place place, Token& token, Oddities& odd) {
+  const char* const begin = at + 1;
+  const bool is_lax = rigor_ == Rigor::kLax;
+  bool has_quotes = false;
+  std::uint32_t controls = 0;
+  bool crossed_line = false;
+  std::int64_t open = 0;
+  for (at = begin; at < end(); ++at) {
+    open += opened_by(*at);
+    if (*at == '\\') {
+      ++at;
+    } else if (*at == '"') {
+      bool is_cut = false;
+      const bool is_end = closes(at + 1, place, {has_quotes, open <= 0}, is_cut);
+      // The text may go on in a way that says otherwise: ask again when more of it is there.
+      if (is_cut && !ends()) return cut(at);
+      if (is_end) {
+        // A quote is missing, and this is the end of a string of the next event.
+        if (has_quotes && holds_event(begin, at + 1)) return {Outcome::kUnreadable, at};
+        token = {TokenType::kString, between(begin, at)};
+        odd.control_characters += controls;
+        return {Outcome::kDone, at + 1};
+      }
+      has_quotes = met_quote_ = true;
+      ++odd.unescaped_quotes;
+      if (odd.keeps_quotes) odd.quotes.push_back(at);
+    } else if (static_cast<unsigned char>(*at) < 0x20) {
+      ++controls;
+      crossed_line |= *at == '\n';
+    } else if (*at == '{' && !is_lax && has_quotes && names_event(at, end())) {
+      return {Outcome::kUnreadable, at};
+    }
+    // A quote missing at the end would swallow the events that follow; no writer puts both a line
+    // break and a bare quote into one name.
+    if (has_quotes && crossed_line) return {Outcome::kUnreadable, at};
+    if (!is_lax && at >= limit_) return {Outcome::kUnreadable, at};
+  }
+  return cut(end());
+}
+
+Reading ReferenceReader::word(const char* at, Token& token, Oddities& odd) const {
+  const char* const begin = at;
+  while (at < end() && is_word_character(*at)) ++at;
+  if (at == end() && !ends()) return cut(at);
+  if (at == begin) return {Outcome::kUnreadable, at};
+  const std::string_view text = between(begin, at);
+  if (looks_like_number(text)) {
+    token = {TokenType::kNumber, text};
+  } else if (text == "true") {
+    token = {TokenType::kTrue, text};
+  } else if (text == "false") {
+    token = {TokenType::kFalse, text};
+  } else if (text == "null") {
+    token = {TokenType::kNull, text};
+  } else {
+    token = {TokenType::kBare, text};
+    ++odd.bare_words;
+  }
+  return {Outcome::kDone, at};
+}
+
+// An object or list nobody looks into, however deep: its brackets must pair, its strings must end.
+Reading ReferenceReader::container(const char* at, Token& token, Oddities& odd) {
+  const char* const begin = at;
+  std::string open;
+  char before = ',';  // the last thing seen that was not space, as far as commas go
+  while (at < end()) {
+    const char c = *at;
+    if (is_space(c)) {
+      ++at;
+      continue;
+    }
+    if (c == '{' || c == '[') {
+      if (before == 'v') ++odd.missing_commas;
+      open += c;
+      before = c;
+      ++at;
+    } else if (c == '}' || c == ']') {
+      if (open.back() != (c == '}' ? '{' : '[')) return {Outcome::kUnreadable, at};
+      if (before == ',') ++odd.stray_commas;
+      open.pop_back();
+      before = 'v';
+      ++at;
+      if (open.empty()) {
+        token = {c == '}' ? TokenType::kObject : TokenType::kArray, between(begin, at)};
+        return {Outcome::kDone, at};
+      }
+    } else if (c == ',') {
+      if (before != 'v') ++odd.stray_commas;
+      before = ',';
+      ++at;
+    } else if (c == ':') {
+      before = ':';
+      ++at;
+    } else {
+      if (before == 'v') ++odd.missing_commas;
+      Token inner{};
+      const bool is_name = c == '"' && open.back() == '{' && before != ':';
+      const Place place = is_name              ? Place::kKey
+                          : open.back() == '{' ? Place::kMember
+                                               : Place::kListItem;
+      const Reading read = c == '"' ? string(at, place, inner, odd) : word(at, inner, odd);
+      if (read.outcome != Outcome::kDone) return read;
+      at = read.next;
+      before = is_name ? 'k' : 'v';
+    }
+  }
+  return cut(at);
+}
+
+Reading ReferenceReader::value(const char* at, Place place, Token& token, Oddities& odd) {
+  if (at >= end()) return cut(at);
+  if (*at == '"') return string(at, place, token, odd);
+  if (*at == '{' || *at == '[') return container(at, token, odd);
+  return word(at, token, odd);
+}
+
+// The members of an object whose '{' is at `at`: of the event itself, of its args or of its id2.
+Reading ReferenceReader::members(const char* at, RawEvent& draft, Of of, Oddities& odd) {
+  ++at;
+  bool after_comma = false;
+  bool after_value = false;
+  while (true) {
+    at = skip_space(at);
+    if (at >= end()) return cut(at);
+    if (*at == '}') {
+      if (after_comma) ++odd.stray_commas;
+      return {Outcome::kDone, at + 1};
+    }
+    if (*at == ',') {
+      if (!after_value) ++odd.stray_commas;
+      after_comma = true;
+      after_value = false;
+      ++at;
+      continue;
+    }
+    if (*at != '"') return {Outcome::kUnreadable, at};
+    if (after_value) ++odd.missing_commas;
+    Token key{};
+    Reading read = string(at, Place::kKey, key, odd);
+    if (read.outcome != Outcome::kDone) return read;
+    at = skip_space(read.next);
+    if (at >= end()) return cut(at);
+    if (*at != ':') return {Outcome::kUnreadable, at};
+    at = skip_space(at + 1);
+    if (at >= end()) return cut(at);
+
+    const std::string name =
+        key.text.find('\\') == std::string_view::npos ? std::string(key.text) : decode(key.text);
+    const Field field = of == Of::kEvent ? field_of(name) : Field::kNone;
+    if (field == Field::kArgs) draft.forget_args();
+    if (field == Field::kArgs && *at == '{') {
+      read = members(at, draft, Of::kArgs, odd);
+      if (read.outcome != Outcome::kDone) return read;
+    } else if (of == Of::kEvent && name == "id2" && *at == '{') {
+      read = members(at, draft, Of::kId2, odd);
+      if (read.outcome != Outcome::kDone) return read;
+    } else if (*at == ',' || *at == '}') {
+      ++odd.bare_words;  // a name without a value
+      read.next = at;
+    } else {
+      Token token{};
+      read = value(at, of == Of::kEvent ? Place::kField : Place::kArgument, token, odd);
+      if (read.outcome != Outcome::kDone) return read;
+      take(draft, of, name, field, key.text, token);
+    }
+    at = read.next;
+    after_value = true;
+    after_comma = false;
+  }
+}
+
+// One member that was read.
+void ReferenceReader::take(RawEvent& draft, Of of, const std::string& name, Field field,
+                           std::string_view raw_name, Token token) {
+  if (of == Of::kId2) {
+    const bool is_text = token.type == TokenType::kString || token.type == TokenType::kNumber;
+    if (name == "local" && is_text) draft.local_id = token.text;
+    if (name == "global" && is_text) draft.global_id = token.text;
+    return;
+  }
+  const Arg arg = of == Of::kArgs ? arg_of(name) : Arg::kNone;
+  // What is looked into at once must be decoded; what is interned is decoded later.
+  const ArgType type = type_of(arg);
+  const bool kept_as_text =
+      type == ArgType::kText || type == ArgType::kTriple || type == ArgType::kList;
+  const bool looked_into = field == Field::kPhase || field == Field::kTime ||
+                           field == Field::kDuration || (arg != Arg::kNone && !kept_as_text);
+  std::string decoded;
+  if (looked_into && token.type == TokenType::kString &&
+      token.text.find('\\') != std::string_view::npos) {
+    decoded = decode(token.text);
+    token.text = decoded;
+  }
+  if (of == Of::kEvent) {
+    set_field(draft, field, token);
+    return;
+  }
+  if (arg != Arg::kNone) set_arg(draft, arg, token);
+  const bool is_text = token.type == TokenType::kString;
+  if (!is_text && token.type != TokenType::kNumber) return;
+  const auto number = is_text && token.text.find('\\') != std::string_view::npos
+                          ? parse_real(decode(token.text))
+                          : parse_real(token.text);
+  if (!number) return;
+  draft.series.emplace_back(raw_name, *number);
+  draft.series_as_text |= is_text;
+}
+
+// Once more with other ends of strings. Whether that gave a whole event, or text is missing to
+// tell.
+bool ReferenceReader::retry(const char* at, Rigor rigor, RawEvent& draft, Oddities& odd,
+                            Reading& reading) {
+  RawEvent other;
+  other.reset(draft.text_at);
+  Oddities other_odd;
+  other_odd.keeps_quotes = odd.keeps_quotes;
+  rigor_ = rigor;
+  const Reading read = members(at, other, Of::kEvent, other_odd);
+  rigor_ = Rigor::kLax;
+  retried_bytes_ += static_cast<std::size_t>(read.next - at);
+  bool is_cut = false;
+  const bool is_whole = read.outcome == Outcome::kDone && entry_ends(read.next, is_cut);
+  if (is_cut || read.outcome == Outcome::kIncomplete) {
+    reading = cut(at);
+    return true;
+  }
+  // With its time: without it nothing would be gained.
+  if (!is_whole || (limit_ != end() && read.next != limit_) || !other.has_time) return false;
+  draft = std::move(other);
+  odd = std::move(other_odd);
+  reading = read;
+  return true;
+}
+
+// Names may hold what ends an event, {"device": "cpu"} in quotes that are not escaped. Where an
+// event cannot be read, or cannot end where it seems to, other ends of its strings are tried; where
+// only such a quote was met, other ends that leave the event as long as it is.
+Reading ReferenceReader::event(const char* at, RawEvent& draft, Oddities& odd, bool may_retry) {
+  rigor_ = Rigor::kLax;
+  met_quote_ = false;
+  Reading reading = members(at, draft, Of::kEvent, odd);
+  bool is_cut = false;
+  const bool is_done = reading.outcome == Outcome::kDone;
+  const bool may_end =
+      is_done && (draft.has_time || draft.phase == 'M') && may_end_entry(reading.next, is_cut);
+  if (is_cut) return cut(at);
+  if ((may_end && !met_quote_) || !may_retry) return reading;
+  const bool is_short = static_cast<std::size_t>(reading.next - at) <= kMostTriedAgain;
+  if (!met_quote_ && !is_done && (!is_short || reading.outcome == Outcome::kIncomplete)) {
+    return reading;
+  }
+  limit_ = may_end ? reading.next : end();
+  if (retry(at, Rigor::kBalanced, draft, odd, reading)) return reading;
+  retry(at, Rigor::kWhole, draft, odd, reading);
+  return reading;
+}
+
+}  // namespace stepscope::ingest::kineto
