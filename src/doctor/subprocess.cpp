@@ -24,7 +24,7 @@ constexpr std::size_t kMostText = 1 << 20;  // of a program that never stops tal
 constexpr int kNotFound = 127;
 
 struct Child {
-  pid_t process = -1;
+  pid_t pid = -1;
   int reading = -1;
   Clock::time_point until = {};
   const Subprocess* process = nullptr;
@@ -79,18 +79,18 @@ Child begin(const Subprocess& process) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return child;
   const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process == 0) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
     ::close(ends[0]);
     be_child(process, ends[1], parent);
   }
   ::close(ends[1]);
-  if (process < 0) {
+  if (pid < 0) {
     ::close(ends[0]);
     return child;
   }
-  (void)::setpgid(process, process);  // both sides do it: whoever comes first
-  child.process = process;
+  (void)::setpgid(pid, pid);  // both sides do it: whoever comes first
+  child.pid = pid;
   child.reading = ends[0];
   child.until = Clock::now() + process.limit;
   child.process = &process;
@@ -101,13 +101,13 @@ Child begin(const Subprocess& process) {
 void bury(Child& child, Ending ending) {
   ::close(child.reading);
   child.reading = -1;
-  if (ending != Ending::kDone) (void)::kill(-child.process, SIGKILL);
+  if (ending != Ending::kDone) (void)::kill(-child.pid, SIGKILL);
   const Clock::time_point patience = std::max(Clock::now(), child.until) + milliseconds(500);
   int status = 0;
-  while (::waitpid(child.process, &status, WNOHANG) == 0) {
+  while (::waitpid(child.pid, &status, WNOHANG) == 0) {
     if (ending == Ending::kDone && Clock::now() > child.until) {
       ending = Ending::kTooLate;
-      (void)::kill(-child.process, SIGKILL);
+      (void)::kill(-child.pid, SIGKILL);
     }
     if (Clock::now() > patience) {
       child.returned.ending = Ending::kTooLate;
@@ -115,7 +115,7 @@ void bury(Child& child, Ending ending) {
     }
     std::this_thread::sleep_for(milliseconds(1));
   }
-  (void)::kill(-child.process, SIGKILL);  // what it started and left behind
+  (void)::kill(-child.pid, SIGKILL);  // what it started and left behind
   child.returned.ending = ending;
   if (ending != Ending::kDone) return;
   if (WIFSIGNALED(status)) {
@@ -152,7 +152,7 @@ std::vector<Returned> run_subprocesses(const std::vector<Subprocess>& processes,
       const auto& may_go_on = child.process->may_go_on;
       const bool stopped =
           (stop != nullptr && stop->load()) ||
-          (may_go_on && !may_go_on(static_cast<int>(child.process), child.returned.text));
+          (may_go_on && !may_go_on(static_cast<int>(child.pid), child.returned.text));
       if (stopped || Clock::now() > child.until) {
         bury(child, stopped ? Ending::kStopped : Ending::kTooLate);
         continue;

@@ -179,8 +179,8 @@ RunSamples samples_of_steps(std::string_view name, std::span<const double> steps
   const std::size_t warmup = analysis::warmup_steps(steps_ns);
   const std::span<const double> settled = steps_ns.subspan(warmup);
   RunSamples out{.name = std::string(name), .warmup = warmup, .samples = {}};
-  out.samples[std::string(analysis::sample::kStepTime)] = {.values = {steady.begin(), steady.end()},
-                                                           .per_step = true};
+  out.samples[std::string(analysis::sample::kStepTime)] = {
+      .values = {settled.begin(), settled.end()}, .per_step = true};
   return out;
 }
 
