@@ -29,7 +29,6 @@ setup: ## install what is missing: Debian packages, and Python tools into .venv
 	@tools/setup
 
 build: build/build.ninja ## build the program: build/stepscope
-	@python3 tools/unity.py build
 	@cmake --build build -j$(JOBS)
 
 python: build ## build the extension of the Python package beside python/stepscope, over the same objects
@@ -128,7 +127,6 @@ pytest: build python wheel ## every Python test: goldens, e2e, examples, the che
 	@$(PYTEST) tests
 
 dev: build-dev/build.ninja ## build with clang, ASan and UBSan in build-dev
-	@python3 tools/unity.py build-dev
 	@cmake --build build-dev -j$(JOBS) --target all unit_tests
 
 tsan: build-tsan/build.ninja ## unit tests with ThreadSanitizer

@@ -1,34 +1,20 @@
-# Sources that are compiled a few at a time (tools/unity.py says which can be): that takes half as long. Rooms whose
-# loops decide how fast a trace loads are not where a compiler optimises: what it makes of a loop must not depend on
-# the loop's neighbours.
+# Sources of a room compiled a few dozen at a time: most of what one takes is the headers and the templates that it
+# shares with its neighbours. So no two sources of a room may give a private thing the same name. Rooms whose loops decide
+# how fast a trace loads are compiled one by one: what a compiler makes of a loop must not depend on the loop's neighbours.
 set(STEPSCOPE_ALONE base bytes wire trace memory series ingest)
 
 function(combine target)
   string(REGEX REPLACE "^stepscope_" "" room ${target})
-  if(NOT STEPSCOPE_UNITY OR (room IN_LIST STEPSCOPE_ALONE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug"))
+  if(NOT STEPSCOPE_UNITY OR room IN_LIST STEPSCOPE_ALONE)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  set_property(GLOBAL APPEND PROPERTY STEPSCOPE_COMBINED ${target})
-endfunction()
-
-# When all targets are known.
-function(group_sources)
-  get_property(targets GLOBAL PROPERTY STEPSCOPE_COMBINED)
-  if(NOT targets)
-    return()
-  endif()
-  find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
-  set(lines "")
-  foreach(target ${targets})
-    get_target_property(sources ${target} SOURCES)
-    list(JOIN sources " " sources)
-    string(APPEND lines "${target} ${sources}\n")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE 24)
+  # Files with macros, or with the names of an enumeration at hand, keep them to themselves.
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} own REGEX "^[ \t]*#[ \t]*define|^using (enum|namespace)" LIMIT_COUNT 1)
+    if(own)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   endforeach()
-  set(folder ${PROJECT_BINARY_DIR}/unity)
-  file(WRITE ${folder}/targets.txt "${lines}")
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/unity.py ${PROJECT_BINARY_DIR}
-                  COMMAND_ERROR_IS_FATAL ANY)
-  include(${folder}/groups.cmake)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/groups.cmake)
 endfunction()

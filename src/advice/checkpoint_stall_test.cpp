@@ -11,7 +11,7 @@ namespace {
 using Answers = AnswersForTests;
 
 // Steps of 10 ms, recorded without a trace.
-Answers recorded() {
+Answers recorded_checkpoint_stall() {
   return Answers().add("throughput", "phases",
                        {{"rank", 0},
                         {"phase", "training"},
@@ -22,17 +22,17 @@ Answers recorded() {
 
 // Saves took this share of the time.
 Answers saved(double save_share, std::int64_t saves = 8) {
-  return recorded().add("throughput", "saves",
-                        {{"rank", 0},
-                         {"saves", saves},
-                         {"save_ns", 4'000'000'000},
-                         {"save_share", save_share},
-                         {"mean_ns", 5e8},
-                         {"max_ns", 600'000'000}});
+  return recorded_checkpoint_stall().add("throughput", "saves",
+                                         {{"rank", 0},
+                                          {"saves", saves},
+                                          {"save_ns", 4'000'000'000},
+                                          {"save_share", save_share},
+                                          {"mean_ns", 5e8},
+                                          {"max_ns", 600'000'000}});
 }
 
 TEST(RecordedSaves, AreJudgedWhereThereIsNoTrace) {
-  EXPECT_EQ(recorded().advise().judged, 0u);  // nobody knows whether it saves
+  EXPECT_EQ(recorded_checkpoint_stall().advise().judged, 0u);  // nobody knows whether it saves
   EXPECT_EQ(saved(0.04).advise().judged, 1u);
   EXPECT_EQ(finding_of(saved(0.04).advise(), "checkpoint-stall"), nullptr);
   const Advice often = saved(0.4).advise();

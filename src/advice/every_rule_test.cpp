@@ -14,23 +14,23 @@ namespace stepscope::advice {
 namespace {
 
 using Answers = AnswersForTests;
-constexpr double kMiB = 1 << 20;
+constexpr double kEveryRuleMiB = 1 << 20;
 
 std::int64_t whole(double value) { return std::llround(value); }
 
 // Steps of 10 ms, four of them; what a case is given is ns per step, unless it says otherwise.
-Answers healthy() { return Answers().steps().stall("launch", 1); }
-Answers waiting(std::string_view sort, double ns, const Answers::Row& more = {}) {
+Answers healthy_every_rule() { return Answers().steps().stall("launch", 1); }
+Answers waiting_every_rule(std::string_view sort, double ns, const Answers::Row& more = {}) {
   return Answers().steps().stall(sort, whole(ns), more);
 }
 
 Answers input(double ns) {
-  return waiting("input", ns)
+  return waiting_every_rule("input", ns)
       .add("dataloader", "loaders", {{"rank", 0}, {"loader", "x"}, {"sum_ns", 1}});
 }
 
 Answers transfers(double ns) {
-  return waiting("upload", 0, {{"copy_ns", whole(4 * ns)}})
+  return waiting_every_rule("upload", 0, {{"copy_ns", whole(4 * ns)}})
       .add("transfers", "classes",
            {{"rank", 0},
             {"kind", "HtoD"},
@@ -43,7 +43,7 @@ Answers transfers(double ns) {
 }
 
 Answers launch(double ns) {
-  return waiting("launch", ns)
+  return waiting_every_rule("launch", ns)
       .add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
 }
 
@@ -59,7 +59,7 @@ Answers precision(double ns) {
 }
 
 Answers allocator(double ns) {
-  Answers answers = waiting("allocator", ns);
+  Answers answers = waiting_every_rule("allocator", ns);
   for (int step = 0; step < 4; ++step) {
     answers.add("stalls", "steps",
                 {{"rank", 0}, {"step", step}, {"stall", "allocator"}, {"count", 5}});
@@ -67,7 +67,7 @@ Answers allocator(double ns) {
   return answers;
 }
 
-Answers unnamed(double ns) {
+Answers unnamed_every_rule(double ns) {
   return Answers()
       .steps()
       .add("steps", "parts", {{"rank", 0}, {"part", "other"}, {"mean_ns", ns}})
@@ -77,12 +77,13 @@ Answers unnamed(double ns) {
       .no_device_work();
 }
 
-Answers optimizer(double ns) {
-  return waiting("optimizer", ns, {{"work", 2400}, {"work_ns", 4'800'000}, {"host_ns", 9'000'000}});
+Answers optimizer_every_rule(double ns) {
+  return waiting_every_rule("optimizer", ns,
+                            {{"work", 2400}, {"work_ns", 4'800'000}, {"host_ns", 9'000'000}});
 }
 
 Answers data_parallel(double gpus) {
-  Answers answers = healthy();
+  Answers answers = healthy_every_rule();
   for (const char* name : {"Broadcast", "GatherBackward"}) {
     answers.add("operators", "operators", {{"rank", 0}, {"name", name}});
   }
@@ -93,34 +94,34 @@ Answers data_parallel(double gpus) {
 }
 
 Answers exposed_copies(double ns) {
-  return healthy()
+  return healthy_every_rule()
       .add("steps", "parts", {{"rank", 0}, {"part", "memcpy"}, {"mean_ns", ns}})
       .add("transfers", "classes", {{"rank", 0}, {"kind", "DtoH"}});
 }
 
 Answers low_occupancy(double ns) {
-  return healthy().add("kernels", "kernels",
-                       {{"rank", 0},
-                        {"name", "k"},
-                        {"class", "compute"},
-                        {"sum_ns", whole(4 * ns)},
-                        {"blocks_per_sm", 0.25}});
+  return healthy_every_rule().add("kernels", "kernels",
+                                  {{"rank", 0},
+                                   {"name", "k"},
+                                   {"class", "compute"},
+                                   {"sum_ns", whole(4 * ns)},
+                                   {"blocks_per_sm", 0.25}});
 }
 
 Answers chains(double ns) {
-  return healthy().add("patterns", "chains",
-                       {{"rank", 0},
-                        {"within", "forward"},
-                        {"kernels", 3},
-                        {"count", 40},
-                        {"device_ns", whole(6 * ns)},
-                        {"saves_least_ns", whole(4 * ns / 3)},
-                        {"saves_ns", whole(4 * ns)},
-                        {"saves_most_ns", whole(4 * ns)}});
+  return healthy_every_rule().add("patterns", "chains",
+                                  {{"rank", 0},
+                                   {"within", "forward"},
+                                   {"kernels", 3},
+                                   {"count", 40},
+                                   {"device_ns", whole(6 * ns)},
+                                   {"saves_least_ns", whole(4 * ns / 3)},
+                                   {"saves_ns", whole(4 * ns)},
+                                   {"saves_most_ns", whole(4 * ns)}});
 }
 
 Answers recompute(double ns) {
-  return healthy()
+  return healthy_every_rule()
       .add("mfu", "steps",
            {{"rank", 0}, {"step", 1}, {"compute_ns", 9'000'000}, {"recomputed_ns", whole(4 * ns)}})
       .add("operators", "operators", {{"rank", 0}, {"name", "aten::mm"}})
@@ -128,19 +129,19 @@ Answers recompute(double ns) {
 }
 
 Answers odd_shapes(double ns) {
-  return healthy().add("roofline", "operators",
-                       {{"rank", 0},
-                        {"operator", "aten::mm"},
-                        {"inputs", "4096×768, 768×50257"},
-                        {"family", "matrix product"},
-                        {"arithmetic", "bf16"},
-                        {"tflop_per_second", 100.0},
-                        {"roof_ns", whole(1.8 * ns)},
-                        {"device_ns", whole(4 * ns)}});
+  return healthy_every_rule().add("roofline", "operators",
+                                  {{"rank", 0},
+                                   {"operator", "aten::mm"},
+                                   {"inputs", "4096×768, 768×50257"},
+                                   {"family", "matrix product"},
+                                   {"arithmetic", "bf16"},
+                                   {"tflop_per_second", 100.0},
+                                   {"roof_ns", whole(1.8 * ns)},
+                                   {"device_ns", whole(4 * ns)}});
 }
 
 Answers turned_round(double ns) {
-  return healthy()
+  return healthy_every_rule()
       .add("operators", "operators", {{"rank", 0}, {"name", "aten::cudnn_convolution"}})
       .add("kernels", "kernels",
            {{"rank", 0},
@@ -151,7 +152,7 @@ Answers turned_round(double ns) {
 }
 
 Answers searches(double ns) {
-  Answers answers = waiting("search", ns / 2);
+  Answers answers = waiting_every_rule("search", ns / 2);
   for (int step = 5; step < 9; ++step) answers.add("steps", "steps", {{"rank", 0}, {"step", step}});
   return answers
       .add("autotuning", "ranks",
@@ -182,12 +183,13 @@ Answers outliers(double excess_ns) {
 }
 
 Answers overhead(double ns) {
-  return waiting("launch", ns).add("operators", "stacks", {{"rank", 0}, {"stack", "a.py(3): f"}});
+  return waiting_every_rule("launch", ns)
+      .add("operators", "stacks", {{"rank", 0}, {"stack", "a.py(3): f"}});
 }
 
 // Three steps: one as long as usual, one shorter and one longer by so much.
 Answers different_steps(double ns) {
-  Answers answers = healthy();
+  Answers answers = healthy_every_rule();
   for (const double length : {10e6 - ns, 10e6, 10e6 + ns}) {
     answers.add("steps", "steps", {{"rank", 0}, {"step_ns", whole(length)}});
   }
@@ -196,7 +198,7 @@ Answers different_steps(double ns) {
 
 // The share of the time that the training thread waited for a processor.
 Answers contention(double waited) {
-  return healthy()
+  return healthy_every_rule()
       .add("system", "machines", {{"node", "a"}, {"processors", 64}, {"cpu_limit_cores", 8.0}})
       .add("system", "processes",
            {{"rank", 0},
@@ -212,19 +214,20 @@ Answers pressure(double percent) {
   return Answers().add("overview", "devices",
                        {{"rank", 0},
                         {"device", 0},
-                        {"peak_reserved_bytes", whole(percent * kMiB)},
-                        {"memory_bytes", whole(100 * kMiB)}});
+                        {"peak_reserved_bytes", whole(percent * kEveryRuleMiB)},
+                        {"memory_bytes", whole(100 * kEveryRuleMiB)}});
 }
 
 // Of six steps, those that left memory behind; where none did, the analysis lists no leak.
 Answers leak(double steps) {
   Answers answers;
-  answers.add("memory-leaks", "outlook", {{"rank", 0}, {"bytes_per_step", whole(steps * kMiB)}});
+  answers.add("memory-leaks", "outlook",
+              {{"rank", 0}, {"bytes_per_step", whole(steps * kEveryRuleMiB)}});
   if (steps < 1) return answers;
   return answers.add("memory-leaks", "leaks",
                      {{"rank", 0},
                       {"where", "train.py:7 step"},
-                      {"bytes_per_step", whole(kMiB)},
+                      {"bytes_per_step", whole(kEveryRuleMiB)},
                       {"confidence", "high"},
                       {"category", "activations"},
                       {"in_steps", whole(steps)},
@@ -239,14 +242,14 @@ Answers fragmentation(double saved) {
             {"snapshot", "a"},
             {"device", 0},
             {"moment", "most reserved"},
-            {"reserved_bytes", whole(2000 * kMiB)}})
+            {"reserved_bytes", whole(2000 * kEveryRuleMiB)}})
       .add("memory-fragmentation", "settings",
            {{"rank", 0},
             {"snapshot", "a"},
             {"device", 0},
             {"setting", "expandable_segments:True"},
-            {"peak_reserved_bytes", whole((2000 - saved) * kMiB)},
-            {"saved_bytes", whole(saved * kMiB)},
+            {"peak_reserved_bytes", whole((2000 - saved) * kEveryRuleMiB)},
+            {"saved_bytes", whole(saved * kEveryRuleMiB)},
             {"failures", 0}});
 }
 
@@ -260,7 +263,7 @@ Answers failures(double count) {
                  {"snapshot", "a"},
                  {"device", 0},
                  {"failure", failure},
-                 {"asked_bytes", whole(16 * kMiB)},
+                 {"asked_bytes", whole(16 * kEveryRuleMiB)},
                  {"why", "device full"}});
   }
   return answers;
@@ -277,33 +280,34 @@ const std::vector<Pair>& pairs() {
   static const std::vector<Pair> kPairs = {
       {"input-bound", input, 499'000, 500'000},
       {"slow-transfers", transfers, 499'000, 500'000},
-      {"host-sync", [](double ns) { return waiting("sync", ns); }, 299'000, 300'000},
+      {"host-sync", [](double ns) { return waiting_every_rule("sync", ns); }, 299'000, 300'000},
       {"launch-bound", launch, 499'000, 500'000},
       {"precision", precision, 999'000, 1'000'000},
       {"allocator-churn", allocator, 299'000, 300'000},
-      {"checkpoint-stall", [](double ns) { return waiting("save", ns); }, 499'000, 500'000},
-      {"host-pause", [](double ns) { return waiting("pause", ns); }, 499'000, 500'000},
-      {"unnamed-time", unnamed, 1'990'000, 2'000'000},
-      {"unfused-optimizer", optimizer, 499'000, 500'000},
+      {"checkpoint-stall", [](double ns) { return waiting_every_rule("save", ns); }, 499'000,
+       500'000},
+      {"host-pause", [](double ns) { return waiting_every_rule("pause", ns); }, 499'000, 500'000},
+      {"unnamed-time", unnamed_every_rule, 1'990'000, 2'000'000},
+      {"unfused-optimizer", optimizer_every_rule, 499'000, 500'000},
       {"gpu-idle",
        [](double ns) {
-         return healthy().add("idle-time", "devices",
-                              {{"rank", 0}, {"communication_ns", whole(4 * ns)}});
+         return healthy_every_rule().add("idle-time", "devices",
+                                         {{"rank", 0}, {"communication_ns", whole(4 * ns)}});
        },
        990'000, 1'000'000},
       {"exposed-communication",
        [](double ns) {
-         return healthy().add("overlap", "devices",
-                              {{"rank", 0}, {"device", 0}, {"exposed_ns", whole(4 * ns)}});
+         return healthy_every_rule().add(
+             "overlap", "devices", {{"rank", 0}, {"device", 0}, {"exposed_ns", whole(4 * ns)}});
        },
        999'000, 1'000'000},
       {"gloo-on-gpu",
        [](double ns) {
-         return healthy().add("overlap", "host",
-                              {{"rank", 0},
-                               {"collective", "gloo:all_reduce"},
-                               {"count", 4},
-                               {"exposed_ns", whole(4 * ns)}});
+         return healthy_every_rule().add("overlap", "host",
+                                         {{"rank", 0},
+                                          {"collective", "gloo:all_reduce"},
+                                          {"count", 4},
+                                          {"exposed_ns", whole(4 * ns)}});
        },
        499'000, 500'000},
       {"data-parallel", data_parallel, 1, 2, true},
@@ -311,7 +315,7 @@ const std::vector<Pair>& pairs() {
       {"low-occupancy", low_occupancy, 999'000, 1'000'000},
       {"small-batch",
        [](double ns) {
-         return waiting("launch", ns)
+         return waiting_every_rule("launch", ns)
              .add("overview", "devices",
                   {{"rank", 0}, {"device", 0}, {"peak_reserved_share", 0.1}});
        },
@@ -324,7 +328,8 @@ const std::vector<Pair>& pairs() {
       {"outlier-steps", outliers, 4'990'000, 5'000'000},
       {"profiler-overhead", overhead, 999'000, 1'000'000},
       {"few-steps", different_steps, 1'600'000, 1'620'000},
-      {"garbage-collector", [](double ns) { return waiting("collector", ns); }, 299'000, 300'000},
+      {"garbage-collector", [](double ns) { return waiting_every_rule("collector", ns); }, 299'000,
+       300'000},
       {"cpu-contention", contention, 0.0499, 0.05},
       {"memory-pressure", pressure, 84.9, 85},
       {"memory-oom", failures, 0, 1, true},

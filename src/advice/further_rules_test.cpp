@@ -11,11 +11,11 @@ namespace {
 using Answers = AnswersForTests;
 
 // Steps of 10 ms, four of them; `ns` is per step.
-Answers healthy() { return Answers().steps().stall("launch", 1); }
+Answers healthy_further_rules() { return Answers().steps().stall("launch", 1); }
 
 TEST(ExposedCommunication, CountsWhatNothingHides) {
   const auto exposed = [](std::int64_t ns) {
-    return healthy()
+    return healthy_further_rules()
         .add("overlap", "devices", {{"rank", 0}, {"device", 0}, {"exposed_ns", 4 * ns}})
         .add("overlap", "collectives",
              {{"rank", 0}, {"collective", "allreduce"}, {"exposed_ns", 4 * ns}})
@@ -32,7 +32,7 @@ TEST(ExposedCommunication, CountsWhatNothingHides) {
 
 TEST(GlooOnGpu, IsNotMpi) {
   const auto talking = [](const char* collective, std::int64_t ns) {
-    return healthy()
+    return healthy_further_rules()
         .add("overlap", "host",
              {{"rank", 0}, {"collective", collective}, {"count", 4}, {"exposed_ns", 4 * ns}})
         .advise();
@@ -44,7 +44,7 @@ TEST(GlooOnGpu, IsNotMpi) {
 
 TEST(DataParallel, NeedsBothHalvesAndTwoGpus) {
   const auto run = [](std::initializer_list<const char*> operators, int devices) {
-    Answers answers = healthy();
+    Answers answers = healthy_further_rules();
     for (const char* name : operators) {
       answers.add("operators", "operators", {{"rank", 0}, {"name", name}});
     }
@@ -75,7 +75,7 @@ TEST(ExposedCopies, LeavesOutWhatOthersCount) {
 
 TEST(LowOccupancy, LooksAtKernelsThatMatter) {
   const auto with = [](double blocks, std::int64_t ns) {
-    return healthy()
+    return healthy_further_rules()
         .add("kernels", "kernels",
              {{"rank", 0},
               {"name", "k"},
@@ -96,7 +96,7 @@ TEST(LowOccupancy, LooksAtKernelsThatMatter) {
 // Which kernels are meant is for the user to say, and then the finding does.
 TEST(LowOccupancy, SaysTheThresholdThatWasSet) {
   const auto with = [](double threshold) {
-    Answers answers = healthy();
+    Answers answers = healthy_further_rules();
     for (const double blocks : {0.1, 1.5}) {
       answers.add("kernels", "kernels",
                   {{"rank", 0},
@@ -126,7 +126,7 @@ TEST(LowOccupancy, SaysTheThresholdThatWasSet) {
 // Twice the batch fills nothing where an eighth of the GPU is in use.
 TEST(LowOccupancy, NamesTheBatchThatFillsTheGpu) {
   const auto code = [](double blocks) {
-    Answers answers = healthy();
+    Answers answers = healthy_further_rules();
     answers.add("kernels", "kernels",
                 {{"rank", 0},
                  {"name", "softmax"},
@@ -141,7 +141,7 @@ TEST(LowOccupancy, NamesTheBatchThatFillsTheGpu) {
 
 TEST(LowOccupancy, IsNeverMoreThanTheKernelsOfAStep) {
   const Advice advice =
-      healthy()
+      healthy_further_rules()
           .add("kernels", "kernels",
                {{"rank", 0},
                 {"name", "k"},
@@ -182,7 +182,7 @@ TEST(SmallBatch, AGpuOfWhichNothingIsKnownMayBeFull) {
 // 2 ms of 10 are turning round, 1 ms a norm.
 TEST(ChannelsLast, WantsAModelThatTakesThatLayout) {
   const auto with = [](const char* operation, const char* norm) {
-    return healthy()
+    return healthy_further_rules()
         .add("operators", "operators", {{"rank", 0}, {"name", operation}})
         .add("kernels", "kernels",
              {{"rank", 0}, {"name", "cudnn::nhwcToNchwKernel<float>"}, {"sum_ns", 8'000'000}})
@@ -208,7 +208,7 @@ TEST(ChannelsLast, WantsAModelThatTakesThatLayout) {
 // What a search for the fastest algorithm tries out, the search does.
 TEST(ChannelsLast, IsNotWhatASearchTriesOut) {
   const auto with = [](std::int64_t tried_ns) {
-    return healthy()
+    return healthy_further_rules()
         .add("operators", "operators", {{"rank", 0}, {"name", "aten::cudnn_convolution"}})
         .add("kernels", "kernels",
              {{"rank", 0}, {"name", "cudnn::nhwcToNchwKernel<float>"}, {"sum_ns", 8'000'000}})
@@ -221,7 +221,7 @@ TEST(ChannelsLast, IsNotWhatASearchTriesOut) {
 
 TEST(OddShapes, LooksAtMatricesIn16Bits) {
   const auto with = [](const char* inputs, const char* arithmetic, std::int64_t ns = 2'000'000) {
-    return healthy()
+    return healthy_further_rules()
         .add("roofline", "operators",
              {{"rank", 0},
               {"operator", "aten::mm"},
@@ -246,15 +246,15 @@ TEST(OddShapes, LooksAtMatricesIn16Bits) {
 }
 
 Answers convolution(const char* inputs, const char* arithmetic = "bf16") {
-  return healthy().add("roofline", "operators",
-                       {{"rank", 0},
-                        {"operator", "aten::cudnn_convolution"},
-                        {"inputs", inputs},
-                        {"family", "convolution"},
-                        {"arithmetic", arithmetic},
-                        {"tflop_per_second", 100.0},
-                        {"roof_ns", 7'200'000},
-                        {"device_ns", 16'000'000}});
+  return healthy_further_rules().add("roofline", "operators",
+                                     {{"rank", 0},
+                                      {"operator", "aten::cudnn_convolution"},
+                                      {"inputs", inputs},
+                                      {"family", "convolution"},
+                                      {"arithmetic", arithmetic},
+                                      {"tflop_per_second", 100.0},
+                                      {"roof_ns", 7'200'000},
+                                      {"device_ns", 16'000'000}});
 }
 
 // Of convolutions only the channels count, and few of them are given by the data.
@@ -311,7 +311,7 @@ TEST(OddShapes, FillingUpChannelsIsGained) {
 
 TEST(OddShapes, EvenSizesOfTheSameRunShowWhatIsLost) {
   const auto with = [](double odd_rate) {
-    Answers answers = healthy();
+    Answers answers = healthy_further_rules();
     const auto product = [&](const char* inputs, double rate, std::int64_t ns) {
       answers.add("roofline", "operators",
                   {{"rank", 0},
@@ -377,7 +377,7 @@ TEST(OutlierSteps, AreNotTheCopiesOfACheckpoint) {
 
 TEST(FewSteps, SaysHowWellTheStepIsKnown) {
   const auto with = [](std::initializer_list<std::int64_t> lengths) {
-    Answers answers = healthy();
+    Answers answers = healthy_further_rules();
     for (const std::int64_t length : lengths) {
       answers.add("steps", "steps", {{"rank", 0}, {"step_ns", length}});
     }
@@ -393,7 +393,7 @@ TEST(FewSteps, SaysHowWellTheStepIsKnown) {
 // It stands above the figures that it is about, and not only at the end.
 TEST(FewSteps, IsSaidBeforeTheFindings) {
   const auto first_words = [](std::int64_t apart, std::int64_t sync_ns) {
-    Answers answers = healthy().stall("sync", sync_ns);
+    Answers answers = healthy_further_rules().stall("sync", sync_ns);
     for (const std::int64_t other : {-apart, apart, std::int64_t{0}}) {
       answers.add("steps", "steps", {{"rank", 0}, {"step_ns", 10'000'000 + other}});
     }
@@ -411,7 +411,7 @@ TEST(FewSteps, IsSaidBeforeTheFindings) {
 // A step that is long because of a save says nothing about the others, and has its own finding.
 TEST(FewSteps, LeavesOutWhatHasAFindingOfItsOwn) {
   const auto with = [](std::string_view sort) {
-    Answers answers = healthy();
+    Answers answers = healthy_further_rules();
     for (int step = 0; step < 4; ++step) {
       const std::int64_t length = step == 2 ? 30'000'000 : 10'000'000 + step;
       answers.add("steps", "steps", {{"rank", 0}, {"step", step}, {"step_ns", length}});

@@ -39,7 +39,7 @@ double least_ns(const Facts& facts, const RankSteps& rank) {
   return busy_ns(facts, rank, kShortLaunch) * (1 - kTracingEver);
 }
 
-bool has_stacks(const Facts& facts) {
+bool has_host_floor_stacks(const Facts& facts) {
   const auto lines = facts.lines("operators", "stacks");
   return std::ranges::any_of(lines, [](const Line& line) { return line.has("stack"); });
 }
@@ -51,8 +51,9 @@ double host_floor_ns(const Facts& facts, const RankSteps& rank) {
 }
 
 double most_let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns) {
-  return has_stacks(facts) ? gain_ns
-                           : std::min(gain_ns, std::max(0.0, rank.step_ns - least_ns(facts, rank)));
+  return has_host_floor_stacks(facts)
+             ? gain_ns
+             : std::min(gain_ns, std::max(0.0, rank.step_ns - least_ns(facts, rank)));
 }
 
 double let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns) {

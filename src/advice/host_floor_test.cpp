@@ -26,13 +26,14 @@ Answers slow_products(std::int64_t host_ns) {
   return answers;
 }
 
-base::Nanos low_of(const Answers& answers) {
+base::Nanos host_floor_low_of(const Answers& answers) {
   return finding_of(answers.advise(), "precision")->gain->low;
 }
 
 TEST(HostFloor, AFasterGpuWaitsForTheHost) {
-  EXPECT_EQ(low_of(slow_products(2'000'000)), 6'000'000);   // four times as fast
-  EXPECT_EQ(low_of(slow_products(10'000'000)), 1'700'000);  // a profiler is 0.17 of the host's
+  EXPECT_EQ(host_floor_low_of(slow_products(2'000'000)), 6'000'000);  // four times as fast
+  EXPECT_EQ(host_floor_low_of(slow_products(10'000'000)),
+            1'700'000);  // a profiler is 0.17 of the host's
   const auto says_so = [](std::int64_t host_ns) {
     const Advice advice = slow_products(host_ns).advise();
     return finding_of(advice, "precision")->about_gain.form.find("waits for the CPU.") !=
@@ -60,14 +61,14 @@ TEST(HostFloor, NoStepIsShorterThanTheHost) {
 TEST(HostFloor, WaitsForTheGpuAreNoWork) {
   Answers syncs = slow_products(10'000'000);
   syncs.stall("sync", 0, {{"host_ns", 4 * 8'000'000}});
-  EXPECT_EQ(low_of(syncs), 6'000'000);
+  EXPECT_EQ(host_floor_low_of(syncs), 6'000'000);
   Answers full = slow_products(10'000'000);
   full.add("launches", "ranks", {{"rank", 0}, {"calls", 400}, {"cost_ns", 36'000'000}});
-  EXPECT_EQ(low_of(full), 6'000'000);
+  EXPECT_EQ(host_floor_low_of(full), 6'000'000);
 }
 
 TEST(HostFloor, IsUnknownWithoutTheHostsTimes) {
-  EXPECT_EQ(low_of(Answers(slow_products(0))), 6'000'000);
+  EXPECT_EQ(host_floor_low_of(Answers(slow_products(0))), 6'000'000);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(SpreadOfIdle, IsNoMoreThanThatOfTheSteps) {
 }
 
 // Steps that were played again without recording.
-double low_of(std::int64_t without_profiler_ns, double untraced_step_ns = 0) {
+double host_stall_low_of(std::int64_t without_profiler_ns, double untraced_step_ns = 0) {
   Answers answers;
   answers.steps().stall("sync", 4'000'000,
                         {{"inside_ns", 0}, {"without_profiler_ns", without_profiler_ns}});
@@ -59,15 +59,17 @@ double low_of(std::int64_t without_profiler_ns, double untraced_step_ns = 0) {
 }
 
 TEST(Sure, IsWhatIsLeftWithoutRecording) {
-  EXPECT_NEAR(low_of(4 * 1'500'000), 1.5e6, 1e3);
-  EXPECT_NEAR(low_of(4 * 3'000'000), 3e6, 1e3);
+  EXPECT_NEAR(host_stall_low_of(4 * 1'500'000), 1.5e6, 1e3);
+  EXPECT_NEAR(host_stall_low_of(4 * 3'000'000), 3e6, 1e3);
 }
 
-TEST(Sure, IsNineTenthsWhereRecordingIsLess) { EXPECT_NEAR(low_of(4 * 3'900'000), 3.6e6, 1e3); }
+TEST(Sure, IsNineTenthsWhereRecordingIsLess) {
+  EXPECT_NEAR(host_stall_low_of(4 * 3'900'000), 3.6e6, 1e3);
+}
 
 TEST(Sure, LeavesOutNoMoreThanTracedStepsAreLonger) {
-  EXPECT_NEAR(low_of(4 * 1'500'000, 9e6), 3e6, 1e3);
-  EXPECT_NEAR(low_of(4 * 1'500'000, 6e6), 1.5e6, 1e3);
+  EXPECT_NEAR(host_stall_low_of(4 * 1'500'000, 9e6), 3e6, 1e3);
+  EXPECT_NEAR(host_stall_low_of(4 * 1'500'000, 6e6), 1.5e6, 1e3);
 }
 
 TEST(Sure, OfAPauseIsWhatTheGpuHasNoWorkFor) {

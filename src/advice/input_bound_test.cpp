@@ -11,11 +11,11 @@ namespace {
 
 using Answers = AnswersForTests;
 
-bool has(std::string_view text, std::string_view part) {
+bool has_input_bound(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-std::string codes_of(const Finding& finding) {
+std::string input_bound_codes_of(const Finding& finding) {
   std::string all;
   for (const Change& change : finding.changes) all += change.why + "\n" + change.code + "\n";
   return all;
@@ -95,10 +95,10 @@ TEST(InputBoundWorkers, EverySentenceNamesTheSameNumber) {
     const Advice advice = waits_for(c.given).advise();
     const Finding* finding = finding_of(advice, "input-bound");
     ASSERT_NE(finding, nullptr);
-    EXPECT_TRUE(has(finding->detail.form, c.detail)) << finding->detail.form;
-    const std::string codes = codes_of(*finding);
-    EXPECT_TRUE(has(codes, c.code)) << codes;
-    EXPECT_FALSE(has(codes, c.not_code)) << codes;
+    EXPECT_TRUE(has_input_bound(finding->detail.form, c.detail)) << finding->detail.form;
+    const std::string codes = input_bound_codes_of(*finding);
+    EXPECT_TRUE(has_input_bound(codes, c.code)) << codes;
+    EXPECT_FALSE(has_input_bound(codes, c.not_code)) << codes;
     const auto places = std::ranges::count(finding->detail.form, '{');
     EXPECT_EQ(static_cast<std::size_t>(places), finding->detail.figures.size());
   }
@@ -158,10 +158,10 @@ TEST(InputBoundWorkers, ThatWaitShareAProcessor) {
     const Advice advice = waits_for(c.given).advise();
     const Finding* finding = finding_of(advice, "input-bound");
     ASSERT_NE(finding, nullptr);
-    EXPECT_TRUE(has(finding->detail.form, c.detail)) << finding->detail.form;
-    const std::string codes = codes_of(*finding);
-    EXPECT_TRUE(has(codes, c.code)) << codes;
-    EXPECT_FALSE(has(codes, c.not_code)) << codes;
+    EXPECT_TRUE(has_input_bound(finding->detail.form, c.detail)) << finding->detail.form;
+    const std::string codes = input_bound_codes_of(*finding);
+    EXPECT_TRUE(has_input_bound(codes, c.code)) << codes;
+    EXPECT_FALSE(has_input_bound(codes, c.not_code)) << codes;
     const auto places = std::ranges::count(finding->detail.form, '{');
     EXPECT_EQ(static_cast<std::size_t>(places), finding->detail.figures.size());
   }
@@ -172,11 +172,13 @@ TEST(InputBoundWorkers, ThatOnlyStartAreKeptNotMultiplied) {
       waits_for({.workers = 2, .needed = 8, .processors = 16, .cause = "start-up"}).advise();
   const Finding* finding = finding_of(advice, "input-bound");
   ASSERT_NE(finding, nullptr);
-  EXPECT_TRUE(has(finding->detail.form, "first batch of each pass")) << finding->detail.form;
-  EXPECT_FALSE(has(finding->detail.form, "keep up"));
-  const std::string codes = codes_of(*finding);
-  EXPECT_TRUE(has(codes, "num_workers=2,\n                    persistent_workers=True")) << codes;
-  EXPECT_FALSE(has(codes, "num_workers=8"));
+  EXPECT_TRUE(has_input_bound(finding->detail.form, "first batch of each pass"))
+      << finding->detail.form;
+  EXPECT_FALSE(has_input_bound(finding->detail.form, "keep up"));
+  const std::string codes = input_bound_codes_of(*finding);
+  EXPECT_TRUE(has_input_bound(codes, "num_workers=2,\n                    persistent_workers=True"))
+      << codes;
+  EXPECT_FALSE(has_input_bound(codes, "num_workers=8"));
 }
 
 // 4 traced steps of 10 ms in which the loop waits so long, and 50 others that wait this share.
@@ -219,7 +221,7 @@ TEST(InputBoundSteps, WaitsOutsideOfTheTraceAreFound) {
   const Advice advice = bursty(0, 0.4, true);
   const Finding* finding = finding_of(advice, "input-bound");
   ASSERT_NE(finding, nullptr);
-  EXPECT_TRUE(has(finding->detail.form, "In the traced steps the GPU did not wait"));
+  EXPECT_TRUE(has_input_bound(finding->detail.form, "In the traced steps the GPU did not wait"));
   EXPECT_EQ(finding->gain->low, 0);
 }
 
@@ -244,13 +246,13 @@ TEST(InputBoundSteps, AGainOfStepsThatWereNotTracedIsTakenOffThose) {
   ASSERT_NE(finding, nullptr);
   EXPECT_NEAR(static_cast<double>(finding->gain->high), 15e6, 1e4);
   EXPECT_EQ(finding->untraced_step_ns, 20'000'000);
-  EXPECT_FALSE(has(finding->detail.form, "slow start"));
-  EXPECT_TRUE(has(finding->verify, "analyze throughput"));
+  EXPECT_FALSE(has_input_bound(finding->detail.form, "slow start"));
+  EXPECT_TRUE(has_input_bound(finding->verify, "analyze throughput"));
   const auto said = std::ranges::find_if(advice.verdict, [](const Sentence& one) {
-    return has(one.form, "Without the first finding");
+    return has_input_bound(one.form, "Without the first finding");
   });
   ASSERT_NE(said, advice.verdict.end());
-  EXPECT_TRUE(has(said->form, "A step that was not traced takes {}"));
+  EXPECT_TRUE(has_input_bound(said->form, "A step that was not traced takes {}"));
   EXPECT_EQ(said->figures[0].value, 20e6);
   EXPECT_NEAR(said->figures[1].value, 5e6, 1e4);
   EXPECT_EQ(said->figures[2].value, 20e6);
@@ -276,17 +278,17 @@ TEST(InputBoundWords, WhatIsWatchedAndHasNoWorkersIsNotToldToBeWatched) {
   const Advice open = answers.advise();
   const Finding* finding = finding_of(open, "input-bound");
   ASSERT_NE(finding, nullptr);
-  EXPECT_TRUE(has(finding->detail.form, "It is no DataLoader of torch"));
-  EXPECT_TRUE(has(finding->detail.form, "what a GPU did meanwhile is not known"));
-  EXPECT_FALSE(has(codes_of(*finding), "prof.watch"));
-  EXPECT_FALSE(has(codes_of(*finding), "your script makes its DataLoader"));
+  EXPECT_TRUE(has_input_bound(finding->detail.form, "It is no DataLoader of torch"));
+  EXPECT_TRUE(has_input_bound(finding->detail.form, "what a GPU did meanwhile is not known"));
+  EXPECT_FALSE(has_input_bound(input_bound_codes_of(*finding), "prof.watch"));
+  EXPECT_FALSE(has_input_bound(input_bound_codes_of(*finding), "your script makes its DataLoader"));
   // A machine that was looked at and has none leaves nothing open.
   answers.add("system", "machines", {{"node", "a"}, {"processors", 2}});
   const Advice seen = answers.advise();
   finding = finding_of(seen, "input-bound");
   ASSERT_NE(finding, nullptr);
-  EXPECT_FALSE(has(finding->detail.form, "may have been at work"));
-  EXPECT_TRUE(has(finding->detail.form, "No GPU was seen on the machine"));
+  EXPECT_FALSE(has_input_bound(finding->detail.form, "may have been at work"));
+  EXPECT_TRUE(has_input_bound(finding->detail.form, "No GPU was seen on the machine"));
 }
 
 }  // namespace

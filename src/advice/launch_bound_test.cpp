@@ -12,19 +12,20 @@ namespace {
 using Answers = AnswersForTests;
 
 // Waits in each step of 10 ms.
-Answers waiting(std::int64_t idle_ns, const Answers::Row& more = {}) {
+Answers waiting_launch_bound(std::int64_t idle_ns, const Answers::Row& more = {}) {
   Answers answers;
   answers.steps().stall("launch", idle_ns, more).rest();
   return answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}});
 }
 
 // Of 2 ms so much is left without recording.
-Answers launching(std::int64_t usual_ns, std::int64_t least_ns) {
-  return waiting(2'000'000, {{"usual_ns", 4 * usual_ns}, {"without_profiler_ns", 4 * least_ns}});
+Answers launching_launch_bound(std::int64_t usual_ns, std::int64_t least_ns) {
+  return waiting_launch_bound(2'000'000,
+                              {{"usual_ns", 4 * usual_ns}, {"without_profiler_ns", 4 * least_ns}});
 }
 
 TEST(LaunchBound, LeavesOutWhatRecordingUsuallyAdds) {
-  const Advice advice = launching(600'000, 100'000).advise();
+  const Advice advice = launching_launch_bound(600'000, 100'000).advise();
   const Finding* finding = finding_of(advice, "launch-bound");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kNotice);
@@ -33,16 +34,16 @@ TEST(LaunchBound, LeavesOutWhatRecordingUsuallyAdds) {
 }
 
 TEST(LaunchBound, IsNoneWhereRecordingIsNearlyAll) {
-  EXPECT_EQ(finding_of(launching(490'000, 100'000).advise(), "launch-bound"), nullptr);
+  EXPECT_EQ(finding_of(launching_launch_bound(490'000, 100'000).advise(), "launch-bound"), nullptr);
   // Nothing tells: the waits are as they are.
-  const Advice unknown = waiting(2'000'000).advise();
+  const Advice unknown = waiting_launch_bound(2'000'000).advise();
   EXPECT_NE(finding_of(unknown, "launch-bound"), nullptr);
 }
 
 TEST(LaunchBound, WarnsWhereEnoughIsLeft) {
-  const Advice advice =
-      waiting(6'000'000, {{"usual_ns", 4 * 4'000'000}, {"without_profiler_ns", 4 * 3'000'000}})
-          .advise();
+  const Advice advice = waiting_launch_bound(6'000'000, {{"usual_ns", 4 * 4'000'000},
+                                                         {"without_profiler_ns", 4 * 3'000'000}})
+                            .advise();
   const Finding* finding = finding_of(advice, "launch-bound");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kWarning);
@@ -54,7 +55,7 @@ TEST(LaunchBound, WarnsWhereEnoughIsLeft) {
 // A recording of 10 ms steps that begins with the start of CUDA: what every step has is left.
 TEST(LaunchBound, LeavesOutWaitsThatCameOnce) {
   const auto with = [](std::int64_t once_ns, std::int64_t waits, std::int64_t others_ns) {
-    return waiting((once_ns + others_ns) / 4)
+    return waiting_launch_bound((once_ns + others_ns) / 4)
         .add("stalls", "places",
              {{"rank", 0},
               {"stall", "launch"},
@@ -88,7 +89,7 @@ TEST(LaunchBound, LeavesOutWaitsThatCameOnce) {
 // A chain of small passes is worth a word where the CPU only seems to be slow.
 TEST(LaunchBound, HidesNoChainsWhereItIsNone) {
   const auto with = [](std::int64_t usual_ns) {
-    return launching(usual_ns, 0)
+    return launching_launch_bound(usual_ns, 0)
         .add("patterns", "chains",
              {{"rank", 0},
               {"kernels", 9},
@@ -106,7 +107,7 @@ TEST(LaunchBound, HidesNoChainsWhereItIsNone) {
 // Work that is not done again is not launched either.
 TEST(LaunchBound, ComesBehindWorkDoneTwice) {
   const Advice advice =
-      launching(1'800'000, 0)
+      launching_launch_bound(1'800'000, 0)
           .add("mfu", "steps",
                {{"rank", 0}, {"step", 1}, {"compute_ns", 9}, {"recomputed_ns", 4 * 600'000}})
           .add("operators", "operators", {{"rank", 0}, {"name", "aten::mm"}})

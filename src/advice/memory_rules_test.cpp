@@ -7,7 +7,7 @@ namespace stepscope::advice {
 namespace {
 
 using Answers = AnswersForTests;
-constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kMemoryRulesMiB = 1 << 20;
 
 TEST(MemoryPressure, ByTheShareOfTheDevice) {
   const auto held = [](std::int64_t percent) {
@@ -15,8 +15,8 @@ TEST(MemoryPressure, ByTheShareOfTheDevice) {
         .add("overview", "devices",
              {{"rank", 0},
               {"device", 0},
-              {"peak_reserved_bytes", percent * kMiB},
-              {"memory_bytes", 100 * kMiB}})
+              {"peak_reserved_bytes", percent * kMemoryRulesMiB},
+              {"memory_bytes", 100 * kMemoryRulesMiB}})
         .advise();
   };
   EXPECT_EQ(finding_of(held(84), "memory-pressure"), nullptr);
@@ -31,11 +31,11 @@ TEST(MemoryPressure, OfASnapshotWhoseDeviceIsKnown) {
         .add("memory-oom", "headroom",
              {{"rank", 0},
               {"device", 0},
-              {"peak_reserved_bytes", 95 * kMiB},
+              {"peak_reserved_bytes", 95 * kMemoryRulesMiB},
               {"device_memory_bytes", memory}})
         .advise();
   };
-  EXPECT_NE(finding_of(peak(100 * kMiB), "memory-pressure"), nullptr);
+  EXPECT_NE(finding_of(peak(100 * kMemoryRulesMiB), "memory-pressure"), nullptr);
   EXPECT_EQ(finding_of(peak(base::Null{}), "memory-pressure"), nullptr);
 }
 
@@ -44,9 +44,9 @@ TEST(MemoryPressure, NamesALimitOfTheProcessAsSuch) {
                             .add("memory-oom", "headroom",
                                  {{"rank", 0},
                                   {"device", 0},
-                                  {"peak_reserved_bytes", 95 * kMiB},
-                                  {"device_memory_bytes", 9000 * kMiB},
-                                  {"own_limit_bytes", 100 * kMiB}})
+                                  {"peak_reserved_bytes", 95 * kMemoryRulesMiB},
+                                  {"device_memory_bytes", 9000 * kMemoryRulesMiB},
+                                  {"own_limit_bytes", 100 * kMemoryRulesMiB}})
                             .advise();
   const Finding* finding = finding_of(advice, "memory-pressure");
   ASSERT_NE(finding, nullptr);
@@ -60,38 +60,39 @@ TEST(MemoryPressure, ListsADeviceOnce) {
   answers.add("overview", "devices",
               {{"rank", 0},
                {"device", 0},
-               {"peak_reserved_bytes", 95 * kMiB},
-               {"memory_bytes", 100 * kMiB}});
+               {"peak_reserved_bytes", 95 * kMemoryRulesMiB},
+               {"memory_bytes", 100 * kMemoryRulesMiB}});
   for (const std::int64_t held : {98, 96}) {
     answers.add("memory-oom", "headroom",
                 {{"rank", 0},
                  {"device", 0},
-                 {"peak_reserved_bytes", held * kMiB},
-                 {"device_memory_bytes", 100 * kMiB}});
+                 {"peak_reserved_bytes", held * kMemoryRulesMiB},
+                 {"device_memory_bytes", 100 * kMemoryRulesMiB}});
   }
   answers.add("memory-oom", "headroom",
               {{"rank", 0},
                {"device", 1},
-               {"peak_reserved_bytes", 90 * kMiB},
-               {"device_memory_bytes", 100 * kMiB}});
+               {"peak_reserved_bytes", 90 * kMemoryRulesMiB},
+               {"device_memory_bytes", 100 * kMemoryRulesMiB}});
   const Advice advice = answers.advise();
   const Finding* finding = finding_of(advice, "memory-pressure");
   ASSERT_NE(finding, nullptr);
   ASSERT_EQ(finding->evidence.size(), 2U);
   EXPECT_EQ(finding->evidence[0].text.figures[0].value, 0);
-  EXPECT_EQ(finding->evidence[0].text.figures[1].value, 98 * kMiB);  // the most
+  EXPECT_EQ(finding->evidence[0].text.figures[1].value, 98 * kMemoryRulesMiB);  // the most
   EXPECT_EQ(finding->evidence[1].text.figures[0].value, 1);
   EXPECT_EQ(finding->ranks, std::vector<std::int32_t>{0});
 }
 
 Answers leaking(const char* confidence, base::Cell until_full) {
   Answers answers;
-  answers.add("memory-leaks", "outlook",
-              {{"rank", 0}, {"bytes_per_step", 32 * kMiB}, {"steps_until_full", until_full}});
+  answers.add(
+      "memory-leaks", "outlook",
+      {{"rank", 0}, {"bytes_per_step", 32 * kMemoryRulesMiB}, {"steps_until_full", until_full}});
   answers.add("memory-leaks", "leaks",
               {{"rank", 0},
                {"where", "train.py:7 step"},
-               {"bytes_per_step", 32 * kMiB},
+               {"bytes_per_step", 32 * kMemoryRulesMiB},
                {"confidence", confidence},
                {"category", "activations"},
                {"in_steps", 6},
@@ -132,14 +133,14 @@ Answers settings(const char* setting, std::int64_t peak_mib, std::int64_t saved_
                {"snapshot", "a"},
                {"device", 0},
                {"moment", "most reserved"},
-               {"reserved_bytes", (peak_mib + saved_mib) * kMiB}});
+               {"reserved_bytes", (peak_mib + saved_mib) * kMemoryRulesMiB}});
   answers.add("memory-fragmentation", "settings",
               {{"rank", 0},
                {"snapshot", "a"},
                {"device", 0},
                {"setting", setting},
-               {"peak_reserved_bytes", peak_mib * kMiB},
-               {"saved_bytes", saved_mib * kMiB},
+               {"peak_reserved_bytes", peak_mib * kMemoryRulesMiB},
+               {"saved_bytes", saved_mib * kMemoryRulesMiB},
                {"failures", 0}});
   return answers;
 }
@@ -171,8 +172,8 @@ TEST(MemoryOom, ComesFirstWithTheCheapestRemedy) {
                {"snapshot", "a"},
                {"device", 0},
                {"failure", 1},
-               {"asked_bytes", 16 * kMiB},
-               {"short_by_bytes", kMiB},
+               {"asked_bytes", 16 * kMemoryRulesMiB},
+               {"short_by_bytes", kMemoryRulesMiB},
                {"why", "device full"}});
   answers.add("memory-oom", "remedies",
               {{"rank", 0},
@@ -208,8 +209,8 @@ TEST(Verdict, ACutSnapshotIsNeverHealthyNotEvenWithANotice) {
     const Answers answers = Answers().add("memory-oom", "headroom",
                                           {{"rank", 0},
                                            {"device", 0},
-                                           {"peak_reserved_bytes", held * kMiB},
-                                           {"device_memory_bytes", 100 * kMiB}});
+                                           {"peak_reserved_bytes", held * kMemoryRulesMiB},
+                                           {"device_memory_bytes", 100 * kMemoryRulesMiB}});
     const auto advised = [&](bool lost) {
       return answers.advise({}, Framework::kPyTorch,
                             {.trace = false, .snapshot = true, .lost = lost ? "It is cut." : ""});

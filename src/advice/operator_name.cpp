@@ -13,14 +13,13 @@ constexpr std::string_view kBackward = "Backward";
 constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // "NativeLayerNorm" is native_layer_norm.
 std::string with_underscores(std::string_view words) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool begins = is_upper(words[i]) && i > 0 && !is_upper(words[i - 1]) &&
-                        !is_digit(words[i - 1]) && words[i - 1] != '_';
+                        !base::is_digit(words[i - 1]) && words[i - 1] != '_';
     if (begins) out += '_';
     out += base::lowered(words[i]);
   }
@@ -29,7 +28,7 @@ std::string with_underscores(std::string_view words) {
 
 // What "MulBackward0" is the backward pass of; empty where it is no such name.
 std::string_view forward_of(std::string_view node) {
-  while (!node.empty() && is_digit(node.back())) node.remove_suffix(1);
+  while (!node.empty() && base::is_digit(node.back())) node.remove_suffix(1);
   if (!node.ends_with(kBackward)) return {};
   node.remove_suffix(kBackward.size());
   const bool is_one_word = std::ranges::all_of(

@@ -14,7 +14,7 @@
 namespace stepscope::advice {
 namespace {
 
-const RankSteps* steps_of(const Facts& facts, std::int32_t rank) {
+const RankSteps* rank_findings_steps_of(const Facts& facts, std::int32_t rank) {
   const auto found = std::ranges::find(facts.ranks(), rank, &RankSteps::rank);
   return found == facts.ranks().end() ? nullptr : &*found;
 }
@@ -43,7 +43,7 @@ void share_launching(const Facts& facts, Advice& advice) {
   const auto launch = std::ranges::find(advice.findings, kLaunchBound.id,
                                         [](const Finding& one) { return one.rule; });
   if (launch == advice.findings.end()) return;
-  const RankSteps* rank = steps_of(facts, launch->ranks.front());
+  const RankSteps* rank = rank_findings_steps_of(facts, launch->ranks.front());
   if (rank == nullptr) return;
   double lost = 0;  // at most, to all others: what they claim beyond their own waits
   bool optimizer = false;
@@ -93,7 +93,7 @@ void share_launching(const Facts& facts, Advice& advice) {
 void explain_upper_bounds(const Facts& facts, Advice& advice) {
   for (Finding& finding : advice.findings) {
     const RankSteps* rank =
-        finding.ranks.empty() ? nullptr : steps_of(facts, finding.ranks.front());
+        finding.ranks.empty() ? nullptr : rank_findings_steps_of(facts, finding.ranks.front());
     if (rank == nullptr || !finding.gain || finding.measured.unit != base::Unit::kShare) continue;
     if (finding.untraced_step_ns > 0) continue;  // the wait itself, and nothing beside it
     const double own = finding.measured.value * whole_ns_of(finding, *rank);

@@ -13,7 +13,7 @@ namespace {
 using Answers = AnswersForTests;
 
 // Steps of 10 ms, four of them; `ns` is per step.
-Answers healthy() { return Answers().steps().stall("launch", 1); }
+Answers healthy_repeated_work_rules() { return Answers().steps().stall("launch", 1); }
 
 // Chains whose kernels, less the longest of each, take `ns` of each step.
 Answers::Row chain(std::int64_t ns) {
@@ -24,7 +24,7 @@ Answers::Row chain(std::int64_t ns) {
 
 TEST(UnfusedChains, CountsPassesOverMemory) {
   const auto with = [](std::int64_t ns) {
-    return healthy().add("patterns", "chains", chain(ns)).advise();
+    return healthy_repeated_work_rules().add("patterns", "chains", chain(ns)).advise();
   };
   const Advice advice = with(2'000'000);
   const Finding* finding = finding_of(advice, "unfused-chains");
@@ -48,7 +48,7 @@ TEST(UnfusedChains, CountsPassesOverMemory) {
 TEST(UnfusedChains, OfTheOptimizerGetAnotherChange) {
   Answers::Row row = chain(2'000'000);
   row[1].second = "Optimizer.step#AdamW.step";
-  const Advice advice = healthy().add("patterns", "chains", row).advise();
+  const Advice advice = healthy_repeated_work_rules().add("patterns", "chains", row).advise();
   EXPECT_NE(finding_of(advice, "unfused-chains")->changes.front().code.find("fused=True"),
             std::string::npos);
 }
@@ -56,7 +56,7 @@ TEST(UnfusedChains, OfTheOptimizerGetAnotherChange) {
 TEST(UnfusedChains, SaysThatSumsAreAmongThem) {
   Answers::Row row = chain(2'000'000);
   row.emplace_back("reductions", 1);
-  const Advice advice = healthy().add("patterns", "chains", row).advise();
+  const Advice advice = healthy_repeated_work_rules().add("patterns", "chains", row).advise();
   const Finding* finding = finding_of(advice, "unfused-chains");
   ASSERT_NE(finding, nullptr);
   EXPECT_NE(finding->detail.form.find("({} of them: sums, means, maxima)"), std::string::npos);
@@ -66,7 +66,7 @@ TEST(UnfusedChains, SaysThatSumsAreAmongThem) {
 
 TEST(UnfusedChains, SayWhatShapesWouldTell) {
   const auto says_so = [](base::Cell inputs) {
-    const Advice advice = healthy()
+    const Advice advice = healthy_repeated_work_rules()
                               .add("patterns", "chains", chain(2'000'000))
                               .add("roofline", "operators", {{"rank", 0}, {"inputs", inputs}})
                               .advise();
@@ -82,7 +82,7 @@ TEST(UnfusedChains, NamesTheFunctionThatFits) {
   const auto codes = [](std::string_view operators) {
     Answers::Row row = chain(2'000'000);
     row.emplace_back("operators", operators);
-    const Advice advice = healthy().add("patterns", "chains", row).advise();
+    const Advice advice = healthy_repeated_work_rules().add("patterns", "chains", row).advise();
     std::string out;
     for (const Change& change : finding_of(advice, "unfused-chains")->changes) out += change.code;
     return out;
@@ -103,7 +103,7 @@ TEST(UnfusedChains, NamesTheFunctionThatFits) {
 
 TEST(Recompute, IsFineWhereMemoryIsFull) {
   const auto with = [](base::Cell used, std::int64_t again_ns) {
-    return healthy()
+    return healthy_repeated_work_rules()
         .add("mfu", "steps",
              {{"rank", 0}, {"step", 1}, {"compute_ns", 9'000'000}, {"recomputed_ns", 4 * again_ns}})
         .add("operators", "operators", {{"rank", 0}, {"name", "aten::mm"}})
@@ -126,7 +126,7 @@ TEST(Recompute, IsFineWhereMemoryIsFull) {
 
 TEST(CudnnAutotuning, SearchesOfTheFirstStepAreWarmUp) {
   const auto with = [](std::int64_t steps, std::int64_t first, std::int64_t ns) {
-    Answers answers = healthy();
+    Answers answers = healthy_repeated_work_rules();
     for (int step = 5; step < 9; ++step)
       answers.add("steps", "steps", {{"rank", 0}, {"step", step}});
     answers.add("autotuning", "ranks",
@@ -158,7 +158,7 @@ TEST(CudnnAutotuning, SearchesOfTheFirstStepAreWarmUp) {
 
 TEST(GarbageCollector, CountsTheWaitsItFills) {
   const auto with = [](std::int64_t ns) {
-    return healthy().stall("collector", ns, {{"longest_ns", 4 * ns}}).advise();
+    return healthy_repeated_work_rules().stall("collector", ns, {{"longest_ns", 4 * ns}}).advise();
   };
   const Advice advice = with(2'000'000);
   const Finding* finding = finding_of(advice, "garbage-collector");
@@ -170,8 +170,9 @@ TEST(GarbageCollector, CountsTheWaitsItFills) {
 
 TEST(GarbageCollector, HowOftenItRunsIsAGuessInFewSteps) {
   const auto in_steps = [](std::int64_t steps) {
-    return *finding_of(healthy().stall("collector", 2'000'000, {{"steps", steps}}).advise(),
-                       "garbage-collector");
+    return *finding_of(
+        healthy_repeated_work_rules().stall("collector", 2'000'000, {{"steps", steps}}).advise(),
+        "garbage-collector");
   };
   EXPECT_EQ(in_steps(4).confidence, Confidence::kHigh);  // in each of them
   EXPECT_EQ(in_steps(2).confidence, Confidence::kMedium);
@@ -194,7 +195,7 @@ TEST(GarbageCollector, OnTheHostAloneNothingIsSureToBeGained) {
 }
 
 TEST(GarbageCollector, ATraceAloneCannotTell) {
-  const Advice advice = healthy().advise();
+  const Advice advice = healthy_repeated_work_rules().advise();
   const auto missing = std::ranges::find(advice.not_judged, "garbage-collector", &NotJudged::rule);
   ASSERT_NE(missing, advice.not_judged.end());
   EXPECT_EQ(missing->wanted, Wanted::kStepscope);
@@ -202,7 +203,7 @@ TEST(GarbageCollector, ATraceAloneCannotTell) {
 
 TEST(CpuContention, CostsNoMoreThanTheGpuIsIdle) {
   const auto with = [](base::Cell waited, double busy) {
-    return healthy()
+    return healthy_repeated_work_rules()
         .add("system", "machines", {{"node", "a"}, {"processors", 64}, {"cpu_limit_cores", 8.0}})
         .add("system", "processes",
              {{"rank", 0},
@@ -246,7 +247,7 @@ TEST(CpuContention, LeavesTheProcessorTimeThatWasUsed) {
 }
 
 TEST(Evidence, IsNeverMoreThanAFindingShows) {
-  Answers answers = healthy();
+  Answers answers = healthy_repeated_work_rules();
   for (int step = 0; step < 6; ++step) {
     answers.add("mfu", "steps",
                 {{"rank", 0}, {"step", step}, {"compute_ns", 9}, {"recomputed_ns", 2'000'000}});

@@ -21,7 +21,7 @@ constexpr std::string_view kPause = "host-pause";
 constexpr std::string_view kUnnamed = "unnamed-time";
 constexpr std::string_view kOptimizer = "unfused-optimizer";
 constexpr std::string_view kIdle = "gpu-idle";
-constexpr std::string_view kTalk = "exposed-communication";
+constexpr std::string_view kThresholdsTalk = "exposed-communication";
 constexpr std::string_view kGloo = "gloo-on-gpu";
 constexpr std::string_view kCopies = "exposed-copies";
 constexpr std::string_view kOccupancy = "low-occupancy";
@@ -104,9 +104,10 @@ constexpr std::array kTable = std::to_array<Threshold>({
     {kIdle, "kernel", 2'000, Unit::kNanos,
      "of each kernel, starting and ending it takes the GPU at most so long: the upper bound, where "
      "kernels are too short"},
-    {kTalk, "notice", 0.1, Unit::kShare, "of the step, communication while nothing computes"},
-    {kTalk, "warning", 0.25, Unit::kShare, "the same"},
-    {kTalk, "critical", 1.0, Unit::kShare, "the same"},
+    {kThresholdsTalk, "notice", 0.1, Unit::kShare,
+     "of the step, communication while nothing computes"},
+    {kThresholdsTalk, "warning", 0.25, Unit::kShare, "the same"},
+    {kThresholdsTalk, "critical", 1.0, Unit::kShare, "the same"},
     {kGloo, "notice", 0.05, Unit::kShare, "of the step, gloo communicates while no GPU computes"},
     {kGloo, "warning", 0.1, Unit::kShare, "the same"},
     {kGloo, "critical", 1.0, Unit::kShare, "the same"},

@@ -13,7 +13,7 @@ namespace stepscope::advice {
 
 struct Threshold {
   std::string_view rule, name;
-  double standard = 0;
+  double default_value = 0;
   base::Unit unit = base::Unit::kShare;
   std::string_view about = {};
 };

@@ -47,7 +47,8 @@ TEST(InputBound, SaysWhetherThereAreWorkers) {
 }
 
 // A run without a trace: steps of 10 ms, of which the loop waited this share.
-Answers recorded(double wait_share, const char* cause = "transform", std::int64_t passes = 1) {
+Answers recorded_time_rules(double wait_share, const char* cause = "transform",
+                            std::int64_t passes = 1) {
   Answers answers;
   answers.add("throughput", "phases",
               {{"rank", 0},
@@ -72,11 +73,11 @@ Answers recorded(double wait_share, const char* cause = "transform", std::int64_
 }
 
 TEST(InputBound, JudgesWhatTheLoopRecordedWhereThereIsNoTrace) {
-  const Advice keeps_up = recorded(0.04).advise();
+  const Advice keeps_up = recorded_time_rules(0.04).advise();
   EXPECT_EQ(finding_of(keeps_up, "input-bound"), nullptr);
   EXPECT_EQ(keeps_up.judged, 1u);
   EXPECT_FALSE(keeps_up.healthy);
-  const Advice advice = recorded(0.4).advise();
+  const Advice advice = recorded_time_rules(0.4).advise();
   const Finding* finding = finding_of(advice, "input-bound");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kWarning);  // a GPU may have been at work meanwhile
@@ -110,7 +111,7 @@ Answers watched(const char* cause, std::int64_t workers, double make_ns) {
 // Two long waits at the start of passes are no share of each step.
 TEST(InputBound, SaysInItsTitleThatTheWaitIsAtTheStart) {
   const auto title = [](const char* cause, std::int64_t passes) {
-    return finding_of(recorded(0.4, cause, passes).advise(), "input-bound")->title.form;
+    return finding_of(recorded_time_rules(0.4, cause, passes).advise(), "input-bound")->title.form;
   };
   EXPECT_NE(title("start-up", 3).find("most of it at the start of each pass: {} of the time"),
             std::string::npos);
@@ -189,7 +190,7 @@ TEST(InputBound, OnTheHostAloneTheLoopWaits) {
 }
 
 // Steps that were not traced are as long: recording costs nothing. tracing_test.cpp has the rest.
-Answers launching(std::int64_t idle_ns) {
+Answers launching_time_rules(std::int64_t idle_ns) {
   Answers answers;
   answers.steps().stall("launch", idle_ns);
   answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
@@ -204,9 +205,9 @@ Answers launching(std::int64_t idle_ns) {
 }
 
 TEST(Verdict, WithoutDeviceWorkNothingIsHealthy) {
-  const Advice with = launching(1).rest().advise();
+  const Advice with = launching_time_rules(1).rest().advise();
   EXPECT_TRUE(with.healthy);
-  const Advice without = launching(0).rest().no_device_work().advise();
+  const Advice without = launching_time_rules(0).rest().no_device_work().advise();
   EXPECT_FALSE(without.healthy);
   EXPECT_EQ(without.verdict.front().form.find("Healthy"), std::string::npos);
   EXPECT_EQ(without.judged, 3u);  // input, unnamed time, few-steps
@@ -223,10 +224,10 @@ TEST(Verdict, AHealthyRunHearsItsCeilingOrWhatToRecordForIt) {
       return sentence.form.find(words) != std::string::npos;
     });
   };
-  const Advice without = launching(1).rest().advise();
+  const Advice without = launching_time_rules(1).rest().advise();
   EXPECT_TRUE(says(without, "(MFU, roofline) is not known"));
   const Advice with =
-      launching(1)
+      launching_time_rules(1)
           .rest()
           .add("mfu", "steps",
                {{"rank", 0}, {"mfu_share", 0.4}, {"known_share", 0.9}, {"arithmetic", "bf16"}})
@@ -239,17 +240,17 @@ TEST(Verdict, AHealthyRunHearsItsCeilingOrWhatToRecordForIt) {
 }
 
 TEST(LaunchBound, ANoticeIsNoWarning) {
-  EXPECT_EQ(finding_of(launching(490'000).advise(), "launch-bound"), nullptr);
-  const Advice little = launching(1'200'000).rest().advise();
+  EXPECT_EQ(finding_of(launching_time_rules(490'000).advise(), "launch-bound"), nullptr);
+  const Advice little = launching_time_rules(1'200'000).rest().advise();
   EXPECT_EQ(finding_of(little, "launch-bound")->level, Level::kNotice);
   EXPECT_TRUE(little.healthy);
-  const Advice much = launching(9'000'000).advise();
+  const Advice much = launching_time_rules(9'000'000).advise();
   EXPECT_EQ(finding_of(much, "launch-bound")->level, Level::kCritical);
   EXPECT_FALSE(much.healthy);
 }
 
 TEST(LaunchBound, GivesWayToWhatLetsTheDeviceRunDry) {
-  const Advice advice = launching(2'500'000).stall("sync", 1'500'000).advise();
+  const Advice advice = launching_time_rules(2'500'000).stall("sync", 1'500'000).advise();
   ASSERT_EQ(advice.findings.front().rule, "host-sync");
   const Finding* launch = finding_of(advice, "launch-bound");
   ASSERT_NE(launch, nullptr);
@@ -259,7 +260,7 @@ TEST(LaunchBound, GivesWayToWhatLetsTheDeviceRunDry) {
 
 // The text says that the others are to be mended first, and so does the order.
 TEST(LaunchBound, OfOneLevelComesBehindWhatMayCauseIt) {
-  const Advice advice = launching(3'400'000).stall("sync", 700'000).advise();
+  const Advice advice = launching_time_rules(3'400'000).stall("sync", 700'000).advise();
   ASSERT_EQ(advice.findings.size(), 2U);
   EXPECT_EQ(advice.findings[0].rule, "host-sync");
   EXPECT_EQ(advice.findings[0].level, advice.findings[1].level);
@@ -267,7 +268,7 @@ TEST(LaunchBound, OfOneLevelComesBehindWhatMayCauseIt) {
 }
 
 TEST(LaunchBound, StaysWhereTheOtherCauseIsSmall) {
-  const Advice advice = launching(8'000'000).stall("sync", 400'000).advise();
+  const Advice advice = launching_time_rules(8'000'000).stall("sync", 400'000).advise();
   ASSERT_EQ(advice.findings.front().rule, "launch-bound");
   EXPECT_EQ(advice.findings.front().level, Level::kCritical);
 }
@@ -275,8 +276,9 @@ TEST(LaunchBound, StaysWhereTheOtherCauseIsSmall) {
 // A pause loses no more lead than the GPU had in it.
 TEST(LaunchBound, KeepsWhatAPauseCannotHaveCaused) {
   const auto level = [](std::int64_t host_ns) {
-    const Advice advice =
-        launching(5'000'000).stall("pause", 2'000'000, {{"host_ns", 4 * host_ns}}).advise();
+    const Advice advice = launching_time_rules(5'000'000)
+                              .stall("pause", 2'000'000, {{"host_ns", 4 * host_ns}})
+                              .advise();
     EXPECT_NE(finding_of(advice, "host-pause"), nullptr);
     return finding_of(advice, "launch-bound")->level;
   };
@@ -285,7 +287,7 @@ TEST(LaunchBound, KeepsWhatAPauseCannotHaveCaused) {
 }
 
 TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
-  const Advice advice = launching(2'000'000).stall("sync", 1'500'000).advise();
+  const Advice advice = launching_time_rules(2'000'000).stall("sync", 1'500'000).advise();
   const Finding* finding = finding_of(advice, "host-sync");
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 1'350'000);
@@ -299,7 +301,7 @@ TEST(HostSync, CountsItsOwnWaitsAndTheLeadThatIsLost) {
 }
 
 Answers at_barriers(std::int64_t waits, int steps) {
-  Answers answers = launching(0);
+  Answers answers = launching_time_rules(0);
   answers.stall("sync", 3'000'000, {{"steps", steps}});
   answers.add("stalls", "places",
               {{"rank", 0},

@@ -13,7 +13,7 @@ namespace {
 using Answers = AnswersForTests;
 constexpr double kStep = 10e6;
 
-Answers launching(std::int64_t idle_ns, std::int64_t inside_ns) {
+Answers launching_tracing(std::int64_t idle_ns, std::int64_t inside_ns) {
   Answers answers;
   answers.steps().stall("launch", idle_ns, {{"inside_ns", 4 * inside_ns}}).rest();
   answers.add("launches", "ranks", {{"rank", 0}, {"work", 400}, {"short_kernels", 300}});
@@ -38,7 +38,7 @@ const Finding* launch_of(const Answers& answers, Advice& kept) {
 
 TEST(Tracing, IsLeftOutOfWhatLaunchingWouldBring) {
   Advice advice;
-  const Finding* launch = launch_of(launching(8'000'000, 8'000'000), advice);
+  const Finding* launch = launch_of(launching_tracing(8'000'000, 8'000'000), advice);
   ASSERT_NE(launch, nullptr);
   EXPECT_NEAR(static_cast<double>(launch->gain->low), 0.9 * (8e6 - kTracingMost * kStep), 1e3);
   EXPECT_NEAR(static_cast<double>(launch->gain->high), (1 - kTracingLeast) * 8e6, 1e5);
@@ -49,7 +49,7 @@ TEST(Tracing, IsLeftOutOfWhatLaunchingWouldBring) {
 
 TEST(Tracing, CostsOnlyInOperatorsAndCalls) {
   Advice advice;
-  const Finding* launch = launch_of(launching(8'000'000, 0), advice);
+  const Finding* launch = launch_of(launching_tracing(8'000'000, 0), advice);
   ASSERT_NE(launch, nullptr);
   EXPECT_EQ(launch->gain->low, 0);  // what is no operator's may be the program's own code
   EXPECT_NEAR(static_cast<double>(launch->gain->high), 8e6, 1e5);
@@ -60,7 +60,7 @@ TEST(Tracing, CostsOnlyInOperatorsAndCalls) {
 
 TEST(Tracing, MayBeAllOfASmallWait) {
   Advice advice;
-  const Finding* launch = launch_of(launching(3'000'000, 3'000'000), advice);
+  const Finding* launch = launch_of(launching_tracing(3'000'000, 3'000'000), advice);
   ASSERT_NE(launch, nullptr);  // 30 % would be a warning
   EXPECT_EQ(launch->gain->low, 0);
   EXPECT_EQ(launch->level, Level::kNotice);
@@ -68,7 +68,7 @@ TEST(Tracing, MayBeAllOfASmallWait) {
 }
 
 TEST(Tracing, IsKnownWhereOtherStepsWereNotTraced) {
-  Answers answers = launching(8'000'000, 8'000'000);
+  Answers answers = launching_tracing(8'000'000, 8'000'000);
   Advice advice;
   const Finding* launch = launch_of(with_untraced(answers, 9e6), advice);
   ASSERT_NE(launch, nullptr);
@@ -78,7 +78,7 @@ TEST(Tracing, IsKnownWhereOtherStepsWereNotTraced) {
 }
 
 TEST(Tracing, LongerStepsThatWereNotTracedProveNothing) {
-  Answers answers = launching(8'000'000, 8'000'000);
+  Answers answers = launching_tracing(8'000'000, 8'000'000);
   Advice advice;
   const Finding* launch = launch_of(with_untraced(answers, 20e6), advice);
   ASSERT_NE(launch, nullptr);
@@ -114,7 +114,7 @@ std::string words_of(const Advice& advice) {
 // Traced steps may be the shorter ones: other programs were at work beside the others.
 TEST(Tracing, IsNotSaidToSlowStepsThatWereShorter) {
   const auto words = [](double step_ns) {
-    Answers answers = launching(8'000'000, 8'000'000);
+    Answers answers = launching_tracing(8'000'000, 8'000'000);
     return words_of(with_untraced(answers, step_ns).advise());
   };
   EXPECT_NE(words(9e6).find("which tracing may slow: {} others"), std::string::npos);

@@ -191,7 +191,7 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
                  {why.empty() ? std::string_view(shapes) : std::string_view(why)}});
 }
 
-void add_untraced(const Facts& facts, const Advice& advice, std::vector<Sentence>& out) {
+void add_verdict_untraced(const Facts& facts, const Advice& advice, std::vector<Sentence>& out) {
   if (advice.findings.empty() || starts_with_untraced(advice)) return;  // no figures of those
   const auto slowest = std::ranges::max_element(facts.ranks(), {}, &RankSteps::step_ns);
   if (slowest == facts.ranks().end()) return;
@@ -343,7 +343,7 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, const Sc
                                           "about how steps differ: record four or more."});
   }
   add_once(facts, out);
-  add_untraced(facts, advice, out);
+  add_verdict_untraced(facts, advice, out);
   say_if_too_few(facts, advice, out, (lost.empty() ? 0U : 1U) + (advice.healthy ? 1U : 0U));
   return out;
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Answers = AnswersForTests;
 
-bool says(const Sentence& sentence, std::string_view words) {
+bool says_words(const Sentence& sentence, std::string_view words) {
   return sentence.form.find(words) != std::string::npos;
 }
 
@@ -89,9 +89,9 @@ TEST(Words, AFindingOfSomeRanksNamesThem) {
 TEST(Words, TheStepOfAVerdictIsThatOfTheSlowestRank) {
   const Advice advice = two_ranks(4'000'000, 4'000'000).advise();
   const auto step = std::ranges::find_if(
-      advice.verdict, [](const Sentence& one) { return says(one, "A recorded step takes"); });
+      advice.verdict, [](const Sentence& one) { return says_words(one, "A recorded step takes"); });
   ASSERT_NE(step, advice.verdict.end());
-  EXPECT_TRUE(says(*step, "on average on rank {}, the slowest"));
+  EXPECT_TRUE(says_words(*step, "on average on rank {}, the slowest"));
   EXPECT_EQ(step->figures[1].value, 1);
 }
 
@@ -113,8 +113,8 @@ Advice traced_run(std::int64_t iterations, std::int64_t traced) {
 
 TEST(Words, AVerdictSaysThatItsStepsWereTraced) {
   const auto any = [](const Advice& advice, std::string_view words) {
-    return std::ranges::any_of(advice.verdict,
-                               [&](const Sentence& sentence) { return says(sentence, words); });
+    return std::ranges::any_of(
+        advice.verdict, [&](const Sentence& sentence) { return says_words(sentence, words); });
   };
   for (const std::int64_t traced : {4, 0}) {
     const Advice advice = traced_run(50, traced);
@@ -175,10 +175,10 @@ TEST(Words, WorkersThatRecordedThemselvesMakeTheBatch) {
   };
   const Advice with = advised("worker processes");
   ASSERT_NE(finding_of(with, "input-bound"), nullptr);
-  EXPECT_TRUE(says(finding_of(with, "input-bound")->detail, "The loader has workers"));
-  EXPECT_TRUE(says(finding_of(with, "input-bound")->detail, "calls of '{}', {} on average"));
+  EXPECT_TRUE(says_words(finding_of(with, "input-bound")->detail, "The loader has workers"));
+  EXPECT_TRUE(says_words(finding_of(with, "input-bound")->detail, "calls of '{}', {} on average"));
   const Advice without = advised("main thread");
-  EXPECT_TRUE(says(finding_of(without, "input-bound")->detail, "is not recorded"));
+  EXPECT_TRUE(says_words(finding_of(without, "input-bound")->detail, "is not recorded"));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ enum class ParameterType : std::uint8_t {
 struct Parameter {
   std::string_view name;  // "min-gap": --min-gap on the command line, min_gap in Python
   ParameterType type = ParameterType::kText;
-  std::string_view standard = {};  // the default, as it would be written; empty: not set
+  std::string_view default_value = {};  // the default, as it would be written; empty: not set
   std::string_view about = {};
   std::span<const std::string_view> choices = {};
 };

@@ -14,7 +14,7 @@
 namespace stepscope::analysis {
 namespace {
 
-bool has(const RunView& view, Needs needs) {
+bool has_needs(const RunView& view, Needs needs) {
   switch (needs) {
     case Needs::kTrace:
       return !view.windows.empty();
@@ -69,7 +69,7 @@ std::string what_is_here(const RunView& view) {
 std::string answered_by(const RunView& view) {
   std::vector<std::string_view> names;
   for (const Analysis* analysis : analyses()) {
-    if (is_of_memory(analysis->needs) && has(view, analysis->needs)) {
+    if (is_of_memory(analysis->needs) && has_needs(view, analysis->needs)) {
       names.push_back(analysis->name);
     }
   }
@@ -79,7 +79,7 @@ std::string answered_by(const RunView& view) {
 }  // namespace
 
 std::string why_not_answered(const Analysis& analysis, const RunView& view) {
-  if (has(view, analysis.needs)) return {};
+  if (has_needs(view, analysis.needs)) return {};
   const std::string here = what_is_here(view);
   if (here.empty()) {
     return fmt::format("'{}' needs {}, and there is none here.", analysis.name,

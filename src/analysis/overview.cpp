@@ -20,7 +20,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kRunColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kOverviewRunColumns = std::to_array<base::ColumnShape>({
     {"ranks", Type::kInt, Unit::kCount, "ranks in these files"},
     {"world_size", Type::kInt, Unit::kCount, "ranks of the whole job, as the files say"},
     {"recordings", Type::kInt, Unit::kCount, "files; a rank may have several"},
@@ -34,7 +34,7 @@ constexpr std::array kRunColumns = std::to_array<base::ColumnShape>({
      "average step of the slowest rank divided by that of the fastest"},
 });
 
-constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kOverviewRankColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"steps", Type::kInt, Unit::kCount, "how many steps"},
     {"step_mean_ns", Type::kReal, Unit::kNanos, "average step"},
@@ -57,7 +57,7 @@ constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
     {"other_share", Type::kReal, Unit::kShare, "of the steps: none of these"},
 });
 
-constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kOverviewDeviceColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kDevice,
     {"name", Type::kText, Unit::kNone, "of the device"},
@@ -75,20 +75,23 @@ constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
     {"peak_reserved_share", Type::kReal, Unit::kShare, "of the device's memory"},
 });
 
-constexpr std::array<std::string_view, kPartCount> kStacked = {
+constexpr std::array<std::string_view, kPartCount> kOverviewStacked = {
     "kernel_share",  "memcpy_share",     "memset_share",   "communication_share",
     "runtime_share", "dataloader_share", "cpu_exec_share", "other_share"};
-constexpr std::array<std::string_view, 2> kBusy = {"kernel_busy_share", "busy_share"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"run", "the run", kRunColumns},
-    {"ranks", "one rank", kRankColumns, {base::Chart::kStack, "rank", kStacked}},
-    {"devices", "one device of one rank", kDeviceColumns, {base::Chart::kBars, "rank", kBusy}},
+constexpr std::array<std::string_view, 2> kOverviewBusy = {"kernel_busy_share", "busy_share"};
+constexpr std::array kOverviewTables = std::to_array<base::TableShape>({
+    {"run", "the run", kOverviewRunColumns},
+    {"ranks", "one rank", kOverviewRankColumns, {base::Chart::kStack, "rank", kOverviewStacked}},
+    {"devices",
+     "one device of one rank",
+     kOverviewDeviceColumns,
+     {base::Chart::kBars, "rank", kOverviewBusy}},
 });
 
 double average(const RankSteps& rank) { return rank.durations().mean(); }
 
-void add_run(base::Table& table, const RunView& view, const std::vector<RankSteps>& ranks,
-             std::size_t devices) {
+void add_overview_run(base::Table& table, const RunView& view, const std::vector<RankSteps>& ranks,
+                      std::size_t devices) {
   std::set<std::string_view> hosts;
   std::string_view backend;
   std::optional<std::int64_t> world;
@@ -120,7 +123,7 @@ void add_run(base::Table& table, const RunView& view, const std::vector<RankStep
              several ? Cell(average(*slowest) / average(*fastest)) : Cell(Null{})});
 }
 
-void add_rank(base::Table& table, const RankSteps& rank) {
+void add_overview_rank(base::Table& table, const RankSteps& rank) {
   Durations d = rank.durations();
   std::vector<Cell> row = {rank.rank,        d.count(),          d.mean(),
                            d.median(),       d.percentile(0.95), d.standard_deviation(),
@@ -130,12 +133,12 @@ void add_rank(base::Table& table, const RankSteps& rank) {
   table.add(row);
 }
 
-struct Device {
+struct OverviewDevice {
   DeviceUse use;
   std::string name;
   std::int64_t memory = 0;
 };
-using Devices = std::map<std::pair<std::int32_t, std::int32_t>, Device>;  // rank, device
+using Devices = std::map<std::pair<std::int32_t, std::int32_t>, OverviewDevice>;  // rank, device
 
 Devices devices_of(const RunView& view) {
   const auto partials = per_window<std::map<std::int32_t, DeviceUse>>(view, device_use);
@@ -143,7 +146,7 @@ Devices devices_of(const RunView& view) {
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
     for (const auto& [number, use] : partials[w]) {
-      Device& device = devices[{window.rank, number}];
+      OverviewDevice& device = devices[{window.rank, number}];
       device.use.merge(use);
       if (const auto* properties = trace::described(window.trace->header(), number)) {
         device.name = properties->name;
@@ -154,7 +157,8 @@ Devices devices_of(const RunView& view) {
   return devices;
 }
 
-void add_device(base::Table& table, std::int32_t rank, std::int32_t number, const Device& device) {
+void add_overview_device(base::Table& table, std::int32_t rank, std::int32_t number,
+                         const OverviewDevice& device) {
   const DeviceUse& use = device.use;
   const bool sized = device.memory > 0;
   table.add({rank, number, device.name.empty() ? Cell(Null{}) : device.name, use.kernel_share(),
@@ -165,17 +169,18 @@ void add_device(base::Table& table, std::int32_t rank, std::int32_t number, cons
                  : Cell(Null{})});
 }
 
-Answer run(const RunView& view, const Options&) {
+Answer run_overview(const RunView& view, const Options&) {
   const std::vector<RankSteps> ranks = steps_by_rank(view, Definition::kOurs);
   const Devices found = devices_of(view);
-  base::Table whole(kTables[0]);
-  base::Table by_rank(kTables[1]);
-  base::Table by_device(kTables[2]);
-  add_run(whole, view, ranks, found.size());
+  base::Table whole(kOverviewTables[0]);
+  base::Table by_rank(kOverviewTables[1]);
+  base::Table by_device(kOverviewTables[2]);
+  add_overview_run(whole, view, ranks, found.size());
   for (const RankSteps& rank : ranks) {
-    if (!rank.steps.empty()) add_rank(by_rank, rank);
+    if (!rank.steps.empty()) add_overview_rank(by_rank, rank);
   }
-  for (const auto& [key, device] : found) add_device(by_device, key.first, key.second, device);
+  for (const auto& [key, device] : found)
+    add_overview_device(by_device, key.first, key.second, device);
 
   Answer answer;
   if (auto remark = why_no_steps(view); !remark.empty()) answer.remarks.push_back(remark);
@@ -193,8 +198,8 @@ const Analysis kOverview{
     .title = "Overview",
     .question = "How long are the steps, where does their time go, how busy are the GPUs?",
     .parameters = {},
-    .tables = kTables,
-    .run = run,
+    .tables = kOverviewTables,
+    .run = run_overview,
 };
 
 }  // namespace stepscope::analysis

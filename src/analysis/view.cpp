@@ -20,13 +20,13 @@ namespace {
 
 using trace::Row;
 
-struct Place {
+struct ViewPlace {
   std::int32_t device;
   std::int64_t stream;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const ViewPlace&) const = default;
 };
 
-std::int32_t step_of(const WindowView& view, const Work& piece) {
+std::int32_t view_step_of(const WindowView& view, const Work& piece) {
   if (piece.launch != trace::kNoRow) {
     return step_at(view.steps, view.trace->start()[piece.launch]);
   }
@@ -42,8 +42,8 @@ void collect_work(WindowView& view) {
   const trace::Trace& trace = *view.trace;
   const trace::DeviceTable& device = trace.device();
   Classifier classify(trace);
-  std::map<Place, std::uint32_t> places;  // numbered as they come
-  Place last_place{};
+  std::map<ViewPlace, std::uint32_t> places;  // numbered as they come
+  ViewPlace last_place{};
   std::uint32_t last = 0;
   view.work.reserve(device.rows.size());
   device.rows.for_each([&](Row row, std::uint32_t entry) {
@@ -54,11 +54,11 @@ void collect_work(WindowView& view) {
                .row = row,
                .launch = device.launch[entry],
                .work_class = classify.work(row)};
-    piece.step = step_of(view, piece);
+    piece.step = view_step_of(view, piece);
     // Where an event does not say its device and stream, its track does.
     const trace::Track& track = trace.tracks()[trace.track()[row]];
-    const Place place{device.device[entry] < 0 ? track.device : device.device[entry],
-                      device.stream[entry] < 0 ? track.stream : device.stream[entry]};
+    const ViewPlace place{device.device[entry] < 0 ? track.device : device.device[entry],
+                          device.stream[entry] < 0 ? track.stream : device.stream[entry]};
     // Work of one stream stands together.
     if (places.empty() || place != last_place) {
       last = places.emplace(place, static_cast<std::uint32_t>(places.size())).first->second;

@@ -1,10 +1,13 @@
-// Letters of ASCII, whatever the locale says.
+// Letters and digits of ASCII, whatever the locale says.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 namespace stepscope::base {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 inline char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 

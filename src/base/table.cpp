@@ -1,7 +1,6 @@
 #include "base/table.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -55,17 +54,27 @@ void Table::reserve(std::size_t rows) {
 }
 
 void Table::add(std::span<const Cell> row) {
-  assert(row.size() == columns_.size());
-  for (std::size_t c = 0; c < columns_.size(); ++c) put(columns_[c], shape_->columns[c], row[c]);
+  if (row.size() != columns_.size() && fault_.empty()) {
+    fault_ = "row " + std::to_string(rows_) + " has " + std::to_string(row.size()) +
+             " values for " + std::to_string(columns_.size()) + " columns";
+  }
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const ColumnShape& shape = shape_->columns[c];
+    if (!put(columns_[c], shape, c < row.size() ? row[c] : Cell(Null{})) && fault_.empty()) {
+      fault_ = "row " + std::to_string(rows_) + " has a value of another type in column '" +
+               std::string(shape.name) + "'";
+    }
+  }
   ++rows_;
 }
 
-void Table::put(Column& column, const ColumnShape& shape, const Cell& cell) {
+bool Table::put(Column& column, const ColumnShape& shape, const Cell& cell) {
   bool null = get<Null>(cell) != nullptr;
+  bool fits = true;
   switch (shape.type) {
     case Type::kInt: {
       const auto* number = get<std::int64_t>(cell);
-      assert(null || number != nullptr);
+      fits = null || number != nullptr;
       std::get<0>(column.values).push_back(number == nullptr ? 0 : *number);
       break;
     }
@@ -73,19 +82,20 @@ void Table::put(Column& column, const ColumnShape& shape, const Cell& cell) {
       double value = std::numeric_limits<double>::quiet_NaN();
       if (const auto* real = get<double>(cell)) value = *real;
       if (const auto* number = get<std::int64_t>(cell)) value = static_cast<double>(*number);
+      fits = null || get<double>(cell) != nullptr || get<std::int64_t>(cell) != nullptr;
       null = !std::isfinite(value);
       std::get<1>(column.values).push_back(null ? std::numeric_limits<double>::quiet_NaN() : value);
       break;
     }
     case Type::kBool: {
       const auto* truth = get<bool>(cell);
-      assert(null || truth != nullptr);
+      fits = null || truth != nullptr;
       std::get<2>(column.values).push_back(truth != nullptr && *truth ? 1 : 0);
       break;
     }
     case Type::kText: {
       const auto* text = get<std::string_view>(cell);
-      assert(null || text != nullptr);
+      fits = null || text != nullptr;
       auto& words = std::get<Words>(column.values);
       const std::string_view word = text == nullptr ? std::string_view{} : *text;
       // In most columns a word comes many times in a row, or soon again.
@@ -104,14 +114,15 @@ void Table::put(Column& column, const ColumnShape& shape, const Cell& cell) {
     }
     case Type::kIntList: {
       const auto* list = get<std::span<const std::int64_t>>(cell);
-      assert(null || list != nullptr);
+      fits = null || list != nullptr;
       auto& lists = std::get<IntLists>(column.values);
       if (list != nullptr) lists.values.insert(lists.values.end(), list->begin(), list->end());
       lists.first.push_back(static_cast<std::uint32_t>(lists.values.size()));
       break;
     }
   }
-  column.null.push_back(null);
+  column.null.push_back(null || !fits);
+  return fits;
 }
 
 std::optional<std::size_t> Table::find(std::string_view column) const {

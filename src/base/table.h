@@ -99,6 +99,8 @@ class Cell {
   Value value_;
 };
 
+inline Cell text_or_null(std::string_view text) { return text.empty() ? Cell(Null{}) : Cell(text); }
+
 class Table {
  public:
   // The shape must outlive the table: shapes are static.
@@ -110,10 +112,14 @@ class Table {
   std::size_t width() const { return columns_.size(); }
 
   // One value per column, of the column's type; whole numbers may stand where reals are expected. A
-  // real that is not finite becomes null.
+  // real that is not finite becomes null. Any other row is a fault of the program: see fault().
   void add(std::initializer_list<Cell> row) { add(std::span(row.begin(), row.size())); }
   void add(std::span<const Cell> row);
   void reserve(std::size_t rows);
+
+  // Says of the first row that did not fit the columns what was wrong; empty: all did. Whoever
+  // gives the table away has to look.
+  const std::string& fault() const { return fault_; }
 
   std::optional<std::size_t> find(std::string_view column) const;
 
@@ -138,11 +144,12 @@ class Table {
     std::vector<bool> null;
     std::unordered_map<std::string, std::uint32_t> codes;  // of a text column, while it is filled
   };
-  void put(Column& column, const ColumnShape& shape, const Cell& cell);
+  bool put(Column& column, const ColumnShape& shape, const Cell& cell);
 
   const TableShape* shape_;
   std::vector<Column> columns_;
   std::size_t rows_ = 0;
+  std::string fault_;
 };
 
 }  // namespace stepscope::base

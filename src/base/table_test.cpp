@@ -67,6 +67,18 @@ TEST(Table, HasNoRealsThatAreNotFinite) {
   EXPECT_TRUE(table.is_null(1, 2));
 }
 
+TEST(Table, SaysWhichRowDoesNotFitItsColumns) {
+  Table table = three_rows();
+  EXPECT_TRUE(table.fault().empty());
+  table.add({1, 0.5, true, "gemm"});
+  EXPECT_EQ(table.fault(), "row 3 has 4 values for 5 columns");
+  Table other(kShape);
+  other.add({"seven", 0.5, true, "gemm", Null{}});
+  other.add({1, "half", true, "gemm", Null{}});
+  EXPECT_EQ(other.fault(), "row 0 has a value of another type in column 'rank'");
+  EXPECT_TRUE(other.is_null(0, 0));
+}
+
 TEST(Table, KeepsEqualTextsOnce) {
   const Table table = three_rows();
   const auto& words = std::get<Words>(table.values(3));

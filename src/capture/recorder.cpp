@@ -29,7 +29,7 @@ thread_local Ring* own_ring __attribute__((tls_model("initial-exec"))) = nullptr
 
 namespace {
 
-constexpr auto kBetweenWrites = std::chrono::milliseconds(100);
+constexpr auto kRecorderBetweenWrites = std::chrono::milliseconds(100);
 constexpr std::int64_t kBetweenAnchorsNs = 1'000'000'000;
 // Log lines that may wait for the writer; more are dropped and counted.
 constexpr std::size_t kMostLogBytes = std::size_t{8} << 20;
@@ -45,7 +45,7 @@ std::int64_t system_thread_id() { return static_cast<std::int64_t>(syscall(SYS_g
 
 // The number of this process's recordings and threads, and all that the writer works on. Never
 // destroyed: threads may record while the process exits.
-struct State {
+struct RecorderState {
   std::mutex mutex;  // of everything below
   std::condition_variable wake, written;
   RecordOptions options;
@@ -72,8 +72,8 @@ struct State {
   std::size_t name_bytes = 0;
 };
 
-State& state() {
-  static State& it = *new State;
+RecorderState& state_recorder() {
+  static RecorderState& it = *new RecorderState;
   return it;
 }
 
@@ -89,7 +89,7 @@ struct RingOwner {
 };
 thread_local RingOwner ring_owner;
 
-void add_new_names(State& it, std::string& out) {
+void add_new_names(RecorderState& it, std::string& out) {
   std::vector<std::string_view> names;
   {
     const std::lock_guard lock(it.names_mutex);
@@ -100,7 +100,7 @@ void add_new_names(State& it, std::string& out) {
   it.names_written += static_cast<wire::NameId>(names.size());
 }
 
-void add_anchor(State& it, std::string& out, bool always) {
+void add_anchor(RecorderState& it, std::string& out, bool always) {
   const wire::Anchor anchor = now();
   if (!always && anchor.monotonic_ns - it.last_anchor_ns < kBetweenAnchorsNs) return;
   it.last_anchor_ns = anchor.monotonic_ns;
@@ -108,7 +108,7 @@ void add_anchor(State& it, std::string& out, bool always) {
 }
 
 // Everything that waits, as blocks. With the lock held: rings come and go under it.
-std::string collect(State& it, bool last) {
+std::string collect(RecorderState& it, bool last) {
   std::string records;
   std::vector<wire::Record> drained;
   for (std::size_t i = 0; i < it.rings.size();) {
@@ -149,10 +149,10 @@ std::string collect(State& it, bool last) {
 
 void write_until_stopped() {
   pthread_setname_np(pthread_self(), "stepscope");
-  State& it = state();
+  RecorderState& it = state_recorder();
   std::unique_lock lock(it.mutex);
   while (true) {
-    it.wake.wait_for(lock, kBetweenWrites,
+    it.wake.wait_for(lock, kRecorderBetweenWrites,
                      [&] { return it.stopping || it.rounds_wanted > it.rounds || wake_wanted; });
     wake_wanted = false;
     const bool overdue = detail::sigterm_is_overdue();
@@ -203,7 +203,7 @@ wire::Fields about_process(const RecordOptions& options) {
 }
 
 // With the lock held.
-base::Status begin_recording(State& it, const std::string& file_name) {
+base::Status begin_recording(RecorderState& it, const std::string& file_name) {
   SCOPE_TRY(ScopeFile file, ScopeFile::create(it.options.folder + "/" + file_name));
   if (it.writer.joinable()) it.writer.join();  // has ended by itself
   detail::end_wanted.store(false);
@@ -226,16 +226,16 @@ base::Status begin_recording(State& it, const std::string& file_name) {
 }
 
 // A child of a fork has one thread and none of ours: it starts afresh with its first record.
-void before_fork() {
-  state().mutex.lock();
-  state().names_mutex.lock();
+void recorder_before_fork() {
+  state_recorder().mutex.lock();
+  state_recorder().names_mutex.lock();
 }
-void after_fork_in_parent() {
-  state().names_mutex.unlock();
-  state().mutex.unlock();
+void recorder_after_fork_in_parent() {
+  state_recorder().names_mutex.unlock();
+  state_recorder().mutex.unlock();
 }
-void after_fork_in_child() {
-  State& it = state();
+void recorder_after_fork_in_child() {
+  RecorderState& it = state_recorder();
   detail::own_ring = nullptr;
   // The parent's: its thread object must not be joined, its rings are another process's.
   if (it.writer.joinable()) (void)new std::thread(std::move(it.writer));
@@ -252,10 +252,11 @@ void after_fork_in_child() {
   new (&it.written) std::condition_variable;
 }
 
-void prepare_process() {
+void recorder_prepare_process() {
   static std::once_flag once;
   std::call_once(once, [] {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(recorder_before_fork, recorder_after_fork_in_parent,
+                   recorder_after_fork_in_child);
     std::atexit(stop);
   });
 }
@@ -276,7 +277,7 @@ std::string own_thread_name() {
 void name_threads(const char* (*name)()) { thread_namer.store(name); }
 
 Ring* detail::make_ring() {
-  State& it = state();
+  RecorderState& it = state_recorder();
   // Before the lock: an interpreter that is asked may run other threads meanwhile.
   const std::string thread_name = own_thread_name();
   const std::lock_guard lock(it.mutex);
@@ -301,12 +302,12 @@ Ring* detail::make_ring() {
 // Without the lock, which the writer holds while it collects: a thread that records never waits. A
 // wake that comes just before the writer sleeps is missed, and the writer late by one turn.
 void detail::wake_writer() {
-  if (!wake_wanted.exchange(true)) state().wake.notify_one();
+  if (!wake_wanted.exchange(true)) state_recorder().wake.notify_one();
 }
 
 base::Status start(const RecordOptions& options) {
-  prepare_process();
-  State& it = state();
+  recorder_prepare_process();
+  RecorderState& it = state_recorder();
   const std::lock_guard lock(it.mutex);
   if (detail::generation.load() != 0 && !it.forked) {
     return base::fail(base::Code::kInvalidArgument,
@@ -324,7 +325,7 @@ base::Status start(const RecordOptions& options) {
 }
 
 void stop() {
-  State& it = state();
+  RecorderState& it = state_recorder();
   std::thread writer;
   {
     const std::lock_guard lock(it.mutex);
@@ -345,7 +346,7 @@ void stop() {
 }
 
 void flush() {
-  State& it = state();
+  RecorderState& it = state_recorder();
   std::unique_lock lock(it.mutex);
   if (detail::generation.load() == 0 || it.forked) return;
   // A round that has begun may have passed by what was recorded just now.
@@ -353,33 +354,33 @@ void flush() {
   while (it.rounds < enough && !it.stopping) {
     it.rounds_wanted = it.rounds + 1;
     it.wake.notify_one();
-    it.written.wait_for(lock, kBetweenWrites);
+    it.written.wait_for(lock, kRecorderBetweenWrites);
   }
 }
 
 bool is_recording() { return detail::generation.load() != 0; }
 
 std::string path() {
-  State& it = state();
+  RecorderState& it = state_recorder();
   const std::lock_guard lock(it.mutex);
   return detail::generation.load() == 0 || it.forked ? std::string() : it.file.path();
 }
 
 wire::Cost cost() {
-  State& it = state();
+  RecorderState& it = state_recorder();
   const std::lock_guard lock(it.mutex);
   return it.cost;
 }
 
 std::string write_error() {
-  State& it = state();
+  RecorderState& it = state_recorder();
   const std::lock_guard lock(it.mutex);
   return it.file.lost() > 0 ? it.file.first_error() : std::string();
 }
 
 wire::NameId name_id(std::string_view name) {
   name = kept_name(name);
-  State& it = state();
+  RecorderState& it = state_recorder();
   const std::lock_guard lock(it.names_mutex);
   const bool is_full = it.names.size() >= kMostNames || it.name_bytes >= kMostNameBytes;
   if (is_full && !it.name_ids.contains(std::string(name))) name = kFurtherNames;
@@ -393,7 +394,7 @@ wire::NameId name_id(std::string_view name) {
 }
 
 bool is_name(wire::NameId id, std::string_view name) {
-  State& it = state();
+  RecorderState& it = state_recorder();
   const std::lock_guard lock(it.names_mutex);
   return id < it.names.size() && *it.names[id] == kept_name(name);
 }
@@ -453,7 +454,7 @@ void log(std::int32_t level, std::string_view logger, std::string_view whole, st
   Ring* const ring = detail::ring();
   if (ring == nullptr) return;
   std::string text = kept_of(whole);
-  State& it = state();
+  RecorderState& it = state_recorder();
   const std::lock_guard lock(it.mutex);
   if (it.log_bytes + text.size() > kMostLogBytes) {
     ++it.dropped_logs;

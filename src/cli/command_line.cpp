@@ -34,7 +34,7 @@ Exit wrong_usage(Console& console, std::string_view message, std::string_view hi
   return Exit::kUsage;
 }
 
-Exit written(Console& console, std::string_view text) {
+Exit written_command_line(Console& console, std::string_view text) {
   const base::Status status = console.write(text);
   if (status) return Exit::kDone;
   console.error(status.error().message);
@@ -72,7 +72,8 @@ Exit run_command(const Command& command, std::span<const std::string> words,
   Exit status = Exit::kDone;
   if (arguments->has("help")) {
     const std::string about = help_about(command, arguments->words(), console.out_look());
-    status = written(console, about.empty() ? help_for(command, console.out_look()) : about);
+    status = written_command_line(console,
+                                  about.empty() ? help_for(command, console.out_look()) : about);
   } else {
     status = command.run({*arguments, *settings, console, interrupt});
   }
@@ -92,17 +93,17 @@ Exit run_words(std::span<const std::string> words) {
   if (!leading)
     return wrong_usage(console, leading.error().message, "`stepscope help` shows the commands");
   if (leading->has("version")) {
-    return written(console, version_line() + "\n");
+    return written_command_line(console, version_line() + "\n");
   }
   const std::vector<std::string>& rest = leading->words();
   if (rest.empty()) {
     if (leading->has("help")) {
-      return written(console, overview(console.out_look()));
+      return written_command_line(console, overview(console.out_look()));
     }
     return wrong_usage(console, "no command given", "`stepscope help` lists them");
   }
   // No command, but many programs have it.
-  if (rest.front() == "version") return written(console, version_line() + "\n");
+  if (rest.front() == "version") return written_command_line(console, version_line() + "\n");
   if (command == nullptr) return unknown_command(console, rest.front());
   const std::span<const std::string> before = words.first(words.size() - rest.size());
   return run_command(*command, std::span(rest).subspan(1), before, interrupt);

@@ -43,7 +43,7 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
 }
 
 // What the command was told to write must not be what it reads.
-base::Status check_outputs(const Context& context, std::span<const std::string> paths) {
+base::Status check_open_run_outputs(const Context& context, std::span<const std::string> paths) {
   const Arguments& arguments = context.arguments;
   std::vector<std::string> inputs(paths.begin(), paths.end());
   for (const char* option : {"peaks", "thresholds"}) {
@@ -122,7 +122,7 @@ std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
     status = Exit::kUsage;
     return std::nullopt;
   }
-  if (const base::Status fine = check_outputs(context, paths); !fine) {
+  if (const base::Status fine = check_open_run_outputs(context, paths); !fine) {
     status = show_error(context, fine.error());
     return std::nullopt;
   }

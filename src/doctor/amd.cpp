@@ -35,7 +35,7 @@ unsigned devices(const Place& place) {
   return count;
 }
 
-Check device_check(const Place& place, unsigned count) {
+Check amd_device_check(const Place& place, unsigned count) {
   Check check{.name = "amd-device", .why = "without it no AMD device can be used or recorded"};
   std::error_code ignored;
   const bool module = fs::exists(place.root + "/sys/module/amdgpu", ignored);
@@ -64,7 +64,7 @@ Check device_check(const Place& place, unsigned count) {
   return check;
 }
 
-Check profiler_check(const Place& place) {
+Check amd_profiler_check(const Place& place) {
   Check check{.name = "rocprofiler", .why = "traces of kernels and copies on AMD come from it"};
   std::string why_not;
   if (const auto library = Library::open(place, kProfilers, why_not)) {
@@ -83,8 +83,8 @@ Check profiler_check(const Place& place) {
 
 std::vector<Check> amd_checks(const Place& place) {
   const unsigned count = devices(place);
-  std::vector<Check> checks = {device_check(place, count)};
-  if (count > 0) checks.push_back(profiler_check(place));
+  std::vector<Check> checks = {amd_device_check(place, count)};
+  if (count > 0) checks.push_back(amd_profiler_check(place));
   return checks;
 }
 

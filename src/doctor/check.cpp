@@ -13,13 +13,13 @@ constexpr char kFieldEnd = '\x1f';
 constexpr char kCheckEnd = '\x1e';
 constexpr std::size_t kFields = 11;
 
-void put(std::string& text, std::string_view field) {
+void put_check(std::string& text, std::string_view field) {
   for (const char c : field) text += c == kFieldEnd || c == kCheckEnd ? ' ' : c;
   text += kFieldEnd;
 }
 
-void put(std::string& text, const std::optional<double>& number) {
-  put(text, number ? fmt::format("{}", *number) : std::string());
+void put_check(std::string& text, const std::optional<double>& number) {
+  put_check(text, number ? fmt::format("{}", *number) : std::string());
 }
 
 }  // namespace
@@ -43,17 +43,17 @@ std::string_view name_of(State state) {
 std::string encoded(std::span<const Check> checks) {
   std::string text;
   for (const Check& check : checks) {
-    put(text, check.name);
-    put(text, fmt::format("{}", static_cast<unsigned>(check.state)));
-    put(text, check.value);
-    put(text, check.means);
-    put(text, check.todo);
-    put(text, check.why);
-    put(text, check.measured);
-    put(text, check.reference);
-    put(text, check.expected);
-    put(text, check.expected_share);
-    put(text, check.unit);
+    put_check(text, check.name);
+    put_check(text, fmt::format("{}", static_cast<unsigned>(check.state)));
+    put_check(text, check.value);
+    put_check(text, check.means);
+    put_check(text, check.todo);
+    put_check(text, check.why);
+    put_check(text, check.measured);
+    put_check(text, check.reference);
+    put_check(text, check.expected);
+    put_check(text, check.expected_share);
+    put_check(text, check.unit);
     text += kCheckEnd;
   }
   return text;

@@ -57,7 +57,7 @@ base::Result<double> pageable_rate(const Device& device, CudaPointer to) {
   return median(rates);
 }
 
-void put(Check& check, const base::Result<double>& rate) {
+void put_copies(Check& check, const base::Result<double>& rate) {
   if (rate) {
     check.measured = *rate;
     check.value = fmt::format("{:.1f} GB/s", *rate);
@@ -84,8 +84,8 @@ std::vector<Check> copy_rates(const Place& place) {
     return {pinned, pageable};
   }
   const std::string where = ", " + device->facts().name;
-  put(pinned, pinned_rate(*device, *to));
-  put(pageable, pageable_rate(*device, *to));
+  put_copies(pinned, pinned_rate(*device, *to));
+  put_copies(pageable, pageable_rate(*device, *to));
   for (Check* check : {&pinned, &pageable}) check->value += where;
   if (const auto nvml = Nvml::open(place)) {
     pinned.reference = link_rate(*nvml, device->bus_id());

@@ -9,7 +9,7 @@
 namespace stepscope::doctor {
 namespace {
 
-constexpr std::array<std::string_view, 1> kCudaNames = {"libcuda.so.1"};
+constexpr std::array<std::string_view, 1> kCountersCudaNames = {"libcuda.so.1"};
 constexpr std::array<std::string_view, 5> kCuptiNames = {
     "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so.11", "libcupti.so"};
 
@@ -34,7 +34,7 @@ Check cupti_check(const Place& place) {
   check.state = State::kGood;
   check.value = library->path();
   // Without the driver even this question ends in a crash of the library.
-  const bool may_ask = Library::open(place, kCudaNames, why_not).has_value();
+  const bool may_ask = Library::open(place, kCountersCudaNames, why_not).has_value();
   if (may_ask && library->find(version_of, "cuptiGetVersion") && version_of(&version) == 0) {
     check.value = fmt::format("version {}, {}", version, library->path());
   }

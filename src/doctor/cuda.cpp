@@ -10,7 +10,7 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr std::array<std::string_view, 2> kCudaNames = {"libcuda.so.1", "libcuda.so"};
+constexpr std::array<std::string_view, 2> kCudaLibraryNames = {"libcuda.so.1", "libcuda.so"};
 constexpr std::array<std::string_view, 2> kNvmlNames = {"libnvidia-ml.so.1", "libnvidia-ml.so"};
 
 constexpr int kMultiprocessors = 16, kComputeMajor = 75, kComputeMinor = 76;
@@ -34,7 +34,7 @@ class Finder {
 
 base::Result<CudaDriver> CudaDriver::open(const Place& place) {
   std::string why_not;
-  const auto library = Library::open(place, kCudaNames, why_not);
+  const auto library = Library::open(place, kCudaLibraryNames, why_not);
   if (!library) return fail(Code::kNotFound, why_not);
   CudaDriver driver;
   Finder find(*library);

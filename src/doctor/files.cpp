@@ -107,7 +107,7 @@ Uncached read_past_cache(int file, void* part, std::size_t bytes) {
   return {read_rate(file, part, bytes), "with the cache emptied"};
 }
 
-void put(Check& check, double rate, std::string_view how) {
+void put_files(Check& check, double rate, std::string_view how) {
   check.measured = rate / 1e6;
   check.value = fmt::format("{:.0f} MB/s, {}", rate / 1e6, how);
 }
@@ -143,13 +143,13 @@ std::vector<Check> file_rates(const Place& place) {
   }
   const Uncached uncached = read_past_cache(scratch.file(), part.get(), bytes);
   if (uncached.rate > 0) {
-    put(disk, uncached.rate, uncached.how);
+    put_files(disk, uncached.rate, uncached.how);
   } else {
     disk.value = "not measured: this file system keeps its files in memory";
     disk.todo.clear();
   }
   (void)read_rate(scratch.file(), part.get(), bytes);
-  put(cached, read_rate(scratch.file(), part.get(), bytes), "from the cache");
+  put_files(cached, read_rate(scratch.file(), part.get(), bytes), "from the cache");
   return {disk, cached};
 }
 

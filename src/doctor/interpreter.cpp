@@ -69,7 +69,8 @@ Check torch_check(const InterpreterFacts& facts, const std::string& complaint) {
   return check;
 }
 
-Check device_check(const InterpreterFacts& facts, const std::string& complaint, bool sees_gpu) {
+Check interpreter_device_check(const InterpreterFacts& facts, const std::string& complaint,
+                               bool sees_gpu) {
   Check check{.name = "torch-device", .why = "without a device training runs on the CPU"};
   if (!facts.contains("device_count")) {
     check.value = "torch was asked and " + (complaint.empty() ? "failed" : complaint);
@@ -99,7 +100,7 @@ Check device_check(const InterpreterFacts& facts, const std::string& complaint, 
   return check;
 }
 
-Check profiler_check(const InterpreterFacts& facts) {
+Check interpreter_profiler_check(const InterpreterFacts& facts) {
   Check check{.name = "torch-profiler", .why = "torch.profiler writes the traces (Kineto)"};
   const std::string activities = first_of(facts, "activities");
   const bool sees_devices = activities.find("CUDA") != std::string::npos;
@@ -173,8 +174,8 @@ std::vector<Check> interpreter_checks(const InterpreterFacts& facts, const std::
   if (!facts.contains("version")) return checks;
   checks.push_back(torch_check(facts, complaint));
   if (!facts.contains("torch")) return checks;
-  checks.push_back(device_check(facts, complaint, sees_gpu));
-  checks.push_back(profiler_check(facts));
+  checks.push_back(interpreter_device_check(facts, complaint, sees_gpu));
+  checks.push_back(interpreter_profiler_check(facts));
   return checks;
 }
 

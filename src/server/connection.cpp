@@ -34,7 +34,7 @@ constexpr std::size_t kMostThrownAway = std::size_t{1} << 20U;
 constexpr std::size_t kLeastBytesPerSecond = 16384;
 constexpr unsigned kMostWaiting = 1024;
 constexpr unsigned kMostStreams = 32;
-constexpr milliseconds kBetweenLooks{100};
+constexpr milliseconds kConnectionBetweenLooks{100};
 constexpr milliseconds kBetweenSigns{15000};
 
 constexpr std::string_view kPolicy =
@@ -231,7 +231,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void wait_for_news() {
-    timer_.expires_after(kBetweenLooks);
+    timer_.expires_after(kConnectionBetweenLooks);
     timer_.async_wait([self = shared_from_this()](beast::error_code error) {
       if (error || self->hall_->closing) return self->close();
       self->look_for_news();
@@ -241,7 +241,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void look_for_news() {
     const LoadReport report = loader_->report();
     std::string data = App::progress_data(report);
-    silent_ += kBetweenLooks;
+    silent_ += kConnectionBetweenLooks;
     if (report.state != LoadState::kLoading) {
       ends_ = true;
       const bool ready = report.state == LoadState::kReady;

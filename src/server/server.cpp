@@ -32,7 +32,7 @@ using boost::system::error_code;
 
 constexpr std::uint16_t kFirstPort = 8250;
 constexpr std::uint16_t kPorts = 20;
-constexpr std::chrono::milliseconds kBetweenLooks{50};
+constexpr std::chrono::milliseconds kServerBetweenLooks{50};
 constexpr std::chrono::milliseconds kPauseWhenFull{100};
 
 // Connections are files; the usual 1024 would be near our own limit.
@@ -137,7 +137,7 @@ struct Server::Listener {
       io.stop();
       return;
     }
-    stop_timer.expires_after(kBetweenLooks);
+    stop_timer.expires_after(kServerBetweenLooks);
     stop_timer.async_wait([this, &stop](error_code) { look_for_stop(stop); });
   }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace stepscope::session {
 
 base::Result<Study> Study::prepare(const Recording& recording, const analysis::Selection& selection,
@@ -30,7 +32,15 @@ base::Result<analysis::Answer> Study::ask(std::string_view name,
   if (std::string why = analysis::why_not_answered(*found, view_); !why.empty()) {
     return analysis::unanswered(*found, std::move(why));
   }
-  return found->run(view_, options);
+  analysis::Answer answer = found->run(view_, options);
+  for (const base::Table& table : answer.tables) {
+    if (!table.fault().empty()) {
+      return base::fail(
+          base::Code::kUnsupported,
+          fmt::format("{}: table '{}': {}; please report this", name, table.name(), table.fault()));
+    }
+  }
+  return answer;
 }
 
 }  // namespace stepscope::session

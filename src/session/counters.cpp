@@ -129,7 +129,7 @@ CounterSeries utilisation(const WindowView& window, const DeviceView& device, st
   return out;
 }
 
-void add_memory(std::vector<CounterSeries>& out, const trace::Trace& trace) {
+void add_counters_memory(std::vector<CounterSeries>& out, const trace::Trace& trace) {
   const trace::MemoryTable& memory = trace.memory_events();
   std::map<std::string, CounterSeries> found;
   const auto add = [&](trace::Row row, std::uint32_t entry, std::string_view what,
@@ -198,7 +198,7 @@ base::Result<Windows> counter_series(const trace::Run& run, const Study& study,
         out[w].push_back(utilisation(window, device, *track));
       }
     }
-    if (memory == MemorySeries::kInclude) add_memory(out[w], trace);
+    if (memory == MemorySeries::kInclude) add_counters_memory(out[w], trace);
     leave_out_known(out[w], trace);
   }
   return out;

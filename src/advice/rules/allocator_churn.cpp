@@ -10,7 +10,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array kAllocatorChurnNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 
 // Whether it goes on: the first step of a recording may be the one that warms up.
 bool goes_on(const Facts& facts, const RankSteps& rank) {
@@ -27,7 +28,7 @@ bool goes_on(const Facts& facts, const RankSteps& rank) {
   return later > 0 && steps >= facts.threshold(kAllocatorChurn.id, "steps") * later;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_allocator_churn(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kAllocatorChurn.id, [&](const RankSteps& rank) {
     return goes_on(facts, rank) ? facts.stall(rank, "allocator").idle_ns : 0;
   });
@@ -67,7 +68,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_allocator_churn(const Facts& facts) {
   const bool enough =
       std::ranges::any_of(facts.ranks(), [](const RankSteps& rank) { return rank.steps > 1; });
   return enough ? std::string() : "One step cannot tell whether memory is taken anew in every step";
@@ -79,10 +80,10 @@ const Rule kAllocatorChurn{
     .id = "allocator-churn",
     .cause = "allocator",
     .asks = "Is memory taken from the driver in every step?",
-    .needs = kNeeds,
+    .needs = kAllocatorChurnNeeds,
     .wanted = Wanted::kSteps,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_allocator_churn,
+    .why_not = why_not_allocator_churn,
 };
 
 }  // namespace stepscope::advice

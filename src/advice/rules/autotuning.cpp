@@ -8,8 +8,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
-constexpr std::array<std::string_view, 2> kReads = {"autotuning", "stalls"};
+constexpr std::array kAutotuningNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 2> kAutotuningReads = {"autotuning", "stalls"};
 
 // A search is thousands of calls, and the profiler slows each of them.
 constexpr double kUntraced = 0.8;
@@ -39,7 +39,7 @@ SearchSum searches_of(const Facts& facts, const RankSteps& rank) {
   return is_warm_up(facts, rank, sum) ? SearchSum{} : sum;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_autotuning(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kAutotuning.id, [&](const RankSteps& rank) {
     return searches_of(facts, rank).lost_ns();
   });
@@ -96,10 +96,10 @@ const Rule kAutotuning{
     .id = "cudnn-autotuning",
     .cause = "autotuning",
     .asks = "Do convolutions try out algorithms in the middle of training?",
-    .needs = kNeeds,
+    .needs = kAutotuningNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_autotuning,
+    .reads = kAutotuningReads,
 };
 
 }  // namespace stepscope::advice

@@ -14,9 +14,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds =
+constexpr std::array kChannelsLastNeeds =
     std::to_array<Need>({{"steps", "times"}, {"kernels", "kernels"}, {"operators", "operators"}});
-constexpr std::array<std::string_view, 3> kReads = {"autotuning", "launches", "stalls"};
+constexpr std::array<std::string_view, 3> kChannelsLastReads = {"autotuning", "launches", "stalls"};
 
 bool turns_round(std::string_view kernel) {
   static constexpr std::array<std::string_view, 3> kTurns = {"nchwToNhwcKernel", "nhwcToNchwKernel",
@@ -60,7 +60,7 @@ Turns turns_of(const Facts& facts, const RankSteps& rank) {
   return out;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_channels_last(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kChannelsLast.id,
                                  [&](const RankSteps& rank) { return turns_of(facts, rank).ns; });
   if (ranks.empty()) return {};
@@ -119,10 +119,10 @@ const Rule kChannelsLast{
     .id = "channels-last",
     .cause = "layout",
     .asks = "Do convolutions convert the memory order of images?",
-    .needs = kNeeds,
+    .needs = kChannelsLastNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_channels_last,
+    .reads = kChannelsLastReads,
     .runs_dry = false,
 };
 

@@ -10,10 +10,11 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 2> kReads = {"overview", "throughput"};
+constexpr std::array kCheckpointStallNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array<std::string_view, 2> kCheckpointStallReads = {"overview", "throughput"};
 // What the program recorded of itself, over all of the run.
-constexpr std::array kInstead = std::to_array<Need>({{"throughput", "saves"}});
+constexpr std::array kCheckpointStallInstead = std::to_array<Need>({{"throughput", "saves"}});
 
 std::string code_for_background(const Facts& facts) {
   // Ranks agree on the files through the CPU, while NCCL is training's.
@@ -38,12 +39,13 @@ std::string code_for_background(const Facts& facts) {
 
 // Of the waits, what noting the calls around each copy may be: most of a save is writing, which no
 // profiler makes longer. With Python's stacks, the dearest, it was a twentieth of a millisecond.
-double recording_ns(const Facts& facts, const RankSteps& rank, const StallPerStep& save) {
+double checkpoint_stall_recording_ns(const Facts& facts, const RankSteps& rank,
+                                     const StallPerStep& save) {
   constexpr double kPerCopy = 50'000;
   return std::min(tracing_cost(facts, rank, save.idle_ns).most, kPerCopy * save.count);
 }
 
-void add_changes(Finding& finding, const Facts& facts) {
+void add_checkpoint_stall_changes(Finding& finding, const Facts& facts) {
   finding.changes = {
       {"Save more rarely.", facts.by_framework("if step % 2000 == 0: torch.save(state, path)",
                                                "ModelCheckpoint(every_n_train_steps=2000)",
@@ -63,7 +65,7 @@ std::vector<Finding> judge_traced(const Facts& facts) {
   const StallPerStep save = facts.stall(rank, "save");
   // In the background the copies go to pinned memory, which is faster; saved rarely, they are gone.
   const double still = save.copy_ns / facts.threshold(kSlowTransfers.id, "pinned_speedup");
-  const double recording = recording_ns(facts, rank, save);
+  const double recording = checkpoint_stall_recording_ns(facts, rank, save);
   Finding finding = begin_finding(
       facts, kCheckpointStall, ranks, kHidden * (save.idle_ns - recording + save.copy_ns - still),
       save.idle_ns + save.copy_ns + lost_lead(facts, rank, save.idle_ns));
@@ -93,7 +95,7 @@ std::vector<Finding> judge_traced(const Facts& facts) {
     finding.detail.figures.push_back(figure);
   }
   add_places(finding, facts, rank, "save");
-  add_changes(finding, facts);
+  add_checkpoint_stall_changes(finding, facts);
   finding.verify =
       "Record again over a step that saves: saved in the background, it takes about as long as the "
       "others in `stepscope analyze steps --table steps new.json`.";
@@ -139,13 +141,13 @@ std::vector<Finding> judge_recorded(const Facts& facts) {
   finding.detail.form +=
       " That is no part of any step, and no rate counts it; the run as a whole takes so much "
       "longer. It holds for a training that saves as often as this one did while it was recorded.";
-  add_changes(finding, facts);
+  add_checkpoint_stall_changes(finding, facts);
   finding.verify =
       "Record again: `stepscope analyze throughput --table saves new.json` shows less time.";
   return {finding};
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_checkpoint_stall(const Facts& facts) {
   std::vector<Finding> found;
   if (facts.table("stalls", "kinds") != nullptr && facts.no_device_work().empty()) {
     found = judge_traced(facts);
@@ -159,11 +161,11 @@ const Rule kCheckpointStall{
     .id = "checkpoint-stall",
     .cause = "checkpoint",
     .asks = "Does training stand still while checkpoints are written?",
-    .needs = kNeeds,
+    .needs = kCheckpointStallNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
-    .instead = kInstead,
+    .judge = judge_checkpoint_stall,
+    .reads = kCheckpointStallReads,
+    .instead = kCheckpointStallInstead,
 };
 
 }  // namespace stepscope::advice

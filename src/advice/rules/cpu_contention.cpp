@@ -12,11 +12,11 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array kCpuContentionNeeds = std::to_array<Need>({{"steps", "times"}});
 // Of a run without a trace.
-constexpr std::array kInstead =
+constexpr std::array kCpuContentionInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"system", "processes"}});
-constexpr std::array<std::string_view, 2> kReads = {"system", "overview"};
+constexpr std::array<std::string_view, 2> kCpuContentionReads = {"system", "overview"};
 
 // Of a step, in which the GPUs had nothing to do; all of it where they were not recorded.
 double idle_ns(const Facts& facts, const RankSteps& rank) {
@@ -187,7 +187,7 @@ void say_unclear(Finding& finding, const Facts& facts, const std::optional<JobPr
        "torch.set_num_threads(len(os.sched_getaffinity(0)))"});
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_cpu_contention(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kCpuContention.id,
                                  [&](const RankSteps& rank) { return cost_ns(facts, rank); });
   if (ranks.empty()) return {};
@@ -220,7 +220,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_cpu_contention(const Facts& facts) {
   const auto processes = facts.lines("system", "processes");
   if (processes.empty()) return std::string(kNotByStepscope);
   const bool any =
@@ -236,14 +236,14 @@ const Rule kCpuContention{
     .id = "cpu-contention",
     .cause = "cpu",
     .asks = "Does training wait for a free processor, and who takes them?",
-    .needs = kNeeds,
+    .needs = kCpuContentionNeeds,
     .wanted = Wanted::kStepscope,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_cpu_contention,
+    .why_not = why_not_cpu_contention,
     .of_device = false,
-    .reads = kReads,
+    .reads = kCpuContentionReads,
     .runs_dry = false,
-    .instead = kInstead,
+    .instead = kCpuContentionInstead,
 };
 
 }  // namespace stepscope::advice

@@ -8,8 +8,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
-constexpr std::array<std::string_view, 2> kReads = {"operators", "overview"};
+constexpr std::array kDataParallelNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 2> kDataParallelReads = {"operators", "overview"};
 
 // The functions that DataParallel is made of, as autograd records them. Tensor-parallel code has
 // some of them, but not both.
@@ -28,7 +28,7 @@ std::size_t devices_of(const Facts& facts, std::int32_t rank) {
   return facts.lines("overview", "devices", rank).size();
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_data_parallel(const Facts& facts) {
   for (const RankSteps& rank : facts.ranks()) {
     const std::size_t devices = devices_of(facts, rank.rank);
     if (devices < 2 || !spreads_and_collects(facts, rank.rank)) continue;
@@ -65,10 +65,10 @@ const Rule kDataParallel{
     .id = "data-parallel",
     .cause = "communication",
     .asks = "Does one process drive several GPUs?",
-    .needs = kNeeds,
+    .needs = kDataParallelNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_data_parallel,
+    .reads = kDataParallelReads,
     .runs_dry = false,
 };
 

@@ -9,11 +9,11 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
-constexpr std::array<std::string_view, 1> kReads = {"overlap"};
+constexpr std::array kExposedCommunicationNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 1> kExposedCommunicationReads = {"overlap"};
 
 // Per step and device.
-double exposed_of(const Facts& facts, const RankSteps& rank) {
+double exposed_communication_exposed_of(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
   double devices = 0;
   for (const Line& line : facts.lines("overlap", "devices", rank.rank)) {
@@ -23,12 +23,13 @@ double exposed_of(const Facts& facts, const RankSteps& rank) {
   return devices > 0 ? sum / devices / static_cast<double>(rank.steps) : 0;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kExposedCommunication.id,
-                                 [&](const RankSteps& rank) { return exposed_of(facts, rank); });
+std::vector<Finding> judge_exposed_communication(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kExposedCommunication.id, [&](const RankSteps& rank) {
+    return exposed_communication_exposed_of(facts, rank);
+  });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const double exposed = exposed_of(facts, rank);
+  const double exposed = exposed_communication_exposed_of(facts, rank);
   Finding finding = begin_finding(facts, kExposedCommunication, ranks, 0, exposed);
   // From one rank nobody can tell whether the network is slow or another rank is late.
   finding.level = std::min(finding.level, Level::kWarning);
@@ -72,10 +73,10 @@ const Rule kExposedCommunication{
     .id = "exposed-communication",
     .cause = "communication",
     .asks = "Does the GPU communicate while it could compute?",
-    .needs = kNeeds,
+    .needs = kExposedCommunicationNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_exposed_communication,
+    .reads = kExposedCommunicationReads,
     .runs_dry = false,
 };
 

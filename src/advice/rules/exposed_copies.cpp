@@ -10,11 +10,12 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "parts"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 1> kReads = {"transfers"};
+constexpr std::array kExposedCopiesNeeds =
+    std::to_array<Need>({{"steps", "parts"}, {"stalls", "kinds"}});
+constexpr std::array<std::string_view, 1> kExposedCopiesReads = {"transfers"};
 
 // What slow-transfers and checkpoint-stall do not count already, per step.
-double exposed_of(const Facts& facts, const RankSteps& rank) {
+double exposed_copies_exposed_of(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
   for (const Line& line : facts.lines("steps", "parts", rank.rank)) {
     if (line.text("part") == "memcpy") sum += line.number("mean_ns");
@@ -24,7 +25,7 @@ double exposed_of(const Facts& facts, const RankSteps& rank) {
 }
 
 // As people say it, with the word that tables have.
-std::string_view words_of(std::string_view kind) {
+std::string_view exposed_copies_words_of(std::string_view kind) {
   if (kind == "HtoD") return "to the GPU, HtoD";
   return kind == "DtoH" ? "from the GPU, DtoH" : kind;
 }
@@ -33,12 +34,13 @@ struct Moves {
   bool to_device = false, to_host = false;
 };
 
-std::vector<Finding> judge(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kExposedCopies.id,
-                                 [&](const RankSteps& rank) { return exposed_of(facts, rank); });
+std::vector<Finding> judge_exposed_copies(const Facts& facts) {
+  const auto ranks = worst_ranks(facts, kExposedCopies.id, [&](const RankSteps& rank) {
+    return exposed_copies_exposed_of(facts, rank);
+  });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const double exposed = exposed_of(facts, rank);
+  const double exposed = exposed_copies_exposed_of(facts, rank);
   Finding finding = begin_finding(facts, kExposedCopies, ranks, 0, exposed);
   finding.title = {"Copies run for {} of each step while nothing computes",
                    {share(ranks.front().share)}};
@@ -56,7 +58,7 @@ std::vector<Finding> judge(const Facts& facts) {
     finding.evidence.push_back(
         {.text =
              {"{} ({} memory): {} copies in all, of {} on average at {}, {} hidden by computing",
-              {words_of(line.text("kind")),
+              {exposed_copies_words_of(line.text("kind")),
                line.has("host_memory") ? line.text("host_memory") : "unknown",
                count(line.number("count")),
                bytes(line.number("bytes") / std::max(1.0, line.number("count"))),
@@ -90,10 +92,10 @@ const Rule kExposedCopies{
     .id = "exposed-copies",
     .cause = "transfer",
     .asks = "Do copies run while nothing computes?",
-    .needs = kNeeds,
+    .needs = kExposedCopiesNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_exposed_copies,
+    .reads = kExposedCopiesReads,
     .runs_dry = false,
 };
 

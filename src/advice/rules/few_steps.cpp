@@ -15,8 +15,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "steps"}});
-constexpr std::array<std::string_view, 1> kReads = {"stalls"};
+constexpr std::array kFewStepsNeeds = std::to_array<Need>({{"steps", "steps"}});
+constexpr std::array<std::string_view, 1> kFewStepsReads = {"stalls"};
 
 // What makes single steps longer and has a rule of its own, which says so: no reason to doubt the
 // others. By window and step.
@@ -71,7 +71,7 @@ std::string code_of(std::string words) {
   return words;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_few_steps(const Facts& facts) {
   const double most = facts.threshold(kFewSteps.id, "error");
   for (const RankSteps& rank : facts.ranks()) {
     const auto error = error_of(facts, rank);
@@ -107,7 +107,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_few_steps(const Facts& facts) {
   const bool several =
       std::ranges::any_of(facts.ranks(), [](const RankSteps& rank) { return rank.steps > 1; });
   return several ? std::string() : "One step cannot tell how much steps differ";
@@ -119,12 +119,12 @@ const Rule kFewSteps{
     .id = "few-steps",
     .cause = "recording",
     .asks = "Are there enough steps to conclude anything?",
-    .needs = kNeeds,
+    .needs = kFewStepsNeeds,
     .wanted = Wanted::kSteps,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_few_steps,
+    .why_not = why_not_few_steps,
     .of_device = false,
-    .reads = kReads,
+    .reads = kFewStepsReads,
     .runs_dry = false,
 };
 

@@ -10,8 +10,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
-constexpr std::array<std::string_view, 2> kReads = {"stalls", "time"};
+constexpr std::array kGarbageCollectorNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 2> kGarbageCollectorReads = {"stalls", "time"};
 
 // Only calls of gc.collect() have a stack; what Python starts by itself has none.
 bool is_called(const Facts& facts) {
@@ -38,7 +38,7 @@ bool is_in_every_step(const StallPerStep& stall, const RankSteps& rank) {
   return rank.steps > 1 && stall.steps >= rank.steps;
 }
 
-void add_changes(Finding& finding, const Facts& facts, bool in_every_step) {
+void add_garbage_collector_changes(Finding& finding, const Facts& facts, bool in_every_step) {
   finding.changes = {
       {"Let it leave alone what stays: once, when model, data and optimizer are set up.",
        facts.by_framework("import gc\n"
@@ -92,12 +92,12 @@ std::vector<Finding> judge_device(const Facts& facts) {
   widen_by_rate(finding, facts, rank, "collector");
   if (stall.steps < rank.steps) doubt_how_often(finding, rank);
   add_places(finding, facts, rank, "collector");
-  add_changes(finding, facts, is_in_every_step(stall, rank));
+  add_garbage_collector_changes(finding, facts, is_in_every_step(stall, rank));
   return {finding};
 }
 
 // A recording of the host alone: a GPU may have been at work meanwhile.
-std::vector<Finding> judge_host(const Facts& facts) {
+std::vector<Finding> garbage_collector_judge_host(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kGarbageCollector.id, [&](const RankSteps& rank) {
     return facts.stall(rank, "collector").host_ns;
   });
@@ -120,16 +120,16 @@ std::vector<Finding> judge_host(const Facts& facts) {
   finding.evidence.push_back({.text = {"collections in {} of {} steps",
                                        {count(static_cast<double>(stall.steps)), count(steps)}},
                               .rank = rank.rank});
-  add_changes(finding, facts, is_in_every_step(stall, rank));
+  add_garbage_collector_changes(finding, facts, is_in_every_step(stall, rank));
   return {finding};
 }
 
-std::vector<Finding> judge(const Facts& facts) {
-  return facts.no_device_work().empty() ? judge_device(facts) : judge_host(facts);
+std::vector<Finding> judge_garbage_collector(const Facts& facts) {
+  return facts.no_device_work().empty() ? judge_device(facts) : garbage_collector_judge_host(facts);
 }
 
 // A trace names a collection only where somebody called gc.collect() and stacks were recorded.
-std::string why_not(const Facts& facts) {
+std::string why_not_garbage_collector(const Facts& facts) {
   if (!facts.lines("time", "times").empty()) return {};
   for (const Line& line : facts.lines("stalls", "kinds")) {
     if (line.text("stall") == "collector") return {};
@@ -143,12 +143,12 @@ const Rule kGarbageCollector{
     .id = "garbage-collector",
     .cause = "gc",
     .asks = "Does Python's garbage collector stop training?",
-    .needs = kNeeds,
+    .needs = kGarbageCollectorNeeds,
     .wanted = Wanted::kStepscope,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_garbage_collector,
+    .why_not = why_not_garbage_collector,
     .of_device = false,
-    .reads = kReads,
+    .reads = kGarbageCollectorReads,
 };
 
 }  // namespace stepscope::advice

@@ -9,10 +9,10 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
-constexpr std::array<std::string_view, 1> kReads = {"overlap"};
+constexpr std::array kGlooOnGpuNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 1> kGlooOnGpuReads = {"overlap"};
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_gloo_on_gpu(const Facts& facts) {
   const auto ranks = worst_ranks(
       facts, kGlooOnGpu.id, [&](const RankSteps& rank) { return exposed_gloo_ns(facts, rank); });
   if (ranks.empty()) return {};
@@ -58,10 +58,10 @@ const Rule kGlooOnGpu{
     .id = "gloo-on-gpu",
     .cause = "communication",
     .asks = "Do ranks with GPUs communicate through the CPU?",
-    .needs = kNeeds,
+    .needs = kGlooOnGpuNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_gloo_on_gpu,
+    .reads = kGlooOnGpuReads,
     .runs_dry = false,
 };
 

@@ -11,8 +11,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
-constexpr std::array<std::string_view, 2> kReads = {"overlap", "kernels"};
+constexpr std::array kGpuIdleNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"idle-time", "devices"}});
+constexpr std::array<std::string_view, 2> kGpuIdleReads = {"overlap", "kernels"};
 
 struct Reason {
   std::string_view column, text;
@@ -38,7 +39,7 @@ constexpr std::array kReasons = std::to_array<Reason>({
      "(communication, copies), another process that shares the GPU, or the driver. Which of the "
      "three, this trace does not say, so there is nothing to change yet: find out first."},
 });
-constexpr Reason kTalk{
+constexpr Reason kGpuIdleTalk{
     "", "the CPU waits inside the process group", "most of it while the CPU waits in communication",
     "The CPU waits inside the process group, for other ranks or for the network, "
     "and gives the GPU no work meanwhile."};
@@ -80,7 +81,7 @@ std::string_view who_is_late(const Facts& facts) {
   return "Only one rank was recorded: record the others too, one may be late.";
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_gpu_idle(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kGpuIdle.id,
                                  [&](const RankSteps& rank) { return unexplained(facts, rank); });
   if (ranks.empty()) return {};
@@ -92,7 +93,7 @@ std::vector<Finding> judge(const Facts& facts) {
   const bool too_short = !talks && worst->column == "kernel_ns";
   const double fixed = too_short ? fixed_cost_ns(facts, rank) : 0;
   Finding finding = begin_finding(facts, kGpuIdle, ranks, 0, unexplained(facts, rank) + fixed);
-  const Reason& reason_of_most = talks ? kTalk : *worst;
+  const Reason& reason_of_most = talks ? kGpuIdleTalk : *worst;
   finding.title = {"The GPU is idle {} of each step, " + std::string(reason_of_most.title),
                    {share(ranks.front().share)}};
   finding.measured.name = "GPU idle for reasons no other rule looks for, of the step";
@@ -153,10 +154,10 @@ const Rule kGpuIdle{
     .id = "gpu-idle",
     .cause = "idle",
     .asks = "Is the GPU idle for a reason that no other rule looks for?",
-    .needs = kNeeds,
+    .needs = kGpuIdleNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_gpu_idle,
+    .reads = kGpuIdleReads,
     .runs_dry = false,
 };
 

@@ -14,7 +14,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array kHostPauseNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 
 // Pauses count only where they are long for this run, or come in every other step.
 StallPerStep pauses(const Facts& facts, const RankSteps& rank) {
@@ -51,7 +52,7 @@ double surely_exposed_ns(const Facts& facts, const RankSteps& rank, const StallP
          std::max(0.0, pause.idle_ns - pause.count * tracing_cost_of_step(facts, rank).most);
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_host_pause(const Facts& facts) {
   const auto ranks = worst_ranks(
       facts, kHostPause.id, [&](const RankSteps& rank) { return pauses(facts, rank).idle_ns; });
   if (ranks.empty()) return {};
@@ -113,9 +114,9 @@ const Rule kHostPause{
     .id = "host-pause",
     .cause = "pause",
     .asks = "Does the program stand still in something that was not recorded?",
-    .needs = kNeeds,
+    .needs = kHostPauseNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
+    .judge = judge_host_pause,
 };
 
 }  // namespace stepscope::advice

@@ -11,7 +11,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array kHostSyncNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 
 // Where values are fetched one by one.
 std::vector<Change> value_changes(const Facts& facts, double per_step) {
@@ -113,7 +114,7 @@ void say_who_waits(Finding& finding, const Facts& facts, const Callers& callers,
   finding.detail.form += kThen;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_host_sync(const Facts& facts) {
   const auto ranks = worst_ranks(
       facts, kHostSync.id, [&](const RankSteps& rank) { return waits_of(facts, rank).own_ns(); });
   if (ranks.empty()) return {};
@@ -165,9 +166,9 @@ const Rule kHostSync{
     .id = "host-sync",
     .cause = "sync",
     .asks = "Does the CPU stop to wait for the GPU?",
-    .needs = kNeeds,
+    .needs = kHostSyncNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
+    .judge = judge_host_sync,
 };
 
 }  // namespace stepscope::advice

@@ -11,11 +11,12 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds =
+constexpr std::array kInputBoundNeeds =
     std::to_array<Need>({{"steps", "times"}, {"dataloader", "loaders"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 4> kReads = {"loader", "system", "throughput", "time"};
+constexpr std::array<std::string_view, 4> kInputBoundReads = {"loader", "system", "throughput",
+                                                              "time"};
 // Of a run that was recorded without a trace.
-constexpr std::array kInstead =
+constexpr std::array kInputBoundInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"loader", "loaders"}});
 
 // How the worst loader of a rank makes its batches.
@@ -111,8 +112,8 @@ std::string why_workers(const LoaderCause& cause, const std::string& begin) {
                        : "Give the loader more workers" + limit + ".";
 }
 
-std::vector<Change> changes_for(const Facts& facts, const Loader& loader,
-                                const LoaderCause& cause) {
+std::vector<Change> input_bound_changes_for(const Facts& facts, const Loader& loader,
+                                            const LoaderCause& cause) {
   const std::string_view meanwhile =
       cause.on_gpu ? "while the GPU computes" : "while the model computes";
   const std::string begin = "Let worker processes make the batches " + std::string(meanwhile);
@@ -233,8 +234,8 @@ bool is_bursty(const Untraced& untraced, double traced_ns) {
 }
 
 // What was measured of which steps.
-void add_untraced(Finding& finding, const RankSteps& rank,
-                  const std::optional<Untraced>& untraced) {
+void add_input_bound_untraced(Finding& finding, const RankSteps& rank,
+                              const std::optional<Untraced>& untraced) {
   if (!untraced) return;
   finding.measured.name += rank.steps == 1 ? " (of the traced step)" : " (of the traced steps)";
   finding.evidence.insert(
@@ -302,7 +303,7 @@ void say_if_starting(Finding& finding, const LoaderCause& cause) {
 // A recording of the host alone: how long the loop waits is known, and nothing else. Workers may
 // need the cores that the model computes on, and a GPU that was not recorded may have been at work:
 // nothing of it is sure to be gained.
-std::vector<Finding> judge_host(const Facts& facts) {
+std::vector<Finding> input_bound_judge_host(const Facts& facts) {
   const bool on_gpu = is_traced(facts) && facts.no_device_work().empty();
   const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
     const auto untraced = untraced_steps(facts, rank);
@@ -350,7 +351,7 @@ std::vector<Finding> judge_host(const Facts& facts) {
     finding.untraced_step_ns = static_cast<base::Nanos>(untraced->step_ns);
     finding.gain = Gain{0, static_cast<base::Nanos>(std::ceil(wait))};
   }
-  finding.changes = changes_for(facts, loader, cause);
+  finding.changes = input_bound_changes_for(facts, loader, cause);
   finding.verify = untraced || !is_traced(facts) ? kVerifyWatched : kVerify;
   return {finding};
 }
@@ -371,12 +372,12 @@ void add_idle(Sentence& detail, const StallPerStep& input) {
   detail.figures.push_back(nanos(after));
 }
 
-std::vector<Finding> judge(const Facts& facts) {
-  if (!is_traced(facts) || !facts.no_device_work().empty()) return judge_host(facts);
+std::vector<Finding> judge_input_bound(const Facts& facts) {
+  if (!is_traced(facts) || !facts.no_device_work().empty()) return input_bound_judge_host(facts);
   const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
     return facts.stall(rank, "input").idle_ns;
   });
-  if (ranks.empty()) return judge_host(facts);  // steps that were not traced may wait
+  if (ranks.empty()) return input_bound_judge_host(facts);  // steps that were not traced may wait
   const RankSteps& rank = *ranks.front().rank;
   const auto untraced = untraced_steps(facts, rank);
   const StallPerStep input = facts.stall(rank, "input");
@@ -405,8 +406,8 @@ std::vector<Finding> judge(const Facts& facts) {
   if (untraced && is_bursty(*untraced, input.host_ns)) say_if_starting(finding, cause);
   add_maker(finding, loader, cause);
   add_places(finding, facts, rank, "input");
-  add_untraced(finding, rank, untraced);
-  finding.changes = changes_for(facts, loader, cause);
+  add_input_bound_untraced(finding, rank, untraced);
+  finding.changes = input_bound_changes_for(facts, loader, cause);
   finding.verify = untraced && is_bursty(*untraced, input.host_ns) ? kVerifyWatched : kVerify;
   return {finding};
 }
@@ -417,12 +418,12 @@ const Rule kInputBound{
     .id = "input-bound",
     .cause = "input",
     .asks = "Does the GPU wait for the data loader?",
-    .needs = kNeeds,
+    .needs = kInputBoundNeeds,
     .wanted = Wanted::kRanges,
-    .judge = judge,
+    .judge = judge_input_bound,
     .of_device = false,
-    .reads = kReads,
-    .instead = kInstead,
+    .reads = kInputBoundReads,
+    .instead = kInputBoundInstead,
 };
 
 }  // namespace stepscope::advice

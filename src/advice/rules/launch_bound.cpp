@@ -9,7 +9,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds =
+constexpr std::array kLaunchBoundNeeds =
     std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}, {"launches", "ranks"}});
 
 // Waits in which the host is in operators and calls, and Python between them as long as is usual:
@@ -51,7 +51,7 @@ void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& 
   }
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_launch_bound(const Facts& facts) {
   auto ranks = worst_ranks(facts, kLaunchBound.id,
                            [&](const RankSteps& rank) { return facts.launching_ns(rank); });
   std::erase_if(ranks, [&](const Weighed& one) { return !waits_for_launches(facts, *one.rank); });
@@ -106,9 +106,9 @@ const Rule kLaunchBound{
     .id = "launch-bound",
     .cause = "launch",
     .asks = "Does the GPU wait because launching work takes the CPU too long?",
-    .needs = kNeeds,
+    .needs = kLaunchBoundNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
+    .judge = judge_launch_bound,
     .runs_dry = false,
 };
 

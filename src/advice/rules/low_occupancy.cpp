@@ -12,7 +12,8 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"kernels", "kernels"}});
+constexpr std::array kLowOccupancyNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"kernels", "kernels"}});
 
 // So few blocks that most multiprocessors have nothing to do. Kernels that stay on the GPU and
 // fetch their work themselves start one for each, less a few: those are full.
@@ -73,7 +74,7 @@ Wording wording_for(double blocks) {
                          : "the GPU's multiprocessors have little or nothing to do"};
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_low_occupancy(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kLowOccupancy.id,
                                  [&](const RankSteps& rank) { return empty_of(facts, rank); });
   if (ranks.empty()) return {};
@@ -121,7 +122,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_low_occupancy(const Facts& facts) {
   const auto lines = facts.lines("kernels", "kernels");
   const bool known =
       std::ranges::any_of(lines, [](const Line& line) { return line.has("blocks_per_sm"); });
@@ -134,10 +135,10 @@ const Rule kLowOccupancy{
     .id = "low-occupancy",
     .cause = "occupancy",
     .asks = "Do kernels that matter leave parts of the GPU empty?",
-    .needs = kNeeds,
+    .needs = kLowOccupancyNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_low_occupancy,
+    .why_not = why_not_low_occupancy,
     .runs_dry = false,
 };
 

@@ -8,7 +8,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>(
+constexpr std::array kMemoryFragmentationNeeds = std::to_array<Need>(
     {{"memory-fragmentation", "moments"}, {"memory-fragmentation", "settings"}});
 
 std::optional<Line> held_most(const Facts& facts, const Line& setting) {
@@ -22,7 +22,7 @@ std::optional<Line> held_most(const Facts& facts, const Line& setting) {
   return std::nullopt;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_memory_fragmentation(const Facts& facts) {
   std::optional<Line> best;
   double most = 0;
   for (const Line& line : facts.lines("memory-fragmentation", "settings")) {
@@ -80,9 +80,9 @@ const Rule kMemoryFragmentation{
     .id = "memory-fragmentation",
     .cause = "fragmentation",
     .asks = "Does the allocator hold memory that is of no use?",
-    .needs = kNeeds,
+    .needs = kMemoryFragmentationNeeds,
     .wanted = Wanted::kSnapshot,
-    .judge = judge,
+    .judge = judge_memory_fragmentation,
     .of_device = false,
 };
 

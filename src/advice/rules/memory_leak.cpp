@@ -7,14 +7,14 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"memory-leaks", "outlook"}});
+constexpr std::array kMemoryLeakNeeds = std::to_array<Need>({{"memory-leaks", "outlook"}});
 
 Confidence confidence_of(std::string_view word) {
   if (word == "high") return Confidence::kHigh;
   return word == "medium" ? Confidence::kMedium : Confidence::kLow;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_memory_leak(const Facts& facts) {
   const std::vector<Line> leaks = facts.lines("memory-leaks", "leaks");
   if (leaks.empty()) return {};
   const auto worst = std::ranges::max_element(
@@ -73,9 +73,9 @@ const Rule kMemoryLeak{
     .id = "memory-leak",
     .cause = "leak",
     .asks = "Does memory grow from step to step?",
-    .needs = kNeeds,
+    .needs = kMemoryLeakNeeds,
     .wanted = Wanted::kSnapshot,
-    .judge = judge,
+    .judge = judge_memory_leak,
     .of_device = false,
 };
 

@@ -7,14 +7,14 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"memory-oom", "headroom"}});
+constexpr std::array kMemoryOomNeeds = std::to_array<Need>({{"memory-oom", "headroom"}});
 
 bool same_failure(const Line& a, const Line& b) {
   return a.whole("rank") == b.whole("rank") && a.text("snapshot") == b.text("snapshot") &&
          a.whole("device") == b.whole("device") && a.whole("failure") == b.whole("failure");
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_memory_oom(const Facts& facts) {
   const std::vector<Line> failures = facts.lines("memory-oom", "failures");
   if (failures.empty()) return {};
   const Line& first = failures.front();
@@ -81,9 +81,9 @@ const Rule kMemoryOom{
     .id = "memory-oom",
     .cause = "memory",
     .asks = "Why did a request for memory fail?",
-    .needs = kNeeds,
+    .needs = kMemoryOomNeeds,
     .wanted = Wanted::kSnapshot,
-    .judge = judge,
+    .judge = judge_memory_oom,
     .of_device = false,
 };
 

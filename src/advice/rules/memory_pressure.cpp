@@ -50,7 +50,7 @@ std::vector<Peak> worst_of_each_device(const Facts& facts) {
   return peaks;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_memory_pressure(const Facts& facts) {
   const std::vector<Peak> peaks = worst_of_each_device(facts);
   if (peaks.empty()) return {};
   const Peak& worst = peaks.front();
@@ -127,7 +127,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_memory_pressure(const Facts& facts) {
   return peaks_of(facts).empty()
              ? "Neither the peak nor the size of the GPU's memory was recorded; the "
                "size can be said with --device-memory 80GiB"
@@ -142,8 +142,8 @@ const Rule kMemoryPressure{
     .asks = "Is the GPU's memory nearly full?",
     .needs = {},
     .wanted = Wanted::kMemory,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_memory_pressure,
+    .why_not = why_not_memory_pressure,
     .of_device = false,
 };
 

@@ -14,8 +14,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"roofline", "operators"}});
-constexpr std::array<std::string_view, 3> kReads = {"kernels", "launches", "stalls"};
+constexpr std::array kOddShapesNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"roofline", "operators"}});
+constexpr std::array<std::string_view, 3> kOddShapesReads = {"kernels", "launches", "stalls"};
 
 // The same products with even sizes reach at least this share of the best rate of the run's own.
 constexpr double kOfBest = 0.6;
@@ -95,7 +96,7 @@ std::int64_t odd_size(const Line& line) {
 }
 
 // Of all steps: their time, and how much less it may be at least and at most.
-struct Products {
+struct OddShapesProducts {
   double device_ns = 0, low_ns = 0, high_ns = 0;
   double filling_ns = 0;       // only to fill up channels
   double convolutions_ns = 0;  // of device_ns
@@ -104,7 +105,7 @@ struct Products {
 };
 
 // At most what the device could do; at least what the run's own products of even sizes show.
-Products odd_products(const Facts& facts, const RankSteps& rank) {
+OddShapesProducts odd_products(const Facts& facts, const RankSteps& rank) {
   const std::vector<Line> lines = facts.lines("roofline", "operators", rank.rank);
   double best_product = 0, best_convolution = 0;
   for (const Line& line : lines) {
@@ -112,7 +113,7 @@ Products odd_products(const Facts& facts, const RankSteps& rank) {
     double& best = is_convolution(line) ? best_convolution : best_product;
     best = std::max(best, line.number("tflop_per_second"));
   }
-  Products sum;
+  OddShapesProducts sum;
   for (const Line& line : lines) {
     if (odd_size(line) == 0) continue;
     const double own = line.number("device_ns");
@@ -135,14 +136,14 @@ Products odd_products(const Facts& facts, const RankSteps& rank) {
   return sum;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_odd_shapes(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kOddShapes.id, [&](const RankSteps& rank) {
     return odd_products(facts, rank).device_ns / static_cast<double>(rank.steps);
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const auto steps = static_cast<double>(rank.steps);
-  const Products odd = odd_products(facts, rank);
+  const OddShapesProducts odd = odd_products(facts, rank);
   const double low = odd.low_ns / steps;
   Finding finding = begin_finding(facts, kOddShapes, ranks, let_through_ns(facts, rank, low),
                                   most_let_through_ns(facts, rank, odd.high_ns / steps));
@@ -218,7 +219,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_odd_shapes(const Facts& facts) {
   const auto lines = facts.lines("roofline", "operators");
   const bool any = std::ranges::any_of(lines, [](const Line& line) { return line.has("inputs"); });
   return any ? std::string() : "Shapes of inputs were not recorded";
@@ -230,11 +231,11 @@ const Rule kOddShapes{
     .id = "odd-shapes",
     .cause = "precision",
     .asks = "Are sizes of matrix products, or channels, no multiples of 8?",
-    .needs = kNeeds,
+    .needs = kOddShapesNeeds,
     .wanted = Wanted::kShapes,
-    .judge = judge,
-    .why_not = why_not,
-    .reads = kReads,
+    .judge = judge_odd_shapes,
+    .why_not = why_not_odd_shapes,
+    .reads = kOddShapesReads,
     .runs_dry = false,
 };
 

@@ -12,7 +12,7 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array kOutlierStepsNeeds = std::to_array<Need>({{"steps", "times"}});
 
 // What the outliers are longer than usual, spread over all steps. Pauses, checkpoints and the
 // garbage collector have rules of their own.
@@ -40,7 +40,7 @@ std::int64_t a_usual_step(const Facts& facts, std::int32_t rank, const std::vect
 }
 
 // Parts of a step, as people say them.
-std::string_view words_of(std::string_view part) {
+std::string_view outlier_steps_words_of(std::string_view part) {
   static constexpr std::array kWords =
       std::to_array<std::pair<std::string_view, std::string_view>>({
           {"kernel", "kernels on the GPU"},
@@ -57,7 +57,7 @@ std::string_view words_of(std::string_view part) {
   return found == kWords.end() ? part : found->second;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_outlier_steps(const Facts& facts) {
   const auto fewest = static_cast<std::int64_t>(facts.threshold(kOutlierSteps.id, "steps"));
   const auto ranks = worst_ranks(facts, kOutlierSteps.id, [&](const RankSteps& rank) {
     return rank.steps >= fewest ? excess_of(facts, rank) : 0;
@@ -84,13 +84,13 @@ std::vector<Finding> judge(const Facts& facts) {
       {nanos(rank.median_ns), nanos(slow.front().number("step_ns"))}};
   if (first) finding.detail.figures.clear();
   for (std::size_t i = 0; i < std::min<std::size_t>(3, slow.size()); ++i) {
-    finding.evidence.push_back(
-        {.text = {"{} longer than usual; most of it: {}, {} more than usual",
-                  {nanos(slow[i].number("excess_ns")), words_of(slow[i].text("grown_part")),
-                   nanos(slow[i].number("grown_ns"))}},
-         .rank = rank.rank,
-         .window = slow[i].whole("window"),
-         .step = slow[i].whole("step")});
+    finding.evidence.push_back({.text = {"{} longer than usual; most of it: {}, {} more than usual",
+                                         {nanos(slow[i].number("excess_ns")),
+                                          outlier_steps_words_of(slow[i].text("grown_part")),
+                                          nanos(slow[i].number("grown_ns"))}},
+                                .rank = rank.rank,
+                                .window = slow[i].whole("window"),
+                                .step = slow[i].whole("step")});
   }
   finding.changes = {
       {first ? "Record later steps." : "See what happens in the slow steps alone.",
@@ -101,7 +101,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_outlier_steps(const Facts& facts) {
   const double fewest = facts.threshold(kOutlierSteps.id, "steps");
   const bool enough = std::ranges::any_of(facts.ranks(), [&](const RankSteps& rank) {
     return static_cast<double>(rank.steps) >= fewest;
@@ -115,10 +115,10 @@ const Rule kOutlierSteps{
     .id = "outlier-steps",
     .cause = "outliers",
     .asks = "Do a few steps take much longer than the others?",
-    .needs = kNeeds,
+    .needs = kOutlierStepsNeeds,
     .wanted = Wanted::kSteps,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_outlier_steps,
+    .why_not = why_not_outlier_steps,
     .of_device = false,
     .reads = {},
     .runs_dry = false,

@@ -11,11 +11,12 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds =
+constexpr std::array kPrecisionNeeds =
     std::to_array<Need>({{"steps", "times"}, {"operators", "tensor_cores"}});
-constexpr std::array<std::string_view, 4> kReads = {"autotuning", "overlap", "launches", "stalls"};
+constexpr std::array<std::string_view, 4> kPrecisionReads = {"autotuning", "overlap", "launches",
+                                                             "stalls"};
 
-struct Products {
+struct PrecisionProducts {
   double device_ns = 0, used_ns = 0, plain_ns = 0, unknown_ns = 0, others_ns = 0;
   // Around the products, in the same operators: turning layouts round, Fourier transforms, sums of
   // parts. Another precision has other algorithms, which may do without.
@@ -34,8 +35,8 @@ double recurrent_ns(const Facts& facts, const RankSteps& rank) {
   return sum / static_cast<double>(rank.steps);
 }
 
-Products products_of(const Facts& facts, const RankSteps& rank) {
-  Products out;
+PrecisionProducts products_of(const Facts& facts, const RankSteps& rank) {
+  PrecisionProducts out;
   const auto steps = static_cast<double>(rank.steps);
   for (const Line& line : facts.lines("operators", "tensor_cores", rank.rank)) {
     if (line.text("operators") != "matrix products") {
@@ -114,7 +115,7 @@ bool has_recurrent(const Facts& facts, const RankSteps& rank) {
       lines, [](const Line& line) { return is_slow(line) && is_recurrent(line.text("name")); });
 }
 
-std::vector<Change> changes_for(const Facts& facts, const RankSteps& rank) {
+std::vector<Change> precision_changes_for(const Facts& facts, const RankSteps& rank) {
   if (has_half_only(facts)) {
     return {
         {"Mixed precision in fp16, with a scaled loss: the tensor cores of this GPU (compute "
@@ -148,7 +149,7 @@ std::vector<Change> changes_for(const Facts& facts, const RankSteps& rank) {
                               "TrainingArguments(..., bf16=True)")}};
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_precision(const Facts& facts) {
   // Before compute capability 7 there are no tensor cores to miss.
   if (facts.compute_major() > 0 && facts.compute_major() < 7) return {};
   const auto ranks = worst_ranks(facts, kPrecision.id, [&](const RankSteps& rank) {
@@ -156,7 +157,7 @@ std::vector<Finding> judge(const Facts& facts) {
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
-  const Products products = products_of(facts, rank);
+  const PrecisionProducts products = products_of(facts, rank);
   const double slow = std::min(products.plain_ns, rank.step_ns);
   const double left = std::max(0.0, computing_of(facts, rank) - slow);
   const double around = std::clamp(products.around_ns - recurrent_ns(facts, rank), 0.0, left);
@@ -226,7 +227,7 @@ std::vector<Finding> judge(const Facts& facts) {
                    count(line.number("calls")), count(steps)}},
          .rank = rank.rank});
   }
-  finding.changes = changes_for(facts, rank);
+  finding.changes = precision_changes_for(facts, rank);
   finding.verify =
       "Record again: `stepscope analyze operators --table tensor_cores new.json` shows the time of "
       "matrix "
@@ -243,10 +244,10 @@ const Rule kPrecision{
     .id = "precision",
     .cause = "precision",
     .asks = "Do matrix products miss the tensor cores?",
-    .needs = kNeeds,
+    .needs = kPrecisionNeeds,
     .wanted = Wanted::kShapes,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_precision,
+    .reads = kPrecisionReads,
     .runs_dry = false,
 };
 

@@ -9,16 +9,17 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 1> kReads = {"operators"};
+constexpr std::array kProfilerOverheadNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array<std::string_view, 1> kProfilerOverheadReads = {"operators"};
 
-bool has_stacks(const Facts& facts) {
+bool has_profiler_overhead_stacks(const Facts& facts) {
   const auto lines = facts.lines("operators", "stacks");
   return std::ranges::any_of(lines, [](const Line& line) { return line.has("stack"); });
 }
 
-std::vector<Finding> judge(const Facts& facts) {
-  if (!has_stacks(facts)) return {};
+std::vector<Finding> judge_profiler_overhead(const Facts& facts) {
+  if (!has_profiler_overhead_stacks(facts)) return {};
   const auto ranks = worst_ranks(facts, kProfilerOverhead.id,
                                  [&](const RankSteps& rank) { return facts.launching_ns(rank); });
   if (ranks.empty()) return {};
@@ -47,10 +48,10 @@ const Rule kProfilerOverhead{
     .id = "profiler-overhead",
     .cause = "recording",
     .asks = "Does the recording itself distort the picture?",
-    .needs = kNeeds,
+    .needs = kProfilerOverheadNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_profiler_overhead,
+    .reads = kProfilerOverheadReads,
     .runs_dry = false,
 };
 

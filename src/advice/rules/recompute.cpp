@@ -11,8 +11,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"operators", "operators"}});
-constexpr std::array<std::string_view, 2> kReads = {"mfu", "overview"};
+constexpr std::array kRecomputeNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"operators", "operators"}});
+constexpr std::array<std::string_view, 2> kRecomputeReads = {"mfu", "overview"};
 
 // Lengths of the kernels that ran again, per step.
 double again_ns(const Facts& facts, const RankSteps& rank) {
@@ -23,7 +24,7 @@ double again_ns(const Facts& facts, const RankSteps& rank) {
   return sum / static_cast<double>(rank.steps);
 }
 
-void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
+void add_recompute_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("mfu", "steps", rank.rank)) {
     if (finding.evidence.size() == kMostEvidence) return;
     if (!line.has("step") || line.number("recomputed_ns") <= 0) continue;
@@ -35,7 +36,7 @@ void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
   }
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_recompute(const Facts& facts) {
   const double full = facts.threshold(kRecompute.id, "memory");
   const auto ranks = worst_ranks(facts, kRecompute.id, [&](const RankSteps& rank) {
     return held_memory(facts, rank.rank).value_or(0) < full ? again_ns(facts, rank) : 0;
@@ -73,7 +74,7 @@ std::vector<Finding> judge(const Facts& facts) {
         "Whether the memory it saves is needed was not recorded: if the GPU's memory is far from "
         "full (below 70 % in nvidia-smi), the time is lost for nothing.";
   }
-  add_steps(finding, facts, rank);
+  add_recompute_steps(finding, facts, rank);
   finding.changes = {
       {"Switch activation checkpointing off, or keep it for some of the blocks only.",
        facts.by_framework(
@@ -102,10 +103,10 @@ const Rule kRecompute{
     .id = "recompute",
     .cause = "recompute",
     .asks = "Is the forward pass computed twice to save memory that is free?",
-    .needs = kNeeds,
+    .needs = kRecomputeNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_recompute,
+    .reads = kRecomputeReads,
     .runs_dry = false,
 };
 

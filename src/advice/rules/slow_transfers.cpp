@@ -14,8 +14,8 @@ namespace stepscope::advice {
 namespace {
 
 // A run that copies nothing has no row of copies, and nothing to mend.
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}});
-constexpr std::array<std::string_view, 2> kReads = {"transfers", "stalls"};
+constexpr std::array kSlowTransfersNeeds = std::to_array<Need>({{"steps", "times"}});
+constexpr std::array<std::string_view, 2> kSlowTransfersReads = {"transfers", "stalls"};
 
 struct Copies {
   double count = 0, bytes = 0, copy_ns = 0, blocking = 0, median_bytes = 0, bytes_per_second = 0;
@@ -246,7 +246,7 @@ std::vector<Finding> small(const Facts& facts) {
   return {};
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_slow_transfers(const Facts& facts) {
   std::vector<Finding> out = pageable(facts);
   return out.empty() ? small(facts) : out;
 }
@@ -257,10 +257,10 @@ const Rule kSlowTransfers{
     .id = "slow-transfers",
     .cause = "transfer",
     .asks = "Do copies to the GPU hold up the step?",
-    .needs = kNeeds,
+    .needs = kSlowTransfersNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_slow_transfers,
+    .reads = kSlowTransfersReads,
 };
 
 }  // namespace stepscope::advice

@@ -9,10 +9,11 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 1> kReads = {"overview"};
+constexpr std::array kSmallBatchNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array<std::string_view, 1> kSmallBatchReads = {"overview"};
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_small_batch(const Facts& facts) {
   const double full = facts.threshold(kSmallBatch.id, "memory");
   const auto ranks = worst_ranks(facts, kSmallBatch.id, [&](const RankSteps& rank) {
     const bool has_room = held_memory(facts, rank.rank).value_or(1) < full;
@@ -45,7 +46,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_small_batch(const Facts& facts) {
   const bool known = std::ranges::any_of(facts.ranks(), [&](const RankSteps& rank) {
     return held_memory(facts, rank.rank).has_value();
   });
@@ -58,11 +59,11 @@ const Rule kSmallBatch{
     .id = "small-batch",
     .cause = "launch",
     .asks = "Could the batch be larger?",
-    .needs = kNeeds,
+    .needs = kSmallBatchNeeds,
     .wanted = Wanted::kMemory,
-    .judge = judge,
-    .why_not = why_not,
-    .reads = kReads,
+    .judge = judge_small_batch,
+    .why_not = why_not_small_batch,
+    .reads = kSmallBatchReads,
     .runs_dry = false,
 };
 

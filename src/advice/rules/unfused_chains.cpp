@@ -12,8 +12,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 2> kReads = {"patterns", "roofline"};
+constexpr std::array kUnfusedChainsNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array<std::string_view, 2> kUnfusedChainsReads = {"patterns", "roofline"};
 
 struct ChainSum {
   double kernels = 0, reductions = 0;
@@ -110,7 +111,7 @@ std::string one_kernel_for(const Facts& facts, const RankSteps& rank) {
   return out;
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_unfused_chains(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kUnfusedChains.id, [&](const RankSteps& rank) {
     // Where the host cannot keep up, the gaps are its own, and launch-bound says what to do.
     return waits_for_launches(facts, rank) ? 0 : per_step(facts, rank).saves_ns;
@@ -183,10 +184,10 @@ const Rule kUnfusedChains{
     .id = "unfused-chains",
     .cause = "fusion",
     .asks = "Is elementwise arithmetic done in more passes over memory than needed?",
-    .needs = kNeeds,
+    .needs = kUnfusedChainsNeeds,
     .wanted = Wanted::kDeviceWork,
-    .judge = judge,
-    .reads = kReads,
+    .judge = judge_unfused_chains,
+    .reads = kUnfusedChainsReads,
     .runs_dry = false,
 };
 

@@ -10,8 +10,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 2> kReads = {"kernels", "idle-time"};
+constexpr std::array kUnfusedOptimizerNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
+constexpr std::array<std::string_view, 2> kUnfusedOptimizerReads = {"kernels", "idle-time"};
 
 struct Updates {
   double calls = 0, work = 0, device_ns = 0, host_ns = 0, waits = 0;
@@ -38,15 +39,15 @@ bool is_unfused(const Facts& facts, std::int32_t rank) {
 // What recording adds while the host is still ahead of the GPU is in the waits, too: the lead is
 // gone the sooner. A host that comes to the optimizer ahead is further ahead without a profiler, by
 // all that the rest of the step is shorter then.
-double recording_ns(const Facts& facts, const RankSteps& rank, const StallPerStep& waits,
-                    double lead) {
+double unfused_optimizer_recording_ns(const Facts& facts, const RankSteps& rank,
+                                      const StallPerStep& waits, double lead) {
   constexpr double kAhead = 0.05;  // of the update
   const double own = tracing_cost(facts, rank, waits.idle_ns + lead).most;
   if (lead < kAhead * (waits.idle_ns + lead)) return own;
   return std::max(own, tracing_cost_of_step(facts, rank).most);
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_unfused_optimizer(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kUnfusedOptimizer.id, [&](const RankSteps& rank) {
     return is_unfused(facts, rank.rank) ? facts.stall(rank, "optimizer").idle_ns : 0;
   });
@@ -62,7 +63,8 @@ std::vector<Finding> judge(const Facts& facts) {
   const double on_device = device / 2 + pauses_between_ns(facts, rank, queued);
   const double launching = facts.stall(rank, "launch").idle_ns;
   const double lead = std::max(0.0, updates.host_ns / steps - waits.idle_ns - device);
-  const double surely = std::max(0.0, waits.idle_ns - recording_ns(facts, rank, waits, lead));
+  const double surely =
+      std::max(0.0, waits.idle_ns - unfused_optimizer_recording_ns(facts, rank, waits, lead));
   Finding finding =
       begin_finding(facts, kUnfusedOptimizer, ranks, kHidden * surely,
                     waits.idle_ns + lost_lead(facts, rank, waits.idle_ns, launching) + on_device);
@@ -101,7 +103,7 @@ std::vector<Finding> judge(const Facts& facts) {
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_unfused_optimizer(const Facts& facts) {
   const bool known = std::ranges::any_of(
       facts.ranks(), [&](const RankSteps& rank) { return updates_of(facts, rank.rank).calls > 0; });
   return known ? std::string() : "No range of an optimizer's step is in the trace";
@@ -113,11 +115,11 @@ const Rule kUnfusedOptimizer{
     .id = "unfused-optimizer",
     .cause = "optimizer",
     .asks = "Does the optimizer launch hundreds of small kernels?",
-    .needs = kNeeds,
+    .needs = kUnfusedOptimizerNeeds,
     .wanted = Wanted::kRanges,
-    .judge = judge,
-    .why_not = why_not,
-    .reads = kReads,
+    .judge = judge_unfused_optimizer,
+    .why_not = why_not_unfused_optimizer,
+    .reads = kUnfusedOptimizerReads,
 };
 
 }  // namespace stepscope::advice

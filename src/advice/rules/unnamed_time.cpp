@@ -13,8 +13,9 @@
 namespace stepscope::advice {
 namespace {
 
-constexpr std::array kNeeds = std::to_array<Need>({{"steps", "times"}, {"steps", "steps"}});
-constexpr std::array<std::string_view, 2> kReads = {"stalls", "system"};
+constexpr std::array kUnnamedTimeNeeds =
+    std::to_array<Need>({{"steps", "times"}, {"steps", "steps"}});
+constexpr std::array<std::string_view, 2> kUnnamedTimeReads = {"stalls", "system"};
 
 // One step. What Python's garbage collector took of it has a rule of its own.
 struct Step {
@@ -24,7 +25,7 @@ struct Step {
   double other_ns = 0;  // without a name, less that
 };
 
-std::vector<Step> steps_of(const Facts& facts, const RankSteps& rank) {
+std::vector<Step> unnamed_time_steps_of(const Facts& facts, const RankSteps& rank) {
   std::map<std::pair<std::int64_t, std::int64_t>, double> collected;
   for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
     if (line.text("stall") != "collector") continue;
@@ -55,18 +56,18 @@ double median_of(const std::vector<Step>& steps, double Step::* part) {
 double waited_of(const Facts& facts, const RankSteps& rank) {
   const auto process = process_of(facts, rank.rank, true);
   if (!process) return 0;
-  const double collected = median_of(steps_of(facts, rank), &Step::collected_ns);
+  const double collected = median_of(unnamed_time_steps_of(facts, rank), &Step::collected_ns);
   return process->number("waited_share") * std::max(0.0, rank.median_ns - collected);
 }
 
 double unnamed_of(const Facts& facts, const RankSteps& rank) {
-  const double usual = median_of(steps_of(facts, rank), &Step::other_ns);
+  const double usual = median_of(unnamed_time_steps_of(facts, rank), &Step::other_ns);
   return std::max(0.0, usual - waited_of(facts, rank));
 }
 
 // The steps with the most of it, to look at.
-void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
-  std::vector<Step> steps = steps_of(facts, rank);
+void add_unnamed_time_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
+  std::vector<Step> steps = unnamed_time_steps_of(facts, rank);
   std::ranges::stable_sort(steps, std::ranges::greater{}, &Step::other_ns);
   for (const Step& step : steps) {
     if (finding.evidence.size() == kMostEvidence) break;
@@ -79,7 +80,7 @@ void add_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
   }
 }
 
-std::vector<Change> changes_for(const Facts& facts) {
+std::vector<Change> unnamed_time_changes_for(const Facts& facts) {
   const bool own = facts.recorder() != Recorder::kTorchProfiler;
   const std::string range = own ? "stepscope.range" : "torch.profiler.record_function";
   return {{"Put names on the parts of the loop, and record again: `stepscope report` then shows "
@@ -93,7 +94,7 @@ std::vector<Change> changes_for(const Facts& facts) {
            how_to_record(Wanted::kStacks, facts.recorder())}};
 }
 
-std::vector<Finding> judge(const Facts& facts) {
+std::vector<Finding> judge_unnamed_time(const Facts& facts) {
   if (facts.no_device_work().empty()) return {};
   const auto ranks = worst_ranks(facts, kUnnamedTime.id,
                                  [&](const RankSteps& rank) { return unnamed_of(facts, rank); });
@@ -113,7 +114,7 @@ std::vector<Finding> judge(const Facts& facts) {
       "loop itself: logging, printing, writing files, metrics in NumPy, sleeping, waiting for "
       "another process; or, where a model is very small, Python's own cost between operators.",
       {nanos(unnamed)}};
-  const double collected = median_of(steps_of(facts, rank), &Step::collected_ns);
+  const double collected = median_of(unnamed_time_steps_of(facts, rank), &Step::collected_ns);
   if (collected > kNoise * rank.median_ns) {
     finding.detail.form += " In {} more Python's garbage collector ran: that is not counted here.";
     finding.detail.figures.push_back(nanos(collected));
@@ -124,14 +125,14 @@ std::vector<Finding> judge(const Facts& facts) {
         "the times of single steps below.";
     finding.detail.figures.push_back(nanos(waited));
   }
-  add_steps(finding, facts, rank);
-  finding.changes = changes_for(facts);
+  add_unnamed_time_steps(finding, facts, rank);
+  finding.changes = unnamed_time_changes_for(facts);
   finding.verify =
       "Record again: `stepscope analyze steps --table parts new.json` shows less under 'other'.";
   return {finding};
 }
 
-std::string why_not(const Facts& facts) {
+std::string why_not_unnamed_time(const Facts& facts) {
   const bool several =
       std::ranges::any_of(facts.ranks(), [](const RankSteps& rank) { return rank.steps > 1; });
   return several ? std::string() : "One step, or none that is marked, may be warm-up";
@@ -143,12 +144,12 @@ const Rule kUnnamedTime{
     .id = "unnamed-time",
     .cause = "pause",
     .asks = "Does the step pass in code that nothing names?",
-    .needs = kNeeds,
+    .needs = kUnnamedTimeNeeds,
     .wanted = Wanted::kSteps,
-    .judge = judge,
-    .why_not = why_not,
+    .judge = judge_unnamed_time,
+    .why_not = why_not_unnamed_time,
     .of_device = false,
-    .reads = kReads,
+    .reads = kUnnamedTimeReads,
     .runs_dry = false,
 };
 

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 2> kWideWords = {"float", "double"};
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
-bool has_word(std::string_view text, std::string_view word) {
+bool has_number_width_word(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
     const bool begins = at == 0 || !is_word(text[at - 1]);
@@ -73,8 +73,9 @@ NumberWidth number_width(std::string_view kernel) {
   }
   const auto mentions = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   if (std::ranges::any_of(kNarrowParts, mentions)) return NumberWidth::kNarrow;
-  if (std::ranges::any_of(kWideParts, mentions) ||
-      std::ranges::any_of(kWideWords, [&](auto word) { return has_word(name, word); })) {
+  if (std::ranges::any_of(kWideParts, mentions) || std::ranges::any_of(kWideWords, [&](auto word) {
+        return has_number_width_word(name, word);
+      })) {
     return NumberWidth::kWide;
   }
   return NumberWidth::kUnsaid;

@@ -9,16 +9,16 @@
 namespace stepscope::analysis {
 namespace {
 
-using Place = Repeat::Place;
+using RepeatsPlace = Repeat::Place;
 
 // A stretch that may be chosen: a range of the suffix order.
-struct Candidate {
+struct RepeatsCandidate {
   std::int64_t saves = 0;      // at most
   std::uint32_t length = 0;    // 1: runs of one symbol
   std::uint32_t earliest = 0;  // place
   std::uint32_t begin = 0, end = 0;
 
-  bool operator<(const Candidate& other) const {
+  bool operator<(const RepeatsCandidate& other) const {
     return std::tuple(saves, length, other.earliest) <
            std::tuple(other.saves, other.length, earliest);
   }
@@ -37,10 +37,10 @@ class Finder {
   std::vector<Repeat> find() {
     list_stretches();
     list_runs();
-    std::priority_queue<Candidate> queue({}, std::move(candidates_));
+    std::priority_queue<RepeatsCandidate> queue({}, std::move(candidates_));
     std::vector<Repeat> chosen;
     while (!queue.empty() && (limits_.top == 0 || chosen.size() < limits_.top)) {
-      Candidate best = queue.top();
+      RepeatsCandidate best = queue.top();
       queue.pop();
       Repeat repeat = value_of(best);
       if (repeat.saves <= 0) continue;
@@ -49,7 +49,7 @@ class Finder {
         queue.push(best);
         continue;
       }
-      for (const Place& place : repeat.places) {
+      for (const RepeatsPlace& place : repeat.places) {
         std::fill_n(taken_.begin() + place.first, place.count, 1);
       }
       chosen.push_back(std::move(repeat));
@@ -92,7 +92,7 @@ class Finder {
     const bool one_symbol =
         std::all_of(symbols, symbols + length, [&](auto symbol) { return symbol == *symbols; });
     if (one_symbol) return;
-    Candidate found{0, length, first, begin, end};
+    RepeatsCandidate found{0, length, first, begin, end};
     for (std::uint32_t i = begin; i < end; ++i) {
       found.earliest = std::min(found.earliest, order_.at[i]);
       found.saves += saved(order_.at[i], length);
@@ -106,7 +106,7 @@ class Finder {
     for (std::uint32_t begin = 0, end = 0; begin < size; begin = end) {
       while (end < size && symbol(end) == symbol(begin)) ++end;
       if (symbol(begin) >= text_.names) continue;
-      Candidate found{0, 1, order_.at[begin], begin, end};
+      RepeatsCandidate found{0, 1, order_.at[begin], begin, end};
       for (std::uint32_t i = begin; i < end; ++i) {
         const std::uint32_t at = order_.at[i];
         found.earliest = std::min(found.earliest, at);
@@ -122,7 +122,7 @@ class Finder {
   }
 
   // The places a candidate could take now; none if it is worth nothing.
-  Repeat value_of(const Candidate& candidate) {
+  Repeat value_of(const RepeatsCandidate& candidate) {
     places_.assign(order_.at.begin() + candidate.begin, order_.at.begin() + candidate.end);
     std::ranges::sort(places_);
     return candidate.length == 1 ? runs() : stretches(candidate.length);
@@ -178,7 +178,7 @@ class Finder {
   std::vector<std::uint8_t> taken_;
   std::vector<std::int64_t> sums_;  // of joining, before each symbol
   SuffixOrder order_;
-  std::vector<Candidate> candidates_;
+  std::vector<RepeatsCandidate> candidates_;
   std::vector<std::uint32_t> places_;  // scratch
 };
 

@@ -7,11 +7,12 @@
 namespace stepscope::analysis {
 namespace {
 
-using Places = std::vector<std::uint32_t>;
+using SuffixOrderPlaces = std::vector<std::uint32_t>;
 
 // Puts `from` into `to` by key(place) < keys, equal keys in the order they come.
 template <class Key>
-void counting_sort(const Places& from, Places& to, std::uint32_t keys, Places& counts, Key key) {
+void counting_sort(const SuffixOrderPlaces& from, SuffixOrderPlaces& to, std::uint32_t keys,
+                   SuffixOrderPlaces& counts, Key key) {
   counts.assign(std::size_t{keys} + 1, 0);
   for (const std::uint32_t place : from) ++counts[key(place) + 1];
   std::partial_sum(counts.begin(), counts.end(), counts.begin());
@@ -20,7 +21,7 @@ void counting_sort(const Places& from, Places& to, std::uint32_t keys, Places& c
 
 // Numbers for places in their order, equal ones for places that `differ` does not part.
 template <class Differ>
-std::uint32_t number(const Places& order, Places& numbers, Differ differ) {
+std::uint32_t number(const SuffixOrderPlaces& order, SuffixOrderPlaces& numbers, Differ differ) {
   std::uint32_t last = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i > 0 && differ(order[i - 1], order[i])) ++last;
@@ -45,11 +46,11 @@ SuffixOrder order_suffixes(std::span<const std::uint32_t> text, std::uint32_t sy
   const auto size = static_cast<std::uint32_t>(text.size());
   SuffixOrder out;
   if (size == 0) return out;
-  Places order(size);
-  Places other(size);
-  Places numbers(size);
-  Places fresh(size);
-  Places counts;
+  SuffixOrderPlaces order(size);
+  SuffixOrderPlaces other(size);
+  SuffixOrderPlaces numbers(size);
+  SuffixOrderPlaces fresh(size);
+  SuffixOrderPlaces counts;
   std::iota(other.begin(), other.end(), 0);
   counting_sort(other, order, symbols, counts, [&](std::uint32_t at) { return text[at]; });
   std::uint32_t distinct =

@@ -30,7 +30,7 @@ double freedom_in(double worth, double runs) {
   return std::max({kLeast, worth - runs, runs - 1});
 }
 
-SideSum sum_of(std::span<const Estimate> runs) {
+SideSum change_sum_of(std::span<const Estimate> runs) {
   SideSum out{.runs = static_cast<double>(runs.size())};
   for (const Estimate& run : runs) {
     out.value += run.value / out.runs;
@@ -163,7 +163,7 @@ Enough needed_by(const SideSum& before, const SideSum& after, double between, bo
 }  // namespace
 
 Difference against(double bound, std::span<const Estimate> runs, const Certainty& certainty) {
-  const SideSum side = sum_of(runs);
+  const SideSum side = change_sum_of(runs);
   const SideSum exact{.value = bound, .runs = 1};
   Difference out{.before = bound,
                  .after = side.value,
@@ -186,15 +186,15 @@ Difference against(double bound, std::span<const Estimate> runs, const Certainty
 
 Enough needed(std::span<const Estimate> before, std::span<const Estimate> after,
               const Certainty& certainty) {
-  const SideSum a = sum_of(before);
-  const SideSum b = sum_of(after);
+  const SideSum a = change_sum_of(before);
+  const SideSum b = change_sum_of(after);
   return needed_by(a, b, between_runs(a, b, certainty.spread), false, certainty);
 }
 
 Difference compare(std::span<const Estimate> before, std::span<const Estimate> after,
                    const Certainty& certainty) {
-  const SideSum a = sum_of(before);
-  const SideSum b = sum_of(after);
+  const SideSum a = change_sum_of(before);
+  const SideSum b = change_sum_of(after);
   Difference out{.before = a.value,
                  .after = b.value,
                  .steps_before = a.all_steps,

@@ -29,7 +29,7 @@ constexpr base::ColumnShape kErrorNs{
     "± of the change that decides; in 95 of 100 comparisons that of every row lies within; null: "
     "too few steps, or on one side alone"};
 
-constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDiffTimeColumns = std::to_array<base::ColumnShape>({
     {"quantity", Type::kText, Unit::kNone,
      "typical: the mean of the middle half of the steps; mean: of all of them"},
     {"before_ns", Type::kReal, Unit::kNanos, "of the first run"},
@@ -44,14 +44,14 @@ constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
     {"smallest_seen_share", Type::kReal, Unit::kShare,
      "a slowdown of at least this, of before, would be seen 95 times in 100"},
 });
-constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDiffPartColumns = std::to_array<base::ColumnShape>({
     {"part", Type::kText, Unit::kNone, "as in the analysis `steps`; they add up to the step"},
     {"before_ns", Type::kReal, Unit::kNanos, "of the typical step"},
     {"after_ns", Type::kReal, Unit::kNanos, "of the typical step"},
     {"change_ns", Type::kReal, Unit::kNanos, "after less before"},
     kChangeShare,
 });
-constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDiffKernelColumns = std::to_array<base::ColumnShape>({
     {"verdict", Type::kText, Unit::kNone, "added, removed, slower, faster, same or unsure"},
     {"kernel", Type::kText, Unit::kNone, "name of the kernel, copy or memset"},
     {"was", Type::kText, Unit::kNone,
@@ -66,7 +66,7 @@ constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
     {"after_count", Type::kReal, Unit::kCount, "per step"},
     {"class", Type::kText, Unit::kNone, "compute, communication, memcpy or memset"},
 });
-constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDiffOperatorColumns = std::to_array<base::ColumnShape>({
     {"verdict", Type::kText, Unit::kNone,
      "added, removed, slower, faster, same or unsure, by device or host, whichever changed more"},
     {"operator", Type::kText, Unit::kNone, "its name; in parentheses: work of no operator"},
@@ -80,7 +80,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"before_calls", Type::kReal, Unit::kCount, "per step"},
     {"after_calls", Type::kReal, Unit::kCount, "per step"},
 });
-constexpr std::array kMemoryColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDiffMemoryColumns = std::to_array<base::ColumnShape>({
     {"device", Type::kInt, Unit::kId, "number of the device"},
     {"quantity", Type::kText, Unit::kNone, "peak of what tensors took, or of what PyTorch held"},
     {"before_bytes", Type::kInt, Unit::kBytes, "of the first run"},
@@ -104,18 +104,18 @@ constexpr std::array kSideColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array<std::string_view, 2> kBothTimes = {"before_ns", "after_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kDiffTables = std::to_array<base::TableShape>({
     {"times",
      "a length of a step, before and after",
-     kTimeColumns,
+     kDiffTimeColumns,
      {base::Chart::kBars, "quantity", kBothTimes}},
     {"parts",
      "one part of the typical step",
-     kPartColumns,
+     kDiffPartColumns,
      {base::Chart::kBars, "part", kBothTimes}},
-    {"kernels", "one kernel, the largest change first", kKernelColumns},
-    {"operators", "one operator, the largest change first", kOperatorColumns},
-    {"memory", "the peak of one device", kMemoryColumns},
+    {"kernels", "one kernel, the largest change first", kDiffKernelColumns},
+    {"operators", "one operator, the largest change first", kDiffOperatorColumns},
+    {"memory", "the peak of one device", kDiffMemoryColumns},
     {"sides", "one side of the comparison", kSideColumns},
 });
 
@@ -170,7 +170,7 @@ void take_steps(Compared& of, StepKind chosen) {
   of.is_other_inside = untraced && of.side->is_traced;
 }
 
-void add_time(base::Table& table, std::string_view quantity, const Difference& change) {
+void add_diff_time(base::Table& table, std::string_view quantity, const Difference& change) {
   Cell low = Null{};
   Cell high = Null{};
   Cell significant = Null{};
@@ -185,7 +185,8 @@ void add_time(base::Table& table, std::string_view quantity, const Difference& c
              significant, smallest});
 }
 
-void add_times(base::Table& table, const Compared& before, const Compared& after, bool one_run) {
+void add_diff_times(base::Table& table, const Compared& before, const Compared& after,
+                    bool one_run) {
   const std::vector<double>& a = before.lengths;
   const std::vector<double>& b = after.lengths;
   if (a.empty() || b.empty()) return;
@@ -197,7 +198,7 @@ void add_times(base::Table& table, const Compared& before, const Compared& after
     Difference change = compare(one, other, certainty);
     // What a profiler costs is in one of them, and nobody knows how much that is.
     if (before.kind != after.kind) change.bounds.reset();
-    add_time(table, name, change);
+    add_diff_time(table, name, change);
   }
   if (a.size() == 1 && b.size() == 1) return;  // the others are all the same
   const auto at = [](std::vector<double> values, double share) {
@@ -206,10 +207,10 @@ void add_times(base::Table& table, const Compared& before, const Compared& after
         std::max(1.0, std::ceil(share * static_cast<double>(values.size()))));
     return values[place - 1];
   };
-  add_time(table, "median", Difference{.before = median_of(a), .after = median_of(b)});
+  add_diff_time(table, "median", Difference{.before = median_of(a), .after = median_of(b)});
   for (const auto& [name, share] : {std::pair("95th percentile", 0.95), std::pair("shortest", 0.0),
                                     std::pair("longest", 1.0)}) {
-    add_time(table, name, Difference{.before = at(a, share), .after = at(b, share)});
+    add_diff_time(table, name, Difference{.before = at(a, share), .after = at(b, share)});
   }
 }
 
@@ -230,7 +231,7 @@ std::array<double, kPartCount> typical_parts(const SideRank& of) {
   return sum;
 }
 
-void add_parts(base::Table& table, const SideRank& before, const SideRank& after) {
+void add_diff_parts(base::Table& table, const SideRank& before, const SideRank& after) {
   const auto a = typical_parts(before);
   const auto b = typical_parts(after);
   for (std::size_t part = 0; part < kPartCount; ++part) {
@@ -240,7 +241,7 @@ void add_parts(base::Table& table, const SideRank& before, const SideRank& after
   }
 }
 
-void add_memory(base::Table& table, const SideRank& before, const SideRank& after) {
+void add_diff_memory(base::Table& table, const SideRank& before, const SideRank& after) {
   using Peaks = std::map<std::pair<std::int64_t, std::string_view>, std::int64_t>;
   const auto peaks_of = [](const SideRank& of) {
     Peaks out;
@@ -295,7 +296,7 @@ std::string why_nothing_inside(const Compared& before, const Compared& after) {
   return {};
 }
 
-void add_remarks(Answer& answer, const Compared& before, const Compared& after) {
+void add_diff_remarks(Answer& answer, const Compared& before, const Compared& after) {
   for (const Compared* of : {&before, &after}) {
     const Side& side = *of->side;
     if (of->lengths.empty()) {
@@ -321,28 +322,28 @@ void add_remarks(Answer& answer, const Compared& before, const Compared& after) 
 
 Answer diff(const Side& before, const Side& after, bool one_run) {
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kDiffTables) answer.tables.emplace_back(shape);
   Compared a = compared(before);
   Compared b = compared(after);
   const StepChoice choice = choose_steps(std::span(&a.samples, 1), std::span(&b.samples, 1));
   take_steps(a, choice.kind);
   take_steps(b, choice.kind);
-  add_times(answer.tables[0], a, b, one_run);
+  add_diff_times(answer.tables[0], a, b, one_run);
   const std::string why_not = why_nothing_inside(a, b);
   if (answer.tables[0].rows() > 0) {
     if (why_not.empty()) {
-      add_parts(answer.tables[1], a.inside, b.inside);
+      add_diff_parts(answer.tables[1], a.inside, b.inside);
       add_kernels(answer.tables[2], a.inside, b.inside, one_run);
       add_operators(answer.tables[3], a.inside, b.inside, one_run);
     } else {
       answer.remarks.push_back(Remark::on_table("parts", why_not));
     }
-    add_memory(answer.tables[4], a.inside, b.inside);
+    add_diff_memory(answer.tables[4], a.inside, b.inside);
   }
   add_side(answer.tables[5], "before", a);
   add_side(answer.tables[5], "after", b);
   if (!choice.remark.empty()) answer.remarks.push_back(sentence_of(choice.remark));
-  add_remarks(answer, a, b);
+  add_diff_remarks(answer, a, b);
   return answer;
 }
 
@@ -351,7 +352,7 @@ const Analysis kDiff{
     .title = "What changed",
     .question = "What is slower or faster, and what is new or gone?",
     .parameters = {},
-    .tables = kTables,
+    .tables = kDiffTables,
     .run = nullptr,
 };
 

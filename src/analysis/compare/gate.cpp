@@ -197,7 +197,7 @@ std::string limits_of_steps(const GateRules& rules) {
   return out;
 }
 
-bool has_steps(const RunSamples& run) {
+bool has_gate_steps(const RunSamples& run) {
   return sample_of(run, std::string(sample::kStepTime)) != nullptr;
 }
 
@@ -223,7 +223,7 @@ StepChoice choose_steps(std::span<const RunSamples> before, std::span<const RunS
   std::vector<const RunSamples*> runs;
   for (const std::span<const RunSamples> side : {before, after}) {
     for (const RunSamples& run : side) {
-      if (has_steps(run)) runs.push_back(&run);
+      if (has_gate_steps(run)) runs.push_back(&run);
     }
   }
   const auto lacks = [&](StepKind kind) {
@@ -322,7 +322,7 @@ std::vector<Judged> judge(const GateRules& rules, std::span<const RunSamples> be
   }
   for (const bool is_before : {true, false}) {
     for (const RunSamples& run : is_before ? before : after) {
-      if (of_steps.empty() || has_steps(run)) continue;
+      if (of_steps.empty() || has_gate_steps(run)) continue;
       out.push_back(about_run("steps", (is_before ? "the baseline " : "") + run.name +
                                            " has no steps: nothing could be judged of " + of_steps +
                                            "; a profiler's step() marks them, --steps names them"));

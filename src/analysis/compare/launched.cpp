@@ -12,7 +12,7 @@ namespace {
 using base::Type;
 using base::Unit;
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kLaunchedColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank of the process"},
     {"operator", Type::kText, Unit::kNone, "that launched it; in parentheses: none did"},
     {"kernel", Type::kText, Unit::kNone, "name of the kernel, copy or memset"},
@@ -20,27 +20,28 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"count", Type::kInt, Unit::kCount, "how often it ran"},
     {"sum_ns", Type::kInt, Unit::kNanos, "time it ran, all runs together"},
 });
-constexpr base::TableShape kShape{"launched", "work of one name under one operator", kColumns};
+constexpr base::TableShape kShape{"launched", "work of one name under one operator",
+                                  kLaunchedColumns};
 
-struct Sum {
+struct LaunchedSum {
   std::int64_t count = 0;
   base::Nanos time = 0;
 };
-using Key = std::tuple<std::string_view, std::string_view, WorkClass>;  // operator, kernel
-using Sums = std::map<Key, Sum>;
+using LaunchedKey = std::tuple<std::string_view, std::string_view, WorkClass>;  // operator, kernel
+using LaunchedSums = std::map<LaunchedKey, LaunchedSum>;
 
-Sums sums_of(const WindowView& window) {
+LaunchedSums launched_sums_of(const WindowView& window) {
   const OpCalls& ops = op_calls(window);
   const trace::Trace& trace = *window.trace;
   // By number first: names are compared once per pair, not once per event.
-  std::map<std::tuple<base::StringId, base::StringId, WorkClass>, Sum> of_operators;
-  Sums out;
+  std::map<std::tuple<base::StringId, base::StringId, WorkClass>, LaunchedSum> of_operators;
+  LaunchedSums out;
   for (std::size_t i = 0; i < window.work.size(); ++i) {
     const Work& piece = window.work[i];
     if (!window.counts(piece)) continue;
     const std::uint32_t call = ops.of_work[i];
     const base::StringId kernel = trace.name()[piece.row];
-    Sum& sum =
+    LaunchedSum& sum =
         call == OpCall::kNone
             ? out[{name_of(why_no_operator(window, piece)), trace.text(kernel), piece.work_class}]
             : of_operators[{trace.name()[ops.calls[call].row], kernel, piece.work_class}];
@@ -49,7 +50,7 @@ Sums sums_of(const WindowView& window) {
   }
   for (const auto& [key, sum] : of_operators) {
     const auto& [op, kernel, work_class] = key;
-    Sum& all = out[{trace.text(op), trace.text(kernel), work_class}];
+    LaunchedSum& all = out[{trace.text(op), trace.text(kernel), work_class}];
     all.count += sum.count;
     all.time += sum.time;
   }
@@ -59,12 +60,12 @@ Sums sums_of(const WindowView& window) {
 }  // namespace
 
 base::Table launched_work(const RunView& view) {
-  const auto partials =
-      per_window<Sums>(view, [](const WindowView& window) { return sums_of(window); });
-  std::map<std::int32_t, Sums> ranks;
+  const auto partials = per_window<LaunchedSums>(
+      view, [](const WindowView& window) { return launched_sums_of(window); });
+  std::map<std::int32_t, LaunchedSums> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     for (const auto& [key, sum] : partials[w]) {
-      Sum& all = ranks[view.windows[w].rank][key];
+      LaunchedSum& all = ranks[view.windows[w].rank][key];
       all.count += sum.count;
       all.time += sum.time;
     }

@@ -17,8 +17,8 @@ using base::Null;
 using base::TableLine;
 
 // What a name took in each step of a side; nothing where nobody knows.
-std::vector<double> steps_of(const SideRank& of, SumsByStep StepSums::* sums,
-                             std::string_view name) {
+std::vector<double> matched_steps_of(const SideRank& of, SumsByStep StepSums::* sums,
+                                     std::string_view name) {
   const auto rank = of.side->by_step.find(of.rank);
   if (rank == of.side->by_step.end()) return {};
   const SumsByStep& all = rank->second.*sums;
@@ -26,7 +26,7 @@ std::vector<double> steps_of(const SideRank& of, SumsByStep StepSums::* sums,
   return found == all.end() ? std::vector<double>(rank->second.steps) : found->second;
 }
 
-void add_steps(std::vector<double>& into, std::span<const double> own) {
+void add_matched_steps(std::vector<double>& into, std::span<const double> own) {
   into.resize(std::max(into.size(), own.size()));
   for (std::size_t i = 0; i < own.size(); ++i) into[i] += own[i];
 }
@@ -38,10 +38,10 @@ struct Kernel {
   double op_time_ns = 0;  //
   std::vector<double> steps = {};
 };
-using Kernels = std::map<std::string, Kernel, std::less<>>;
+using MatchedKernels = std::map<std::string, Kernel, std::less<>>;
 
-Kernels kernels_of(const SideRank& of) {
-  Kernels out;
+MatchedKernels kernels_of(const SideRank& of) {
+  MatchedKernels out;
   const base::Table& table = of.side->launched;
   for (std::size_t r = 0; r < table.rows(); ++r) {
     const TableLine line(table, r);
@@ -56,12 +56,12 @@ Kernels kernels_of(const SideRank& of) {
       kernel.op_time_ns = time;
     }
   }
-  for (auto& [name, kernel] : out) kernel.steps = steps_of(of, &StepSums::kernels, name);
+  for (auto& [name, kernel] : out) kernel.steps = matched_steps_of(of, &StepSums::kernels, name);
   return out;
 }
 
 // Kernels of one side that the other side does not have, under one family of operators.
-struct Group {
+struct MatchedGroup {
   double count = 0, time_ns = 0, longest_ns = -1;
   std::string longest, op;
   std::string_view work_class;
@@ -70,7 +70,7 @@ struct Group {
   void add(const std::string& name, const Kernel& kernel) {
     count += kernel.count;
     time_ns += kernel.time_ns;
-    add_steps(steps, kernel.steps);
+    add_matched_steps(steps, kernel.steps);
     ++names;
     if (kernel.time_ns <= longest_ns) return;
     longest_ns = kernel.time_ns;
@@ -83,7 +83,7 @@ struct Group {
   }
 };
 
-Cell cell_of(std::optional<double> value) { return value ? Cell(*value) : Cell(Null{}); }
+Cell matched_cell_of(std::optional<double> value) { return value ? Cell(*value) : Cell(Null{}); }
 
 // Whether it is long enough to be judged at all.
 bool matters(const RowTimes& times, double step_ns) {
@@ -106,9 +106,9 @@ void sort_by_change(std::vector<Row>& rows) {
 }
 
 // What has a partner of another name under the same operators.
-using Groups = std::map<std::pair<std::string, std::string_view>, Group>;
-Groups groups_of(const Kernels& own, const Kernels& other) {
-  Groups out;
+using MatchedGroups = std::map<std::pair<std::string, std::string_view>, MatchedGroup>;
+MatchedGroups matched_groups_of(const MatchedKernels& own, const MatchedKernels& other) {
+  MatchedGroups out;
   for (const auto& [name, kernel] : own) {
     if (other.contains(name)) continue;
     out[{operator_family(kernel.op), kernel.work_class}].add(name, kernel);
@@ -116,10 +116,10 @@ Groups groups_of(const Kernels& own, const Kernels& other) {
   return out;
 }
 
-bool is_operator(std::string_view name) { return !name.empty() && name.front() != '('; }
+bool is_operator_in_matched(std::string_view name) { return !name.empty() && name.front() != '('; }
 
-Row row_of(const Group* before, const Group* after) {
-  const Group& shown = after != nullptr ? *after : *before;
+Row row_of(const MatchedGroup* before, const MatchedGroup* after) {
+  const MatchedGroup& shown = after != nullptr ? *after : *before;
   Row row{.kernel = shown.name(),
           .was = {},
           .op = shown.op,
@@ -142,13 +142,13 @@ Row row_of(const Group* before, const Group* after) {
 }
 
 // Kernels of the one side alone: a row for each.
-void add_alone(std::vector<Row>& rows, const Kernels& own, const Kernels& other,
-               const Groups& partners, bool is_before) {
+void add_alone(std::vector<Row>& rows, const MatchedKernels& own, const MatchedKernels& other,
+               const MatchedGroups& partners, bool is_before) {
   for (const auto& [name, kernel] : own) {
     if (other.contains(name)) continue;
     const std::pair key(operator_family(kernel.op), kernel.work_class);
-    if (is_operator(kernel.op) && partners.contains(key)) continue;
-    Group one;
+    if (is_operator_in_matched(kernel.op) && partners.contains(key)) continue;
+    MatchedGroup one;
     one.add(name, kernel);
     rows.push_back(is_before ? row_of(&one, nullptr) : row_of(nullptr, &one));
   }
@@ -162,8 +162,8 @@ struct Operator {
     calls += other.calls;
     device_ns += other.device_ns;
     host_ns += other.host_ns;
-    add_steps(device_steps, other.device_steps);
-    add_steps(host_steps, other.host_steps);
+    add_matched_steps(device_steps, other.device_steps);
+    add_matched_steps(host_steps, other.host_steps);
   }
   bool is_nothing() const { return calls == 0 && device_ns == 0 && host_ns == 0; }
 };
@@ -183,8 +183,8 @@ Operators operators_of(const SideRank& of) {
     }
   }
   for (auto& [name, op] : out) {
-    op.device_steps = steps_of(of, &StepSums::operators_device, name);
-    op.host_steps = steps_of(of, &StepSums::operators_host, name);
+    op.device_steps = matched_steps_of(of, &StepSums::operators_device, name);
+    op.host_steps = matched_steps_of(of, &StepSums::operators_host, name);
   }
   return out;
 }
@@ -269,8 +269,8 @@ std::string operator_family(std::string_view name) {
 }
 
 void add_kernels(base::Table& table, const SideRank& before, const SideRank& after, bool one_run) {
-  const Kernels old = kernels_of(before);
-  const Kernels now = kernels_of(after);
+  const MatchedKernels old = kernels_of(before);
+  const MatchedKernels now = kernels_of(after);
   std::vector<Row> rows;
   for (const auto& [name, kernel] : old) {
     const auto partner = now.find(name);
@@ -286,11 +286,11 @@ void add_kernels(base::Table& table, const SideRank& before, const SideRank& aft
                     .before_count = kernel.count,
                     .after_count = partner->second.count});
   }
-  const Groups gone = groups_of(old, now);
-  const Groups come = groups_of(now, old);
+  const MatchedGroups gone = matched_groups_of(old, now);
+  const MatchedGroups come = matched_groups_of(now, old);
   for (const auto& [key, group] : gone) {
     const auto partner = come.find(key);
-    if (partner == come.end() || !is_operator(group.op)) continue;
+    if (partner == come.end() || !is_operator_in_matched(group.op)) continue;
     rows.push_back(row_of(&group, &partner->second));
   }
   add_alone(rows, old, now, come, true);
@@ -309,8 +309,8 @@ void add_kernels(base::Table& table, const SideRank& before, const SideRank& aft
   for (const Row& row : rows) {
     table.add({row.verdict, row.kernel, row.was.empty() ? Cell(Null{}) : Cell(row.was), row.op,
                row.times.before_ns, row.times.after_ns, row.change_ns(),
-               row.change_ns() / row.times.before_ns, cell_of(row.error_ns), row.before_count,
-               row.after_count, row.work_class});
+               row.change_ns() / row.times.before_ns, matched_cell_of(row.error_ns),
+               row.before_count, row.after_count, row.work_class});
   }
 }
 
@@ -343,8 +343,8 @@ void add_operators(base::Table& table, const SideRank& before, const SideRank& a
     const Operator& a = row.before != nullptr ? *row.before : kNothing;
     const Operator& b = row.after != nullptr ? *row.after : kNothing;
     table.add({found.verdict, *row.name, a.device_ns, b.device_ns, b.device_ns - a.device_ns,
-               a.host_ns, b.host_ns, b.host_ns - a.host_ns, cell_of(found.error_ns), a.calls,
-               b.calls});
+               a.host_ns, b.host_ns, b.host_ns - a.host_ns, matched_cell_of(found.error_ns),
+               a.calls, b.calls});
   }
 }
 

@@ -11,11 +11,12 @@ namespace stepscope::analysis {
 namespace {
 
 // The chosen steps of a window by their index in it: which of them is how manieth, or kNone.
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-std::vector<std::size_t> places_of(const WindowView& window, std::size_t& count) {
+constexpr std::size_t kStepSumsNone = static_cast<std::size_t>(-1);
+std::vector<std::size_t> step_sums_places_of(const WindowView& window, std::size_t& count) {
   std::vector<std::size_t> places;
   places.reserve(window.steps.size());
-  for (const StepTime& step : window.steps) places.push_back(step.selected ? count++ : kNone);
+  for (const StepTime& step : window.steps)
+    places.push_back(step.selected ? count++ : kStepSumsNone);
   return places;
 }
 
@@ -41,13 +42,13 @@ class ByNumber {
   std::unordered_map<base::StringId, std::vector<double>> sums_;
 };
 
-StepSums sums_of(const WindowView& window) {
+StepSums step_sums_of(const WindowView& window) {
   StepSums out;
-  const std::vector<std::size_t> places = places_of(window, out.steps);
+  const std::vector<std::size_t> places = step_sums_places_of(window, out.steps);
   const OpCalls& ops = op_calls(window);
   const trace::Trace& trace = *window.trace;
   const auto place_of = [&](std::int32_t step) {
-    return step < 0 ? kNone : places[static_cast<std::size_t>(step)];
+    return step < 0 ? kStepSumsNone : places[static_cast<std::size_t>(step)];
   };
   ByNumber kernels(out.steps);
   ByNumber on_device(out.steps);
@@ -55,7 +56,7 @@ StepSums sums_of(const WindowView& window) {
   for (std::size_t i = 0; i < window.work.size(); ++i) {
     const Work& piece = window.work[i];
     const std::size_t place = place_of(piece.step);
-    if (place == kNone) continue;
+    if (place == kStepSumsNone) continue;
     kernels.add(trace.name()[piece.row], place, piece.length());
     if (const std::uint32_t call = ops.of_work[i]; call != OpCall::kNone) {
       on_device.add(trace.name()[ops.calls[call].row], place, piece.length());
@@ -70,7 +71,7 @@ StepSums sums_of(const WindowView& window) {
   for (std::size_t call = 0; call < ops.calls.size(); ++call) {
     const trace::Row row = ops.calls[call].row;
     const std::size_t place = place_of(step_at(window.steps, trace.start()[row]));
-    if (place != kNone) on_host.add(trace.name()[row], place, times.self[call]);
+    if (place != kStepSumsNone) on_host.add(trace.name()[row], place, times.self[call]);
   }
   kernels.give(trace, out.kernels);
   on_device.give(trace, out.operators_device);
@@ -97,7 +98,7 @@ void append(StepSums& all, const StepSums& window) {
 
 std::map<std::int64_t, StepSums> sums_by_step(const RunView& view) {
   const auto partials =
-      per_window<StepSums>(view, [](const WindowView& window) { return sums_of(window); });
+      per_window<StepSums>(view, [](const WindowView& window) { return step_sums_of(window); });
   std::map<std::int64_t, StepSums> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     append(ranks[view.windows[w].rank], partials[w]);

@@ -8,29 +8,29 @@
 namespace stepscope::analysis {
 namespace {
 
-using Place = std::size_t;
-constexpr Place kNowhere = 99;
+using AttentionPlace = std::size_t;
+constexpr AttentionPlace kAttentionNowhere = 99;
 
 enum class Layout : std::uint8_t { kHeadsFirst, kHeadsLast };      // (b, h, s, d) or (b, s, h, d)
 enum class Causal : std::uint8_t { kTruth, kMaskType, kNothing };  // how the call says it
 
-struct Places {
+struct AttentionPlaces {
   std::string_view name;
   Layout layout;
-  Place causal;
+  AttentionPlace causal;
   Causal says = Causal::kTruth;
-  Place query = 0;           // 1: behind the gradient of the output
-  Place lengths = kNowhere;  // given: sequences of several lengths are packed
-  Place window = kNowhere;   // how far queries see, where that is limited
-  std::size_t windows = 2;   // numbers it has: to the left and right, or one
-  Place mask = kNowhere;
+  AttentionPlace query = 0;                    // 1: behind the gradient of the output
+  AttentionPlace lengths = kAttentionNowhere;  // given: sequences of several lengths are packed
+  AttentionPlace window = kAttentionNowhere;   // how far queries see, where that is limited
+  std::size_t windows = 2;                     // numbers it has: to the left and right, or one
+  AttentionPlace mask = kAttentionNowhere;
   bool backward = false;
-  Place out = kNowhere;  // of backward
+  AttentionPlace out = kAttentionNowhere;  // of backward
 };
 
 constexpr auto kFirst = Layout::kHeadsFirst;
 constexpr auto kLast = Layout::kHeadsLast;
-constexpr std::array kPlaces = std::to_array<Places>({
+constexpr std::array kAttentionPlaces = std::to_array<AttentionPlaces>({
     {.name = "scaled_dot_product_attention", .layout = kFirst, .causal = 5, .mask = 3},
     {.name = "_scaled_dot_product_flash_attention", .layout = kFirst, .causal = 4},
     {.name = "_scaled_dot_product_efficient_attention", .layout = kFirst, .causal = 6, .mask = 3},
@@ -132,7 +132,7 @@ std::optional<Sizes> sizes_of(const Tensor& q, const Tensor& k, const Tensor& v,
 
 enum class Mask : std::uint8_t { kNone, kTopLeft, kBottomRight };
 
-std::optional<Mask> mask_of(const Call& call, const Places& places) {
+std::optional<Mask> mask_of(const Call& call, const AttentionPlaces& places) {
   if (places.says == Causal::kMaskType) {
     const auto type = whole_number(call.value(places.causal));
     if (!type || *type < 0 || *type > 2) return std::nullopt;
@@ -159,21 +159,22 @@ Amount pairs(const Sizes& sizes, Mask mask) {
   return Amount(*twice.value() / 2) + Amount(sizes.queries - full) * sizes.keys;
 }
 
-bool has_window(const Call& call, const Places& places) {
-  if (places.window == kNowhere) return false;
-  for (Place at = places.window; at < places.window + places.windows; ++at) {
+bool has_window(const Call& call, const AttentionPlaces& places) {
+  if (places.window == kAttentionNowhere) return false;
+  for (AttentionPlace at = places.window; at < places.window + places.windows; ++at) {
     if (!call.value(at).empty() && call.value(at) != "-1") return true;
   }
   return false;
 }
 
 Cost attention(const Call& call) {
-  const Places& places = *std::ranges::find(kPlaces, call.formula.name, &Places::name);
+  const AttentionPlaces& places =
+      *std::ranges::find(kAttentionPlaces, call.formula.name, &AttentionPlaces::name);
   const Tensor* q = call.tensor(places.query);
   const Tensor* k = call.tensor(places.query + 1);
   const Tensor* v = call.tensor(places.query + 2);
   if (q == nullptr || k == nullptr || v == nullptr) return unknown(Missing::kInputs);
-  if (places.lengths != kNowhere && call.tensor(places.lengths) != nullptr &&
+  if (places.lengths != kAttentionNowhere && call.tensor(places.lengths) != nullptr &&
       elements(*call.tensor(places.lengths)).value() != 0 &&
       call.tensor(places.lengths)->rank() > 0) {
     return unknown(Missing::kLengths);
@@ -211,17 +212,17 @@ Cost attention(const Call& call) {
   return cost;
 }
 
-constexpr auto rows() {
-  std::array<Formula, kPlaces.size()> formulas{};
-  for (std::size_t i = 0; i < kPlaces.size(); ++i) {
-    formulas[i] = {kPlaces[i].name, Family::kAttention, attention};
+constexpr auto rows_attention() {
+  std::array<Formula, kAttentionPlaces.size()> formulas{};
+  for (std::size_t i = 0; i < kAttentionPlaces.size(); ++i) {
+    formulas[i] = {kAttentionPlaces[i].name, Family::kAttention, attention};
   }
   return formulas;
 }
-constexpr auto kFormulas = rows();
+constexpr auto kAttentionFormulas = rows_attention();
 
 }  // namespace
 
-std::span<const Formula> attention_formulas() { return kFormulas; }
+std::span<const Formula> attention_formulas() { return kAttentionFormulas; }
 
 }  // namespace stepscope::analysis

@@ -12,7 +12,7 @@ namespace {
 
 using trace::Row;
 
-trace::SignatureId signature_of(const trace::Trace& trace, Row row) {
+trace::SignatureId call_costs_signature_of(const trace::Trace& trace, Row row) {
   const std::uint32_t entry = trace.ops().rows.find(row);
   return entry == base::RowSet::kNone ? trace::kNoSignature : trace.ops().signature[entry];
 }
@@ -29,7 +29,7 @@ Dtype only_float_type(const OpInputs& inputs) {
 }
 
 // Bits of the families that multiply matrices.
-constexpr std::uint32_t kProducts = [] {
+constexpr std::uint32_t kCallCostsProducts = [] {
   std::uint32_t bits = 0;
   for (unsigned i = 0; i < static_cast<unsigned>(Family::kCount); ++i) {
     if (multiplies_matrices(static_cast<Family>(i))) bits |= 1U << i;
@@ -37,9 +37,9 @@ constexpr std::uint32_t kProducts = [] {
   return bits;
 }();
 
-class Counting {
+class CallCostsCounting {
  public:
-  explicit Counting(const WindowView& window)
+  explicit CallCostsCounting(const WindowView& window)
       : window_(window),
         trace_(*window.trace),
         ops_(op_calls(window)),
@@ -68,7 +68,8 @@ class Counting {
   bool formula_tells(std::uint32_t call) {
     if (formula(call) == nullptr) return false;
     const Row row = row_of(call);
-    const std::uint32_t inputs = inputs_.number(trace_.name()[row], signature_of(trace_, row));
+    const std::uint32_t inputs =
+        inputs_.number(trace_.name()[row], call_costs_signature_of(trace_, row));
     if (inputs == tells_.size()) tells_.push_back(formula_cost(call).flops.known());
     return tells_[inputs];
   }
@@ -131,8 +132,9 @@ class Counting {
   // Bits of what a call with kernels computes.
   std::uint32_t families(const CostedCall& call) {
     // Attention and convolutions may be made of products, and a profiler counts whichever it is.
-    if (call.family == Family::kCount) return count_of(call.call) > 0 ? kProducts : 0;
-    return multiplies_matrices(call.family) ? kProducts : 1U << static_cast<unsigned>(call.family);
+    if (call.family == Family::kCount) return count_of(call.call) > 0 ? kCallCostsProducts : 0;
+    return multiplies_matrices(call.family) ? kCallCostsProducts
+                                            : 1U << static_cast<unsigned>(call.family);
   }
 
   // A call and one inside it, both with kernels and of one family, or both products: the inner one
@@ -164,7 +166,8 @@ class Counting {
       const std::uint32_t count =
           profiled == 0 ? 0
                         : counts.try_emplace(static_cast<std::uint64_t>(profiled), fresh).number;
-      const std::uint32_t named = inputs.number(trace_.name()[row], signature_of(trace_, row));
+      const std::uint32_t named =
+          inputs.number(trace_.name()[row], call_costs_signature_of(trace_, row));
       const std::uint32_t cost = differences.number(named, 2 * count + (has_parts_[i] ? 1 : 0));
       if (cost == out_.costs.size()) {
         out_.costs.push_back(has_parts_[i] ? unknown(Missing::kParts)
@@ -215,7 +218,7 @@ class Counting {
 }  // namespace
 
 const CallCosts& call_costs(const WindowView& window) {
-  return window.prepared->call_costs.get([&] { return Counting(window).count(); });
+  return window.prepared->call_costs.get([&] { return CallCostsCounting(window).count(); });
 }
 
 std::string why_no_flops(const RunView& view) {
@@ -236,7 +239,7 @@ std::string why_no_flops(const RunView& view) {
 }
 
 OpInputs inputs_of(const trace::Trace& trace, Row row) {
-  const trace::SignatureId id = signature_of(trace, row);
+  const trace::SignatureId id = call_costs_signature_of(trace, row);
   if (id == trace::kNoSignature) return {};
   const trace::Signature& signature = trace.signatures()[id];
   return read_inputs(trace.text(signature.dims), trace.text(signature.types),

@@ -9,46 +9,48 @@ namespace stepscope::analysis {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
-using Place = std::size_t;
-constexpr Place kNowhere = 99;
+using ConvolutionsPlace = std::size_t;
+constexpr ConvolutionsPlace kConvolutionsNowhere = 99;
 
 // Where an operator has its arguments.
-struct Places {
-  Place stride, padding, dilation;
-  Place transposed = kNowhere, output_padding = kNowhere;
+struct ConvolutionsPlaces {
+  ConvolutionsPlace stride, padding, dilation;
+  ConvolutionsPlace transposed = kConvolutionsNowhere, output_padding = kConvolutionsNowhere;
   bool always_transposed = false;
-  Place groups = kNowhere;  // where the output's channels depend on it
+  ConvolutionsPlace groups = kConvolutionsNowhere;  // where the output's channels depend on it
 };
 
-Places places_of(std::string_view name) {
+ConvolutionsPlaces convolutions_places_of(std::string_view name) {
   if (name == "convolution" || name == "_convolution") return {3, 4, 5, 6, 7, false, 8};
   if (name == "conv1d" || name == "conv2d" || name == "conv3d") return {3, 4, 5};
-  if (name.starts_with("conv_transpose")) return {3, 4, 7, kNowhere, 5, true, 6};
+  if (name.starts_with("conv_transpose")) return {3, 4, 7, kConvolutionsNowhere, 5, true, 6};
   if (name == "cudnn_convolution") return {3, 2, 4};
-  if (name == "cudnn_convolution_transpose") return {4, 2, 5, kNowhere, 3, true, 6};
+  if (name == "cudnn_convolution_transpose") return {4, 2, 5, kConvolutionsNowhere, 3, true, 6};
   if (name == "miopen_convolution" || name == "mkldnn_convolution" ||
       name == "miopen_depthwise_convolution") {
     return {4, 3, 5};
   }
-  if (name == "miopen_convolution_transpose") return {5, 3, 6, kNowhere, 4, true, 7};
+  if (name == "miopen_convolution_transpose") return {5, 3, 6, kConvolutionsNowhere, 4, true, 7};
   if (name == "cudnn_convolution_relu" || name == "miopen_convolution_relu") return {3, 4, 5};
   if (name == "cudnn_convolution_add_relu" || name == "miopen_convolution_add_relu") {
     return {5, 6, 7};
   }
-  if (name == "_slow_conv2d_forward" || name == "slow_conv3d_forward") return {4, 5, kNowhere};
-  if (name.starts_with("slow_conv_transpose")) return {4, 5, 7, kNowhere, 6, true};
+  if (name == "_slow_conv2d_forward" || name == "slow_conv3d_forward")
+    return {4, 5, kConvolutionsNowhere};
+  if (name.starts_with("slow_conv_transpose")) return {4, 5, 7, kConvolutionsNowhere, 6, true};
   return {4, 5, 6};  // depthwise and dilated ones: kernel size and bias stand before
 }
 
-Place bias_of(std::string_view name) {
-  if (name == "cudnn_convolution" || name == "cudnn_convolution_transpose") return kNowhere;
+ConvolutionsPlace bias_of(std::string_view name) {
+  if (name == "cudnn_convolution" || name == "cudnn_convolution_transpose")
+    return kConvolutionsNowhere;
   if (name.ends_with("_add_relu")) return 4;
   // Of the depthwise and the slow ones the kernel's size stands before it.
   return name.find("slow_conv") != name.npos || name.find("conv_depthwise") != name.npos ? 3 : 2;
 }
 
 // A list of one number per dimension; one number stands for all of them.
-std::optional<Dims> per_dimension(std::string_view value, std::size_t count) {
+std::optional<Dims> convolutions_per_dimension(std::string_view value, std::size_t count) {
   std::optional<Dims> numbers = whole_numbers(value);
   if (!numbers) {
     const auto one = whole_number(value);
@@ -61,17 +63,18 @@ std::optional<Dims> per_dimension(std::string_view value, std::size_t count) {
 }
 
 // Sizes of the output; nothing when a value is missing or makes no sense.
-std::optional<Dims> output_size(const Call& call, const Places& places, bool transposed,
+std::optional<Dims> output_size(const Call& call, const ConvolutionsPlaces& places, bool transposed,
                                 std::span<const std::int64_t> in,
                                 std::span<const std::int64_t> kernel) {
   const std::size_t count = in.size();
-  const auto stride = per_dimension(call.value(places.stride), count);
-  const auto padding = per_dimension(call.value(places.padding), count);
-  const auto dilation = places.dilation == kNowhere
+  const auto stride = convolutions_per_dimension(call.value(places.stride), count);
+  const auto padding = convolutions_per_dimension(call.value(places.padding), count);
+  const auto dilation = places.dilation == kConvolutionsNowhere
                             ? Dims(count, 1)
-                            : per_dimension(call.value(places.dilation), count);
-  const auto extra = transposed ? per_dimension(call.value(places.output_padding), count)
-                                : std::optional(Dims(count, 0));
+                            : convolutions_per_dimension(call.value(places.dilation), count);
+  const auto extra = transposed
+                         ? convolutions_per_dimension(call.value(places.output_padding), count)
+                         : std::optional(Dims(count, 0));
   if (!stride || !padding || !dilation || !extra) return std::nullopt;
   Dims out(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -103,9 +106,9 @@ Cost forward(const Call& call) {
   if ((!batched && x->rank() + 1 != w->rank()) || x->dtype != w->dtype) {
     return unknown(Missing::kInputs);
   }
-  const Places places = places_of(call.formula.name);
+  const ConvolutionsPlaces places = convolutions_places_of(call.formula.name);
   std::optional<bool> transposed = places.always_transposed;
-  if (places.transposed != kNowhere) transposed = truth(call.value(places.transposed));
+  if (places.transposed != kConvolutionsNowhere) transposed = truth(call.value(places.transposed));
   const auto in = std::span(x->dims).subspan(batched ? 2 : 1);
   const auto kernel = std::span(w->dims).subspan(2);
   if (!transposed) return unknown(Missing::kValues);
@@ -178,43 +181,43 @@ Cost backward_part(const Call& call) {
   return cost;
 }
 
-constexpr auto kFamily = Family::kConvolution;
-constexpr std::array kFormulas = std::to_array<Formula>({
-    {"convolution", kFamily, forward},
-    {"_convolution", kFamily, forward},
-    {"conv1d", kFamily, forward},
-    {"conv2d", kFamily, forward},
-    {"conv3d", kFamily, forward},
-    {"conv_transpose1d", kFamily, forward},
-    {"conv_transpose2d", kFamily, forward},
-    {"conv_transpose3d", kFamily, forward},
-    {"cudnn_convolution", kFamily, forward},
-    {"cudnn_convolution_transpose", kFamily, forward},
-    {"cudnn_convolution_relu", kFamily, forward},
-    {"cudnn_convolution_add_relu", kFamily, forward},
-    {"miopen_convolution", kFamily, forward},
-    {"miopen_depthwise_convolution", kFamily, forward},
-    {"miopen_convolution_transpose", kFamily, forward},
-    {"miopen_convolution_relu", kFamily, forward},
-    {"miopen_convolution_add_relu", kFamily, forward},
-    {"mkldnn_convolution", kFamily, forward},
-    {"_slow_conv2d_forward", kFamily, forward},
-    {"slow_conv3d_forward", kFamily, forward},
-    {"slow_conv_dilated2d", kFamily, forward},
-    {"slow_conv_dilated3d", kFamily, forward},
-    {"slow_conv_transpose2d", kFamily, forward},
-    {"slow_conv_transpose3d", kFamily, forward},
-    {"_conv_depthwise2d", kFamily, forward},
-    {"conv_depthwise3d", kFamily, forward},
-    {"convolution_backward", kFamily, backward},
-    {"cudnn_convolution_backward_input", kFamily, backward_part},
-    {"cudnn_convolution_backward_weight", kFamily, backward_part},
-    {"miopen_convolution_backward_input", kFamily, backward_part},
-    {"miopen_convolution_backward_weight", kFamily, backward_part},
+constexpr auto kConvolutionsFamily = Family::kConvolution;
+constexpr std::array kConvolutionsFormulas = std::to_array<Formula>({
+    {"convolution", kConvolutionsFamily, forward},
+    {"_convolution", kConvolutionsFamily, forward},
+    {"conv1d", kConvolutionsFamily, forward},
+    {"conv2d", kConvolutionsFamily, forward},
+    {"conv3d", kConvolutionsFamily, forward},
+    {"conv_transpose1d", kConvolutionsFamily, forward},
+    {"conv_transpose2d", kConvolutionsFamily, forward},
+    {"conv_transpose3d", kConvolutionsFamily, forward},
+    {"cudnn_convolution", kConvolutionsFamily, forward},
+    {"cudnn_convolution_transpose", kConvolutionsFamily, forward},
+    {"cudnn_convolution_relu", kConvolutionsFamily, forward},
+    {"cudnn_convolution_add_relu", kConvolutionsFamily, forward},
+    {"miopen_convolution", kConvolutionsFamily, forward},
+    {"miopen_depthwise_convolution", kConvolutionsFamily, forward},
+    {"miopen_convolution_transpose", kConvolutionsFamily, forward},
+    {"miopen_convolution_relu", kConvolutionsFamily, forward},
+    {"miopen_convolution_add_relu", kConvolutionsFamily, forward},
+    {"mkldnn_convolution", kConvolutionsFamily, forward},
+    {"_slow_conv2d_forward", kConvolutionsFamily, forward},
+    {"slow_conv3d_forward", kConvolutionsFamily, forward},
+    {"slow_conv_dilated2d", kConvolutionsFamily, forward},
+    {"slow_conv_dilated3d", kConvolutionsFamily, forward},
+    {"slow_conv_transpose2d", kConvolutionsFamily, forward},
+    {"slow_conv_transpose3d", kConvolutionsFamily, forward},
+    {"_conv_depthwise2d", kConvolutionsFamily, forward},
+    {"conv_depthwise3d", kConvolutionsFamily, forward},
+    {"convolution_backward", kConvolutionsFamily, backward},
+    {"cudnn_convolution_backward_input", kConvolutionsFamily, backward_part},
+    {"cudnn_convolution_backward_weight", kConvolutionsFamily, backward_part},
+    {"miopen_convolution_backward_input", kConvolutionsFamily, backward_part},
+    {"miopen_convolution_backward_weight", kConvolutionsFamily, backward_part},
 });
 
 }  // namespace
 
-std::span<const Formula> convolution_formulas() { return kFormulas; }
+std::span<const Formula> convolution_formulas() { return kConvolutionsFormulas; }
 
 }  // namespace stepscope::analysis

@@ -8,11 +8,11 @@
 namespace stepscope::analysis {
 namespace {
 
-using Case = CostCase;
-constexpr auto kNo = std::nullopt;
+using CostsOfLayersCase = CostCase;
+constexpr auto kCostsOfLayersNo = std::nullopt;
 
 TEST(CostsOfLayers, OddProducts) {
-  const Case cases[] = {
+  const CostsOfLayersCase cases[] = {
       {"a row for each number of the column, and self", "aten::addr", "[[2,3],[2],[3],[],[]]",
        R"(["float","float","float","Scalar","Scalar"])", R"(["","","","1","1"])", 12,
        (6 + 2 + 3 + 6) * 4},
@@ -21,7 +21,8 @@ TEST(CostsOfLayers, OddProducts) {
        (2 + 3 + 6) * 4},
       {"lists of scales", "aten::_scaled_mm_v2", "[[2,3],[3,4],[[]],[],[],[[]],[],[],[],[],[],[]]",
        R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","TensorList","ScalarList","ScalarList","TensorList","ScalarList","ScalarList","","Scalar","ScalarList","Scalar"])",
-       R"(["","","","[0]","[]","","[0]","[]","","15","[]","False"])", 48, kNo, Missing::kLists},
+       R"(["","","","[0]","[]","","[0]","[]","","15","[]","False"])", 48, kCostsOfLayersNo,
+       Missing::kLists},
       {"8-bit weights", "aten::_weight_int8pack_mm", "[[2,3],[4,3],[4]]",
        R"(["c10::BFloat16","signed char","c10::BFloat16"])", "", 48, 12 + 12 + 8 + 16},
       // 16 columns: two blocks of eight; k is that of the input.
@@ -38,8 +39,8 @@ TEST(CostsOfLayers, OddProducts) {
        R"(["float","float","ScalarList","","ScalarList","ScalarList","ScalarList"])",
        R"(["","","[3, 3]","","[1, 1]","[0, 0]","[2, 2]"])", 2L * 16 * 9, (64 + 9 + 16) * 4},
       {"a nested tensor has no size", "aten::add", "[[],[],[]]",
-       R"(["NestedTensorImpl","NestedTensorImpl","Scalar"])", R"(["","","1"])", kNo, kNo,
-       Missing::kInputs},
+       R"(["NestedTensorImpl","NestedTensorImpl","Scalar"])", R"(["","","1"])", kCostsOfLayersNo,
+       kCostsOfLayersNo, Missing::kInputs},
   };
   check(cases);
 }
@@ -51,7 +52,7 @@ TEST(CostsOfLayers, Recurrent) {
       R"(["float","TensorList","Scalar","float","float","float","float","float","","","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","ScalarList","","unsigned char","ScalarList"])";
   // 5 steps of 2 sequences; an LSTM has 4 gates.
   constexpr std::int64_t kRows = 10;
-  const Case cases[] = {
+  const CostsOfLayersCase cases[] = {
       {"one layer: 4 gates of 8 from 3 inputs and 8 of before, two biases", "aten::_cudnn_rnn",
        "[[5,2,3],[],[],[416],[1,2,8],[1,2,8],[],[],[],[],[],[],[],[],[],[]]", kTypes,
        R"(["","","4","","","","2","8","0","1","False","0.","True","False","[]",""])",
@@ -70,8 +71,8 @@ TEST(CostsOfLayers, Recurrent) {
        R"(["","","2","","","","3","8","0","1","False","0.","True","False","[2, 2, 2, 1]",""])",
        7L * 2 * 24 * 11, 4L * (21 + 1 + 2 * 16 + 56)},
       {"values were not recorded", "aten::_cudnn_rnn",
-       "[[5,2,3],[],[],[416],[1,2,8],[1,2,8],[],[],[],[],[],[],[],[],[],[]]", kTypes, "", kNo, kNo,
-       Missing::kValues},
+       "[[5,2,3],[],[],[416],[1,2,8],[1,2,8],[],[],[],[],[],[],[],[],[],[]]", kTypes, "",
+       kCostsOfLayersNo, kCostsOfLayersNo, Missing::kValues},
       {"gradients of input and weights", "aten::_cudnn_rnn_backward",
        "[[5,2,3],[],[],[416],[1,2,8],[1,2,8],[5,2,8],[5,2,8],[],[],[],[],[],[],[],[],[],[],[],[],"
        "[9],[]]",
@@ -89,7 +90,7 @@ TEST(CostsOfLayers, Recurrent) {
 }
 
 TEST(CostsOfLayers, AttentionOfOtherMakers) {
-  const Case cases[] = {
+  const CostsOfLayersCase cases[] = {
       {"causal: 10 of 16 pairs", "aten::_scaled_dot_product_fused_attention_overrideable",
        "[[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[],[]]",
        R"(["c10::Half","c10::Half","c10::Half","","Scalar","Scalar","Scalar",""])",
@@ -106,22 +107,22 @@ TEST(CostsOfLayers, AttentionOfOtherMakers) {
 
 TEST(CostsOfLayers, ComplexNumbers) {
   constexpr const char* kTwo = R"(["c10::complex<float>","c10::complex<float>"])";
-  const Case cases[] = {
+  const CostsOfLayersCase cases[] = {
       {"both parts", "aten::add", "[[4],[4],[]]",
        R"(["c10::complex<float>","c10::complex<float>","Scalar"])", R"(["","","1"])", 8, 12 * 8},
       {"four products and two sums", "aten::mul", "[[4],[4]]", kTwo, "", 24, 12 * 8},
       {"by a real number", "aten::mul", "[[4],[4]]", R"(["c10::complex<float>","float"])", "", 8,
        8 * 8 + 16},
       {"the result is real, and what it takes is not known", "aten::abs", "[[4]]",
-       R"(["c10::complex<float>"])", "", kNo, kNo, Missing::kInputs},
+       R"(["c10::complex<float>"])", "", kCostsOfLayersNo, kCostsOfLayersNo, Missing::kInputs},
       {"a number or a tensor of no dimension: the width of the result is not known", "aten::mul",
-       "[[4],[]]", R"(["float","c10::complex<double>"])", "", 8, kNo, Missing::kTypes},
+       "[[4],[]]", R"(["float","c10::complex<double>"])", "", 8, kCostsOfLayersNo, Missing::kTypes},
       {"the same of whole numbers and a fraction", "aten::mul", "[[4],[]]",
-       R"(["long int","double"])", "", 4, kNo, Missing::kTypes},
+       R"(["long int","double"])", "", 4, kCostsOfLayersNo, Missing::kTypes},
       {"sum", "aten::sum", "[[4],[]]", R"(["c10::complex<float>",""])", "", 8, 5 * 8},
       {"norm", "aten::linalg_vector_norm", "[[4],[],[],[],[]]",
-       R"(["c10::complex<float>","Scalar","","Scalar",""])", R"(["","2","","False",""])", kNo, kNo,
-       Missing::kInputs},
+       R"(["c10::complex<float>","Scalar","","Scalar",""])", R"(["","2","","False",""])",
+       kCostsOfLayersNo, kCostsOfLayersNo, Missing::kInputs},
   };
   check(cases);
 }
@@ -129,7 +130,7 @@ TEST(CostsOfLayers, ComplexNumbers) {
 TEST(CostsOfLayers, Pooling) {
   constexpr const char* kPool =
       R"(["float","ScalarList","ScalarList","ScalarList","Scalar","Scalar",""])";
-  const Case cases[] = {
+  const CostsOfLayersCase cases[] = {
       {"means of 2 by 2", "aten::avg_pool2d", "[[1,2,8,8],[],[],[],[],[],[]]", kPool,
        R"(["","[2, 2]","[]","[0, 0]","False","True",""])", 32 * 4, (128 + 32) * 4},
       // 7 with windows of 2: 3 whole ones, and one that begins in the image.
@@ -154,10 +155,11 @@ TEST(CostsOfLayers, Pooling) {
        R"(["float","ScalarList","Scalar","Scalar","Scalar"])", R"(["","[8, 8]","False","2.","2."])",
        64 * 7, (16 + 64) * 4},
       {"by a factor, the size not said", "aten::upsample_nearest2d", "[[1,1,4,4],[],[]]",
-       R"(["float","","ScalarList"])", R"(["","","[2., 2.]"])", kNo, kNo, Missing::kValues},
-      {"sizes below nothing", "aten::upsample_nearest2d", "[[1,1,4,4],[],[],[]]",
-       R"(["float","ScalarList","Scalar","Scalar"])", R"(["","[-8, 8]","2.","2."])", kNo, kNo,
+       R"(["float","","ScalarList"])", R"(["","","[2., 2.]"])", kCostsOfLayersNo, kCostsOfLayersNo,
        Missing::kValues},
+      {"sizes below nothing", "aten::upsample_nearest2d", "[[1,1,4,4],[],[],[]]",
+       R"(["float","ScalarList","Scalar","Scalar"])", R"(["","[-8, 8]","2.","2."])",
+       kCostsOfLayersNo, kCostsOfLayersNo, Missing::kValues},
       {"back to the image", "aten::upsample_nearest2d_backward", "[[1,1,8,8],[],[],[],[]]",
        R"(["float","ScalarList","ScalarList","Scalar","Scalar"])",
        R"(["","[8, 8]","[1, 1, 4, 4]","2.","2."])", 64, (64 + 16) * 4},
@@ -168,7 +170,7 @@ TEST(CostsOfLayers, Pooling) {
 TEST(CostsOfLayers, BagsLossesAndStatistics) {
   constexpr const char* kBag =
       R"(["float","long int","long int","Scalar","Scalar","Scalar","","Scalar","Scalar"])";
-  const Case cases[] = {
+  const CostsOfLayersCase cases[] = {
       {"12 rows of 8 into 3 bags", "aten::_embedding_bag", "[[100,8],[12],[3],[],[],[],[],[],[]]",
        kBag, R"(["","","","False","0","False","","False","-1"])", 96,
        96 * 4 + 12 * 8 + 3 * 8 + 24 * 4},
@@ -180,11 +182,11 @@ TEST(CostsOfLayers, BagsLossesAndStatistics) {
        R"(["float","long int","long int","long int","long int","Scalar","Scalar","Scalar","","Scalar"])",
        R"(["","","","","","100","False","0","","-1"])", 96, (24 + 96) * 4 + 2 * 96},
       {"added where indices say", "aten::_index_put_impl_", "[[64,32],[],[20,32],[],[]]",
-       R"(["float","","float","Scalar","Scalar"])", R"(["","","","True","True"])", 640, kNo,
-       Missing::kLists},
+       R"(["float","","float","Scalar","Scalar"])", R"(["","","","True","True"])", 640,
+       kCostsOfLayersNo, Missing::kLists},
       {"one value for many places", "aten::_index_put_impl_", "[[64,32],[],[],[],[]]",
-       R"(["float","","float","Scalar","Scalar"])", R"(["","","","True","True"])", kNo, kNo,
-       Missing::kLists},
+       R"(["float","","float","Scalar","Scalar"])", R"(["","","","True","True"])", kCostsOfLayersNo,
+       kCostsOfLayersNo, Missing::kLists},
       {"variance of rows", "aten::var", "[[4,8],[],[],[]]",
        R"(["float","ScalarList","Scalar","Scalar"])", R"(["","[-1]","1","False"])", 128,
        (32 + 4) * 4},

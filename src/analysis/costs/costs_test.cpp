@@ -10,34 +10,34 @@
 namespace stepscope::analysis {
 namespace {
 
-using Case = CostCase;
-constexpr auto kNo = std::nullopt;
+using CostsCase = CostCase;
+constexpr auto kCostsNo = std::nullopt;
 constexpr const char* kTwoFloats = R"(["float","float"])";
 
 TEST(Costs, MatrixProducts) {
-  const Case cases[] = {
+  const CostsCase cases[] = {
       {"2·m·n·k", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", 48, (6 + 12 + 8) * 4},
       {"with the result's tensor", "aten::mm", "[[2,3],[3,4],[2,4]]",
        R"(["float","float","float"])", "", 48, 104},
       {"inputs of another call before it", "aten::mm", "[[9,9],[2,3],[3,4]]",
-       R"(["float","float","float"])", "", kNo, kNo, Missing::kInputs},
-      {"inner sizes differ", "aten::mm", "[[2,3],[4,4]]", kTwoFloats, "", kNo, kNo,
+       R"(["float","float","float"])", "", kCostsNo, kCostsNo, Missing::kInputs},
+      {"inner sizes differ", "aten::mm", "[[2,3],[4,4]]", kTwoFloats, "", kCostsNo, kCostsNo,
        Missing::kInputs},
-      {"types differ", "aten::mm", "[[2,3],[3,4]]", R"(["float","c10::Half"])", "", kNo, kNo,
-       Missing::kInputs},
+      {"types differ", "aten::mm", "[[2,3],[3,4]]", R"(["float","c10::Half"])", "", kCostsNo,
+       kCostsNo, Missing::kInputs},
       {"odd type: FLOPs but no bytes", "aten::mm", "[[2,3],[3,4]]",
-       R"(["c10::quint8","c10::quint8"])", "", 48, kNo, Missing::kTypes},
+       R"(["c10::quint8","c10::quint8"])", "", 48, kCostsNo, Missing::kTypes},
       {"complex numbers", "aten::mm", "[[2,3],[3,4]]",
        R"(["c10::complex<float>","c10::complex<float>"])", "", 192, 26 * 8},
       {"nothing to sum", "aten::mm", "[[2,0],[0,4]]", kTwoFloats, "", 0, 32},
-      {"too large", "aten::mm", "[[4000000000,4000000000],[4000000000,4]]", kTwoFloats, "", kNo,
-       kNo, Missing::kTooLarge},
+      {"too large", "aten::mm", "[[4000000000,4000000000],[4000000000,4]]", kTwoFloats, "",
+       kCostsNo, kCostsNo, Missing::kTooLarge},
       {"expanded rows are read once", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", 48,
        (3 + 12 + 8) * 4, Missing::kNothing, "[[0,1],[4,1]]"},
-      {"negative strides", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", 48, kNo, Missing::kStrides,
-       "[[-3,1],[4,1]]"},
-      {"a sparse matrix", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", kNo, kNo, Missing::kLayout,
-       "[[],[4,1]]"},
+      {"negative strides", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", 48, kCostsNo,
+       Missing::kStrides, "[[-3,1],[4,1]]"},
+      {"a sparse matrix", "aten::mm", "[[2,3],[3,4]]", kTwoFloats, "", kCostsNo, kCostsNo,
+       Missing::kLayout, "[[],[4,1]]"},
       {"a bias that counts for nothing", "aten::addmm", "[[4],[2,3],[3,4],[],[]]",
        R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar","Scalar"])",
        R"(["","","","0","1"])", 48, (6 + 12 + 8) * 2},
@@ -55,7 +55,7 @@ TEST(Costs, MatrixProducts) {
        R"(["float","float","float"])", "", 240 + 40, (30 + 12 + 4 + 40) * 4},
       {"no bias", "aten::linear", "[[2,3],[4,3],[]]", R"(["float","float",""])", "", 48, 104},
       {"the stack of an interpreter", "aten::linear", "[[7,7],[2,3],[4,3],[4]]",
-       R"(["float","float","float","float"])", "", kNo, kNo, Missing::kInputs},
+       R"(["float","float","float","float"])", "", kCostsNo, kCostsNo, Missing::kInputs},
       {"broadcast batches", "aten::matmul", "[[5,1,2,3],[6,3,4]]", kTwoFloats, "", 30 * 48,
        (30 + 72 + 240) * 4},
       {"8-bit numbers, 16-bit result", "aten::_scaled_mm", "[[2,3],[3,4],[],[],[],[],[],[]]",
@@ -66,11 +66,11 @@ TEST(Costs, MatrixProducts) {
        R"(["","","","","","","15","False"])", 96, 6 + 12 + 16 + 8},
       {"the result's type was not recorded", "aten::_scaled_mm", "[[2,3],[3,4],[],[],[],[],[],[]]",
        R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])", "",
-       48, kNo, Missing::kValues},
+       48, kCostsNo, Missing::kValues},
       {"rows of groups", "aten::_grouped_mm", "[[10,3],[5,3,4],[5],[],[]]",
        R"(["c10::BFloat16","c10::BFloat16","int","",""])", "", 240, (30 + 60 + 40) * 2},
-      {"no shapes", "aten::mm", "", "", "", kNo, kNo, Missing::kShapes},
-      {"no formula", "my::thing", "[]", "[]", "", kNo, kNo, Missing::kFormula},
+      {"no shapes", "aten::mm", "", "", "", kCostsNo, kCostsNo, Missing::kShapes},
+      {"no formula", "my::thing", "[]", "[]", "", kCostsNo, kCostsNo, Missing::kFormula},
   };
   check(cases);
 }
@@ -80,7 +80,7 @@ TEST(Costs, Convolutions) {
       R"(["float","float","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"])";
   constexpr const char* kBack =
       R"(["float","float","float","ScalarList","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar","ScalarList"])";
-  const Case cases[] = {
+  const CostsCase cases[] = {
       // 8×8 with a 3×3 kernel, stride 2, padding 1: 4×4.
       {"stride and padding", "aten::convolution", "[[2,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]]",
        kTypes, R"(["","","","[2, 2]","[1, 1]","[1, 1]","False","[0, 0]","1"])",
@@ -98,10 +98,12 @@ TEST(Costs, Convolutions) {
        R"(["","","","[2, 2]","[0, 0]","[1, 1]","True","[0, 0]","1"])", 2L * 16 * 54,
        (32 + 54 + 3 * 81) * 4},
       {"values were not recorded", "aten::convolution",
-       "[[2,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]]", kTypes, "", kNo, kNo, Missing::kValues},
+       "[[2,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]]", kTypes, "", kCostsNo, kCostsNo,
+       Missing::kValues},
       {"kernel larger than the image", "aten::convolution",
        "[[2,3,2,2],[5,3,3,3],[],[],[],[],[],[],[]]", kTypes,
-       R"(["","","","[1, 1]","[0, 0]","[1, 1]","False","[0, 0]","1"])", kNo, kNo, Missing::kValues},
+       R"(["","","","[1, 1]","[0, 0]","[1, 1]","False","[0, 0]","1"])", kCostsNo, kCostsNo,
+       Missing::kValues},
       {"the library's own order", "aten::cudnn_convolution",
        "[[2,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]]",
        R"(["float","float","ScalarList","ScalarList","ScalarList","Scalar","Scalar","Scalar","Scalar"])",
@@ -122,11 +124,11 @@ TEST(Costs, Convolutions) {
       {"older torch", "aten::cudnn_convolution_backward_input",
        "[[],[2,5,4,4],[5,3,3,3],[],[],[],[],[],[],[]]",
        R"(["GenericList","float","float","GenericList","GenericList","GenericList","Int","Bool","Bool","Bool"])",
-       "", 2L * 2 * 16 * 5 * 27, kNo, Missing::kValues},
+       "", 2L * 2 * 16 * 5 * 27, kCostsNo, Missing::kValues},
       {"older torch", "aten::cudnn_convolution_backward_weight",
        "[[],[2,5,4,4],[2,3,8,8],[],[],[],[],[],[],[]]",
        R"(["GenericList","float","float","GenericList","GenericList","GenericList","Int","Bool","Bool","Bool"])",
-       "", kNo, kNo, Missing::kValues},
+       "", kCostsNo, kCostsNo, Missing::kValues},
   };
   check(cases);
 }
@@ -136,7 +138,7 @@ TEST(Costs, Attention) {
       R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar","Scalar"])";
   constexpr const char* kEfficient =
       R"(["float","float","float","","","","","","Scalar","Scalar","Scalar","","",""])";
-  const Case cases[] = {
+  const CostsCase cases[] = {
       {"two products over all pairs", "aten::_scaled_dot_product_flash_attention",
        "[[2,3,4,8],[2,3,5,8],[2,3,5,8],[],[],[],[]]", kFlash,
        R"(["","","","0.","False","False","0.1"])", 2L * 2 * 3 * 20 * 16,
@@ -148,14 +150,16 @@ TEST(Costs, Attention) {
        "[[1,4,4,8],[1,1,4,8],[1,1,4,8],[],[],[],[]]", kFlash,
        R"(["","","","0.","False","False","0.1"])", 2L * 4 * 16 * 16, 2L * 8 * (16 + 4 + 4 + 16)},
       {"whether causal was not recorded", "aten::_scaled_dot_product_flash_attention",
-       "[[1,4,4,8],[1,4,4,8],[1,4,4,8],[],[],[],[]]", kFlash, "", kNo, kNo, Missing::kValues},
+       "[[1,4,4,8],[1,4,4,8],[1,4,4,8],[],[],[],[]]", kFlash, "", kCostsNo, kCostsNo,
+       Missing::kValues},
       {"sequence before heads, mask by number", "aten::_efficient_attention_forward",
        "[[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[],[],[],[],[],[],[],[],[],[]]", kEfficient,
        R"(["","","","","","","","","0.","1","True","","",""])", 2L * 2 * 10 * 16, 4L * 64 * 4},
       {"packed sequences", "aten::_efficient_attention_forward",
        "[[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[3],[3],[],[],[],[],[],[],[],[]]",
        R"(["float","float","float","","int","int","","","Scalar","Scalar","Scalar","","",""])",
-       R"(["","","","","","","","","0.","1","True","","",""])", kNo, kNo, Missing::kLengths},
+       R"(["","","","","","","","","0.","1","True","","",""])", kCostsNo, kCostsNo,
+       Missing::kLengths},
       {"five products", "aten::_scaled_dot_product_efficient_attention_backward",
        "[[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[1,2,4,8],[1,2,4],[],[],[],[],[],[]]",
        R"(["float","float","float","float","","float","float","long int","long int","Scalar","ScalarList","Scalar",""])",
@@ -171,21 +175,21 @@ TEST(Costs, Attention) {
        "[[1,4,2,8],[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[1,4,2,8],[],[],[],[],[1,2,4],[],[],[],[],[],[]"
        ",[],[],[]]",
        R"(["float","float","float","float","","float","","","Scalar","Scalar","float","Scalar","long int","long int","Scalar","Scalar","","","Scalar","Scalar"])",
-       R"(["","","","","","","","","4","4","","0.","","","1","False","","","2","False"])", kNo, kNo,
-       Missing::kInputs},
+       R"(["","","","","","","","","4","4","","0.","","","1","False","","","2","False"])", kCostsNo,
+       kCostsNo, Missing::kInputs},
   };
   check(cases);
 }
 
 TEST(Costs, CausalAttentionSaysWhatTheMaskSaves) {
-  const Case causal{
+  const CostsCase causal{
       "",
       "aten::_scaled_dot_product_efficient_attention_backward",
       "[[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[1,2,4,8],[1,2,4],[],[],[],[],[],[]]",
       R"(["float","float","float","float","","float","float","long int","long int","Scalar","ScalarList","Scalar",""])",
       R"(["","","","","","","","","","0.","[True, True, True, False]","True",""])",
-      kNo,
-      kNo};
+      kCostsNo,
+      kCostsNo};
   const Cost got = cost(causal);
   EXPECT_EQ(got.flops.value(), 2 * 2 * 10 * 40);
   EXPECT_EQ(got.recomputed_flops.value(), 2 * 2 * 10 * 8);
@@ -194,7 +198,7 @@ TEST(Costs, CausalAttentionSaysWhatTheMaskSaves) {
 }
 
 TEST(Costs, Elementwise) {
-  const Case cases[] = {
+  const CostsCase cases[] = {
       {"broadcast", "aten::add", "[[4,3],[3],[]]", R"(["float","float","Scalar"])",
        R"(["","","1"])", 12, (12 + 3 + 12) * 4},
       {"in place", "aten::mul_", "[[4,3],[]]", R"(["c10::Half","Scalar"])", R"(["","0.5"])", 12,
@@ -208,9 +212,9 @@ TEST(Costs, Elementwise) {
       {"truths", "aten::eq", "[[4],[4]]", R"(["long int","long int"])", "", 4, 4 * 17},
       {"whole numbers divided", "aten::div", "[[4],[4]]", R"(["int","int"])", "", 4, 4 * 12},
       {"a scalar that was not recorded", "aten::mul", "[[4],[]]", R"(["long int","Scalar"])", "", 4,
-       kNo, Missing::kValues},
+       kCostsNo, Missing::kValues},
       {"shapes that do not fit", "aten::add", "[[4],[3],[]]", R"(["float","float","Scalar"])", "",
-       kNo, kNo, Missing::kInputs},
+       kCostsNo, kCostsNo, Missing::kInputs},
       {"choice", "aten::where", "[[4],[4],[4]]", R"(["bool","float","float"])", "", 0,
        4 * (1 + 4 + 4 + 4)},
       {"one of the expanded rows", "aten::mul", "[[4,3],[4,3]]", kTwoFloats, "", 12,
@@ -221,7 +225,7 @@ TEST(Costs, Elementwise) {
 }
 
 TEST(Costs, Streams) {
-  const Case cases[] = {
+  const CostsCase cases[] = {
       {"layer norm", "aten::native_layer_norm", "[[2,8],[],[8],[8],[]]",
        R"(["float","ScalarList","float","float","Scalar"])", R"(["","[8]","","","1e-05"])", 112,
        (16 + 8 + 8 + 16) * 4},
@@ -238,8 +242,8 @@ TEST(Costs, Streams) {
        R"(["float","float","Scalar"])", R"(["","","1"])", 64, 96 * 4},
       {"squares", "aten::mse_loss", "[[4,8],[4,8],[]]", R"(["float","float","Scalar"])",
        R"(["","","0"])", 64, 96 * 4},
-      {"what indices pick", "aten::index", "[[4,8],[[3]]]", R"(["float","TensorList"])", "", 0, kNo,
-       Missing::kLists},
+      {"what indices pick", "aten::index", "[[4,8],[[3]]]", R"(["float","TensorList"])", "", 0,
+       kCostsNo, Missing::kLists},
       {"fill", "aten::fill_", "[[4],[]]", R"(["float","Scalar"])", "", 0, 16},
       {"cast", "aten::copy_", "[[4],[4],[]]", R"(["c10::Half","float","Scalar"])", "", 0, 24},
       {"dropout", "aten::native_dropout", "[[4],[],[]]", R"(["float","Scalar","Scalar"])", "", 8,
@@ -251,7 +255,7 @@ TEST(Costs, Streams) {
        R"(["c10::Half","ScalarList","Scalar","Scalar"])", R"(["","[-1]","False","6"])", 12,
        12 * 2 + 4 * 4},
       {"dimensions were not recorded", "aten::mean", "[[4,3],[],[],[]]",
-       R"(["float","ScalarList","Scalar",""])", "", 12, kNo, Missing::kValues},
+       R"(["float","ScalarList","Scalar",""])", "", 12, kCostsNo, Missing::kValues},
       {"rows of a table", "aten::embedding", "[[100,8],[2,3],[],[],[]]",
        R"(["float","long int","Scalar","Scalar","Scalar"])", "", 0, 6 * 8 * 4 * 2 + 48},
       {"gradient of a table", "aten::embedding_dense_backward", "[[2,3,8],[2,3],[],[],[]]",
@@ -273,9 +277,9 @@ TEST(Costs, Streams) {
        R"(["","[3, 3]","[2, 2]","[1, 1]","[1, 1]","False"])", 32 * 9, 128 * 4 + 32 * 4 + 32 * 8},
       {"lists", "aten::_fused_adamw_", "[[[2,3],[4]],[],[],[],[],[],[],[],[],[],[],[],[],[],[]]",
        R"(["TensorList","TensorList","TensorList","TensorList","TensorList","TensorList","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","",""])",
-       "", 140, kNo, Missing::kLists},
+       "", 140, kCostsNo, Missing::kLists},
       {"lists that were too long to record", "aten::_foreach_add_", "[[],[]]",
-       R"(["TensorList","Scalar"])", "", kNo, kNo, Missing::kLists},
+       R"(["TensorList","Scalar"])", "", kCostsNo, kCostsNo, Missing::kLists},
   };
   check(cases);
 }

@@ -305,7 +305,7 @@ constexpr std::array kFunctions = std::to_array<Function>({
     {"huber_loss_backward", 4, "012"},
 });
 
-constexpr auto rows() {
+constexpr auto rows_elementwise() {
   std::array<Formula, kFunctions.size() + 2> formulas{};
   formulas[kFunctions.size()] = {"addr", Family::kElementwise, outer_product};
   formulas[kFunctions.size() + 1] = {"glu", Family::kElementwise, gated, 5};
@@ -315,10 +315,10 @@ constexpr auto rows() {
   }
   return formulas;
 }
-constexpr auto kFormulas = rows();
+constexpr auto kElementwiseFormulas = rows_elementwise();
 
 }  // namespace
 
-std::span<const Formula> elementwise_formulas() { return kFormulas; }
+std::span<const Formula> elementwise_formulas() { return kElementwiseFormulas; }
 
 }  // namespace stepscope::analysis

@@ -176,25 +176,25 @@ Cost embedding_bag_backward(const Call& call) {
   return cost;
 }
 
-constexpr auto kFamily = Family::kIndexing;
-constexpr std::array kFormulas = std::to_array<Formula>({
-    {"embedding", kFamily, embedding},
-    {"embedding_dense_backward", kFamily, embedding_backward},
-    {"_embedding_bag", kFamily, embedding_bag},
-    {"_embedding_bag_forward_only", kFamily, embedding_bag},
-    {"_embedding_bag_dense_backward", kFamily, embedding_bag_backward},
-    {"_index_put_impl", kFamily, index_put},
-    {"take", kFamily, take},
-    {"index_select", kFamily, index_select},
-    {"gather", kFamily, gather},
-    {"index", kFamily, index},
-    {"scatter", kFamily, scatter},
-    {"scatter_add", kFamily, scatter},
-    {"index_add", kFamily, scatter},
+constexpr auto kIndexingFamily = Family::kIndexing;
+constexpr std::array kIndexingFormulas = std::to_array<Formula>({
+    {"embedding", kIndexingFamily, embedding},
+    {"embedding_dense_backward", kIndexingFamily, embedding_backward},
+    {"_embedding_bag", kIndexingFamily, embedding_bag},
+    {"_embedding_bag_forward_only", kIndexingFamily, embedding_bag},
+    {"_embedding_bag_dense_backward", kIndexingFamily, embedding_bag_backward},
+    {"_index_put_impl", kIndexingFamily, index_put},
+    {"take", kIndexingFamily, take},
+    {"index_select", kIndexingFamily, index_select},
+    {"gather", kIndexingFamily, gather},
+    {"index", kIndexingFamily, index},
+    {"scatter", kIndexingFamily, scatter},
+    {"scatter_add", kIndexingFamily, scatter},
+    {"index_add", kIndexingFamily, scatter},
 });
 
 }  // namespace
 
-std::span<const Formula> indexing_formulas() { return kFormulas; }
+std::span<const Formula> indexing_formulas() { return kIndexingFormulas; }
 
 }  // namespace stepscope::analysis

@@ -22,7 +22,7 @@ Cost over_list(const Call& call) {
 }
 
 using enum Family;
-constexpr std::array kFormulas = std::to_array<Formula>({
+constexpr std::array kListsFormulas = std::to_array<Formula>({
     {"_foreach_add", kElementwise, over_list, 1},
     {"_foreach_sub", kElementwise, over_list, 1},
     {"_foreach_mul", kElementwise, over_list, 1},
@@ -60,6 +60,6 @@ constexpr std::array kFormulas = std::to_array<Formula>({
 
 }  // namespace
 
-std::span<const Formula> list_formulas() { return kFormulas; }
+std::span<const Formula> list_formulas() { return kListsFormulas; }
 
 }  // namespace stepscope::analysis

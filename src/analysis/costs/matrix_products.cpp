@@ -46,7 +46,7 @@ Cost cost_of_product(const Product& p) {
 }
 
 // An `out` tensor behind the inputs must have the result's shape; else the list is of another call.
-bool fits(const Call& call, std::size_t inputs, const Dims& out) {
+bool fits_matrix_products(const Call& call, std::size_t inputs, const Dims& out) {
   if (call.size() == inputs) return true;
   const Tensor* last = call.tensor(inputs);
   return call.size() == inputs + 1 && last != nullptr &&
@@ -60,7 +60,7 @@ Cost two_matrices(const Call& call, std::size_t first, std::size_t inputs, const
     return unknown(Missing::kInputs);
   }
   const std::int64_t m = a->dims[0], k = a->dims[1], n = b->dims[1];
-  if (!fits(call, inputs, {m, n})) return unknown(Missing::kInputs);
+  if (!fits_matrix_products(call, inputs, {m, n})) return unknown(Missing::kInputs);
   const Dtype out = call.formula.name == "_int_mm" ? Dtype::kInt32 : a->dtype;
   return cost_of_product({a, b, added, 1, m, n, k, Amount(m) * n, out});
 }
@@ -83,7 +83,7 @@ Cost batched(const Call& call, std::size_t first, std::size_t inputs, const Tens
   if (!has_rank(a, 3) || !has_rank(b, 3)) return unknown(Missing::kInputs);
   const std::int64_t batch = a->dims[0], m = a->dims[1], k = a->dims[2], n = b->dims[2];
   const bool agree = b->dims[0] == batch && b->dims[1] == k;
-  if (!agree || !fits(call, inputs, summed ? Dims{m, n} : Dims{batch, m, n})) {
+  if (!agree || !fits_matrix_products(call, inputs, summed ? Dims{m, n} : Dims{batch, m, n})) {
     return unknown(Missing::kInputs);
   }
   const Amount out = summed ? Amount(m) * n : Amount(batch) * m * n;
@@ -103,7 +103,7 @@ Cost matrix_vector(const Call& call, std::size_t first, std::size_t inputs, cons
   if (!has_rank(a, 2) || !has_rank(b, 1) || a->dims[1] != b->dims[0]) {
     return unknown(Missing::kInputs);
   }
-  if (!fits(call, inputs, {a->dims[0]})) return unknown(Missing::kInputs);
+  if (!fits_matrix_products(call, inputs, {a->dims[0]})) return unknown(Missing::kInputs);
   return cost_of_product({a, b, added, 1, a->dims[0], 1, a->dims[1], a->dims[0], a->dtype});
 }
 Cost mv(const Call& call) { return matrix_vector(call, 0, 2, nullptr); }
@@ -115,7 +115,8 @@ Cost addmv(const Call& call) {
 Cost dot(const Call& call) {
   const Tensor* a = call.tensor(0);
   const Tensor* b = call.tensor(1);
-  if (!has_rank(a, 1) || !has_rank(b, 1) || a->dims != b->dims || !fits(call, 2, {})) {
+  if (!has_rank(a, 1) || !has_rank(b, 1) || a->dims != b->dims ||
+      !fits_matrix_products(call, 2, {})) {
     return unknown(Missing::kInputs);
   }
   return cost_of_product({a, b, nullptr, 1, 1, 1, a->dims[0], 1, a->dtype});
@@ -243,33 +244,33 @@ Cost weights_in_few_bits(const Call& call) {
   return cost;
 }
 
-constexpr auto kFamily = Family::kMatrixProduct;
-constexpr std::array kFormulas = std::to_array<Formula>({
-    {"mm", kFamily, mm},
-    {"_int_mm", kFamily, mm},
-    {"addmm", kFamily, addmm},
-    {"_addmm_activation", kFamily, addmm},
-    {"bmm", kFamily, bmm},
-    {"baddbmm", kFamily, baddbmm},
-    {"addbmm", kFamily, baddbmm},
-    {"mv", kFamily, mv},
-    {"addmv", kFamily, addmv},
-    {"dot", kFamily, dot},
-    {"vdot", kFamily, dot},
-    {"linear", kFamily, linear},
-    {"vllm::rocm_unquantized_gemm", kFamily, linear},
-    {"matmul", kFamily, matmul},
-    {"_scaled_mm", kFamily, scaled_mm},
-    {"_grouped_mm", kFamily, grouped_mm},
-    {"_scaled_grouped_mm", kFamily, grouped_mm},
-    {"_scaled_mm_v2", kFamily, scaled_mm},
-    {"_scaled_grouped_mm_v2", kFamily, scaled_grouped_mm},
-    {"_weight_int8pack_mm", kFamily, weights_in_few_bits},
-    {"_weight_int4pack_mm", kFamily, weights_in_few_bits},
+constexpr auto kMatrixProductsFamily = Family::kMatrixProduct;
+constexpr std::array kMatrixProductsFormulas = std::to_array<Formula>({
+    {"mm", kMatrixProductsFamily, mm},
+    {"_int_mm", kMatrixProductsFamily, mm},
+    {"addmm", kMatrixProductsFamily, addmm},
+    {"_addmm_activation", kMatrixProductsFamily, addmm},
+    {"bmm", kMatrixProductsFamily, bmm},
+    {"baddbmm", kMatrixProductsFamily, baddbmm},
+    {"addbmm", kMatrixProductsFamily, baddbmm},
+    {"mv", kMatrixProductsFamily, mv},
+    {"addmv", kMatrixProductsFamily, addmv},
+    {"dot", kMatrixProductsFamily, dot},
+    {"vdot", kMatrixProductsFamily, dot},
+    {"linear", kMatrixProductsFamily, linear},
+    {"vllm::rocm_unquantized_gemm", kMatrixProductsFamily, linear},
+    {"matmul", kMatrixProductsFamily, matmul},
+    {"_scaled_mm", kMatrixProductsFamily, scaled_mm},
+    {"_grouped_mm", kMatrixProductsFamily, grouped_mm},
+    {"_scaled_grouped_mm", kMatrixProductsFamily, grouped_mm},
+    {"_scaled_mm_v2", kMatrixProductsFamily, scaled_mm},
+    {"_scaled_grouped_mm_v2", kMatrixProductsFamily, scaled_grouped_mm},
+    {"_weight_int8pack_mm", kMatrixProductsFamily, weights_in_few_bits},
+    {"_weight_int4pack_mm", kMatrixProductsFamily, weights_in_few_bits},
 });
 
 }  // namespace
 
-std::span<const Formula> matrix_product_formulas() { return kFormulas; }
+std::span<const Formula> matrix_product_formulas() { return kMatrixProductsFormulas; }
 
 }  // namespace stepscope::analysis

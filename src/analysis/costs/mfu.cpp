@@ -25,12 +25,12 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array<std::string_view, 2> kCausal = {"half", "full"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMfuParameters = std::to_array<Parameter>({
     {"causal", ParameterType::kChoice, "half",
      "causal attention counts the pairs its mask lets through, or all of them", kCausal},
 });
 
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMfuStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"step", Type::kInt, Unit::kId, "its number; null: all steps together"},
     {"step_ns", Type::kInt, Unit::kNanos, "time it took"},
@@ -80,12 +80,12 @@ constexpr std::array kProfilerColumns = std::to_array<base::ColumnShape>({
     {"differing_calls", Type::kInt, Unit::kCount,
      "of the known calls: ours and the profiler's are more than 1 % apart"},
 });
-constexpr std::array<std::string_view, 2> kBars = {"mfu_share", "hfu_share"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 2> kMfuBars = {"mfu_share", "hfu_share"};
+constexpr std::array kMfuTables = std::to_array<base::TableShape>({
     {"steps",
      "one step of one rank, then all of them",
-     kStepColumns,
-     {base::Chart::kBars, "step", kBars, "rank"}},
+     kMfuStepColumns,
+     {base::Chart::kBars, "step", kMfuBars, "rank"}},
     {"types", "one kind of arithmetic on one rank", kTypeColumns},
     {"unknown", "operators whose model FLOPs are not known, the longest first", kUnknownColumns},
     {"profiler",
@@ -93,9 +93,9 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      kProfilerColumns},
 });
 
-double real(const Amount& amount) { return static_cast<double>(*amount.value()); }
+double real_mfu(const Amount& amount) { return static_cast<double>(*amount.value()); }
 
-base::Cell ratio(double part, double whole) {
+base::Cell ratio_mfu(double part, double whole) {
   return whole > 0 ? base::Cell(part / whole) : base::Null{};
 }
 
@@ -109,8 +109,8 @@ std::size_t most_used(const MfuStepSums& sums) {
   return most;
 }
 
-void add_step(base::Table& table, std::int32_t rank, base::Cell number, const MfuStepSums& sums,
-              const MfuSums& of) {
+void add_mfu_step(base::Table& table, std::int32_t rank, base::Cell number, const MfuStepSums& sums,
+                  const MfuSums& of) {
   const std::size_t most = most_used(sums);
   double peak = 0;
   if (most != kNoPeak && of.all_known) {
@@ -125,15 +125,16 @@ void add_step(base::Table& table, std::int32_t rank, base::Cell number, const Mf
   const auto count = [&](const Amount& amount) {
     return tells ? base::Cell(amount.value()) : base::Null{};
   };
-  const double model = known ? real(sums.model) : 0;
-  const double hardware = known ? model + real(sums.recomputed) : 0;
-  table.add({rank, number, sums.step_ns, known && peak > 0 ? ratio(model, seconds * peak) : none,
-             known && peak > 0 ? ratio(hardware, seconds * peak) : none,
-             ratio(static_cast<double>(sums.known_ns), static_cast<double>(sums.compute_ns)),
+  const double model = known ? real_mfu(sums.model) : 0;
+  const double hardware = known ? model + real_mfu(sums.recomputed) : 0;
+  table.add({rank, number, sums.step_ns,
+             known && peak > 0 ? ratio_mfu(model, seconds * peak) : none,
+             known && peak > 0 ? ratio_mfu(hardware, seconds * peak) : none,
+             ratio_mfu(static_cast<double>(sums.known_ns), static_cast<double>(sums.compute_ns)),
              most == kNoPeak ? none : base::Cell(name_of(static_cast<Arithmetic>(most))),
-             peak > 0 ? base::Cell(peak / 1e12) : none, known ? ratio(model / 1e12, seconds) : none,
-             count(sums.model), count(sums.recomputed), count(sums.by_profiler), sums.compute_ns,
-             sums.recomputed_ns});
+             peak > 0 ? base::Cell(peak / 1e12) : none,
+             known ? ratio_mfu(model / 1e12, seconds) : none, count(sums.model),
+             count(sums.recomputed), count(sums.by_profiler), sums.compute_ns, sums.recomputed_ns});
 }
 
 void add_types(base::Table& table, std::int32_t rank, const MfuSums& sums) {
@@ -146,42 +147,43 @@ void add_types(base::Table& table, std::int32_t rank, const MfuSums& sums) {
     const bool known = type.flops.known() && all.known();
     const auto taken = static_cast<double>(type.device_ns);
     table.add({rank, i == kNoPeak ? none : base::Cell(name_of(static_cast<Arithmetic>(i))),
-               type.flops.value(), known ? ratio(real(type.flops), real(all)) : none,
-               type.device_ns, known ? ratio(real(type.flops) / 1e3, taken) : none,
-               type.roof_ns > 0 ? ratio(type.roof_ns, taken) : none});
+               type.flops.value(), known ? ratio_mfu(real_mfu(type.flops), real_mfu(all)) : none,
+               type.device_ns, known ? ratio_mfu(real_mfu(type.flops) / 1e3, taken) : none,
+               type.roof_ns > 0 ? ratio_mfu(type.roof_ns, taken) : none});
   }
 }
 
-void add_unknown(base::Table& table, std::int32_t rank, const MfuSums& sums, Nanos compute) {
+void add_mfu_unknown(base::Table& table, std::int32_t rank, const MfuSums& sums, Nanos compute) {
   std::vector<const decltype(sums.unknown)::value_type*> order;
   order.reserve(sums.unknown.size());
   for (const auto& row : sums.unknown) order.push_back(&row);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const auto* row) { return row->second.device_ns; });
   for (const auto* row : order) {
-    table.add({rank, name_of(row->first.first), row->first.second, row->second.calls,
-               row->second.device_ns,
-               ratio(static_cast<double>(row->second.device_ns), static_cast<double>(compute))});
+    table.add(
+        {rank, name_of(row->first.first), row->first.second, row->second.calls,
+         row->second.device_ns,
+         ratio_mfu(static_cast<double>(row->second.device_ns), static_cast<double>(compute))});
   }
 }
 
-void add_rank(std::vector<base::Table>& tables, std::int32_t rank, const MfuSums& sums) {
+void add_mfu_rank(std::vector<base::Table>& tables, std::int32_t rank, const MfuSums& sums) {
   MfuStepSums all;
   for (const auto& [number, step] : sums.steps) {
-    add_step(tables[0], rank, number, step, sums);
+    add_mfu_step(tables[0], rank, number, step, sums);
     all.merge(step);
   }
   if (sums.steps.size() > 1) {
-    add_step(tables[0], rank, base::Null{}, all, sums);
+    add_mfu_step(tables[0], rank, base::Null{}, all, sums);
   }
   add_types(tables[1], rank, sums);
-  add_unknown(tables[2], rank, sums, all.compute_ns);
+  add_mfu_unknown(tables[2], rank, sums, all.compute_ns);
   for (const auto& [name, p] : sums.profiler) {
     const bool known = p.known > 0 && p.ours.known() && p.theirs_of_known.known();
     const base::Cell none = base::Null{};
-    tables[3].add({rank, name, p.calls, p.theirs.value(), p.known,
-                   known ? base::Cell(p.ours.value()) : none,
-                   known ? ratio(real(p.ours), real(p.theirs_of_known)) : none, p.differing});
+    tables[3].add(
+        {rank, name, p.calls, p.theirs.value(), p.known, known ? base::Cell(p.ours.value()) : none,
+         known ? ratio_mfu(real_mfu(p.ours), real_mfu(p.theirs_of_known)) : none, p.differing});
   }
 }
 
@@ -210,7 +212,7 @@ std::vector<Remark> remarks_on_counts(const std::map<std::int32_t, MfuSums>& ran
   return remarks;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_mfu(const RunView& view, const Options& options) {
   const bool full = options.text("causal") == "full";
   const auto partials = per_window<MfuSums>(
       view, [&](const WindowView& window) { return mfu_sums(view, window, full); });
@@ -219,12 +221,12 @@ Answer run(const RunView& view, const Options& options) {
     ranks[view.windows[w].rank].merge(partials[w]);
   }
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kMfuTables) answer.tables.emplace_back(shape);
   Nanos compute = 0, known = 0;
   bool products = false;
   std::set<Arithmetic> in_use;  // that peaks are needed of
   for (const auto& [rank, sums] : ranks) {
-    add_rank(answer.tables, rank, sums);
+    add_mfu_rank(answer.tables, rank, sums);
     for (const auto& [number, step] : sums.steps) {
       compute += step.compute_ns;
       known += step.known_ns;
@@ -257,9 +259,9 @@ const Analysis kMfu{
     .name = "mfu",
     .title = "Model FLOPs utilisation",
     .question = "How much of what the GPU could compute does training use?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMfuParameters,
+    .tables = kMfuTables,
+    .run = run_mfu,
 };
 
 }  // namespace stepscope::analysis

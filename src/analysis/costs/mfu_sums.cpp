@@ -9,7 +9,7 @@
 namespace stepscope::analysis {
 namespace {
 
-trace::SignatureId signature_of(const trace::Trace& trace, trace::Row row) {
+trace::SignatureId mfu_sums_signature_of(const trace::Trace& trace, trace::Row row) {
   const std::uint32_t entry = trace.ops().rows.find(row);
   return entry == base::RowSet::kNone ? trace::kNoSignature : trace.ops().signature[entry];
 }
@@ -20,9 +20,9 @@ bool differ(std::int64_t ours, std::int64_t theirs) {
   return std::abs(apart) > 0.01 * static_cast<double>(theirs);
 }
 
-class Counting {
+class MfuSumsCounting {
  public:
-  Counting(const RunView& view, const WindowView& window, bool full)
+  MfuSumsCounting(const RunView& view, const WindowView& window, bool full)
       : view_(view),
         window_(window),
         full_(full),
@@ -133,7 +133,7 @@ class Counting {
     recorded.rows.for_each([&](trace::Row row, std::uint32_t entry) {
       if (!window_.counts_at(window_.trace->start()[row])) return;
       const std::uint32_t call =
-          inputs.number(window_.trace->name()[row], signature_of(*window_.trace, row));
+          inputs.number(window_.trace->name()[row], mfu_sums_signature_of(*window_.trace, row));
       if (call == counted.size()) counted.push_back(count_of(row));
       const auto& [sums, flops] = counted[call];
       ++sums->calls;
@@ -171,7 +171,7 @@ class Counting {
 }  // namespace
 
 MfuSums mfu_sums(const RunView& view, const WindowView& window, bool causal_in_full) {
-  return Counting(view, window, causal_in_full).count();
+  return MfuSumsCounting(view, window, causal_in_full).count();
 }
 
 void MfuSums::merge(const MfuSums& other) {

@@ -6,7 +6,7 @@ namespace stepscope::analysis {
 namespace {
 
 // clang-format off
-constexpr std::array kDevices = std::to_array<KnownDevice>({
+constexpr std::array kPeakTableDevices = std::to_array<KnownDevice>({
     {.name = "P100 PCIe", .match = "P100-PCIE", .multiprocessors = 56, .fp64 = 4.7, .fp32 = 9.3, .fp16 = 18.7, .gb_per_second = 732},
     {.name = "P100 SXM2", .match = "P100-SXM2", .multiprocessors = 56, .fp64 = 5.3, .fp32 = 10.6, .fp16 = 21.2, .gb_per_second = 732},
     {.name = "V100S PCIe", .match = "V100S", .multiprocessors = 80, .fp64 = 8.2, .fp32 = 16.4, .fp16 = 130, .gb_per_second = 1134},
@@ -71,7 +71,7 @@ constexpr std::array kNameless = std::to_array<NamelessDevice>({
 
 }  // namespace
 
-std::span<const KnownDevice> known_devices() { return kDevices; }
+std::span<const KnownDevice> known_devices() { return kPeakTableDevices; }
 std::span<const NamelessDevice> nameless_devices() { return kNameless; }
 
 }  // namespace stepscope::analysis

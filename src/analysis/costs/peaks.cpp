@@ -10,7 +10,7 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr std::array<std::string_view, kArithmetics> kNames = {
+constexpr std::array<std::string_view, kArithmetics> kPeaksNames = {
     "fp64", "fp64_tensor", "fp32", "fp32_tensor", "tf32", "fp16", "bf16", "fp8", "int8", "fp4"};
 
 bool is_word_part(char c) {
@@ -18,7 +18,7 @@ bool is_word_part(char c) {
 }
 
 // Whether a name has these letters and digits as words of their own: "A10" is not in "A100".
-bool has_word(std::string_view name, std::string_view word) {
+bool has_peaks_word(std::string_view name, std::string_view word) {
   for (std::size_t at = name.find(word); at != std::string_view::npos;
        at = name.find(word, at + 1)) {
     const std::size_t end = at + word.size();
@@ -32,7 +32,7 @@ bool has_word(std::string_view name, std::string_view word) {
 bool has_words(std::string_view name, std::string_view words) {
   while (!words.empty()) {
     const std::size_t space = words.find(' ');
-    if (!has_word(name, words.substr(0, space))) return false;
+    if (!has_peaks_word(name, words.substr(0, space))) return false;
     if (space == std::string_view::npos) break;
     words.remove_prefix(space + 1);
   }
@@ -119,13 +119,13 @@ FoundPeaks find_in_table(const trace::DeviceProperties& device) {
 }  // namespace
 
 std::string_view name_of(Arithmetic arithmetic) {
-  return kNames[static_cast<std::size_t>(arithmetic)];
+  return kPeaksNames[static_cast<std::size_t>(arithmetic)];
 }
 
 std::optional<Arithmetic> arithmetic_named(std::string_view name) {
-  const auto* found = std::ranges::find(kNames, name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<Arithmetic>(found - kNames.begin());
+  const auto* found = std::ranges::find(kPeaksNames, name);
+  if (found == kPeaksNames.end()) return std::nullopt;
+  return static_cast<Arithmetic>(found - kPeaksNames.begin());
 }
 
 double Peaks::matrix_flops(Arithmetic arithmetic) const {

@@ -9,7 +9,7 @@ namespace stepscope::analysis {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
-using Place = std::size_t;
+using PoolingPlace = std::size_t;
 
 // Of an image, as the operator's name says: "avg_pool2d" has 2.
 std::size_t dimensions_of(std::string_view name) {
@@ -17,7 +17,7 @@ std::size_t dimensions_of(std::string_view name) {
 }
 
 // Sizes, none of them negative.
-std::optional<Dims> sizes_at(const Call& call, Place place) {
+std::optional<Dims> sizes_at(const Call& call, PoolingPlace place) {
   auto numbers = whole_numbers(call.value(place));
   const auto is_negative = [](std::int64_t number) { return number < 0; };
   if (numbers && std::ranges::any_of(*numbers, is_negative)) return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<Dims> sizes_at(const Call& call, Place place) {
 }
 
 // One for each dimension; a single one stands for all.
-std::optional<Dims> per_dimension(const Call& call, Place place, std::size_t count) {
+std::optional<Dims> pooling_per_dimension(const Call& call, PoolingPlace place, std::size_t count) {
   auto numbers = sizes_at(call, place);
   if (numbers && numbers->size() == 1) numbers->resize(count, numbers->front());
   return numbers;
@@ -66,9 +66,10 @@ Cost pool(const Call& call) {
   const Tensor* x = call.tensor(0);
   if (!has_image(x, count)) return unknown(Missing::kInputs);
   const bool largest = call.formula.name.starts_with("max");
-  const auto kernel = per_dimension(call, 1, count), padding = per_dimension(call, 3, count);
-  const auto dilation = largest ? per_dimension(call, 4, count) : Dims(count, 1);
-  auto stride = per_dimension(call, 2, count);
+  const auto kernel = pooling_per_dimension(call, 1, count),
+             padding = pooling_per_dimension(call, 3, count);
+  const auto dilation = largest ? pooling_per_dimension(call, 4, count) : Dims(count, 1);
+  auto stride = pooling_per_dimension(call, 2, count);
   const auto up = truth(call.value(largest ? 5 : 4));
   if (stride && stride->empty()) stride = kernel;
   for (const auto* numbers :
@@ -97,7 +98,7 @@ Cost average_backward(const Call& call) {
   const Tensor* grad = call.tensor(0);
   const Tensor* x = call.tensor(1);
   if (!has_image(grad, count) || !has_image(x, count)) return unknown(Missing::kInputs);
-  const auto kernel = per_dimension(call, 2, count);
+  const auto kernel = pooling_per_dimension(call, 2, count);
   if (!kernel || kernel->size() != count) return unknown(Missing::kValues);
   Cost cost;
   cost.dtype = x->dtype;
@@ -120,7 +121,7 @@ Cost adaptive(const Call& call) {
   const std::size_t count = dimensions_of(call.formula.name);
   const Tensor* x = call.tensor(0);
   if (!has_image(x, count)) return unknown(Missing::kInputs);
-  const auto size = per_dimension(call, 1, count);
+  const auto size = pooling_per_dimension(call, 1, count);
   if (!size || size->size() != count) return unknown(Missing::kValues);
   const Amount out = images(*x, count) * product(*size);
   Cost cost;
@@ -173,7 +174,7 @@ Cost resized_backward(const Call& call) {
 }
 
 using enum Family;
-constexpr std::array kFormulas = std::to_array<Formula>({
+constexpr std::array kPoolingFormulas = std::to_array<Formula>({
     {"max_pool2d_with_indices", kPooling, pool},
     {"max_pool3d_with_indices", kPooling, pool},
     {"avg_pool2d", kPooling, pool},
@@ -211,6 +212,6 @@ constexpr std::array kFormulas = std::to_array<Formula>({
 
 }  // namespace
 
-std::span<const Formula> pooling_formulas() { return kFormulas; }
+std::span<const Formula> pooling_formulas() { return kPoolingFormulas; }
 
 }  // namespace stepscope::analysis

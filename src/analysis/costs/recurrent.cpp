@@ -7,24 +7,24 @@
 namespace stepscope::analysis {
 namespace {
 
-using Place = std::size_t;
-constexpr Place kNowhere = 99;
+using RecurrentPlace = std::size_t;
+constexpr RecurrentPlace kRecurrentNowhere = 99;
 
 // Where an operator has its arguments. Input, weights and how many of those a layer has stand
 // first.
-struct Places {
+struct RecurrentPlaces {
   std::string_view name;
-  Place buffer;  // all weights in one
-  Place state;   // and behind it that of cells
-  Place mode, hidden, projected, layers, bidirectional;
-  Place mask = kNowhere;  // which gradients are asked for
+  RecurrentPlace buffer;  // all weights in one
+  RecurrentPlace state;   // and behind it that of cells
+  RecurrentPlace mode, hidden, projected, layers, bidirectional;
+  RecurrentPlace mask = kRecurrentNowhere;  // which gradients are asked for
 };
 
-constexpr std::array kPlaces = std::to_array<Places>({
+constexpr std::array kRecurrentPlaces = std::to_array<RecurrentPlaces>({
     {"_cudnn_rnn", 3, 4, 6, 7, 8, 9, 13},
     {"_cudnn_rnn_backward", 3, 4, 10, 11, 12, 13, 17, 21},
-    {"miopen_rnn", kNowhere, 3, 5, 6, kNowhere, 7, 11},
-    {"miopen_rnn_backward", 3, 4, 10, 11, kNowhere, 12, 16, 20},
+    {"miopen_rnn", kRecurrentNowhere, 3, 5, 6, kRecurrentNowhere, 7, 11},
+    {"miopen_rnn_backward", 3, 4, 10, 11, kRecurrentNowhere, 12, 16, 20},
 });
 
 struct Network {
@@ -42,11 +42,12 @@ std::optional<std::int64_t> gates_of(std::string_view mode) {
   return *number == 2 ? 4 : *number == 3 ? 3 : 1;
 }
 
-std::optional<Network> network_of(const Call& call, const Places& places, const Tensor& input) {
+std::optional<Network> network_of(const Call& call, const RecurrentPlaces& places,
+                                  const Tensor& input) {
   const auto gates = gates_of(call.value(places.mode));
   const auto hidden = whole_number(call.value(places.hidden));
   const auto projected =
-      places.projected == kNowhere ? 0 : whole_number(call.value(places.projected));
+      places.projected == kRecurrentNowhere ? 0 : whole_number(call.value(places.projected));
   const auto layers = whole_number(call.value(places.layers));
   const auto both = truth(call.value(places.bidirectional));
   const auto of_layer = whole_number(call.value(2));
@@ -68,8 +69,8 @@ std::optional<Network> network_of(const Call& call, const Places& places, const 
 }
 
 Cost recurrent(const Call& call) {
-  const Places* places = nullptr;
-  for (const Places& known : kPlaces) {
+  const RecurrentPlaces* places = nullptr;
+  for (const RecurrentPlaces& known : kRecurrentPlaces) {
     if (known.name == call.formula.name) places = &known;
   }
   const Tensor* input = call.tensor(0);
@@ -90,7 +91,7 @@ Cost recurrent(const Call& call) {
                                              ? bytes(*call.tensor(places->state + 1))
                                              : Amount(0));
   const Amount out = bytes(net->rows * net->out_width, input->dtype);
-  if (places->mask == kNowhere) {
+  if (places->mask == kRecurrentNowhere) {
     cost.flops = every * (net->first + inner) * 2 + every * net->layers * net->biases;
     cost.bytes = bytes(*input) + states * 2 + out;
     cost.bytes += weights != nullptr ? bytes(*weights) : Amount::unknown();
@@ -110,17 +111,17 @@ Cost recurrent(const Call& call) {
   return cost;
 }
 
-constexpr auto rows() {
-  std::array<Formula, kPlaces.size()> formulas{};
-  for (std::size_t i = 0; i < kPlaces.size(); ++i) {
-    formulas[i] = {kPlaces[i].name, Family::kMatrixProduct, recurrent};
+constexpr auto rows_recurrent() {
+  std::array<Formula, kRecurrentPlaces.size()> formulas{};
+  for (std::size_t i = 0; i < kRecurrentPlaces.size(); ++i) {
+    formulas[i] = {kRecurrentPlaces[i].name, Family::kMatrixProduct, recurrent};
   }
   return formulas;
 }
-constexpr auto kFormulas = rows();
+constexpr auto kRecurrentFormulas = rows_recurrent();
 
 }  // namespace
 
-std::span<const Formula> recurrent_formulas() { return kFormulas; }
+std::span<const Formula> recurrent_formulas() { return kRecurrentFormulas; }
 
 }  // namespace stepscope::analysis

@@ -90,34 +90,34 @@ Cost running(const Call& call) {
   return cost;
 }
 
-constexpr auto kFamily = Family::kReduction;
-constexpr std::array kFormulas = std::to_array<Formula>({
-    {"sum", kFamily, reduction, 1, "1", "s"},
-    {"nansum", kFamily, reduction, 1, "1", "s"},
-    {"prod", kFamily, reduction, 1, "1", "s"},
-    {"mean", kFamily, reduction, 1, "1", "s"},
-    {"max", kFamily, reduction, 1, "1", "v"},
-    {"min", kFamily, reduction, 1, "1", "v"},
-    {"amax", kFamily, reduction, 1, "1"},
-    {"amin", kFamily, reduction, 1, "1"},
-    {"argmax", kFamily, reduction, 1, "1", "i"},
-    {"argmin", kFamily, reduction, 1, "1", "i"},
-    {"any", kFamily, reduction, 1, "1", "b"},
-    {"all", kFamily, reduction, 1, "1", "b"},
-    {"logsumexp", kFamily, reduction, 3, "1"},
-    {"linalg_vector_norm", kFamily, reduction, 2, "2"},
-    {"var", kFamily, reduction, 4, "1"},
-    {"std", kFamily, reduction, 4, "1"},
-    {"var_mean", kFamily, reduction, 4, "1", "2"},
-    {"std_mean", kFamily, reduction, 4, "1", "2"},
-    {"count_nonzero", kFamily, reduction, 1, "1", "i"},
-    {"cumsum", kFamily, running},
-    {"cumprod", kFamily, running},
-    {"_logcumsumexp", kFamily, running, 4},
+constexpr auto kReductionsFamily = Family::kReduction;
+constexpr std::array kReductionsFormulas = std::to_array<Formula>({
+    {"sum", kReductionsFamily, reduction, 1, "1", "s"},
+    {"nansum", kReductionsFamily, reduction, 1, "1", "s"},
+    {"prod", kReductionsFamily, reduction, 1, "1", "s"},
+    {"mean", kReductionsFamily, reduction, 1, "1", "s"},
+    {"max", kReductionsFamily, reduction, 1, "1", "v"},
+    {"min", kReductionsFamily, reduction, 1, "1", "v"},
+    {"amax", kReductionsFamily, reduction, 1, "1"},
+    {"amin", kReductionsFamily, reduction, 1, "1"},
+    {"argmax", kReductionsFamily, reduction, 1, "1", "i"},
+    {"argmin", kReductionsFamily, reduction, 1, "1", "i"},
+    {"any", kReductionsFamily, reduction, 1, "1", "b"},
+    {"all", kReductionsFamily, reduction, 1, "1", "b"},
+    {"logsumexp", kReductionsFamily, reduction, 3, "1"},
+    {"linalg_vector_norm", kReductionsFamily, reduction, 2, "2"},
+    {"var", kReductionsFamily, reduction, 4, "1"},
+    {"std", kReductionsFamily, reduction, 4, "1"},
+    {"var_mean", kReductionsFamily, reduction, 4, "1", "2"},
+    {"std_mean", kReductionsFamily, reduction, 4, "1", "2"},
+    {"count_nonzero", kReductionsFamily, reduction, 1, "1", "i"},
+    {"cumsum", kReductionsFamily, running},
+    {"cumprod", kReductionsFamily, running},
+    {"_logcumsumexp", kReductionsFamily, running, 4},
 });
 
 }  // namespace
 
-std::span<const Formula> reduction_formulas() { return kFormulas; }
+std::span<const Formula> reduction_formulas() { return kReductionsFormulas; }
 
 }  // namespace stepscope::analysis

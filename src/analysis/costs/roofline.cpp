@@ -23,7 +23,7 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kRooflineParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "rows of a table per rank, the longest. 0: all"},
     {"latency", ParameterType::kDuration, "10us",
      "calls shorter than this that are far below both roofs are bound by latency"},
@@ -35,8 +35,8 @@ constexpr base::ColumnShape kFlopsFrom{
     "flops_from", Type::kText, Unit::kNone,
     "formula: computed from the inputs; profiler: its own count (with_flops), where no formula "
     "tells"};
-constexpr base::ColumnShape kBytes{"moved_bytes", Type::kInt, Unit::kBytes,
-                                   "inputs read once and outputs written once"};
+constexpr base::ColumnShape kRooflineBytes{"moved_bytes", Type::kInt, Unit::kBytes,
+                                           "inputs read once and outputs written once"};
 constexpr base::ColumnShape kIntensity{"intensity", Type::kReal, Unit::kNone,
                                        "floating-point operations per byte moved"};
 constexpr base::ColumnShape kTflops{"tflop_per_second", Type::kReal, Unit::kNone,
@@ -56,7 +56,7 @@ constexpr base::ColumnShape kLost{"lost_ns", Type::kInt, Unit::kNanos, "time abo
 constexpr base::ColumnShape kArithmetic{"arithmetic", Type::kText, Unit::kNone,
                                         "what its peak is taken of: bf16, tf32, fp32"};
 
-constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kRooflineOperatorColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"call", Type::kText, Unit::kNone, "operator and shapes of its tensors"},
     {"calls", Type::kInt, Unit::kCount, "that launched compute kernels"},
@@ -70,7 +70,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     kArithmetic,
     kFlops,
     kFlopsFrom,
-    kBytes,
+    kRooflineBytes,
     kIntensity,
     kBandwidth,
     kRoof,
@@ -79,7 +79,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"family", Type::kText, Unit::kNone, "of formulas: matrix product, elementwise"},
     {"missing", Type::kText, Unit::kNone, "why FLOPs or bytes are not known"},
 });
-constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kRooflineKernelColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"kernel", Type::kText, Unit::kNone, "its name"},
     {"count", Type::kInt, Unit::kCount, "how often it ran"},
@@ -93,13 +93,13 @@ constexpr std::array kKernelColumns = std::to_array<base::ColumnShape>({
     kArithmetic,
     kFlops,
     kFlopsFrom,
-    kBytes,
+    kRooflineBytes,
     kIntensity,
     kBandwidth,
     kRoof,
     {"operator", Type::kText, Unit::kNone, "that launched it"},
 });
-constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kRooflineDeviceColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"device", Type::kInt, Unit::kId, "its number"},
     {"name", Type::kText, Unit::kNone, "as the trace names it"},
@@ -116,20 +116,20 @@ constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
     {"int8_tflop_per_second", Type::kReal, Unit::kNone, "at best, operations on integers"},
     {"fp4_tflop_per_second", Type::kReal, Unit::kNone, "at best"},
 });
-static_assert(kDeviceColumns.size() == 5 + kArithmetics);  // one for each, in their order
-constexpr std::array<std::string_view, 2> kBars = {"roof_ns", "lost_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+static_assert(kRooflineDeviceColumns.size() == 5 + kArithmetics);  // one for each, in their order
+constexpr std::array<std::string_view, 2> kRooflineBars = {"roof_ns", "lost_ns"};
+constexpr std::array kRooflineTables = std::to_array<base::TableShape>({
     {"operators",
      "calls of one operator with inputs of one shape, the longest on the device first",
-     kOperatorColumns,
-     {base::Chart::kStack, "call", kBars, "rank"}},
-    {"kernels", "one kernel launched by one operator, the longest first", kKernelColumns},
+     kRooflineOperatorColumns,
+     {base::Chart::kStack, "call", kRooflineBars, "rank"}},
+    {"kernels", "one kernel launched by one operator, the longest first", kRooflineKernelColumns},
     {"devices", "one device of one rank and what it can do at best, without sparsity",
-     kDeviceColumns},
+     kRooflineDeviceColumns},
 });
 
-std::size_t add_rows(base::Table& table, std::int32_t rank, const RoofTable& rows, Nanos all,
-                     std::size_t top, Nanos latency) {
+std::size_t add_roofline_rows(base::Table& table, std::int32_t rank, const RoofTable& rows,
+                              Nanos all, std::size_t top, Nanos latency) {
   std::vector<const RoofTable::value_type*> order;
   order.reserve(rows.size());
   for (const auto& row : rows) order.push_back(&row);
@@ -167,7 +167,7 @@ std::size_t add_rows(base::Table& table, std::int32_t rank, const RoofTable& row
 
 base::Cell tera(double flops) { return flops > 0 ? base::Cell(flops / 1e12) : base::Null{}; }
 
-void add_devices(base::Table& table, const RunView& view) {
+void add_roofline_devices(base::Table& table, const RunView& view) {
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
   for (const WindowView& window : view.windows) {
     for (const DeviceView& device : window.devices) {
@@ -185,7 +185,7 @@ void add_devices(base::Table& table, const RunView& view) {
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_roofline(const RunView& view, const Options& options) {
   const auto top = static_cast<std::size_t>(options.count("top"));
   const Nanos latency = options.duration("latency");
   const auto partials =
@@ -195,7 +195,8 @@ Answer run(const RunView& view, const Options& options) {
     ranks[view.windows[w].rank].merge(partials[w]);
   }
   Answer answer;
-  base::Table operators(kTables[0]), kernels(kTables[1]), devices(kTables[2]);
+  base::Table operators(kRooflineTables[0]), kernels(kRooflineTables[1]),
+      devices(kRooflineTables[2]);
   std::size_t left_out = 0;
   Nanos compute = 0, known = 0;
   std::uint64_t by_profiler = 0;
@@ -205,15 +206,16 @@ Answer run(const RunView& view, const Options& options) {
       if (key.arithmetic == RoofKey::kNoArithmetic || row.flops.value().value_or(0) == 0) continue;
       in_use.insert(static_cast<Arithmetic>(key.arithmetic));
     }
-    left_out = std::max({left_out,
-                         add_rows(operators, rank, sums.operators, sums.compute_ns, top, latency),
-                         add_rows(kernels, rank, sums.kernels, sums.compute_ns, top, latency)});
+    left_out =
+        std::max({left_out,
+                  add_roofline_rows(operators, rank, sums.operators, sums.compute_ns, top, latency),
+                  add_roofline_rows(kernels, rank, sums.kernels, sums.compute_ns, top, latency)});
     compute += sums.compute_ns;
     known += sums.known_ns;
     by_profiler += sums.calls_by_profiler;
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
-  add_devices(devices, view);
+  add_roofline_devices(devices, view);
   for (std::string& why : remarks_on_peaks(view)) answer.remarks.emplace_back(std::move(why));
   for (std::string& why : why_no_peak_in(view, in_use)) answer.remarks.emplace_back(std::move(why));
   if (compute > 0 && known == 0) {
@@ -244,9 +246,9 @@ const Analysis kRoofline{
     .name = "roofline",
     .title = "Roofline",
     .question = "How near do operators and kernels come to what the GPU can do?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kRooflineParameters,
+    .tables = kRooflineTables,
+    .run = run_roofline,
 };
 
 }  // namespace stepscope::analysis

@@ -9,9 +9,9 @@
 namespace stepscope::analysis {
 namespace {
 
-class Counting {
+class RooflineRowsCounting {
  public:
-  Counting(const RunView& view, const WindowView& window)
+  RooflineRowsCounting(const RunView& view, const WindowView& window)
       : window_(window), costs_(call_costs(window)), ops_(op_calls(window)), names_(*window.trace) {
     for (const DeviceView& device : window.devices) {
       peaks_[device.device] = peaks_of(view, window, device.device).peaks.value_or(Peaks{});
@@ -107,7 +107,7 @@ class Counting {
 }  // namespace
 
 RoofRows roof_rows(const RunView& view, const WindowView& window) {
-  return Counting(view, window).count();
+  return RooflineRowsCounting(view, window).count();
 }
 
 void RoofRows::merge(const RoofRows& other) {

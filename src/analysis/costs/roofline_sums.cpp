@@ -7,7 +7,7 @@
 namespace stepscope::analysis {
 namespace {
 
-double real(const Amount& amount) { return static_cast<double>(*amount.value()); }
+double real_roofline_sums(const Amount& amount) { return static_cast<double>(*amount.value()); }
 
 }  // namespace
 
@@ -19,8 +19,8 @@ void RoofSums::add(const Cost& cost, base::Nanos taken, double peak_flops, doubl
   const bool computes = cost.flops.known() && (peak_flops > 0 || *cost.flops.value() == 0);
   const bool moves = cost.bytes.known() && peak_bytes > 0;
   const double at_compute =
-      computes && *cost.flops.value() > 0 ? real(cost.flops) / peak_flops * 1e9 : 0;
-  const double at_memory = moves ? real(cost.bytes) / peak_bytes * 1e9 : 0;
+      computes && *cost.flops.value() > 0 ? real_roofline_sums(cost.flops) / peak_flops * 1e9 : 0;
+  const double at_memory = moves ? real_roofline_sums(cost.bytes) / peak_bytes * 1e9 : 0;
   has_compute = has_compute && computes;
   has_memory = has_memory && moves;
   compute_ns += at_compute;
@@ -58,14 +58,14 @@ RoofCells roof_cells(const RoofSums& sums, base::Nanos latency) {
   const bool has_time = sums.device_ns > 0;
   if (sums.flops.known()) {
     out.flops = sums.flops.value();
-    if (has_time) out.tflops = real(sums.flops) / taken / 1e3;
+    if (has_time) out.tflops = real_roofline_sums(sums.flops) / taken / 1e3;
   }
   if (sums.bytes.known()) {
     out.bytes = sums.bytes.value();
-    if (has_time) out.bandwidth = real(sums.bytes) / taken * 1e9;
+    if (has_time) out.bandwidth = real_roofline_sums(sums.bytes) / taken * 1e9;
   }
   if (sums.flops.known() && sums.bytes.known() && *sums.bytes.value() > 0) {
-    out.intensity = real(sums.flops) / real(sums.bytes);
+    out.intensity = real_roofline_sums(sums.flops) / real_roofline_sums(sums.bytes);
   }
   if (sums.has_compute && has_time) out.peak_share = sums.compute_ns / taken;
   if (sums.has_memory && has_time) out.bandwidth_share = sums.memory_ns / taken;

@@ -112,7 +112,7 @@ Cost copy(const Call& call) {
 }
 
 using enum Family;
-constexpr std::array kFormulas = std::to_array<Formula>({
+constexpr std::array kStreamedFormulas = std::to_array<Formula>({
     {"native_layer_norm", kNormalisation, streamed, 7, "023", "0"},
     {"native_layer_norm_backward", kNormalisation, streamed, 12, "01345", "1"},
     {"native_batch_norm", kNormalisation, streamed, 7, "01234", "0"},
@@ -174,6 +174,6 @@ constexpr std::array kFormulas = std::to_array<Formula>({
 
 }  // namespace
 
-std::span<const Formula> streamed_formulas() { return kFormulas; }
+std::span<const Formula> streamed_formulas() { return kStreamedFormulas; }
 
 }  // namespace stepscope::analysis

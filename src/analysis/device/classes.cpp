@@ -37,8 +37,8 @@ constexpr std::array<std::string_view, 13> kKernelParts = {"ncclKernel",
 constexpr std::array<std::string_view, 9> kBackends = {
     "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "rccl:", "xla:", "mccl:"};
 
-constexpr std::array<std::string_view, 4> kCalls = {"record_param_comms", "horovod_allreduce",
-                                                    "hvd.allreduce", "c10d::barrier"};
+constexpr std::array<std::string_view, 4> kClassesCalls = {
+    "record_param_comms", "horovod_allreduce", "hvd.allreduce", "c10d::barrier"};
 
 bool begins(std::string_view text, std::string_view lower_case) {
   return text.size() >= lower_case.size() &&
@@ -62,7 +62,7 @@ bool names_communication_kernel(std::string_view kernel) {
 
 bool names_communication_call(std::string_view op) {
   return std::ranges::any_of(kBackends, [&](auto b) { return op.starts_with(b); }) ||
-         std::ranges::any_of(kCalls, [&](auto c) { return op == c; });
+         std::ranges::any_of(kClassesCalls, [&](auto c) { return op == c; });
 }
 
 bool begins_loading(std::string_view range) { return range.starts_with("begin loading#"); }

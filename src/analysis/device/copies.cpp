@@ -28,16 +28,16 @@ constexpr std::array kSpellings = std::to_array<std::pair<std::string_view, std:
     {"PeerToPeer", "PtoP"},
 });
 
-bool holds(std::string_view text, std::string_view part) {
+bool holds_copies(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
 std::string_view kind_in(std::string_view name) {
   for (const std::string_view kind : kKinds) {
-    if (holds(name, kind)) return kind;
+    if (holds_copies(name, kind)) return kind;
   }
   for (const auto& [spelling, kind] : kSpellings) {
-    if (holds(name, spelling)) return kind;
+    if (holds_copies(name, spelling)) return kind;
   }
   return "other";
 }
@@ -47,11 +47,11 @@ std::string_view kind_in(std::string_view name) {
 CopyName copy_name(std::string_view name) {
   const std::string_view places = name.substr(std::min(name.find('('), name.size()));
   std::string_view memory;
-  if (holds(places, "Pageable")) {
+  if (holds_copies(places, "Pageable")) {
     memory = "pageable";
-  } else if (holds(places, "Pinned")) {
+  } else if (holds_copies(places, "Pinned")) {
     memory = "pinned";
-  } else if (holds(places, "Managed") || holds(places, "Unified")) {
+  } else if (holds_copies(places, "Managed") || holds_copies(places, "Unified")) {
     memory = "managed";
   }
   return {kind_in(name.substr(0, name.size() - places.size())), memory};

@@ -194,7 +194,7 @@ class ChainFinder {
   std::vector<ElementwiseChain> out_;
 };
 
-void merge(ElementwiseChain& into, const ElementwiseChain& other) {
+void merge_elementwise_chains(ElementwiseChain& into, const ElementwiseChain& other) {
   into.count += other.count;
   into.device += other.device;
   into.gap += other.gap;
@@ -219,7 +219,7 @@ std::vector<ElementwiseChain> elementwise_chains(std::span<const WindowView> win
       if (fresh) {
         out.push_back(std::move(chain));
       } else {
-        merge(out[at->second], chain);
+        merge_elementwise_chains(out[at->second], chain);
       }
     }
   }

@@ -26,9 +26,9 @@ constexpr std::array kMatrixNames = std::to_array<std::string_view>({
 });
 
 // The kernels between two breaks of one stream, on their way into the text.
-class Writer {
+class FusibleWriter {
  public:
-  explicit Writer(FusibleText& out) : out_(out) {}
+  explicit FusibleWriter(FusibleText& out) : out_(out) {}
 
   void kernel(std::uint32_t symbol, Nanos joining, Nanos gap, FusibleText::Kernel kernel) {
     out_.text.symbols.push_back(symbol);
@@ -84,7 +84,7 @@ class Text {
 
  private:
   void add(const WindowView& window, std::uint32_t number, const StreamView& stream) {
-    Writer writer(out_);
+    FusibleWriter writer(out_);
     Nanos busy_until = 0;
     std::int32_t step = -1;
     // Steps that were found by repetition are no more than a guess about the kernels themselves.

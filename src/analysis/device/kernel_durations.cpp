@@ -22,26 +22,28 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kKernelDurationsParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "names, those with most time over all ranks. 0: all"},
     {"memory", ParameterType::kSwitch, "false", "copies and memsets too"},
 });
 
-constexpr base::ColumnShape kName{"name", Type::kText, Unit::kNone, "of the kernel"};
+constexpr base::ColumnShape kKernelDurationsName{"name", Type::kText, Unit::kNone, "of the kernel"};
 constexpr base::ColumnShape kClass{"class", Type::kText, Unit::kNone,
                                    "compute, communication, memcpy or memset"};
-constexpr base::ColumnShape kCount{"count", Type::kInt, Unit::kCount, "how often it ran"};
-constexpr base::ColumnShape kSum{"sum_ns", Type::kInt, Unit::kNanos,
-                                 "time it ran, all runs together"};
-constexpr base::ColumnShape kMean{"mean_ns", Type::kReal, Unit::kNanos, "length of a run"};
+constexpr base::ColumnShape kKernelDurationsCount{"count", Type::kInt, Unit::kCount,
+                                                  "how often it ran"};
+constexpr base::ColumnShape kKernelDurationsSum{"sum_ns", Type::kInt, Unit::kNanos,
+                                                "time it ran, all runs together"};
+constexpr base::ColumnShape kKernelDurationsMean{"mean_ns", Type::kReal, Unit::kNanos,
+                                                 "length of a run"};
 
 constexpr std::array kNamesColumns = {
-    kName,
+    kKernelDurationsName,
     kClass,
     base::ColumnShape{"ranks", Type::kInt, Unit::kCount, "ranks on which it ran"},
-    kCount,
-    kSum,
-    kMean,
+    kKernelDurationsCount,
+    kKernelDurationsSum,
+    kKernelDurationsMean,
     base::ColumnShape{"median_ns", Type::kInt, Unit::kNanos,
                       "half of all ranks' runs were not longer; within 1 %"},
     base::ColumnShape{"p95_ns", Type::kInt, Unit::kNanos,
@@ -58,25 +60,25 @@ constexpr std::array kNamesColumns = {
                       "mean on the slowest rank as a multiple of the middle one"}};
 constexpr std::array kRanksColumns = {
     key::kRank,
-    kName,
+    kKernelDurationsName,
     kClass,
-    kCount,
-    kSum,
-    kMean,
+    kKernelDurationsCount,
+    kKernelDurationsSum,
+    kKernelDurationsMean,
     base::ColumnShape{"ratio", Type::kReal, Unit::kNone,
                       "mean as a multiple of the middle one of the ranks' means"}};
 constexpr std::array kHistogramColumns = {
-    kName,
+    kKernelDurationsName,
     kClass,
     base::ColumnShape{"from_ns", Type::kInt, Unit::kNanos, "runs at least this long"},
     base::ColumnShape{"to_ns", Type::kInt, Unit::kNanos, "and shorter than this"},
-    kCount,
+    kKernelDurationsCount,
     base::ColumnShape{"share", Type::kReal, Unit::kShare, "of the runs of this name"},
-    kSum};
+    kKernelDurationsSum};
 
-constexpr std::array<std::string_view, 1> kCountBar = {"count"};
+constexpr std::array<std::string_view, 1> kKernelDurationsCountBar = {"count"};
 constexpr std::array<std::string_view, 1> kRatioBar = {"ratio"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kKernelDurationsTables = std::to_array<base::TableShape>({
     {"names", "one name over all ranks, the longest first", kNamesColumns},
     {"ranks",
      "one of these names on one rank",
@@ -85,7 +87,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
     {"histogram",
      "runs of one of these names with lengths in one range, over all ranks",
      kHistogramColumns,
-     {base::Chart::kHistogram, "from_ns", kCountBar, "name"}},
+     {base::Chart::kHistogram, "from_ns", kKernelDurationsCountBar, "name"}},
 });
 
 // Ranges people read easily begin at 0, 1, 2, 5, 10, 20, 50, … The first is what lasted 0.
@@ -100,13 +102,13 @@ constexpr auto kRangeStarts = [] {
   return starts;
 }();
 
-std::size_t range_of(Nanos length) {
+std::size_t kernel_durations_range_of(Nanos length) {
   const auto* after = std::ranges::upper_bound(kRangeStarts, length);
   return std::min(static_cast<std::size_t>(after - kRangeStarts.begin()), kRangeStarts.size() - 1) -
          1;
 }
 
-struct Range {
+struct KernelDurationsRange {
   std::uint64_t count = 0;
   Nanos sum = 0;
 };
@@ -120,13 +122,13 @@ struct OnRank {
 struct Lengths {
   OnRank all;
   LogHistogram fine;
-  std::map<std::size_t, Range> ranges;
+  std::map<std::size_t, KernelDurationsRange> ranges;
 
   void add(Nanos length) {
     ++all.count;
     all.sum += length;
     fine.add(length);
-    Range& range = ranges[range_of(length)];
+    KernelDurationsRange& range = ranges[kernel_durations_range_of(length)];
     ++range.count;
     range.sum += length;
   }
@@ -141,10 +143,10 @@ struct Lengths {
   }
 };
 
-using Key = std::pair<std::string_view, WorkClass>;
-using Partial = std::map<Key, Lengths>;
+using KernelDurationsKey = std::pair<std::string_view, WorkClass>;
+using KernelDurationsPartial = std::map<KernelDurationsKey, Lengths>;
 
-Partial compute(const WindowView& window, bool with_memory) {
+KernelDurationsPartial compute_kernel_durations(const WindowView& window, bool with_memory) {
   std::unordered_map<std::uint64_t, Lengths> by_id;
   for (const Work& piece : window.work) {
     const bool memory = piece.work_class == WorkClass::kCopy || piece.work_class == WorkClass::kSet;
@@ -153,7 +155,7 @@ Partial compute(const WindowView& window, bool with_memory) {
                              static_cast<std::uint64_t>(piece.work_class);
     by_id[id].add(piece.length());
   }
-  Partial out;
+  KernelDurationsPartial out;
   for (auto& [id, lengths] : by_id) {
     const auto name = static_cast<base::StringId>(id >> 8);
     out[{window.trace->text(name), static_cast<WorkClass>(id & 0xff)}].merge(lengths);
@@ -162,7 +164,7 @@ Partial compute(const WindowView& window, bool with_memory) {
 }
 
 // One name over all ranks.
-struct Line {
+struct KernelDurationsLine {
   Lengths lengths;
   std::map<std::int32_t, OnRank> ranks;
 
@@ -176,7 +178,8 @@ struct Line {
   }
 };
 
-void add_line(Answer& answer, const Key& key, const Line& line) {
+void add_kernel_durations_line(Answer& answer, const KernelDurationsKey& key,
+                               const KernelDurationsLine& line) {
   const auto& [name, work_class] = key;
   const std::string_view sort = name_of(work_class);
   const double median = line.median_mean();
@@ -200,21 +203,22 @@ void add_line(Answer& answer, const Key& key, const Line& line) {
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_kernel_durations(const RunView& view, const Options& options) {
   const bool with_memory = options.on("memory");
-  const auto partials = per_window<Partial>(
-      view, [&](const WindowView& window) { return compute(window, with_memory); });
-  std::map<Key, Line> lines;
+  const auto partials = per_window<KernelDurationsPartial>(view, [&](const WindowView& window) {
+    return compute_kernel_durations(window, with_memory);
+  });
+  std::map<KernelDurationsKey, KernelDurationsLine> lines;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     for (const auto& [key, lengths] : partials[w]) {
-      Line& line = lines[key];
+      KernelDurationsLine& line = lines[key];
       line.lengths.merge(lengths);
       OnRank& rank = line.ranks[view.windows[w].rank];
       rank.count += lengths.all.count;
       rank.sum += lengths.all.sum;
     }
   }
-  std::vector<const std::pair<const Key, Line>*> order;
+  std::vector<const std::pair<const KernelDurationsKey, KernelDurationsLine>*> order;
   order.reserve(lines.size());
   for (const auto& line : lines) order.push_back(&line);
   std::ranges::stable_sort(order, std::ranges::greater{},
@@ -226,8 +230,8 @@ Answer run(const RunView& view, const Options& options) {
         fmt::format("{} of {} names are listed; --top 0 lists all.", top, order.size())));
     order.resize(top);
   }
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
-  for (const auto* line : order) add_line(answer, line->first, line->second);
+  for (const base::TableShape& shape : kKernelDurationsTables) answer.tables.emplace_back(shape);
+  for (const auto* line : order) add_kernel_durations_line(answer, line->first, line->second);
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   return answer;
 }
@@ -238,9 +242,9 @@ const Analysis kKernelDurations{
     .name = "kernel-durations",
     .title = "Kernel durations",
     .question = "How much do the runs of a kernel differ, and is a rank slower than the others?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kKernelDurationsParameters,
+    .tables = kKernelDurationsTables,
+    .run = run_kernel_durations,
 };
 
 }  // namespace stepscope::analysis

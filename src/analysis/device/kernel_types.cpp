@@ -19,34 +19,34 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = {kWithin};
+constexpr std::array kKernelTypesParameters = {kWithin};
 
 constexpr base::ColumnShape kType{"type", Type::kText, Unit::kNone,
                                   "what ran at once: compute, communication, memory, joined by +"};
-constexpr base::ColumnShape kTime{"time_ns", Type::kInt, Unit::kNanos,
-                                  "time in which exactly this ran, on any stream"};
+constexpr base::ColumnShape kKernelTypesTime{"time_ns", Type::kInt, Unit::kNanos,
+                                             "time in which exactly this ran, on any stream"};
 constexpr base::ColumnShape kBusyShare{"busy_share", Type::kReal, Unit::kShare,
                                        "of the time in which anything ran"};
 constexpr base::ColumnShape kMeasuredShare{"measured_share", Type::kReal, Unit::kShare,
                                            "of the measured time"};
 
-constexpr std::array kByDevice = {key::kRank, key::kDevice, kType,
-                                  kTime,      kBusyShare,   kMeasuredShare};
-constexpr std::array kRun = {kType, kTime, kBusyShare, kMeasuredShare};
-constexpr std::array<std::string_view, 1> kBar = {"time_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kKernelTypesByDevice = {key::kRank,       key::kDevice, kType,
+                                             kKernelTypesTime, kBusyShare,   kMeasuredShare};
+constexpr std::array kKernelTypesRun = {kType, kKernelTypesTime, kBusyShare, kMeasuredShare};
+constexpr std::array<std::string_view, 1> kKernelTypesBar = {"time_ns"};
+constexpr std::array kKernelTypesTables = std::to_array<base::TableShape>({
     {"devices",
      "one set of classes on one device, the longest first",
-     kByDevice,
-     {base::Chart::kBars, "type", kBar, "rank"}},
-    {"run", "one set of classes, the times of all devices added", kRun},
+     kKernelTypesByDevice,
+     {base::Chart::kBars, "type", kKernelTypesBar, "rank"}},
+    {"run", "one set of classes, the times of all devices added", kKernelTypesRun},
 });
 
 // A set of classes is a number of three bits.
-constexpr unsigned kCompute = 1;
-constexpr unsigned kCommunication = 2;
-constexpr unsigned kMemory = 4;
-constexpr std::array<std::string_view, 8> kNames = {
+constexpr unsigned kKernelTypesCompute = 1;
+constexpr unsigned kKernelTypesCommunication = 2;
+constexpr unsigned kKernelTypesMemory = 4;
+constexpr std::array<std::string_view, 8> kKernelTypesNames = {
     "",       "compute",          "communication",          "compute + communication",
     "memory", "compute + memory", "communication + memory", "compute + communication + memory"};
 
@@ -66,14 +66,17 @@ Times times_of(const DeviceView& device, const Intervals& within) {
   auto& t = times.exactly;
   // At least these run; then what also has a third is taken off.
   const Nanos all = common(both, memory);
-  t[kCompute | kCommunication | kMemory] = all;
-  t[kCompute | kCommunication] = total(both) - all;
-  t[kCompute | kMemory] = common(compute, memory) - all;
-  t[kCommunication | kMemory] = common(communication, memory) - all;
-  t[kCompute] = total(compute) - t[kCompute | kCommunication] - t[kCompute | kMemory] - all;
-  t[kCommunication] =
-      total(communication) - t[kCompute | kCommunication] - t[kCommunication | kMemory] - all;
-  t[kMemory] = total(memory) - t[kCompute | kMemory] - t[kCommunication | kMemory] - all;
+  t[kKernelTypesCompute | kKernelTypesCommunication | kKernelTypesMemory] = all;
+  t[kKernelTypesCompute | kKernelTypesCommunication] = total(both) - all;
+  t[kKernelTypesCompute | kKernelTypesMemory] = common(compute, memory) - all;
+  t[kKernelTypesCommunication | kKernelTypesMemory] = common(communication, memory) - all;
+  t[kKernelTypesCompute] = total(compute) - t[kKernelTypesCompute | kKernelTypesCommunication] -
+                           t[kKernelTypesCompute | kKernelTypesMemory] - all;
+  t[kKernelTypesCommunication] = total(communication) -
+                                 t[kKernelTypesCompute | kKernelTypesCommunication] -
+                                 t[kKernelTypesCommunication | kKernelTypesMemory] - all;
+  t[kKernelTypesMemory] = total(memory) - t[kKernelTypesCompute | kKernelTypesMemory] -
+                          t[kKernelTypesCommunication | kKernelTypesMemory] - all;
   Nanos busy = 0;
   for (const Nanos time : t) busy += time;
   t[0] = total(within) - busy;
@@ -81,7 +84,7 @@ Times times_of(const DeviceView& device, const Intervals& within) {
 }
 
 template <class Add>
-void add_rows(const Times& times, Add add) {
+void add_kernel_types_rows(const Times& times, Add add) {
   Nanos measured = 0;
   for (const Nanos time : times.exactly) measured += time;
   const Nanos busy = measured - times.exactly[0];
@@ -93,11 +96,11 @@ void add_rows(const Times& times, Add add) {
                            [&](unsigned set) { return times.exactly[set]; });
   for (const unsigned set : sets) {
     const Nanos time = times.exactly[set];
-    add(kNames[set], time, share_of(time, busy), share_of(time, measured));
+    add(kKernelTypesNames[set], time, share_of(time, busy), share_of(time, measured));
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_kernel_types(const RunView& view, const Options& options) {
   using Partial = std::map<std::int32_t, Times>;  // by device
   const Within within = within_of(options);
   const auto partials = per_window<Partial>(view, [&](const WindowView& window) {
@@ -116,14 +119,15 @@ Answer run(const RunView& view, const Options& options) {
       all.merge(times);
     }
   }
-  base::Table by_device(kTables[0]);
+  base::Table by_device(kKernelTypesTables[0]);
   for (const auto& [place, times] : devices) {
-    add_rows(times, [&](std::string_view type, Nanos time, double busy, double measured) {
-      by_device.add({place.first, place.second, type, time, busy, measured});
-    });
+    add_kernel_types_rows(times,
+                          [&](std::string_view type, Nanos time, double busy, double measured) {
+                            by_device.add({place.first, place.second, type, time, busy, measured});
+                          });
   }
-  base::Table together(kTables[1]);
-  add_rows(all, [&](std::string_view type, Nanos time, double busy, double measured) {
+  base::Table together(kKernelTypesTables[1]);
+  add_kernel_types_rows(all, [&](std::string_view type, Nanos time, double busy, double measured) {
     together.add({type, time, busy, measured});
   });
   Answer answer;
@@ -139,9 +143,9 @@ const Analysis kKernelTypes{
     .name = "kernel-types",
     .title = "Kinds of GPU work",
     .question = "What kinds of work keep the GPU busy, and which of them run at the same time?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kKernelTypesParameters,
+    .tables = kKernelTypesTables,
+    .run = run_kernel_types,
 };
 
 }  // namespace stepscope::analysis

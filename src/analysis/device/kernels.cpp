@@ -20,12 +20,12 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kKernelsParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "names per rank; the rest is one row. 0: all"},
     {"memory", ParameterType::kSwitch, "false", "list copies and memsets too"},
 });
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kKernelsColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"name", Type::kText, Unit::kNone, "of the kernel; null: all the others together"},
     {"class", Type::kText, Unit::kNone, "compute, communication, memcpy or memset"},
@@ -48,12 +48,12 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
      "of the warps a multiprocessor can hold, as the profiler estimates it; mean over its time; "
      "null: it does not tell"},
 });
-constexpr std::array<std::string_view, 1> kBar = {"sum_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kKernelsBar = {"sum_ns"};
+constexpr std::array kKernelsTables = std::to_array<base::TableShape>({
     {"kernels",
      "one name on one rank, the longest first",
-     kColumns,
-     {base::Chart::kBars, "name", kBar, "rank"}},
+     kKernelsColumns,
+     {base::Chart::kBars, "name", kKernelsBar, "rank"}},
 });
 
 // A mean weighed with time, over what is known.
@@ -72,36 +72,36 @@ struct Weighed {
   double mean() const { return sum / static_cast<double>(time); }  // NaN: null in a table
 };
 
-struct Group {
+struct KernelsGroup {
   Durations durations;
   Weighed blocks_per_sm, occupancy_percent;
-  void merge(const Group& other) {
+  void merge(const KernelsGroup& other) {
     durations.merge(other.durations);
     blocks_per_sm.merge(other.blocks_per_sm);
     occupancy_percent.merge(other.occupancy_percent);
   }
 };
 
-using Key = std::pair<std::string_view, WorkClass>;
-using Partial = std::map<Key, Group>;
+using KernelsKey = std::pair<std::string_view, WorkClass>;
+using KernelsPartial = std::map<KernelsKey, KernelsGroup>;
 
-Partial compute(const WindowView& window, bool with_memory) {
+KernelsPartial compute_kernels(const WindowView& window, bool with_memory) {
   // By number first: a text per event would be compared millions of times.
-  std::unordered_map<std::uint64_t, Group> by_id;
+  std::unordered_map<std::uint64_t, KernelsGroup> by_id;
   const trace::KernelTable& kernels = window.trace->kernels();
   for (const Work& piece : window.work) {
     const bool memory = piece.work_class == WorkClass::kCopy || piece.work_class == WorkClass::kSet;
     if ((memory && !with_memory) || !window.counts(piece)) continue;
     const std::uint64_t id = std::uint64_t{window.trace->name()[piece.row]} << 8 |
                              static_cast<std::uint64_t>(piece.work_class);
-    Group& group = by_id[id];
+    KernelsGroup& group = by_id[id];
     group.durations.add(piece.length());
     if (const std::uint32_t entry = kernels.rows.find(piece.row); entry != base::RowSet::kNone) {
       group.blocks_per_sm.add(kernels.blocks_per_sm[entry], piece.length());
       group.occupancy_percent.add(known_occupancy(kernels, entry), piece.length());
     }
   }
-  Partial out;
+  KernelsPartial out;
   for (auto& [id, group] : by_id) {
     const auto name = static_cast<base::StringId>(id >> 8);
     out[{window.trace->text(name), static_cast<WorkClass>(id & 0xff)}].merge(group);
@@ -109,14 +109,14 @@ Partial compute(const WindowView& window, bool with_memory) {
   return out;
 }
 
-struct Line {
-  Key key;
-  Group* group;
+struct KernelsLine {
+  KernelsKey key;
+  KernelsGroup* group;
   Nanos sum;
 };
 
-void add_line(base::Table& table, std::int32_t rank, base::Cell name, base::Cell work_class,
-              Group& group, Nanos all) {
+void add_kernels_line(base::Table& table, std::int32_t rank, base::Cell name, base::Cell work_class,
+                      KernelsGroup& group, Nanos all) {
   Durations& d = group.durations;
   const Nanos sum = d.sum();
   table.add({rank, name, work_class, d.count(), sum,
@@ -126,37 +126,39 @@ void add_line(base::Table& table, std::int32_t rank, base::Cell name, base::Cell
              group.blocks_per_sm.mean(), group.occupancy_percent.mean() / 100});
 }
 
-void add_rank(base::Table& table, std::int32_t rank, Partial& groups, std::size_t top) {
-  std::vector<Line> lines;
+void add_kernels_rank(base::Table& table, std::int32_t rank, KernelsPartial& groups,
+                      std::size_t top) {
+  std::vector<KernelsLine> lines;
   Nanos all = 0;
   for (auto& [key, group] : groups) {
     lines.push_back({key, &group, group.durations.sum()});
     all += lines.back().sum;
   }
-  std::ranges::stable_sort(lines, std::ranges::greater{}, &Line::sum);
+  std::ranges::stable_sort(lines, std::ranges::greater{}, &KernelsLine::sum);
   // One name more costs no more lines than "the others" would.
   const bool fits = top == 0 || lines.size() <= top + 1;
   const std::size_t shown = fits ? lines.size() : top;
   for (std::size_t i = 0; i < shown; ++i) {
-    add_line(table, rank, lines[i].key.first, name_of(lines[i].key.second), *lines[i].group, all);
+    add_kernels_line(table, rank, lines[i].key.first, name_of(lines[i].key.second), *lines[i].group,
+                     all);
   }
   if (fits) return;
-  Group rest;
+  KernelsGroup rest;
   for (std::size_t i = shown; i < lines.size(); ++i) rest.merge(*lines[i].group);
-  add_line(table, rank, base::Null{}, base::Null{}, rest, all);
+  add_kernels_line(table, rank, base::Null{}, base::Null{}, rest, all);
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_kernels(const RunView& view, const Options& options) {
   const bool with_memory = options.on("memory");
-  auto partials = per_window<Partial>(
-      view, [&](const WindowView& window) { return compute(window, with_memory); });
-  std::map<std::int32_t, Partial> ranks;
+  auto partials = per_window<KernelsPartial>(
+      view, [&](const WindowView& window) { return compute_kernels(window, with_memory); });
+  std::map<std::int32_t, KernelsPartial> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     for (auto& [key, group] : partials[w]) ranks[view.windows[w].rank][key].merge(group);
   }
-  base::Table table(kTables[0]);
+  base::Table table(kKernelsTables[0]);
   for (auto& [rank, groups] : ranks) {
-    add_rank(table, rank, groups, static_cast<std::size_t>(options.count("top")));
+    add_kernels_rank(table, rank, groups, static_cast<std::size_t>(options.count("top")));
   }
   Answer answer;
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
@@ -170,9 +172,9 @@ const Analysis kKernels{
     .name = "kernels",
     .title = "Kernels",
     .question = "Which kernels take the GPU's time?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kKernelsParameters,
+    .tables = kKernelsTables,
+    .run = run_kernels,
 };
 
 }  // namespace stepscope::analysis

@@ -17,14 +17,14 @@ using base::ColumnShape;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kLaunchesParameters = std::to_array<Parameter>({
     {"short", ParameterType::kDuration, "10us", "a kernel below this length is short"},
     {"kernels-only", ParameterType::kSwitch, "false", "leave out copies and memsets"},
     {"top", ParameterType::kCount, "20", "kernels per rank. 0: all"},
     {"each", ParameterType::kSwitch, "false", "list every single launch too"},
 });
 
-constexpr ColumnShape kCalls{"calls", Type::kInt, Unit::kCount, "calls that started work"};
+constexpr ColumnShape kLaunchesCalls{"calls", Type::kInt, Unit::kCount, "calls that started work"};
 constexpr ColumnShape kWork{"work", Type::kInt, Unit::kCount,
                             "kernels, copies and memsets started"};
 constexpr ColumnShape kCost{"cost_ns", Type::kInt, Unit::kNanos,
@@ -51,21 +51,21 @@ constexpr ColumnShape kGraphWork{"graph_work", Type::kInt, Unit::kCount,
 constexpr ColumnShape kWithoutCall{"without_call", Type::kInt, Unit::kCount,
                                    "pieces of work whose call is not in the trace"};
 
-constexpr std::array kByRank = {key::kRank,   kCalls,    kWork,      kCost,       kMeanCost,
-                                kMedianDelay, kP95Delay, kMaxDelay,  kShort,      kShortTime,
-                                kOutlasting,  kGraphs,   kGraphWork, kWithoutCall};
-constexpr std::array kByStep = {key::kRank,  key::kWindow, key::kStep, kCalls,
-                                kWork,       kCost,        kMeanCost,  kMedianDelay,
-                                kP95Delay,   kMaxDelay,    kShort,     kShortTime,
-                                kOutlasting, kGraphs,      kGraphWork, kWithoutCall};
+constexpr std::array kByRank = {key::kRank,   kLaunchesCalls, kWork,      kCost,       kMeanCost,
+                                kMedianDelay, kP95Delay,      kMaxDelay,  kShort,      kShortTime,
+                                kOutlasting,  kGraphs,        kGraphWork, kWithoutCall};
+constexpr std::array kLaunchesByStep = {key::kRank,  key::kWindow, key::kStep, kLaunchesCalls,
+                                        kWork,       kCost,        kMeanCost,  kMedianDelay,
+                                        kP95Delay,   kMaxDelay,    kShort,     kShortTime,
+                                        kOutlasting, kGraphs,      kGraphWork, kWithoutCall};
 constexpr std::array kByCall = {
-    key::kRank,  ColumnShape{"call", Type::kText, Unit::kNone, "name of the call"},
-    kCalls,      kWork,
-    kCost,       kMeanCost,
-    kMedianCost, kP95Cost,
-    kMaxCost,    kMedianDelay,
-    kP95Delay,   kMaxDelay,
-    kOutlasting, kGraphs,
+    key::kRank,     ColumnShape{"call", Type::kText, Unit::kNone, "name of the call"},
+    kLaunchesCalls, kWork,
+    kCost,          kMeanCost,
+    kMedianCost,    kP95Cost,
+    kMaxCost,       kMedianDelay,
+    kP95Delay,      kMaxDelay,
+    kOutlasting,    kGraphs,
     kGraphWork};
 constexpr std::array kByKernel = {
     key::kRank,
@@ -95,21 +95,21 @@ constexpr std::array kEach = {
                 "from the end of the call to the start of the work"},
     ColumnShape{"graph", Type::kBool, Unit::kNone, "one of several pieces of one call"}};
 
-constexpr std::array<std::string_view, 1> kBar = {"cost_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"ranks", "one rank", kByRank, {base::Chart::kBars, "rank", kBar}},
+constexpr std::array<std::string_view, 1> kLaunchesBar = {"cost_ns"};
+constexpr std::array kLaunchesTables = std::to_array<base::TableShape>({
+    {"ranks", "one rank", kByRank, {base::Chart::kBars, "rank", kLaunchesBar}},
     {"calls",
      "one sort of call, the costliest first",
      kByCall,
-     {base::Chart::kBars, "call", kBar, "rank"}},
+     {base::Chart::kBars, "call", kLaunchesBar, "rank"}},
     {"kernels",
      "one name of work, the costliest to launch first",
      kByKernel,
-     {base::Chart::kBars, "name", kBar, "rank"}},
+     {base::Chart::kBars, "name", kLaunchesBar, "rank"}},
     {"steps",
      "one step: what its calls started",
-     kByStep,
-     {base::Chart::kBars, "step", kBar, "rank"}},
+     kLaunchesByStep,
+     {base::Chart::kBars, "step", kLaunchesBar, "rank"}},
     {"each", "one piece of work and its call, where asked for", kEach},
 });
 
@@ -135,7 +135,8 @@ std::vector<std::pair<Key, LaunchSums*>> costliest(std::map<Key, LaunchSums>& su
   return out;
 }
 
-void add_lines(base::Table& table, const WindowView& window, std::span<const LaunchLine> lines) {
+void add_launches_lines(base::Table& table, const WindowView& window,
+                        std::span<const LaunchLine> lines) {
   const trace::Trace& trace = *window.trace;
   for (const LaunchLine& line : lines) {
     const Work& piece = window.work[line.work];
@@ -146,8 +147,8 @@ void add_lines(base::Table& table, const WindowView& window, std::span<const Lau
   }
 }
 
-void add_rank(std::span<base::Table> tables, std::int32_t rank, LaunchPartial& sums,
-              std::size_t top) {
+void add_launches_rank(std::span<base::Table> tables, std::int32_t rank, LaunchPartial& sums,
+                       std::size_t top) {
   add_sums(tables[0], {rank}, sums.all);
   for (const auto& [call, s] : costliest(sums.calls)) {
     tables[1].add({rank, call, s->calls, s->work, s->cost, s->mean_cost(), s->costs.median(),
@@ -165,13 +166,13 @@ void add_rank(std::span<base::Table> tables, std::int32_t rank, LaunchPartial& s
   }
 }
 
-void merge(LaunchPartial& into, LaunchPartial& from) {
+void merge_launches(LaunchPartial& into, LaunchPartial& from) {
   into.all.merge(std::move(from.all));
   for (auto& [name, sums] : from.calls) into.calls[name].merge(std::move(sums));
   for (auto& [key, sums] : from.kernels) into.kernels[key].merge(std::move(sums));
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_launches(const RunView& view, const Options& options) {
   const LaunchSettings settings{.shorter_than = options.duration("short"),
                                 .kernels_only = options.on("kernels-only"),
                                 .each = options.on("each")};
@@ -179,20 +180,20 @@ Answer run(const RunView& view, const Options& options) {
       view, [&](const WindowView& window) { return launch_sums(window, settings); });
 
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kLaunchesTables) answer.tables.emplace_back(shape);
   std::map<std::int32_t, LaunchPartial> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
-    if (!window.work.empty()) merge(ranks[window.rank], partials[w]);
+    if (!window.work.empty()) merge_launches(ranks[window.rank], partials[w]);
     for (std::size_t s = 0; window.has_steps && s < window.steps.size(); ++s) {
       if (!window.steps[s].selected || window.work.empty()) continue;
       add_sums(answer.tables[3], {window.rank, window.window, window.steps[s].number},
                partials[w].steps[s]);
     }
-    add_lines(answer.tables[4], window, partials[w].lines);
+    add_launches_lines(answer.tables[4], window, partials[w].lines);
   }
   for (auto& [rank, sums] : ranks) {
-    add_rank(answer.tables, rank, sums, static_cast<std::size_t>(options.count("top")));
+    add_launches_rank(answer.tables, rank, sums, static_cast<std::size_t>(options.count("top")));
   }
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   return answer;
@@ -204,9 +205,9 @@ const Analysis kLaunches{
     .name = "launches",
     .title = "Launches",
     .question = "What does it cost to start work on the GPU, and how long does work wait to run?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kLaunchesParameters,
+    .tables = kLaunchesTables,
+    .run = run_launches,
 };
 
 }  // namespace stepscope::analysis

@@ -20,17 +20,17 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryBandwidthParameters = std::to_array<Parameter>({
     {"points", ParameterType::kCount, "1000",
      "points of the series per kind: the highest of as many equal stretches. 0: all"},
 });
 
-constexpr base::ColumnShape kKind{"kind", Type::kText, Unit::kNone,
-                                  "from where to where: HtoD is host to device; or Memset"};
-constexpr std::array kSummary = {
+constexpr base::ColumnShape kMemoryBandwidthKind{
+    "kind", Type::kText, Unit::kNone, "from where to where: HtoD is host to device; or Memset"};
+constexpr std::array kMemoryBandwidthSummary = {
     key::kRank,
     key::kDevice,
-    kKind,
+    kMemoryBandwidthKind,
     base::ColumnShape{"count", Type::kInt, Unit::kCount, "copies or memsets"},
     base::ColumnShape{"bytes", Type::kInt, Unit::kBytes, "of those that say how much"},
     base::ColumnShape{"busy_ns", Type::kInt, Unit::kNanos,
@@ -46,19 +46,25 @@ constexpr std::array kSummary = {
                       "those that do not say how much; they are in no rate"},
     base::ColumnShape{"without_time", Type::kInt, Unit::kCount,
                       "those that lasted 0 ns; they are in no rate"}};
-constexpr std::array kSeries = {
+constexpr std::array kMemoryBandwidthSeries = {
     key::kRank,
     key::kWindow,
     key::kDevice,
-    kKind,
+    kMemoryBandwidthKind,
     base::ColumnShape{"time_ns", Type::kInt, Unit::kInstant, "from this time on"},
     base::ColumnShape{"bytes_per_second", Type::kInt, Unit::kBytesPerSecond,
                       "of all copies that run, together"}};
-constexpr std::array<std::string_view, 1> kBars = {"mean_bytes_per_second"};
-constexpr std::array<std::string_view, 1> kLine = {"bytes_per_second"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"kinds", "one direction on one device", kSummary, {base::Chart::kBars, "kind", kBars, "rank"}},
-    {"series", "one change of the rate", kSeries, {base::Chart::kLine, "time_ns", kLine, "kind"}},
+constexpr std::array<std::string_view, 1> kMemoryBandwidthBars = {"mean_bytes_per_second"};
+constexpr std::array<std::string_view, 1> kMemoryBandwidthLine = {"bytes_per_second"};
+constexpr std::array kMemoryBandwidthTables = std::to_array<base::TableShape>({
+    {"kinds",
+     "one direction on one device",
+     kMemoryBandwidthSummary,
+     {base::Chart::kBars, "kind", kMemoryBandwidthBars, "rank"}},
+    {"series",
+     "one change of the rate",
+     kMemoryBandwidthSeries,
+     {base::Chart::kLine, "time_ns", kMemoryBandwidthLine, "kind"}},
 });
 
 struct Flow {
@@ -74,19 +80,20 @@ struct Flow {
   }
 };
 
-using Place = std::pair<std::int32_t, std::string_view>;  // device, kind
-struct Partial {
-  std::map<Place, Flow> flows;
-  std::map<Place, std::vector<Level>> series;
+using MemoryBandwidthPlace = std::pair<std::int32_t, std::string_view>;  // device, kind
+struct MemoryBandwidthPartial {
+  std::map<MemoryBandwidthPlace, Flow> flows;
+  std::map<MemoryBandwidthPlace, std::vector<Level>> series;
 };
 
-Partial compute(const WindowView& window, std::size_t points) {
-  Partial out;
-  std::map<Place, std::vector<Change>> changes;
+MemoryBandwidthPartial compute_memory_bandwidth(const WindowView& window, std::size_t points) {
+  MemoryBandwidthPartial out;
+  std::map<MemoryBandwidthPlace, std::vector<Change>> changes;
   for (const Work& piece : window.work) {
     if (piece.work_class != WorkClass::kCopy && piece.work_class != WorkClass::kSet) continue;
     if (!window.counts(piece)) continue;
-    const Place place{window.streams[piece.stream].device, memory_kind(*window.trace, piece.row)};
+    const MemoryBandwidthPlace place{window.streams[piece.stream].device,
+                                     memory_kind(*window.trace, piece.row)};
     Flow& flow = out.flows[place];
     ++flow.count;
     const std::optional<base::Bytes> bytes = bytes_of(*window.trace, piece.row);
@@ -109,13 +116,13 @@ Partial compute(const WindowView& window, std::size_t points) {
   return out;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_memory_bandwidth(const RunView& view, const Options& options) {
   const auto points = static_cast<std::size_t>(options.count("points"));
-  const auto partials =
-      per_window<Partial>(view, [&](const WindowView& window) { return compute(window, points); });
+  const auto partials = per_window<MemoryBandwidthPartial>(
+      view, [&](const WindowView& window) { return compute_memory_bandwidth(window, points); });
 
   std::map<std::tuple<std::int32_t, std::int32_t, std::string_view>, Flow> flows;
-  base::Table series(kTables[1]);
+  base::Table series(kMemoryBandwidthTables[1]);
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
     for (const auto& [place, flow] : partials[w].flows) {
@@ -128,7 +135,7 @@ Answer run(const RunView& view, const Options& options) {
       }
     }
   }
-  base::Table kinds(kTables[0]);
+  base::Table kinds(kMemoryBandwidthTables[0]);
   std::uint64_t without_bytes = 0;
   for (const auto& [key, f] : flows) {
     without_bytes += f.without_bytes;
@@ -162,9 +169,9 @@ const Analysis kMemoryBandwidth{
     .name = "memory-bandwidth",
     .title = "Memory bandwidth of copies",
     .question = "How fast do copies and memsets move memory?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryBandwidthParameters,
+    .tables = kMemoryBandwidthTables,
+    .run = run_memory_bandwidth,
 };
 
 }  // namespace stepscope::analysis

@@ -17,7 +17,7 @@ using base::Nanos;
 using trace::Kind;
 using trace::Row;
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kOperatorSequencesNone = 0xffffffff;
 
 // The root that a host event lies in.
 class RootFinder {
@@ -39,7 +39,7 @@ class RootFinder {
  private:
   // Returns the smallest depth of a match.
   std::uint32_t find_depths() {
-    std::uint32_t smallest = kNone;
+    std::uint32_t smallest = kOperatorSequencesNone;
     depths_.assign(trace_.size(), 0);
     for (Row row = 0; row < trace_.size(); ++row) {
       const Row parent = trace_.parent()[row];

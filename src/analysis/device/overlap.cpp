@@ -21,25 +21,25 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = {kWithin};
+constexpr std::array kOverlapParameters = {kWithin};
 
-constexpr base::ColumnShape kCommunication{"communication_ns", Type::kInt, Unit::kNanos,
-                                           "time in which it runs"};
-constexpr base::ColumnShape kHidden{"hidden_ns", Type::kInt, Unit::kNanos,
-                                    "of it while the device computes"};
+constexpr base::ColumnShape kOverlapCommunication{"communication_ns", Type::kInt, Unit::kNanos,
+                                                  "time in which it runs"};
+constexpr base::ColumnShape kOverlapHidden{"hidden_ns", Type::kInt, Unit::kNanos,
+                                           "of it while the device computes"};
 constexpr base::ColumnShape kExposed{"exposed_ns", Type::kInt, Unit::kNanos,
                                      "of it while nothing computes"};
-constexpr base::ColumnShape kHiddenShare{"hidden_share", Type::kReal, Unit::kShare,
-                                         "of the communication time"};
-constexpr base::ColumnShape kMeasured{"measured_ns", Type::kInt, Unit::kNanos, "wall time"};
-constexpr base::ColumnShape kCompute{"compute_ns", Type::kInt, Unit::kNanos,
-                                     "at least one computing kernel runs"};
+constexpr base::ColumnShape kOverlapHiddenShare{"hidden_share", Type::kReal, Unit::kShare,
+                                                "of the communication time"};
+constexpr base::ColumnShape kOverlapMeasured{"measured_ns", Type::kInt, Unit::kNanos, "wall time"};
+constexpr base::ColumnShape kOverlapCompute{"compute_ns", Type::kInt, Unit::kNanos,
+                                            "at least one computing kernel runs"};
 constexpr base::ColumnShape kExposedShare{"exposed_share", Type::kReal, Unit::kShare,
                                           "exposed communication, of the wall time"};
 
-constexpr std::array kDevices = {key::kRank, key::kDevice,   kMeasured,
-                                 kCompute,   kCommunication, kHidden,
-                                 kExposed,   kHiddenShare,   kExposedShare};
+constexpr std::array kOverlapDevices = {key::kRank,      key::kDevice,          kOverlapMeasured,
+                                        kOverlapCompute, kOverlapCommunication, kOverlapHidden,
+                                        kExposed,        kOverlapHiddenShare,   kExposedShare};
 constexpr std::array kCollectives = {
     key::kRank,
     key::kDevice,
@@ -47,41 +47,48 @@ constexpr std::array kCollectives = {
                       "as the profiler names it, else the host range or the kernel"},
     base::ColumnShape{"group", Type::kText, Unit::kNone, "process group; null: not recorded"},
     base::ColumnShape{"count", Type::kInt, Unit::kCount, "kernels that begin in that time"},
-    kCommunication,
-    kHidden,
+    kOverlapCommunication,
+    kOverlapHidden,
     kExposed,
-    kHiddenShare};
-constexpr std::array kSteps = {key::kRank, key::kWindow, key::kStep,     key::kDevice,
-                               kMeasured,  kCompute,     kCommunication, kHidden,
-                               kExposed,   kHiddenShare, kExposedShare};
-constexpr std::array kHost = {
+    kOverlapHiddenShare};
+constexpr std::array kSteps = {
+    key::kRank,      key::kWindow,          key::kStep,     key::kDevice, kOverlapMeasured,
+    kOverlapCompute, kOverlapCommunication, kOverlapHidden, kExposed,     kOverlapHiddenShare,
+    kExposedShare};
+constexpr std::array kOverlapHost = {
     key::kRank,
     base::ColumnShape{"collective", Type::kText, Unit::kNone, "the host range"},
     base::ColumnShape{"count", Type::kInt, Unit::kCount, "ranges that begin in that time"},
-    kCommunication,
+    kOverlapCommunication,
     base::ColumnShape{"hidden_ns", Type::kInt, Unit::kNanos, "of it while any device computes"},
     kExposed,
-    kHiddenShare};
+    kOverlapHiddenShare};
 
-constexpr std::array<std::string_view, 2> kStacked = {"hidden_ns", "exposed_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"devices", "one device of one rank", kDevices, {base::Chart::kStack, "rank", kStacked}},
+constexpr std::array<std::string_view, 2> kOverlapStacked = {"hidden_ns", "exposed_ns"};
+constexpr std::array kOverlapTables = std::to_array<base::TableShape>({
+    {"devices",
+     "one device of one rank",
+     kOverlapDevices,
+     {base::Chart::kStack, "rank", kOverlapStacked}},
     {"collectives",
      "one collective of one group on one device, the most exposed first",
      kCollectives,
-     {base::Chart::kStack, "collective", kStacked, "rank"}},
-    {"steps", "one step on one device", kSteps, {base::Chart::kStack, "step", kStacked, "rank"}},
+     {base::Chart::kStack, "collective", kOverlapStacked, "rank"}},
+    {"steps",
+     "one step on one device",
+     kSteps,
+     {base::Chart::kStack, "step", kOverlapStacked, "rank"}},
     {"host",
      "one collective that the CPU carries out (gloo, MPI), all threads of a rank together",
-     kHost,
-     {base::Chart::kStack, "collective", kStacked, "rank"}},
+     kOverlapHost,
+     {base::Chart::kStack, "collective", kOverlapStacked, "rank"}},
 });
 
-struct Parts {
+struct OverlapParts {
   Nanos measured = 0, compute = 0, communication = 0, hidden = 0;
   std::uint64_t count = 0;
   Nanos exposed() const { return communication - hidden; }
-  void merge(const Parts& other) {
+  void merge(const OverlapParts& other) {
     measured += other.measured;
     compute += other.compute;
     communication += other.communication;
@@ -93,17 +100,18 @@ struct Parts {
 struct StepParts {
   std::int64_t step;
   std::int32_t device;
-  Parts parts;
+  OverlapParts parts;
 };
 
-struct Partial {
-  std::map<std::int32_t, Parts> devices;
-  std::map<std::pair<std::int32_t, CollectiveName>, Parts> collectives;
-  std::map<std::string, Parts> host;
+struct OverlapPartial {
+  std::map<std::int32_t, OverlapParts> devices;
+  std::map<std::pair<std::int32_t, CollectiveName>, OverlapParts> collectives;
+  std::map<std::string, OverlapParts> host;
   std::vector<StepParts> steps;
 };
 
-Parts parts_of(const Intervals& compute, const Intervals& communication, const Intervals& within) {
+OverlapParts overlap_parts_of(const Intervals& compute, const Intervals& communication,
+                              const Intervals& within) {
   const Intervals running = intersect(communication, within);
   return {.measured = total(within),
           .compute = common(compute, within),
@@ -111,10 +119,10 @@ Parts parts_of(const Intervals& compute, const Intervals& communication, const I
           .hidden = common(running, compute)};
 }
 
-bool holds(const Intervals& set, Nanos time) { return covered(set, {time, time + 1}) > 0; }
+bool holds_overlap(const Intervals& set, Nanos time) { return covered(set, {time, time + 1}) > 0; }
 
 // Intervals of one name come by start, as the work does.
-void add_collectives(Partial& out, const WindowView& window, const DeviceView& device,
+void add_collectives(OverlapPartial& out, const WindowView& window, const DeviceView& device,
                      const Intervals& within) {
   std::map<CollectiveName, std::pair<Union, std::uint64_t>> by_name;
   CollectiveNames names(*window.trace);
@@ -122,10 +130,10 @@ void add_collectives(Partial& out, const WindowView& window, const DeviceView& d
     if (piece.work_class != WorkClass::kCommunication) continue;
     auto& [time, count] = by_name[names.of(piece)];
     time.add(piece.start, piece.end);
-    if (holds(within, piece.start)) ++count;
+    if (holds_overlap(within, piece.start)) ++count;
   }
   for (const auto& [name, found] : by_name) {
-    Parts parts = parts_of(device.compute, found.first.set(), within);
+    OverlapParts parts = overlap_parts_of(device.compute, found.first.set(), within);
     parts.count = found.second;
     if (parts.count > 0 || parts.communication > 0) {
       out.collectives[{device.device, name}].merge(parts);
@@ -133,39 +141,41 @@ void add_collectives(Partial& out, const WindowView& window, const DeviceView& d
   }
 }
 
-void add_host(Partial& out, const WindowView& window) {
+void add_overlap_host(OverlapPartial& out, const WindowView& window) {
   Intervals compute;
   for (const DeviceView& device : window.devices) compute = unite(compute, device.compute);
   for (auto& [name, ranges] : host_communication(*window.trace)) {
-    Parts parts = parts_of(compute, sorted_union(ranges), window.measured);
-    for (const Interval& range : ranges) parts.count += holds(window.measured, range.start) ? 1 : 0;
+    OverlapParts parts = overlap_parts_of(compute, sorted_union(ranges), window.measured);
+    for (const Interval& range : ranges)
+      parts.count += holds_overlap(window.measured, range.start) ? 1 : 0;
     if (parts.count > 0 || parts.communication > 0) out.host[name].merge(parts);
   }
 }
 
-Partial compute(const WindowView& window, Within within) {
-  Partial out;
+OverlapPartial compute_overlap(const WindowView& window, Within within) {
+  OverlapPartial out;
   for (const DeviceView& device : window.devices) {
     const Intervals time = measured_time(window, device, within);
-    out.devices[device.device] = parts_of(device.compute, device.communication, time);
+    out.devices[device.device] = overlap_parts_of(device.compute, device.communication, time);
     add_collectives(out, window, device, time);
     if (within == Within::kWork || !window.has_steps) continue;
     for (const StepTime& step : window.steps) {
       if (!step.selected) continue;
       const Intervals compute = clip(device.compute, step.span);
       const Intervals communication = clip(device.communication, step.span);
-      out.steps.push_back(
-          {step.number, device.device, parts_of(compute, communication, Intervals{step.span})});
+      out.steps.push_back({step.number, device.device,
+                           overlap_parts_of(compute, communication, Intervals{step.span})});
     }
   }
-  add_host(out, window);
+  add_overlap_host(out, window);
   return out;
 }
 
 // The most exposed first; of equals by name.
 template <class Key>
-std::vector<const std::pair<const Key, Parts>*> by_exposed(const std::map<Key, Parts>& lines) {
-  std::vector<const std::pair<const Key, Parts>*> order;
+std::vector<const std::pair<const Key, OverlapParts>*> by_exposed(
+    const std::map<Key, OverlapParts>& lines) {
+  std::vector<const std::pair<const Key, OverlapParts>*> order;
   order.reserve(lines.size());
   for (const auto& line : lines) order.push_back(&line);
   std::ranges::stable_sort(order, std::ranges::greater{},
@@ -173,7 +183,7 @@ std::vector<const std::pair<const Key, Parts>*> by_exposed(const std::map<Key, P
   return order;
 }
 
-void add_rank(Answer& answer, std::int32_t rank, const Partial& found) {
+void add_overlap_rank(Answer& answer, std::int32_t rank, const OverlapPartial& found) {
   for (const auto& [device, p] : found.devices) {
     answer.tables[0].add({rank, device, p.measured, p.compute, p.communication, p.hidden,
                           p.exposed(), share_of(p.hidden, p.communication),
@@ -181,20 +191,20 @@ void add_rank(Answer& answer, std::int32_t rank, const Partial& found) {
   }
   for (const auto* line : by_exposed(found.collectives)) {
     const auto& [device, name] = line->first;
-    const Parts& p = line->second;
+    const OverlapParts& p = line->second;
     answer.tables[1].add({rank, device, name.collective,
                           name.group ? base::Cell(*name.group) : base::Cell(base::Null{}), p.count,
                           p.communication, p.hidden, p.exposed(),
                           share_of(p.hidden, p.communication)});
   }
   for (const auto* line : by_exposed(found.host)) {
-    const Parts& p = line->second;
+    const OverlapParts& p = line->second;
     answer.tables[3].add({rank, line->first, p.count, p.communication, p.hidden, p.exposed(),
                           share_of(p.hidden, p.communication)});
   }
 }
 
-void remark(Answer& answer, const RunView& view) {
+void remark_overlap(Answer& answer, const RunView& view) {
   const bool on_device = answer.tables[1].rows() > 0;
   const bool on_host = answer.tables[3].rows() > 0;
   if (!view.has_device_work()) {
@@ -209,29 +219,29 @@ void remark(Answer& answer, const RunView& view) {
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_overlap(const RunView& view, const Options& options) {
   const Within within = within_of(options);
-  const auto partials =
-      per_window<Partial>(view, [&](const WindowView& window) { return compute(window, within); });
+  const auto partials = per_window<OverlapPartial>(
+      view, [&](const WindowView& window) { return compute_overlap(window, within); });
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
-  std::map<std::int32_t, Partial> ranks;
+  for (const base::TableShape& shape : kOverlapTables) answer.tables.emplace_back(shape);
+  std::map<std::int32_t, OverlapPartial> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
-    Partial& rank = ranks[window.rank];
+    OverlapPartial& rank = ranks[window.rank];
     for (const auto& [key, parts] : partials[w].devices) rank.devices[key].merge(parts);
     for (const auto& [key, parts] : partials[w].collectives) rank.collectives[key].merge(parts);
     for (const auto& [key, parts] : partials[w].host) rank.host[key].merge(parts);
     for (const StepParts& step : partials[w].steps) {
-      const Parts& p = step.parts;
+      const OverlapParts& p = step.parts;
       answer.tables[2].add({window.rank, window.window, step.step, step.device, p.measured,
                             p.compute, p.communication, p.hidden, p.exposed(),
                             share_of(p.hidden, p.communication),
                             share_of(p.exposed(), p.measured)});
     }
   }
-  for (const auto& [rank, found] : ranks) add_rank(answer, rank, found);
-  remark(answer, view);
+  for (const auto& [rank, found] : ranks) add_overlap_rank(answer, rank, found);
+  remark_overlap(answer, view);
   return answer;
 }
 
@@ -241,9 +251,9 @@ const Analysis kOverlap{
     .name = "overlap",
     .title = "Hidden communication",
     .question = "How much of the communication is hidden under computing, and which is not?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kOverlapParameters,
+    .tables = kOverlapTables,
+    .run = run_overlap,
 };
 
 }  // namespace stepscope::analysis

@@ -26,7 +26,7 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array<std::string_view, 2> kRoots = {"outermost", "shallowest"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kPatternsParameters = std::to_array<Parameter>({
     {"operator", ParameterType::kText, "",
      "sequences under operators and ranges whose name holds this; empty: under every operator"},
     {"roots", ParameterType::kChoice, "outermost",
@@ -104,7 +104,7 @@ constexpr std::array kChainColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array<std::string_view, 1> kDeviceBar = {"device_ns"};
 constexpr std::array<std::string_view, 1> kSavesBar = {"saves_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kPatternsTables = std::to_array<base::TableShape>({
     {"sequences",
      "device work one operator starts, in its order, the longest on the device first",
      kSequenceColumns,
@@ -128,7 +128,7 @@ std::string joined(std::size_t count, NameAt name_at) {
   return joined_names(names);
 }
 
-struct Settings {
+struct PatternsSettings {
   SequenceChoice sequences;
   FusionLimits fusion;
   RepeatLimits repeats;
@@ -195,7 +195,8 @@ Fusion fusion_of(const FusibleText& text, std::span<const WindowView> windows, R
   return out;
 }
 
-RankPatterns compute(std::span<const WindowView> windows, const Settings& settings) {
+RankPatterns compute_patterns(std::span<const WindowView> windows,
+                              const PatternsSettings& settings) {
   RankPatterns out;
   out.rank = windows.front().rank;
   for (const WindowView& window : windows) {
@@ -216,8 +217,8 @@ RankPatterns compute(std::span<const WindowView> windows, const Settings& settin
   return out;
 }
 
-void add_rank(const RankPatterns& rank, std::size_t top, base::Table& sequences,
-              base::Table& fusions) {
+void add_patterns_rank(const RankPatterns& rank, std::size_t top, base::Table& sequences,
+                       base::Table& fusions) {
   const std::size_t shown = top == 0 ? rank.sequences.size() : std::min(top, rank.sequences.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const OperatorSequence& s = rank.sequences[i];
@@ -254,7 +255,7 @@ void add_chains(const RankPatterns& rank, std::size_t top, base::Table& chains) 
 // Time grows with the length of what is looked for.
 constexpr std::int64_t kMostKernels = 256;
 
-Settings settings_of(const Options& options) {
+PatternsSettings settings_of(const Options& options) {
   const auto small = [&](std::string_view name, std::int64_t least, std::int64_t most) {
     return static_cast<std::uint32_t>(std::clamp(options.count(name), least, most));
   };
@@ -268,8 +269,8 @@ Settings settings_of(const Options& options) {
           static_cast<std::uint64_t>(options.count("min-count"))};
 }
 
-Answer run(const RunView& view, const Options& options) {
-  const Settings settings = settings_of(options);
+Answer run_patterns(const RunView& view, const Options& options) {
+  const PatternsSettings settings = settings_of(options);
   // Windows of one rank stand together; a sequence may come in all of them.
   std::vector<std::span<const WindowView>> ranks;
   for (std::size_t begin = 0, end = 0; begin < view.windows.size(); begin = end) {
@@ -278,13 +279,13 @@ Answer run(const RunView& view, const Options& options) {
   }
   std::vector<RankPatterns> found(ranks.size());
   base::parallel_for(ranks.size(), view.threads,
-                     [&](std::size_t i) { found[i] = compute(ranks[i], settings); });
+                     [&](std::size_t i) { found[i] = compute_patterns(ranks[i], settings); });
   Answer answer;
-  base::Table sequences(kTables[0]);
-  base::Table fusions(kTables[1]);
-  base::Table chains(kTables[2]);
+  base::Table sequences(kPatternsTables[0]);
+  base::Table fusions(kPatternsTables[1]);
+  base::Table chains(kPatternsTables[2]);
   for (const RankPatterns& rank : found) {
-    add_rank(rank, settings.repeats.top, sequences, fusions);
+    add_patterns_rank(rank, settings.repeats.top, sequences, fusions);
     add_chains(rank, settings.repeats.top, chains);
   }
   if (!view.has_device_work()) {
@@ -315,9 +316,9 @@ const Analysis kPatterns{
     .name = "patterns",
     .title = "Kernel patterns",
     .question = "Which kernels always follow each other, and what would fusing them save?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kPatternsParameters,
+    .tables = kPatternsTables,
+    .run = run_patterns,
 };
 
 }  // namespace stepscope::analysis

@@ -18,18 +18,19 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kQueueLengthParameters = std::to_array<Parameter>({
     {"full", ParameterType::kCount, "1024",
      "from this length on the queue is full and launches wait"},
     {"points", ParameterType::kCount, "1000",
      "points of the series per stream: the highest of as many equal stretches. 0: all"},
 });
 
-constexpr base::ColumnShape kStream{"stream", Type::kInt, Unit::kId, "queue of the device"};
-constexpr std::array kSummary = {
+constexpr base::ColumnShape kQueueLengthStream{"stream", Type::kInt, Unit::kId,
+                                               "queue of the device"};
+constexpr std::array kQueueLengthSummary = {
     key::kRank,
     key::kDevice,
-    kStream,
+    kQueueLengthStream,
     base::ColumnShape{"measured_ns", Type::kInt, Unit::kNanos, "wall time looked at"},
     base::ColumnShape{"queued", Type::kInt, Unit::kCount, "pieces of work whose call is known"},
     base::ColumnShape{"without_call", Type::kInt, Unit::kCount,
@@ -42,24 +43,24 @@ constexpr std::array kSummary = {
                       "of the measured time nothing waited in the queue"},
     base::ColumnShape{"full_ns", Type::kInt, Unit::kNanos, "the queue was full: launches waited"},
     base::ColumnShape{"full_share", Type::kReal, Unit::kShare, "of the measured time"}};
-constexpr std::array kSeries = {
+constexpr std::array kQueueLengthSeries = {
     key::kRank,
     key::kWindow,
     key::kDevice,
-    kStream,
+    kQueueLengthStream,
     base::ColumnShape{"time_ns", Type::kInt, Unit::kInstant, "from this time on"},
     base::ColumnShape{"length", Type::kInt, Unit::kCount, "pieces of work that wait"}};
-constexpr std::array<std::string_view, 2> kBars = {"mean", "max"};
-constexpr std::array<std::string_view, 1> kLine = {"length"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 2> kQueueLengthBars = {"mean", "max"};
+constexpr std::array<std::string_view, 1> kQueueLengthLine = {"length"};
+constexpr std::array kQueueLengthTables = std::to_array<base::TableShape>({
     {"streams",
      "one stream of one device",
-     kSummary,
-     {base::Chart::kBars, "stream", kBars, "rank"}},
+     kQueueLengthSummary,
+     {base::Chart::kBars, "stream", kQueueLengthBars, "rank"}},
     {"series",
      "one change of one queue's length",
-     kSeries,
-     {base::Chart::kLine, "time_ns", kLine, "stream"}},
+     kQueueLengthSeries,
+     {base::Chart::kLine, "time_ns", kQueueLengthLine, "stream"}},
 });
 
 struct Queue {
@@ -72,13 +73,13 @@ struct Queue {
   }
 };
 
-struct Partial {
+struct QueueLengthPartial {
   std::vector<Queue> queues;               // by stream of the window
   std::vector<std::vector<Level>> series;  // the same
 };
 
-Partial compute(const WindowView& window, std::size_t points) {
-  Partial out;
+QueueLengthPartial compute_queue_length(const WindowView& window, std::size_t points) {
+  QueueLengthPartial out;
   for (const StreamView& stream : window.streams) {
     Queue queue;
     // Each of these is nearly in order.
@@ -107,14 +108,14 @@ Partial compute(const WindowView& window, std::size_t points) {
   return out;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_queue_length(const RunView& view, const Options& options) {
   const auto points = static_cast<std::size_t>(options.count("points"));
   const std::int64_t full = options.count("full");
-  const auto partials =
-      per_window<Partial>(view, [&](const WindowView& window) { return compute(window, points); });
+  const auto partials = per_window<QueueLengthPartial>(
+      view, [&](const WindowView& window) { return compute_queue_length(window, points); });
 
   std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, Queue> queues;
-  base::Table series(kTables[1]);
+  base::Table series(kQueueLengthTables[1]);
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
     for (std::size_t s = 0; s < window.streams.size(); ++s) {
@@ -126,7 +127,7 @@ Answer run(const RunView& view, const Options& options) {
       }
     }
   }
-  base::Table streams(kTables[0]);
+  base::Table streams(kQueueLengthTables[0]);
   std::uint64_t without_call = 0;
   for (const auto& [key, q] : queues) {
     const Nanos time = q.time.total();
@@ -153,9 +154,9 @@ const Analysis kQueueLength{
     .name = "queue-length",
     .title = "Queue length",
     .question = "How far is the host ahead of the GPU: how much work waits in each stream?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kQueueLengthParameters,
+    .tables = kQueueLengthTables,
+    .run = run_queue_length,
 };
 
 }  // namespace stepscope::analysis

@@ -24,76 +24,79 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kTransfersParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "operators per rank. 0: all"},
 });
 
-constexpr ColumnShape kKind{"kind", Type::kText, Unit::kNone,
-                            "HtoD: host to device, DtoH: device to host"};
-constexpr ColumnShape kMemory{"host_memory", Type::kText, Unit::kNone,
-                              "pinned, pageable or managed; null: the trace does not say"};
-constexpr ColumnShape kCount{"count", Type::kInt, Unit::kCount, "copies"};
-constexpr ColumnShape kBytes{"bytes", Type::kInt, Unit::kBytes, "copied, where the trace says"};
-constexpr ColumnShape kTime{"copy_ns", Type::kInt, Unit::kNanos, "the copies ran, one by one"};
-constexpr ColumnShape kRate{"bytes_per_second", Type::kInt, Unit::kBytesPerSecond,
-                            "bytes over their copies' time"};
+constexpr ColumnShape kTransfersKind{"kind", Type::kText, Unit::kNone,
+                                     "HtoD: host to device, DtoH: device to host"};
+constexpr ColumnShape kTransfersMemory{"host_memory", Type::kText, Unit::kNone,
+                                       "pinned, pageable or managed; null: the trace does not say"};
+constexpr ColumnShape kTransfersCount{"count", Type::kInt, Unit::kCount, "copies"};
+constexpr ColumnShape kTransfersBytes{"bytes", Type::kInt, Unit::kBytes,
+                                      "copied, where the trace says"};
+constexpr ColumnShape kTransfersTime{"copy_ns", Type::kInt, Unit::kNanos,
+                                     "the copies ran, one by one"};
+constexpr ColumnShape kTransfersRate{"bytes_per_second", Type::kInt, Unit::kBytesPerSecond,
+                                     "bytes over their copies' time"};
 constexpr ColumnShape kBlocking{"blocking", Type::kInt, Unit::kCount, "copies the host waited for"};
 constexpr ColumnShape kBlocked{"host_blocked_ns", Type::kInt, Unit::kNanos,
                                "the host spent in the calls of blocking copies"};
-constexpr ColumnShape kHidden{"hidden_ns", Type::kInt, Unit::kNanos,
-                              "of the copies' time, kernels computed on the same device"};
-constexpr ColumnShape kHiddenShare{"hidden_share", Type::kReal, Unit::kShare,
-                                   "of the copies' time"};
+constexpr ColumnShape kTransfersHidden{"hidden_ns", Type::kInt, Unit::kNanos,
+                                       "of the copies' time, kernels computed on the same device"};
+constexpr ColumnShape kTransfersHiddenShare{"hidden_share", Type::kReal, Unit::kShare,
+                                            "of the copies' time"};
 
 constexpr std::array kByClass = {
     key::kRank,
     key::kDevice,
-    kKind,
-    kMemory,
-    kCount,
-    kBytes,
+    kTransfersKind,
+    kTransfersMemory,
+    kTransfersCount,
+    kTransfersBytes,
     ColumnShape{"min_bytes", Type::kInt, Unit::kBytes, "the smallest copy"},
     ColumnShape{"median_bytes", Type::kInt, Unit::kBytes, ""},
     ColumnShape{"p95_bytes", Type::kInt, Unit::kBytes, "19 of 20 copies were not larger"},
     ColumnShape{"max_bytes", Type::kInt, Unit::kBytes, "the largest copy"},
-    kTime,
-    kRate,
+    kTransfersTime,
+    kTransfersRate,
     kBlocking,
     kBlocked,
-    kHidden,
-    kHiddenShare,
+    kTransfersHidden,
+    kTransfersHiddenShare,
     ColumnShape{"without_bytes", Type::kInt, Unit::kCount, "copies that do not say their size"}};
 constexpr std::array kBySize = {key::kRank,
                                 key::kDevice,
-                                kKind,
-                                kMemory,
+                                kTransfersKind,
+                                kTransfersMemory,
                                 ColumnShape{"up_to_bytes", Type::kInt, Unit::kBytes,
                                             "larger than half of this, up to this; a power of two"},
-                                kCount,
-                                kBytes,
-                                kTime,
-                                kRate};
+                                kTransfersCount,
+                                kTransfersBytes,
+                                kTransfersTime,
+                                kTransfersRate};
 constexpr std::array kByOp = {
     key::kRank,
     ColumnShape{"op", Type::kText, Unit::kNone,
                 "operator or annotation that asked; null: none but the step"},
-    kKind,
-    kMemory,
-    kCount,
-    kBytes,
-    kTime,
-    kRate,
+    kTransfersKind,
+    kTransfersMemory,
+    kTransfersCount,
+    kTransfersBytes,
+    kTransfersTime,
+    kTransfersRate,
     kBlocking,
     kBlocked,
-    kHidden};
-constexpr std::array kByStep = {key::kRank, key::kWindow, key::kStep, key::kDevice, kKind,
-                                kMemory,    kCount,       kBytes,     kTime,        kRate,
-                                kBlocking,  kBlocked,     kHidden};
+    kTransfersHidden};
+constexpr std::array kTransfersByStep = {
+    key::kRank,       key::kWindow,    key::kStep,      key::kDevice,   kTransfersKind,
+    kTransfersMemory, kTransfersCount, kTransfersBytes, kTransfersTime, kTransfersRate,
+    kBlocking,        kBlocked,        kTransfersHidden};
 
 constexpr std::array<std::string_view, 1> kBytesBar = {"bytes"};
 constexpr std::array<std::string_view, 1> kTimeBar = {"copy_ns"};
-constexpr std::array<std::string_view, 1> kCountBar = {"count"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kTransfersCountBar = {"count"};
+constexpr std::array kTransfersTables = std::to_array<base::TableShape>({
     {"classes",
      "one direction and kind of host memory on one device",
      kByClass,
@@ -101,25 +104,26 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
     {"sizes",
      "copies of about one size",
      kBySize,
-     {base::Chart::kHistogram, "up_to_bytes", kCountBar, "kind"}},
+     {base::Chart::kHistogram, "up_to_bytes", kTransfersCountBar, "kind"}},
     {"ops",
      "one operator that copies, the longest first",
      kByOp,
      {base::Chart::kBars, "op", kTimeBar, "rank"}},
     {"steps",
      "the copies that one step asked for",
-     kByStep,
+     kTransfersByStep,
      {base::Chart::kBars, "step", kTimeBar, "kind"}},
 });
 
-using Class = std::tuple<std::int32_t, std::string_view, std::string_view>;  // device, kind, memory
-struct Partial {
-  std::map<Class, TransferSums> classes;
-  std::map<std::pair<Class, base::Bytes>, TransferSums> sizes;
+using TransfersClass =
+    std::tuple<std::int32_t, std::string_view, std::string_view>;  // device, kind, memory
+struct TransfersPartial {
+  std::map<TransfersClass, TransferSums> classes;
+  std::map<std::pair<TransfersClass, base::Bytes>, TransferSums> sizes;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, TransferSums> ops;
-  std::map<std::pair<std::int32_t, Class>, TransferSums> steps;  // by index of the step
+  std::map<std::pair<std::int32_t, TransfersClass>, TransferSums> steps;  // by index of the step
 
-  void merge(const Partial& other) {
+  void merge(const TransfersPartial& other) {
     for (const auto& [key, sums] : other.classes) classes[key].merge(sums);
     for (const auto& [key, sums] : other.sizes) sizes[key].merge(sums);
     for (const auto& [key, sums] : other.ops) ops[key].merge(sums);
@@ -131,12 +135,13 @@ base::Bytes size_class(base::Bytes bytes) {
                     : static_cast<base::Bytes>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
 }
 
-Partial compute(const WindowView& window) {
-  Partial out;
+TransfersPartial compute_transfers(const WindowView& window) {
+  TransfersPartial out;
   const trace::Trace& trace = *window.trace;
   for (const Transfer& transfer : transfers_of(window)) {
     const Work& piece = window.work[transfer.work];
-    const Class place{window.streams[piece.stream].device, transfer.kind, transfer.host_memory};
+    const TransfersClass place{window.streams[piece.stream].device, transfer.kind,
+                               transfer.host_memory};
     const std::string_view op =
         transfer.op == trace::kNoRow ? std::string_view{} : trace.name_text(transfer.op);
     const Nanos length = piece.length();
@@ -148,26 +153,25 @@ Partial compute(const WindowView& window) {
   return out;
 }
 
-Cell text_or_null(std::string_view text) { return text.empty() ? Cell(base::Null{}) : Cell(text); }
-
 Cell rate_of(const TransferSums& sums) {
   return sums.timed == 0 ? Cell(base::Null{}) : Cell(bytes_per_second(sums.bytes, sums.timed));
 }
 
-void add_rank(std::span<base::Table> tables, std::int32_t rank, Partial& found, std::size_t top) {
+void add_transfers_rank(std::span<base::Table> tables, std::int32_t rank, TransfersPartial& found,
+                        std::size_t top) {
   for (auto& [place, s] : found.classes) {
     const auto& [device, kind, memory] = place;
     const bool sized = s.sizes.count() > 0;
     const auto size = [&](base::Bytes bytes) { return sized ? Cell(bytes) : Cell(base::Null{}); };
-    tables[0].add({rank, device, kind, text_or_null(memory), s.count, s.bytes, size(s.sizes.min()),
-                   size(s.sizes.median()), size(s.sizes.percentile(0.95)), size(s.sizes.max()),
-                   s.time, rate_of(s), s.blocking, s.blocked, s.hidden,
+    tables[0].add({rank, device, kind, base::text_or_null(memory), s.count, s.bytes,
+                   size(s.sizes.min()), size(s.sizes.median()), size(s.sizes.percentile(0.95)),
+                   size(s.sizes.max()), s.time, rate_of(s), s.blocking, s.blocked, s.hidden,
                    static_cast<double>(s.hidden) / static_cast<double>(s.time), s.without_bytes});
   }
   for (const auto& [key, s] : found.sizes) {
     const auto& [device, kind, memory] = key.first;
-    tables[1].add({rank, device, kind, text_or_null(memory), key.second, s.count, s.bytes, s.time,
-                   rate_of(s)});
+    tables[1].add({rank, device, kind, base::text_or_null(memory), key.second, s.count, s.bytes,
+                   s.time, rate_of(s)});
   }
   std::vector<std::pair<decltype(found.ops)::key_type, const TransferSums*>> ops;
   ops.reserve(found.ops.size());
@@ -177,16 +181,16 @@ void add_rank(std::span<base::Table> tables, std::int32_t rank, Partial& found, 
   if (top != 0 && ops.size() > top) ops.resize(top);
   for (const auto& [key, s] : ops) {
     const auto& [op, kind, memory] = key;
-    tables[2].add({rank, text_or_null(op), kind, text_or_null(memory), s->count, s->bytes, s->time,
-                   rate_of(*s), s->blocking, s->blocked, s->hidden});
+    tables[2].add({rank, base::text_or_null(op), kind, base::text_or_null(memory), s->count,
+                   s->bytes, s->time, rate_of(*s), s->blocking, s->blocked, s->hidden});
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
-  auto partials = per_window<Partial>(view, compute);
+Answer run_transfers(const RunView& view, const Options& options) {
+  auto partials = per_window<TransfersPartial>(view, compute_transfers);
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
-  std::map<std::int32_t, Partial> ranks;
+  for (const base::TableShape& shape : kTransfersTables) answer.tables.emplace_back(shape);
+  std::map<std::int32_t, TransfersPartial> ranks;
   std::uint64_t without_bytes = 0;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
@@ -195,13 +199,13 @@ Answer run(const RunView& view, const Options& options) {
       const auto& [device, kind, memory] = key.second;
       const StepTime& step = window.steps[static_cast<std::size_t>(key.first)];
       answer.tables[3].add({window.rank, window.window, step.number, device, kind,
-                            text_or_null(memory), s.count, s.bytes, s.time, rate_of(s), s.blocking,
-                            s.blocked, s.hidden});
+                            base::text_or_null(memory), s.count, s.bytes, s.time, rate_of(s),
+                            s.blocking, s.blocked, s.hidden});
     }
   }
   for (auto& [rank, found] : ranks) {
     for (const auto& [place, sums] : found.classes) without_bytes += sums.without_bytes;
-    add_rank(answer.tables, rank, found, static_cast<std::size_t>(options.count("top")));
+    add_transfers_rank(answer.tables, rank, found, static_cast<std::size_t>(options.count("top")));
   }
   if (!view.has_device_work()) {
     answer.remarks.push_back(why_no_device_work(view));
@@ -222,9 +226,9 @@ const Analysis kTransfers{
     .name = "transfers",
     .title = "Copies between host and device",
     .question = "What is copied between host and GPU, how fast, and does anybody wait for it?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kTransfersParameters,
+    .tables = kTransfersTables,
+    .run = run_transfers,
 };
 
 }  // namespace stepscope::analysis

@@ -25,12 +25,12 @@ using base::Unit;
 using trace::Kind;
 using trace::Row;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kAnnotationsParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "30", "names per rank, the longest on the host. 0: all"},
     {"with-steps", ParameterType::kSwitch, "false", "the marks of the steps too"},
 });
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kAnnotationsColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"name", Type::kText, Unit::kNone, "of the range"},
     {"count", Type::kInt, Unit::kCount, "ranges of this name on the host"},
@@ -50,12 +50,12 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"device_range_ns", Type::kInt, Unit::kNanos,
      "their lengths, added: from the first to the last kernel, with gaps"},
 });
-constexpr std::array<std::string_view, 2> kBars = {"host_sum_ns", "device_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 2> kAnnotationsBars = {"host_sum_ns", "device_ns"};
+constexpr std::array kAnnotationsTables = std::to_array<base::TableShape>({
     {"annotations",
      "ranges of one name on one rank",
-     kColumns,
-     {base::Chart::kBars, "name", kBars, "rank"}},
+     kAnnotationsColumns,
+     {base::Chart::kBars, "name", kAnnotationsBars, "rank"}},
 });
 
 struct Ranges {
@@ -88,11 +88,11 @@ struct Ranges {
   }
 };
 
-using Names = std::map<std::string_view, Ranges>;
+using AnnotationsNames = std::map<std::string_view, Ranges>;
 
-class Counting {
+class AnnotationsCounting {
  public:
-  Counting(const WindowView& window, bool with_steps)
+  AnnotationsCounting(const WindowView& window, bool with_steps)
       : window_(window),
         trace_(*window.trace),
         with_steps_(with_steps),
@@ -103,7 +103,7 @@ class Counting {
     std::ranges::sort(steps_);
   }
 
-  Names count() {
+  AnnotationsNames count() {
     by_name_.resize(trace_.strings().size());
     for (Row row = 0; row < trace_.size(); ++row) {
       if (trace_.kind()[row] == Kind::kAnnotation) add_host(row);
@@ -112,7 +112,7 @@ class Counting {
     for (const Work& piece : window_.work) {
       if (piece.launch != trace::kNoRow) add_work(piece);
     }
-    Names out;
+    AnnotationsNames out;
     for (std::size_t name = 0; name < by_name_.size(); ++name) {
       const Ranges& found = by_name_[name];
       if (found.count == 0 && found.device_ranges == 0) continue;
@@ -191,7 +191,8 @@ class Counting {
 };
 
 // How many names were left out.
-std::size_t add_rank(base::Table& table, std::int32_t rank, const Names& names, std::size_t top) {
+std::size_t add_annotations_rank(base::Table& table, std::int32_t rank,
+                                 const AnnotationsNames& names, std::size_t top) {
   std::vector<const std::pair<const std::string_view, Ranges>*> order;
   order.reserve(names.size());
   for (const auto& name : names) order.push_back(&name);
@@ -211,22 +212,24 @@ std::size_t add_rank(base::Table& table, std::int32_t rank, const Names& names, 
   return order.size() - shown;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_annotations(const RunView& view, const Options& options) {
   const bool with_steps = options.on("with-steps");
-  const auto partials = per_window<Names>(
-      view, [&](const WindowView& window) { return Counting(window, with_steps).count(); });
-  std::map<std::int32_t, Names> ranks;
+  const auto partials = per_window<AnnotationsNames>(view, [&](const WindowView& window) {
+    return AnnotationsCounting(window, with_steps).count();
+  });
+  std::map<std::int32_t, AnnotationsNames> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     for (const auto& [name, ranges] : partials[w]) {
       ranks[view.windows[w].rank][name].merge(ranges);
     }
   }
   Answer answer;
-  base::Table table(kTables[0]);
+  base::Table table(kAnnotationsTables[0]);
   std::size_t left_out = 0;
   for (const auto& [rank, names] : ranks) {
     left_out = std::max(
-        left_out, add_rank(table, rank, names, static_cast<std::size_t>(options.count("top"))));
+        left_out,
+        add_annotations_rank(table, rank, names, static_cast<std::size_t>(options.count("top"))));
   }
   if (ranks.empty()) {
     answer.remarks.emplace_back(
@@ -256,9 +259,9 @@ const Analysis kAnnotations{
     .name = "annotations",
     .title = "Annotated ranges",
     .question = "How long do the ranges named in the code take, on the host and on the GPU?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kAnnotationsParameters,
+    .tables = kAnnotationsTables,
+    .run = run_annotations,
 };
 
 }  // namespace stepscope::analysis

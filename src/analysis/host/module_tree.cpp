@@ -11,7 +11,7 @@ namespace {
 using trace::Kind;
 using trace::Row;
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kModuleTreeNone = 0xffffffff;
 
 // The words in which a source may name the module of a row, or kNoString.
 base::StringId words_of(const trace::Trace& trace, Row row, ModuleSource source) {
@@ -123,7 +123,7 @@ const ModulePath& ModuleTree::path_of(Row row) {
 
 std::uint32_t ModuleTree::find_child(std::uint32_t parent, const std::string& name) const {
   const auto found = children_[parent].find(name);
-  return found == children_[parent].end() ? kNone : found->second;
+  return found == children_[parent].end() ? kModuleTreeNone : found->second;
 }
 
 std::uint32_t ModuleTree::child(std::uint32_t parent, const ModuleName& name) {
@@ -132,7 +132,7 @@ std::uint32_t ModuleTree::child(std::uint32_t parent, const ModuleName& name) {
     return parent;
   }
   const std::uint32_t known = find_child(parent, name.name);
-  if (known != kNone) {
+  if (known != kModuleTreeNone) {
     if (nodes_[known].name.class_name.empty()) nodes_[known].name.class_name = name.class_name;
     return known;
   }
@@ -157,7 +157,7 @@ std::uint32_t ModuleTree::enter_again(std::uint32_t parent, const ModulePath& pa
   for (std::uint32_t node = parent; node != kRoot; node = nodes_[node].parent) {
     if (nodes_[node].name.name == name) return node;
   }
-  if (const std::uint32_t known = find_child(parent, name); known != kNone) return known;
+  if (const std::uint32_t known = find_child(parent, name); known != kModuleTreeNone) return known;
   const auto home = home_.find(name);
   return home == home_.end() ? child(parent, path.front()) : home->second;
 }

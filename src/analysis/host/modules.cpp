@@ -26,7 +26,7 @@ using base::Unit;
 constexpr std::array<std::string_view, 5> kSources = {"auto", "python", "hierarchy", "lightning",
                                                       "ranges"};
 constexpr std::array<std::string_view, 2> kBy = {"instance", "class"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kModulesParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "40", "modules per rank, those with most GPU time. 0: all"},
     {"depth", ParameterType::kCount, "0", "levels of modules inside of modules. 0: all"},
     {"by", ParameterType::kChoice, "instance",
@@ -38,7 +38,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      kSources},
 });
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kModulesColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"module", Type::kText, Unit::kNone, "the module itself; null: in no module"},
     {"calls", Type::kInt, Unit::kCount,
@@ -67,12 +67,12 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"depth", Type::kInt, Unit::kNone, "modules around it"},
     {"path", Type::kText, Unit::kNone, "the modules around it and itself; null: in no module"},
 });
-constexpr std::array<std::string_view, 1> kBar = {"device_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kModulesBar = {"device_ns"};
+constexpr std::array kModulesTables = std::to_array<base::TableShape>({
     {"modules",
      "a module below the one that called it, the longest first",
-     kColumns,
-     {base::Chart::kTree, "module", kBar, "rank"}},
+     kModulesColumns,
+     {base::Chart::kTree, "module", kModulesBar, "rank"}},
 });
 
 std::optional<ModuleSource> source_named(std::string_view name) {
@@ -118,15 +118,15 @@ bool names_more(const RunView& view, ModuleSource source, std::string_view asked
          anywhere(view, ModuleSource::kHierarchy);
 }
 
-struct Place {
+struct ModulesPlace {
   std::uint32_t node;
   std::string path;
 };
 
 // The tree of one rank, from the outside in, the longest first.
-class Listing {
+class ModulesListing {
  public:
-  Listing(const ModuleSums& sums, std::size_t top, std::uint32_t depth)
+  ModulesListing(const ModuleSums& sums, std::size_t top, std::uint32_t depth)
       : sums_(sums), below_(sums.nodes.size()), shown_(sums.nodes.size()) {
     std::vector<std::uint32_t> order;
     for (std::uint32_t node = 1; node < sums.nodes.size(); ++node) {
@@ -143,9 +143,9 @@ class Listing {
 
   void add_to(base::Table& table, std::int32_t rank, bool with_calls) {
     const Nanos all = sums_.totals[ModuleTree::kRoot].device();
-    std::vector<Place> open = {{ModuleTree::kRoot, ""}};
+    std::vector<ModulesPlace> open = {{ModuleTree::kRoot, ""}};
     while (!open.empty()) {
-      const Place place = std::move(open.back());
+      const ModulesPlace place = std::move(open.back());
       open.pop_back();
       if (place.node != ModuleTree::kRoot) add_row(table, rank, place, all, with_calls);
       std::vector<std::uint32_t>& inside = below_[place.node];
@@ -171,7 +171,7 @@ class Listing {
                              [this](std::uint32_t node) { return weight(node); });
   }
 
-  void add_row(base::Table& table, std::int32_t rank, const Place& place, Nanos all,
+  void add_row(base::Table& table, std::int32_t rank, const ModulesPlace& place, Nanos all,
                bool with_calls) const {
     const base::Cell none = base::Null{};
     const bool outside = place.node == ModuleTree::kRoot;
@@ -194,9 +194,9 @@ class Listing {
   std::size_t left_out_ = 0;
 };
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_modules(const RunView& view, const Options& options) {
   Answer answer;
-  base::Table table(kTables[0]);
+  base::Table table(kModulesTables[0]);
   const auto source = source_of(view, options.text("from"));
   if (!source) {
     answer.remarks.push_back(why_no_modules(options.text("from")));
@@ -217,9 +217,9 @@ Answer run(const RunView& view, const Options& options) {
   std::size_t left_out = 0;
   for (auto& [rank, sums] : ranks) {
     sums.add_up();
-    Listing listing(sums, static_cast<std::size_t>(options.count("top")),
-                    static_cast<std::uint32_t>(
-                        std::min<std::int64_t>(options.count("depth"), ModuleTree::kDeepest)));
+    ModulesListing listing(sums, static_cast<std::size_t>(options.count("top")),
+                           static_cast<std::uint32_t>(std::min<std::int64_t>(
+                               options.count("depth"), ModuleTree::kDeepest)));
     listing.add_to(table, rank, *source != ModuleSource::kHierarchy);
     left_out = std::max(left_out, listing.left_out());
   }
@@ -251,9 +251,9 @@ const Analysis kModules{
     .name = "modules",
     .title = "Modules",
     .question = "Which parts of the model take the time, forward and backward?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kModulesParameters,
+    .tables = kModulesTables,
+    .run = run_modules,
 };
 
 }  // namespace stepscope::analysis

@@ -18,11 +18,11 @@ using trace::Kind;
 using trace::Row;
 
 constexpr std::uint32_t kRoot = 0;
-constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::array<std::string_view, kFrameKinds> kNames = {
+constexpr std::uint32_t kStackTreeNone = 0xffffffff;
+constexpr std::array<std::string_view, kFrameKinds> kStackTreeNames = {
     "thread", "python", "range", "operator", "call", "gpu work", "other"};
 
-FrameKind kind_of(Kind kind) {
+FrameKind stack_tree_kind_of(Kind kind) {
   switch (kind) {
     case Kind::kPython:
       return FrameKind::kPython;
@@ -81,13 +81,13 @@ class Building {
         labels_(trace_),
         node_(trace_.size()) {
     has_python_ = std::ranges::find(trace_.kind(), Kind::kPython) != trace_.kind().end();
-    only_ = rules.threads == Threads::kMain ? main_thread() : kNone;
+    only_ = rules.threads == Threads::kMain ? main_thread() : kStackTreeNone;
   }
 
   StackTree take() {
     const auto tracks = trace_.tracks();
     for (std::uint32_t i = 0; i < tracks.size(); ++i) {
-      if (tracks[i].is_device || (only_ != kNone && i != only_)) continue;
+      if (tracks[i].is_device || (only_ != kStackTreeNone && i != only_)) continue;
       thread_ = kRoot;
       for (Row row = tracks[i].begin; row < tracks[i].end; ++row) {
         if (OwnTime::is_span(trace_, row)) add_span(row, tracks[i]);
@@ -103,7 +103,7 @@ class Building {
     for (const trace::Step& step : trace_.steps().list) {
       if (step.row != trace::kNoRow) return trace_.track()[step.row];
     }
-    std::uint32_t best = kNone;
+    std::uint32_t best = kStackTreeNone;
     Nanos most = -1;
     for (std::uint32_t i = 0; i < trace_.tracks().size(); ++i) {
       const trace::Track& track = trace_.tracks()[i];
@@ -181,7 +181,7 @@ class Building {
     }
     const Row parent = times_.parent(row);
     std::uint32_t node = parent == trace::kNoRow ? thread_ : node_[parent] - 1;
-    const FrameKind kind = kind_of(trace_.kind()[row]);
+    const FrameKind kind = stack_tree_kind_of(trace_.kind()[row]);
     if (kind == FrameKind::kOperator) node = below_text(node, row);
     const std::uint32_t before = node;
     if (shows(kind)) node = child(node, kind, label_of(row));
@@ -204,7 +204,7 @@ class Building {
       row = ops_.calls[call].row;
     }
     if (row != trace::kNoRow && node_[row] != 0) return node_[row] - 1;
-    if (only_ != kNone) return kNone;
+    if (only_ != kStackTreeNone) return kStackTreeNone;
     return child(kRoot, FrameKind::kOther, labels_.made("(launch not recorded)"));
   }
 
@@ -214,7 +214,7 @@ class Building {
       const Work& piece = window_.work[i];
       if (!window_.counts(piece)) continue;
       std::uint32_t node = starter_of(piece, i);
-      if (node == kNone) continue;  // of a thread that was not asked for
+      if (node == kStackTreeNone) continue;  // of a thread that was not asked for
       if (shows(FrameKind::kWork)) {
         const base::StringId name = trace_.name()[piece.row];
         const bool named = name != base::kNoString;
@@ -242,15 +242,15 @@ class Building {
   };
   std::vector<Visited> order_ = {{0xffffffffffffffff, kRoot}};  // by node
   std::uint32_t last_ = kRoot;                                  // node that was asked for
-  base::Column<std::uint32_t> node_;  // by row, 1 more; 0: not a span that was asked for
-  std::uint32_t thread_ = kRoot;      // where the stacks of the current thread begin
-  std::uint32_t only_ = kNone;        // the only thread that was asked for
+  base::Column<std::uint32_t> node_;     // by row, 1 more; 0: not a span that was asked for
+  std::uint32_t thread_ = kRoot;         // where the stacks of the current thread begin
+  std::uint32_t only_ = kStackTreeNone;  // the only thread that was asked for
   bool has_python_ = false;
 };
 
 }  // namespace
 
-std::string_view name_of(FrameKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(FrameKind kind) { return kStackTreeNames[static_cast<std::size_t>(kind)]; }
 
 void StackTree::merge(StackTree&& other) {
   too_deep |= other.too_deep;

@@ -23,7 +23,7 @@ using base::Unit;
 
 constexpr std::array<std::string_view, 2> kMetrics = {"host", "device"};
 constexpr std::array<std::string_view, 3> kThreads = {"together", "apart", "main"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kStacksParameters = std::to_array<Parameter>({
     {"metric", ParameterType::kChoice, "host",
      "host: time of the calling threads; device: time of the GPU work the stacks launched, with "
      "the kernels at their ends",
@@ -46,7 +46,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      "with --metric device: leave out kernels and copies; their time stays with their launch"},
 });
 
-constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStacksStackColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"frame", Type::kText, Unit::kNone,
      "the last frame of the stack; null: all the other stacks together"},
@@ -59,7 +59,7 @@ constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
      "names of the frames from the outside in, with ; between them, a ; in a name written as a "
      "comma"},
 });
-constexpr std::array kFrameColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStacksFrameColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"frame", Type::kText, Unit::kNone, "the last frame of a stack"},
     {"kind", Type::kText, Unit::kNone, "thread, python, range, operator, call, gpu work or other"},
@@ -72,34 +72,34 @@ constexpr std::array kFrameColumns = std::to_array<base::ColumnShape>({
     {"calls", Type::kInt, Unit::kCount, "how often the frame was called in this stack"},
     {"depth", Type::kInt, Unit::kNone, "frames before it"},
 });
-constexpr std::array<std::string_view, 1> kBar = {"host_self_ns"};
+constexpr std::array<std::string_view, 1> kStacksBar = {"host_self_ns"};
 constexpr std::array<std::string_view, 2> kWidths = {"host_ns", "device_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kStacksTables = std::to_array<base::TableShape>({
     {"stacks",
      "a stack, the longest first",
-     kStackColumns,
-     {base::Chart::kBars, "frame", kBar, "rank"}},
+     kStacksStackColumns,
+     {base::Chart::kBars, "frame", kStacksBar, "rank"}},
     {"frames",
      "a stack below the one that called it, the longest first",
-     kFrameColumns,
+     kStacksFrameColumns,
      {base::Chart::kTree, "frame", kWidths, "rank"}},
 });
 
-struct Sums {
+struct StacksSums {
   Nanos host = 0, device = 0;
   std::uint64_t calls = 0;
 };
 
 // The tree of one rank on its way into the tables.
-class Listing {
+class StacksListing {
  public:
-  Listing(const StackTree& tree, bool device) : nodes_(tree.nodes), device_(device) {
+  StacksListing(const StackTree& tree, bool device) : nodes_(tree.nodes), device_(device) {
     totals_.resize(nodes_.size());
     for (std::size_t node = nodes_.size(); node-- > 1;) {
       totals_[node].host += nodes_[node].host;
       totals_[node].device += nodes_[node].device;
       totals_[node].calls += nodes_[node].calls;
-      Sums& above = totals_[nodes_[node].parent];
+      StacksSums& above = totals_[nodes_[node].parent];
       above.host += totals_[node].host;
       above.device += totals_[node].device;
       above.calls += totals_[node].calls;
@@ -116,14 +116,14 @@ class Listing {
       return device_ ? nodes_[node].device : nodes_[node].host;
     });
     const auto all = static_cast<double>(device_ ? totals_[0].device : totals_[0].host);
-    const auto add = [&](base::Cell frame, base::Cell stack, const Sums& s) {
+    const auto add = [&](base::Cell frame, base::Cell stack, const StacksSums& s) {
       const auto part = static_cast<double>(device_ ? s.device : s.host);
       table.add({rank, frame, s.host, s.device, part / all, s.calls, stack});
     };
     // One stack more costs no more lines than "the others" would.
     const bool fits = top == 0 || order.size() <= top + 1;
     const std::size_t shown = fits ? order.size() : top;
-    Sums rest;
+    StacksSums rest;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const StackNode& node = nodes_[order[i]];
       if (i < shown) {
@@ -170,13 +170,13 @@ class Listing {
     return device_ ? totals_[node].device : totals_[node].host;
   }
   bool is_listed(std::uint32_t node) const {
-    const Sums& t = totals_[node];
+    const StacksSums& t = totals_[node];
     return t.device > 0 || (!device_ && (t.host > 0 || t.calls > 0));
   }
 
   void add_frame(base::Table& table, std::int32_t rank, std::uint32_t node) const {
     const StackNode& one = nodes_[node];
-    const Sums& t = totals_[node];
+    const StacksSums& t = totals_[node];
     table.add({rank, one.name, name_of(one.kind), t.host, t.device, one.host, one.device, one.calls,
                one.depth - 1});
   }
@@ -196,7 +196,7 @@ class Listing {
 
   const std::vector<StackNode>& nodes_;
   bool device_;
-  std::vector<Sums> totals_;
+  std::vector<StacksSums> totals_;
 };
 
 StackRules rules_of(const Options& options, bool device) {
@@ -230,7 +230,7 @@ bool has_python(const RunView& view) {
   });
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_stacks(const RunView& view, const Options& options) {
   const bool device = options.text("metric") == "device";
   const StackRules rules = rules_of(options, device);
   auto partials = per_window<StackTree>(
@@ -240,12 +240,12 @@ Answer run(const RunView& view, const Options& options) {
     ranks[view.windows[w].rank].merge(std::move(partials[w]));
   }
   Answer answer;
-  base::Table stacks(kTables[0]);
-  base::Table frames(kTables[1]);
+  base::Table stacks(kStacksTables[0]);
+  base::Table frames(kStacksTables[1]);
   bool too_deep = false;
   std::size_t left_out = 0;
   for (const auto& [rank, tree] : ranks) {
-    const Listing listing(tree, device);
+    const StacksListing listing(tree, device);
     listing.add_stacks(stacks, rank, static_cast<std::size_t>(options.count("top")));
     left_out = std::max(
         left_out,
@@ -281,9 +281,9 @@ const Analysis kStacks{
     .name = "stacks",
     .title = "Stacks",
     .question = "Which code takes the host's time, and which code launches the GPU's work?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kStacksParameters,
+    .tables = kStacksTables,
+    .run = run_stacks,
 };
 
 }  // namespace stepscope::analysis

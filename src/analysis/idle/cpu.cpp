@@ -25,7 +25,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = {
+constexpr std::array kCpuParameters = {
     Parameter{"top", ParameterType::kCount, "20",
               "rows of each table per rank; the rest is one row. 0: all"},
     kWithin,
@@ -45,7 +45,7 @@ constexpr auto with_sums(const std::array<ColumnShape, N>& before) {
   std::ranges::copy(kSums, all.begin() + N);
   return all;
 }
-constexpr auto kOperatorColumns = with_sums(std::to_array<ColumnShape>({
+constexpr auto kCpuOperatorColumns = with_sums(std::to_array<ColumnShape>({
     key::kRank,
     {"doing", Type::kText, Unit::kNone,
      "the innermost operator, annotation or call into the runtime that the launching thread was "
@@ -53,7 +53,7 @@ constexpr auto kOperatorColumns = with_sums(std::to_array<ColumnShape>({
      "in parentheses: in none; null: all the others together"},
     {"kind", Type::kText, Unit::kNone, "cpu_op, annotation, runtime, driver or another"},
 }));
-constexpr auto kFrameColumns = with_sums(std::to_array<ColumnShape>({
+constexpr auto kCpuFrameColumns = with_sums(std::to_array<ColumnShape>({
     key::kRank,
     {"frame", Type::kText, Unit::kNone,
      "the innermost Python function that thread was in; in parentheses: in none; null: all the "
@@ -80,16 +80,16 @@ constexpr std::array kThreadColumns = std::to_array<ColumnShape>({
      "idle time of the rank's GPUs in which something of this thread was recorded, steps apart"},
     {"share", Type::kReal, Unit::kShare, "of the idle time; threads run at once and do not add up"},
 });
-constexpr std::array<std::string_view, 1> kBar = {"idle_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kCpuBar = {"idle_ns"};
+constexpr std::array kCpuTables = std::to_array<base::TableShape>({
     {"operators",
      "one thing the host was in while a GPU waited, the longest first",
-     kOperatorColumns,
-     {base::Chart::kBars, "doing", kBar, "rank"}},
+     kCpuOperatorColumns,
+     {base::Chart::kBars, "doing", kCpuBar, "rank"}},
     {"frames",
      "one Python function the host was in while a GPU waited",
-     kFrameColumns,
-     {base::Chart::kBars, "frame", kBar, "rank"}},
+     kCpuFrameColumns,
+     {base::Chart::kBars, "frame", kCpuBar, "rank"}},
     {"paths", "one chain of Python functions the host was in while a GPU waited", kPathColumns},
     {"ends", "what launched the work that ended the waits", kEndColumns},
     {"threads", "one thread of the host", kThreadColumns},
@@ -97,7 +97,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 
 void write(base::Table& table, std::int32_t rank, const HostParts& parts, Nanos idle,
            std::size_t top) {
-  const bool with_kind = table.width() == kOperatorColumns.size();
+  const bool with_kind = table.width() == kCpuOperatorColumns.size();
   std::vector<std::pair<const HostKey*, const WaitSum*>> lines;
   lines.reserve(parts.size());
   for (const auto& [key, part] : parts) lines.emplace_back(&key, &part);
@@ -147,7 +147,7 @@ std::string why_no_frames(const RunView& view) {
   return "The trace has Python frames, but none on a launching thread while a GPU waited.";
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_cpu(const RunView& view, const Options& options) {
   const Within within = within_of(options);
   const auto top = static_cast<std::size_t>(options.count("top"));
   const auto partials = per_window<HostWaits>(
@@ -157,7 +157,7 @@ Answer run(const RunView& view, const Options& options) {
     ranks[view.windows[w].rank].merge(partials[w]);
   }
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kCpuTables) answer.tables.emplace_back(shape);
   bool frames = false;
   for (const auto& [rank, about] : ranks) {
     for (std::size_t t = 0; t < about.parts.size(); ++t) {
@@ -184,9 +184,9 @@ const Analysis kCpu{
     .name = "cpu",
     .title = "Host while the GPU waits",
     .question = "What did the host do while the GPU had nothing to do?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kCpuParameters,
+    .tables = kCpuTables,
+    .run = run_cpu,
 };
 
 }  // namespace stepscope::analysis

@@ -14,8 +14,8 @@ namespace {
 using base::Nanos;
 using trace::Row;
 
-constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::uint32_t kPython = kNone - 1;  // Python, but no operator
+constexpr std::uint32_t kCpuWaitsNone = 0xffffffff;
+constexpr std::uint32_t kPython = kCpuWaitsNone - 1;  // Python, but no operator
 
 // Adds lengths by number; a wait counts once for a number, however often it comes back to it.
 // Numbers are small, but for the two that stand for nothing; these have the first places.
@@ -62,15 +62,15 @@ class Adder {
     std::uint32_t wait = 0;
   };
   static_assert(static_cast<std::uint32_t>(kPython + 2) == 0 &&
-                static_cast<std::uint32_t>(kNone + 2) == 1);
+                static_cast<std::uint32_t>(kCpuWaitsNone + 2) == 1);
   std::vector<Sum> sums_;
-  std::uint32_t key_ = kNone, wait_ = 0;  // of what is not in the sums yet
+  std::uint32_t key_ = kCpuWaitsNone, wait_ = 0;  // of what is not in the sums yet
   Nanos length_ = 0;
 };
 
 std::string path_text(const HostPlaces& places, std::uint32_t path) {
   std::vector<std::string_view> inwards;
-  for (; path != kNone; path = places.paths.members()[path].first) {
+  for (; path != kCpuWaitsNone; path = places.paths.members()[path].first) {
     inwards.emplace_back(places.frames[places.paths.members()[path].second]);
   }
   std::string text;
@@ -88,8 +88,8 @@ Row ended_by(const trace::Trace& trace, const Work& piece) {
   return op != trace::kNoRow ? op : piece.launch;
 }
 
-void add_device(HostWaits& out, const WindowView& window,
-                const std::vector<IdleStretch>& stretches) {
+void add_cpu_waits_device(HostWaits& out, const WindowView& window,
+                          const std::vector<IdleStretch>& stretches) {
   const trace::Trace& trace = *window.trace;
   // By name and kind: a name is a number, a kind fits beside it.
   Adder named;
@@ -98,7 +98,7 @@ void add_device(HostWaits& out, const WindowView& window,
   Adder ends;
   PairNumbers pairs;
   struct LastPair {
-    std::uint32_t kind = kNone, number = kNone;
+    std::uint32_t kind = kCpuWaitsNone, number = kCpuWaitsNone;
   };
   std::vector<LastPair> last(trace.strings().size());  // by name
   const auto pair_of = [&](Row row) {
@@ -111,7 +111,7 @@ void add_device(HostWaits& out, const WindowView& window,
   };
   const HostPlaces places = host_moments(window, stretches, [&](const HostMoment& moment) {
     const Nanos length = moment.time.length();
-    const std::uint32_t in_none = moment.frame == kNone ? kNone : kPython;
+    const std::uint32_t in_none = moment.frame == kCpuWaitsNone ? kCpuWaitsNone : kPython;
     const bool in_any = moment.named != trace::kNoRow;
     named.add(in_any ? pair_of(moment.named) : in_none, moment.stretch, length);
     frames.add(moment.frame, moment.stretch, length);
@@ -122,7 +122,7 @@ void add_device(HostWaits& out, const WindowView& window,
     const Nanos length = stretch.time.length();
     out.idle += length;
     if (stretch.next == IdleStretch::kNobody) {
-      ends.add(kNone, i, length);
+      ends.add(kCpuWaitsNone, i, length);
       continue;
     }
     const Work& piece = window.work[stretch.next];
@@ -133,19 +133,19 @@ void add_device(HostWaits& out, const WindowView& window,
     }
   }
   named.into(out.parts[0], [&](std::uint32_t key) -> HostKey {
-    if (key == kNone) return {"(nothing recorded)", ""};
+    if (key == kCpuWaitsNone) return {"(nothing recorded)", ""};
     if (key == kPython) return {"(Python, in no operator)", ""};
     const auto& [name, kind] = pairs.members()[key];
     return {std::string(trace.text(name)), std::string(name_of(static_cast<trace::Kind>(kind)))};
   });
   frames.into(out.parts[1], [&](std::uint32_t key) -> HostKey {
-    return {key == kNone ? "(no Python frame)" : places.frames[key], ""};
+    return {key == kCpuWaitsNone ? "(no Python frame)" : places.frames[key], ""};
   });
   paths.into(out.parts[2], [&](std::uint32_t key) -> HostKey {
-    return {key == kNone ? "(no Python frame)" : path_text(places, key), ""};
+    return {key == kCpuWaitsNone ? "(no Python frame)" : path_text(places, key), ""};
   });
   ends.into(out.parts[3], [&](std::uint32_t key) -> HostKey {
-    if (key == kNone) return {"(the end of a step or of the recording)", ""};
+    if (key == kCpuWaitsNone) return {"(the end of a step or of the recording)", ""};
     if (key == kPython) return {"(launch not recorded)", ""};
     return {std::string(trace.text(key)), ""};
   });
@@ -181,7 +181,7 @@ HostWaits host_waits(const WindowView& window, Within within) {
   HostWaits out;
   for (const DeviceView& device : window.devices) {
     const Intervals measured = measured_time(window, device, within);
-    add_device(out, window, idle_stretches(window, device, measured));
+    add_cpu_waits_device(out, window, idle_stretches(window, device, measured));
     add_threads(out, window, subtract(measured, device.busy));
   }
   return out;

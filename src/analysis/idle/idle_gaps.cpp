@@ -9,24 +9,24 @@ namespace {
 using base::Nanos;
 using trace::Row;
 
-constexpr Nanos kNever = std::numeric_limits<Nanos>::min();
+constexpr Nanos kIdleGapsNever = std::numeric_limits<Nanos>::min();
 
-constexpr std::array<std::string_view, kCauses> kNames = {
+constexpr std::array<std::string_view, kCauses> kIdleGapsNames = {
     "host", "kernel", "dependency", "communication", "start", "end", "other"};
 
 }  // namespace
 
-std::string_view name_of(Cause cause) { return kNames[static_cast<std::size_t>(cause)]; }
+std::string_view name_of(Cause cause) { return kIdleGapsNames[static_cast<std::size_t>(cause)]; }
 
 GapFinder::GapFinder(const WindowView& window, const GapRules& rules)
     : window_(&window), rules_(rules) {
   if (!rules.dependencies) return;
   awaited_ = awaited_work(window);
   recorded_ = !awaited_.empty();
-  own_free_.resize(window.work.size(), kNever);
+  own_free_.resize(window.work.size(), kIdleGapsNever);
   device_of_.resize(window.streams.size());
   for (std::size_t s = 0; s < window.streams.size(); ++s) {
-    Nanos reach = kNever;
+    Nanos reach = kIdleGapsNever;
     for (const std::uint32_t index : window.streams[s].work) {
       own_free_[index] = reach;
       reach = std::max(reach, window.work[index].end);

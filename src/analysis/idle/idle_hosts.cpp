@@ -13,7 +13,7 @@ using base::Nanos;
 using trace::Kind;
 using trace::Row;
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kIdleHostsNone = 0xffffffff;
 
 bool takes_part(const trace::Trace& trace, Row row) {
   const Kind kind = trace.kind()[row];
@@ -25,9 +25,9 @@ bool takes_part(const trace::Trace& trace, Row row) {
 class Frames {
  public:
   Frames(const trace::Trace& trace, std::vector<std::string>& texts)
-      : trace_(&trace), texts_(&texts), known_(trace.strings().size(), kNone) {}
+      : trace_(&trace), texts_(&texts), known_(trace.strings().size(), kIdleHostsNone) {}
   std::uint32_t number(base::StringId name) {
-    if (known_[name] == kNone) {
+    if (known_[name] == kIdleHostsNone) {
       const auto [found, fresh] = numbers_.try_emplace(without_addresses(trace_->text(name)),
                                                        static_cast<std::uint32_t>(texts_->size()));
       if (fresh) texts_->push_back(found->first);
@@ -83,7 +83,7 @@ class Walk {
   };
 
   void open_frame(Nanos end, std::uint32_t frame) {
-    const std::uint32_t outer = python_.empty() ? kNone : python_.back().path;
+    const std::uint32_t outer = python_.empty() ? kIdleHostsNone : python_.back().path;
     const Nanos next = python_.empty() ? end : std::min(end, python_.back().next_end);
     python_.push_back({end, next, frame, paths_->number(outer, frame)});
   }
@@ -165,8 +165,8 @@ std::vector<IdleStretch> idle_stretches(const WindowView& window, const DeviceVi
   std::vector<IdleStretch> out;
   const trace::Trace& trace = *window.trace;
   std::size_t next = device.begin;
-  std::uint32_t track = kNone;
-  for (std::size_t i = device.begin; i < device.end && track == kNone; ++i) {
+  std::uint32_t track = kIdleHostsNone;
+  for (std::size_t i = device.begin; i < device.end && track == kIdleHostsNone; ++i) {
     const Row launch = window.work[i].launch;
     if (launch != trace::kNoRow) track = trace.track()[launch];
   }
@@ -193,7 +193,7 @@ HostPlaces host_moments(const WindowView& window, const std::vector<IdleStretch>
   HostPlaces out;
   std::vector<std::vector<std::uint32_t>> asked(window.trace->tracks().size());
   for (std::uint32_t i = 0; i < stretches.size(); ++i) {
-    if (stretches[i].track != kNone) {
+    if (stretches[i].track != kIdleHostsNone) {
       asked[stretches[i].track].push_back(i);
     } else {
       show({.time = stretches[i].time, .stretch = i});

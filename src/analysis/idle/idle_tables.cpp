@@ -17,45 +17,80 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array<std::string_view, 2> kWithin = {"steps", "work"};
-constexpr std::array<std::string_view, 2> kDefinitions = {"stepscope", "hta"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array<std::string_view, 2> kIdleTablesDefinitions = {"stepscope", "hta"};
+constexpr std::array kIdleTablesParameters = std::to_array<Parameter>({
     {"delay", ParameterType::kDuration, "30us",
      "a shorter gap before work that was already queued is the device's own pause"},
     {"within", ParameterType::kChoice, "steps",
      "what is measured: the steps, or from the first to the last device event", kWithin},
     {"definition", ParameterType::kChoice, "stepscope",
      "hta: host, kernel and other only, from the first to the last work of each stream",
-     kDefinitions},
+     kIdleTablesDefinitions},
     {"top", ParameterType::kCount, "20", "host operations and gaps per rank. 0: all"},
 });
 
-constexpr ColumnShape kStream{"stream", Type::kInt, Unit::kId, "queue of the device"};
-constexpr ColumnShape kMeasured{"measured_ns", Type::kInt, Unit::kNanos, "wall time looked at"};
-constexpr ColumnShape kIdle{"idle_ns", Type::kInt, Unit::kNanos,
-                            "nothing runs; the causes add up to it"};
-constexpr ColumnShape kIdleShare{"idle_share", Type::kReal, Unit::kShare, "of the measured time"};
-constexpr ColumnShape kHost{"host_ns", Type::kInt, Unit::kNanos,
-                            "the host had not launched the next work when the last ended"};
+constexpr ColumnShape kIdleTablesStream{"stream", Type::kInt, Unit::kId, "queue of the device"};
+constexpr ColumnShape kIdleTablesMeasured{"measured_ns", Type::kInt, Unit::kNanos,
+                                          "wall time looked at"};
+constexpr ColumnShape kIdleTablesIdle{"idle_ns", Type::kInt, Unit::kNanos,
+                                      "nothing runs; the causes add up to it"};
+constexpr ColumnShape kIdleTablesIdleShare{"idle_share", Type::kReal, Unit::kShare,
+                                           "of the measured time"};
+constexpr ColumnShape kIdleTablesHost{
+    "host_ns", Type::kInt, Unit::kNanos,
+    "the host had not launched the next work when the last ended"};
 constexpr ColumnShape kKernel{"kernel_ns", Type::kInt, Unit::kNanos,
                               "short pauses between work that was already queued"};
 constexpr ColumnShape kDependency{"dependency_ns", Type::kInt, Unit::kNanos,
                                   "queued work waited for work on another stream"};
-constexpr ColumnShape kCommunication{"communication_ns", Type::kInt, Unit::kNanos,
-                                     "queued work waited for communication on another stream"};
-constexpr ColumnShape kStart{"start_ns", Type::kInt, Unit::kNanos, "before the first work"};
+constexpr ColumnShape kIdleTablesCommunication{
+    "communication_ns", Type::kInt, Unit::kNanos,
+    "queued work waited for communication on another stream"};
+constexpr ColumnShape kIdleTablesStart{"start_ns", Type::kInt, Unit::kNanos,
+                                       "before the first work"};
 constexpr ColumnShape kEnd{"end_ns", Type::kInt, Unit::kNanos, "after the last work"};
 constexpr ColumnShape kOther{"other_ns", Type::kInt, Unit::kNanos,
                              "the work was queued and did not start; the trace does not say why"};
 
-constexpr std::array kByDevice = {key::kRank,     key::kDevice, kMeasured, kIdle,
-                                  kIdleShare,     kHost,        kKernel,   kDependency,
-                                  kCommunication, kStart,       kEnd,      kOther};
-constexpr std::array kByStream = {key::kRank, key::kDevice, kStream, kMeasured,   kIdle,
-                                  kIdleShare, kHost,        kKernel, kDependency, kCommunication,
-                                  kStart,     kEnd,         kOther};
-constexpr std::array kByStep = {key::kRank,     key::kWindow, key::kStep, key::kDevice, kMeasured,
-                                kIdle,          kIdleShare,   kHost,      kKernel,      kDependency,
-                                kCommunication, kStart,       kEnd,       kOther};
+constexpr std::array kIdleTablesByDevice = {key::kRank,
+                                            key::kDevice,
+                                            kIdleTablesMeasured,
+                                            kIdleTablesIdle,
+                                            kIdleTablesIdleShare,
+                                            kIdleTablesHost,
+                                            kKernel,
+                                            kDependency,
+                                            kIdleTablesCommunication,
+                                            kIdleTablesStart,
+                                            kEnd,
+                                            kOther};
+constexpr std::array kByStream = {key::kRank,
+                                  key::kDevice,
+                                  kIdleTablesStream,
+                                  kIdleTablesMeasured,
+                                  kIdleTablesIdle,
+                                  kIdleTablesIdleShare,
+                                  kIdleTablesHost,
+                                  kKernel,
+                                  kDependency,
+                                  kIdleTablesCommunication,
+                                  kIdleTablesStart,
+                                  kEnd,
+                                  kOther};
+constexpr std::array kIdleTablesByStep = {key::kRank,
+                                          key::kWindow,
+                                          key::kStep,
+                                          key::kDevice,
+                                          kIdleTablesMeasured,
+                                          kIdleTablesIdle,
+                                          kIdleTablesIdleShare,
+                                          kIdleTablesHost,
+                                          kKernel,
+                                          kDependency,
+                                          kIdleTablesCommunication,
+                                          kIdleTablesStart,
+                                          kEnd,
+                                          kOther};
 constexpr ColumnShape kHostOp{
     "host_op", Type::kText, Unit::kNone,
     "what the launching thread was in for at least half of the wait; null: nothing recorded, or "
@@ -90,17 +125,23 @@ constexpr std::array kByGap = {
     ColumnShape{"after_event", Type::kInt, Unit::kId, "place in the file of the work after"},
     ColumnShape{"after", Type::kText, Unit::kNone, "its name"}};
 
-constexpr std::array<std::string_view, kCauses> kStacked = {
+constexpr std::array<std::string_view, kCauses> kIdleTablesStacked = {
     "host_ns", "kernel_ns", "dependency_ns", "communication_ns", "start_ns", "end_ns", "other_ns"};
 constexpr std::array<std::string_view, 1> kIdleBar = {"idle_ns"};
 constexpr std::array<std::string_view, 1> kGapBar = {"length_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"devices", "one device of one rank", kByDevice, {base::Chart::kStack, "rank", kStacked}},
+constexpr std::array kIdleTablesTables = std::to_array<base::TableShape>({
+    {"devices",
+     "one device of one rank",
+     kIdleTablesByDevice,
+     {base::Chart::kStack, "rank", kIdleTablesStacked}},
     {"streams",
      "one stream of one device",
      kByStream,
-     {base::Chart::kStack, "stream", kStacked, "rank"}},
-    {"steps", "one step on one device", kByStep, {base::Chart::kStack, "step", kStacked, "rank"}},
+     {base::Chart::kStack, "stream", kIdleTablesStacked, "rank"}},
+    {"steps",
+     "one step on one device",
+     kIdleTablesByStep,
+     {base::Chart::kStack, "step", kIdleTablesStacked, "rank"}},
     {"host_ops",
      "one host operation that kept the devices of a rank waiting, the worst first",
      kByHostOp,
@@ -111,7 +152,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      {base::Chart::kBars, "after", kGapBar, "rank"}},
 });
 
-void add_parts(base::Table& table, std::vector<Cell> cells, const IdleParts& parts) {
+void add_idle_tables_parts(base::Table& table, std::vector<Cell> cells, const IdleParts& parts) {
   const Nanos idle = parts.idle();
   cells.emplace_back(parts.measured);
   cells.emplace_back(idle);
@@ -120,16 +161,14 @@ void add_parts(base::Table& table, std::vector<Cell> cells, const IdleParts& par
   table.add(cells);
 }
 
-Cell text_or_null(std::string_view text) { return text.empty() ? Cell(base::Null{}) : Cell(text); }
-
 }  // namespace
 
 const Analysis kIdleTime{
     .name = "idle-time",
     .title = "Idle time",
     .question = "Why is the GPU waiting, and for what?",
-    .parameters = kParameters,
-    .tables = kTables,
+    .parameters = kIdleTablesParameters,
+    .tables = kIdleTablesTables,
     .run = idle_time,
 };
 
@@ -169,24 +208,24 @@ void HostShares::merge(const HostShares& other) {
 }
 
 IdleTables::IdleTables()
-    : devices(kTables[0]),
-      streams(kTables[1]),
-      steps(kTables[2]),
-      hosts(kTables[3]),
-      gaps(kTables[4]) {}
+    : devices(kIdleTablesTables[0]),
+      streams(kIdleTablesTables[1]),
+      steps(kIdleTablesTables[2]),
+      hosts(kIdleTablesTables[3]),
+      gaps(kIdleTablesTables[4]) {}
 
 void IdleTables::add_device(std::int32_t rank, std::int32_t device, const IdleParts& parts) {
-  add_parts(devices, {rank, device}, parts);
+  add_idle_tables_parts(devices, {rank, device}, parts);
 }
 
 void IdleTables::add_stream(std::int32_t rank, std::int32_t device, std::int64_t stream,
                             const IdleParts& parts) {
-  add_parts(streams, {rank, device, stream}, parts);
+  add_idle_tables_parts(streams, {rank, device, stream}, parts);
 }
 
 void IdleTables::add_step(std::int32_t rank, std::uint32_t window, std::int64_t step,
                           std::int32_t device, const IdleParts& parts) {
-  add_parts(steps, {rank, window, step, device}, parts);
+  add_idle_tables_parts(steps, {rank, window, step, device}, parts);
 }
 
 void IdleTables::add_hosts(std::int32_t rank, const HostShares& found, Nanos idle,
@@ -198,9 +237,9 @@ void IdleTables::add_hosts(std::int32_t rank, const HostShares& found, Nanos idl
   if (top != 0 && lines.size() > top) lines.resize(top);
   for (const auto& [key, share] : lines) {
     const auto& [op, kind, waited_in] = key;
-    hosts.add({rank, text_or_null(op), text_or_null(kind), text_or_null(waited_in), share.gaps,
-               share.idle, static_cast<double>(share.idle) / static_cast<double>(idle),
-               share.longest});
+    hosts.add({rank, base::text_or_null(op), base::text_or_null(kind),
+               base::text_or_null(waited_in), share.gaps, share.idle,
+               static_cast<double>(share.idle) / static_cast<double>(idle), share.longest});
   }
 }
 

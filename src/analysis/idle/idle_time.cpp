@@ -31,14 +31,14 @@ struct IdlePartial {
   std::vector<DeviceGap> longest;  // the longest first, no more than asked for
 };
 
-struct Settings {
+struct IdleTimeSettings {
   GapRules rules;
   bool within_steps = true;
   std::size_t top = 0;  // 0: all
 };
 
 // Gaps cut to a set of disjoint stretches.
-IdleParts parts_of(std::span<const Gap> gaps, std::span<const Interval> measured) {
+IdleParts idle_time_parts_of(std::span<const Gap> gaps, std::span<const Interval> measured) {
   IdleParts parts;
   parts.measured = total(measured);
   CoverageWalk walk(Intervals(measured.begin(), measured.end()));
@@ -55,8 +55,8 @@ Intervals bounds_of(const WindowView& window, std::span<const std::uint32_t> pie
   return start < end ? Intervals{{start, end}} : Intervals{};
 }
 
-void add_steps(IdlePartial& out, const WindowView& window, std::int32_t device,
-               std::span<const Gap> gaps) {
+void add_idle_time_steps(IdlePartial& out, const WindowView& window, std::int32_t device,
+                         std::span<const Gap> gaps) {
   for (const StepTime& step : window.steps) {
     if (!step.selected) continue;
     const auto first = std::ranges::partition_point(
@@ -64,8 +64,9 @@ void add_steps(IdlePartial& out, const WindowView& window, std::int32_t device,
     const auto last = std::ranges::partition_point(
         gaps, [&](const Gap& gap) { return gap.time.start < step.span.end; });
     const Interval span = step.span;
-    out.steps.emplace_back(step.number, device,
-                           parts_of({first, last}, std::span(&span, span.length() > 0 ? 1 : 0)));
+    out.steps.emplace_back(
+        step.number, device,
+        idle_time_parts_of({first, last}, std::span(&span, span.length() > 0 ? 1 : 0)));
   }
 }
 
@@ -99,7 +100,7 @@ class LongestGaps {
   std::vector<DeviceGap> list_;
 };
 
-IdlePartial compute(const WindowView& window, const Settings& settings) {
+IdlePartial compute_idle_time(const WindowView& window, const IdleTimeSettings& settings) {
   IdlePartial out;
   const GapFinder finder(window, settings.rules);
   HostThreads threads(*window.trace);
@@ -110,7 +111,7 @@ IdlePartial compute(const WindowView& window, const Settings& settings) {
     IdleParts& parts = out.streams[{stream.device, stream.stream}];
     if (measured.empty()) continue;
     const Interval bounds{measured.front().start, measured.back().end};
-    parts.merge(parts_of(finder.gaps(stream.work, bounds), measured));
+    parts.merge(idle_time_parts_of(finder.gaps(stream.work, bounds), measured));
   }
   for (const DeviceView& device : window.devices) {
     std::vector<std::uint32_t> pieces(device.end - device.begin);
@@ -120,8 +121,9 @@ IdlePartial compute(const WindowView& window, const Settings& settings) {
     if (measured.empty()) continue;
     const std::vector<Gap> gaps =
         finder.gaps(pieces, {measured.front().start, measured.back().end});
-    parts.merge(parts_of(gaps, measured));
-    if (settings.within_steps && window.has_steps) add_steps(out, window, device.device, gaps);
+    parts.merge(idle_time_parts_of(gaps, measured));
+    if (settings.within_steps && window.has_steps)
+      add_idle_time_steps(out, window, device.device, gaps);
     CoverageWalk walk(measured);
     for (const Gap& gap : gaps) {
       DeviceGap idle{gap, walk.covered(gap.time), device.device, {}};
@@ -142,7 +144,7 @@ Cell name_or_null(const trace::Trace& trace, Row row) {
 }
 
 // The step that was running when the wait began.
-Cell step_of(const WindowView& window, Nanos time) {
+Cell idle_time_step_of(const WindowView& window, Nanos time) {
   if (!window.has_steps) return base::Null{};
   const auto after = std::ranges::upper_bound(window.steps, time, {},
                                               [](const StepTime& step) { return step.span.start; });
@@ -162,7 +164,7 @@ void add_gap(base::Table& table, const WindowView& window, const DeviceGap& idle
                           ? Cell(base::Null{})
                           : Cell(window.streams[window.work[gap.after].stream].stream);
   table.add({window.rank, window.window, idle.device, stream,
-             step_of(window, std::max(gap.time.start, window.measured.front().start)),
+             idle_time_step_of(window, std::max(gap.time.start, window.measured.front().start)),
              gap.time.start, idle.length, name_of(gap.cause), name_or_null(trace, idle.host.doing),
              name_or_null(trace, idle.host.waiting), event(before), name_or_null(trace, before),
              event(after), name_or_null(trace, after)});
@@ -172,11 +174,12 @@ void add_gap(base::Table& table, const WindowView& window, const DeviceGap& idle
 
 Answer idle_time(const RunView& view, const Options& options) {
   const bool like_hta = options.text("definition") == "hta";
-  const Settings settings{.rules = {.delay = options.duration("delay"), .dependencies = !like_hta},
-                          .within_steps = !like_hta && options.text("within") == "steps",
-                          .top = static_cast<std::size_t>(options.count("top"))};
+  const IdleTimeSettings settings{
+      .rules = {.delay = options.duration("delay"), .dependencies = !like_hta},
+      .within_steps = !like_hta && options.text("within") == "steps",
+      .top = static_cast<std::size_t>(options.count("top"))};
   const auto partials = per_window<IdlePartial>(
-      view, [&](const WindowView& window) { return compute(window, settings); });
+      view, [&](const WindowView& window) { return compute_idle_time(window, settings); });
 
   IdleTables tables;
   std::map<std::pair<std::int32_t, std::int32_t>, IdleParts> devices;

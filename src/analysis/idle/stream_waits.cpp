@@ -24,7 +24,7 @@ struct Queued {
   }
 };
 
-struct Wait {
+struct StreamWaitsWait {
   Nanos call;
   Awaited awaited;
 };
@@ -75,7 +75,7 @@ std::vector<Awaited> awaited_work(const WindowView& window) {
     queues.push_back(queue_of(window, stream));
   }
   const trace::KeyIndex calls = calls_by_correlation(trace);
-  std::vector<std::vector<Wait>> waits(window.streams.size());
+  std::vector<std::vector<StreamWaitsWait>> waits(window.streams.size());
   syncs.rows.for_each([&](Row row, std::uint32_t entry) {
     if (syncs.what[entry] != wanted) return;
     const std::uint32_t on = trace.device().rows.find(row);
@@ -98,7 +98,7 @@ std::vector<Awaited> awaited_work(const WindowView& window) {
   std::vector<Awaited> out(window.work.size());
   for (std::size_t s = 0; s < window.streams.size(); ++s) {
     if (waits[s].empty()) continue;
-    std::ranges::stable_sort(waits[s], {}, &Wait::call);
+    std::ranges::stable_sort(waits[s], {}, &StreamWaitsWait::call);
     auto next = waits[s].begin();
     // A stream runs its work in the order it was queued, so each wait belongs to the first work
     // queued after it.

@@ -42,7 +42,7 @@ StepBlock block_of(const BatchWait& wait, const MadeBatch* made,
           .samples = samples};
 }
 
-void add(StepBlock& to, const StepBlock& one) {
+void add_finished_trial(StepBlock& to, const StepBlock& one) {
   if (to.steps == 0) to.samples = 0;
   to.steps += one.steps;
   to.loading_ns += one.loading_ns;
@@ -77,7 +77,7 @@ LoaderTrial trial_of(const RankLoading& loading, const std::string& loader,
       given = 0;
       out.firsts.push_back(one);
     } else if (!is_traced(steps, wait.end)) {
-      add(block, one);
+      add_finished_trial(block, one);
       if (block.steps >= std::max<std::int64_t>(1, workers)) {
         out.blocks.push_back(block);
         block = {};

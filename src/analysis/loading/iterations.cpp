@@ -8,7 +8,8 @@ namespace {
 
 using base::Nanos;
 
-std::optional<std::int64_t> samples_of(const RankLoading& loading, const BatchWait& wait) {
+std::optional<std::int64_t> iterations_samples_of(const RankLoading& loading,
+                                                  const BatchWait& wait) {
   const MadeBatch* const made = loading.made_for(wait);
   return made != nullptr && made->samples ? made->samples : wait.samples;
 }
@@ -60,7 +61,7 @@ void take_batches(Iteration& one, const RankLoading& loading, Waits waits) {
   for (const BatchWait* wait : waits) {
     if (!wait->gave()) continue;
     ++batches;
-    const auto count = samples_of(loading, *wait);
+    const auto count = iterations_samples_of(loading, *wait);
     known &= count.has_value();
     samples += count.value_or(0);
   }
@@ -107,7 +108,7 @@ std::map<std::string, std::vector<Iteration>> iterations_of(
     phases[wait.phase].push_back({.start = wait.start,
                                   .length = wait.whole(),
                                   .wait_ns = wait.length(),
-                                  .samples = samples_of(*loading, wait),
+                                  .samples = iterations_samples_of(*loading, wait),
                                   .batches = 1});
   }
   return phases;

@@ -24,14 +24,14 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kLoaderParameters = std::to_array<Parameter>({
     {"min-wait", ParameterType::kDuration, "1ms",
      "a shorter wait is none: taking a batch that is there takes a moment too"},
 });
 
 constexpr base::ColumnShape kLoaderName{"loader", Type::kText, Unit::kNone,
                                         "its class, or the name it was watched by"};
-constexpr base::ColumnShape kPhase{
+constexpr base::ColumnShape kLoaderPhase{
     "phase", Type::kText, Unit::kNone,
     "training, validation, … as told, or by a range around the loop"};
 constexpr base::ColumnShape kFetchShare{"fetch_share", Type::kReal, Unit::kShare,
@@ -55,10 +55,10 @@ constexpr base::ColumnShape kFiles{"files", Type::kInt, Unit::kCount,
 constexpr base::ColumnShape kRead{"bytes_per_second", Type::kReal, Unit::kBytesPerSecond,
                                   "read_bytes over the time of making batches"};
 
-constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kLoaderLoaderColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     kLoaderName,
-    kPhase,
+    kLoaderPhase,
     {"workers", Type::kInt, Unit::kCount, "that made batches; 0: the training loop itself"},
     {"batches", Type::kInt, Unit::kCount, "that came"},
     {"samples", Type::kInt, Unit::kCount, "in them; empty: not known"},
@@ -99,10 +99,10 @@ constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
      "that can be made: by all workers side by side, if none of them ever waits"},
 });
 
-constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kLoaderWorkerColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     kLoaderName,
-    kPhase,
+    kLoaderPhase,
     {"worker", Type::kInt, Unit::kId, "its number"},
     {"processes", Type::kInt, Unit::kCount, "it ran as: a new one per pass unless persistent"},
     {"batches", Type::kInt, Unit::kCount, "that it made"},
@@ -126,7 +126,7 @@ constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
     kRead,
 });
 
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kLoaderStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "since the first recording of the run began"},
@@ -151,23 +151,23 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array<std::string_view, 1> kWait = {"wait_ns"};
-constexpr std::array<std::string_view, 1> kBusy = {"busy_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kLoaderBusy = {"busy_ns"};
+constexpr std::array kLoaderTables = std::to_array<base::TableShape>({
     {"loaders",
      "one loader of one rank in one phase",
-     kLoaderColumns,
+     kLoaderLoaderColumns,
      {base::Chart::kBars, "loader", kWait, "rank"}},
     {"workers",
      "one worker of a loader",
-     kWorkerColumns,
-     {base::Chart::kBars, "worker", kBusy, "loader"}},
+     kLoaderWorkerColumns,
+     {base::Chart::kBars, "worker", kLoaderBusy, "loader"}},
     {"steps",
      "one step of one rank, and the batch it waited for longest",
-     kStepColumns,
+     kLoaderStepColumns,
      {base::Chart::kStack, "step", kWait, "rank"}},
 });
 
-Cell ratio(std::optional<std::int64_t> part, Nanos whole) {
+Cell ratio_loader(std::optional<std::int64_t> part, Nanos whole) {
   if (!part || whole <= 0) return Null{};
   return static_cast<double>(*part) / static_cast<double>(whole);
 }
@@ -202,7 +202,7 @@ void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, Loa
       waits.count(),
       Cell(sums.samples.value()),
       waits.sum(),
-      ratio(sums.time.wait_ns, sums.time.whole),
+      ratio_loader(sums.time.wait_ns, sums.time.whole),
       sums.passes,
       sums.first_wait_ns,
       sums.time.whole > sums.time.first_wait_ns ? Cell(sums.later_wait_share()) : Cell(Null{}),
@@ -212,7 +212,7 @@ void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, Loa
       waits.median(),
       waits.percentile(0.95),
       waits.max(),
-      ratio(sums.ready, sums.ready_known),
+      ratio_loader(sums.ready, sums.ready_known),
       Cell(sums.late_worker()),
       cause ? Cell(name_of(*cause)) : Cell(Null{}),
       known ? Cell(made.lengths.mean()) : Cell(Null{}),
@@ -236,7 +236,7 @@ void add_worker(base::Table& table, std::int32_t rank, const LoaderKey& key, std
                            if_known(worker.processes.size()),
                            if_known(lengths.count()),
                            if_known(lengths.sum()),
-                           ratio(lengths.sum(), worker.alive_ns()),
+                           ratio_loader(lengths.sum(), worker.alive_ns()),
                            if_known(lengths.mean()),
                            if_known(known ? lengths.median() : 0),
                            if_known(known ? lengths.percentile(0.95) : 0),
@@ -247,8 +247,8 @@ void add_worker(base::Table& table, std::int32_t rank, const LoaderKey& key, std
   table.add(row);
 }
 
-void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nanos least,
-              const std::optional<double>& gpu_idle) {
+void add_loader_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nanos least,
+                     const std::optional<double>& gpu_idle) {
   const BatchWait* const longest = step.longest;
   const MadeBatch* const made = step.made;
   const auto cause = longest == nullptr || longest->length() < least ? LateCause::kUnknown
@@ -258,7 +258,7 @@ void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nan
   };
   const auto if_known = [&](const Cell& cell) { return step.known ? cell : Cell(Null{}); };
   table.add({rank, step.step.number, step.step.start, step.step.length, if_known(step.batches),
-             if_known(step.wait_ns), if_known(ratio(step.wait_ns, step.step.length)),
+             if_known(step.wait_ns), if_known(ratio_loader(step.wait_ns, step.step.length)),
              longest == nullptr ? Cell(Null{}) : Cell(longest->loader),
              longest == nullptr ? Cell(Null{}) : Cell(longest->worker),
              cause == LateCause::kUnknown ? Cell(Null{}) : Cell(name_of(cause)),
@@ -271,11 +271,11 @@ void add_step(base::Table& table, std::int32_t rank, const LoaderStep& step, Nan
              of_made([](const MadeBatch& one) { return one.files; }), Cell(gpu_idle)});
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_loader(const RunView& view, const Options& options) {
   const Nanos least = options.duration("min-wait");
-  base::Table loaders(kTables[0]);
-  base::Table workers(kTables[1]);
-  base::Table steps(kTables[2]);
+  base::Table loaders(kLoaderTables[0]);
+  base::Table workers(kLoaderTables[1]);
+  base::Table steps(kLoaderTables[2]);
   Answer answer;
   LoaderRemarks remarks;
   const auto ranks = loading_by_rank(view);
@@ -294,7 +294,7 @@ Answer run(const RunView& view, const Options& options) {
     }
     for (const LoaderStep& step : by_step) {
       const auto idle = gpu.idle_share(step.step.own());
-      add_step(steps, rank, step, least, idle);
+      add_loader_step(steps, rank, step, least, idle);
       remarks.add_step(rank, step, idle);
     }
   }
@@ -324,9 +324,9 @@ const Analysis kLoader{
     .name = "loader",
     .title = "The data loader and its workers",
     .question = "Does the data loader keep up, and if not, which worker was late, and why?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kLoaderParameters,
+    .tables = kLoaderTables,
+    .run = run_loader,
     .needs = Needs::kRecording,
 };
 

@@ -273,7 +273,7 @@ TEST(LoaderRace, OneSettingIsMeasuredAndThatIsAll) {
   EXPECT_EQ(end.tried[0].trials.size(), 1u);
 }
 
-TriedSetting measured(std::vector<LoaderTrial> trials, std::int64_t persistent = 0) {
+TriedSetting measured_loader_race(std::vector<LoaderTrial> trials, std::int64_t persistent = 0) {
   TriedSetting out{.trials = std::move(trials)};
   out.told[kNumWorkers] = 2;
   out.told[kPersistentWorkers] = persistent;
@@ -283,25 +283,26 @@ TriedSetting measured(std::vector<LoaderTrial> trials, std::int64_t persistent =
 TEST(LoaderScore, SharesOutTheBeginningOfAPass) {
   const LoaderTrial trial{
       .blocks = {{2, 20, 80, 16}, {2, 20, 80, 16}}, .firsts = {{1, 1010, 40, 8}}, .length = 100};
-  const auto score = score_of(measured({trial}), false);
+  const auto score = score_of(measured_loader_race({trial}), false);
   ASSERT_TRUE(score);
   EXPECT_DOUBLE_EQ(score->loading_ns, 20);  // 10, and 1000 shared by 100 steps
   EXPECT_DOUBLE_EQ(score->training_ns, 40);
   EXPECT_DOUBLE_EQ(score->per_ns, 60);
   // Workers that stay are started once; only a later pass tells what theirs takes.
-  EXPECT_DOUBLE_EQ(score_of(measured({trial}, 1), false)->loading_ns, 10);
+  EXPECT_DOUBLE_EQ(score_of(measured_loader_race({trial}, 1), false)->loading_ns, 10);
   LoaderTrial again = trial;
   again.firsts.push_back({1, 110, 40, 8});
-  EXPECT_DOUBLE_EQ(score_of(measured({again}, 1), false)->loading_ns, 11);
+  EXPECT_DOUBLE_EQ(score_of(measured_loader_race({again}, 1), false)->loading_ns, 11);
 }
 
 TEST(LoaderScore, IsPerSampleWhereSamplesAreKnown) {
-  const TriedSetting small = measured({{.blocks = {{2, 0, 100, 16}, {2, 0, 100, 16}}}});
-  const TriedSetting large = measured({{.blocks = {{2, 0, 160, 32}, {2, 0, 160, 32}}}});
+  const TriedSetting small = measured_loader_race({{.blocks = {{2, 0, 100, 16}, {2, 0, 100, 16}}}});
+  const TriedSetting large = measured_loader_race({{.blocks = {{2, 0, 160, 32}, {2, 0, 160, 32}}}});
   const std::vector<TriedSetting> both = {small, large};
   EXPECT_TRUE(counts_samples(both));
   EXPECT_EQ(best_setting(both)->fastest, 1u);
-  const std::vector<TriedSetting> unknown = {small, measured({{.blocks = {{2, 0, 160, {}}}}})};
+  const std::vector<TriedSetting> unknown = {small,
+                                             measured_loader_race({{.blocks = {{2, 0, 160, {}}}}})};
   EXPECT_FALSE(counts_samples(unknown));
   EXPECT_EQ(best_setting(unknown)->fastest, 0u);
 }
@@ -315,13 +316,14 @@ TEST(LoaderScore, TrialsThatDifferMakeThoseTriedOnceUnsure) {
     }
     return out;
   };
-  std::vector<TriedSetting> tried = {measured({trial(100'000)}), measured({trial(110'000)})};
+  std::vector<TriedSetting> tried = {measured_loader_race({trial(100'000)}),
+                                     measured_loader_race({trial(110'000)})};
   const auto on_a_quiet_machine = best_setting(tried);
   ASSERT_TRUE(on_a_quiet_machine);
   EXPECT_EQ(on_a_quiet_machine->place, 0u);
   EXPECT_TRUE(on_a_quiet_machine->rivals.empty());
   // A third, tried twice, shows that here trials differ by a third though nothing was changed.
-  tried.push_back(measured({trial(300'000), trial(450'000)}));
+  tried.push_back(measured_loader_race({trial(300'000), trial(450'000)}));
   const auto on_a_busy_one = best_setting(tried);
   ASSERT_TRUE(on_a_busy_one);
   EXPECT_LT(on_a_busy_one->confidence, kToldApart);
@@ -335,7 +337,7 @@ TEST(LoaderScore, ChancesOfTwoSettingsAddUpToOne) {
       const double step = mean * (1 + 0.1 * ((i % 3) - 1));
       trial.blocks.push_back({.steps = 1, .loading_ns = static_cast<base::Nanos>(step)});
     }
-    return *score_of(measured({trial}), false);
+    return *score_of(measured_loader_race({trial}), false);
   };
   const LoaderScore one = noisy(1000);
   const LoaderScore other = noisy(1020);

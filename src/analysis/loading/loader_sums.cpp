@@ -102,7 +102,7 @@ namespace {
 // Imports, opens files, fills caches.
 bool is_first_of_process(const MadeBatch& one) { return one.iteration == 0 && one.number == 0; }
 
-void add_time(LoopTime& time, const BatchWait& wait, const LoopWork& work) {
+void add_loader_sums_time(LoopTime& time, const BatchWait& wait, const LoopWork& work) {
   time.wait_ns += wait.length();
   if (wait.first) time.first_wait_ns += wait.length();
   time.whole += wait.beside ? wait.whole() : wait.length() + work.all_ns;
@@ -117,7 +117,7 @@ void add_wait(LoaderSums& sums, LoopTime& slowed, const BatchWait& wait, const M
   }
   sums.beside |= wait.beside;
   const LoopWork work = loop_work(steps, wait);
-  add_time(work.traced && !wait.beside ? slowed : sums.time, wait, work);
+  add_loader_sums_time(work.traced && !wait.beside ? slowed : sums.time, wait, work);
   if (!wait.beside && !work.traced && wait.until > wait.end) sums.between.add(work.ns);
   sums.waits.add(wait.length());
   if (wait.first) {

@@ -15,7 +15,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kSettingColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kLoaderSweepSettingColumns = std::to_array<base::ColumnShape>({
     {"setting", Type::kText, Unit::kNone, "what distinguishes it from the others"},
     {"num_workers", Type::kInt, Unit::kCount, "processes that make batches; 0: the loop itself"},
     {"persistent_workers", Type::kBool, Unit::kNone, "they stay from one pass to the next"},
@@ -61,12 +61,13 @@ constexpr std::array kBestColumns = std::to_array<base::ColumnShape>({
     {"left_out", Type::kInt, Unit::kCount,
      "combinations that were never meant to be tried: settings were varied one after the other"},
 });
-constexpr std::array<std::string_view, 2> kTimes = {"loading_time_ns", "training_time_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 2> kLoaderSweepTimes = {"loading_time_ns",
+                                                               "training_time_ns"};
+constexpr std::array kLoaderSweepTables = std::to_array<base::TableShape>({
     {"settings",
      "one setting, the best first",
-     kSettingColumns,
-     {base::Chart::kStack, "setting", kTimes}},
+     kLoaderSweepSettingColumns,
+     {base::Chart::kStack, "setting", kLoaderSweepTimes}},
     {"best", "the setting to take", kBestColumns},
 });
 
@@ -179,8 +180,9 @@ bool is_same_reason(std::string_view one, std::string_view other) {
   }
 }
 
-void add_row(base::Table& table, std::span<const TriedSetting> tried, std::size_t place,
-             const Ranked& ranked, std::string_view label, std::string_view outcome) {
+void add_loader_sweep_row(base::Table& table, std::span<const TriedSetting> tried,
+                          std::size_t place, const Ranked& ranked, std::string_view label,
+                          std::string_view outcome) {
   using enum LoaderSetting;
   const TriedSetting& one = tried[place];
   const LoaderSettings settings = one.settings();
@@ -389,8 +391,8 @@ std::vector<std::string> setting_labels(std::span<const TriedSetting> tried) {
 
 Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene) {
   Answer answer;
-  base::Table settings(kTables[0]);
-  base::Table chosen(kTables[1]);
+  base::Table settings(kLoaderSweepTables[0]);
+  base::Table chosen(kLoaderSweepTables[1]);
   const Grouped groups = grouped(tried);
   std::optional<BestSetting> best = best_setting(groups.settings);
   if (best) put_least_first(*best, groups.settings);
@@ -409,7 +411,7 @@ Answer loader_sweep(std::span<const TriedSetting> tried, const SweepScene& scene
         outcome = "failed as the one above";
       }
     }
-    add_row(settings, tried, place, ranked, labels[place], outcome);
+    add_loader_sweep_row(settings, tried, place, ranked, labels[place], outcome);
   }
   if (best) add_best(chosen, groups, *best, scene);
   answer.tables.push_back(std::move(settings));
@@ -429,7 +431,7 @@ const Analysis kLoaderSweep{
     .title = "Settings of the loader",
     .question = "Which settings of the DataLoader are fastest?",
     .parameters = {},
-    .tables = kTables,
+    .tables = kLoaderSweepTables,
     .run = nullptr,
     .needs = Needs::kRecording,
 };

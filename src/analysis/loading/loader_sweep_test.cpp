@@ -17,7 +17,7 @@ using testing::Field;
 using testing::StartsWith;
 
 // Blocks of one step whose lengths go round these.
-TriedSetting measured(std::int64_t workers, std::vector<std::int64_t> lengths_ns) {
+TriedSetting measured_loader_sweep(std::int64_t workers, std::vector<std::int64_t> lengths_ns) {
   TriedSetting out;
   out.given[kNumWorkers] = workers;
   LoaderTrial trial;
@@ -51,7 +51,8 @@ std::vector<std::string> outcomes(const Answer& answer) {
 
 TEST(LoaderSweep, TellsTheSameFailureOnce) {
   const std::vector<TriedSetting> tried = {
-      measured(0, {1000, 1010, 990}), failed(2, "worker 17 was killed by signal 7 (bus error)"),
+      measured_loader_sweep(0, {1000, 1010, 990}),
+      failed(2, "worker 17 was killed by signal 7 (bus error)"),
       failed(4, "worker 1234 was killed by signal 7 (bus error)"), failed(8, "raised OSError: no")};
   EXPECT_THAT(outcomes(loader_sweep(tried, {})),
               ElementsAre("the only one measured", "worker 17 was killed by signal 7 (bus error)",
@@ -59,9 +60,9 @@ TEST(LoaderSweep, TellsTheSameFailureOnce) {
 }
 
 TEST(LoaderSweep, NamesTheGroupWhereTheFastestIsNotSure) {
-  const std::vector<TriedSetting> tried = {measured(2, {1000, 5000, 200, 9000}),
-                                           measured(4, {900, 5200, 210, 8800}),
-                                           measured(0, {90'000, 91'000, 89'000})};
+  const std::vector<TriedSetting> tried = {measured_loader_sweep(2, {1000, 5000, 200, 9000}),
+                                           measured_loader_sweep(4, {900, 5200, 210, 8800}),
+                                           measured_loader_sweep(0, {90'000, 91'000, 89'000})};
   const Answer answer = loader_sweep(tried, {});
   const base::TableLine best(answer.tables[1], 0);
   EXPECT_EQ(best.text("not_told_apart"), "num_workers=2; num_workers=4");
@@ -71,8 +72,8 @@ TEST(LoaderSweep, NamesTheGroupWhereTheFastestIsNotSure) {
 
 // Batches of 8 are faster by the sample, and nobody knows whether by enough.
 TEST(LoaderSweep, NamesTheOneThatAsksForLeastFirstWhereNoneIsSure) {
-  std::vector<TriedSetting> tried = {measured(3, {1000, 5000, 200, 9000}),
-                                     measured(3, {1100, 5600, 220, 9900})};
+  std::vector<TriedSetting> tried = {measured_loader_sweep(3, {1000, 5000, 200, 9000}),
+                                     measured_loader_sweep(3, {1100, 5600, 220, 9900})};
   tried[0].given[kBatchSize] = 8;
   tried[1].given[kBatchSize] = 4;
   const Answer answer = loader_sweep(tried, {});
@@ -86,7 +87,8 @@ TEST(LoaderSweep, NamesTheOneThatAsksForLeastFirstWhereNoneIsSure) {
 }
 
 TEST(LoaderSweep, SettingsAreNamedByWhatTheyWereAskedFor) {
-  std::vector<TriedSetting> tried = {measured(0, {1000, 1010}), measured(2, {500, 510})};
+  std::vector<TriedSetting> tried = {measured_loader_sweep(0, {1000, 1010}),
+                                     measured_loader_sweep(2, {500, 510})};
   for (TriedSetting& one : tried) one.told = one.given;
   tried[1].told[kPrefetchFactor] = 2;  // torch's own
   EXPECT_THAT(setting_labels(tried), ElementsAre("num_workers=0", "num_workers=2"));
@@ -96,8 +98,8 @@ TEST(LoaderSweep, SettingsAreNamedByWhatTheyWereAskedFor) {
 }
 
 TEST(LoaderSweep, NamesOneThatIsSure) {
-  const std::vector<TriedSetting> tried = {measured(2, {1000, 1010, 990}),
-                                           measured(4, {2000, 2010, 1990})};
+  const std::vector<TriedSetting> tried = {measured_loader_sweep(2, {1000, 1010, 990}),
+                                           measured_loader_sweep(4, {2000, 2010, 1990})};
   const Answer answer = loader_sweep(tried, {});
   const base::TableLine best(answer.tables[1], 0);
   EXPECT_FALSE(best.has("not_told_apart"));
@@ -107,8 +109,8 @@ TEST(LoaderSweep, NamesOneThatIsSure) {
 TEST(LoaderSweep, ClaimsNothingOfWhatWasNotTried) {
   TriedSetting untried;
   untried.given[kNumWorkers] = 6;
-  std::vector<TriedSetting> tried = {measured(2, {1000, 1010, 990}), measured(0, {2000, 2010}),
-                                     untried};
+  std::vector<TriedSetting> tried = {measured_loader_sweep(2, {1000, 1010, 990}),
+                                     measured_loader_sweep(0, {2000, 2010}), untried};
   tried[0].told = tried[0].given;
   tried[0].told[kBatchSize] = 8;
   tried[1].told = tried[1].given;
@@ -127,7 +129,7 @@ TEST(LoaderSweep, ClaimsNothingOfWhatWasNotTried) {
 
 TEST(LoaderSweep, JobsOfOneSettingAreItsTrials) {
   const auto job = [](std::int64_t workers, std::int64_t length, const char* name) {
-    TriedSetting out = measured(workers, {length, length + 10});
+    TriedSetting out = measured_loader_sweep(workers, {length, length + 10});
     out.told = out.given;
     out.given = {};
     out.job = name;
@@ -149,8 +151,9 @@ TEST(LoaderSweep, JobsOfOneSettingAreItsTrials) {
 }
 
 TEST(LoaderSweep, JobsWithMoreWorkersThanCpusAreToldOf) {
-  std::vector<TriedSetting> jobs = {measured(2, {1000, 1010}), measured(4, {900, 910}),
-                                    measured(6, {800, 810})};
+  std::vector<TriedSetting> jobs = {measured_loader_sweep(2, {1000, 1010}),
+                                    measured_loader_sweep(4, {900, 910}),
+                                    measured_loader_sweep(6, {800, 810})};
   for (TriedSetting& job : jobs) job.job = "17";
   jobs[1].job_cpus = 2;
   jobs[2].job_cpus = 16;
@@ -162,7 +165,8 @@ TEST(LoaderSweep, JobsWithMoreWorkersThanCpusAreToldOf) {
 }
 
 TEST(LoaderSweep, NobodyIsCertain) {
-  const std::vector<TriedSetting> tried = {measured(2, {1000}), measured(4, {900'000})};
+  const std::vector<TriedSetting> tried = {measured_loader_sweep(2, {1000}),
+                                           measured_loader_sweep(4, {900'000})};
   const Answer answer = loader_sweep(tried, {});
   EXPECT_DOUBLE_EQ(base::TableLine(answer.tables[1], 0).number("confidence"), 0.9999);
 }

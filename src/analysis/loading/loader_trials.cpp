@@ -15,7 +15,7 @@ constexpr double kAlike = 0.05;    // of the time: further apart, the faster one
 constexpr double kUnsure = 0.025;  // a chance above this is one
 constexpr double kConfidenceParts = 10'000;
 
-double length_of(const StepBlock& block) {
+double loader_trials_length_of(const StepBlock& block) {
   return static_cast<double>(block.loading_ns) + static_cast<double>(block.training_ns);
 }
 
@@ -23,7 +23,7 @@ struct TrialSum {
   double steps = 0, samples = 0, loading_ns = 0, training_ns = 0;
 };
 
-TrialSum sum_of(std::span<const StepBlock> blocks) {
+TrialSum loader_trials_sum_of(std::span<const StepBlock> blocks) {
   TrialSum sum;
   for (const StepBlock& block : blocks) {
     sum.steps += static_cast<double>(block.steps);
@@ -39,7 +39,7 @@ std::span<const StepBlock> settled(const LoaderTrial& trial) {
   std::vector<double> lengths;
   lengths.reserve(trial.blocks.size());
   for (const StepBlock& block : trial.blocks) {
-    lengths.push_back(length_of(block) / static_cast<double>(block.steps));
+    lengths.push_back(loader_trials_length_of(block) / static_cast<double>(block.steps));
   }
   return std::span(trial.blocks).subspan(warmup_steps(lengths));
 }
@@ -52,7 +52,7 @@ double start_of(const LoaderTrial& trial, bool persistent) {
     return persistent ? 0 : static_cast<double>(trial.firsts.front().loading_ns);
   }
   const std::span<const StepBlock> later = std::span(trial.firsts).subspan(1);
-  return sum_of(later).loading_ns / static_cast<double>(later.size());
+  return loader_trials_sum_of(later).loading_ns / static_cast<double>(later.size());
 }
 
 struct TrialScore {
@@ -63,7 +63,7 @@ struct TrialScore {
 
 TrialScore trial_score(const LoaderTrial& trial, std::span<const StepBlock> blocks,
                        bool persistent) {
-  TrialScore out{.sum = sum_of(blocks), .start_ns = start_of(trial, persistent)};
+  TrialScore out{.sum = loader_trials_sum_of(blocks), .start_ns = start_of(trial, persistent)};
   const double wait = out.sum.loading_ns / out.sum.steps;
   if (trial.length.value_or(0) > 0) {
     out.start_per_step = std::max(0.0, out.start_ns - wait) / static_cast<double>(*trial.length);
@@ -111,7 +111,7 @@ std::optional<LoaderScore> score_of(const TriedSetting& tried, bool by_sample) {
     std::vector<double> times;
     for (const StepBlock& block : blocks) {
       const std::int64_t parts = by_sample ? block.samples.value_or(1) : block.steps;
-      times.push_back(length_of(block) / static_cast<double>(parts) + start);
+      times.push_back(loader_trials_length_of(block) / static_cast<double>(parts) + start);
     }
     out.runs.push_back(estimate(times, Average::kMean));
     out.trains = out.trains || trial.trains;

@@ -26,16 +26,16 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kThroughputParameters = std::to_array<Parameter>({
     {"points", ParameterType::kCount, "100",
      "stretches of time in the curve of each phase. 0: no curve"},
 });
 
-constexpr base::ColumnShape kPhase{
+constexpr base::ColumnShape kThroughputPhase{
     "phase", Type::kText, Unit::kNone,
     "training, validation, … as told, or by a range around the loop"};
-constexpr base::ColumnShape kPerSecond{"iterations_per_second", Type::kReal, Unit::kPerSecond,
-                                       "iterations over the time they took"};
+constexpr base::ColumnShape kThroughputPerSecond{
+    "iterations_per_second", Type::kReal, Unit::kPerSecond, "iterations over the time they took"};
 constexpr base::ColumnShape kSamplesPerSecond{
     "samples_per_second", Type::kReal, Unit::kPerSecond,
     "samples over the time of those iterations; empty: not known"};
@@ -43,15 +43,15 @@ constexpr base::ColumnShape kWaitShare{
     "wait_share", Type::kReal, Unit::kShare,
     "of that time: the loop waited for data; empty: no loader was watched"};
 
-constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kThroughputPhaseColumns = std::to_array<base::ColumnShape>({
     key::kRank,
-    kPhase,
+    kThroughputPhase,
     {"iterations", Type::kInt, Unit::kCount, "steps, or batches where no step is marked"},
     {"warm_up", Type::kInt, Unit::kCount, "of them at the beginning, left out of what follows"},
     {"traced", Type::kInt, Unit::kCount,
      "slowed by a profiler; left out too, unless nothing else is left"},
     {"measured", Type::kInt, Unit::kCount, "that are left"},
-    kPerSecond,
+    kThroughputPerSecond,
     {"median_per_second", Type::kReal, Unit::kPerSecond, "one second over the median iteration"},
     {"low_per_second", Type::kReal, Unit::kPerSecond,
      "one second over the iteration that 19 of 20 are not longer than"},
@@ -66,7 +66,7 @@ constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
      "of traced: those of the warm-up, which are in warm_up, too"},
 });
 constexpr std::array kJobColumns = std::to_array<base::ColumnShape>({
-    kPhase,
+    kThroughputPhase,
     {"ranks", Type::kInt, Unit::kCount, "that have it"},
     {"iterations_per_second", Type::kReal, Unit::kPerSecond, "mean of the ranks"},
     {"slowest_per_second", Type::kReal, Unit::kPerSecond, "of the slowest rank"},
@@ -78,11 +78,11 @@ constexpr std::array kJobColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array kSeriesColumns = std::to_array<base::ColumnShape>({
     key::kRank,
-    kPhase,
+    kThroughputPhase,
     {"start_ns", Type::kInt, Unit::kInstant,
      "beginning of the stretch, since the first recording of the run began"},
     {"iterations", Type::kInt, Unit::kCount, "that began in it, all of them"},
-    kPerSecond,
+    kThroughputPerSecond,
     kSamplesPerSecond,
     kWaitShare,
 });
@@ -96,17 +96,17 @@ constexpr std::array kSaveColumns = std::to_array<base::ColumnShape>({
     {"max_ns", Type::kInt, Unit::kNanos, "the longest save"},
 });
 
-constexpr std::array<std::string_view, 1> kRate = {"iterations_per_second"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kThroughputRate = {"iterations_per_second"};
+constexpr std::array kThroughputTables = std::to_array<base::TableShape>({
     {"phases",
      "one phase of one rank",
-     kPhaseColumns,
-     {base::Chart::kBars, "phase", kRate, "rank"}},
-    {"job", "one phase of all ranks", kJobColumns, {base::Chart::kBars, "phase", kRate}},
+     kThroughputPhaseColumns,
+     {base::Chart::kBars, "phase", kThroughputRate, "rank"}},
+    {"job", "one phase of all ranks", kJobColumns, {base::Chart::kBars, "phase", kThroughputRate}},
     {"series",
      "a stretch of time of one phase of one rank",
      kSeriesColumns,
-     {base::Chart::kLine, "start_ns", kRate, "phase"}},
+     {base::Chart::kLine, "start_ns", kThroughputRate, "phase"}},
     {"saves", "the checkpoints that one rank saved; without rows where none was seen",
      kSaveColumns},
 });
@@ -114,7 +114,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
 constexpr double kSecond = 1e9;
 
 // Iterations put together.
-struct Sums {
+struct ThroughputSums {
   Durations lengths = {};
   Nanos wait_ns = 0;
   std::int64_t samples = 0, batches = 0;
@@ -152,7 +152,7 @@ Cell one_over(Nanos length) {
 struct Measured {
   std::size_t warm_up = 0, traced = 0;
   std::size_t warm_up_traced = 0;  // counted in both
-  Sums sums = {};
+  ThroughputSums sums = {};
 };
 
 // If a profiler traced all of them, they are all there is.
@@ -191,7 +191,7 @@ struct JobPhase {
   std::int32_t slowest_rank = 0;
   bool samples_known = true, batches_known = true;
 
-  void add(std::int32_t rank, double rate, const Sums& sums) {
+  void add(std::int32_t rank, double rate, const ThroughputSums& sums) {
     if (ranks == 0 || rate < slowest) {
       slowest = rate;
       slowest_rank = rank;
@@ -217,16 +217,16 @@ void add_series(base::Table& table, std::int32_t rank, const std::string& phase,
   const Nanos stretch = std::max<Nanos>(1, (last - first + points - 1) / points);
   for (std::size_t i = 0; i < list.size();) {
     const std::int64_t number = (list[i].start - first) / stretch;
-    Sums sums;
+    ThroughputSums sums;
     for (; i < list.size() && (list[i].start - first) / stretch == number; ++i) sums.add(list[i]);
     table.add({rank, phase, first + number * stretch, sums.lengths.count(),
                sums.iterations_per_second(), sums.samples_per_second(), sums.wait_share()});
   }
 }
 
-void add_phase(base::Table& table, std::int32_t rank, const std::string& phase,
-               std::size_t iterations, Measured& measured, Cell capacity) {
-  Sums& sums = measured.sums;
+void add_throughput_phase(base::Table& table, std::int32_t rank, const std::string& phase,
+                          std::size_t iterations, Measured& measured, Cell capacity) {
+  ThroughputSums& sums = measured.sums;
   Durations& lengths = sums.lengths;
   const double mean = lengths.mean();
   table.add({rank, phase, iterations, measured.warm_up, measured.traced, lengths.count(),
@@ -256,11 +256,11 @@ void add_saves(base::Table& table, const RunView& view,
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
-  base::Table phases(kTables[0]);
-  base::Table job(kTables[1]);
-  base::Table series(kTables[2]);
-  base::Table saves(kTables[3]);
+Answer run_throughput(const RunView& view, const Options& options) {
+  base::Table phases(kThroughputTables[0]);
+  base::Table job(kThroughputTables[1]);
+  base::Table series(kThroughputTables[2]);
+  base::Table saves(kThroughputTables[3]);
   const auto loading = loading_by_rank(view);
   const auto steps = recorded_steps(view);
   std::map<std::int32_t, std::map<std::string, std::vector<Iteration>>> ranks;
@@ -283,8 +283,8 @@ Answer run(const RunView& view, const Options& options) {
       hides_samples |= !measured.sums.batches_known && found != loading.end() &&
                        phase == kTraining && reads_ahead(found->second);
       const auto can = capacity.find(phase);
-      add_phase(phases, rank, phase, list.size(), measured,
-                can == capacity.end() ? Cell(Null{}) : Cell(can->second));
+      add_throughput_phase(phases, rank, phase, list.size(), measured,
+                           can == capacity.end() ? Cell(Null{}) : Cell(can->second));
       add_series(series, rank, phase, list, options.count("points"));
       all[phase].add(rank,
                      kSecond * static_cast<double>(measured.sums.lengths.count()) /
@@ -324,9 +324,9 @@ const Analysis kThroughput{
     .name = "throughput",
     .title = "Throughput",
     .question = "How many iterations and samples a second, in training and validation?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kThroughputParameters,
+    .tables = kThroughputTables,
+    .run = run_throughput,
     .needs = Needs::kRecording,
 };
 

@@ -46,7 +46,7 @@ struct StepRange {
   std::size_t begin, end;  // points
 };
 
-void add_steps(base::Table& table, const ExportedView& view) {
+void add_exported_timeline_steps(base::Table& table, const ExportedView& view) {
   const auto& list = view.timeline->points;
   const auto place = [&](base::Nanos time) {
     return static_cast<std::size_t>(
@@ -97,7 +97,7 @@ void add_exported(Answer& answer, const ExportedView& view, std::size_t points, 
          of(TimelineCategory::kTemporary), of(TimelineCategory::kAutogradDetail), Null{},
          of(TimelineCategory::kUnknown), Null{}});
   }
-  add_steps(answer.tables[kStepTable], view);
+  add_exported_timeline_steps(answer.tables[kStepTable], view);
   answer.remarks.push_back(
       fmt::format("{}: as torch's profiler told the categories; it has none for communication, and "
                   "no stacks.",

@@ -24,7 +24,7 @@ using base::Unit;
 constexpr std::array<std::string_view, kCategories + 1> kCategoryNames = {
     "all",    "parameters",  "optimizer state", "gradients",     "activations",
     "inputs", "temporaries", "autograd detail", "communication", "unknown"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryAllocationsParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "1000", "allocations per device, the largest. 0: all"},
     {"min-bytes", ParameterType::kCount, "0", "list allocations of at least this many bytes"},
     {"category", ParameterType::kChoice, "all", "list allocations that hold this only",
@@ -33,7 +33,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
      "list what was allocated at this moment only: peak, end, or the number of an event"},
 });
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryAllocationsColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -56,21 +56,21 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"forward_stack", Type::kText, Unit::kNone,
      "of a backward pass: all calls that made the forward pass; from torch 2.10 on"},
 });
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"allocations", "one allocation of one device, the largest first", kColumns},
+constexpr std::array kMemoryAllocationsTables = std::to_array<base::TableShape>({
+    {"allocations", "one allocation of one device, the largest first", kMemoryAllocationsColumns},
 });
 
 base::Cell event_cell(std::uint32_t event) {
   return event == kNoEvent ? base::Cell(Null{}) : base::Cell(event);
 }
 
-struct Moment {
+struct MemoryAllocationsMoment {
   bool any = true;  // no moment was named
   std::uint32_t event = kNoEvent;
 };
 
 // False: the text names no moment of this history.
-bool find_moment(std::string_view text, const HistoryWork& work, Moment& out) {
+bool find_moment(std::string_view text, const HistoryWork& work, MemoryAllocationsMoment& out) {
   if (text.empty()) return true;
   out.any = false;
   const std::size_t events = work.history->length();
@@ -93,7 +93,8 @@ struct Texts {
 };
 
 void add_allocations(base::Table& table, const SnapshotView& view, const SnapshotWork& snapshot,
-                     const HistoryWork& work, const Options& options, const Moment& moment) {
+                     const HistoryWork& work, const Options& options,
+                     const MemoryAllocationsMoment& moment) {
   const Bytes least = options.count("min-bytes");
   const std::string_view category = options.text("category");
   std::vector<AllocationId> order;
@@ -141,14 +142,14 @@ void add_allocations(base::Table& table, const SnapshotView& view, const Snapsho
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_memory_allocations(const RunView& view, const Options& options) {
   Answer answer;
-  answer.tables.emplace_back(kTables[0]);
+  answer.tables.emplace_back(kMemoryAllocationsTables[0]);
   for (const SnapshotView& snapshot : view.snapshots) {
     const SnapshotWork& work = work_of(snapshot);
     for (const HistoryWork& device : work.devices) {
       if (is_empty(device)) continue;
-      Moment moment;
+      MemoryAllocationsMoment moment;
       if (find_moment(options.text("alive-at"), device, moment)) {
         add_allocations(answer.tables[0], snapshot, work, device, options, moment);
       } else {
@@ -171,9 +172,9 @@ const Analysis kMemoryAllocations{
     .name = "memory-allocations",
     .title = "Allocations",
     .question = "Which allocations were made, how large were they and how long did they live?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryAllocationsParameters,
+    .tables = kMemoryAllocationsTables,
+    .run = run_memory_allocations,
     .needs = Needs::kSnapshot,
 };
 

@@ -21,7 +21,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryDiffParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "places of the program, those that differ most. 0: all"},
 });
 
@@ -45,7 +45,7 @@ constexpr std::array kSnapshotColumns = std::to_array<base::ColumnShape>({
     {"communication_bytes", Type::kInt, Unit::kBytes, "at the peak"},
     {"unknown_bytes", Type::kInt, Unit::kBytes, "at the peak"},
 });
-constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryDiffCategoryColumns = std::to_array<base::ColumnShape>({
     {"moment", Type::kText, Unit::kNone, "each one's peak, or its end"},
     {"category", Type::kText, Unit::kNone, "what the memory holds; null: all of it"},
     {"change_bytes", Type::kInt, Unit::kBytes, "last less first"},
@@ -56,7 +56,7 @@ constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
     {"max_bytes", Type::kInt, Unit::kBytes, "the most of all"},
     {"max_snapshot", Type::kText, Unit::kNone, "that has it"},
 });
-constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryDiffStackColumns = std::to_array<base::ColumnShape>({
     {"moment", Type::kText, Unit::kNone, "each one's peak, or its end"},
     {"where", Type::kText, Unit::kNone, "the program's line that asked for it"},
     {"category", Type::kText, Unit::kNone, "what the memory holds"},
@@ -72,26 +72,26 @@ constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
     {"stack", Type::kText, Unit::kNone, "all calls, the outermost first"},
 });
 constexpr std::array<std::string_view, 2> kPeakAndEnd = {"peak_bytes", "end_bytes"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kMemoryDiffTables = std::to_array<base::TableShape>({
     {"snapshots",
      "one device of one snapshot beside the others",
      kSnapshotColumns,
      {base::Chart::kBars, "snapshot", kPeakAndEnd}},
-    {"categories", "one sort of contents in all snapshots", kCategoryColumns},
+    {"categories", "one sort of contents in all snapshots", kMemoryDiffCategoryColumns},
     {"stacks",
      "one place of the program that differs between snapshots, the largest difference first",
-     kStackColumns},
+     kMemoryDiffStackColumns},
 });
 
-enum Moment : std::size_t { kPeak, kEnd, kMoments };
-constexpr std::array<std::string_view, kMoments> kMomentNames = {"peak", "end"};
+enum MemoryDiffMoment : std::size_t { kPeak, kEnd, kMomentCount };
+constexpr std::array<std::string_view, kMomentCount> kMomentNames = {"peak", "end"};
 
 // One device of one snapshot.
 struct Side {
   const SnapshotView* view;
   const SnapshotWork* snapshot;
   const HistoryWork* work;
-  std::array<Held, kMoments> held;
+  std::array<Held, kMomentCount> held;
   std::string label;  // with the device where a snapshot has several
 };
 
@@ -113,7 +113,7 @@ Spread spread_of(const Values& values) {
           values.back().bytes - values.front().bytes};
 }
 
-Bytes median_of(const std::vector<Side>& sides, Moment moment) {
+Bytes memory_diff_median_of(const std::vector<Side>& sides, MemoryDiffMoment moment) {
   std::vector<Bytes> all;
   all.reserve(sides.size());
   for (const Side& side : sides) all.push_back(side.held[moment].all.bytes);
@@ -122,8 +122,8 @@ Bytes median_of(const std::vector<Side>& sides, Moment moment) {
 }
 
 void add_snapshots(base::Table& table, const std::vector<Side>& sides) {
-  const Bytes peak = median_of(sides, kPeak);
-  const Bytes end = median_of(sides, kEnd);
+  const Bytes peak = memory_diff_median_of(sides, kPeak);
+  const Bytes end = memory_diff_median_of(sides, kEnd);
   const auto distance = [&](const Side& side) {
     return std::abs(side.held[kPeak].all.bytes - peak);
   };
@@ -139,7 +139,7 @@ void add_snapshots(base::Table& table, const std::vector<Side>& sides) {
   }
 }
 
-void add_category(base::Table& table, const std::vector<Side>& sides, Moment moment,
+void add_category(base::Table& table, const std::vector<Side>& sides, MemoryDiffMoment moment,
                   base::Cell category, const Values& values) {
   const Spread spread = spread_of(values);
   table.add({kMomentNames[moment], category, spread.change, values.front().bytes,
@@ -147,7 +147,8 @@ void add_category(base::Table& table, const std::vector<Side>& sides, Moment mom
              values[spread.max].bytes, sides[spread.max].label});
 }
 
-void add_categories(base::Table& table, const std::vector<Side>& sides, Moment moment) {
+void add_memory_diff_categories(base::Table& table, const std::vector<Side>& sides,
+                                MemoryDiffMoment moment) {
   for (std::size_t c = 0; c < kCategories; ++c) {
     Values values;
     for (const Side& side : sides) {
@@ -162,19 +163,19 @@ void add_categories(base::Table& table, const std::vector<Side>& sides, Moment m
   add_category(table, sides, moment, Null{}, all);
 }
 
-struct Place {
+struct MemoryDiffPlace {
   std::string where;
   Values values;
 };
 
-void add_stacks(base::Table& table, const std::vector<Side>& sides, Moment moment,
-                std::size_t top) {
-  std::map<std::pair<std::string, Category>, Place> places;  // by the whole stack
+void add_memory_diff_stacks(base::Table& table, const std::vector<Side>& sides,
+                            MemoryDiffMoment moment, std::size_t top) {
+  std::map<std::pair<std::string, Category>, MemoryDiffPlace> places;  // by the whole stack
   for (std::size_t s = 0; s < sides.size(); ++s) {
     const StackTexts& texts = sides[s].snapshot->texts;
     for (const HeldStack& stack : sides[s].held[moment].stacks) {
       const memory::StackId id = texts.first_of(stack.group);
-      Place& place = places[{texts.folded(id), stack.category}];
+      MemoryDiffPlace& place = places[{texts.folded(id), stack.category}];
       if (place.values.empty()) place = {texts.representative(id), Values(sides.size())};
       if (place.where.empty()) place.where = "(no stack)";
       place.values[s].bytes += stack.sum.bytes;
@@ -225,9 +226,9 @@ std::vector<Side> sides_of(const RunView& view) {
   return sides;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_memory_diff(const RunView& view, const Options& options) {
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kMemoryDiffTables) answer.tables.emplace_back(shape);
   const std::vector<Side> sides = sides_of(view);
   for (const Side& side : sides) add_remarks(answer, *side.view, *side.work);
   if (sides.size() < 2) {
@@ -236,9 +237,10 @@ Answer run(const RunView& view, const Options& options) {
   }
   if (sides.empty()) return answer;
   add_snapshots(answer.tables[0], sides);
-  for (const Moment moment : {kPeak, kEnd}) {
-    add_categories(answer.tables[1], sides, moment);
-    add_stacks(answer.tables[2], sides, moment, static_cast<std::size_t>(options.count("top")));
+  for (const MemoryDiffMoment moment : {kPeak, kEnd}) {
+    add_memory_diff_categories(answer.tables[1], sides, moment);
+    add_memory_diff_stacks(answer.tables[2], sides, moment,
+                           static_cast<std::size_t>(options.count("top")));
   }
   say_if_nothing(answer);
   return answer;
@@ -250,9 +252,9 @@ const Analysis kMemoryDiff{
     .name = "memory-diff",
     .title = "Memory compared",
     .question = "Which snapshot or rank uses more memory than the others, and for what?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryDiffParameters,
+    .tables = kMemoryDiffTables,
+    .run = run_memory_diff,
     .needs = Needs::kSnapshot,
 };
 

@@ -27,7 +27,7 @@ constexpr ColumnShape kDeviceColumn{"device", Type::kInt, Unit::kId,
 constexpr ColumnShape kStackColumn{"stack", Type::kInt, Unit::kId,
                                    "its rows in the table stacks; none where no stack was kept"};
 
-constexpr std::array kEventColumns = std::to_array<ColumnShape>({
+constexpr std::array kMemoryEventsEventColumns = std::to_array<ColumnShape>({
     key::kSnapshot,
     kDeviceColumn,
     {"event", Type::kInt, Unit::kId, "its place in the history, from 0"},
@@ -43,7 +43,7 @@ constexpr std::array kEventColumns = std::to_array<ColumnShape>({
     {"compile_context", Type::kText, Unit::kNone, "the compiled graph it belongs to"},
 });
 
-constexpr std::array kStackColumns = std::to_array<ColumnShape>({
+constexpr std::array kMemoryEventsStackColumns = std::to_array<ColumnShape>({
     key::kSnapshot,
     {"stack", Type::kInt, Unit::kId, "number of the stack"},
     {"depth", Type::kInt, Unit::kId, "0 is the innermost call"},
@@ -78,7 +78,7 @@ constexpr std::array kBlockColumns = std::to_array<ColumnShape>({
     kStackColumn,
 });
 
-constexpr std::array kAnnotationColumns = std::to_array<ColumnShape>({
+constexpr std::array kMemoryEventsAnnotationColumns = std::to_array<ColumnShape>({
     key::kSnapshot,
     kDeviceColumn,
     {"unix_ns", Type::kInt, Unit::kId, "when, in nanoseconds since 1970"},
@@ -86,15 +86,15 @@ constexpr std::array kAnnotationColumns = std::to_array<ColumnShape>({
     {"stage", Type::kText, Unit::kNone, "START or END"},
 });
 
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"events", "one thing the allocator did, oldest first", kEventColumns},
+constexpr std::array kMemoryEventsTables = std::to_array<base::TableShape>({
+    {"events", "one thing the allocator did, oldest first", kMemoryEventsEventColumns},
     {"segments", "a piece of memory taken from the driver, at the end", kSegmentColumns},
     {"blocks", "a piece of a segment, by address", kBlockColumns},
-    {"annotations", "the begin or end of a named span", kAnnotationColumns},
-    {"stacks", "one call of a stack", kStackColumns},
+    {"annotations", "the begin or end of a named span", kMemoryEventsAnnotationColumns},
+    {"stacks", "one call of a stack", kMemoryEventsStackColumns},
 });
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryEventsParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "1000", "how many events of each history, the newest; 0: all"},
 });
 
@@ -114,7 +114,7 @@ std::string pool_name(const Snapshot& snapshot, std::uint16_t pool) {
 Cell text_cell(std::string_view text) { return text.empty() ? Cell(Null{}) : Cell(text); }
 
 // True when some events were left out.
-bool add_events(base::Table& table, const SnapshotView& view, std::size_t top) {
+bool add_memory_events(base::Table& table, const SnapshotView& view, std::size_t top) {
   const Snapshot& snapshot = *view.snapshot;
   bool cut = false;
   for (const memory::History& history : snapshot.histories) {
@@ -166,7 +166,7 @@ void add_state(base::Table& segments, base::Table& blocks, const SnapshotView& v
   }
 }
 
-void add_stacks(base::Table& table, const SnapshotView& view) {
+void add_memory_events_stacks(base::Table& table, const SnapshotView& view) {
   const Snapshot& snapshot = *view.snapshot;
   for (memory::StackId stack = 0; stack < snapshot.stacks.size(); ++stack) {
     std::int64_t depth = 0;
@@ -178,20 +178,20 @@ void add_stacks(base::Table& table, const SnapshotView& view) {
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_memory_events(const RunView& view, const Options& options) {
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kMemoryEventsTables) answer.tables.emplace_back(shape);
   const auto top = static_cast<std::size_t>(options.count("top"));
   bool cut = false;
   for (const SnapshotView& snapshot : view.snapshots) {
-    cut = add_events(answer.tables[0], snapshot, top) || cut;
+    cut = add_memory_events(answer.tables[0], snapshot, top) || cut;
     add_state(answer.tables[1], answer.tables[2], snapshot);
     for (const memory::Annotation& annotation : snapshot.snapshot->annotations) {
       answer.tables[3].add({snapshot.label, annotation.device, time_cell(annotation.time),
                             snapshot.snapshot->text(annotation.name),
                             annotation.is_start ? "START" : "END"});
     }
-    add_stacks(answer.tables[4], snapshot);
+    add_memory_events_stacks(answer.tables[4], snapshot);
   }
   if (cut) {
     answer.remarks.push_back(Remark::on_limit(
@@ -206,9 +206,9 @@ const Analysis kMemoryEvents{
     .name = "memory-events",
     .title = "Memory events",
     .question = "What exactly did the allocator record?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryEventsParameters,
+    .tables = kMemoryEventsTables,
+    .run = run_memory_events,
     .needs = Needs::kSnapshot,
 };
 

@@ -23,7 +23,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryFragmentationParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "10", "segments listed per device. 0: all"},
     {"points", ParameterType::kCount, "60",
      "stretches of the history shown over time; each keeps its extremes"},
@@ -50,7 +50,7 @@ constexpr std::array kMomentColumns = std::to_array<base::ColumnShape>({
     {"event", Type::kInt, Unit::kId, "place in the history"},
     {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
 });
-constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryFragmentationTimeColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -77,7 +77,7 @@ constexpr std::array kPinnedColumns = std::to_array<base::ColumnShape>({
     {"address", Type::kInt, Unit::kId, "of the segment"},
     {"stack", Type::kText, Unit::kNone, "calls from the outermost to the innermost"},
 });
-constexpr std::array kSettingColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryFragmentationSettingColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -94,24 +94,25 @@ constexpr std::array kSettingColumns = std::to_array<base::ColumnShape>({
 });
 constexpr std::array<std::string_view, 3> kParts = {"requested_bytes", "rounding_bytes",
                                                     "unused_bytes"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kMemoryFragmentationTables = std::to_array<base::TableShape>({
     {"moments", "one device at the moment it held most, wasted most, and at the end",
      kMomentColumns},
     {"settings", "one way to set the allocator: what the recorded requests would have needed",
-     kSettingColumns},
+     kMemoryFragmentationSettingColumns},
     {"pinned-segments", "a segment with free memory that cannot be returned, at the end",
      kPinnedColumns},
     {"over-time",
      "one moment of one device; every stretch of the history keeps its extremes",
-     kTimeColumns,
+     kMemoryFragmentationTimeColumns,
      {base::Chart::kStack, "at_ns", kParts, "snapshot"}},
 });
 
-struct Tables {
-  base::Table moments{kTables[0]}, settings{kTables[1]}, pinned{kTables[2]}, time{kTables[3]};
+struct MemoryFragmentationTables {
+  base::Table moments{kMemoryFragmentationTables[0]}, settings{kMemoryFragmentationTables[1]},
+      pinned{kMemoryFragmentationTables[2]}, time{kMemoryFragmentationTables[3]};
 };
 
-struct Device {
+struct MemoryFragmentationDevice {
   const RunView& run;
   const SnapshotView& view;
   const SnapshotWork& snapshot;
@@ -119,25 +120,26 @@ struct Device {
   const Options& options;
 };
 
-double share(Bytes part, Bytes of) {
+double share_memory_fragmentation(Bytes part, Bytes of) {
   return of > 0 ? static_cast<double>(part) / static_cast<double>(of) : 0;
 }
 
-void add_moments(const Device& of, Tables& tables) {
+void add_moments(const MemoryFragmentationDevice& of, MemoryFragmentationTables& tables) {
   const Replay& replay = of.work.replay;
   const auto add = [&](std::string_view name, const ReplayMoment& m) {
     tables.moments.add({of.view.rank, of.view.label, of.work.history->device, name, m.reserved,
                         m.requested, m.active - m.requested, m.unused(),
-                        share(m.unused(), m.reserved), m.largest_free,
-                        share(m.unused() - m.largest_free, m.unused()), m.inactive_split,
-                        m.segments, m.event, of.work.at_ns(m.event)});
+                        share_memory_fragmentation(m.unused(), m.reserved), m.largest_free,
+                        share_memory_fragmentation(m.unused() - m.largest_free, m.unused()),
+                        m.inactive_split, m.segments, m.event, of.work.at_ns(m.event)});
   };
-  add("most reserved", followed.peak_reserved);
-  add("most unused", followed.peak_unused);
-  add("end", followed.end);
+  add("most reserved", replay.peak_reserved);
+  add("most unused", replay.peak_unused);
+  add("end", replay.end);
 }
 
-void add_time(const Device& of, Tables& tables) {
+void add_memory_fragmentation_time(const MemoryFragmentationDevice& of,
+                                   MemoryFragmentationTables& tables) {
   const auto stretches = static_cast<std::size_t>(of.options.count("points"));
   const std::vector<ReplayMoment> moments =
       stretches == kStretches ? of.work.replay.moments
@@ -151,7 +153,7 @@ void add_time(const Device& of, Tables& tables) {
   }
 }
 
-void add_pinned(const Device& of, Tables& tables) {
+void add_pinned(const MemoryFragmentationDevice& of, MemoryFragmentationTables& tables) {
   const memory::Snapshot& snapshot = *of.view.snapshot;
   const auto pinned = pinned_segments(snapshot, *of.work.history, of.work.allocations);
   const auto top = static_cast<std::size_t>(of.options.count("top"));
@@ -171,7 +173,8 @@ void add_pinned(const Device& of, Tables& tables) {
   }
 }
 
-void add_settings(const Device& of, Tables& tables, Answer& answer) {
+void add_memory_fragmentation_settings(const MemoryFragmentationDevice& of,
+                                       MemoryFragmentationTables& tables, Answer& answer) {
   const Replay& replay = of.work.replay;
   std::optional<Bytes> device_bytes;
   if (const auto device = device_memory(of.run, of.view, of.work, of.options)) {
@@ -226,18 +229,18 @@ void add_settings(const Device& of, Tables& tables, Answer& answer) {
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
-  Tables tables;
+Answer run_memory_fragmentation(const RunView& view, const Options& options) {
+  MemoryFragmentationTables tables;
   Answer answer;
   for (const SnapshotView& snapshot : view.snapshots) {
     const SnapshotWork& work = work_of(snapshot);
     for (const HistoryWork& device : work.devices) {
       if (device.history->length() == 0 && !device.allocations.has_blocks) continue;
-      const Device of{view, snapshot, work, device, options};
+      const MemoryFragmentationDevice of{view, snapshot, work, device, options};
       add_moments(of, tables);
-      add_settings(of, tables, answer);
+      add_memory_fragmentation_settings(of, tables, answer);
       add_pinned(of, tables);
-      add_time(of, tables);
+      add_memory_fragmentation_time(of, tables);
       for (const std::string& remark : remarks_on(device.replay)) {
         answer.remarks.push_back(said_of(snapshot, device, remark + "."));
       }
@@ -255,9 +258,9 @@ const Analysis kMemoryFragmentation{
     .name = "memory-fragmentation",
     .title = "Memory fragmentation",
     .question = "How much memory is held but cannot be used, and what would change that?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryFragmentationParameters,
+    .tables = kMemoryFragmentationTables,
+    .run = run_memory_fragmentation,
     .needs = Needs::kSnapshot,
 };
 

@@ -23,7 +23,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryLeaksParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "10", "places in the program per device. 0: all"},
     kDeviceMemoryParameter,
 });
@@ -77,7 +77,7 @@ constexpr std::array kGrowthColumns = std::to_array<base::ColumnShape>({
     {"leaked_bytes", Type::kInt, Unit::kBytes, "of what this step made: never freed, and a leak"},
 });
 constexpr std::array<std::string_view, 1> kGrowth = {"at_end_bytes"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kMemoryLeaksTables = std::to_array<base::TableShape>({
     {"outlook", "one device: what it loses, and for how long it lasts", kOutlookColumns},
     {"leaks", "one place in the program that leaves memory behind, the most first", kLeakColumns},
     {"outliving", "a place where some allocations live on for steps and most do not",
@@ -88,12 +88,13 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      {base::Chart::kLine, "step", kGrowth, "snapshot"}},
 });
 
-struct Tables {
-  base::Table outlook{kTables[0]}, leaks{kTables[1]}, outliving{kTables[2]}, growth{kTables[3]};
+struct MemoryLeaksTables {
+  base::Table outlook{kMemoryLeaksTables[0]}, leaks{kMemoryLeaksTables[1]},
+      outliving{kMemoryLeaksTables[2]}, growth{kMemoryLeaksTables[3]};
 };
 
 void add_growth(const SnapshotView& view, const HistoryWork& work, const Leaks& leaks,
-                Tables& tables) {
+                MemoryLeaksTables& tables) {
   const std::vector<Bytes> live = live_bytes(work.allocations, *work.history);
   std::vector<Bytes> leaked(work.steps.size());
   for (const Leak& leak : leaks.list) {
@@ -112,8 +113,9 @@ void add_growth(const SnapshotView& view, const HistoryWork& work, const Leaks& 
   }
 }
 
-void add_device(const RunView& run, const SnapshotView& view, const SnapshotWork& snapshot,
-                const HistoryWork& work, const Options& options, Tables& tables) {
+void add_memory_leaks_device(const RunView& run, const SnapshotView& view,
+                             const SnapshotWork& snapshot, const HistoryWork& work,
+                             const Options& options, MemoryLeaksTables& tables) {
   const Leaks leaks = find_leaks(work.allocations, work.group, work.steps);
   const bool has_steps = work.steps.from != StepBorders::kEqualParts;
   double per_step = 0;
@@ -155,7 +157,7 @@ void add_device(const RunView& run, const SnapshotView& view, const SnapshotWork
   if (has_steps) add_growth(view, work, leaks, tables);
 }
 
-void add_remarks(const SnapshotView& view, const HistoryWork& work, Answer& answer) {
+void add_memory_leaks_remarks(const SnapshotView& view, const HistoryWork& work, Answer& answer) {
   const auto say = [&](std::string_view what) {
     answer.remarks.push_back(said_of(view, work, what));
   };
@@ -173,15 +175,15 @@ void add_remarks(const SnapshotView& view, const HistoryWork& work, Answer& answ
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
-  Tables tables;
+Answer run_memory_leaks(const RunView& view, const Options& options) {
+  MemoryLeaksTables tables;
   Answer answer;
   for (const SnapshotView& snapshot : view.snapshots) {
     const SnapshotWork& work = work_of(snapshot);
     for (const HistoryWork& device : work.devices) {
       if (device.history->length() == 0) continue;
-      add_device(view, snapshot, work, device, options, tables);
-      add_remarks(snapshot, device, answer);
+      add_memory_leaks_device(view, snapshot, work, device, options, tables);
+      add_memory_leaks_remarks(snapshot, device, answer);
     }
   }
   for (base::Table* table : {&tables.outlook, &tables.leaks, &tables.outliving, &tables.growth}) {
@@ -196,9 +198,9 @@ const Analysis kMemoryLeaks{
     .name = "memory-leaks",
     .title = "Memory leaks",
     .question = "What grows from step to step and is never freed?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryLeaksParameters,
+    .tables = kMemoryLeaksTables,
+    .run = run_memory_leaks,
     .needs = Needs::kSnapshot,
 };
 

@@ -22,7 +22,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryOomParameters = std::to_array<Parameter>({
     {"failures", ParameterType::kCount, "3", "failures explained per device. 0: all"},
     {"top", ParameterType::kCount, "10", "places and segments listed per failure. 0: all"},
     {"batch-size", ParameterType::kCount, "0", "samples per batch, to tell the bytes of one"},
@@ -106,7 +106,7 @@ constexpr std::array kHeadroomColumns = std::to_array<base::ColumnShape>({
      "what the allocator never held, of its own limit where it met one"},
     {"told_by", Type::kText, Unit::kNone, "who says how much there is"},
 });
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kMemoryOomTables = std::to_array<base::TableShape>({
     {"failures", "one request that failed", kFailureColumns},
     {"remedies", "a change that makes room, the cheapest first, those that are not enough last",
      kWayColumns},
@@ -116,19 +116,20 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
     {"headroom", "one device: how close it came", kHeadroomColumns},
 });
 
-struct Tables {
-  base::Table failures{kTables[0]}, ways{kTables[1]}, alive{kTables[2]}, free{kTables[3]},
-      headroom{kTables[4]};
+struct MemoryOomTables {
+  base::Table failures{kMemoryOomTables[0]}, ways{kMemoryOomTables[1]}, alive{kMemoryOomTables[2]},
+      free{kMemoryOomTables[3]}, headroom{kMemoryOomTables[4]};
 };
 
-struct Device {
+struct MemoryOomDevice {
   const SnapshotView& view;
   const SnapshotWork& snapshot;
   const HistoryWork& work;
   const Options& options;
 };
 
-void add_alive(const Device& of, std::size_t number, const Failure& failure, Tables& tables) {
+void add_alive(const MemoryOomDevice& of, std::size_t number, const Failure& failure,
+               MemoryOomTables& tables) {
   Bytes all = 0;
   for (const Bytes bytes : failure.by_category) all += bytes;
   const auto top = static_cast<std::size_t>(of.options.count("top"));
@@ -171,7 +172,8 @@ std::string why_not(const SegmentFree& segment, const Failure& failure,
   return segment.free >= failure.asked ? "in pieces" : "too small";
 }
 
-void add_failure(const Device& of, std::size_t number, const Failure& failure, Tables& tables) {
+void add_failure(const MemoryOomDevice& of, std::size_t number, const Failure& failure,
+                 MemoryOomTables& tables) {
   const HistoryWork& work = of.work;
   const ReplayOom& state = *failure.state;
   const memory::StackId stack = work.history->stack[failure.event];
@@ -195,7 +197,8 @@ void add_failure(const Device& of, std::size_t number, const Failure& failure, T
   }
 }
 
-void add_device(const RunView& run, const Device& of, Tables& tables, Answer& answer) {
+void add_memory_oom_device(const RunView& run, const MemoryOomDevice& of, MemoryOomTables& tables,
+                           Answer& answer) {
   const HistoryWork& work = of.work;
   const std::optional<DeviceMemory> device = device_memory(run, of.view, work, of.options);
   const Bytes peak = work.replay.peak_reserved.reserved;
@@ -235,14 +238,14 @@ void add_device(const RunView& run, const Device& of, Tables& tables, Answer& an
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
-  Tables tables;
+Answer run_memory_oom(const RunView& view, const Options& options) {
+  MemoryOomTables tables;
   Answer answer;
   for (const SnapshotView& snapshot : view.snapshots) {
     const SnapshotWork& work = work_of(snapshot);
     for (const HistoryWork& device : work.devices) {
       if (device.history->length() == 0) continue;
-      add_device(view, {snapshot, work, device, options}, tables, answer);
+      add_memory_oom_device(view, {snapshot, work, device, options}, tables, answer);
     }
   }
   for (base::Table* table :
@@ -258,9 +261,9 @@ const Analysis kMemoryOom{
     .name = "memory-oom",
     .title = "Out of memory",
     .question = "Why did it run out of memory, and what would make room?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryOomParameters,
+    .tables = kMemoryOomTables,
+    .run = run_memory_oom,
     .needs = Needs::kSnapshot,
 };
 

@@ -28,12 +28,12 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryOperatorsParameters = std::to_array<Parameter>({
     {"min-bytes", ParameterType::kCount, "0", "list allocations of at least this many bytes"},
     {"points", ParameterType::kCount, "500", "points of the curve; each keeps its highest. 0: all"},
 });
 
-constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryOperatorsOperatorColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
     {"operator", Type::kText, Unit::kNone, "its name; (no operator): none was running"},
@@ -46,7 +46,7 @@ constexpr std::array kOperatorColumns = std::to_array<base::ColumnShape>({
     {"self_allocations", Type::kInt, Unit::kCount, "allocations by itself"},
     {"allocations", Type::kInt, Unit::kCount, "allocations by it and the operators it called"},
 });
-constexpr std::array kEventColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryOperatorsEventColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
     {"operator", Type::kText, Unit::kNone, "that asked for it; null: allocated before the trace"},
@@ -63,7 +63,7 @@ constexpr std::array kCurveColumns = std::to_array<base::ColumnShape>({
     {"reserved_bytes", Type::kInt, Unit::kBytes,
      "held by the allocator, the most in this stretch of time; null: not given"},
 });
-constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryOperatorsPeakColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"device", Type::kText, Unit::kNone, "whose memory: cpu, cuda:0, …"},
     {"peak_allocated_bytes", Type::kInt, Unit::kBytes, "most in use"},
@@ -76,38 +76,40 @@ constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
     {"never_freed", Type::kInt, Unit::kCount, "allocations whose free is not in the trace"},
     {"older", Type::kInt, Unit::kCount, "frees whose allocation is not in the trace"},
 });
-constexpr std::array<std::string_view, 1> kBars = {"self_allocated_bytes"};
-constexpr std::array<std::string_view, 2> kLines = {"allocated_bytes", "reserved_bytes"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"memory_devices", "the memory of one device on one rank", kPeakColumns},
+constexpr std::array<std::string_view, 1> kMemoryOperatorsBars = {"self_allocated_bytes"};
+constexpr std::array<std::string_view, 2> kMemoryOperatorsLines = {"allocated_bytes",
+                                                                   "reserved_bytes"};
+constexpr std::array kMemoryOperatorsTables = std::to_array<base::TableShape>({
+    {"memory_devices", "the memory of one device on one rank", kMemoryOperatorsPeakColumns},
     {"memory_operators",
      "one operator on one device and rank, the most allocated first",
-     kOperatorColumns,
-     {base::Chart::kBars, "operator", kBars, "rank"}},
-    {"memory_events", "one allocation on one device and rank, the largest first", kEventColumns},
+     kMemoryOperatorsOperatorColumns,
+     {base::Chart::kBars, "operator", kMemoryOperatorsBars, "rank"}},
+    {"memory_events", "one allocation on one device and rank, the largest first",
+     kMemoryOperatorsEventColumns},
     {"memory_curve",
      "memory in use over time",
      kCurveColumns,
-     {base::Chart::kLine, "time_ns", kLines, "device"}},
+     {base::Chart::kLine, "time_ns", kMemoryOperatorsLines, "device"}},
 });
 
-struct Sum {
+struct MemoryOperatorsSum {
   Bytes increase = 0, allocated = 0;
   std::int64_t allocations = 0;
   bool is_nothing() const { return increase == 0 && allocated == 0 && allocations == 0; }
-  void add(const Sum& other) {
+  void add(const MemoryOperatorsSum& other) {
     increase += other.increase;
     allocated += other.allocated;
     allocations += other.allocations;
   }
 };
-struct Line {
-  Sum self, total;
+struct MemoryOperatorsLine {
+  MemoryOperatorsSum self, total;
   std::int64_t calls = 0;
 };
-using Lines = std::map<std::string_view, Line>;
+using Lines = std::map<std::string_view, MemoryOperatorsLine>;
 
-struct Partial {
+struct MemoryOperatorsPartial {
   std::vector<TraceMemory> devices;
   std::vector<Lines> lines;  // by device
 };
@@ -129,13 +131,14 @@ class NameSums {
   }
 
   Lines lines_of(const TraceMemory& memory) {
-    std::ranges::fill(sums_, Line{});
+    std::ranges::fill(sums_, MemoryOperatorsLine{});
     std::ranges::fill(counted_, OpCall::kNone);
     Lines lines;
     for (std::uint32_t i = 0; i < memory.events.size(); ++i) {
       const MemoryEvent& event = memory.events[i];
       if (!event.counts) continue;
-      const Sum one = {event.bytes, std::max<Bytes>(event.bytes, 0), event.bytes > 0 ? 1 : 0};
+      const MemoryOperatorsSum one = {event.bytes, std::max<Bytes>(event.bytes, 0),
+                                      event.bytes > 0 ? 1 : 0};
       if (const std::uint32_t call = memory.call(event); call != OpCall::kNone) {
         sums_[name_of(call)].self.add(one);
         add_around(call, i, one);
@@ -145,7 +148,7 @@ class NameSums {
       }
     }
     for (std::size_t name = 0; name < sums_.size(); ++name) {
-      Line& line = sums_[name];
+      MemoryOperatorsLine& line = sums_[name];
       if (line.total.allocations == 0 && line.total.increase == 0) continue;
       line.calls = calls_[name];
       lines[trace_.text(static_cast<base::StringId>(name))] = line;
@@ -156,7 +159,7 @@ class NameSums {
  private:
   base::StringId name_of(std::uint32_t call) const { return trace_.name()[ops_.calls[call].row]; }
 
-  void add_around(std::uint32_t call, std::uint32_t event, const Sum& one) {
+  void add_around(std::uint32_t call, std::uint32_t event, const MemoryOperatorsSum& one) {
     for (; call != OpCall::kNone; call = ops_.calls[call].parent) {
       const base::StringId name = name_of(call);
       if (std::exchange(counted_[name], event) != event) sums_[name].total.add(one);
@@ -165,13 +168,13 @@ class NameSums {
 
   const trace::Trace& trace_;
   const OpCalls& ops_;
-  std::vector<Line> sums_;
+  std::vector<MemoryOperatorsLine> sums_;
   std::vector<std::uint32_t> counted_;  // the last event in whose totals the name is
   std::vector<std::int64_t> calls_;
 };
 
-Partial compute(const WindowView& window) {
-  Partial out;
+MemoryOperatorsPartial compute_memory_operators(const WindowView& window) {
+  MemoryOperatorsPartial out;
   out.devices = trace_memory(window);
   if (out.devices.empty()) return out;
   NameSums sums(window, op_calls(window));
@@ -209,7 +212,8 @@ class Askers {
 
 base::Cell given(Bytes bytes) { return bytes < 0 ? base::Cell(base::Null{}) : base::Cell(bytes); }
 
-void add_peak(base::Table& table, const WindowView& window, const TraceMemory& memory) {
+void add_memory_operators_peak(base::Table& table, const WindowView& window,
+                               const TraceMemory& memory) {
   const MemoryEvent* peak = nullptr;
   const MemoryEvent* last = nullptr;
   Bytes reserved = -1;
@@ -257,8 +261,8 @@ std::vector<std::uint32_t> by_size(const std::vector<Listed>& list,
   return order;
 }
 
-void add_events(base::Table& table, const WindowView& window, const TraceMemory& memory,
-                Bytes least) {
+void add_memory_operators_events(base::Table& table, const WindowView& window,
+                                 const TraceMemory& memory, Bytes least) {
   const std::string device = name_of(memory.device);
   Askers askers(window);
   NumberMap numbers;
@@ -332,8 +336,8 @@ void add_curve(base::Table& table, const WindowView& window, const TraceMemory& 
   }
 }
 
-void add_lines(base::Table& table, std::int32_t rank, const std::string& device,
-               const Lines& lines) {
+void add_memory_operators_lines(base::Table& table, std::int32_t rank, const std::string& device,
+                                const Lines& lines) {
   std::vector<const Lines::value_type*> order;
   for (const auto& line : lines) order.push_back(&line);
   std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto* line) {
@@ -348,11 +352,11 @@ void add_lines(base::Table& table, std::int32_t rank, const std::string& device,
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
-  const auto partials =
-      per_window<Partial>(view, [](const WindowView& window) { return compute(window); });
+Answer run_memory_operators(const RunView& view, const Options& options) {
+  const auto partials = per_window<MemoryOperatorsPartial>(
+      view, [](const WindowView& window) { return compute_memory_operators(window); });
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kMemoryOperatorsTables) answer.tables.emplace_back(shape);
   std::map<std::pair<std::int32_t, MemoryDevice>, Lines> merged;
   bool any = false;
   for (std::size_t w = 0; w < partials.size(); ++w) {
@@ -360,11 +364,11 @@ Answer run(const RunView& view, const Options& options) {
     for (std::size_t d = 0; d < partials[w].devices.size(); ++d) {
       const TraceMemory& memory = partials[w].devices[d];
       any = true;
-      add_peak(answer.tables[0], window, memory);
-      add_events(answer.tables[2], window, memory, options.count("min-bytes"));
+      add_memory_operators_peak(answer.tables[0], window, memory);
+      add_memory_operators_events(answer.tables[2], window, memory, options.count("min-bytes"));
       add_curve(answer.tables[3], window, memory, options.count("points"));
       for (const auto& [name, line] : partials[w].lines[d]) {
-        Line& sum = merged[{window.rank, memory.device}][name];
+        MemoryOperatorsLine& sum = merged[{window.rank, memory.device}][name];
         sum.self.add(line.self);
         sum.total.add(line.total);
         sum.calls += line.calls;
@@ -372,7 +376,7 @@ Answer run(const RunView& view, const Options& options) {
     }
   }
   for (const auto& [key, lines] : merged) {
-    add_lines(answer.tables[1], key.first, name_of(key.second), lines);
+    add_memory_operators_lines(answer.tables[1], key.first, name_of(key.second), lines);
   }
   if (!any) {
     answer.remarks.emplace_back(
@@ -387,9 +391,9 @@ const Analysis kMemoryOperators{
     .name = "memory-operators",
     .title = "Memory by operator",
     .question = "Which operators allocate memory, and who keeps it?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryOperatorsParameters,
+    .tables = kMemoryOperatorsTables,
+    .run = run_memory_operators,
 };
 
 }  // namespace stepscope::analysis

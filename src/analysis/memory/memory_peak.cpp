@@ -21,14 +21,14 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array<std::string_view, 2> kMoments = {"peak", "end"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array<std::string_view, 2> kMemoryPeakMoments = {"peak", "end"};
+constexpr std::array kMemoryPeakParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20", "stacks per device; the rest is one row. 0: all"},
     {"at", ParameterType::kChoice, "peak", "which moment: when the most was allocated, or the end",
-     kMoments},
+     kMemoryPeakMoments},
 });
 
-constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryPeakPeakColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -43,7 +43,7 @@ constexpr std::array kPeakColumns = std::to_array<base::ColumnShape>({
     {"event", Type::kInt, Unit::kId, "place in the history; null: before its first event"},
     {"last_stack", Type::kText, Unit::kNone, "all calls that led to it, the outermost first"},
 });
-constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryPeakCategoryColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -54,7 +54,7 @@ constexpr std::array kCategoryColumns = std::to_array<base::ColumnShape>({
     {"allocations", Type::kInt, Unit::kCount, "how many"},
     {"largest_bytes", Type::kInt, Unit::kBytes, "the largest of them"},
 });
-constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kMemoryPeakStackColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -86,26 +86,26 @@ constexpr std::array kAgeColumns = std::to_array<base::ColumnShape>({
     {"share", Type::kReal, Unit::kShare, "of all that was allocated at that moment"},
     {"allocations", Type::kInt, Unit::kCount, "how many"},
 });
-constexpr std::array<std::string_view, 1> kBar = {"bytes"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kMemoryPeakBar = {"bytes"};
+constexpr std::array kMemoryPeakTables = std::to_array<base::TableShape>({
     {"peak", "one device: when the most was allocated, and the allocation that reached it",
-     kPeakColumns},
+     kMemoryPeakPeakColumns},
     {"categories",
      "one sort of contents of one device at that moment",
-     kCategoryColumns,
-     {base::Chart::kBars, "category", kBar, "snapshot"}},
+     kMemoryPeakCategoryColumns,
+     {base::Chart::kBars, "category", kMemoryPeakBar, "snapshot"}},
     {"stacks",
      "what one place of the program had allocated at that moment, the most first",
-     kStackColumns,
-     {base::Chart::kBars, "where", kBar, "snapshot"}},
+     kMemoryPeakStackColumns,
+     {base::Chart::kBars, "where", kMemoryPeakBar, "snapshot"}},
     {"sizes",
      "blocks of similar size at that moment",
      kSizeColumns,
-     {base::Chart::kHistogram, "up_to_bytes", kBar, "snapshot"}},
+     {base::Chart::kHistogram, "up_to_bytes", kMemoryPeakBar, "snapshot"}},
     {"ages", "what was allocated at about the same time", kAgeColumns},
 });
 
-struct Device {
+struct MemoryPeakDevice {
   const SnapshotView& view;
   const SnapshotWork& snapshot;
   const HistoryWork& work;
@@ -123,7 +123,7 @@ struct Device {
   }
 };
 
-void add_peak(base::Table& table, const Device& of) {
+void add_memory_peak(base::Table& table, const MemoryPeakDevice& of) {
   const HistoryWork& work = of.work;
   const std::uint32_t event = of.held.event;
   AllocationId last = kNoAllocation;
@@ -144,7 +144,7 @@ void add_peak(base::Table& table, const Device& of) {
              event == kNoEvent ? base::Cell(Null{}) : base::Cell(event), of.text(stack)});
 }
 
-void add_categories(base::Table& table, const Device& of) {
+void add_memory_peak_categories(base::Table& table, const MemoryPeakDevice& of) {
   for (std::size_t c = 0; c < kCategories; ++c) {
     const HeldSum& sum = of.held.categories[c];
     if (sum.allocations == 0) continue;
@@ -154,14 +154,14 @@ void add_categories(base::Table& table, const Device& of) {
   }
 }
 
-base::Cell age_of(const Device& of, AllocationId id) {
+base::Cell age_of(const MemoryPeakDevice& of, AllocationId id) {
   const Allocation& life = of.work.allocations.list[id];
   const auto now = time_of(of.work, of.held.event);
   if (life.is_older() || !now) return Null{};
   return *now - *time_of(of.work, life.alloc);
 }
 
-void add_stacks(base::Table& table, const Device& of, std::size_t top) {
+void add_memory_peak_stacks(base::Table& table, const MemoryPeakDevice& of, std::size_t top) {
   const std::vector<HeldStack>& stacks = of.held.stacks;
   const bool fits = top == 0 || stacks.size() <= top + 1;
   const std::size_t shown = fits ? stacks.size() : top;
@@ -190,7 +190,7 @@ void add_stacks(base::Table& table, const Device& of, std::size_t top) {
              of.share(rest.bytes), rest.allocations, rest.largest, Null{}, Null{}});
 }
 
-void add_sizes(base::Table& table, const Device& of) {
+void add_sizes(base::Table& table, const MemoryPeakDevice& of) {
   std::map<Bytes, HeldSum> classes;
   for (const AllocationId id : of.held.allocations) {
     const Bytes size = of.work.replay.block_size[id];
@@ -216,7 +216,7 @@ std::size_t age_class(const HistoryWork& work, const Allocation& life, std::uint
   return then + 1 == now ? 3 : 2;
 }
 
-void add_ages(base::Table& table, const Device& of) {
+void add_ages(base::Table& table, const MemoryPeakDevice& of) {
   if (of.work.steps.from == StepBorders::kEqualParts || of.work.steps.size() == 0) return;
   std::array<HeldSum, kAges.size()> ages;
   for (const AllocationId id : of.held.allocations) {
@@ -230,9 +230,9 @@ void add_ages(base::Table& table, const Device& of) {
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_memory_peak(const RunView& view, const Options& options) {
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kMemoryPeakTables) answer.tables.emplace_back(shape);
   for (const SnapshotView& snapshot : view.snapshots) {
     const SnapshotWork& work = work_of(snapshot);
     for (const HistoryWork& device : work.devices) {
@@ -241,10 +241,10 @@ Answer run(const RunView& view, const Options& options) {
       const std::uint32_t last = events == 0 ? kNoEvent : static_cast<std::uint32_t>(events - 1);
       const Held held =
           held_at(device, options.text("at") == "end" ? last : allocated(device).peak);
-      const Device of{snapshot, work, device, held};
-      add_peak(answer.tables[0], of);
-      add_categories(answer.tables[1], of);
-      add_stacks(answer.tables[2], of, static_cast<std::size_t>(options.count("top")));
+      const MemoryPeakDevice of{snapshot, work, device, held};
+      add_memory_peak(answer.tables[0], of);
+      add_memory_peak_categories(answer.tables[1], of);
+      add_memory_peak_stacks(answer.tables[2], of, static_cast<std::size_t>(options.count("top")));
       add_sizes(answer.tables[3], of);
       add_ages(answer.tables[4], of);
       add_remarks(answer, snapshot, device);
@@ -260,9 +260,9 @@ const Analysis kMemoryPeak{
     .name = "memory-peak",
     .title = "Memory at the peak",
     .question = "What filled the memory when the most was allocated?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kMemoryPeakParameters,
+    .tables = kMemoryPeakTables,
+    .run = run_memory_peak,
     .needs = Needs::kSnapshot,
 };
 

@@ -17,7 +17,8 @@ namespace {
 using allocator::Figure;
 using allocator::Part;
 
-void add_device(base::Table& table, const SnapshotView& view, const HistoryWork& work) {
+void add_memory_summary_device(base::Table& table, const SnapshotView& view,
+                               const HistoryWork& work) {
   const Allocated curve = allocated(work);
   const Replay& replay = work.replay;
   const std::size_t events = work.history->length();
@@ -35,8 +36,8 @@ void add_device(base::Table& table, const SnapshotView& view, const HistoryWork&
              length, replay.ooms.size(), base::Null{}});
 }
 
-void add_figures(base::Table& table, const SnapshotView& view, const HistoryWork& work,
-                 std::span<const NamedStat> stats) {
+void add_memory_summary_figures(base::Table& table, const SnapshotView& view,
+                                const HistoryWork& work, std::span<const NamedStat> stats) {
   for (const NamedStat& named : stats) {
     for (std::size_t part = 0; part < kPoolNames.size(); ++part) {
       const Figure& figure = work.replay.statistics(named.stat, static_cast<Part>(part));
@@ -46,15 +47,15 @@ void add_figures(base::Table& table, const SnapshotView& view, const HistoryWork
   }
 }
 
-Answer run(const RunView& view, const Options&) {
+Answer run_memory_summary(const RunView& view, const Options&) {
   Answer answer;
   for (const base::TableShape& shape : kSummaryShapes) answer.tables.emplace_back(shape);
   for (const SnapshotView& snapshot : view.snapshots) {
     for (const HistoryWork& work : work_of(snapshot).devices) {
       if (is_empty(work)) continue;
-      add_device(answer.tables[kDeviceSummary], snapshot, work);
-      add_figures(answer.tables[kByteSummary], snapshot, work, byte_stats());
-      add_figures(answer.tables[kCountSummary], snapshot, work, count_stats());
+      add_memory_summary_device(answer.tables[kDeviceSummary], snapshot, work);
+      add_memory_summary_figures(answer.tables[kByteSummary], snapshot, work, byte_stats());
+      add_memory_summary_figures(answer.tables[kCountSummary], snapshot, work, count_stats());
       add_remarks(answer, snapshot, work);
       for (const std::string& remark : remarks_on(work.replay)) {
         answer.remarks.push_back(said_of(snapshot, work, remark + "."));
@@ -75,7 +76,7 @@ const Analysis kMemorySummary{
     .question = "How much memory was in use and held, and when was it the most?",
     .parameters = {},
     .tables = kSummaryShapes,
-    .run = run,
+    .run = run_memory_summary,
     .needs = Needs::kSnapshotOrStats,
 };
 

@@ -21,7 +21,7 @@ using base::Bytes;
 using base::Null;
 
 constexpr std::array<std::string_view, 2> kAxes = {"events", "time"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kMemoryTimelineParameters = std::to_array<Parameter>({
     {"points", ParameterType::kCount, "200",
      "stretches the history is cut into; each shows its highest moment. 0: every change"},
     {"axis", ParameterType::kChoice, "events",
@@ -30,12 +30,13 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"module-depth", ParameterType::kCount, "0", "levels of modules inside of modules. 0: all"},
 });
 
-struct Range {
+struct MemoryTimelineRange {
   Bytes start = 0, peak = 0, lowest = 0, end = 0;
 };
 
-Range range_of(const Allocated& curve, std::uint32_t begin, std::uint32_t end) {
-  Range out;
+MemoryTimelineRange memory_timeline_range_of(const Allocated& curve, std::uint32_t begin,
+                                             std::uint32_t end) {
+  MemoryTimelineRange out;
   out.start = begin == 0 ? curve.before : curve.after[begin - 1];
   out.peak = out.lowest = out.start;
   for (std::uint32_t event = begin; event < end; ++event) {
@@ -46,13 +47,14 @@ Range range_of(const Allocated& curve, std::uint32_t begin, std::uint32_t end) {
   return out;
 }
 
-base::Cell length_of(const HistoryWork& work, std::uint32_t begin, std::uint32_t end) {
+base::Cell memory_timeline_length_of(const HistoryWork& work, std::uint32_t begin,
+                                     std::uint32_t end) {
   const auto first = time_of(work, begin);
   if (!first || end <= begin) return Null{};
   return *time_of(work, end - 1) - *first;
 }
 
-bool has_steps(const HistoryWork& work) {
+bool has_memory_timeline_steps(const HistoryWork& work) {
   return work.steps.from != StepBorders::kEqualParts && work.steps.size() > 0;
 }
 
@@ -60,25 +62,27 @@ std::uint32_t step_end(const HistoryWork& work, std::size_t step) {
   return step + 1 < work.steps.size() ? work.steps.begin[step + 1] : work.steps.end;
 }
 
-void add_steps(base::Table& table, const TimelineDevice& of) {
-  if (!has_steps(of.work)) return;
+void add_memory_timeline_steps(base::Table& table, const TimelineDevice& of) {
+  if (!has_memory_timeline_steps(of.work)) return;
   for (std::size_t i = 0; i < of.work.steps.size(); ++i) {
     const std::uint32_t begin = of.work.steps.begin[i];
     const std::uint32_t end = step_end(of.work, i);
-    const Range range = range_of(of.curve, begin, end);
+    const MemoryTimelineRange range = memory_timeline_range_of(of.curve, begin, end);
     table.add({of.view.rank, of.view.label, of.work.history->device, of.work.steps.number[i],
                range.start, range.peak, range.lowest, range.end, range.end - range.start,
-               time_of(of.work, begin), length_of(of.work, begin, end), begin, end - begin});
+               time_of(of.work, begin), memory_timeline_length_of(of.work, begin, end), begin,
+               end - begin});
   }
 }
 
 void add_passes(base::Table& table, const TimelineDevice& of) {
   for (const Pass& pass : of.work.categories.passes.list) {
-    const Range range = range_of(of.curve, pass.begin, pass.end);
+    const MemoryTimelineRange range = memory_timeline_range_of(of.curve, pass.begin, pass.end);
     table.add({of.view.rank, of.view.label, of.work.history->device,
                step_number(of.work, pass.begin), name_of(pass.kind), range.start, range.peak,
                range.lowest, range.end, range.end - range.start, time_of(of.work, pass.begin),
-               length_of(of.work, pass.begin, pass.end), pass.begin, pass.end - pass.begin});
+               memory_timeline_length_of(of.work, pass.begin, pass.end), pass.begin,
+               pass.end - pass.begin});
   }
 }
 
@@ -97,7 +101,8 @@ base::Cell median_change(const TimelineDevice& of, PassKind kind) {
 
 // The event of the least from the end of the first step on.
 std::optional<std::uint32_t> floor_of(const HistoryWork& work, const Allocated& curve) {
-  if (!has_steps(work) || step_end(work, 0) >= curve.after.size()) return std::nullopt;
+  if (!has_memory_timeline_steps(work) || step_end(work, 0) >= curve.after.size())
+    return std::nullopt;
   const auto from = curve.after.begin() + step_end(work, 0) - 1;
   return static_cast<std::uint32_t>(std::min_element(from, curve.after.end()) -
                                     curve.after.begin());
@@ -106,7 +111,7 @@ std::optional<std::uint32_t> floor_of(const HistoryWork& work, const Allocated& 
 void add_shape(base::Table& table, const TimelineDevice& of) {
   const HistoryWork& work = of.work;
   static constexpr std::array<std::string_view, 3> kFrom = {"marks", "backward passes", ""};
-  const bool steps = has_steps(work);
+  const bool steps = has_memory_timeline_steps(work);
   base::Cell floor = Null{}, above = Null{}, at = Null{}, event = Null{};
   if (of.floor) {
     const Bytes lowest = of.curve.after[*of.floor];
@@ -131,7 +136,7 @@ bool is_over_time(const RunView& view, const Options& options) {
   });
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_memory_timeline(const RunView& view, const Options& options) {
   Answer answer;
   const auto& shapes = is_over_time(view, options) ? kTimelineShapesByTime : kTimelineShapes;
   for (const base::TableShape& shape : shapes) answer.tables.emplace_back(shape);
@@ -145,7 +150,7 @@ Answer run(const RunView& view, const Options& options) {
           view, snapshot, work, device, curve, floor, floor ? step_end(device, 0) - 1 : 0};
       add_shape(answer.tables[kShapeTable], of);
       add_points(answer.tables, of, options);
-      add_steps(answer.tables[kStepTable], of);
+      add_memory_timeline_steps(answer.tables[kStepTable], of);
       add_passes(answer.tables[kPassTable], of);
       add_remarks(answer, snapshot, device);
     }
@@ -164,9 +169,9 @@ const Analysis kMemoryTimeline{
     .name = "memory-timeline",
     .title = "Memory over time",
     .question = "What is in memory over time, and how do steps and passes change it?",
-    .parameters = kParameters,
+    .parameters = kMemoryTimelineParameters,
     .tables = kTimelineShapes,
-    .run = run,
+    .run = run_memory_timeline,
     .needs = Needs::kSnapshotOrTimeline,
 };
 

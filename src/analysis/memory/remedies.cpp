@@ -11,9 +11,9 @@ namespace {
 
 using base::Bytes;
 
-constexpr int kShards = 8;          // of the sharded rows: one machine's GPUs
-constexpr std::size_t kPlaces = 3;  // places whose activations are named
-constexpr Bytes kSureMargin = 4;    // times the need: recomputing keeps inputs and moves the peak
+constexpr int kShards = 8;                  // of the sharded rows: one machine's GPUs
+constexpr std::size_t kRemediesPlaces = 3;  // places whose activations are named
+constexpr Bytes kSureMargin = 4;  // times the need: recomputing keeps inputs and moves the peak
 
 Bytes of(const Failure& failure, Category category) {
   return failure.by_category[static_cast<std::size_t>(category)];
@@ -24,7 +24,7 @@ Fits enough(Bytes saves, const Failure& failure) {
 }
 
 // In which part of a step the request failed.
-Place place_at(const HistoryWork& work, std::uint32_t event) {
+Place remedies_place_at(const HistoryWork& work, std::uint32_t event) {
   const auto& places = work.categories.passes.place;
   return event < places.size() ? places[event] : Place::kNoStack;
 }
@@ -34,7 +34,7 @@ Category category_at(const HistoryWork& work, AllocationId id, Place failed_in) 
   const Category category = work.categories.category[id];
   const Allocation& life = work.allocations.list[id];
   const bool of_forward = failed_in == Place::kForward && !life.is_older() &&
-                          place_at(work, life.alloc) == Place::kForward;
+                          remedies_place_at(work, life.alloc) == Place::kForward;
   return of_forward && category == Category::kTemporaries ? Category::kActivations : category;
 }
 
@@ -55,8 +55,8 @@ void add_limit(const Failure& failure, std::vector<Remedy>& out) {
                    amount(failure.driver_free), needed)});
 }
 
-void add_settings(const Failure& failure, const HistoryWork& work, const Forecasts& forecasts,
-                  std::vector<Remedy>& out) {
+void add_remedies_settings(const Failure& failure, const HistoryWork& work,
+                           const Forecasts& forecasts, std::vector<Remedy>& out) {
   // A forecast counts how many of the failures it serves; with one failure that is this one.
   const std::uint64_t failures = work.replay.ooms.size();
   for (const SettingForecast& one : forecasts.list) {
@@ -77,7 +77,7 @@ void add_settings(const Failure& failure, const HistoryWork& work, const Forecas
 
 void add_gradients(const Failure& failure, const HistoryWork& work, std::vector<Remedy>& out) {
   const Bytes gradients = of(failure, Category::kGradients);
-  if (gradients == 0 || place_at(work, failure.event) != Place::kForward) return;
+  if (gradients == 0 || remedies_place_at(work, failure.event) != Place::kForward) return;
   out.push_back({"no gradients during the forward pass", gradients, enough(gradients, failure),
                  "call zero_grad(set_to_none=True) before the forward pass, not behind it"});
 }
@@ -133,7 +133,7 @@ void add_activations(const Failure& failure, const HistoryWork& work, const Stac
     if (group.category != Category::kActivations) continue;
     places.push_back(&group);
     stacks.push_back(work.allocations.list[group.first].stack);
-    if (places.size() == kPlaces) break;
+    if (places.size() == kRemediesPlaces) break;
   }
   const std::vector<std::string> told = texts.told_apart(stacks);
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -200,7 +200,7 @@ Failure examine(const HistoryWork& work, std::size_t oom, std::uint32_t event) {
     const bool begun = life.is_older() || life.alloc < event;
     if (!begun || (life.freed != kNoEvent && life.freed <= event)) continue;
     const Category category =
-        category_at(work, static_cast<AllocationId>(id), place_at(work, event));
+        category_at(work, static_cast<AllocationId>(id), remedies_place_at(work, event));
     const Bytes size = work.replay.block_size[id];
     AliveGroup& group = groups[{work.group[id], category}];
     if (group.count++ == 0) group.first = static_cast<AllocationId>(id);
@@ -221,7 +221,7 @@ std::vector<Remedy> remedies(const HistoryWork& work, const StackTexts& texts,
                              std::int64_t batch) {
   std::vector<Remedy> out;
   add_limit(failure, out);
-  add_settings(failure, work, forecasts, out);
+  add_remedies_settings(failure, work, forecasts, out);
   add_gradients(failure, work, out);
   add_batch(failure, batch, out);
   add_activations(failure, work, texts, out);

@@ -37,7 +37,8 @@ Extent extent_of(const memory::Snapshot& snapshot) {
 }
 
 // The steps of one window on the wall clock, where they touch what the snapshot saw.
-void add_steps(std::vector<SnapshotStep>& steps, const trace::Trace& trace, const Extent& extent) {
+void add_snapshot_steps(std::vector<SnapshotStep>& steps, const trace::Trace& trace,
+                        const Extent& extent) {
   if (!trace.clock().base_known || trace.steps().source == trace::StepSource::kWhole) return;
   const base::Nanos zero = trace.clock().zero_unix_ns();
   // The host's spans: allocations are made by the host, ahead of the device.
@@ -57,7 +58,7 @@ std::vector<SnapshotStep> steps_of_trace(const trace::Run& run, std::int32_t ran
   for (const trace::RankTraces& traces : run.ranks) {
     if (traces.rank.value != rank) continue;
     for (const trace::Window& window : traces.windows) {
-      add_steps(window.trace.is_recording() ? recorded : traced, window.trace, extent);
+      add_snapshot_steps(window.trace.is_recording() ? recorded : traced, window.trace, extent);
     }
   }
   return recorded.empty() ? traced : recorded;

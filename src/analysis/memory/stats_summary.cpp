@@ -26,12 +26,13 @@ constexpr std::array kFacets = {Facet{"current", &Figure::current}, Facet{"peak"
                                 Facet{"allocated", &Figure::allocated},
                                 Facet{"freed", &Figure::freed}};
 
-std::string key_of(std::string_view stat, std::string_view part, std::string_view facet) {
+std::string stats_summary_key_of(std::string_view stat, std::string_view part,
+                                 std::string_view facet) {
   return fmt::format("{}.{}.{}", stat, part, facet);
 }
 
-void add_row(base::Table& table, const StatsView& view, std::string_view name,
-             std::string_view pool, std::string_view prefix) {
+void add_stats_summary_row(base::Table& table, const StatsView& view, std::string_view name,
+                           std::string_view pool, std::string_view prefix) {
   std::array<std::optional<std::int64_t>, kFacets.size()> found;
   for (std::size_t i = 0; i < kFacets.size(); ++i) {
     found[i] = view.stats->find(fmt::format("{}.{}", prefix, kFacets[i].key));
@@ -40,16 +41,18 @@ void add_row(base::Table& table, const StatsView& view, std::string_view name,
   table.add({view.rank, view.label, Null{}, name, pool, found[0], found[1], found[2], found[3]});
 }
 
-void add_figures(base::Table& table, const StatsView& view, std::span<const NamedStat> stats) {
+void add_stats_summary_figures(base::Table& table, const StatsView& view,
+                               std::span<const NamedStat> stats) {
   for (const NamedStat& named : stats) {
     for (std::size_t part = 0; part < kPoolNames.size(); ++part) {
-      add_row(table, view, named.name, kPoolNames[part],
-              fmt::format("{}.{}", name_of(named.stat), name_of(static_cast<Part>(part))));
+      add_stats_summary_row(
+          table, view, named.name, kPoolNames[part],
+          fmt::format("{}.{}", name_of(named.stat), name_of(static_cast<Part>(part))));
     }
   }
 }
 
-void add_device(base::Table& table, const StatsView& view) {
+void add_stats_summary_device(base::Table& table, const StatsView& view) {
   const auto find = [&](std::string_view key) { return view.stats->find(key); };
   table.add({view.rank, view.label, Null{}, find("allocated_bytes.all.peak"), Null{}, Null{},
              Null{}, find("allocated_bytes.all.current"), find("reserved_bytes.all.peak"), Null{},
@@ -103,7 +106,8 @@ void compare(base::Table& table, const SnapshotView& snapshot, const HistoryWork
         const Figure& figure = work.replay.statistics(named.stat, part);
         for (const Facet& facet : kFacets) {
           if (!is_whole && facet.key != "current") continue;
-          add(key_of(name_of(named.stat), name_of(part), facet.key), figure.*facet.value);
+          add(stats_summary_key_of(name_of(named.stat), name_of(part), facet.key),
+              figure.*facet.value);
         }
       }
     }
@@ -156,13 +160,14 @@ void add_agreement(Answer& answer, const RunView& view, const StatsView& stats) 
 }  // namespace
 
 void add_stats(Answer& answer, const RunView& view, const StatsView& stats) {
-  add_device(answer.tables[kDeviceSummary], stats);
-  add_figures(answer.tables[kByteSummary], stats, byte_stats());
-  add_figures(answer.tables[kCountSummary], stats, count_stats());
+  add_stats_summary_device(answer.tables[kDeviceSummary], stats);
+  add_stats_summary_figures(answer.tables[kByteSummary], stats, byte_stats());
+  add_stats_summary_figures(answer.tables[kCountSummary], stats, count_stats());
   // Requests above the largest size that is cut; snapshots do not tell them.
   base::Table& counts = answer.tables[kCountSummary];
-  add_row(counts, stats, "oversize allocations", kPoolNames[0], "oversize_allocations");
-  add_row(counts, stats, "oversize segments", kPoolNames[0], "oversize_segments");
+  add_stats_summary_row(counts, stats, "oversize allocations", kPoolNames[0],
+                        "oversize_allocations");
+  add_stats_summary_row(counts, stats, "oversize segments", kPoolNames[0], "oversize_segments");
   add_agreement(answer, view, stats);
 }
 

@@ -9,7 +9,7 @@ using allocator::Stat;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kSummaryTablesDeviceColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     {"device", Type::kInt, Unit::kId, "number of the device; null: memory_stats does not tell"},
@@ -97,7 +97,7 @@ std::span<const NamedStat> byte_stats() { return kByteStats; }
 std::span<const NamedStat> count_stats() { return kCountStats; }
 
 const std::array<base::TableShape, kSummaryTables> kSummaryShapes = {{
-    {"devices", "one device: its peaks, and what the history covers", kDeviceColumns},
+    {"devices", "one device: its peaks, and what the history covers", kSummaryTablesDeviceColumns},
     {"bytes", "one sort of memory of one device, as torch's memory_summary has it", kByteColumns},
     {"counts", "one sort of pieces of one device, as torch's memory_summary has it", kCountColumns},
     {"pinned-host", "page-locked memory of the host that one process took for copies",

@@ -32,8 +32,8 @@ std::vector<std::uint32_t> top_groups(const HistoryWork& work, const Held& peak,
   return groups;
 }
 
-void add_categories(base::Table& table, const TimelineDevice& of,
-                    std::span<const TimelinePoint> points) {
+void add_timeline_parts_categories(base::Table& table, const TimelineDevice& of,
+                                   std::span<const TimelinePoint> points) {
   const base::Cell floor = of.floor ? base::Cell(of.curve.after[*of.floor]) : Null{};
   for (const TimelinePoint& point : points) {
     const auto& c = point.categories;
@@ -45,8 +45,9 @@ void add_categories(base::Table& table, const TimelineDevice& of,
   }
 }
 
-void add_stacks(base::Table& table, const TimelineDevice& of, std::span<const TimelinePoint> points,
-                const TimelineGroups& groups, std::size_t which) {
+void add_timeline_parts_stacks(base::Table& table, const TimelineDevice& of,
+                               std::span<const TimelinePoint> points, const TimelineGroups& groups,
+                               std::size_t which) {
   const std::int32_t device = of.work.history->device;
   std::vector<memory::StackId> stacks;
   stacks.reserve(groups.shown.size());
@@ -110,8 +111,8 @@ void add_points(std::vector<base::Table>& tables, const TimelineDevice& of,
   const std::vector<TimelinePoint> points =
       timeline_points(of.work, of.curve, axis_of(options),
                       static_cast<std::size_t>(options.count("points")), groups);
-  add_categories(tables[kPointTable], of, points);
-  add_stacks(tables[kStackTable], of, points, groups[kByStack], kByStack);
+  add_timeline_parts_categories(tables[kPointTable], of, points);
+  add_timeline_parts_stacks(tables[kStackTable], of, points, groups[kByStack], kByStack);
   add_owners(tables[kModuleTable], of, points, groups[kByModule], kByModule, modules);
   add_owners(tables[kAnnotationTable], of, points, groups[kByAnnotation], kByAnnotation,
              annotations);

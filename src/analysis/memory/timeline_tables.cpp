@@ -45,7 +45,7 @@ constexpr std::array kPointColumns = std::to_array<base::ColumnShape>({
     {"floor_bytes", Type::kInt, Unit::kBytes,
      "the floor of the table shape; null: the first step has not ended"},
 });
-constexpr std::array kStackColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kTimelineTablesStackColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -65,7 +65,7 @@ constexpr std::array kModuleColumns = std::to_array<base::ColumnShape>({
     {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated there"},
 });
-constexpr std::array kAnnotationColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kTimelineTablesAnnotationColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -75,7 +75,7 @@ constexpr std::array kAnnotationColumns = std::to_array<base::ColumnShape>({
     {"at_ns", Type::kInt, Unit::kInstant, "since the first event"},
     {"bytes", Type::kInt, Unit::kBytes, "allocated there"},
 });
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kTimelineTablesStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kSnapshot,
     key::kDevice,
@@ -106,16 +106,20 @@ constexpr std::array kPassColumns = std::to_array<base::ColumnShape>({
     {"event", Type::kInt, Unit::kId, "its first in the history"},
     {"events", Type::kInt, Unit::kCount, "how many it has"},
 });
-constexpr std::array<std::string_view, kCategories> kStacked = {
+constexpr std::array<std::string_view, kCategories> kTimelineTablesStacked = {
     "parameters_bytes",      "optimizer_state_bytes", "gradients_bytes",
     "activations_bytes",     "inputs_bytes",          "temporaries_bytes",
     "autograd_detail_bytes", "communication_bytes",   "unknown_bytes"};
-constexpr std::array<std::string_view, 1> kBytes = {"bytes"};
+constexpr std::array<std::string_view, 1> kTimelineTablesBytes = {"bytes"};
 
 using Shapes = std::array<base::TableShape, kTimelineTables>;
 
 constexpr base::Drawing parts_by(std::string_view column, std::string_view x) {
-  return {.chart = base::Chart::kStack, .x = x, .y = kBytes, .group = "snapshot", .parts = column};
+  return {.chart = base::Chart::kStack,
+          .x = x,
+          .y = kTimelineTablesBytes,
+          .group = "snapshot",
+          .parts = column};
 }
 
 constexpr Shapes shapes_over(std::string_view x) {
@@ -126,19 +130,19 @@ constexpr Shapes shapes_over(std::string_view x) {
        kPointColumns,
        {.chart = base::Chart::kStack,
         .x = x,
-        .y = kStacked,
+        .y = kTimelineTablesStacked,
         .group = "snapshot",
         .marks = "step",
         .bands = "pass",
         .level = "floor_bytes"}},
-      {"steps", "one step of one device", kStepColumns},
+      {"steps", "one step of one device", kTimelineTablesStepColumns},
       {"passes", "one forward, backward or optimizer pass of one device", kPassColumns},
-      {"stacks", "what one place of the program had at a moment of the timeline", kStackColumns,
-       parts_by("where", x)},
+      {"stacks", "what one place of the program had at a moment of the timeline",
+       kTimelineTablesStackColumns, parts_by("where", x)},
       {"modules", "what one nn.Module had at a moment of the timeline", kModuleColumns,
        parts_by("module", x)},
       {"annotations", "what was made in one annotation at a moment of the timeline",
-       kAnnotationColumns, parts_by("annotation", x)},
+       kTimelineTablesAnnotationColumns, parts_by("annotation", x)},
   }};
 }
 

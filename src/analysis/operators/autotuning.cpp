@@ -21,7 +21,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kAutotuningParameters = std::to_array<Parameter>({
     {"kernels", ParameterType::kCount, "16", "that a call starts at least when it searches"},
     {"kinds", ParameterType::kCount, "6", "of different names among them, at least"},
     {"top", ParameterType::kCount, "100", "searches per rank, the longest. 0: all"},
@@ -49,24 +49,24 @@ constexpr std::array kSumColumns = std::to_array<base::ColumnShape>({
      "of it, what they would have taken without a search: one kernel of each, of mean length"},
     {"steps", Type::kInt, Unit::kCount, "in which there was one"},
 });
-constexpr std::array<std::string_view, 1> kY = {"span_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kAutotuningY = {"span_ns"};
+constexpr std::array kAutotuningTables = std::to_array<base::TableShape>({
     {"ranks", "one rank", kSumColumns},
     {"searches",
      "one search, the longest first",
      kSearchColumns,
-     {base::Chart::kBars, "operator", kY, "rank"}},
+     {base::Chart::kBars, "operator", kAutotuningY, "rank"}},
 });
 
-Cell step_of(const AlgorithmSearch& search) {
+Cell autotuning_step_of(const AlgorithmSearch& search) {
   const WindowView& window = *search.window;
   const std::int32_t step = step_at(window.steps, window.trace->start()[search.row]);
   if (!window.has_steps || step < 0) return Null{};
   return window.steps[static_cast<std::size_t>(step)].number;
 }
 
-void add_rank(std::vector<base::Table>& tables, std::int32_t rank, Searches searches,
-              std::size_t top) {
+void add_autotuning_rank(std::vector<base::Table>& tables, std::int32_t rank, Searches searches,
+                         std::size_t top) {
   Nanos device = 0;
   Nanos once = 0;
   std::vector<std::pair<std::uint32_t, std::int32_t>> steps;
@@ -86,18 +86,18 @@ void add_rank(std::vector<base::Table>& tables, std::int32_t rank, Searches sear
     const AlgorithmSearch& one = searches.list[i];
     const trace::Trace& trace = *one.window->trace;
     const std::string inputs = shape_text(inputs_of(trace, one.row));
-    tables[1].add({rank, one.window->window, step_of(one), trace.name_text(one.row),
+    tables[1].add({rank, one.window->window, autotuning_step_of(one), trace.name_text(one.row),
                    inputs.empty() ? Cell(Null{}) : Cell(inputs), one.kernels, one.kinds, one.span,
                    one.device, trace.duration()[one.row], trace.ordinal()[one.row]});
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_autotuning(const RunView& view, const Options& options) {
   const SearchLimits limits{options.count("kernels"), options.count("kinds")};
   const auto partials = per_window<Searches>(
       view, [&](const WindowView& window) { return searches_of(window, limits); });
   Answer answer;
-  for (const base::TableShape& shape : kTables) answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kAutotuningTables) answer.tables.emplace_back(shape);
   const auto top = static_cast<std::size_t>(options.count("top"));
   std::int64_t calls = 0;
   for (std::size_t w = 0; w < view.windows.size();) {
@@ -108,7 +108,7 @@ Answer run(const RunView& view, const Options& options) {
       all.list.insert(all.list.end(), partials[w].list.begin(), partials[w].list.end());
     }
     calls += all.calls;
-    if (all.calls > 0) add_rank(answer.tables, rank, std::move(all), top);
+    if (all.calls > 0) add_autotuning_rank(answer.tables, rank, std::move(all), top);
   }
   if (!view.has_device_work()) {
     answer.remarks.push_back(why_no_device_work(view));
@@ -124,9 +124,9 @@ const Analysis kAutotuning{
     .name = "autotuning",
     .title = "Algorithm searches",
     .question = "Do convolutions try out algorithms while training goes on?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kAutotuningParameters,
+    .tables = kAutotuningTables,
+    .run = run_autotuning,
 };
 
 }  // namespace stepscope::analysis

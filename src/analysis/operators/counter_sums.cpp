@@ -40,9 +40,9 @@ std::optional<std::int32_t> device_of(const trace::Track& track) {
   return error == std::errc{} ? std::optional(device) : std::nullopt;
 }
 
-class Counting {
+class CounterSumsCounting {
  public:
-  Counting(const WindowView& window, CounterOwner owner)
+  CounterSumsCounting(const WindowView& window, CounterOwner owner)
       : window_(window), trace_(*window.trace), owner_(owner) {}
 
   WindowCounters count() {
@@ -245,7 +245,7 @@ void CounterSum::merge(const CounterSum& other) {
 }
 
 WindowCounters count_window(const WindowView& window, CounterOwner owner) {
-  return Counting(window, owner).count();
+  return CounterSumsCounting(window, owner).count();
 }
 
 }  // namespace stepscope::analysis

@@ -21,7 +21,7 @@ using base::Type;
 using base::Unit;
 
 constexpr std::array<std::string_view, 3> kOwners = {"operator", "outermost", "kernel"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kCountersParameters = std::to_array<Parameter>({
     {"by", ParameterType::kChoice, "operator",
      "whose counters are added: the innermost operator's, the outermost one's, or the kernel's",
      kOwners},
@@ -55,7 +55,7 @@ constexpr std::array kFlopColumns = std::to_array<base::ColumnShape>({
      "instructions of tensor cores, whose operations depend on their shape; null: not measured"},
 });
 constexpr std::array<std::string_view, 1> kFlopBar = {"flops"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kCountersTables = std::to_array<base::TableShape>({
     {"counters", "one counter of one owner on one rank", kCounterColumns},
     {"flops",
      "the floating-point operations of one owner, the most first",
@@ -166,7 +166,7 @@ void remark_on(Answer& answer, const WindowView& window, const WindowCounters& f
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_counters(const RunView& view, const Options& options) {
   const auto owner =
       static_cast<CounterOwner>(std::ranges::find(kOwners, options.text("by")) - kOwners.begin());
   const auto partials = per_window<WindowCounters>(
@@ -182,8 +182,8 @@ Answer run(const RunView& view, const Options& options) {
     for (const auto& [key, sum] : partials[w].samples) rank.samples[key].merge(sum);
     remark_on(answer, view.windows[w], partials[w]);
   }
-  base::Table counters(kTables[0]);
-  base::Table flops(kTables[1]);
+  base::Table counters(kCountersTables[0]);
+  base::Table flops(kCountersTables[1]);
   for (const auto& [rank, sums] : ranks) {
     add_counters(counters, rank, sums.ranges, options.text("counter"));
     add_counters(counters, rank, sums.samples, options.text("counter"));
@@ -211,9 +211,9 @@ const Analysis kCounters{
     .name = "counters",
     .title = "Hardware counters",
     .question = "What did the GPU's own counters count, and for which operators?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kCountersParameters,
+    .tables = kCountersTables,
+    .run = run_counters,
 };
 
 }  // namespace stepscope::analysis

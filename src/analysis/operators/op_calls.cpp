@@ -16,7 +16,7 @@ using trace::Kind;
 using trace::Row;
 
 // One without a name is none: it could be told from no other.
-bool is_operator(const trace::Trace& trace, Row row) {
+bool is_operator_in_op_calls(const trace::Trace& trace, Row row) {
   return trace.kind()[row] == Kind::kCpuOp && trace.phase()[row] == trace::Phase::kSpan &&
          (trace.flags()[row] & trace::kFarTime) == 0 && trace.name()[row] != base::kNoString &&
          !trace.name_text(row).empty();
@@ -30,7 +30,7 @@ void find_calls(const trace::Trace& trace, OpCalls& out) {
   for (Row row = 0; row < trace.size(); ++row) {
     const Row parent = trace.parent()[row];
     inside[row] = parent == trace::kNoRow ? OpCall::kNone : inside[parent];
-    if (!is_operator(trace, row)) continue;
+    if (!is_operator_in_op_calls(trace, row)) continue;
     out.rows.add(row);
     out.calls.push_back({row, inside[row]});
     inside[row] = static_cast<std::uint32_t>(out.calls.size() - 1);
@@ -86,8 +86,8 @@ void link_work(const WindowView& window, OpCalls& calls) {
   for (const auto& [i, id] : by_id) calls.of_work[i] = ops.find(id, window.work[i].start);
 }
 
-constexpr std::array<std::string_view, kNoOperators> kNames = {"(graph launch)", "(no operator)",
-                                                               "(launch not recorded)"};
+constexpr std::array<std::string_view, kNoOperators> kOpCallsNames = {
+    "(graph launch)", "(no operator)", "(launch not recorded)"};
 
 }  // namespace
 
@@ -100,7 +100,7 @@ const OpCalls& op_calls(const WindowView& window) {
   });
 }
 
-std::string_view name_of(NoOperator why) { return kNames[static_cast<std::size_t>(why)]; }
+std::string_view name_of(NoOperator why) { return kOpCallsNames[static_cast<std::size_t>(why)]; }
 
 NoOperator why_no_operator(const WindowView& window, const Work& piece) {
   if (piece.launch == trace::kNoRow) return NoOperator::kNotRecorded;

@@ -70,9 +70,9 @@ constexpr std::array<DtypeFacts, 16> kFacts = {{{"unknown", 0},
 
 // Reads JSON lists of numbers, texts and lists, without recursion beyond what shapes have. Any
 // surprise makes it fail for good.
-class Reader {
+class OpInputsReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit OpInputsReader(std::string_view text) : text_(text) {}
 
   bool failed() const { return failed_; }
   bool at_end() {
@@ -142,7 +142,7 @@ struct Numbers {
   std::vector<std::vector<std::int64_t>> nested;
 };
 
-Numbers numbers_of_input(Reader& reader) {
+Numbers numbers_of_input(OpInputsReader& reader) {
   Numbers found;
   reader.list([&] {
     if (reader.next_is('[')) {
@@ -157,13 +157,13 @@ Numbers numbers_of_input(Reader& reader) {
 }
 
 bool read_numbers(std::string_view text, std::vector<Numbers>& out) {
-  Reader reader(text);
+  OpInputsReader reader(text);
   reader.list([&] { out.push_back(numbers_of_input(reader)); });
   return !reader.failed() && reader.at_end();
 }
 
 bool read_texts(std::string_view text, std::vector<std::string>& out) {
-  Reader reader(text);
+  OpInputsReader reader(text);
   reader.list([&] {
     // A value that is a number or a list by itself is kept as it is written nowhere else: unknown.
     if (reader.next_is('"')) {
@@ -179,7 +179,7 @@ bool all_plausible(const std::vector<std::int64_t>& dims) {
   return std::ranges::all_of(dims, [](std::int64_t dim) { return dim >= 0; });
 }
 
-InputKind kind_of(std::string_view type, const Numbers& dims) {
+InputKind op_inputs_kind_of(std::string_view type, const Numbers& dims) {
   if (type == "TensorList") return InputKind::kTensorList;
   if (type == "GenericList") return dims.nested.empty() ? InputKind::kList : InputKind::kTensorList;
   if (type == "ScalarList") return InputKind::kList;
@@ -200,7 +200,7 @@ void add_strides(Tensor& tensor, const std::vector<std::int64_t>& strides) {
 
 Input make_input(std::string_view type, const Numbers& dims, const Numbers* strides) {
   Input input;
-  input.kind = kind_of(type, dims);
+  input.kind = op_inputs_kind_of(type, dims);
   if (input.kind == InputKind::kTensor) {
     input.tensor = {dims.own, {}, dtype_of(type)};
     if (!all_plausible(dims.own)) input.kind = InputKind::kUnknown;
@@ -249,14 +249,14 @@ OpInputs read_inputs(std::string_view dims, std::string_view types, std::string_
 
 std::optional<std::vector<std::int64_t>> whole_numbers(std::string_view value) {
   std::vector<std::int64_t> numbers;
-  Reader reader(value);
+  OpInputsReader reader(value);
   reader.list([&] { numbers.push_back(reader.number()); });
   if (reader.failed() || !reader.at_end()) return std::nullopt;
   return numbers;
 }
 
 std::optional<std::int64_t> whole_number(std::string_view value) {
-  Reader reader(value);
+  OpInputsReader reader(value);
   const std::int64_t number = reader.number();
   if (reader.failed() || !reader.at_end()) return std::nullopt;
   return number;

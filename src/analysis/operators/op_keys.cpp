@@ -5,7 +5,7 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kOpKeysNone = 0xffffffff;
 
 // A JSON list without its brackets, texts in it without their quotes.
 std::string inside_list(std::string_view list) {
@@ -21,10 +21,10 @@ OpKeys keys_by_name(const WindowView& window, const OpCalls& ops) {
   const trace::Trace& trace = *window.trace;
   OpKeys keys;
   keys.key.reserve(ops.calls.size());
-  std::vector<std::uint32_t> key_of(trace.strings().size(), kNone);
+  std::vector<std::uint32_t> key_of(trace.strings().size(), kOpKeysNone);
   for (const OpCall& call : ops.calls) {
     std::uint32_t& key = key_of[trace.name()[call.row]];
-    if (key == kNone) {
+    if (key == kOpKeysNone) {
       key = static_cast<std::uint32_t>(keys.labels.size());
       keys.labels.push_back({std::string(trace.name_text(call.row)), {}, {}});
     }
@@ -42,28 +42,29 @@ OpKeys keys_by_shape(const WindowView& window, const OpCalls& ops) {
   shape_of.reserve(trace.signatures().size());
   for (const trace::Signature& signature : trace.signatures()) {
     const bool given = signature.dims != base::kNoString;
-    shape_of.push_back(given ? shapes.number(signature.dims, signature.types) : kNone);
+    shape_of.push_back(given ? shapes.number(signature.dims, signature.types) : kOpKeysNone);
   }
   OpKeys keys;
   keys.has_details = !shapes.members().empty();
   keys.key.reserve(ops.calls.size());
   PairNumbers pairs;
   struct Last {
-    std::uint32_t shape = kNone - 1, key = kNone;
+    std::uint32_t shape = kOpKeysNone - 1, key = kOpKeysNone;
   };
   std::vector<Last> last(trace.strings().size());  // by name: most calls are like the one before
   for (const OpCall& call : ops.calls) {
     const std::uint32_t entry = inputs.rows.find(call.row);
     const trace::SignatureId signature =
         entry == base::RowSet::kNone ? trace::kNoSignature : inputs.signature[entry];
-    const std::uint32_t shape = signature == trace::kNoSignature ? kNone : shape_of[signature];
+    const std::uint32_t shape =
+        signature == trace::kNoSignature ? kOpKeysNone : shape_of[signature];
     const base::StringId name = trace.name()[call.row];
     if (last[name].shape != shape) last[name] = {shape, pairs.number(name, shape)};
     keys.key.push_back(last[name].key);
   }
   for (const auto& [name, shape] : pairs.members()) {
     OpLabel label{std::string(trace.text(name)), {}, {}};
-    if (shape != kNone) {
+    if (shape != kOpKeysNone) {
       const auto& [dims, types] = shapes.members()[shape];
       label.detail = inside_list(trace.text(dims));
       if (label.detail.empty()) label.detail = "(no inputs)";

@@ -11,16 +11,17 @@ namespace {
 using base::StringId;
 using trace::Row;
 
-constexpr std::uint32_t kNone = 0xffffffff;
-constexpr std::uint32_t kBackward = kNone - 1;  // stands for a frame: the rest called the forward
+constexpr std::uint32_t kOpStacksNone = 0xffffffff;
+constexpr std::uint32_t kBackward =
+    kOpStacksNone - 1;  // stands for a frame: the rest called the forward
 
 // Where an operator was called from.
-struct Place {
+struct OpStacksPlace {
   Row frame = trace::kNoRow;        // the innermost Python span, or
   StringId text = base::kNoString;  // frames by ';', the innermost first
   bool backward = false;            // of the forward operator
   bool found() const { return frame != trace::kNoRow || text != base::kNoString; }
-  bool operator==(const Place&) const = default;
+  bool operator==(const OpStacksPlace&) const = default;
 };
 
 bool has_stacks(const trace::Trace& trace) {
@@ -28,8 +29,8 @@ bool has_stacks(const trace::Trace& trace) {
          std::ranges::find(trace.kind(), trace::Kind::kPython) != trace.kind().end();
 }
 
-Place place_around(const trace::Trace& trace, Row row, Row& forward) {
-  Place place;
+OpStacksPlace place_around(const trace::Trace& trace, Row row, Row& forward) {
+  OpStacksPlace place;
   for (; row != trace::kNoRow; row = trace.parent()[row]) {
     if (trace.kind()[row] == trace::Kind::kPython) {
       place.frame = row;
@@ -49,9 +50,9 @@ Place place_around(const trace::Trace& trace, Row row, Row& forward) {
 }
 
 // Autograd's threads have no Python frames: there it is what called the forward operator.
-Place place_of(const trace::Trace& trace, Row op) {
+OpStacksPlace op_stacks_place_of(const trace::Trace& trace, Row op) {
   Row forward = trace::kNoRow;
-  Place place = place_around(trace, op, forward);
+  OpStacksPlace place = place_around(trace, op, forward);
   if (place.found() || forward == trace::kNoRow) return place;
   Row further = trace::kNoRow;
   place = place_around(trace, forward, further);
@@ -71,7 +72,7 @@ bool is_placed_as(const trace::Trace& trace, Row outer, Row call) {
   return true;
 }
 
-bool passes_on(std::string_view frame) {
+bool op_stacks_passes_on(std::string_view frame) {
   return frame.starts_with("<built-in") || frame.starts_with("nn.Module: ") ||
          frame.ends_with("_call_impl");
 }
@@ -83,11 +84,11 @@ class Paths {
   Paths(const trace::Trace& trace, std::size_t most)
       : trace_(&trace), most_(most), of_name_(trace.strings().size(), kUnasked) {}
 
-  std::uint32_t path(const Place& place) {
-    std::uint32_t path = place.backward ? paths_.number(kNone, kBackward) : kNone;
+  std::uint32_t path(const OpStacksPlace& place) {
+    std::uint32_t path = place.backward ? paths_.number(kOpStacksNone, kBackward) : kOpStacksNone;
     std::size_t taken = 0;
     const auto take = [&](std::uint32_t frame) {
-      if (frame == kNone) return;
+      if (frame == kOpStacksNone) return;
       path = paths_.number(path, frame);
       ++taken;
     };
@@ -107,7 +108,7 @@ class Paths {
   }
   std::string text(std::uint32_t path) const {
     std::vector<std::uint32_t> outwards;
-    for (; path != kNone; path = paths_.members()[path].first) {
+    for (; path != kOpStacksNone; path = paths_.members()[path].first) {
       outwards.push_back(paths_.members()[path].second);
     }
     std::string text;
@@ -125,16 +126,16 @@ class Paths {
   }
 
  private:
-  static constexpr std::uint32_t kUnasked = kNone - 2;
+  static constexpr std::uint32_t kUnasked = kOpStacksNone - 2;
 
   std::uint32_t of_name(StringId name) {
-    if (name == base::kNoString) return kNone;
+    if (name == base::kNoString) return kOpStacksNone;
     if (of_name_[name] == kUnasked) of_name_[name] = number(trace_->text(name));
     return of_name_[name];
   }
   // kNone: a frame that says nothing of the place.
   std::uint32_t number(std::string_view frame) {
-    if (passes_on(frame)) return kNone;
+    if (op_stacks_passes_on(frame)) return kOpStacksNone;
     const auto [found, fresh] =
         numbers_.try_emplace(frame, static_cast<std::uint32_t>(frames_.size()));
     if (fresh) frames_.push_back(frame);
@@ -160,22 +161,22 @@ OpKeys keys_by_stack(const WindowView& window, const OpCalls& ops, std::size_t f
   PairNumbers pairs;
   std::vector<std::uint32_t> path_of;  // by call
   path_of.reserve(ops.calls.size());
-  Place last;
-  std::uint32_t last_path = kNone;
+  OpStacksPlace last;
+  std::uint32_t last_path = kOpStacksNone;
   for (const OpCall& call : ops.calls) {
-    std::uint32_t path = kNone;
+    std::uint32_t path = kOpStacksNone;
     if (call.parent != OpCall::kNone && is_placed_as(trace, ops.calls[call.parent].row, call.row)) {
       path = path_of[call.parent];
     } else {
       // Operators of one place follow each other.
-      if (const Place place = place_of(trace, call.row); place != last) {
+      if (const OpStacksPlace place = op_stacks_place_of(trace, call.row); place != last) {
         last = place;
         last_path = paths.path(place);
       }
       path = last_path;
     }
     path_of.push_back(path);
-    keys.has_details |= path != kNone;
+    keys.has_details |= path != kOpStacksNone;
     keys.key.push_back(pairs.number(trace.name()[call.row], path));
   }
   for (const auto& [name, path] : pairs.members()) {

@@ -21,31 +21,31 @@ using base::Cell;
 using base::Nanos;
 using base::Null;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kOperatorsParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20",
      "rows of each table per rank; the rest is one row. 0: all"},
     {"frames", ParameterType::kCount, "4",
      "innermost Python frames that make a call stack in the table stacks. 0: all"},
 });
 
-using Groups = std::map<OpLabel, OpSums>;
+using OperatorsGroups = std::map<OpLabel, OpSums>;
 
-struct Rank {
-  Groups names, shapes, stacks;
+struct OperatorsRank {
+  OperatorsGroups names, shapes, stacks;
   std::array<OpSums, kNoOperators> outside;
   bool memory = false;
 };
 
-void add_groups(Groups& groups, const OpCosts& costs, const OpKeys& keys) {
+void add_groups(OperatorsGroups& groups, const OpCosts& costs, const OpKeys& keys) {
   const std::vector<OpSums> sums = costs.by_key(keys.key, keys.labels.size());
   for (std::size_t k = 0; k < sums.size(); ++k) {
     if (!sums[k].empty()) groups[keys.labels[k]].merge(sums[k]);
   }
 }
 
-Rank compute(const WindowView& window, std::size_t frames) {
+OperatorsRank compute_operators(const WindowView& window, std::size_t frames) {
   const OpCosts costs(window);
-  Rank out;
+  OperatorsRank out;
   add_groups(out.names, costs, keys_by_name(window, costs.calls()));
   if (const OpKeys keys = keys_by_shape(window, costs.calls()); keys.has_details) {
     add_groups(out.shapes, costs, keys);
@@ -58,7 +58,7 @@ Rank compute(const WindowView& window, std::size_t frames) {
   return out;
 }
 
-void merge(Rank& into, const Rank& other) {
+void merge_operators(OperatorsRank& into, const OperatorsRank& other) {
   for (const auto& [label, sums] : other.names) into.names[label].merge(sums);
   for (const auto& [label, sums] : other.shapes) into.shapes[label].merge(sums);
   for (const auto& [label, sums] : other.stacks) into.stacks[label].merge(sums);
@@ -83,7 +83,7 @@ Cell tensor_core_share(const OpSums& sums) {
   return share_of(sums.tensor_used, sums.device_self);
 }
 
-struct Line {
+struct OperatorsLine {
   const OpLabel* label;
   const OpSums* sums;
   bool is_operator;
@@ -92,26 +92,26 @@ struct Line {
 enum class Sort : std::uint8_t { kNames, kShapes, kStacks };  // in the order of the tables
 
 // The rows of one table of one rank.
-class Writer {
+class OperatorsWriter {
  public:
-  Writer(base::Table& table, Sort sort, std::int32_t rank, const Rank& about)
+  OperatorsWriter(base::Table& table, Sort sort, std::int32_t rank, const OperatorsRank& about)
       : table_(&table), sort_(sort), rank_(rank), memory_(about.memory) {}
 
-  void write(const Groups& groups, const std::array<OpSums, kNoOperators>& outside,
+  void write(const OperatorsGroups& groups, const std::array<OpSums, kNoOperators>& outside,
              std::size_t top) {
     std::array<OpLabel, kNoOperators> names;
-    std::vector<Line> lines;
+    std::vector<OperatorsLine> lines;
     lines.reserve(groups.size() + kNoOperators);
     for (const auto& [label, sums] : groups) lines.push_back({&label, &sums, true});
     for (std::size_t i = 0; i < kNoOperators; ++i) {
       names[i].name = name_of(static_cast<NoOperator>(i));
       if (!outside[i].empty()) lines.push_back({&names[i], &outside[i], false});
     }
-    for (const Line& line : lines) {
+    for (const OperatorsLine& line : lines) {
       device_ += line.sums->device_self;
       host_ += line.sums->host_self;
     }
-    std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {
+    std::ranges::stable_sort(lines, [](const OperatorsLine& a, const OperatorsLine& b) {
       return std::pair(a.sums->device_self, a.sums->host_self) >
              std::pair(b.sums->device_self, b.sums->host_self);
     });
@@ -123,7 +123,7 @@ class Writer {
   }
 
  private:
-  void add(const Line& line) {
+  void add(const OperatorsLine& line) {
     const OpSums& sums = *line.sums;
     std::vector<Cell> cells = first_cells(line.label->name);
     if (sort_ != Sort::kNames) cells.push_back(text(line.label->detail));
@@ -149,9 +149,9 @@ class Writer {
     table_->add(cells);
   }
   // Totals of different names hold each other, so that their sum would mean nothing.
-  void add_rest(std::span<const Line> lines) {
+  void add_rest(std::span<const OperatorsLine> lines) {
     OpSums rest;
-    for (const Line& line : lines) rest.merge(*line.sums);
+    for (const OperatorsLine& line : lines) rest.merge(*line.sums);
     std::vector<Cell> cells = first_cells(Null{});
     if (sort_ != Sort::kNames) cells.emplace_back("");  // of many, which is not "not recorded"
     const Cell costs[] = {rest.calls,
@@ -197,7 +197,7 @@ class Writer {
   Nanos device_ = 0, host_ = 0;
 };
 
-void add_tensor_cores(base::Table& table, std::int32_t rank, const Rank& about) {
+void add_tensor_cores(base::Table& table, std::int32_t rank, const OperatorsRank& about) {
   OpSums products;
   OpSums others;
   for (const auto& [label, sums] : about.names) {
@@ -214,14 +214,14 @@ void add_tensor_cores(base::Table& table, std::int32_t rank, const Rank& about) 
   add("others", others);
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_operators(const RunView& view, const Options& options) {
   const auto frames = static_cast<std::size_t>(options.count("frames"));
   const auto top = static_cast<std::size_t>(options.count("top"));
-  const auto partials =
-      per_window<Rank>(view, [&](const WindowView& window) { return compute(window, frames); });
-  std::map<std::int32_t, Rank> ranks;
+  const auto partials = per_window<OperatorsRank>(
+      view, [&](const WindowView& window) { return compute_operators(window, frames); });
+  std::map<std::int32_t, OperatorsRank> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
-    merge(ranks[view.windows[w].rank], partials[w]);
+    merge_operators(ranks[view.windows[w].rank], partials[w]);
   }
 
   Answer answer;
@@ -229,10 +229,11 @@ Answer run(const RunView& view, const Options& options) {
     answer.tables.emplace_back(shape);
   bool operators = false;
   for (const auto& [rank, about] : ranks) {
-    const std::array<const Groups*, 3> groups = {&about.names, &about.shapes, &about.stacks};
+    const std::array<const OperatorsGroups*, 3> groups = {&about.names, &about.shapes,
+                                                          &about.stacks};
     for (std::size_t t = 0; t < groups.size(); ++t) {
       if (t > 0 && groups[t]->empty()) continue;
-      Writer(answer.tables[t], static_cast<Sort>(t), rank, about)
+      OperatorsWriter(answer.tables[t], static_cast<Sort>(t), rank, about)
           .write(*groups[t], about.outside, top);
     }
     add_tensor_cores(answer.tables[3], rank, about);
@@ -270,9 +271,9 @@ const Analysis kOperators{
     .name = "operators",
     .title = "Operators",
     .question = "Which operators take the time, on the host and on the GPU?",
-    .parameters = kParameters,
+    .parameters = kOperatorsParameters,
     .tables = operator_columns::kOperatorTables,
-    .run = run,
+    .run = run_operators,
 };
 
 }  // namespace stepscope::analysis

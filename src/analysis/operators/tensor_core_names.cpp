@@ -7,27 +7,27 @@
 
 #include "analysis/device/classes.h"
 #include "analysis/operators/tensor_cores.h"
+#include "base/ascii.h"
 
 namespace stepscope::analysis {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
+bool contains_tensor_core_names(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 template <std::size_t N>
 bool contains_any(std::string_view text, const std::array<std::string_view, N>& parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return contains(text, part); });
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return contains_tensor_core_names(text, part); });
 }
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // A word that no letter stands before or behind: "hmma" in "x_hmma8", not in "Hemma".
-bool has_word(std::string_view text, std::string_view word) {
+bool has_tensor_core_names_word(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !is_letter(text[at - 1]);
-    const bool ends = end == text.size() || !is_letter(text[end]);
+    const bool begins = at == 0 || !base::is_letter(text[at - 1]);
+    const bool ends = end == text.size() || !base::is_letter(text[end]);
     if (begins && ends) return true;
   }
   return false;
@@ -42,9 +42,9 @@ bool has_mma_shape(std::string_view name) {
     for (std::size_t at = name.find(shape); at != std::string_view::npos;
          at = name.find(shape, at + 1)) {
       const std::size_t end = at + shape.size();
-      if (at == 0 || (end < name.size() && is_digit(name[end]))) continue;
-      if (!contains("hsdicz", name.substr(at - 1, 1))) continue;
-      if (at >= 2 && (is_letter(name[at - 2]) || is_digit(name[at - 2]))) continue;
+      if (at == 0 || (end < name.size() && base::is_digit(name[end]))) continue;
+      if (!contains_tensor_core_names("hsdicz", name.substr(at - 1, 1))) continue;
+      if (at >= 2 && (base::is_letter(name[at - 2]) || base::is_digit(name[at - 2]))) continue;
       return true;
     }
   }
@@ -112,8 +112,8 @@ constexpr std::array<std::string_view, 18> kAttention = {"flash_fwd_kernel",
                                                          "flash_attn_mma"};
 constexpr std::array<std::string_view, 4> kGemms = {"deep_gemm::", "tinygemm_", "marlin::Marlin",
                                                     "Marlin<"};
-constexpr std::array<std::string_view, 6> kProducts = {"gemm",  "cudnn", "fprop",
-                                                       "dgrad", "wgrad", "conv"};
+constexpr std::array<std::string_view, 6> kTensorCoreNamesProducts = {"gemm",  "cudnn", "fprop",
+                                                                      "dgrad", "wgrad", "conv"};
 
 // Libraries and kernels that only have plain arithmetic.
 constexpr std::array<std::string_view, 9> kPlainLibraries = {
@@ -192,8 +192,10 @@ bool is_inductor(std::string_view name) {
 
 // Words of products and attention in names that nothing else explains: those stay unknown.
 bool looks_like_product(std::string_view name) {
-  return contains(name, "matmul") || contains(name, "attention") || contains(name, "attn") ||
-         has_word(name, "mm") || (contains(name, "gemm") && !contains(name, "fbgemm"));
+  return contains_tensor_core_names(name, "matmul") ||
+         contains_tensor_core_names(name, "attention") ||
+         contains_tensor_core_names(name, "attn") || has_tensor_core_names_word(name, "mm") ||
+         (contains_tensor_core_names(name, "gemm") && !contains_tensor_core_names(name, "fbgemm"));
 }
 
 TensorCoreUse used(std::string_view reason) { return {TensorCores::kUsed, reason}; }
@@ -203,10 +205,10 @@ TensorCoreUse unknown(std::string_view reason) { return {TensorCores::kUnknown, 
 
 // PyTorch's memory-efficient attention: 32 bits take part from Ampere on, 16 bits from Volta on.
 TensorCoreUse memory_efficient(std::string_view name) {
-  if (contains(name, "_sm50") || contains(name, "_sm60")) {
+  if (contains_tensor_core_names(name, "_sm50") || contains_tensor_core_names(name, "_sm60")) {
     return plain("attention built for a GPU without tensor cores");
   }
-  if (contains(name, "_f32_") && !contains(name, "_sm80")) {
+  if (contains_tensor_core_names(name, "_f32_") && !contains_tensor_core_names(name, "_sm80")) {
     return plain("attention in 32 bits built for a GPU older than Ampere");
   }
   return used("attention with CUTLASS' tensor operations");
@@ -217,8 +219,9 @@ TensorCoreUse triton(std::string_view name) {
   if (name.starts_with("triton_poi_") || name.starts_with("triton_for_")) {
     return not_used("written by Inductor for single elements");
   }
-  if (has_word(name, "mm") || has_word(name, "bmm") || has_word(name, "addmm") ||
-      has_word(name, "baddbmm") || contains(name, "convolution")) {
+  if (has_tensor_core_names_word(name, "mm") || has_tensor_core_names_word(name, "bmm") ||
+      has_tensor_core_names_word(name, "addmm") || has_tensor_core_names_word(name, "baddbmm") ||
+      contains_tensor_core_names(name, "convolution")) {
     return unknown("written by Inductor, with a matrix product in its name");
   }
   return not_used("a reduction written by Inductor");
@@ -235,46 +238,50 @@ TensorCoreUse tensor_core_use(std::string_view name) {
   // AMD.
   if (name.starts_with("Cijk_") || name.starts_with("Custom_Cijk_")) {
     // What scales or sums up the result has no matrices A and B, or says so.
-    if (!contains(name, "Cijk_A") || contains(name, "_PostGSU")) {
+    if (!contains_tensor_core_names(name, "Cijk_A") ||
+        contains_tensor_core_names(name, "_PostGSU")) {
       return not_used("before or after a matrix product");
     }
     if (has_tensile_instruction(name)) return used("a matrix instruction in Tensile's name");
     if (has_tensile_fp8(name))
       return used("a product of 8-bit floats, which only matrix units have");
-    if (contains(name, "_MT")) return plain("no matrix instruction in Tensile's name");
+    if (contains_tensor_core_names(name, "_MT"))
+      return plain("no matrix instruction in Tensile's name");
     return unknown("Tensile's name says neither tile nor instruction");
   }
   if (contains_any(name, kAmd)) return used("AMD's matrix instructions in its name");
 
   // Plain arithmetic in the name of a product.
-  if (has_word(name, "ffma") || has_word(name, "dfma") || contains(name, "_simt_") ||
-      contains(name, "MmaSimt") || contains(name, "OpClassSimt")) {
+  if (has_tensor_core_names_word(name, "ffma") || has_tensor_core_names_word(name, "dfma") ||
+      contains_tensor_core_names(name, "_simt_") || contains_tensor_core_names(name, "MmaSimt") ||
+      contains_tensor_core_names(name, "OpClassSimt")) {
     return plain("plain multiply-add in its name");
   }
 
   if (name.starts_with("nvjet_")) return used("cuBLAS' products for Hopper and later");
-  if (contains(name, "fmha_cutlass")) return memory_efficient(name);
+  if (contains_tensor_core_names(name, "fmha_cutlass")) return memory_efficient(name);
   if (contains_any(name, kAttention)) return used("attention written for tensor cores");
   if (contains_any(name, kGemms)) return used("a product written for tensor cores");
   if (contains_any(name, kCutlass)) return used("CUTLASS' tensor operations in its name");
   if (has_mma_shape(name)) return used("an instruction's shape in its name");
   for (const std::string_view word : kInstructions) {
-    if (has_word(name, word)) return used("an instruction's name in its name");
+    if (has_tensor_core_names_word(name, word)) return used("an instruction's name in its name");
   }
-  if (contains(name, "xmma_")) {
+  if (contains_tensor_core_names(name, "xmma_")) {
     const std::size_t shape = name.find("_tensor");
-    const bool has_shape =
-        shape != std::string_view::npos && shape + 7 < name.size() && is_digit(name[shape + 7]);
-    if (has_shape || contains(name, "warpgroupsize"))
+    const bool has_shape = shape != std::string_view::npos && shape + 7 < name.size() &&
+                           base::is_digit(name[shape + 7]);
+    if (has_shape || contains_tensor_core_names(name, "warpgroupsize"))
       return used("an instruction's shape in its name");
   }
-  const bool product = contains_any(name, kProducts);
-  if (product && contains(name, "tf32"))
+  const bool product = contains_any(name, kTensorCoreNamesProducts);
+  if (product && contains_tensor_core_names(name, "tf32"))
     return used("a product in TF32, which only tensor cores have");
-  if ((name.starts_with("bmm_") || name.starts_with("gemm_")) && contains(name, "_sm10")) {
+  if ((name.starts_with("bmm_") || name.starts_with("gemm_")) &&
+      contains_tensor_core_names(name, "_sm10")) {
     return used("a product written for Blackwell's tensor cores");
   }
-  if (contains(name, "wmma")) return used("matrix instructions in its name");
+  if (contains_tensor_core_names(name, "wmma")) return used("matrix instructions in its name");
 
   if (contains_any(name, kPlainProducts)) return plain("a product with plain multiply-add");
   if (contains_any(name, kPlainLibraries)) return not_used("of a library without matrix products");

@@ -6,15 +6,17 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"yes", "no", "no", "unknown"};
+constexpr std::array<std::string_view, 4> kTensorCoresNames = {"yes", "no", "no", "unknown"};
 
-bool contains(std::string_view text, std::string_view part) {
+bool contains_tensor_cores(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace
 
-std::string_view name_of(TensorCores use) { return kNames[static_cast<std::size_t>(use)]; }
+std::string_view name_of(TensorCores use) {
+  return kTensorCoresNames[static_cast<std::size_t>(use)];
+}
 
 MatrixUnits matrix_units(const trace::Header& header, std::int32_t device) {
   const auto found = std::ranges::find_if(
@@ -22,13 +24,16 @@ MatrixUnits matrix_units(const trace::Header& header, std::int32_t device) {
   if (found == header.devices.end() || found->compute_major <= 0) return MatrixUnits::kUnknown;
   // ROCm writes gfx numbers where CUDA writes compute capabilities: 9.0 is Hopper there and
   // everything from Vega to CDNA here.
-  if (contains(found->name, "AMD") || contains(found->name, "Radeon") ||
-      contains(found->name, "Instinct")) {
-    if (contains(found->name, "Instinct MI100")) return MatrixUnits::kNoDouble;
-    return contains(found->name, "Instinct MI") ? MatrixUnits::kAll : MatrixUnits::kUnknown;
+  if (contains_tensor_cores(found->name, "AMD") || contains_tensor_cores(found->name, "Radeon") ||
+      contains_tensor_cores(found->name, "Instinct")) {
+    if (contains_tensor_cores(found->name, "Instinct MI100")) return MatrixUnits::kNoDouble;
+    return contains_tensor_cores(found->name, "Instinct MI") ? MatrixUnits::kAll
+                                                             : MatrixUnits::kUnknown;
   }
-  if (!contains(found->name, "NVIDIA") && !contains(found->name, "Tesla") &&
-      !contains(found->name, "GeForce") && !contains(found->name, "Quadro")) {
+  if (!contains_tensor_cores(found->name, "NVIDIA") &&
+      !contains_tensor_cores(found->name, "Tesla") &&
+      !contains_tensor_cores(found->name, "GeForce") &&
+      !contains_tensor_cores(found->name, "Quadro")) {
     return MatrixUnits::kUnknown;
   }
   if (found->compute_major < 7) return MatrixUnits::kNone;
@@ -40,12 +45,12 @@ MatrixUnits matrix_units(const trace::Header& header, std::int32_t device) {
 bool multiplies(MatrixUnits units, std::string_view types) {
   if (units == MatrixUnits::kNone) return false;
   // Of integers only those of 8 bits; beside others they are lengths and places.
-  const auto any = [&](auto... words) { return (contains(types, words) || ...); };
+  const auto any = [&](auto... words) { return (contains_tensor_cores(types, words) || ...); };
   const bool wide_integers = any("int\"", "long\"", "short\"", "bool\"");
   if (wide_integers && !any("float", "double", "Float", "Half", "char", "quint8", "qint8")) {
     return false;
   }
-  return units != MatrixUnits::kNoDouble || !contains(types, "double");
+  return units != MatrixUnits::kNoDouble || !contains_tensor_cores(types, "double");
 }
 
 TensorCoreNames::TensorCoreNames(const WindowView& window)

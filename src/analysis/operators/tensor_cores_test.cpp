@@ -7,17 +7,17 @@
 namespace stepscope::analysis {
 namespace {
 
-struct Case {
+struct TensorCoresCase {
   std::string_view kernel;
   TensorCores use;
 };
 constexpr auto kYes = TensorCores::kUsed;
-constexpr auto kNo = TensorCores::kNotUsed;
+constexpr auto kTensorCoresNo = TensorCores::kNotUsed;
 constexpr auto kPlain = TensorCores::kPlain;
 constexpr auto kMaybe = TensorCores::kUnknown;
 
 // Names from recordings and from the sources and manuals of the libraries.
-constexpr std::array kCases = std::to_array<Case>({
+constexpr std::array kTensorCoresCases = std::to_array<TensorCoresCase>({
     // Volta to Ada: type of the sum and shape of the instruction.
     {"volta_h884gemm_64x64_ldg8_nn", kYes},
     {"volta_fp16_s884cudnn_fp16_128x128_ldg8_relu_f2f_exp_small_nhwc_tn_v1", kYes},
@@ -64,66 +64,70 @@ constexpr std::array kCases = std::to_array<Case>({
     {"void cutlass::device_kernel<cutlass::gemm::kernel::MmaSimtThing>(P)", kPlain},
     {"void cask_plugin__5x_cudnn::xmma__5x_cudnn::init_device_workspace_kernel<xmma__5x_cudnn::"
      "implicit_gemm::fprop::Warp_specialized_params_tensor16x8x8>(P)",
-     kNo},
-    {"void cublasLt::splitKreduce_kernel<32, 16, int, float, __nv_bfloat16>(P)", kNo},
+     kTensorCoresNo},
+    {"void cublasLt::splitKreduce_kernel<32, 16, int, float, __nv_bfloat16>(P)", kTensorCoresNo},
     // Attention.
     {"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>>(P)", kYes},
     {"void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128>>(P)", kYes},
-    {"void flash_bwd_dot_do_o_kernel<true, Flash_bwd_kernel_traits<128>>(P)", kNo},
-    {"void flash_bwd_convert_dq_kernel<Flash_bwd_kernel_traits<128>>(P)", kNo},
-    {"void flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128>>(P)", kNo},
+    {"void flash_bwd_dot_do_o_kernel<true, Flash_bwd_kernel_traits<128>>(P)", kTensorCoresNo},
+    {"void flash_bwd_convert_dq_kernel<Flash_bwd_kernel_traits<128>>(P)", kTensorCoresNo},
+    {"void flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128>>(P)", kTensorCoresNo},
     {"void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<flash::Collective>>>",
      kYes},
-    {"void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<128>>>(P)", kNo},
+    {"void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<128>>>(P)",
+     kTensorCoresNo},
     {"kernel_cutlass_kernel_flash_attncuteflash_fwd_sm100FlashAttentionForwardSm100_object_at_0",
      kYes},
     {"cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26_64x64x64_kernel0_0",
      kYes},
-    {"void cudnn::fusion::compute_dot_do_o<true>(void const*)", kNo},
-    {"void cudnn::fusion::convert_dq_to_16bits<true>(void const*)", kNo},
+    {"void cudnn::fusion::compute_dot_do_o<true>(void const*)", kTensorCoresNo},
+    {"void cudnn::fusion::convert_dq_to_16bits<true>(void const*)", kTensorCoresNo},
     {"fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext", kYes},
     {"fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::Params)", kYes},
     {"fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::Params)", kYes},
     {"fmha_cutlassF_f32_aligned_64x64_rf_sm75(PyTorchMemEffAttention::Params)", kPlain},
     {"fmha_cutlassB_f16_aligned_64x64_k64_sm50(PyTorchMemEffAttention::Params)", kPlain},
-    {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(P)", kNo},
+    {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(P)", kTensorCoresNo},
     // AMD.
     {"Cijk_Ailk_Bljk_BBS_BH_MT32x32x64_MI16x16x16x1_SN_1LDSB0", kYes},
     {"Custom_Cijk_Alik_Bljk_F8BS_BH_Bias_HAS_SAB_SAV_UserArgs_shortname0_gfx950", kYes},
     {"Custom_Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_shortname0_gfx950", kMaybe},
     {"aiter::fmha_fwd_hd128_bf16_causal_rtna_group", kYes},
     {"_ZN5aiter38fmha_bwd_hd128_bf16_causal_br_a32_psskE", kYes},
-    {"_ZN5aiter23fmha_bwd_hd128_odo_bf16E", kNo},
-    {"aiter::fmha_bwd_hd128_dq_convert_bf16_rtna", kNo},
-    {"void ck_tile::kentry<2, ck_tile::FmhaBwdOGradDotOKernel<ck_tile::Tile>>(P)", kNo},
-    {"void ck_tile::kentry<2, ck_tile::FmhaFwdSplitKVCombineKernel<ck_tile::Tile>>(P)", kNo},
+    {"_ZN5aiter23fmha_bwd_hd128_odo_bf16E", kTensorCoresNo},
+    {"aiter::fmha_bwd_hd128_dq_convert_bf16_rtna", kTensorCoresNo},
+    {"void ck_tile::kentry<2, ck_tile::FmhaBwdOGradDotOKernel<ck_tile::Tile>>(P)", kTensorCoresNo},
+    {"void ck_tile::kentry<2, ck_tile::FmhaFwdSplitKVCombineKernel<ck_tile::Tile>>(P)",
+     kTensorCoresNo},
     // A convolution by Fourier transforms: its products, and what is before and behind them.
     {"void pointwise_mult_and_sum_complex<float2, 8, 4>(float2*, float2*, float2*, int)", kPlain},
-    {"void DSE::regular_fft_pad<0, 1, 128, 16, 32, 1, float, float, float2>(float2*, float*)", kNo},
+    {"void DSE::regular_fft_pad<0, 1, 128, 16, 32, 1, float, float, float2>(float2*, float*)",
+     kTensorCoresNo},
     {"miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1", kPlain},
     {"naive_conv_ab_nonpacked_fwd_nchw_float_double_float", kPlain},
     {"Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1_SN_LDSB0", kYes},
     {"Cijk_Ailk_Bljk_SB_MT64x64x8_SE_K1_TT4_4_WG16_16_1", kPlain},
     {"Cijk_Ailk_Bljk_SB_MT64x64x8_MI0x0x0x0_SN", kPlain},
-    {"Cijk_Ailk_Bljk_BBS_BH_PostGSU8_VW4", kNo},
-    {"Cijk_Alik_Bljk_F8BS_BH_PostGSU8_VW4", kNo},
-    {"Cijk_SB_GA", kNo},
+    {"Cijk_Ailk_Bljk_BBS_BH_PostGSU8_VW4", kTensorCoresNo},
+    {"Cijk_Alik_Bljk_F8BS_BH_PostGSU8_VW4", kTensorCoresNo},
+    {"Cijk_SB_GA", kTensorCoresNo},
     {"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_gkgs", kYes},
     {"_ZN2ck16tensor_operation6device12_GLOBAL__N_139kernel_grouped_conv_fwd_xdl_cshuffle_v3IN",
      kYes},
-    {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_27Rmsnorm2dFwdPipelineOnePass", kNo},
+    {"_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_27Rmsnorm2dFwdPipelineOnePass", kTensorCoresNo},
     {"void ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<Tile>>(P)", kYes},
     {"void paged_attention_ll4mi_QKV_mfma16_kernel<__hip_bfloat16>(P)", kYes},
-    {"SubTensorOpWithScalar1d", kNo},
+    {"SubTensorOpWithScalar1d", kTensorCoresNo},
     // No product at all.
-    {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)", kNo},
-    {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(P)", kNo},
-    {"void at_cuda_detail::cub::DeviceScanKernel<P>(int)", kNo},
-    {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", kNo},
-    {"void cudnn::bn_fw_tr_1C11_singleread<float, 512, true, 1, 2, 0>(P)", kNo},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)",
+     kTensorCoresNo},
+    {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(P)", kTensorCoresNo},
+    {"void at_cuda_detail::cub::DeviceScanKernel<P>(int)", kTensorCoresNo},
+    {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", kTensorCoresNo},
+    {"void cudnn::bn_fw_tr_1C11_singleread<float, 512, true, 1, 2, 0>(P)", kTensorCoresNo},
     // Triton: only where the way it was made says it.
-    {"triton_poi_fused_add_cos_sin_0", kNo},
-    {"triton_red_fused_native_layer_norm_2", kNo},
+    {"triton_poi_fused_add_cos_sin_0", kTensorCoresNo},
+    {"triton_red_fused_native_layer_norm_2", kTensorCoresNo},
     {"triton_red_fused_mm_3", kMaybe},
     {"triton_tem_fused_mm_7", kMaybe},
     {"_matmul_ogs_NNT_bf16xbf16xmxfp4_128x128x128x1_swiglu", kMaybe},
@@ -140,7 +144,7 @@ constexpr std::array kCases = std::to_array<Case>({
 });
 
 TEST(TensorCoreUse, IsToldByTheName) {
-  for (const Case& c : kCases) {
+  for (const TensorCoresCase& c : kTensorCoresCases) {
     const TensorCoreUse found = tensor_core_use(c.kernel);
     EXPECT_EQ(found.use, c.use) << c.kernel << ": " << found.reason;
     EXPECT_FALSE(found.reason.empty()) << c.kernel;

@@ -24,7 +24,7 @@ using trace::LogEntry;
 
 constexpr std::array<std::string_view, 5> kLevels = {"debug", "info", "warning", "error",
                                                      "critical"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kLogParameters = std::to_array<Parameter>({
     {"level", ParameterType::kChoice, "warning", "lines of this level and above", kLevels},
     {"top", ParameterType::kCount, "20", "lines per rank, the first. 0: all"},
 });
@@ -49,16 +49,16 @@ constexpr std::array kLineColumns = std::to_array<base::ColumnShape>({
     {"thread", Type::kText, Unit::kNone, "on which thread"},
     {"rest", Type::kText, Unit::kNone, "the lines behind the first, such as a traceback"},
 });
-constexpr std::array<std::string_view, 1> kLines = {"lines"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kLogLines = {"lines"};
+constexpr std::array kLogTables = std::to_array<base::TableShape>({
     {"levels",
      "lines of one level on one rank, the worst level first",
      kLevelColumns,
-     {base::Chart::kBars, "level", kLines, "rank"}},
+     {base::Chart::kBars, "level", kLogLines, "rank"}},
     {"lines", "one line of the log, the first first", kLineColumns},
 });
 
-struct Line {
+struct LogLine {
   Nanos time;
   std::int64_t step;  // -1: before the first
   const LogEntry* entry;
@@ -86,13 +86,13 @@ std::int64_t step_under_way(const WindowView& training, Nanos time) {
 }
 
 // Of every process of a rank, by time.
-std::map<std::int32_t, std::vector<Line>> lines_by_rank(const RunView& view) {
+std::map<std::int32_t, std::vector<LogLine>> lines_by_rank(const RunView& view) {
   const Nanos zero = recording_start(view);
-  std::map<std::int32_t, std::vector<Line>> ranks;
+  std::map<std::int32_t, std::vector<LogLine>> ranks;
   for (const WindowView& recording : view.recordings) {
     const trace::Trace& trace = *recording.trace;
     const Nanos shift = trace.clock().zero_unix_ns() - zero;
-    std::vector<Line>& lines = ranks[recording.rank];
+    std::vector<LogLine>& lines = ranks[recording.rank];
     const trace::ProcessRecord& record = *trace.header().process_record;
     const WindowView* const training = steps_for(view, recording);
     for (const LogEntry& entry : record.log) {
@@ -105,21 +105,21 @@ std::map<std::int32_t, std::vector<Line>> lines_by_rank(const RunView& view) {
       lines.push_back({time, step, &entry, &record});
     }
   }
-  for (auto& [rank, lines] : ranks) std::ranges::stable_sort(lines, {}, &Line::time);
+  for (auto& [rank, lines] : ranks) std::ranges::stable_sort(lines, {}, &LogLine::time);
   return ranks;
 }
 
-base::Cell step_cell(const Line& line) {
+base::Cell step_cell(const LogLine& line) {
   return line.step < 0 ? base::Cell(base::Null{}) : base::Cell(line.step);
 }
 
-void add_levels(base::Table& table, std::int32_t rank, const std::vector<Line>& lines) {
+void add_levels(base::Table& table, std::int32_t rank, const std::vector<LogLine>& lines) {
   struct Level {
     std::uint64_t count = 0;
-    const Line *first = nullptr, *last = nullptr;
+    const LogLine *first = nullptr, *last = nullptr;
   };
   std::map<std::int32_t, Level, std::greater<>> levels;
-  for (const Line& line : lines) {
+  for (const LogLine& line : lines) {
     Level& level = levels[line.entry->level];
     if (level.count++ == 0) level.first = &line;
     level.last = &line;
@@ -131,11 +131,11 @@ void add_levels(base::Table& table, std::int32_t rank, const std::vector<Line>& 
 }
 
 // How many lines were left out.
-std::size_t add_lines(base::Table& table, std::int32_t rank, const std::vector<Line>& lines,
-                      std::int32_t least, std::size_t top) {
+std::size_t add_log_lines(base::Table& table, std::int32_t rank, const std::vector<LogLine>& lines,
+                          std::int32_t least, std::size_t top) {
   std::size_t shown = 0;
   std::size_t left_out = 0;
-  for (const Line& line : lines) {
+  for (const LogLine& line : lines) {
     const LogEntry& entry = *line.entry;
     if (entry.level < least) continue;
     if (top > 0 && shown == top) {
@@ -153,19 +153,19 @@ std::size_t add_lines(base::Table& table, std::int32_t rank, const std::vector<L
   return left_out;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_log(const RunView& view, const Options& options) {
   const std::string_view wanted = options.text("level");
   const auto least =
       static_cast<std::int32_t>(10 * (1 + std::ranges::find(kLevels, wanted) - kLevels.begin()));
   Answer answer;
-  base::Table levels(kTables[0]);
-  base::Table lines(kTables[1]);
+  base::Table levels(kLogTables[0]);
+  base::Table lines(kLogTables[1]);
   std::size_t all = 0;
   std::size_t left_out = 0;
   for (const auto& [rank, list] : lines_by_rank(view)) {
     add_levels(levels, rank, list);
-    left_out = std::max(left_out, add_lines(lines, rank, list, least,
-                                            static_cast<std::size_t>(options.count("top"))));
+    left_out = std::max(left_out, add_log_lines(lines, rank, list, least,
+                                                static_cast<std::size_t>(options.count("top"))));
     all += list.size();
   }
   if (all == 0) {
@@ -191,9 +191,9 @@ const Analysis kLog{
     .name = "log",
     .title = "Log lines",
     .question = "What did the run warn of, and in which step?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kLogParameters,
+    .tables = kLogTables,
+    .run = run_log,
     .needs = Needs::kRecording,
 };
 

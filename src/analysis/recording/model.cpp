@@ -26,15 +26,15 @@ using base::Unit;
 using trace::ModelLayer;
 using trace::ModelSummary;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kModelParameters = std::to_array<Parameter>({
     {"depth", ParameterType::kCount, "0", "levels of layers inside of layers. 0: all"},
 });
 
-constexpr base::ColumnShape kCount{"parameters", Type::kInt, Unit::kCount,
-                                   "numbers that are learned or kept, shared ones once"};
+constexpr base::ColumnShape kModelCount{"parameters", Type::kInt, Unit::kCount,
+                                        "numbers that are learned or kept, shared ones once"};
 constexpr base::ColumnShape kTrainable{"trainable", Type::kInt, Unit::kCount,
                                        "of them: those that gradients change"};
-constexpr base::ColumnShape kBytes{"parameter_bytes", Type::kInt, Unit::kBytes, "they take"};
+constexpr base::ColumnShape kModelBytes{"parameter_bytes", Type::kInt, Unit::kBytes, "they take"};
 constexpr base::ColumnShape kMultAdds{
     "mult_adds", Type::kInt, Unit::kCount,
     "multiplications with an addition in one forward pass; empty: not counted"};
@@ -43,9 +43,9 @@ constexpr std::array kSummaryColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"model", Type::kText, Unit::kNone, "its class"},
     {"layers", Type::kInt, Unit::kCount, "modules, the model itself left out"},
-    kCount,
+    kModelCount,
     kTrainable,
-    kBytes,
+    kModelBytes,
     {"buffer_bytes", Type::kInt, Unit::kBytes, "kept beside the parameters: running means, …"},
     kMultAdds,
     {"input_bytes", Type::kInt, Unit::kBytes, "the batch that was passed"},
@@ -60,10 +60,10 @@ constexpr std::array kLayerColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"layer", Type::kText, Unit::kNone, "its name in the model"},
     {"type", Type::kText, Unit::kNone, "its class"},
-    kCount,
+    kModelCount,
     {"parameter_share", Type::kReal, Unit::kShare, "of all parameters of the model"},
     kTrainable,
-    kBytes,
+    kModelBytes,
     kMultAdds,
     {"mult_add_share", Type::kReal, Unit::kShare, "of all of the model"},
     {"input", Type::kText, Unit::kNone, "shape of the first tensor it got"},
@@ -74,7 +74,7 @@ constexpr std::array kLayerColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array<std::string_view, 1> kCounted = {"parameters"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kModelTables = std::to_array<base::TableShape>({
     {"summary", "the model of one rank", kSummaryColumns},
     {"layers",
      "a layer below the one it is part of; sums are with the layers inside it",
@@ -82,7 +82,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      {base::Chart::kTree, "layer", kCounted, "rank"}},
 });
 
-Cell share(std::optional<std::int64_t> part, std::int64_t whole) {
+Cell share_model(std::optional<std::int64_t> part, std::int64_t whole) {
   if (!part || whole <= 0) return Null{};
   return static_cast<double>(*part) / static_cast<double>(whole);
 }
@@ -99,8 +99,9 @@ void add_model(std::int32_t rank, const ModelSummary& model, std::int64_t depth,
     if (depth > 0 && layer.depth > depth) continue;
     const bool ran = layer.calls > 0;
     layers.add({rank, layer.name.empty() ? model.name : layer.name, layer.type, layer.parameters,
-                share(layer.parameters, model.parameters), layer.trainable, layer.parameter_bytes,
-                Cell(layer.mult_adds), share(layer.mult_adds, model.mult_adds.value_or(0)),
+                share_model(layer.parameters, model.parameters), layer.trainable,
+                layer.parameter_bytes, Cell(layer.mult_adds),
+                share_model(layer.mult_adds, model.mult_adds.value_or(0)),
                 layer.input.empty() ? Cell(Null{}) : Cell(layer.input),
                 layer.output.empty() ? Cell(Null{}) : Cell(layer.output),
                 ran ? Cell(layer.output_bytes) : Cell(Null{}), layer.calls, layer.depth});
@@ -108,7 +109,7 @@ void add_model(std::int32_t rank, const ModelSummary& model, std::int64_t depth,
 }
 
 // Types of layers that were called, have parameters, and nobody could count.
-void add_unknown(const ModelSummary& model, std::set<std::string>& types) {
+void add_model_unknown(const ModelSummary& model, std::set<std::string>& types) {
   if (!model.input_bytes || model.uncounted == 0) return;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const ModelLayer& layer = model.layers[i];
@@ -119,9 +120,9 @@ void add_unknown(const ModelSummary& model, std::set<std::string>& types) {
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
-  base::Table summary(kTables[0]);
-  base::Table layers(kTables[1]);
+Answer run_model(const RunView& view, const Options& options) {
+  base::Table summary(kModelTables[0]);
+  base::Table layers(kModelTables[1]);
   std::set<std::int32_t> done;
   bool passed = true;
   std::set<std::string> unknown;
@@ -129,7 +130,7 @@ Answer run(const RunView& view, const Options& options) {
     const auto& model = recording.trace->header().process_record->model;
     if (model == nullptr || !done.insert(recording.rank).second) continue;
     passed &= model->input_bytes.has_value();
-    add_unknown(*model, unknown);
+    add_model_unknown(*model, unknown);
     add_model(recording.rank, *model, options.count("depth"), summary, layers);
   }
   Answer answer;
@@ -161,9 +162,9 @@ const Analysis kModel{
     .name = "model",
     .title = "The model",
     .question = "How large is the model, and where are its parameters and multiplications?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kModelParameters,
+    .tables = kModelTables,
+    .run = run_model,
     .needs = Needs::kRecording,
 };
 

@@ -32,9 +32,9 @@ Mark mark_of(std::string_view name) {
   return what == "loader ends" ? Mark::kEnds : Mark::kNone;
 }
 
-class Stretches {
+class PhasesStretches {
  public:
-  Stretches(const WindowView& recording, bool only_saves)
+  PhasesStretches(const WindowView& recording, bool only_saves)
       : recording_(recording),
         only_saves_(only_saves),
         trace_(*recording.trace),
@@ -129,8 +129,8 @@ bool is_save_range(std::string_view name) {
   return std::ranges::find(kSaves, base::lowered(name)) != kSaves.end();
 }
 
-Intervals set_aside(const WindowView& recording) { return Stretches(recording, false).run(); }
+Intervals set_aside(const WindowView& recording) { return PhasesStretches(recording, false).run(); }
 
-Intervals saves_of(const WindowView& recording) { return Stretches(recording, true).run(); }
+Intervals saves_of(const WindowView& recording) { return PhasesStretches(recording, true).run(); }
 
 }  // namespace stepscope::analysis

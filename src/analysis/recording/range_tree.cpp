@@ -16,11 +16,11 @@ using trace::Row;
 
 constexpr std::uint32_t kNoNode = 0xffffffff;
 
-class Summing {
+class RangeTreeSumming {
  public:
   using Each = std::function<void(std::uint32_t node, Row row)>;
 
-  Summing(const WindowView& view, Each each)
+  RangeTreeSumming(const WindowView& view, Each each)
       : view_(view), trace_(*view.trace), each_(std::move(each)), node_of_(trace_.size(), kNoNode) {
     const std::size_t names = trace_.strings().size();
     last_.assign(names, {kNoNode, kNoNode});
@@ -171,7 +171,7 @@ void RangeTree::merge(const RangeTree& other) {
 
 RangeTree range_tree(const WindowView& recording,
                      std::function<void(std::uint32_t node, Row row)> each) {
-  return Summing(recording, std::move(each)).run();
+  return RangeTreeSumming(recording, std::move(each)).run();
 }
 
 }  // namespace stepscope::analysis

@@ -26,7 +26,7 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kTimeParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "40", "ranges per rank, the longest. 0: all"},
     {"depth", ParameterType::kCount, "0", "levels of ranges inside of ranges. 0: all"},
     {"slowest", ParameterType::kCount, "5", "slowest steps per rank. 0: all steps"},
@@ -34,7 +34,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
 
 constexpr base::ColumnShape kWhere{"where", Type::kText, Unit::kNone,
                                    "main thread, other threads, async tasks or worker processes"};
-constexpr base::ColumnShape kName{"range", Type::kText, Unit::kNone, "its name"};
+constexpr base::ColumnShape kTimeName{"range", Type::kText, Unit::kNone, "its name"};
 constexpr base::ColumnShape kDepth{"depth", Type::kInt, Unit::kNone, "ranges around it"};
 constexpr base::ColumnShape kPath{"path", Type::kText, Unit::kNone,
                                   "the ranges around it and itself"};
@@ -42,7 +42,7 @@ constexpr base::ColumnShape kPath{"path", Type::kText, Unit::kNone,
 constexpr std::array kRangeColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     kWhere,
-    kName,
+    kTimeName,
     {"calls", Type::kInt, Unit::kCount, "how often it was entered"},
     {"total_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
     {"share", Type::kReal, Unit::kShare,
@@ -60,7 +60,7 @@ constexpr std::array kRangeColumns = std::to_array<base::ColumnShape>({
 
 constexpr std::array kAcrossColumns = std::to_array<base::ColumnShape>({
     kWhere,
-    kName,
+    kTimeName,
     {"ranks", Type::kInt, Unit::kCount, "that have it"},
     {"calls", Type::kInt, Unit::kCount, "on all of them"},
     {"mean_total_ns", Type::kReal, Unit::kNanos, "total time on a rank that has it"},
@@ -94,19 +94,19 @@ constexpr std::array kTimesColumns = std::to_array<base::ColumnShape>({
     {"tracing_high_ns", Type::kReal, Unit::kNanos, "where it ends"},
 });
 
-constexpr base::ColumnShape kStart{"start_ns", Type::kInt, Unit::kInstant,
-                                   "when it began, since the first recording of the run began"};
+constexpr base::ColumnShape kTimeStart{"start_ns", Type::kInt, Unit::kInstant,
+                                       "when it began, since the first recording of the run began"};
 constexpr base::ColumnShape kLength{
     "step_ns", Type::kInt, Unit::kNanos,
     "from the mark of the step before to its own, without declared validation"};
 constexpr base::ColumnShape kTraced{"traced", Type::kBool, Unit::kNone,
                                     "a profiler traced meanwhile, which costs time"};
-constexpr std::array kStepColumns =
-    std::to_array<base::ColumnShape>({key::kRank, key::kStep, kStart, kLength, kTraced});
+constexpr std::array kTimeStepColumns =
+    std::to_array<base::ColumnShape>({key::kRank, key::kStep, kTimeStart, kLength, kTraced});
 constexpr std::array kSlowestColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
-    kStart,
+    kTimeStart,
     kLength,
     {"times_median", Type::kReal, Unit::kNone, "step_ns divided by the median of its rank"},
     kTraced,
@@ -115,8 +115,8 @@ constexpr std::array kSlowestColumns = std::to_array<base::ColumnShape>({
 constexpr std::array<std::string_view, 1> kTotal = {"total_ns"};
 constexpr std::array<std::string_view, 1> kMeanTotal = {"mean_total_ns"};
 constexpr std::array<std::string_view, 1> kMedian = {"median_ns"};
-constexpr std::array<std::string_view, 1> kStepTime = {"step_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kTimeStepTime = {"step_ns"};
+constexpr std::array kTimeTables = std::to_array<base::TableShape>({
     {"ranges",
      "a range below the one it was entered in, the longest first",
      kRangeColumns,
@@ -128,17 +128,17 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
     {"times", "the steps of one rank", kTimesColumns, {base::Chart::kBars, "rank", kMedian}},
     {"steps",
      "one step of one rank",
-     kStepColumns,
-     {base::Chart::kStack, "step", kStepTime, "rank"}},
+     kTimeStepColumns,
+     {base::Chart::kStack, "step", kTimeStepTime, "rank"}},
     {"slowest",
      "the steps of a rank that took longest",
      kSlowestColumns,
-     {base::Chart::kBars, "step", kStepTime, "rank"}},
+     {base::Chart::kBars, "step", kTimeStepTime, "rank"}},
 });
 
-struct Tables {
-  base::Table ranges{kTables[0]}, across{kTables[1]}, times{kTables[2]}, steps{kTables[3]},
-      slowest{kTables[4]};
+struct TimeTables {
+  base::Table ranges{kTimeTables[0]}, across{kTimeTables[1]}, times{kTimeTables[2]},
+      steps{kTimeTables[3]}, slowest{kTimeTables[4]};
 
   std::vector<base::Table> take() {
     std::vector<base::Table> list;
@@ -194,8 +194,8 @@ void add_across(base::Table& table, const std::map<std::int32_t, RangeTree>& ran
   }
 }
 
-void add_steps(Tables& tables, std::int32_t rank, const std::vector<RecordedStep>& steps,
-               std::size_t slowest) {
+void add_time_steps(TimeTables& tables, std::int32_t rank, const std::vector<RecordedStep>& steps,
+                    std::size_t slowest) {
   Durations all;
   Durations traced;
   Durations untraced;
@@ -232,11 +232,11 @@ void add_steps(Tables& tables, std::int32_t rank, const std::vector<RecordedStep
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_time(const RunView& view, const Options& options) {
   const RangeLimits limits{.top = static_cast<std::size_t>(options.count("top")),
                            .depth = static_cast<std::size_t>(options.count("depth"))};
   Answer answer;
-  Tables tables;
+  TimeTables tables;
   std::map<std::int32_t, RangeTree> ranks = trees_by_rank(view);
   std::size_t left_out = 0;
   std::uint64_t open = 0;
@@ -249,7 +249,7 @@ Answer run(const RunView& view, const Options& options) {
   if (ranks.size() > 1) add_across(tables.across, ranks, limits);
   const auto steps = recorded_steps(view);
   for (const auto& [rank, list] : steps) {
-    add_steps(tables, rank, list, static_cast<std::size_t>(options.count("slowest")));
+    add_time_steps(tables, rank, list, static_cast<std::size_t>(options.count("slowest")));
   }
   if (!steps.empty()) {
     if (const auto cost = tracing_cost(steps.begin()->second)) {
@@ -288,9 +288,9 @@ const Analysis kTime{
     .name = "time",
     .title = "Time by range",
     .question = "Where does the program say its time goes, and how long does every step take?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kTimeParameters,
+    .tables = kTimeTables,
+    .run = run_time,
     .needs = Needs::kRecording,
 };
 

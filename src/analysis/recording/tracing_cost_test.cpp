@@ -5,7 +5,7 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr base::Nanos kMs = 1'000'000;
+constexpr base::Nanos kTracingCostMs = 1'000'000;
 
 // Every fourth step waits for data; of 40 steps three that follow each other are traced.
 std::vector<RecordedStep> bursty(std::int64_t first_traced, base::Nanos cost) {
@@ -13,7 +13,7 @@ std::vector<RecordedStep> bursty(std::int64_t first_traced, base::Nanos cost) {
   base::Nanos start = 0;
   for (std::int64_t i = 0; i < 40; ++i) {
     const bool traced = i >= first_traced && i < first_traced + 3;
-    const base::Nanos length = (i % 4 == 0 ? 40 : 10) * kMs + (traced ? cost : 0);
+    const base::Nanos length = (i % 4 == 0 ? 40 : 10) * kTracingCostMs + (traced ? cost : 0);
     steps.push_back({.number = i, .start = start, .length = length, .traced = traced});
     start += length;
   }
@@ -25,8 +25,9 @@ TEST(TracingCost, IsTheDifferenceOfTheMeansWhereStepsAreAlike) {
   for (std::int64_t i = 0; i < 40; ++i) {
     const bool traced = i >= 20 && i < 25;
     steps.push_back({.number = i,
-                     .start = i * 20 * kMs,
-                     .length = 10 * kMs + (i % 2) * kMs / 10 + (traced ? 3 * kMs : 0),
+                     .start = i * 20 * kTracingCostMs,
+                     .length = 10 * kTracingCostMs + (i % 2) * kTracingCostMs / 10 +
+                               (traced ? 3 * kTracingCostMs : 0),
                      .traced = traced});
   }
   const auto cost = tracing_cost(steps);
@@ -40,7 +41,7 @@ TEST(TracingCost, IsTheDifferenceOfTheMeansWhereStepsAreAlike) {
 
 TEST(TracingCost, IsNotMeasurableWhereStepsDifferByMore) {
   // The three traced steps met no wait: they are shorter than the mean of the others.
-  const auto cost = tracing_cost(bursty(21, 1 * kMs));
+  const auto cost = tracing_cost(bursty(21, 1 * kTracingCostMs));
   ASSERT_TRUE(cost);
   EXPECT_LT(cost->ns, 0);
   EXPECT_FALSE(cost->is_measurable());

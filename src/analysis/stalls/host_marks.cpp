@@ -19,7 +19,7 @@ namespace {
 using trace::Kind;
 using trace::Row;
 
-constexpr std::array<std::string_view, kStalls> kNames = {
+constexpr std::array<std::string_view, kStalls> kHostMarksNames = {
     "input",         "save",      "upload", "sync",  "allocator", "optimizer",
     "communication", "collector", "search", "pause", "launch"};
 
@@ -84,7 +84,7 @@ void add_track(const trace::Trace& trace, const trace::Track& track, MarkNames& 
 }
 
 // The rows of the ranges in which a loop waits for data: the outermost of each.
-void add_fetches(const trace::Trace& trace, std::vector<HostMark>& out) {
+void add_host_marks_fetches(const trace::Trace& trace, std::vector<HostMark>& out) {
   const std::vector<Fetch> list = fetches(trace);
   if (list.empty()) return;
   std::vector<HostMark> found;
@@ -106,7 +106,7 @@ void add_fetches(const trace::Trace& trace, std::vector<HostMark>& out) {
 
 }  // namespace
 
-std::string_view name_of(Stall stall) { return kNames[static_cast<std::size_t>(stall)]; }
+std::string_view name_of(Stall stall) { return kHostMarksNames[static_cast<std::size_t>(stall)]; }
 
 bool names_allocator_call(std::string_view call) {
   static constexpr std::array<std::string_view, 18> kCalls = {
@@ -149,7 +149,7 @@ std::vector<HostMark> host_marks(const WindowView& window, const Intervals& coll
   for (const trace::Track& track : trace.tracks()) {
     if (!track.is_device) add_track(trace, track, names, out);
   }
-  add_fetches(trace, out);
+  add_host_marks_fetches(trace, out);
   sort_runs(out, [](const HostMark& a, const HostMark& b) {
     return std::tuple(a.time.start, -a.time.end) < std::tuple(b.time.start, -b.time.end);
   });

@@ -21,7 +21,7 @@ constexpr std::uint32_t kPassedOver = 0xfffffffe;
 constexpr std::uint32_t kEmpty = 0xfffffffd;
 
 // Frames that say nothing about the user's code.
-bool passes_on(std::string_view frame) {
+bool stall_place_passes_on(std::string_view frame) {
   return frame.starts_with("<built-in") || frame.starts_with("nn.Module: ") ||
          frame.ends_with("_call_impl") || frame.find("torch/profiler/") != std::string_view::npos;
 }
@@ -31,7 +31,7 @@ std::string from_text(std::string_view stack) {
   std::size_t taken = 0;
   while (!stack.empty() && taken < kFrames) {
     const std::string_view frame = stack.substr(0, stack.find(';'));
-    if (!passes_on(frame)) {
+    if (!stall_place_passes_on(frame)) {
       out += (out.empty() ? "" : "; ");
       out += frame;
       ++taken;
@@ -60,7 +60,7 @@ std::uint32_t StallSites::frame_of(StringId name) {
   if (name >= frames_.size()) return kEmpty;
   if (frames_[name] == kNotAsked) {
     const std::string_view text = trace_->text(name);
-    frames_[name] = passes_on(text) ? kPassedOver : number(without_addresses(text));
+    frames_[name] = stall_place_passes_on(text) ? kPassedOver : number(without_addresses(text));
   }
   return frames_[name];
 }

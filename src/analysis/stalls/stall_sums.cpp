@@ -27,7 +27,7 @@ constexpr Nanos kJustBefore = 5'000;    // a call that ended so shortly before l
 constexpr Nanos kShortPause = 300'000;  // where the program says that it does something else
 constexpr std::int64_t kFewLaunches = 8;  // between two waits: the host feeds the device by hand
 
-constexpr bool is_call(Stall stall) {
+constexpr bool is_call_in_stall_sums(Stall stall) {
   return stall == Stall::kUpload || stall == Stall::kSync || stall == Stall::kAllocator;
 }
 
@@ -45,7 +45,7 @@ class Marks {
     }
     for (std::uint32_t i = 0; i < list_.size(); ++i) {
       of_[static_cast<std::size_t>(list_[i].stall)].push_back(i);
-      if (is_call(list_[i].stall)) calls_.push_back(i);
+      if (is_call_in_stall_sums(list_[i].stall)) calls_.push_back(i);
     }
     find_launches(window);
     find_loops();
@@ -210,7 +210,7 @@ class Marks {
   std::vector<Nanos> lengths_;   // of all pieces before it; one more
 };
 
-struct Verdict {
+struct StallSumsVerdict {
   Stall stall = Stall::kLaunch;
   Row row = trace::kNoRow;  // what kept the host
 };
@@ -219,10 +219,10 @@ struct Verdict {
 // began, is to blame for all of it: what follows could only begin then. `launched`: when the work
 // that ends the wait was; what the host did later did not hold it up. `fetched`: the call that
 // waits for the value whose copy is the last work before the wait.
-Verdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) {
+StallSumsVerdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) {
   const auto of = [&](Stall stall) {
     const HostMark* mark = marks.in(stall, gap);
-    return Verdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
+    return StallSumsVerdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
   };
   if (2 * marks.inside(Stall::kCollector, gap) >= gap.length()) return of(Stall::kCollector);
   if (2 * marks.inside(Stall::kSearch, gap) >= gap.length()) return of(Stall::kSearch);
@@ -244,9 +244,9 @@ Verdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) {
   return {};
 }
 
-class Summing {
+class StallSumsSumming {
  public:
-  Summing(const WindowView& window, const StallRules& rules, const Intervals& collections)
+  StallSumsSumming(const WindowView& window, const StallRules& rules, const Intervals& collections)
       : window_(&window),
         rules_(rules),
         marks_(window, collections, rules.pause),
@@ -315,7 +315,7 @@ class Summing {
   }
 
   void add_gap(const Gap& gap, Nanos length) {
-    Verdict verdict;
+    StallSumsVerdict verdict;
     const Nanos launched = launch_of(gap);
     const auto is_saved = [&](std::uint32_t piece) {
       return piece != Gap::kNobody && saved_[piece];
@@ -388,7 +388,7 @@ class Summing {
     return launch == trace::kNoRow ? gap.time.end : window_->trace->start()[launch];
   }
 
-  void add_place(const Verdict& verdict, std::int32_t step, Nanos length) {
+  void add_place(const StallSumsVerdict& verdict, std::int32_t step, Nanos length) {
     StallPlace& place = place_of(verdict.stall, sites_.at(verdict.row));
     ++place.waits;
     place.idle += length;
@@ -473,7 +473,7 @@ void StallPlace::merge(const StallPlace& other) {
 
 WindowStalls window_stalls(const WindowView& window, const StallRules& rules,
                            const Intervals& collections) {
-  return Summing(window, rules, collections).run();
+  return StallSumsSumming(window, rules, collections).run();
 }
 
 }  // namespace stepscope::analysis

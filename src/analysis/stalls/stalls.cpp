@@ -25,29 +25,30 @@ constexpr base::ColumnShape kStall{
     "input, save, upload, sync, allocator, optimizer, "
     "communication, collector, search, pause, or launch: none of these"};
 constexpr base::ColumnShape kWaits{"waits", Type::kInt, Unit::kCount, "how often a GPU waited"};
-constexpr base::ColumnShape kIdle{"idle_ns", Type::kInt, Unit::kNanos,
-                                  "idle time of the rank's GPUs, whole waits"};
-constexpr base::ColumnShape kCount{"count", Type::kInt, Unit::kCount,
-                                   "calls or ranges of this sort; of saves, copies"};
-constexpr base::ColumnShape kHost{"host_ns", Type::kInt, Unit::kNanos, "they took on the host"};
+constexpr base::ColumnShape kStallsIdle{"idle_ns", Type::kInt, Unit::kNanos,
+                                        "idle time of the rank's GPUs, whole waits"};
+constexpr base::ColumnShape kStallsCount{"count", Type::kInt, Unit::kCount,
+                                         "calls or ranges of this sort; of saves, copies"};
+constexpr base::ColumnShape kStallsHost{"host_ns", Type::kInt, Unit::kNanos,
+                                        "they took on the host"};
 constexpr base::ColumnShape kCopies{
     "copy_ns", Type::kInt, Unit::kNanos,
     "of saves and uploads: copies ran and nothing computed meanwhile"};
-constexpr base::ColumnShape kBytes{"bytes", Type::kInt, Unit::kBytes, "of those copies"};
+constexpr base::ColumnShape kStallsBytes{"bytes", Type::kInt, Unit::kBytes, "of those copies"};
 
 constexpr std::array kKindColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     kStall,
-    kCount,
-    kHost,
+    kStallsCount,
+    kStallsHost,
     kWaits,
-    kIdle,
+    kStallsIdle,
     {"share", Type::kReal, Unit::kShare, "idle_ns of the time of all steps and GPUs"},
     {"inside_ns", Type::kInt, Unit::kNanos,
      "of it, the host was in the call or range; of launch and pause: in any operator or call"},
     {"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"},
     kCopies,
-    kBytes,
+    kStallsBytes,
     {"work", Type::kInt, Unit::kCount, "of the optimizer: kernels, copies and memsets it launched"},
     {"work_ns", Type::kInt, Unit::kNanos, "their lengths, added"},
     {"steps", Type::kInt, Unit::kCount, "steps in which it occurs"},
@@ -57,15 +58,15 @@ constexpr std::array kKindColumns = std::to_array<base::ColumnShape>({
     {"usual_ns", Type::kInt, Unit::kNanos,
      "the same, with recording as costly as it usually is; null: nothing tells"},
 });
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStallsStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kWindow,
     key::kStep,
     kStall,
-    kCount,
-    kHost,
+    kStallsCount,
+    kStallsHost,
     kWaits,
-    kIdle,
+    kStallsIdle,
     kCopies,
 });
 constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
@@ -76,7 +77,7 @@ constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
     {"frames", Type::kText, Unit::kNone,
      "Python functions around it, the innermost first; null: not recorded"},
     kWaits,
-    kIdle,
+    kStallsIdle,
     {"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"},
     {"window", Type::kInt, Unit::kId, "of the longest wait"},
     {"step", Type::kInt, Unit::kId, "in which the event began; without one, that of the wait"},
@@ -95,19 +96,19 @@ constexpr std::array kOverheadColumns = std::to_array<base::ColumnShape>({
      "lower quartile of the time in them that is not the other's; null: fewer than 20"},
 });
 
-constexpr std::array<std::string_view, 1> kY = {"idle_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kStallsY = {"idle_ns"};
+constexpr std::array kStallsTables = std::to_array<base::TableShape>({
     {"kinds",
      "one kind of stall on one rank",
      kKindColumns,
-     {base::Chart::kBars, "stall", kY, "rank"}},
-    {"steps", "one kind of stall in one step", kStepColumns},
+     {base::Chart::kBars, "stall", kStallsY, "rank"}},
+    {"steps", "one kind of stall in one step", kStallsStepColumns},
     {"places", "one place in the program that keeps the GPU waiting, the worst of each sort first",
      kPlaceColumns},
     {"profiler-overhead",
      "what was recorded on the host of one rank, and what it takes to record it", kOverheadColumns},
 });
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kStallsParameters = std::to_array<Parameter>({
     {"delay", ParameterType::kDuration, "30us",
      "a shorter gap before work that was already queued is the device's own pause"},
     {"pause", ParameterType::kDuration, "2ms",
@@ -127,8 +128,6 @@ struct RankStalls {
   Cell without_profiler(Nanos idle) const { return wrappers > 0 ? Cell(idle) : Cell(Null{}); }
 };
 
-Cell text_or_null(const std::string& text) { return text.empty() ? Cell(Null{}) : Cell(text); }
-
 void add_places(base::Table& table, std::int32_t rank, const RankStalls& stalls, std::size_t top) {
   std::vector<std::pair<StallKey, StallPlace>> order(stalls.places.begin(), stalls.places.end());
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
@@ -139,8 +138,8 @@ void add_places(base::Table& table, std::int32_t rank, const RankStalls& stalls,
   for (const auto& [key, place] : order) {
     const auto& [stall, call, op, frames] = key;
     if (taken[static_cast<std::size_t>(stall)]++ >= top && top != 0) continue;
-    table.add({rank, name_of(stall), text_or_null(call), text_or_null(op), text_or_null(frames),
-               place.waits, place.idle, place.longest, place.window,
+    table.add({rank, name_of(stall), base::text_or_null(call), base::text_or_null(op),
+               base::text_or_null(frames), place.waits, place.idle, place.longest, place.window,
                place.step >= 0 ? Cell(place.step) : Cell(Null{}),
                place.has_event ? Cell(place.event) : Cell(Null{})});
   }
@@ -170,15 +169,15 @@ void add_overhead(base::Table& table, std::int32_t rank, const RankStalls& stall
              stalls.without_profiler(stalls.wrappers)});
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_stalls(const RunView& view, const Options& options) {
   const StallRules rules{.delay = options.duration("delay"), .pause = options.duration("pause")};
   const auto partials = per_window<WindowStalls>(view, [&](const WindowView& window) {
     return window_stalls(window, rules, recorded_collections(view, window));
   });
-  base::Table kinds(kTables[0]);
-  base::Table steps(kTables[1]);
-  base::Table places(kTables[2]);
-  base::Table noted(kTables[3]);
+  base::Table kinds(kStallsTables[0]);
+  base::Table steps(kStallsTables[1]);
+  base::Table places(kStallsTables[2]);
+  base::Table noted(kStallsTables[3]);
   std::map<std::int32_t, RankStalls> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
@@ -218,9 +217,9 @@ const Analysis kStallsAnalysis{
     .name = "stalls",
     .title = "Host stalls",
     .question = "What on the host keeps the GPU waiting, and where is it in the code?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kStallsParameters,
+    .tables = kStallsTables,
+    .run = run_stalls,
 };
 
 }  // namespace stepscope::analysis

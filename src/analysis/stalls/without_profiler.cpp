@@ -19,10 +19,10 @@ constexpr double kBetween = 1'500;
 
 // Noting takes so many times as long as noting an operator, which is as long as one that does
 // nothing but call another takes, and in all up to so many times as long: bench/noting.py.
-constexpr std::array<double, kOverheadKinds> kTimes = {1, 1.2, 2.4, 0.3};
+constexpr std::array<double, kOverheadKinds> kWithoutProfilerTimes = {1, 1.2, 2.4, 0.3};
 constexpr double kAtMost = 1.5;
 
-struct Moment {
+struct WithoutProfilerMoment {
   enum class Sort : std::uint8_t { kNoted, kLaunch, kWaited };
   Nanos time = 0;
   Sort sort = Sort::kNoted;
@@ -31,9 +31,9 @@ struct Moment {
 
 // One device, its work in order of start. Times are in ns from here on, and earlier than recorded
 // or equal.
-class Device {
+class WithoutProfilerDevice {
  public:
-  Device(const WindowView& window, const DeviceView& view, std::span<const Gap> gaps)
+  WithoutProfilerDevice(const WindowView& window, const DeviceView& view, std::span<const Gap> gaps)
       : work_(window.work_of(view)),
         first_(view.begin),
         start_(work_.size(), 0),
@@ -137,22 +137,24 @@ bool waits_for_device(const trace::Trace& trace, const HostMark& mark) {
          trace.name_text(mark.row).find("Free") != std::string_view::npos;
 }
 
-std::vector<Moment> moments_of(const WindowView& window, std::span<const HostMark> marks) {
+std::vector<WithoutProfilerMoment> moments_of(const WindowView& window,
+                                              std::span<const HostMark> marks) {
   const trace::Trace& trace = *window.trace;
-  std::vector<Moment> out;
+  std::vector<WithoutProfilerMoment> out;
   for_each_recorded_call(window, [&](trace::Row row, OverheadKind sort) {
-    out.push_back({trace.start()[row], Moment::Sort::kNoted, static_cast<std::uint32_t>(sort)});
+    out.push_back({trace.start()[row], WithoutProfilerMoment::Sort::kNoted,
+                   static_cast<std::uint32_t>(sort)});
   });
   for (std::uint32_t i = 0; i < window.work.size(); ++i) {
     const trace::Row launch = window.work[i].launch;
     if (launch == trace::kNoRow) continue;
-    out.push_back({trace.start()[launch], Moment::Sort::kLaunch, i});
+    out.push_back({trace.start()[launch], WithoutProfilerMoment::Sort::kLaunch, i});
   }
   for (std::uint32_t i = 0; i < marks.size(); ++i) {
     if (!waits_for_device(trace, marks[i])) continue;
-    out.push_back({marks[i].time.end, Moment::Sort::kWaited, i});
+    out.push_back({marks[i].time.end, WithoutProfilerMoment::Sort::kWaited, i});
   }
-  sort_runs(out, [](const Moment& a, const Moment& b) {
+  sort_runs(out, [](const WithoutProfilerMoment& a, const WithoutProfilerMoment& b) {
     return std::pair(a.time, a.sort) < std::pair(b.time, b.sort);
   });
   return out;
@@ -161,7 +163,7 @@ std::vector<Moment> moments_of(const WindowView& window, std::span<const HostMar
 }  // namespace
 
 OverheadCost overhead_cost(const OverheadSums& noted) {
-  OverheadCost out = kTimes;
+  OverheadCost out = kWithoutProfilerTimes;
   for (double& one : out) one *= static_cast<double>(noted.wrapper_ns());
   return out;
 }
@@ -180,29 +182,30 @@ Nanos cost_of(const OverheadCounts& counts, const OverheadCost& each) {
 std::vector<Nanos> waits_without_profiler(const WindowView& window, const OverheadCost& cost,
                                           std::span<const HostMark> marks,
                                           std::span<const std::vector<Gap>> gaps) {
-  std::vector<Device> devices;
+  std::vector<WithoutProfilerDevice> devices;
   devices.reserve(window.devices.size());
   for (std::size_t i = 0; i < window.devices.size(); ++i) {
     devices.emplace_back(window, window.devices[i], gaps[i]);
   }
   double ahead = 0;  // the host, of what was recorded
-  for (const Moment& moment : moments_of(window, marks)) {
+  for (const WithoutProfilerMoment& moment : moments_of(window, marks)) {
     switch (moment.sort) {
-      case Moment::Sort::kNoted:
+      case WithoutProfilerMoment::Sort::kNoted:
         ahead += cost[moment.of];
         break;
-      case Moment::Sort::kLaunch:
-        for (Device& device : devices) {
+      case WithoutProfilerMoment::Sort::kLaunch:
+        for (WithoutProfilerDevice& device : devices) {
           if (device.has(moment.of)) ahead = device.launch(moment.of, moment.time, ahead);
         }
         break;
-      case Moment::Sort::kWaited:
-        for (Device& device : devices) ahead = device.waited(marks[moment.of].time, ahead);
+      case WithoutProfilerMoment::Sort::kWaited:
+        for (WithoutProfilerDevice& device : devices)
+          ahead = device.waited(marks[moment.of].time, ahead);
         break;
     }
   }
   std::vector<Nanos> out(window.work.size(), 0);
-  for (const Device& device : devices) device.tell(out);
+  for (const WithoutProfilerDevice& device : devices) device.tell(out);
   return out;
 }
 

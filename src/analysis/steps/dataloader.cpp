@@ -29,12 +29,13 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr base::ColumnShape kBusy{"gpu_busy_ns", Type::kInt, Unit::kNanos,
-                                  "of the waiting: some GPU still worked"};
-constexpr base::ColumnShape kIdle{"gpu_idle_ns", Type::kInt, Unit::kNanos,
-                                  "of the waiting: no GPU did anything. This time is lost"};
+constexpr base::ColumnShape kDataloaderBusy{"gpu_busy_ns", Type::kInt, Unit::kNanos,
+                                            "of the waiting: some GPU still worked"};
+constexpr base::ColumnShape kDataloaderIdle{
+    "gpu_idle_ns", Type::kInt, Unit::kNanos,
+    "of the waiting: no GPU did anything. This time is lost"};
 
-constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDataloaderRankColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"steps", Type::kInt, Unit::kCount, "how many steps"},
     {"fetches", Type::kInt, Unit::kCount,
@@ -43,11 +44,11 @@ constexpr std::array kRankColumns = std::to_array<base::ColumnShape>({
     {"wait_share", Type::kReal, Unit::kShare, "of the time of all steps"},
     {"mean_wait_ns", Type::kReal, Unit::kNanos, "per step"},
     {"max_wait_ns", Type::kInt, Unit::kNanos, "in the step that waited longest"},
-    kBusy,
-    kIdle,
+    kDataloaderBusy,
+    kDataloaderIdle,
     {"gpu_idle_share", Type::kReal, Unit::kShare, "of the time of all steps"},
 });
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDataloaderStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kWindow,
     key::kStep,
@@ -56,10 +57,10 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"fetches", Type::kInt, Unit::kCount, "how often the loop asked for data"},
     {"wait_ns", Type::kInt, Unit::kNanos, "the host waits for data"},
     {"wait_share", Type::kReal, Unit::kShare, "of the step"},
-    kBusy,
-    kIdle,
+    kDataloaderBusy,
+    kDataloaderIdle,
 });
-constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDataloaderLoaderColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"loader", Type::kText, Unit::kNone, "class of the loader, as the range names it"},
     {"fetches", Type::kInt, Unit::kCount, "how often it was asked, in steps or not"},
@@ -70,7 +71,7 @@ constexpr std::array kLoaderColumns = std::to_array<base::ColumnShape>({
     {"operators_share", Type::kReal, Unit::kShare,
      "of this time: the loop itself runs operators, so the data is made here, not by workers"},
 });
-constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kDataloaderWorkerColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kWindow,
     {"process", Type::kText, Unit::kNone, "its number, as the file says"},
@@ -81,25 +82,25 @@ constexpr std::array kWorkerColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array<std::string_view, 2> kMeanwhile = {"gpu_busy_ns", "gpu_idle_ns"};
-constexpr std::array<std::string_view, 1> kSum = {"sum_ns"};
+constexpr std::array<std::string_view, 1> kDataloaderSum = {"sum_ns"};
 constexpr std::array<std::string_view, 1> kActive = {"active_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"ranks", "one rank", kRankColumns, {base::Chart::kStack, "rank", kMeanwhile}},
+constexpr std::array kDataloaderTables = std::to_array<base::TableShape>({
+    {"ranks", "one rank", kDataloaderRankColumns, {base::Chart::kStack, "rank", kMeanwhile}},
     {"steps",
      "one step of one rank",
-     kStepColumns,
+     kDataloaderStepColumns,
      {base::Chart::kStack, "step", kMeanwhile, "rank"}},
     {"loaders",
      "one loader of one rank",
-     kLoaderColumns,
-     {base::Chart::kBars, "loader", kSum, "rank"}},
+     kDataloaderLoaderColumns,
+     {base::Chart::kBars, "loader", kDataloaderSum, "rank"}},
     {"workers",
      "one recorded thread that loads data, or a worker process that stepscope recorded",
-     kWorkerColumns,
+     kDataloaderWorkerColumns,
      {base::Chart::kBars, "name", kActive, "rank"}},
 });
 
-struct Wait {
+struct DataloaderWait {
   StepTime step;
   std::int64_t fetches = 0;
   Nanos length = 0;
@@ -109,15 +110,15 @@ struct Loader {
   Durations fetches;
   Nanos operators = 0;
 };
-struct Partial {
-  std::vector<Wait> steps;
+struct DataloaderPartial {
+  std::vector<DataloaderWait> steps;
   std::map<std::string, Loader> loaders;
   std::vector<LoadingThread> threads;
   bool known = false;  // a loader is in it; else how long the loop waits is not known
 };
 
-Partial compute(const WindowView& window) {
-  Partial out;
+DataloaderPartial compute_dataloader(const WindowView& window) {
+  DataloaderPartial out;
   Union waiting;
   std::vector<Nanos> starts;
   std::map<std::string, Nanos> begun;  // by loader: an iterator was made, nothing asked for yet
@@ -154,14 +155,14 @@ Partial compute(const WindowView& window) {
 }
 
 // All windows of one rank.
-struct Rank {
+struct DataloaderRank {
   std::int64_t steps = 0, fetches = 0;
   Nanos whole = 0, wait = 0, longest = 0, busy = 0;
   bool has_work = false;  // else nobody knows what the devices did
   bool known = false;     // some loader is in them
   std::map<std::string, Loader> loaders;
 
-  void add(const Wait& one) {
+  void add(const DataloaderWait& one) {
     ++steps;
     fetches += one.fetches;
     whole += one.step.span.length();
@@ -173,12 +174,12 @@ struct Rank {
 
 Cell known(bool is_known, Nanos value) { return is_known ? Cell(value) : Cell(Null{}); }
 
-void add_window(const WindowView& window, const Partial& partial, Rank& rank, base::Table& steps,
-                base::Table& workers) {
+void add_window(const WindowView& window, const DataloaderPartial& partial, DataloaderRank& rank,
+                base::Table& steps, base::Table& workers) {
   const bool has_work = !window.work.empty();
   rank.has_work |= has_work;
   rank.known |= partial.known;
-  for (const Wait& one : partial.steps) {
+  for (const DataloaderWait& one : partial.steps) {
     rank.add(one);
     const bool has_both = has_work && partial.known;
     steps.add({window.rank, window.window, one.step.number, one.step.span.length(),
@@ -211,8 +212,9 @@ void add_recorded(const WindowView& window, const std::vector<WorkerActivity>& r
 }
 
 // What the empty tables do not say.
-std::optional<std::string> remark(const RunView& view, const base::Table& steps,
-                                  const base::Table& loaders, const base::Table& workers) {
+std::optional<std::string> remark_dataloader(const RunView& view, const base::Table& steps,
+                                             const base::Table& loaders,
+                                             const base::Table& workers) {
   if (loaders.rows() == 0) {
     if (!view.has_trace()) {
       return "No loader was watched, so that how long the loop waits is not known: iterate over "
@@ -254,13 +256,13 @@ std::optional<std::string> about_the_rest(const RunView& view, const base::Table
       steps.rows() == 1 ? "step that was" : fmt::format("{} steps that were", steps.rows()), all);
 }
 
-Answer run(const RunView& view, const Options&) {
-  const auto partials = per_window<Partial>(view, compute);
-  base::Table by_rank(kTables[0]);
-  base::Table steps(kTables[1]);
-  base::Table loaders(kTables[2]);
-  base::Table workers(kTables[3]);
-  std::map<std::int32_t, Rank> ranks;
+Answer run_dataloader(const RunView& view, const Options&) {
+  const auto partials = per_window<DataloaderPartial>(view, compute_dataloader);
+  base::Table by_rank(kDataloaderTables[0]);
+  base::Table steps(kDataloaderTables[1]);
+  base::Table loaders(kDataloaderTables[2]);
+  base::Table workers(kDataloaderTables[3]);
+  std::map<std::int32_t, DataloaderRank> ranks;
   const std::vector<WorkerActivity> recorded = worker_activity(view);
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
@@ -285,7 +287,8 @@ Answer run(const RunView& view, const Options&) {
   }
   Answer answer;
   if (auto sentence = why_no_steps(view); !sentence.empty()) answer.remarks.push_back(sentence);
-  if (auto sentence = remark(view, steps, loaders, workers)) answer.remarks.push_back(*sentence);
+  if (auto sentence = remark_dataloader(view, steps, loaders, workers))
+    answer.remarks.push_back(*sentence);
   if (auto sentence = about_the_rest(view, steps)) answer.remarks.push_back(*sentence);
   if (!recorded.empty()) {
     answer.remarks.emplace_back(
@@ -304,8 +307,8 @@ const Analysis kDataloader{
     .title = "Waiting for data",
     .question = "How long does the training loop wait for data, and is the GPU idle meanwhile?",
     .parameters = {},
-    .tables = kTables,
-    .run = run,
+    .tables = kDataloaderTables,
+    .run = run_dataloader,
 };
 
 }  // namespace stepscope::analysis

@@ -41,7 +41,7 @@ double filled_time(std::vector<Change> changes, const std::vector<Change>& ends)
   return static_cast<double>(sum) / static_cast<double>(kOne);
 }
 
-struct Kernels {
+struct DeviceUseKernels {
   std::vector<Change> starts, ends;  // each nearly in order
   DeviceUse& use;
 
@@ -61,7 +61,7 @@ struct Kernels {
 void add_kernels(const WindowView& window, const DeviceView& device, const Intervals& measured,
                  DeviceUse& use) {
   const trace::KernelTable& kernels = window.trace->kernels();
-  Kernels found{.starts = {}, .ends = {}, .use = use};
+  DeviceUseKernels found{.starts = {}, .ends = {}, .use = use};
   for (const Work& piece : window.work_of(device)) {
     const std::uint32_t entry = kernels.rows.find(piece.row);
     if (entry == base::RowSet::kNone) continue;
@@ -78,7 +78,7 @@ void raise(std::optional<base::Bytes>& most, base::Bytes now) {
   if (now >= 0 && (!most || now > *most)) most = now;
 }
 
-void add_memory(const WindowView& window, std::map<std::int32_t, DeviceUse>& devices) {
+void add_device_use_memory(const WindowView& window, std::map<std::int32_t, DeviceUse>& devices) {
   const trace::MemoryTable& memory = window.trace->memory_events();
   memory.rows.for_each([&](trace::Row row, std::uint32_t entry) {
     if (memory.device_type[entry] <= 0 || memory.device_id[entry] < 0) return;  // the host's
@@ -116,7 +116,7 @@ std::map<std::int32_t, DeviceUse> device_use(const WindowView& window) {
     }
     add_kernels(window, device, measured, use);
   }
-  add_memory(window, devices);
+  add_device_use_memory(window, devices);
   return devices;
 }
 

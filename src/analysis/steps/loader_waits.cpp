@@ -27,8 +27,8 @@ base::Nanos operators_within(const trace::Trace& trace, Row fetch, Row last) {
   return total(operators.set());
 }
 
-void add_fetches(const trace::Trace& trace, const trace::Track& track, NameSign& loading,
-                 std::vector<Fetch>& out) {
+void add_loader_waits_fetches(const trace::Trace& trace, const trace::Track& track,
+                              NameSign& loading, std::vector<Fetch>& out) {
   bool open = false;
   base::Nanos open_until = 0;
   for (Row row = track.begin; row < track.end; ++row) {
@@ -69,7 +69,7 @@ std::vector<Fetch> fetches(const trace::Trace& trace) {
   }
   NameSign loading(trace, names_data_loading);
   for (const trace::Track& track : trace.tracks()) {
-    if (!track.is_device) add_fetches(trace, track, loading, out);
+    if (!track.is_device) add_loader_waits_fetches(trace, track, loading, out);
   }
   std::ranges::stable_sort(out, {}, &Fetch::start);
   return out;

@@ -65,7 +65,7 @@ DeviceTime device_time(const WindowView& window, Definition definition) {
 }
 
 // The same steps, prolonged only by what the runtime launched.
-std::vector<StepTime> steps_of(const WindowView& window, Definition definition) {
+std::vector<StepTime> step_parts_steps_of(const WindowView& window, Definition definition) {
   if (!window.has_steps) {
     std::vector<StepTime> whole = window.steps;
     for (StepTime& step : whole) step.host = step.span;
@@ -77,13 +77,13 @@ std::vector<StepTime> steps_of(const WindowView& window, Definition definition) 
   return steps;
 }
 
-WindowParts parts_of(const WindowView& window, Definition definition, const HostTime& host) {
+WindowParts step_parts_of(const WindowView& window, Definition definition, const HostTime& host) {
   const DeviceTime device = device_time(window, definition);
   const Intervals communication = unite(device.communication, host.communication);
   const std::array<std::span<const Interval>, kPartCount - 1> roles = {
       device.kernel, device.copy,  device.set,    communication,
       host.runtime,  host.loading, host.operators};
-  std::vector<StepTime> steps = steps_of(window, definition);
+  std::vector<StepTime> steps = step_parts_steps_of(window, definition);
   WindowParts out{.steps = {}, .stretch = total(stretches(steps))};
   std::erase_if(steps, [](const StepTime& step) { return !step.selected; });
   std::vector<Interval> spans;
@@ -102,11 +102,11 @@ WindowParts parts_of(const WindowView& window, Definition definition, const Host
 
 const WindowParts& step_parts(const WindowView& window) {
   return window.prepared->step_parts.get(
-      [&] { return parts_of(window, Definition::kOurs, host_time(window)); });
+      [&] { return step_parts_of(window, Definition::kOurs, host_time(window)); });
 }
 
 WindowParts tensorboard_step_parts(const WindowView& window) {
-  return parts_of(window, Definition::kTensorboard, tensorboard_host_time(window));
+  return step_parts_of(window, Definition::kTensorboard, tensorboard_host_time(window));
 }
 
 }  // namespace stepscope::analysis

@@ -6,11 +6,11 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr base::Nanos kNever = std::numeric_limits<base::Nanos>::min();
+constexpr base::Nanos kStepTimesNever = std::numeric_limits<base::Nanos>::min();
 
 struct DeviceReach {
   base::Nanos first = std::numeric_limits<base::Nanos>::max();
-  base::Nanos last = kNever;
+  base::Nanos last = kStepTimesNever;
   std::uint64_t work = 0;
 };
 

@@ -15,27 +15,27 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array<std::string_view, 2> kDefinitions = {"stepscope", "tensorboard"};
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array<std::string_view, 2> kStepsDefinitions = {"stepscope", "tensorboard"};
+constexpr std::array kStepsParameters = std::to_array<Parameter>({
     {"definition", ParameterType::kChoice, "stepscope",
-     "whose rules: ours, or those of TensorBoard's PyTorch plugin", kDefinitions},
+     "whose rules: ours, or those of TensorBoard's PyTorch plugin", kStepsDefinitions},
     {"outlier-deviations", ParameterType::kCount, "5",
      "a step is an outlier when it is this many median deviations above the median"},
     {"outlier-share", ParameterType::kShare, "10%",
      "and at least this share of the median above it"},
 });
 
-constexpr base::ColumnShape kStepTime{
+constexpr base::ColumnShape kStepsStepTime{
     "step_ns", Type::kInt, Unit::kNanos,
     "wall time of the step, until the GPU work it started has ended"};
 
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStepsStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kWindow,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "when it began"},
     {"host_ns", Type::kInt, Unit::kNanos, "how long the host was in the step"},
-    kStepTime,
+    kStepsStepTime,
     {"kernel_ns", Type::kInt, Unit::kNanos, "a computing kernel runs"},
     {"memcpy_ns", Type::kInt, Unit::kNanos, "no kernel, but a copy runs"},
     {"memset_ns", Type::kInt, Unit::kNanos, "none of these, but a memset runs"},
@@ -50,7 +50,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
      "none of these: Python between operators, or what nobody recorded"},
 });
 
-constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStepsPartColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"part", Type::kText, Unit::kNone, "as in the table of steps"},
     {"mean_ns", Type::kReal, Unit::kNanos, "per step"},
@@ -58,7 +58,7 @@ constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
     {"sum_ns", Type::kInt, Unit::kNanos, "all steps together"},
 });
 
-constexpr std::array kTimeColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStepsTimeColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"steps", Type::kInt, Unit::kCount, "how many steps"},
     {"mean_ns", Type::kReal, Unit::kNanos, ""},
@@ -75,7 +75,7 @@ constexpr std::array kOutlierColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kWindow,
     key::kStep,
-    kStepTime,
+    kStepsStepTime,
     {"median_ns", Type::kInt, Unit::kNanos, "of all steps of this rank"},
     {"excess_ns", Type::kInt, Unit::kNanos, "longer than the median by"},
     {"times_median", Type::kReal, Unit::kNone, "step time divided by the median"},
@@ -83,21 +83,24 @@ constexpr std::array kOutlierColumns = std::to_array<base::ColumnShape>({
     {"grown_ns", Type::kInt, Unit::kNanos, "that part is longer than usual by"},
 });
 
-constexpr std::array<std::string_view, kPartCount> kStacked = {
+constexpr std::array<std::string_view, kPartCount> kStepsStacked = {
     "kernel_ns",  "memcpy_ns",     "memset_ns",   "communication_ns",
     "runtime_ns", "dataloader_ns", "cpu_exec_ns", "other_ns"};
-constexpr std::array<std::string_view, 1> kMean = {"mean_ns"};
+constexpr std::array<std::string_view, 1> kStepsMean = {"mean_ns"};
 constexpr std::array<std::string_view, 1> kExcess = {"excess_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kStepsTables = std::to_array<base::TableShape>({
     {"parts",
      "one part of the average step of one rank",
-     kPartColumns,
-     {base::Chart::kBars, "part", kMean, "rank"}},
-    {"times", "the step times of one rank", kTimeColumns, {base::Chart::kBars, "rank", kMean}},
+     kStepsPartColumns,
+     {base::Chart::kBars, "part", kStepsMean, "rank"}},
+    {"times",
+     "the step times of one rank",
+     kStepsTimeColumns,
+     {base::Chart::kBars, "rank", kStepsMean}},
     {"steps",
      "one step of one rank",
-     kStepColumns,
-     {base::Chart::kStack, "step", kStacked, "rank"}},
+     kStepsStepColumns,
+     {base::Chart::kStack, "step", kStepsStacked, "rank"}},
     {"outliers",
      "a step that took much longer than usual on its rank, the longest first",
      kOutlierColumns,
@@ -117,7 +120,7 @@ void add_steps(base::Table& table, const RankSteps& rank) {
   }
 }
 
-void add_parts(base::Table& table, const RankSteps& rank) {
+void add_steps_parts(base::Table& table, const RankSteps& rank) {
   const Parts sum = rank.sum();
   const auto all = static_cast<double>(rank.durations().sum());
   const auto count = static_cast<double>(rank.steps.size());
@@ -127,7 +130,7 @@ void add_parts(base::Table& table, const RankSteps& rank) {
   }
 }
 
-void add_times(base::Table& table, const RankSteps& rank) {
+void add_steps_times(base::Table& table, const RankSteps& rank) {
   Durations d = rank.durations();
   table.add({rank.rank, d.count(), d.mean(), d.median(), d.percentile(0.95), d.min(), d.max(),
              d.standard_deviation(), rank.per_second()});
@@ -143,19 +146,19 @@ void add_outliers(base::Table& table, const RankSteps& rank, const OutlierRule& 
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_steps(const RunView& view, const Options& options) {
   const Definition definition =
       options.text("definition") == "tensorboard" ? Definition::kTensorboard : Definition::kOurs;
   const OutlierRule rule{.deviations = options.count("outlier-deviations"),
                          .share = options.share("outlier-share")};
-  base::Table parts(kTables[0]);
-  base::Table times(kTables[1]);
-  base::Table steps(kTables[2]);
-  base::Table slow(kTables[3]);
+  base::Table parts(kStepsTables[0]);
+  base::Table times(kStepsTables[1]);
+  base::Table steps(kStepsTables[2]);
+  base::Table slow(kStepsTables[3]);
   for (const RankSteps& rank : steps_by_rank(view, definition)) {
     if (rank.steps.empty()) continue;
-    add_parts(parts, rank);
-    add_times(times, rank);
+    add_steps_parts(parts, rank);
+    add_steps_times(times, rank);
     add_steps(steps, rank);
     add_outliers(slow, rank, rule);
   }
@@ -174,9 +177,9 @@ const Analysis kSteps{
     .name = "steps",
     .title = "Step time",
     .question = "Where does the time of a step go, and which steps are slow?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kStepsParameters,
+    .tables = kStepsTables,
+    .run = run_steps,
 };
 
 }  // namespace stepscope::analysis

@@ -14,7 +14,7 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStepsTensorflowPartColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"part", Type::kText, Unit::kNone, "as in the table of steps"},
     {"mean_ns", Type::kReal, Unit::kNanos, "per step"},
@@ -22,7 +22,7 @@ constexpr std::array kPartColumns = std::to_array<base::ColumnShape>({
     {"sum_ns", Type::kInt, Unit::kNanos, "all steps together"},
 });
 
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kStepsTensorflowStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kWindow,
     key::kStep,
@@ -48,21 +48,21 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"other_ns", Type::kInt, Unit::kNanos, "none of these: nobody recorded what happened"},
 });
 
-constexpr std::array<std::string_view, kTensorflowPartCount> kStacked = {
+constexpr std::array<std::string_view, kTensorflowPartCount> kStepsTensorflowStacked = {
     "compute_16bit_ns",    "compute_32bit_ns", "compute_unknown_ns",
     "device_to_device_ns", "collectives_ns",   "host_compute_ns",
     "kernel_launch_ns",    "input_ns",         "output_ns",
     "compilation_ns",      "other_ns"};
-constexpr std::array<std::string_view, 1> kMean = {"mean_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array<std::string_view, 1> kStepsTensorflowMean = {"mean_ns"};
+constexpr std::array kStepsTensorflowTables = std::to_array<base::TableShape>({
     {"parts",
      "one part of the average step of one rank",
-     kPartColumns,
-     {base::Chart::kBars, "part", kMean, "rank"}},
+     kStepsTensorflowPartColumns,
+     {base::Chart::kBars, "part", kStepsTensorflowMean, "rank"}},
     {"steps",
      "one step of one rank",
-     kStepColumns,
-     {base::Chart::kStack, "step", kStacked, "rank"}},
+     kStepsTensorflowStepColumns,
+     {base::Chart::kStack, "step", kStepsTensorflowStacked, "rank"}},
 });
 
 struct RankSum {
@@ -72,7 +72,7 @@ struct RankSum {
   TensorflowParts parts{};
 };
 
-void add_parts(base::Table& table, const RankSum& sum) {
+void add_steps_tensorflow_parts(base::Table& table, const RankSum& sum) {
   for (std::size_t part = 0; part < kTensorflowPartCount; ++part) {
     const auto length = static_cast<double>(sum.parts[part]);
     table.add({sum.rank, kTensorflowPartNames[part], length / static_cast<double>(sum.steps),
@@ -80,10 +80,10 @@ void add_parts(base::Table& table, const RankSum& sum) {
   }
 }
 
-Answer run(const RunView& view, const Options&) {
+Answer run_steps_tensorflow(const RunView& view, const Options&) {
   const auto partials = per_window<std::vector<TensorflowStep>>(view, tensorflow_parts);
-  base::Table parts(kTables[0]);
-  base::Table steps(kTables[1]);
+  base::Table parts(kStepsTensorflowTables[0]);
+  base::Table steps(kStepsTensorflowTables[1]);
   std::vector<RankSum> sums;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
@@ -99,7 +99,7 @@ Answer run(const RunView& view, const Options&) {
       for (std::size_t i = 0; i < one.parts.size(); ++i) sums.back().parts[i] += one.parts[i];
     }
   }
-  for (const RankSum& sum : sums) add_parts(parts, sum);
+  for (const RankSum& sum : sums) add_steps_tensorflow_parts(parts, sum);
   Answer answer;
   if (auto remark = why_no_steps(view); !remark.empty()) answer.remarks.push_back(remark);
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
@@ -115,8 +115,8 @@ const Analysis kStepsTensorflow{
     .title = "Step time as TensorFlow splits it",
     .question = "Where does the time of a step go, in the words of TensorFlow's profiler?",
     .parameters = {},
-    .tables = kTables,
-    .run = run,
+    .tables = kStepsTensorflowTables,
+    .run = run_steps_tensorflow,
 };
 
 }  // namespace stepscope::analysis

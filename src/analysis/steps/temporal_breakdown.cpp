@@ -18,66 +18,89 @@ using base::Nanos;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = {kWithin};
+constexpr std::array kTemporalBreakdownParameters = {kWithin};
 
-constexpr base::ColumnShape kMeasured{"measured_ns", Type::kInt, Unit::kNanos,
-                                      "wall time that is shared out"};
-constexpr base::ColumnShape kCompute{"compute_ns", Type::kInt, Unit::kNanos,
-                                     "at least one computing kernel runs"};
+constexpr base::ColumnShape kTemporalBreakdownMeasured{"measured_ns", Type::kInt, Unit::kNanos,
+                                                       "wall time that is shared out"};
+constexpr base::ColumnShape kTemporalBreakdownCompute{"compute_ns", Type::kInt, Unit::kNanos,
+                                                      "at least one computing kernel runs"};
 constexpr base::ColumnShape kExposedCommunication{"exposed_communication_ns", Type::kInt,
                                                   Unit::kNanos,
                                                   "communication runs and nothing computes"};
 constexpr base::ColumnShape kExposedMemory{"exposed_memory_ns", Type::kInt, Unit::kNanos,
                                            "copies or memsets run and no kernel does"};
-constexpr base::ColumnShape kIdle{"idle_ns", Type::kInt, Unit::kNanos, "nothing runs"};
-constexpr base::ColumnShape kCommunication{"communication_ns", Type::kInt, Unit::kNanos,
-                                           "communication runs, hidden or not"};
-constexpr base::ColumnShape kMemory{"memory_ns", Type::kInt, Unit::kNanos,
-                                    "copies or memsets run, hidden or not"};
+constexpr base::ColumnShape kTemporalBreakdownIdle{"idle_ns", Type::kInt, Unit::kNanos,
+                                                   "nothing runs"};
+constexpr base::ColumnShape kTemporalBreakdownCommunication{
+    "communication_ns", Type::kInt, Unit::kNanos, "communication runs, hidden or not"};
+constexpr base::ColumnShape kTemporalBreakdownMemory{"memory_ns", Type::kInt, Unit::kNanos,
+                                                     "copies or memsets run, hidden or not"};
 constexpr base::ColumnShape kComputeShare{"compute_share", Type::kReal, Unit::kShare,
                                           "of the measured time"};
 constexpr base::ColumnShape kCommunicationShare{"exposed_communication_share", Type::kReal,
                                                 Unit::kShare, "of the measured time"};
 constexpr base::ColumnShape kMemoryShare{"exposed_memory_share", Type::kReal, Unit::kShare,
                                          "of the measured time"};
-constexpr base::ColumnShape kIdleShare{"idle_share", Type::kReal, Unit::kShare,
-                                       "of the measured time"};
+constexpr base::ColumnShape kTemporalBreakdownIdleShare{"idle_share", Type::kReal, Unit::kShare,
+                                                        "of the measured time"};
 
-constexpr std::array kByDevice = {
-    key::kRank,          key::kDevice, kMeasured,      kCompute, kExposedCommunication,
-    kExposedMemory,      kIdle,        kCommunication, kMemory,  kComputeShare,
-    kCommunicationShare, kMemoryShare, kIdleShare};
-constexpr std::array kByStep = {
-    key::kRank, key::kWindow,          key::kStep,     key::kDevice, kMeasured,
-    kCompute,   kExposedCommunication, kExposedMemory, kIdle,        kCommunication,
-    kMemory};
+constexpr std::array kTemporalBreakdownByDevice = {key::kRank,
+                                                   key::kDevice,
+                                                   kTemporalBreakdownMeasured,
+                                                   kTemporalBreakdownCompute,
+                                                   kExposedCommunication,
+                                                   kExposedMemory,
+                                                   kTemporalBreakdownIdle,
+                                                   kTemporalBreakdownCommunication,
+                                                   kTemporalBreakdownMemory,
+                                                   kComputeShare,
+                                                   kCommunicationShare,
+                                                   kMemoryShare,
+                                                   kTemporalBreakdownIdleShare};
+constexpr std::array kTemporalBreakdownByStep = {key::kRank,
+                                                 key::kWindow,
+                                                 key::kStep,
+                                                 key::kDevice,
+                                                 kTemporalBreakdownMeasured,
+                                                 kTemporalBreakdownCompute,
+                                                 kExposedCommunication,
+                                                 kExposedMemory,
+                                                 kTemporalBreakdownIdle,
+                                                 kTemporalBreakdownCommunication,
+                                                 kTemporalBreakdownMemory};
 
-constexpr std::array kRun = {
+constexpr std::array kTemporalBreakdownRun = {
     base::ColumnShape{"devices", Type::kInt, Unit::kCount, "devices of all ranks that did work"},
-    kMeasured,
-    kCompute,
+    kTemporalBreakdownMeasured,
+    kTemporalBreakdownCompute,
     kExposedCommunication,
     kExposedMemory,
-    kIdle,
-    kCommunication,
-    kMemory,
+    kTemporalBreakdownIdle,
+    kTemporalBreakdownCommunication,
+    kTemporalBreakdownMemory,
     kComputeShare,
     kCommunicationShare,
     kMemoryShare,
-    kIdleShare};
+    kTemporalBreakdownIdleShare};
 
-constexpr std::array<std::string_view, 4> kStacked = {"compute_ns", "exposed_communication_ns",
-                                                      "exposed_memory_ns", "idle_ns"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
-    {"devices", "one device of one rank", kByDevice, {base::Chart::kStack, "rank", kStacked}},
-    {"steps", "one step on one device", kByStep, {base::Chart::kStack, "step", kStacked, "rank"}},
-    {"run", "all devices of all ranks, their times added", kRun},
+constexpr std::array<std::string_view, 4> kTemporalBreakdownStacked = {
+    "compute_ns", "exposed_communication_ns", "exposed_memory_ns", "idle_ns"};
+constexpr std::array kTemporalBreakdownTables = std::to_array<base::TableShape>({
+    {"devices",
+     "one device of one rank",
+     kTemporalBreakdownByDevice,
+     {base::Chart::kStack, "rank", kTemporalBreakdownStacked}},
+    {"steps",
+     "one step on one device",
+     kTemporalBreakdownByStep,
+     {base::Chart::kStack, "step", kTemporalBreakdownStacked, "rank"}},
+    {"run", "all devices of all ranks, their times added", kTemporalBreakdownRun},
 });
 
-struct Parts {
+struct TemporalBreakdownParts {
   Nanos measured = 0, compute = 0, exposed_communication = 0, exposed_memory = 0, idle = 0;
   Nanos communication = 0, memory = 0;
-  void merge(const Parts& other) {
+  void merge(const TemporalBreakdownParts& other) {
     measured += other.measured;
     compute += other.compute;
     exposed_communication += other.exposed_communication;
@@ -89,12 +112,12 @@ struct Parts {
 };
 
 // The sets a device's time is shared out from, made once per device.
-struct Sets {
-  explicit Sets(const DeviceView& device)
+struct TemporalBreakdownSets {
+  explicit TemporalBreakdownSets(const DeviceView& device)
       : device_(device), kernels_(unite(device.compute, device.communication)) {}
 
-  Parts within(Interval time) const {
-    Parts p;
+  TemporalBreakdownParts within(Interval time) const {
+    TemporalBreakdownParts p;
     p.measured = time.length();
     p.compute = covered(device_.compute, time);
     p.exposed_communication = covered(kernels_, time) - p.compute;
@@ -111,16 +134,16 @@ struct Sets {
   Intervals kernels_;
 };
 
-struct Partial {
-  std::map<std::int32_t, Parts> devices;
-  std::vector<std::tuple<std::int64_t, std::int32_t, Parts>> steps;
+struct TemporalBreakdownPartial {
+  std::map<std::int32_t, TemporalBreakdownParts> devices;
+  std::vector<std::tuple<std::int64_t, std::int32_t, TemporalBreakdownParts>> steps;
 };
 
-Partial compute(const WindowView& window, Within within) {
-  Partial out;
+TemporalBreakdownPartial compute_temporal_breakdown(const WindowView& window, Within within) {
+  TemporalBreakdownPartial out;
   for (const DeviceView& device : window.devices) {
-    const Sets sets(device);
-    Parts& whole = out.devices[device.device];
+    const TemporalBreakdownSets sets(device);
+    TemporalBreakdownParts& whole = out.devices[device.device];
     for (const Interval& stretch : measured_time(window, device, within)) {
       whole.merge(sets.within(stretch));
     }
@@ -134,14 +157,14 @@ Partial compute(const WindowView& window, Within within) {
   return out;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_temporal_breakdown(const RunView& view, const Options& options) {
   const Within within = within_of(options);
-  const auto partials =
-      per_window<Partial>(view, [&](const WindowView& window) { return compute(window, within); });
+  const auto partials = per_window<TemporalBreakdownPartial>(
+      view, [&](const WindowView& window) { return compute_temporal_breakdown(window, within); });
 
-  std::map<std::pair<std::int32_t, std::int32_t>, Parts> devices;
-  base::Table by_device(kTables[0]);
-  base::Table by_step(kTables[1]);
+  std::map<std::pair<std::int32_t, std::int32_t>, TemporalBreakdownParts> devices;
+  base::Table by_device(kTemporalBreakdownTables[0]);
+  base::Table by_step(kTemporalBreakdownTables[1]);
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
     for (const auto& [device, parts] : partials[w].devices) {
@@ -152,7 +175,7 @@ Answer run(const RunView& view, const Options& options) {
                    p.exposed_communication, p.exposed_memory, p.idle, p.communication, p.memory});
     }
   }
-  Parts all;
+  TemporalBreakdownParts all;
   for (const auto& [key, p] : devices) {
     all.merge(p);
     by_device.add({key.first, key.second, p.measured, p.compute, p.exposed_communication,
@@ -160,7 +183,7 @@ Answer run(const RunView& view, const Options& options) {
                    share_of(p.compute, p.measured), share_of(p.exposed_communication, p.measured),
                    share_of(p.exposed_memory, p.measured), share_of(p.idle, p.measured)});
   }
-  base::Table run(kTables[2]);
+  base::Table run(kTemporalBreakdownTables[2]);
   if (!devices.empty()) {
     run.add({devices.size(), all.measured, all.compute, all.exposed_communication,
              all.exposed_memory, all.idle, all.communication, all.memory,
@@ -181,9 +204,9 @@ const Analysis kTemporalBreakdown{
     .name = "temporal-breakdown",
     .title = "Device time",
     .question = "How much of the time does each GPU compute, communicate, copy, or wait?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kTemporalBreakdownParameters,
+    .tables = kTemporalBreakdownTables,
+    .run = run_temporal_breakdown,
 };
 
 }  // namespace stepscope::analysis

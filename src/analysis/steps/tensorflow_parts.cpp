@@ -33,7 +33,7 @@ enum Part : std::uint8_t {
 
 // By priority. Two of them are input: waiting for data comes before collectives and launches,
 // copies to the device after them.
-enum Class : std::uint8_t {
+enum TensorflowPartsClass : std::uint8_t {
   kNarrow,
   kWide,
   kUnsaid,
@@ -52,12 +52,12 @@ constexpr std::array<Part, kClassCount + 1> kPartOf = {
     kCollectives, kKernelLaunch, kInput,          kCompilation, kHostCompute,    kOther};
 
 // Classes by name, each name examined once.
-class Names {
+class TensorflowPartsNames {
  public:
-  explicit Names(const trace::Trace& trace)
+  explicit TensorflowPartsNames(const trace::Trace& trace)
       : trace_(trace), kernel_(trace.strings().size()), copy_(kernel_), compile_(kernel_) {}
 
-  Class kernel(Row row) {
+  TensorflowPartsClass kernel(Row row) {
     return remembered(kernel_, row, [](std::string_view name) {
       switch (number_width(name)) {
         case NumberWidth::kNarrow:
@@ -70,7 +70,7 @@ class Names {
       return kUnsaid;
     });
   }
-  Class copy(Row row) {
+  TensorflowPartsClass copy(Row row) {
     return remembered(copy_, row, [](std::string_view name) {
       const std::string_view kind = copy_name(name).kind;
       if (kind == "HtoH") return kHost;
@@ -86,11 +86,11 @@ class Names {
 
  private:
   template <class Find>
-  Class remembered(std::vector<std::uint8_t>& memory, Row row, Find find) {
+  TensorflowPartsClass remembered(std::vector<std::uint8_t>& memory, Row row, Find find) {
     const base::StringId name = trace_.name()[row];
     if (name == base::kNoString) return find({});
     if (memory[name] == 0) memory[name] = static_cast<std::uint8_t>(find(trace_.text(name)) + 1);
-    return static_cast<Class>(memory[name] - 1);
+    return static_cast<TensorflowPartsClass>(memory[name] - 1);
   }
 
   const trace::Trace& trace_;
@@ -105,13 +105,15 @@ bool names_launch(std::string_view call) {
 }
 
 // One set per class, from events that come by thread or device.
-class Sets {
+class TensorflowPartsSets {
  public:
   void begin_run() {
     for (UnionOfRuns& set : sets_) set.begin_run();
   }
-  void add(Class one, base::Nanos start, base::Nanos end) { sets_[one].add(start, end); }
-  void add(Class one, const Intervals& set) { sets_[one].add_run(set); }
+  void add(TensorflowPartsClass one, base::Nanos start, base::Nanos end) {
+    sets_[one].add(start, end);
+  }
+  void add(TensorflowPartsClass one, const Intervals& set) { sets_[one].add_run(set); }
   std::vector<Intervals> take() {
     std::vector<Intervals> out;
     out.reserve(sets_.size());
@@ -123,11 +125,12 @@ class Sets {
   std::array<UnionOfRuns, kClassCount> sets_;
 };
 
-void add_device(const WindowView& window, Names& names, Sets& sets) {
+void add_tensorflow_parts_device(const WindowView& window, TensorflowPartsNames& names,
+                                 TensorflowPartsSets& sets) {
   for (const DeviceView& device : window.devices) {
     sets.begin_run();
     for (const Work& piece : window.work_of(device)) {
-      Class one = kOnDevice;  // memsets
+      TensorflowPartsClass one = kOnDevice;  // memsets
       if (piece.work_class == WorkClass::kCommunication) one = kCollective;
       if (piece.work_class == WorkClass::kCompute) one = names.kernel(piece.row);
       if (piece.work_class == WorkClass::kCopy) one = names.copy(piece.row);
@@ -137,8 +140,9 @@ void add_device(const WindowView& window, Names& names, Sets& sets) {
 }
 
 // Which of launching and compiling this host span is. All other ranges and calls compute.
-std::optional<Class> host_class(const trace::Trace& trace, Names& names, NameSign& launch_names,
-                                Row row) {
+std::optional<TensorflowPartsClass> host_class(const trace::Trace& trace,
+                                               TensorflowPartsNames& names, NameSign& launch_names,
+                                               Row row) {
   const Kind kind = trace.kind()[row];
   if (kind == Kind::kOverhead) return names.compiles(row) ? std::optional(kCompile) : std::nullopt;
   if (is_api_call(kind)) {
@@ -151,7 +155,8 @@ std::optional<Class> host_class(const trace::Trace& trace, Names& names, NameSig
   return names.compiles(row) ? std::optional(kCompile) : std::nullopt;
 }
 
-void add_host(const WindowView& window, Names& names, Sets& sets) {
+void add_tensorflow_parts_host(const WindowView& window, TensorflowPartsNames& names,
+                               TensorflowPartsSets& sets) {
   const trace::Trace& trace = *window.trace;
   const HostTime& host = host_time(window);
   sets.add(kWaitForInput, host.loading);
@@ -180,10 +185,10 @@ bool names_compilation(std::string_view range) {
 }
 
 std::vector<TensorflowStep> tensorflow_parts(const WindowView& window) {
-  Names names(*window.trace);
-  Sets sets;
-  add_device(window, names, sets);
-  add_host(window, names, sets);
+  TensorflowPartsNames names(*window.trace);
+  TensorflowPartsSets sets;
+  add_tensorflow_parts_device(window, names, sets);
+  add_tensorflow_parts_host(window, names, sets);
   std::vector<TensorflowStep> out;
   std::vector<Interval> spans;
   for (const StepTime& step : window.steps) {

@@ -31,7 +31,7 @@ using base::Null;
 using base::Type;
 using base::Unit;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kEnergyParameters = std::to_array<Parameter>({
     {"grams-per-kwh", ParameterType::kNumber, "0",
      "CO2 of the electricity, in grams per kWh, for co2_grams. 0: not known"},
     {"samples-per-step", ParameterType::kCount, "0",
@@ -41,7 +41,7 @@ constexpr std::array kParameters = std::to_array<Parameter>({
     {"points", ParameterType::kCount, "300", "points of a curve over time. 0: no curves"},
 });
 
-constexpr base::ColumnShape kNode{"node", Type::kText, Unit::kId, "name of the machine"};
+constexpr base::ColumnShape kEnergyNode{"node", Type::kText, Unit::kId, "name of the machine"};
 constexpr base::ColumnShape kGpuJoules{"gpu_joules", Type::kReal, Unit::kNone,
                                        "of the rank's GPUs; null: not known"};
 constexpr base::ColumnShape kHostJoules{
@@ -52,7 +52,7 @@ constexpr base::ColumnShape kEstimate{
     "shorter than the time between two values of the energy or power: a straight line between "
     "them"};
 
-constexpr std::array kRunColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kEnergyRunColumns = std::to_array<base::ColumnShape>({
     {"of", Type::kText, Unit::kNone, "GPU, CPU, memory, or all of them"},
     {"devices", Type::kInt, Unit::kCount, "of the job, on all machines"},
     {"joules", Type::kReal, Unit::kNone, "from the first sample to the last"},
@@ -67,8 +67,8 @@ constexpr std::array kRunColumns = std::to_array<base::ColumnShape>({
      "meanwhile; or by --samples-per-step"},
     {"co2_grams", Type::kReal, Unit::kNone, "by --grams-per-kwh"},
 });
-constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
-    kNode,
+constexpr std::array kEnergyDeviceColumns = std::to_array<base::ColumnShape>({
+    kEnergyNode,
     {"kind", Type::kText, Unit::kNone, "GPU, CPU or memory"},
     {"device", Type::kText, Unit::kId, "number or name on its machine"},
     {"model", Type::kText, Unit::kNone, "as the driver names it"},
@@ -83,7 +83,7 @@ constexpr std::array kDeviceColumns = std::to_array<base::ColumnShape>({
      "between samples"},
     {"sampled_ns", Type::kInt, Unit::kNanos, "from the first sample to the last"},
 });
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kEnergyStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "when it began, since the first recording began"},
@@ -95,7 +95,7 @@ constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
     {"watts", Type::kReal, Unit::kNone, "joules per second"},
     kEstimate,
 });
-constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kEnergyPhaseColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"range", Type::kText, Unit::kNone, "its name"},
     {"calls", Type::kInt, Unit::kCount, "how often it was entered"},
@@ -111,7 +111,7 @@ constexpr std::array kPhaseColumns = std::to_array<base::ColumnShape>({
     {"path", Type::kText, Unit::kNone, "the ranges around it and itself"},
 });
 constexpr std::array kPowerColumns = std::to_array<base::ColumnShape>({
-    kNode,
+    kEnergyNode,
     {"of", Type::kText, Unit::kId, "GPU and its number; with the machine where there are several"},
     {"time_ns", Type::kInt, Unit::kInstant, "since the first recording of the run began"},
     {"watts", Type::kReal, Unit::kNone, "mean over the stretch that begins there"},
@@ -119,19 +119,22 @@ constexpr std::array kPowerColumns = std::to_array<base::ColumnShape>({
 
 constexpr std::array<std::string_view, 1> kJoules = {"joules"};
 constexpr std::array<std::string_view, 1> kWatts = {"watts"};
-constexpr std::array kTables = std::to_array<base::TableShape>({
+constexpr std::array kEnergyTables = std::to_array<base::TableShape>({
     {"run",
      "all machines together, over the sampled time",
-     kRunColumns,
+     kEnergyRunColumns,
      {base::Chart::kBars, "of", kJoules}},
     {"devices",
      "one part of a machine that tells its energy or power",
-     kDeviceColumns,
+     kEnergyDeviceColumns,
      {base::Chart::kBars, "device", kJoules, "kind"}},
-    {"steps", "one step of one rank", kStepColumns, {base::Chart::kLine, "step", kJoules, "rank"}},
+    {"steps",
+     "one step of one rank",
+     kEnergyStepColumns,
+     {base::Chart::kLine, "step", kJoules, "rank"}},
     {"phases",
      "a range below the one it was entered in, the longest first",
-     kPhaseColumns,
+     kEnergyPhaseColumns,
      {base::Chart::kTree, "range", kJoules, "rank"}},
     {"power",
      "the power a device drew, over time",
@@ -139,7 +142,7 @@ constexpr std::array kTables = std::to_array<base::TableShape>({
      {base::Chart::kLine, "time_ns", kWatts, "of"}},
 });
 
-constexpr double kMicro = 1e-6;
+constexpr double kEnergyMicro = 1e-6;
 constexpr double kJoulesPerKwh = 3.6e6;
 
 struct Machine {
@@ -155,15 +158,16 @@ Cell watts_cell(const std::optional<double>& joules, Nanos length) {
   return joules && length > 0 ? Cell(watts_of(*joules, length)) : Cell(Null{});
 }
 
-void add_devices(base::Table& table, const Machine& machine) {
+void add_energy_devices(base::Table& table, const Machine& machine) {
   for (const EnergySource& source : machine.sources) {
-    const double joules = static_cast<double>(source.curve.total_uj()) * kMicro;
+    const double joules = static_cast<double>(source.curve.total_uj()) * kEnergyMicro;
     const Nanos length = source.curve.covered().length();
     table.add({machine.curves->host, source.kind, source.device,
                source.model.empty() ? Cell(Null{}) : Cell(source.model), source.counted,
                name_of(source.curve.method()), joules,
-               static_cast<double>(source.curve.error_uj()) * kMicro, watts_cell(joules, length),
-               cell_or_null(source.max_watts), source.curve.update(), length});
+               static_cast<double>(source.curve.error_uj()) * kEnergyMicro,
+               watts_cell(joules, length), cell_or_null(source.max_watts), source.curve.update(),
+               length});
   }
 }
 
@@ -188,8 +192,8 @@ void add_power(base::Table& table, const Machine& machine, bool several, std::si
 }
 
 // Of each step; nothing where it is not known.
-std::vector<std::optional<std::int64_t>> samples_of(const RankLoading* loading,
-                                                    const std::vector<RecordedStep>& steps) {
+std::vector<std::optional<std::int64_t>> energy_samples_of(const RankLoading* loading,
+                                                           const std::vector<RecordedStep>& steps) {
   std::vector<std::optional<std::int64_t>> out;
   const auto phases = iterations_of(loading, steps);
   if (const auto training = phases.find(std::string(kTraining)); training != phases.end()) {
@@ -199,15 +203,15 @@ std::vector<std::optional<std::int64_t>> samples_of(const RankLoading* loading,
   return out;
 }
 
-void add_step(base::Table& table, std::int32_t rank, const RecordedStep& step,
-              const Joules& joules) {
+void add_energy_step(base::Table& table, std::int32_t rank, const RecordedStep& step,
+                     const Joules& joules) {
   const auto sum = joules.sum();
   table.add({rank, step.number, step.start, step.length, cell_or_null(sum),
              cell_or_null(joules.gpu), cell_or_null(joules.host), watts_cell(sum, step.length),
              sum ? Cell(joules.is_estimate) : Cell(Null{})});
 }
 
-void add_phase(base::Table& table, const PhaseEnergy& phase) {
+void add_energy_phase(base::Table& table, const PhaseEnergy& phase) {
   const auto sum = phase.joules.sum();
   table.add({phase.rank, phase.name, phase.calls, phase.total, phase.measured, cell_or_null(sum),
              sum ? Cell(*sum / static_cast<double>(phase.measured)) : Cell(Null{}),
@@ -216,8 +220,8 @@ void add_phase(base::Table& table, const PhaseEnergy& phase) {
              sum ? Cell(phase.joules.is_estimate) : Cell(Null{}), phase.depth, phase.path});
 }
 
-void add_run(base::Table& table, const std::vector<Machine>& machines, const StepEnergy& steps,
-             const Options& options) {
+void add_energy_run(base::Table& table, const std::vector<Machine>& machines,
+                    const StepEnergy& steps, const Options& options) {
   struct Sum {
     std::int64_t devices = 0, uj = 0, error = 0;
     double watts = 0;
@@ -227,11 +231,11 @@ void add_run(base::Table& table, const std::vector<Machine>& machines, const Ste
   const auto add = [&](std::string_view of, const Sum& sum,
                        const std::optional<StepEnergy::Mean>& in_steps) {
     const StepEnergy::Mean mean = in_steps.value_or(StepEnergy::Mean{});
-    const double joules = static_cast<double>(sum.uj) * kMicro;
+    const double joules = static_cast<double>(sum.uj) * kEnergyMicro;
     const double kwh = joules / kJoulesPerKwh;
     const double grams = options.number("grams-per-kwh");
-    table.add({of, sum.devices, joules, static_cast<double>(sum.error) * kMicro, kwh, sum.watts,
-               in_steps ? Cell(mean.steps) : Cell(Null{}), cell_or_null(mean.per_step),
+    table.add({of, sum.devices, joules, static_cast<double>(sum.error) * kEnergyMicro, kwh,
+               sum.watts, in_steps ? Cell(mean.steps) : Cell(Null{}), cell_or_null(mean.per_step),
                cell_or_null(mean.per_sample), grams > 0 ? Cell(kwh * grams) : Cell(Null{})});
   };
   int kinds = 0;
@@ -243,7 +247,7 @@ void add_run(base::Table& table, const std::vector<Machine>& machines, const Ste
         ++sum.devices;
         sum.uj += source.curve.total_uj();
         sum.error += source.curve.error_uj();
-        sum.watts += watts_of(static_cast<double>(source.curve.total_uj()) * kMicro,
+        sum.watts += watts_of(static_cast<double>(source.curve.total_uj()) * kEnergyMicro,
                               source.curve.covered().length());
       }
     }
@@ -272,20 +276,20 @@ std::vector<std::string> why_unknown(const std::vector<NodeCurves>& nodes) {
   return why;
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_energy(const RunView& view, const Options& options) {
   const auto points = static_cast<std::size_t>(options.count("points"));
   const auto top = static_cast<std::size_t>(options.count("top"));
   const std::vector<NodeCurves> nodes = node_curves(view);
   std::vector<Machine> machines;
   machines.reserve(nodes.size());
   for (const NodeCurves& node : nodes) machines.push_back({&node, energy_sources(node)});
-  base::Table total(kTables[0]);
-  base::Table devices(kTables[1]);
-  base::Table steps(kTables[2]);
-  base::Table phases(kTables[3]);
-  base::Table power(kTables[4]);
+  base::Table total(kEnergyTables[0]);
+  base::Table devices(kEnergyTables[1]);
+  base::Table steps(kEnergyTables[2]);
+  base::Table phases(kEnergyTables[3]);
+  base::Table power(kEnergyTables[4]);
   for (const Machine& machine : machines) {
-    add_devices(devices, machine);
+    add_energy_devices(devices, machine);
     add_power(power, machine, machines.size() > 1, points);
   }
   const auto hosts = hosts_of_ranks(view);
@@ -304,19 +308,20 @@ Answer run(const RunView& view, const Options& options) {
     if (const auto found = recorded.find(rank); found != recorded.end()) {
       const auto loaded = loading.find(rank);
       const auto samples =
-          samples_of(loaded == loading.end() ? nullptr : &loaded->second, found->second);
+          energy_samples_of(loaded == loading.end() ? nullptr : &loaded->second, found->second);
       for (std::size_t i = 0; i < samples.size(); ++i) {
         const RecordedStep& step = found->second[i];
         const Joules joules = energy.within(step.own());
-        add_step(steps, rank, step, joules);
+        add_energy_step(steps, rank, step, joules);
         sums.add(step.number, joules, samples[i]);
         unknown += joules.sum() ? 0 : 1;
         estimates += joules.sum() && joules.is_estimate ? 1 : 0;
       }
     }
-    for (const PhaseEnergy& phase : phases_of(view, rank, energy, top)) add_phase(phases, phase);
+    for (const PhaseEnergy& phase : phases_of(view, rank, energy, top))
+      add_energy_phase(phases, phase);
   }
-  add_run(total, machines, sums, options);
+  add_energy_run(total, machines, sums, options);
 
   Answer answer;
   if (auto sentence = why_whole_run(view, nodes, "'steps' and 'phases'"); !sentence.empty()) {
@@ -352,9 +357,9 @@ const Analysis kEnergy{
     .name = "energy",
     .title = "Energy",
     .question = "How many joules does the run take: by device, step and range?",
-    .parameters = kParameters,
-    .tables = kTables,
-    .run = run,
+    .parameters = kEnergyParameters,
+    .tables = kEnergyTables,
+    .run = run_energy,
     .needs = Needs::kSystem,
 };
 

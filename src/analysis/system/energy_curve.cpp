@@ -21,7 +21,7 @@ constexpr Nanos kUsageMean = 1'000'000'000;
 // Known GPUs update their counters every 20 to 100 ms. One that is read seldom does not show it.
 constexpr Nanos kLongestUpdate = 100'000'000;
 
-Nanos median_of(const std::vector<Nanos>& lengths) {
+Nanos energy_curve_median_of(const std::vector<Nanos>& lengths) {
   if (lengths.empty()) return 0;
   Durations all;
   for (const Nanos length : lengths) all.add(length);
@@ -38,7 +38,7 @@ Nanos time_between_changes(const Curve& counter) {
     if (last > 0) lengths.push_back(counter.times[i] - counter.times[last]);
     last = i;
   }
-  return median_of(lengths);
+  return energy_curve_median_of(lengths);
 }
 
 // What power can tell apart.
@@ -47,7 +47,8 @@ Nanos resolution_of(const Curve& power) {
   for (std::size_t i = 1; i < power.times.size(); ++i) {
     lengths.push_back(power.times[i] - power.times[i - 1]);
   }
-  return std::max(median_of(lengths), power.field("reading") == "usage" ? kUsageMean : 0);
+  return std::max(energy_curve_median_of(lengths),
+                  power.field("reading") == "usage" ? kUsageMean : 0);
 }
 
 // Microjoules of a counter since its first value. One that fell began anew: what was in between is

@@ -9,7 +9,7 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr double kMicro = 1e-6;
+constexpr double kEnergySumsMicro = 1e-6;
 
 // Nothing where one of them is not known.
 std::optional<double> sum_within(const std::vector<const EnergyCurve*>& curves,
@@ -20,7 +20,7 @@ std::optional<double> sum_within(const std::vector<const EnergyCurve*>& curves,
     for (const Interval& stretch : stretches) {
       const auto used = curve->within(stretch);
       if (!used) return std::nullopt;
-      sum += *used * kMicro;
+      sum += *used * kEnergySumsMicro;
     }
   }
   return sum;

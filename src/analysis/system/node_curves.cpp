@@ -24,7 +24,7 @@ Nanos zero_of(const RunView& view) {
   return zero;
 }
 
-std::string key_of(const series::Series& series) {
+std::string node_curves_key_of(const series::Series& series) {
   std::string key = series.name;
   for (const auto& [name, value] : series.about) key += fmt::format("\n{}={}", name, value);
   return key;
@@ -109,7 +109,8 @@ class Joining {
   }
 
   void take(const series::Series& series, const series::Node& file, Nanos start) {
-    const auto [found, is_new] = places_.try_emplace(key_of(series), node_.curves.size());
+    const auto [found, is_new] =
+        places_.try_emplace(node_curves_key_of(series), node_.curves.size());
     if (is_new) node_.curves.push_back({.about = &series, .times = {}, .values = {}});
     Curve& curve = node_.curves[found->second];
     for (std::size_t i = 0; i < series.at.size(); ++i) {

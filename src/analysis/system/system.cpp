@@ -24,7 +24,7 @@ using base::Cell;
 using base::Nanos;
 using base::Null;
 
-constexpr std::array kParameters = std::to_array<Parameter>({
+constexpr std::array kSystemParameters = std::to_array<Parameter>({
     {"window", ParameterType::kDuration, "1s",
      "stretch of time over which the load of processors, disks and networks is counted. 0: from "
      "sample to sample"},
@@ -152,7 +152,8 @@ class RankReaders {
   std::vector<Nanos> most_;  // moments of the series that was read most often
 };
 
-void add_steps(base::Table& table, const RunView& view, const std::vector<NodeCurves>& nodes) {
+void add_system_steps(base::Table& table, const RunView& view,
+                      const std::vector<NodeCurves>& nodes) {
   const auto hosts = hosts_of_ranks(view);
   for (const auto& [rank, steps] : recorded_steps(view)) {
     const auto host = hosts.find(rank);
@@ -165,7 +166,7 @@ void add_steps(base::Table& table, const RunView& view, const std::vector<NodeCu
   }
 }
 
-Answer run(const RunView& view, const Options& options) {
+Answer run_system(const RunView& view, const Options& options) {
   // 0: from one sample to the next.
   const Nanos window = std::max<Nanos>(options.duration("window"), 1);
   const auto points = static_cast<std::size_t>(options.count("points"));
@@ -180,7 +181,7 @@ Answer run(const RunView& view, const Options& options) {
     add_cores(tables.cores, node, window);
     add_missing(tables.missing, node);
   }
-  add_steps(tables.steps, view, nodes);
+  add_system_steps(tables.steps, view, nodes);
   Answer answer;
   if (auto sentence = why_whole_run(view, nodes, "'steps'"); !sentence.empty()) {
     answer.remarks.emplace_back(std::move(sentence));
@@ -202,9 +203,9 @@ const Analysis kSystem{
     .name = "system",
     .title = "Machines",
     .question = "What did processors, memory, GPUs, disks and network do meanwhile?",
-    .parameters = kParameters,
+    .parameters = kSystemParameters,
     .tables = kSystemTables,
-    .run = run,
+    .run = run_system,
     .needs = Needs::kSystem,
 };
 

@@ -22,9 +22,9 @@ using base::Null;
 
 constexpr double kPercent = 0.01;
 constexpr double kMilli = 1e-3;
-constexpr double kPerSecond = 1e9;
+constexpr double kSystemRowsPerSecond = 1e9;
 
-Cell cell_of(const std::optional<SampleSpread>& spread, double SampleSpread::* which) {
+Cell system_rows_cell_of(const std::optional<SampleSpread>& spread, double SampleSpread::* which) {
   return spread ? Cell((*spread).*which) : Cell(Null{});
 }
 
@@ -133,14 +133,14 @@ void add_machine(base::Table& table, const NodeCurves& node, Nanos window) {
   const auto group = rates_of(node.find("cgroup.cpu"), window);
   table.add({node.host,
              cell_or_null(processors),
-             cell_of(cpu, &SampleSpread::mean),
-             cell_of(cpu, &SampleSpread::p95),
-             cell_of(cpu, &SampleSpread::max),
+             system_rows_cell_of(cpu, &SampleSpread::mean),
+             system_rows_cell_of(cpu, &SampleSpread::p95),
+             system_rows_cell_of(cpu, &SampleSpread::max),
              cell_or_null(cores),
              scaled(last_of(node.find("cgroup.cpu.limit")), kMilli),
-             cell_of(group, &SampleSpread::mean),
-             cell_of(group, &SampleSpread::max),
-             cell_of(spread_of(used), &SampleSpread::mean),
+             system_rows_cell_of(group, &SampleSpread::mean),
+             system_rows_cell_of(group, &SampleSpread::max),
+             system_rows_cell_of(spread_of(used), &SampleSpread::mean),
              cell_or_null(largest_of(used)),
              cell_or_null(last_of(node.find("memory.total"))),
              cell_or_null(largest_of(node.find("cgroup.memory"))),
@@ -161,7 +161,8 @@ void add_gpus(base::Table& table, const NodeCurves& node, Nanos window) {
   for (const std::string& gpu : gpus_of_job(node)) {
     const auto curve = [&](std::string_view name) { return node.find(name, "device", gpu); };
     const auto rate = [&](std::string_view name) {
-      return cell_of(rates_of(curve(name), window, kPerSecond), &SampleSpread::mean);
+      return system_rows_cell_of(rates_of(curve(name), window, kSystemRowsPerSecond),
+                                 &SampleSpread::mean);
     };
     const auto busy = spread_of(curve("gpu.busy"), kPercent);
     const auto watts = spread_of(curve("gpu.power"), kMilli);
@@ -173,33 +174,34 @@ void add_gpus(base::Table& table, const NodeCurves& node, Nanos window) {
       if (one.about->name.starts_with("gpu.") && one.field("device") == gpu) any = &one;
     }
     const std::vector<std::int64_t> ranks = ranks_on(node, gpu);
-    table.add({node.host,
-               gpu,
-               any->field("model"),
-               std::span<const std::int64_t>(ranks),
-               cell_of(busy, &SampleSpread::mean),
-               cell_of(busy, &SampleSpread::median),
-               cell_of(busy, &SampleSpread::p95),
-               cell_of(spread_of(curve("gpu.memory_busy"), kPercent), &SampleSpread::mean),
-               cell_of(spread_of(used), &SampleSpread::mean),
-               cell_or_null(largest_of(used)),
-               cell_or_null(largest_of(job ? &*job : nullptr)),
-               cell_or_null(last_of(curve("gpu.memory_total"))),
-               cell_of(watts, &SampleSpread::mean),
-               cell_of(watts, &SampleSpread::p95),
-               cell_of(watts, &SampleSpread::max),
-               scaled(last_of(curve("gpu.power_limit")), kMilli),
-               cell_of(spread_of(curve("gpu.clock")), &SampleSpread::mean),
-               cell_of(spread_of(curve("gpu.memory_clock")), &SampleSpread::mean),
-               cell_or_null(largest_of(curve("gpu.temperature"))),
-               cell_or_null(largest_of(curve("gpu.memory_temperature"))),
-               by.share,
-               by.by.empty() ? Cell(Null{}) : Cell(by.by),
-               rate("gpu.pcie_received"),
-               rate("gpu.pcie_sent"),
-               rate("gpu.nvlink_received"),
-               rate("gpu.nvlink_sent"),
-               busy ? busy->count : 0});
+    table.add(
+        {node.host,
+         gpu,
+         any->field("model"),
+         std::span<const std::int64_t>(ranks),
+         system_rows_cell_of(busy, &SampleSpread::mean),
+         system_rows_cell_of(busy, &SampleSpread::median),
+         system_rows_cell_of(busy, &SampleSpread::p95),
+         system_rows_cell_of(spread_of(curve("gpu.memory_busy"), kPercent), &SampleSpread::mean),
+         system_rows_cell_of(spread_of(used), &SampleSpread::mean),
+         cell_or_null(largest_of(used)),
+         cell_or_null(largest_of(job ? &*job : nullptr)),
+         cell_or_null(last_of(curve("gpu.memory_total"))),
+         system_rows_cell_of(watts, &SampleSpread::mean),
+         system_rows_cell_of(watts, &SampleSpread::p95),
+         system_rows_cell_of(watts, &SampleSpread::max),
+         scaled(last_of(curve("gpu.power_limit")), kMilli),
+         system_rows_cell_of(spread_of(curve("gpu.clock")), &SampleSpread::mean),
+         system_rows_cell_of(spread_of(curve("gpu.memory_clock")), &SampleSpread::mean),
+         cell_or_null(largest_of(curve("gpu.temperature"))),
+         cell_or_null(largest_of(curve("gpu.memory_temperature"))),
+         by.share,
+         by.by.empty() ? Cell(Null{}) : Cell(by.by),
+         rate("gpu.pcie_received"),
+         rate("gpu.pcie_sent"),
+         rate("gpu.nvlink_received"),
+         rate("gpu.nvlink_sent"),
+         busy ? busy->count : 0});
   }
 }
 
@@ -234,15 +236,17 @@ void add_processes(base::Table& table, const NodeCurves& node, Nanos window, boo
       if (growth && children && of_program) *growth += total->values.front();
       return cell_or_null(growth);
     };
-    table.add({cell_or_null(cpu->about->number("rank")), node.host, children ? started : own,
-               children ? cell_or_null(most) : Cell(1), cell_of(cores, &SampleSpread::mean),
-               cell_of(cores, &SampleSpread::p95), cell_of(cores, &SampleSpread::max), grown(cpu),
-               cell_of(waited, &SampleSpread::mean),
-               known ? Cell(cores_of_it->second) : Cell(Null{}),
-               cell_of(spread_of(rss), &SampleSpread::mean), cell_or_null(largest_of(rss)),
-               children ? Cell(Null{}) : cell_or_null(largest_of(curve("process.pss", "all"))),
-               grown(curve("process.read", of)), grown(curve("process.written", of)),
-               grown(curve("process.disk_read", of)), grown(curve("process.disk_written", of))});
+    table.add(
+        {cell_or_null(cpu->about->number("rank")), node.host, children ? started : own,
+         children ? cell_or_null(most) : Cell(1), system_rows_cell_of(cores, &SampleSpread::mean),
+         system_rows_cell_of(cores, &SampleSpread::p95),
+         system_rows_cell_of(cores, &SampleSpread::max), grown(cpu),
+         system_rows_cell_of(waited, &SampleSpread::mean),
+         known ? Cell(cores_of_it->second) : Cell(Null{}),
+         system_rows_cell_of(spread_of(rss), &SampleSpread::mean), cell_or_null(largest_of(rss)),
+         children ? Cell(Null{}) : cell_or_null(largest_of(curve("process.pss", "all"))),
+         grown(curve("process.read", of)), grown(curve("process.written", of)),
+         grown(curve("process.disk_read", of)), grown(curve("process.disk_written", of))});
   }
 }
 
@@ -258,13 +262,15 @@ void add_traffic(base::Table& table, const NodeCurves& node, Nanos window) {
     for (const Curve* in : node.named(kind.in)) {
       const std::string_view device = in->field("device");
       const Curve* const out = node.find(kind.out, "device", device);
-      const auto in_rates = rates_of(in, window, kPerSecond);
-      const auto out_rates = rates_of(out, window, kPerSecond);
+      const auto in_rates = rates_of(in, window, kSystemRowsPerSecond);
+      const auto out_rates = rates_of(out, window, kSystemRowsPerSecond);
       const auto busy = shares_of(node.find(kind.busy, "device", device), window);
       table.add({node.host, device, kind.name, cell_or_null(growth_of(in)),
-                 cell_of(in_rates, &SampleSpread::mean), cell_of(in_rates, &SampleSpread::max),
-                 cell_or_null(growth_of(out)), cell_of(out_rates, &SampleSpread::mean),
-                 cell_of(out_rates, &SampleSpread::max), cell_of(busy, &SampleSpread::mean)});
+                 system_rows_cell_of(in_rates, &SampleSpread::mean),
+                 system_rows_cell_of(in_rates, &SampleSpread::max), cell_or_null(growth_of(out)),
+                 system_rows_cell_of(out_rates, &SampleSpread::mean),
+                 system_rows_cell_of(out_rates, &SampleSpread::max),
+                 system_rows_cell_of(busy, &SampleSpread::mean)});
     }
   }
 }
@@ -273,8 +279,9 @@ void add_cores(base::Table& table, const NodeCurves& node, Nanos window) {
   for (const Curve* core : node.named("core.busy")) {
     const auto busy = shares_of(core, window);
     table.add({node.host, cell_or_null(core->about->number("core")),
-               cell_of(busy, &SampleSpread::mean), cell_of(busy, &SampleSpread::p95),
-               cell_of(busy, &SampleSpread::max)});
+               system_rows_cell_of(busy, &SampleSpread::mean),
+               system_rows_cell_of(busy, &SampleSpread::p95),
+               system_rows_cell_of(busy, &SampleSpread::max)});
   }
 }
 

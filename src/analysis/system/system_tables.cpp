@@ -6,12 +6,13 @@ namespace {
 using base::Type;
 using base::Unit;
 
-constexpr base::ColumnShape kNode{"node", Type::kText, Unit::kId, "name of the machine"};
-constexpr base::ColumnShape kTime{"time_ns", Type::kInt, Unit::kInstant,
-                                  "since the first recording of the run began"};
+constexpr base::ColumnShape kSystemTablesNode{"node", Type::kText, Unit::kId,
+                                              "name of the machine"};
+constexpr base::ColumnShape kSystemTablesTime{"time_ns", Type::kInt, Unit::kInstant,
+                                              "since the first recording of the run began"};
 
 constexpr std::array kMachineColumns = std::to_array<base::ColumnShape>({
-    kNode,
+    kSystemTablesNode,
     {"processors", Type::kInt, Unit::kCount, "of the machine"},
     {"cpu_mean_share", Type::kReal, Unit::kShare, "busy, of all its processors"},
     {"cpu_p95_share", Type::kReal, Unit::kShare, "19 of 20 stretches were not busier"},
@@ -39,7 +40,7 @@ constexpr std::array kMachineColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kGpuColumns = std::to_array<base::ColumnShape>({
-    kNode,
+    kSystemTablesNode,
     {"gpu", Type::kText, Unit::kId, "number on its machine, or the MIG instance"},
     {"model", Type::kText, Unit::kNone, "as the driver names it"},
     {"ranks", Type::kIntList, Unit::kId, "that worked on it"},
@@ -74,7 +75,7 @@ constexpr std::array kGpuColumns = std::to_array<base::ColumnShape>({
 
 constexpr std::array kProcessColumns = std::to_array<base::ColumnShape>({
     key::kRank,
-    kNode,
+    kSystemTablesNode,
     {"processes", Type::kText, Unit::kNone,
      "the training process, or all that it started; where none was seen, the command that "
      "watched the program, and that"},
@@ -101,7 +102,7 @@ constexpr std::array kProcessColumns = std::to_array<base::ColumnShape>({
     {"disk_written_bytes", Type::kInt, Unit::kBytes, "so too"},
 });
 
-constexpr std::array kStepColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kSystemTablesStepColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     key::kStep,
     {"start_ns", Type::kInt, Unit::kInstant, "when it began, since the first recording began"},
@@ -126,20 +127,20 @@ constexpr base::ColumnShape kMemoryOf{
     "the host, or GPU and its number, or what processes of the job have of that; with the machine "
     "where there are several"};
 constexpr std::array kLoadColumns = std::to_array<base::ColumnShape>({
-    kNode,
+    kSystemTablesNode,
     kOf,
-    kTime,
+    kSystemTablesTime,
     {"busy_share", Type::kReal, Unit::kShare, "mean over the stretch that begins there"},
 });
-constexpr std::array kMemoryColumns = std::to_array<base::ColumnShape>({
-    kNode,
+constexpr std::array kSystemTablesMemoryColumns = std::to_array<base::ColumnShape>({
+    kSystemTablesNode,
     kMemoryOf,
-    kTime,
+    kSystemTablesTime,
     {"memory_bytes", Type::kReal, Unit::kBytes, "in use, mean over the stretch"},
 });
 
 constexpr std::array kTrafficColumns = std::to_array<base::ColumnShape>({
-    kNode,
+    kSystemTablesNode,
     {"device", Type::kText, Unit::kId, "disk or network interface"},
     {"kind", Type::kText, Unit::kNone, "disk or network"},
     {"in_bytes", Type::kInt, Unit::kBytes, "read or received"},
@@ -152,7 +153,7 @@ constexpr std::array kTrafficColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kCoreColumns = std::to_array<base::ColumnShape>({
-    kNode,
+    kSystemTablesNode,
     {"core", Type::kInt, Unit::kId, "number of the processor"},
     {"busy_mean_share", Type::kReal, Unit::kShare, "of the time"},
     {"busy_p95_share", Type::kReal, Unit::kShare, "19 of 20 stretches were not busier"},
@@ -160,9 +161,9 @@ constexpr std::array kCoreColumns = std::to_array<base::ColumnShape>({
 });
 
 constexpr std::array kMissingColumns = std::to_array<base::ColumnShape>({
-    kNode,
+    kSystemTablesNode,
     {"source", Type::kText, Unit::kNone, "who could not see it"},
-    kTime,
+    kSystemTablesTime,
     {"missing", Type::kText, Unit::kNone, "what is not known, and why"},
 });
 
@@ -170,8 +171,8 @@ constexpr std::array<std::string_view, 1> kCpuMean = {"cpu_mean_share"};
 constexpr std::array<std::string_view, 1> kBusyMean = {"busy_mean_share"};
 constexpr std::array<std::string_view, 1> kMeanCores = {"mean_cores"};
 constexpr std::array<std::string_view, 1> kStepBusy = {"gpu_busy_share"};
-constexpr std::array<std::string_view, 1> kBusy = {"busy_share"};
-constexpr std::array<std::string_view, 1> kBytes = {"memory_bytes"};
+constexpr std::array<std::string_view, 1> kSystemTablesBusy = {"busy_share"};
+constexpr std::array<std::string_view, 1> kSystemTablesBytes = {"memory_bytes"};
 
 }  // namespace
 
@@ -197,16 +198,16 @@ const std::array<base::TableShape, 9> kSystemTables = {{
      {base::Chart::kBars, "core", kBusyMean, "node"}},
     {"steps",
      "one step of one rank, by the samples within it",
-     kStepColumns,
+     kSystemTablesStepColumns,
      {base::Chart::kLine, "step", kStepBusy, "rank"}},
     {"load",
      "how busy a device was, over time",
      kLoadColumns,
-     {base::Chart::kLine, "time_ns", kBusy, "of"}},
+     {base::Chart::kLine, "time_ns", kSystemTablesBusy, "of"}},
     {"memory",
      "how much memory was in use, over time",
-     kMemoryColumns,
-     {base::Chart::kLine, "time_ns", kBytes, "of"}},
+     kSystemTablesMemoryColumns,
+     {base::Chart::kLine, "time_ns", kSystemTablesBytes, "of"}},
 }};
 
 SystemTables::SystemTables()

@@ -27,12 +27,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBetweenTries = std::chrono::seconds(2);  // for the lock
-constexpr auto kBetweenWrites = std::chrono::milliseconds(500);
+constexpr auto kSamplerBetweenWrites = std::chrono::milliseconds(500);
 constexpr double kMostHz = 100;
 constexpr int kMostFiles = 1000;
 
 // Never destroyed: the thread may run while the process exits.
-struct State {
+struct SamplerState {
   std::mutex mutex;  // of everything below
   std::condition_variable wake;
   std::thread thread;
@@ -41,14 +41,14 @@ struct State {
   SystemState shown;
 };
 
-State& state() {
-  static State& it = *new State;
+SamplerState& state_sampler() {
+  static SamplerState& it = *new SamplerState;
   return it;
 }
 
 // False: it was stopped meanwhile.
 bool wait_until(Clock::time_point when) {
-  State& it = state();
+  SamplerState& it = state_sampler();
   std::unique_lock lock(it.mutex);
   return !it.wake.wait_until(lock, when, [&] { return it.stopping; });
 }
@@ -135,7 +135,7 @@ class NodeSampler {
     out_.clear();
   }
   void show() const {
-    State& it = state();
+    SamplerState& it = state_sampler();
     const std::lock_guard lock(it.mutex);
     it.shown = {.running = true,
                 .path = file_.path(),
@@ -165,12 +165,12 @@ void sample_until_stopped(ScopeFile file, const SystemOptions& options) {
     sampler.moment();
     // Held up for long, such as by a sleeping laptop: what was missed is not made up for.
     next = std::max(next + interval, Clock::now());
-    if (next >= written + kBetweenWrites) {
+    if (next >= written + kSamplerBetweenWrites) {
       sampler.flush();
       written = Clock::now();
     }
-    if (next <= written + kBetweenWrites) continue;
-    if (!wait_until(written + kBetweenWrites)) break;
+    if (next <= written + kSamplerBetweenWrites) continue;
+    if (!wait_until(written + kSamplerBetweenWrites)) break;
     sampler.flush_rest();
   } while (wait_until(next));
   sampler.finish();
@@ -180,8 +180,8 @@ void sample_until_stopped(ScopeFile file, const SystemOptions& options) {
 void take_part() {
   pthread_setname_np(pthread_self(), "stepscope-sys");
   const SystemOptions options = [] {
-    const std::lock_guard lock(state().mutex);
-    return state().options;
+    const std::lock_guard lock(state_sampler().mutex);
+    return state_sampler().options;
   }();
   NodeLock lock(options.folder);
   while (true) {
@@ -207,10 +207,10 @@ std::thread start_thread() {
 }
 
 // A forked child has none of this: its parent samples it.
-void before_fork() { state().mutex.lock(); }
-void after_fork_in_parent() { state().mutex.unlock(); }
-void after_fork_in_child() {
-  State& it = state();
+void sampler_before_fork() { state_sampler().mutex.lock(); }
+void sampler_after_fork_in_parent() { state_sampler().mutex.unlock(); }
+void sampler_after_fork_in_child() {
+  SamplerState& it = state_sampler();
   if (it.running) (void)new std::thread(std::move(it.thread));  // the parent's: not to be joined
   it.running = it.stopping = false;
   it.shown = {};
@@ -218,10 +218,10 @@ void after_fork_in_child() {
   new (&it.wake) std::condition_variable;
 }
 
-void prepare_process() {
+void sampler_prepare_process() {
   static std::once_flag once;
   std::call_once(once, [] {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(sampler_before_fork, sampler_after_fork_in_parent, sampler_after_fork_in_child);
     std::atexit(stop_system);
   });
 }
@@ -229,8 +229,8 @@ void prepare_process() {
 }  // namespace
 
 base::Status start_system(const SystemOptions& options) {
-  prepare_process();
-  State& it = state();
+  sampler_prepare_process();
+  SamplerState& it = state_sampler();
   const std::lock_guard lock(it.mutex);
   if (it.running) {
     return base::fail(base::Code::kInvalidArgument,
@@ -253,7 +253,7 @@ base::Status start_system(const SystemOptions& options) {
 }
 
 void stop_system() {
-  State& it = state();
+  SamplerState& it = state_sampler();
   std::thread thread;
   SystemOptions options;
   {
@@ -272,7 +272,7 @@ void stop_system() {
 }
 
 SystemState system_state() {
-  State& it = state();
+  SamplerState& it = state_sampler();
   const std::lock_guard lock(it.mutex);
   SystemState shown = it.shown;
   shown.running = it.running;

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kAdviseOptions = std::to_array<Option>({
     {.name = "json", .help = "print JSON (schema stepscope.advice/1)"},
     {.name = "md", .help = "print Markdown instead of text"},
     {.name = "sarif", .help = "print SARIF 2.1.0, which code-review tools read"},
@@ -45,16 +45,16 @@ constexpr std::array kOptions = std::to_array<Option>({
     kWidthOption,
 });
 
-struct Request {
+struct AdviseRequest {
   report::Look look;
   analysis::Selection selection;
   session::ReportRequest asked{.sections = false};
 };
 
 // Says what is wrong before a large run is read for nothing.
-base::Result<Request> request_from(const Context& context) {
+base::Result<AdviseRequest> advise_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
-  Request request;
+  AdviseRequest request;
   const int forms = (arguments.has("json") ? 1 : 0) + (arguments.has("md") ? 1 : 0) +
                     (arguments.has("sarif") ? 1 : 0);
   if (forms > 1) {
@@ -92,8 +92,8 @@ std::string recording_of(const Arguments& arguments) {
   return seen.value_or(path.generic_string());
 }
 
-std::string written(const Arguments& arguments, const advice::Advice& advice,
-                    const report::Look& look) {
+std::string written_advise(const Arguments& arguments, const advice::Advice& advice,
+                           const report::Look& look) {
   const report::AdviceLength length =
       arguments.has("all") ? report::AdviceLength::kWithReasons : report::AdviceLength::kAll;
   if (arguments.has("json")) return report::advice_json(advice);
@@ -117,7 +117,7 @@ Exit explain(const Context& context, const report::Look& look) {
 }
 
 Exit run_advise(const Context& context) {
-  const auto request = request_from(context);
+  const auto request = advise_request_from(context);
   if (!request) return show_error(context, request.error());
   if (context.arguments.has("explain")) return explain(context, request->look);
   Exit status = Exit::kDone;
@@ -126,7 +126,7 @@ Exit run_advise(const Context& context) {
   const auto answers =
       session::full_report(*opened, request->selection, request->asked, context.settings.jobs);
   if (!answers) return show_selection_error(context, answers.error());
-  const std::string text = written(context.arguments, *answers->advice, request->look);
+  const std::string text = written_advise(context.arguments, *answers->advice, request->look);
   if (const base::Status shown = context.console.write(text); !shown) {
     return show_error(context, shown.error());
   }
@@ -134,7 +134,7 @@ Exit run_advise(const Context& context) {
 }
 
 // `stepscope help advise rules`
-std::string help_about(std::span<const std::string> words, const report::Look& look) {
+std::string help_advise_about(std::span<const std::string> words, const report::Look& look) {
   return words.front() == "rules" ? report::rules_text(look) : std::string();
 }
 
@@ -151,14 +151,14 @@ at most), what to change as code, and how to check it. A run without a fault is 
 PATH is a trace file, a folder of them (one per rank), a memory snapshot, or - for standard
 input. Every rule has a page in docs/advice/; `stepscope help advise rules` lists them.
 )",
-    .options = kOptions,
+    .options = kAdviseOptions,
     .examples = R"(  stepscope advise trace.json.gz
   stepscope advise --json runs/exp1/ | jq '.findings[0].title'
   stepscope advise --thresholds rules.yaml runs/exp1/
 )",
     .completes = Completes::kFiles,
     .run = run_advise,
-    .help_about = help_about,
+    .help_about = help_advise_about,
 };
 
 }  // namespace stepscope::cli

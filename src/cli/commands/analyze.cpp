@@ -32,7 +32,7 @@ using analysis::Analysis;
 using base::Code;
 using base::fail;
 
-constexpr std::array<std::string_view, 5> kFormats = {"text", "csv", "json", "md", "folded"};
+constexpr std::array<std::string_view, 5> kAnalyzeFormats = {"text", "csv", "json", "md", "folded"};
 
 constexpr std::array kOwn = std::to_array<Option>({
     {.name = "list", .help = "list the analyses and what they answer; with -f json all about them"},
@@ -54,7 +54,7 @@ constexpr std::array kOwn = std::to_array<Option>({
      .letter = 'f',
      .value = "FORMAT",
      .help = "text (default), csv, json (schema stepscope.analysis/1), md; stacks: folded",
-     .choices = kFormats},
+     .choices = kAnalyzeFormats},
     {.name = "output",
      .letter = 'o',
      .value = "PATH",
@@ -85,7 +85,7 @@ struct Sorting {
 };
 
 // What the user asked for, checked against the analysis before anything is read.
-struct Request {
+struct AnalyzeRequest {
   const Analysis* about = nullptr;
   std::map<std::string, std::string> parameters;
   analysis::Selection selection;
@@ -99,7 +99,7 @@ struct Request {
   report::Look look;
 };
 
-base::Status check_table(const Request& request) {
+base::Status check_table(const AnalyzeRequest& request) {
   if (request.table.empty()) return base::Done{};
   std::vector<std::string_view> names;
   for (const base::TableShape& table : request.about->tables) names.push_back(table.name);
@@ -168,9 +168,9 @@ base::Result<std::optional<Sorting>> sorting_from(const Arguments& arguments, co
   return std::optional(sorting);
 }
 
-base::Result<Request> request_from(const Context& context) {
+base::Result<AnalyzeRequest> analyze_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
-  Request request;
+  AnalyzeRequest request;
   SCOPE_TRY(request.about, analysis_named(arguments.words().front()));
   SCOPE_TRY(request.parameters, parameters_from(arguments, *request.about, parameters()));
   SCOPE_TRY(request.selection, selection_from(arguments));
@@ -208,7 +208,7 @@ bool has_any(const base::Table& table, const std::vector<std::string>& columns) 
 }
 
 // The tables that were asked for, in the order that was asked for.
-void arrange(const Request& request, analysis::Answer& answer) {
+void arrange(const AnalyzeRequest& request, analysis::Answer& answer) {
   std::vector<base::Table> tables;
   for (base::Table& table : answer.tables) {
     if (!request.table.empty() && table.name() != request.table) continue;
@@ -230,14 +230,14 @@ void arrange(const Request& request, analysis::Answer& answer) {
 
 // Rows of a table as text; 0: all. An analysis may have one more than it was asked for: of what it
 // left out. Its other tables are no shorter for that.
-std::uint64_t rows_as_text(const Request& request) {
+std::uint64_t rows_as_text(const AnalyzeRequest& request) {
   constexpr std::uint64_t kMostRows = 50;
   if (request.top) return *request.top;
   if (!request.own_top) return kMostRows;
   return *request.own_top == 0 ? 0 : std::max(kMostRows, *request.own_top + 1);
 }
 
-std::string rendered(const Request& request, const analysis::Answer& answer, bool terminal) {
+std::string rendered(const AnalyzeRequest& request, const analysis::Answer& answer, bool terminal) {
   const std::vector<std::string_view> columns(request.columns.begin(), request.columns.end());
   if (request.format == "json") return report::answer_json(*request.about, answer, columns);
   if (request.format == "md") return report::answer_md(*request.about, answer, columns);
@@ -257,7 +257,7 @@ std::string rendered(const Request& request, const analysis::Answer& answer, boo
   return report::answer_text(*request.about, answer, options);
 }
 
-base::Status write_answer(const Context& context, const Request& request,
+base::Status write_answer(const Context& context, const AnalyzeRequest& request,
                           const analysis::Answer& answer) {
   if (request.output.empty() || request.output == "-") {
     return context.console.write(rendered(request, answer, context.console.out_is_terminal()));
@@ -278,7 +278,8 @@ base::Status write_answer(const Context& context, const Request& request,
 }
 
 // The flame graph and the tables; of both only what was asked for.
-base::Status write_all(const Context& context, const Request& request, analysis::Answer& answer) {
+base::Status write_analyze_all(const Context& context, const AnalyzeRequest& request,
+                               analysis::Answer& answer) {
   const Arguments& arguments = context.arguments;
   if (arguments.has("svg")) {
     SCOPE_TRY(write_svg(context, answer, request.parameters));
@@ -304,7 +305,7 @@ Exit run_analyze(const Context& context) {
     context.console.hint("`stepscope analyze --list` lists them");
     return Exit::kUsage;
   }
-  const auto request = request_from(context);
+  const auto request = analyze_request_from(context);
   if (!request) {
     const Exit status = show_error(context, request.error());
     if (status != Exit::kUsage) return status;
@@ -337,7 +338,7 @@ Exit run_analyze(const Context& context) {
   if ((!answered || !measured) && request->format == "text") {
     answer->tables.clear();  // the sentences say it all
   }
-  if (const base::Status written = write_all(context, *request, *answer); !written) {
+  if (const base::Status written = write_analyze_all(context, *request, *answer); !written) {
     return show_error(context, written.error());
   }
   if (request->format == "csv" || request->format == "folded") {
@@ -347,7 +348,7 @@ Exit run_analyze(const Context& context) {
 }
 
 // `stepscope analyze kernels --help`
-std::string help_about(std::span<const std::string> words, const report::Look& look) {
+std::string help_analyze_about(std::span<const std::string> words, const report::Look& look) {
   const Analysis* about = words.empty() ? nullptr : analysis::find_analysis(words.front());
   if (about == nullptr) return {};
   return fmt::format(
@@ -381,7 +382,7 @@ PATH is a trace file, a folder of them (one per rank), or - for standard input.
 )",
     .completes = Completes::kAnalyses,
     .run = run_analyze,
-    .help_about = help_about,
+    .help_about = help_analyze_about,
 };
 
 }  // namespace stepscope::cli

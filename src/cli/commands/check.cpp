@@ -33,7 +33,7 @@ using base::fail;
 constexpr std::array<std::string_view, 4> kUnits = {"ns", "us", "ms", "s"};
 constexpr std::array<double, 4> kUnitNs = {1, 1e3, 1e6, 1e9};
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kCheckOptions = std::to_array<Option>({
     {.name = "baseline",
      .value = "PATH",
      .help = "what to compare with: a trace, a folder, a baseline file, or a file of step times",
@@ -68,7 +68,7 @@ constexpr std::array kOptions = std::to_array<Option>({
     kWidthOption,
 });
 
-struct Request {
+struct CheckRequest {
   analysis::GateRules rules = analysis::standard_rules();
   analysis::Selection selection;
   double unit_ns = 1e9;
@@ -104,14 +104,14 @@ base::Status check_outputs(const Arguments& arguments) {
   return base::Done{};
 }
 
-base::Result<Request> request_from(const Context& context) {
+base::Result<CheckRequest> check_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   if (arguments.words().empty()) {
     return fail(
         Code::kInvalidArgument,
         "no run given: a trace, a folder, or a file of step times; several are repeated runs");
   }
-  Request request;
+  CheckRequest request;
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(request.selection, selection_from(arguments));
   if (arguments.has("rules")) {
@@ -137,7 +137,7 @@ base::Result<Request> request_from(const Context& context) {
 }
 
 // Nothing after an error, which then has been shown.
-std::optional<std::vector<RunSamples>> runs_in(const Context& context, const Request& request,
+std::optional<std::vector<RunSamples>> runs_in(const Context& context, const CheckRequest& request,
                                                const std::string& path, Exit& status) {
   auto read = session::read_samples(path, request.unit_ns);
   if (!read) {
@@ -165,8 +165,8 @@ base::Status add_to(const std::string& path, const std::string& text) {
   return fail(Code::kIo, fmt::format("{}: could not be written", path));
 }
 
-base::Status write_report(const Context& context, const report::GateReport& report,
-                          const Request& request) {
+base::Status write_check_report(const Context& context, const report::GateReport& report,
+                                const CheckRequest& request) {
   const Arguments& arguments = context.arguments;
   if (arguments.has("junit")) {
     SCOPE_TRY(write_file(arguments.text("junit"), report::gate_junit(report), context.interrupt));
@@ -197,7 +197,7 @@ Exit judged_exit(const Context& context, const report::GateReport& report, Exit 
 }
 
 // What runs are compared with must be worth it: a run without steps guards nothing.
-bool may_be_baseline(const Context& context, const Request& request,
+bool may_be_baseline(const Context& context, const CheckRequest& request,
                      std::span<const RunSamples> runs) {
   bool good = true;
   for (const analysis::Judged& one : analysis::judge(request.rules, {}, runs)) {
@@ -212,7 +212,7 @@ bool may_be_baseline(const Context& context, const Request& request,
 }
 
 Exit run_check(const Context& context) {
-  const auto request = request_from(context);
+  const auto request = check_request_from(context);
   if (!request) {
     const Exit status = show_error(context, request.error());
     if (status == Exit::kUsage) context.console.hint("`stepscope check --help` shows examples");
@@ -242,7 +242,7 @@ Exit run_check(const Context& context) {
   }
   report.rules = request->rules;
   report.judged = analysis::judge(request->rules, report.before, report.after);
-  if (const base::Status written = write_report(context, report, *request); !written) {
+  if (const base::Status written = write_check_report(context, report, *request); !written) {
     return show_error(context, written.error());
   }
   return judged_exit(context, report, status);
@@ -267,7 +267,7 @@ line is a number, a list of numbers (one run), or an object with step_time_ms or
 run folder all settled steps outside of trace windows count. Several RUNs are the same program
 run again, which narrows the noise. The rules file: docs/formats/check-rules.md.
 )",
-    .options = kOptions,
+    .options = kCheckOptions,
     .examples = R"(  stepscope check run1/ run2/ run3/ --write-baseline baseline.json
   stepscope check runs/today --baseline baseline.json --rules ci.yaml
   stepscope check steps.jsonl --unit ms --baseline baseline.json --junit check.xml

@@ -15,7 +15,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kConfigOptions = std::to_array<Option>({
     {.name = "schema", .help = "print the JSON Schema of the file instead, for editors"},
 });
 
@@ -82,7 +82,7 @@ file: every key with its meaning and its default, ready to be changed.
 With FILE, checks it: says with line and column what is wrong, or prints as JSON what would be
 recorded.
 )",
-    .options = kOptions,
+    .options = kConfigOptions,
     .examples = R"(  stepscope config > stepscope.yaml
   stepscope config stepscope.yaml
   stepscope config --schema > stepscope.schema.json

@@ -20,7 +20,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kDiffOptions = std::to_array<Option>({
     {.name = "rank", .value = "LIST", .help = "these ranks of both sides only: 0,3,8-15"},
     {.name = "rank-a", .value = "LIST", .help = "the same, of A"},
     {.name = "rank-b", .value = "LIST", .help = "the same, of B"},
@@ -37,13 +37,13 @@ constexpr std::array kOptions = std::to_array<Option>({
     kWidthOption,
 });
 
-struct Request {
+struct DiffRequest {
   std::string before, after;  // paths
   analysis::Selection of_before, of_after;
   report::Look look;
 };
 
-base::Result<Request> request_from(const Context& context) {
+base::Result<DiffRequest> diff_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   const std::vector<std::string>& words = arguments.words();
   const bool has_sides = arguments.has("rank-a") || arguments.has("rank-b") ||
@@ -55,7 +55,7 @@ base::Result<Request> request_from(const Context& context) {
                             "and --rank-b, or --step-a and --step-b"
                           : "two runs are compared: give A and B, each a trace file or a folder");
   }
-  Request request;
+  DiffRequest request;
   request.before = words.front();
   request.after = words.back();
   SCOPE_TRY(check_page_options(arguments));
@@ -78,7 +78,7 @@ bool has_trace(const Context& context, const OpenedRun& run, const std::string& 
 }
 
 Exit run_diff(const Context& context) {
-  const auto request = request_from(context);
+  const auto request = diff_request_from(context);
   if (!request) {
     const Exit status = show_error(context, request.error());
     if (status == Exit::kUsage) context.console.hint("`stepscope diff --help` shows examples");
@@ -135,7 +135,7 @@ library, another vendor) are matched by the operator that launches them.
 A and B are trace files or folders of them; one path alone is compared with itself, by
 --rank-a and --rank-b, or by --step-a and --step-b.
 )",
-    .options = kOptions,
+    .options = kDiffOptions,
     .examples = R"(  stepscope diff runs/monday runs/tuesday
   stepscope diff --html diff.html before.json.gz after.json.gz
   stepscope diff runs/exp1 --rank-a 0 --rank-b 3

@@ -22,7 +22,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kDoctorOptions = std::to_array<Option>({
     {.name = "bench", .help = "also measure what the machine can do; takes about half a minute"},
     {.name = "json", .help = "print JSON (schema stepscope.doctor/1) instead of text"},
     {.name = "expect",
@@ -45,7 +45,7 @@ constexpr std::array kOptions = std::to_array<Option>({
     {.name = "test-libraries", .value = "FOLDER", .listed = false},
 });
 
-base::Result<doctor::Place> place_from(const Arguments& arguments, unsigned usable_cpus) {
+base::Result<doctor::Place> doctor_place_from(const Arguments& arguments, unsigned usable_cpus) {
   session::MachineView machine;
   machine.root = arguments.text("test-root");
   doctor::Place place;
@@ -103,7 +103,7 @@ base::Result<doctor::Examination> examination_from(const Context& context) {
     }
     examination.limit = std::chrono::seconds(seconds);
   }
-  SCOPE_TRY(examination.place, place_from(arguments, context.settings.jobs));
+  SCOPE_TRY(examination.place, doctor_place_from(arguments, context.settings.jobs));
   return examination;
 }
 
@@ -147,7 +147,7 @@ With --bench it also measures copies to the device, a bf16 matrix product agains
 device's peak, reading a file and the host's memory. A measurement that is not as expected
 makes the exit status 1. Every part has a time limit: a driver that hangs is said, not waited for.
 )",
-    .options = kOptions,
+    .options = kDoctorOptions,
     .examples = R"(  stepscope doctor
   stepscope doctor --bench --expect copy-pinned=20,gemm-bf16=70%
   stepscope doctor --python ~/env/bin/python --folder /scratch

@@ -28,13 +28,13 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr std::array<std::string_view, 3> kFormats = {"chrome", "perfetto", "jsonl"};
+constexpr std::array<std::string_view, 3> kExportFormats = {"chrome", "perfetto", "jsonl"};
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kExportOptions = std::to_array<Option>({
     {.name = "to",
      .value = "FORMAT",
      .help = "chrome (trace JSON), perfetto (protobuf) or jsonl (every event as we know it)",
-     .choices = kFormats},
+     .choices = kExportFormats},
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
@@ -235,7 +235,7 @@ one file. Output to a file appears under its name only when it is complete.
 
 PATH is a trace file, a folder of them, or - for standard input.
 )",
-    .options = kOptions,
+    .options = kExportOptions,
     .examples = R"(  stepscope export --to perfetto -o run.perfetto-trace runs/exp1/
   stepscope export --to chrome --redact -o shared/ runs/exp1/
   stepscope export --to chrome trace.json.gz | gzip > copy.json.gz

@@ -15,7 +15,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kInfoOptions = std::to_array<Option>({
     {.name = "json", .help = "print JSON (schema stepscope.info/1) instead of text"},
     {.name = "all", .help = "list every rank and category, however many there are"},
     kStepsOption,
@@ -72,7 +72,7 @@ reading, counted by kind with one example position each.
 PATH is a trace (JSON) or a memory snapshot of torch (pickle), also gzip or zstd, all told
 by content; a folder of them (one per rank, searched in depth); or - for standard input.
 )",
-    .options = kOptions,
+    .options = kInfoOptions,
     .examples = R"(  stepscope info trace.json.gz
   stepscope info runs/exp1/
   stepscope info --json runs/exp1/ | jq '.windows[] | {rank, events}'

@@ -16,7 +16,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kMemoryOptions = std::to_array<Option>({
     kHtmlOption,
     kMarkdownOption,
     kReportJsonOption,
@@ -33,16 +33,16 @@ constexpr std::array kOptions = std::to_array<Option>({
     kWidthOption,
 });
 
-struct Request {
+struct MemoryRequest {
   report::Look look;
   analysis::Selection selection;
   session::ReportRequest asked{.page = &report::kMemoryPage};
 };
 
 // Says what is wrong before a large snapshot is read for nothing.
-base::Result<Request> request_from(const Context& context) {
+base::Result<MemoryRequest> memory_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
-  Request request;
+  MemoryRequest request;
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(check_page_options(arguments));
   SCOPE_TRY(request.selection, selection_from(arguments));
@@ -54,7 +54,7 @@ base::Result<Request> request_from(const Context& context) {
 }
 
 Exit run_memory(const Context& context) {
-  const auto request = request_from(context);
+  const auto request = memory_request_from(context);
   if (!request) return show_error(context, request.error());
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
@@ -88,7 +88,7 @@ SNAPSHOT is a file of torch.cuda.memory._dump_snapshot, plain, gzip or zstd; a t
 same process beside it tells the steps. Timelines of torch.profiler's export_memory_timeline and
 figures of torch.cuda.memory_stats, as JSON, are shown too, and the latter compared with a snapshot.
 )",
-    .options = kOptions,
+    .options = kMemoryOptions,
     .examples = R"(  stepscope memory snapshot.pickle
   stepscope memory --html memory.html --device-memory 80GiB snapshot.pickle
   stepscope memory rank0.pickle rank1.pickle

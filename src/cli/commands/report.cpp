@@ -27,7 +27,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kReportOptions = std::to_array<Option>({
     kHtmlOption,
     kMarkdownOption,
     kReportJsonOption,
@@ -44,16 +44,16 @@ constexpr std::array kOptions = std::to_array<Option>({
     {.name = "glossary", .help = "explain the words of the report, and read nothing"},
 });
 
-struct Request {
+struct ReportRequest {
   report::Look look;
   analysis::Selection selection;
   session::ReportRequest asked;
 };
 
 // Says what is wrong before a large run is read for nothing.
-base::Result<Request> request_from(const Context& context) {
+base::Result<ReportRequest> report_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
-  Request request;
+  ReportRequest request;
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(check_page_options(arguments));
   SCOPE_TRY(request.selection, selection_from(arguments));
@@ -135,7 +135,7 @@ Exit run_report(const Context& context) {
     if (!look) return show_error(context, look.error());
     return show_text(context, report::glossary_text(*look));
   }
-  const auto request = request_from(context);
+  const auto request = report_request_from(context);
   if (!request) return show_error(context, request.error());
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
@@ -151,7 +151,7 @@ Exit run_report(const Context& context) {
 }
 
 // `stepscope help report glossary`
-std::string help_about(std::span<const std::string> words, const report::Look& look) {
+std::string help_report_about(std::span<const std::string> words, const report::Look& look) {
   return words.front() == "glossary" ? report::glossary_text(look) : std::string();
 }
 
@@ -169,7 +169,7 @@ files; and which command to run next.
 
 PATH is a trace file, a folder of them (one per rank), or - for standard input.
 )",
-    .options = kOptions,
+    .options = kReportOptions,
     .examples = R"(  stepscope report trace.json.gz
   stepscope report --html report.html runs/exp1/
   stepscope report --json runs/exp1/ | jq '.analyses.kernels.tables.kernels[0]'
@@ -177,7 +177,7 @@ PATH is a trace file, a folder of them (one per rank), or - for standard input.
 )",
     .completes = Completes::kFiles,
     .run = run_report,
-    .help_about = help_about,
+    .help_about = help_report_about,
 };
 
 }  // namespace stepscope::cli

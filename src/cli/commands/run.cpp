@@ -15,7 +15,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kRunOptions = std::to_array<Option>({
     {.name = "config",
      .value = "FILE",
      .help = "settings of the recording; `stepscope config` prints one with every key explained",
@@ -96,7 +96,7 @@ torch's profiler. Works with torchrun, srun and mpirun, in front of them or behi
 program's output, signals and exit status stay as they are; the report goes to standard error.
 Of a program that does not train, or is not Python, the machine and the energy are recorded.
 )",
-    .options = kOptions,
+    .options = kRunOptions,
     .examples = R"(  stepscope run -- python train.py --lr 0.1
   stepscope run --config stepscope.yaml -- python train.py
   stepscope run --steps 100:105 --out runs/exp1 -- torchrun --nproc-per-node 4 train.py

@@ -32,7 +32,7 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kServeOptions = std::to_array<Option>({
     {.name = "port",
      .value = "N",
      .help = "listen on this port of 127.0.0.1 (default: the first free one from 8250 on)"},
@@ -123,7 +123,7 @@ base::Result<std::string> assets_from(const Arguments& arguments) {
 }
 
 // Where the page begins: "#/timeline?event=0.0.1234", or nothing.
-base::Result<std::string> place_from(const Arguments& arguments) {
+base::Result<std::string> serve_place_from(const Arguments& arguments) {
   if (!arguments.has("event")) return std::string();
   const std::string text = arguments.text("event");
   const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
@@ -248,7 +248,7 @@ void say_where(const Context& context, const server::ServerOptions& options,
 Exit run_serve(const Context& context) {
   auto options = options_from(context);
   if (!options) return show_error(context, options.error());
-  const auto place = place_from(context.arguments);
+  const auto place = serve_place_from(context.arguments);
   if (!place) return show_error(context, place.error());
   auto server = server::Server::listen(*options);
   if (!server) {
@@ -282,7 +282,7 @@ PATH is a trace file, a memory snapshot, or a folder of them (one per rank). Wit
 offers all runs below a folder; PATH, where given too, is what it shows first.
 The interface behind the page is described in docs/formats/http-api.md.
 )",
-    .options = kOptions,
+    .options = kServeOptions,
     .examples = R"(  stepscope serve runs/exp1/
   stepscope serve --root runs/
   stepscope serve --port 9000 --no-open trace.json.gz

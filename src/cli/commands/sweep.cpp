@@ -26,7 +26,7 @@
 namespace stepscope::cli {
 namespace {
 
-constexpr std::array kOptions = std::to_array<Option>({
+constexpr std::array kSweepOptions = std::to_array<Option>({
     {.name = "num-workers",
      .value = "LIST",
      .help = "numbers of workers to try: 0,2,4-8 (default, if nothing else is varied: 0, 1, 2, 4, "
@@ -56,7 +56,7 @@ base::Failure usage(std::string message) {
   return base::fail(base::Code::kInvalidArgument, std::move(message));
 }
 
-base::Result<SweepRequest> request_from(const Arguments& arguments) {
+base::Result<SweepRequest> sweep_request_from(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.words();
   if (words.empty() || words.front() != "dataloader") {
     return usage(words.empty() ? "say what to sweep: dataloader"
@@ -179,7 +179,7 @@ Exit sweep_runs(const Context& context, const report::Look& look) {
 }
 
 Exit run_sweep(const Context& context) {
-  const auto request = request_from(context.arguments);
+  const auto request = sweep_request_from(context.arguments);
   if (!request) {
     const Exit status = show_error(context, request.error());
     if (status == Exit::kUsage) context.console.hint("`stepscope sweep --help` shows examples");
@@ -218,7 +218,7 @@ ends within the budget; Ctrl-C prints what is known so far.
 
 With --from the same table is made of finished jobs: runs whose loaders were watched.
 )",
-    .options = kOptions,
+    .options = kSweepOptions,
     .examples = R"(  stepscope sweep dataloader train:make_loader
   stepscope sweep dataloader data/imagenet.py:loader --num-workers 4,8,16 --prefetch-factor 2,4
   stepscope sweep dataloader train:make_loader --pin-memory true,false --budget 10m --html s.html

@@ -17,8 +17,8 @@ constexpr std::array kSettings = std::to_array<Option>({
     {.name = "top", .letter = 't', .value = "N"},
 });
 
-Arguments parsed(const std::vector<std::string>& words,
-                 const std::map<std::string, std::string>& variables = {}) {
+Arguments parsed_analysis_options(const std::vector<std::string>& words,
+                                  const std::map<std::string, std::string>& variables = {}) {
   const Environment environment = [&](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
@@ -35,20 +35,23 @@ TEST(AnalysisOptions, BlameTheFlagOrTheVariableThatWasWrong) {
     const auto taken = settings_from(arguments, {"device-memory"});
     return taken ? std::string() : taken.error().message;
   };
-  EXPECT_EQ(setting(parsed({"--device-memory", "much"})),
+  EXPECT_EQ(setting(parsed_analysis_options({"--device-memory", "much"})),
             "--device-memory: 'much' is not a size such as 80GiB or 500MB");
-  EXPECT_EQ(setting(parsed({}, {{"STEPSCOPE_DEVICE_MEMORY", "much"}})),
+  EXPECT_EQ(setting(parsed_analysis_options({}, {{"STEPSCOPE_DEVICE_MEMORY", "much"}})),
             "STEPSCOPE_DEVICE_MEMORY: 'much' is not a size such as 80GiB or 500MB");
-  EXPECT_EQ(setting(parsed({"--device-memory", "80GiB"}, {{"STEPSCOPE_DEVICE_MEMORY", "much"}})),
+  EXPECT_EQ(setting(parsed_analysis_options({"--device-memory", "80GiB"},
+                                            {{"STEPSCOPE_DEVICE_MEMORY", "much"}})),
             "");
 
   const auto parameter = [](const Arguments& arguments) {
     const auto taken = parameters_from(arguments, *analysis::find_analysis("kernels"), kSettings);
     return taken ? std::string() : taken.error().message;
   };
-  EXPECT_EQ(parameter(parsed({"--top", "few"})), "--top: 'few' is not a whole number, 0 or more");
-  EXPECT_EQ(parameter(parsed({"-t", "few"})), "-t: 'few' is not a whole number, 0 or more");
-  EXPECT_EQ(parameter(parsed({}, {{"STEPSCOPE_TOP", "few"}})),
+  EXPECT_EQ(parameter(parsed_analysis_options({"--top", "few"})),
+            "--top: 'few' is not a whole number, 0 or more");
+  EXPECT_EQ(parameter(parsed_analysis_options({"-t", "few"})),
+            "-t: 'few' is not a whole number, 0 or more");
+  EXPECT_EQ(parameter(parsed_analysis_options({}, {{"STEPSCOPE_TOP", "few"}})),
             "STEPSCOPE_TOP: 'few' is not a whole number, 0 or more");
 }
 

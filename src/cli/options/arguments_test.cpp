@@ -26,9 +26,9 @@ constexpr std::array kGeneral = std::to_array<Option>({
     {.name = "max-memory", .value = "SIZE"},
 });
 
-base::Result<Arguments> parsed(const Words& words,
-                               std::map<std::string, std::string> variables = {},
-                               ParseOptions options = {}) {
+base::Result<Arguments> parsed_arguments(const Words& words,
+                                         std::map<std::string, std::string> variables = {},
+                                         ParseOptions options = {}) {
   const Environment environment = [&](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
@@ -45,14 +45,14 @@ TEST(Arguments, TakesOptionsInEverySpelling) {
                              {"-j=4"},
                              {"-qj4"},
                              {"a", "-j", "4"}}) {
-    const auto arguments = parsed(words);
+    const auto arguments = parsed_arguments(words);
     ASSERT_TRUE(arguments) << words.front();
     EXPECT_EQ(arguments->text("jobs"), "4") << words.front();
   }
 }
 
 TEST(Arguments, LeavesWordsInOrder) {
-  const auto arguments = parsed({"a", "--json", "-", "b", "--", "--json", "-x"});
+  const auto arguments = parsed_arguments({"a", "--json", "-", "b", "--", "--json", "-x"});
   ASSERT_TRUE(arguments);
   EXPECT_THAT(arguments->words(), ElementsAre("a", "-", "b", "--json", "-x"));
   EXPECT_TRUE(arguments->has("json"));
@@ -60,20 +60,22 @@ TEST(Arguments, LeavesWordsInOrder) {
 }
 
 TEST(Arguments, StopsAtTheCommandWhenAsked) {
-  const auto arguments = parsed({"-j", "2", "info", "--json"}, {}, {.stop_at_word = true});
+  const auto arguments =
+      parsed_arguments({"-j", "2", "info", "--json"}, {}, {.stop_at_word = true});
   ASSERT_TRUE(arguments);
   EXPECT_THAT(arguments->words(), ElementsAre("info", "--json"));
   EXPECT_FALSE(arguments->has("json"));
 }
 
 TEST(Arguments, FlagsWinOverVariables) {
-  const auto from_variable = parsed({}, {{"STEPSCOPE_MAX_MEMORY", "8G"}, {"STEPSCOPE_JSON", "1"}});
+  const auto from_variable =
+      parsed_arguments({}, {{"STEPSCOPE_MAX_MEMORY", "8G"}, {"STEPSCOPE_JSON", "1"}});
   ASSERT_TRUE(from_variable);
   EXPECT_EQ(from_variable->text("max-memory"), "8G");
   EXPECT_EQ(from_variable->origin("max-memory"), "STEPSCOPE_MAX_MEMORY");
   EXPECT_TRUE(from_variable->has("json"));
-  const auto from_flag = parsed({"--max-memory=1G", "--json=no"},
-                                {{"STEPSCOPE_MAX_MEMORY", "8G"}, {"STEPSCOPE_JSON", "1"}});
+  const auto from_flag = parsed_arguments(
+      {"--max-memory=1G", "--json=no"}, {{"STEPSCOPE_MAX_MEMORY", "8G"}, {"STEPSCOPE_JSON", "1"}});
   ASSERT_TRUE(from_flag);
   EXPECT_EQ(from_flag->text("max-memory"), "1G");
   EXPECT_EQ(from_flag->origin("max-memory"), "--max-memory");
@@ -82,14 +84,14 @@ TEST(Arguments, FlagsWinOverVariables) {
 
 TEST(Arguments, VariablesMaySayNoOrNothing) {
   for (const char* value : {"", "0", "no", "false", "off"}) {
-    const auto arguments = parsed({}, {{"STEPSCOPE_JSON", value}});
+    const auto arguments = parsed_arguments({}, {{"STEPSCOPE_JSON", value}});
     ASSERT_TRUE(arguments);
     EXPECT_FALSE(arguments->has("json")) << value;
   }
 }
 
 TEST(Arguments, TheLastFlagCounts) {
-  const auto arguments = parsed({"-j1", "-j2"});
+  const auto arguments = parsed_arguments({"-j1", "-j2"});
   ASSERT_TRUE(arguments);
   EXPECT_EQ(arguments->text("jobs"), "2");
 }
@@ -118,7 +120,7 @@ const ErrorCase kErrors[] = {
 TEST(Arguments, ErrorsNameTheWordAndTheRightOne) {
   for (const ErrorCase& c : kErrors) {
     SCOPED_TRACE(c.message);
-    const auto arguments = parsed(c.words, c.variables);
+    const auto arguments = parsed_arguments(c.words, c.variables);
     ASSERT_FALSE(arguments);
     EXPECT_EQ(arguments.error().code, base::Code::kInvalidArgument);
     EXPECT_EQ(arguments.error().message, c.message);

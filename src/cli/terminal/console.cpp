@@ -26,7 +26,7 @@ bool can_colour() {
 }
 
 // 0, or the errno that ended it.
-int write_all(int descriptor, std::string_view text) {
+int write_console_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written < 0) {
@@ -60,7 +60,7 @@ report::Look Console::err_look() const {
 
 base::Status Console::write(std::string_view text) {
   if (out_is_closed_) return base::Done{};
-  const int error = write_all(STDOUT_FILENO, text);
+  const int error = write_console_all(STDOUT_FILENO, text);
   if (error == EPIPE) {
     out_is_closed_ = true;
   } else if (error != 0) {
@@ -71,7 +71,7 @@ base::Status Console::write(std::string_view text) {
 
 void Console::write_err(std::string_view text) {
   erase_progress();
-  (void)write_all(STDERR_FILENO, text);  // nobody is left to be told
+  (void)write_console_all(STDERR_FILENO, text);  // nobody is left to be told
 }
 
 void Console::error(std::string_view message) {
@@ -100,12 +100,12 @@ void Console::note(std::string_view message) {
 
 void Console::draw_progress(std::string_view line) {
   progress_is_drawn_ = true;
-  (void)write_all(STDERR_FILENO, std::string("\r") + std::string(line) + "\x1b[K");
+  (void)write_console_all(STDERR_FILENO, std::string("\r") + std::string(line) + "\x1b[K");
 }
 
 void Console::erase_progress() {
   if (!progress_is_drawn_.exchange(false)) return;
-  (void)write_all(STDERR_FILENO, "\r\x1b[K");
+  (void)write_console_all(STDERR_FILENO, "\r\x1b[K");
 }
 
 }  // namespace stepscope::cli

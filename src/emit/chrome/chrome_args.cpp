@@ -8,21 +8,22 @@
 namespace stepscope::emit {
 namespace {
 
-constexpr std::uint32_t kNone = base::RowSet::kNone;
-constexpr std::int64_t kAbsent = -1;
-constexpr std::uint64_t kNoCommsId = ~std::uint64_t{0};
+constexpr std::uint32_t kChromeArgsNone = base::RowSet::kNone;
+constexpr std::int64_t kChromeArgsAbsent = -1;
+constexpr std::uint64_t kChromeArgsNoCommsId = ~std::uint64_t{0};
 
 // Kineto writes large ids as numbers too, so these are not quoted from 2^53 on.
 void id(Members& args, std::string_view key, std::int64_t value) {
-  if (value != kAbsent) append_integer(args.key(key), value);
+  if (value != kChromeArgsAbsent) append_integer(args.key(key), value);
 }
 
-void string(Members& args, const Texts& texts, std::string_view key, base::StringId value) {
+void string_chrome_args(Members& args, const Texts& texts, std::string_view key,
+                        base::StringId value) {
   if (value != base::kNoString) args.text(key, texts.name(value));
 }
 
 template <class Int>
-void triple(Members& args, std::string_view key, Int x, Int y, Int z) {
+void triple_chrome_args(Members& args, std::string_view key, Int x, Int y, Int z) {
   if (x == 0 && y == 0 && z == 0) return;
   Elements elements(args.key(key));
   for (const Int value : {x, y, z}) append_integer(elements.next(), std::uint64_t{value});
@@ -52,8 +53,8 @@ void op(Members& args, const trace::Trace& trace, const Texts& texts, std::uint3
 }
 
 void stack(Members& args, const Texts& texts, const trace::StackTable& stacks, std::uint32_t at) {
-  string(args, texts, "Call stack", stacks.call_stack[at]);
-  string(args, texts, "Module Hierarchy", stacks.module_hierarchy[at]);
+  string_chrome_args(args, texts, "Call stack", stacks.call_stack[at]);
+  string_chrome_args(args, texts, "Module Hierarchy", stacks.module_hierarchy[at]);
 }
 
 void launch(Members& args, const trace::LaunchTable& launches, std::uint32_t at) {
@@ -61,21 +62,21 @@ void launch(Members& args, const trace::LaunchTable& launches, std::uint32_t at)
   id(args, "correlation", launches.correlation[at]);
 }
 
-void device(Members& args, const trace::DeviceTable& device, std::uint32_t at) {
-  id(args, "External id", device.external_id[at]);
-  id(args, "device", device.device[at]);
-  id(args, "context", device.context[at]);
-  id(args, "stream", device.stream[at]);
-  id(args, "correlation", device.correlation[at]);
+void device_chrome_args(Members& args, const trace::DeviceTable& table, std::uint32_t at) {
+  id(args, "External id", table.external_id[at]);
+  id(args, "device", table.device[at]);
+  id(args, "context", table.context[at]);
+  id(args, "stream", table.stream[at]);
+  id(args, "correlation", table.correlation[at]);
 }
 
-void kernel(Members& args, const trace::KernelTable& kernels, std::uint32_t at) {
+void kernel_chrome_args(Members& args, const trace::KernelTable& kernels, std::uint32_t at) {
   if (kernels.registers[at] != 0) id(args, "registers per thread", kernels.registers[at]);
   id(args, "shared memory", kernels.shared_memory[at]);
   args.number("blocks per SM", kernels.blocks_per_sm[at]);
   args.number("warps per SM", kernels.warps_per_sm[at]);
-  triple(args, "grid", kernels.grid_x[at], kernels.grid_y[at], kernels.grid_z[at]);
-  triple(args, "block", kernels.block_x[at], kernels.block_y[at], kernels.block_z[at]);
+  triple_chrome_args(args, "grid", kernels.grid_x[at], kernels.grid_y[at], kernels.grid_z[at]);
+  triple_chrome_args(args, "block", kernels.block_x[at], kernels.block_y[at], kernels.block_z[at]);
   args.number("est. achieved occupancy %", kernels.occupancy_percent[at]);
   id(args, "graph id", kernels.graph_id[at]);
   id(args, "graph node id", kernels.graph_node[at]);
@@ -86,14 +87,15 @@ void copy(Members& args, const trace::CopyTable& copies, std::uint32_t at) {
   args.number("memory bandwidth (GB/s)", copies.bandwidth_gbps[at]);
 }
 
-void sync(Members& args, const Texts& texts, const trace::SyncTable& syncs, std::uint32_t at) {
-  string(args, texts, "cuda_sync_kind", syncs.what[at]);
+void sync_chrome_args(Members& args, const Texts& texts, const trace::SyncTable& syncs,
+                      std::uint32_t at) {
+  string_chrome_args(args, texts, "cuda_sync_kind", syncs.what[at]);
   id(args, "wait_on_stream", syncs.wait_on_stream[at]);
   id(args, "wait_on_cuda_event_record_corr_id", syncs.wait_on_record[at]);
   id(args, "wait_on_cuda_event_id", syncs.event_id[at]);
 }
 
-void memory(Members& args, const trace::MemoryTable& events, std::uint32_t at) {
+void memory_chrome_args(Members& args, const trace::MemoryTable& events, std::uint32_t at) {
   append_integer(args.key("Addr"), events.address[at]);
   append_integer(args.key("Bytes"), events.bytes[at]);
   id(args, "Total Allocated", events.total_allocated[at]);
@@ -102,21 +104,22 @@ void memory(Members& args, const trace::MemoryTable& events, std::uint32_t at) {
   id(args, "Device Id", events.device_id[at]);
 }
 
-void collective(Members& args, const Texts& texts, const trace::CollectiveTable& table,
-                std::uint32_t at) {
-  string(args, texts, "Collective name", table.name[at]);
-  string(args, texts, "dtype", table.dtype[at]);
+void collective_chrome_args(Members& args, const Texts& texts, const trace::CollectiveTable& table,
+                            std::uint32_t at) {
+  string_chrome_args(args, texts, "Collective name", table.name[at]);
+  string_chrome_args(args, texts, "dtype", table.dtype[at]);
   id(args, "In msg nelems", table.in_elements[at]);
   id(args, "Out msg nelems", table.out_elements[at]);
   id(args, "Group size", table.group_size[at]);
-  string(args, texts, "Process Group Name", table.group_name[at]);
-  string(args, texts, "Process Group Description", table.group_description[at]);
-  string(args, texts, "Process Group Ranks", table.group_ranks[at]);
-  string(args, texts, "In split size", table.in_split[at]);
-  string(args, texts, "Out split size", table.out_split[at]);
+  string_chrome_args(args, texts, "Process Group Name", table.group_name[at]);
+  string_chrome_args(args, texts, "Process Group Description", table.group_description[at]);
+  string_chrome_args(args, texts, "Process Group Ranks", table.group_ranks[at]);
+  string_chrome_args(args, texts, "In split size", table.in_split[at]);
+  string_chrome_args(args, texts, "Out split size", table.out_split[at]);
   id(args, "Rank", table.rank[at]);
   id(args, "Seq", table.sequence[at]);
-  if (table.comms_id[at] != kNoCommsId) append_integer(args.key("Comms Id"), table.comms_id[at]);
+  if (table.comms_id[at] != kChromeArgsNoCommsId)
+    append_integer(args.key("Comms Id"), table.comms_id[at]);
   id(args, "Src Rank", table.source_rank[at]);
   id(args, "Dst Rank", table.destination_rank[at]);
   if (table.asynchronous[at] >= 0) {
@@ -141,7 +144,7 @@ void append_args(Members& event, const trace::Trace& trace, const Texts& texts, 
   std::string text;
   Members args(text);
   const auto each = [&](const base::RowSet& rows, auto write) {
-    if (const std::uint32_t at = rows.find(row); at != kNone) write(at);
+    if (const std::uint32_t at = rows.find(row); at != kChromeArgsNone) write(at);
   };
   each(trace.ops().rows, [&](auto at) { op(args, trace, texts, at); });
   each(trace.flops().rows, [&](auto at) { id(args, "flops", trace.flops().flops[at]); });
@@ -149,13 +152,14 @@ void append_args(Members& event, const trace::Trace& trace, const Texts& texts, 
   each(trace.python().rows,
        [&](auto at) { id(args, "Python module id", trace.python().module_id[at]); });
   each(trace.launches().rows, [&](auto at) { launch(args, trace.launches(), at); });
-  each(trace.device().rows, [&](auto at) { device(args, trace.device(), at); });
-  each(trace.kernels().rows, [&](auto at) { kernel(args, trace.kernels(), at); });
+  each(trace.device().rows, [&](auto at) { device_chrome_args(args, trace.device(), at); });
+  each(trace.kernels().rows, [&](auto at) { kernel_chrome_args(args, trace.kernels(), at); });
   each(trace.copies().rows, [&](auto at) { copy(args, trace.copies(), at); });
-  each(trace.syncs().rows, [&](auto at) { sync(args, texts, trace.syncs(), at); });
-  each(trace.memory_events().rows, [&](auto at) { memory(args, trace.memory_events(), at); });
+  each(trace.syncs().rows, [&](auto at) { sync_chrome_args(args, texts, trace.syncs(), at); });
+  each(trace.memory_events().rows,
+       [&](auto at) { memory_chrome_args(args, trace.memory_events(), at); });
   each(trace.collectives().rows,
-       [&](auto at) { collective(args, texts, trace.collectives(), at); });
+       [&](auto at) { collective_chrome_args(args, texts, trace.collectives(), at); });
   if (trace.phase()[row] == trace::Phase::kCounter ||
       trace.kind()[row] == trace::Kind::kProfilerRange) {
     counters(args, trace, texts, row);

@@ -5,7 +5,7 @@
 namespace stepscope::emit {
 namespace {
 
-struct Case {
+struct JsonCopierCase {
   std::string_view what, given, expected;
 };
 
@@ -39,7 +39,7 @@ TEST(JsonCopier, CopiesValidJsonAsItStands) {
 }
 
 TEST(JsonCopier, MendsWhatIsNotJson) {
-  const Case cases[] = {
+  const JsonCopierCase cases[] = {
       {"bare words are strings", "{\"a\": N/A, \"b\":NaN}", "{\"a\": \"N/A\", \"b\":\"NaN\"}"},
       {"minus infinity too", "[-Infinity]", "[\"-Infinity\"]"},
       {"a bare word is no name of a collective", "{\"Collective name\": N/A}",
@@ -68,7 +68,7 @@ TEST(JsonCopier, MendsWhatIsNotJson) {
       {"control bytes", "[\"a\nb\x01\"]", "[\"a\\nb\\u0001\"]"},
       {"broken UTF-8", "[\"a\xFF\xE4\xB8\"]", "[\"a\xEF\xBF\xBD\xEF\xBF\xBD\"]"},
   };
-  for (const Case& c : cases) {
+  for (const JsonCopierCase& c : cases) {
     EXPECT_EQ(copied(c.given), c.expected) << c.what;
     EXPECT_EQ(copied(copied(c.given)), c.expected) << c.what << ": mended once and for all";
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/json_string.h"
 #include "emit/json/json_text.h"
 #include "emit/json/plain_run.h"
@@ -57,9 +58,6 @@ bool is_json_number(std::string_view word) {
   return at == word.size();
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 constexpr std::array<bool, 256> word_characters() {
   std::array<bool, 256> table{};
   for (const char c : std::string_view("0123456789abcdefghijklmnopqrstuvwxyz"
@@ -76,10 +74,10 @@ bool is_word_character(char c) { return kWordCharacters[static_cast<unsigned cha
 std::string number_in_json(std::string_view word) {
   std::string number(word.starts_with('-') ? "-" : "");
   std::size_t at = number.size();
-  while (at + 1 < word.size() && word[at] == '0' && is_digit(word[at + 1])) ++at;
+  while (at + 1 < word.size() && word[at] == '0' && base::is_digit(word[at + 1])) ++at;
   for (; at < word.size(); ++at) {
     number += word[at];
-    if (word[at] == '.' && (at + 1 == word.size() || !is_digit(word[at + 1]))) number += '0';
+    if (word[at] == '.' && (at + 1 == word.size() || !base::is_digit(word[at + 1]))) number += '0';
   }
   return number;
 }
@@ -108,7 +106,7 @@ std::string json_of_word(std::string_view word) {
   if (is_json_word(word)) return std::string(word);
   if (std::string number = number_in_json(word); is_json_number(number)) return number;
   const char first = word[word[0] == '-' && word.size() > 1 ? 1 : 0];
-  if (!is_letter(first)) return "null";
+  if (!base::is_letter(first)) return "null";
   std::string quoted;
   append_string(quoted, word);
   return quoted;

@@ -6,9 +6,9 @@
 namespace stepscope::emit {
 namespace {
 
-constexpr std::uint32_t kNone = base::RowSet::kNone;
-constexpr std::int64_t kAbsent = -1;
-constexpr std::uint64_t kNoCommsId = ~std::uint64_t{0};
+constexpr std::uint32_t kJsonlEventNone = base::RowSet::kNone;
+constexpr std::int64_t kJsonlEventAbsent = -1;
+constexpr std::uint64_t kJsonlEventNoCommsId = ~std::uint64_t{0};
 
 constexpr std::array<std::string_view, 5> kPhases = {"span", "instant", "counter", "async_span",
                                                      "async_instant"};
@@ -18,7 +18,7 @@ bool has_length(trace::Phase phase) {
 }
 
 template <class Int>
-void triple(Members& members, std::string_view key, Int x, Int y, Int z) {
+void triple_jsonl_event(Members& members, std::string_view key, Int x, Int y, Int z) {
   if (x == 0 && y == 0 && z == 0) return;  // not given
   Elements elements(members.key(key));
   for (const Int value : {x, y, z}) append_integer(elements.next(), std::uint64_t{value});
@@ -113,32 +113,32 @@ void JsonlEvents::inputs(Members& members, trace::SignatureId id) const {
 }
 
 void JsonlEvents::origin(Members& members, trace::Row row) const {
-  if (const auto at = trace_.flops().rows.find(row); at != kNone) {
+  if (const auto at = trace_.flops().rows.find(row); at != kJsonlEventNone) {
     members.integer("flops", trace_.flops().flops[at]);
   }
-  if (const auto at = trace_.stacks().rows.find(row); at != kNone) {
+  if (const auto at = trace_.stacks().rows.find(row); at != kJsonlEventNone) {
     string(members, "call_stack", trace_.stacks().call_stack[at]);
     string(members, "module_hierarchy", trace_.stacks().module_hierarchy[at]);
   }
-  if (const auto at = trace_.python().rows.find(row); at != kNone) {
+  if (const auto at = trace_.python().rows.find(row); at != kJsonlEventNone) {
     members.integer("module_id", trace_.python().module_id[at]);
   }
 }
 
 // Operators, calls and device work share ids; a row in two tables has them once.
 void JsonlEvents::calls(Members& members, trace::Row row) const {
-  std::int64_t external_id = kAbsent;
-  std::int64_t correlation = kAbsent;
+  std::int64_t external_id = kJsonlEventAbsent;
+  std::int64_t correlation = kJsonlEventAbsent;
   const auto shared_id = [&](std::string_view key, std::int64_t& known, std::int64_t value) {
-    if (known == kAbsent) members.id(key, known = value);
+    if (known == kJsonlEventAbsent) members.id(key, known = value);
   };
-  if (const auto at = trace_.ops().rows.find(row); at != kNone) {
+  if (const auto at = trace_.ops().rows.find(row); at != kJsonlEventNone) {
     shared_id("external_id", external_id, trace_.ops().external_id[at]);
     members.id("sequence", trace_.ops().sequence[at]);
     members.id("forward_thread", trace_.ops().forward_thread[at]);
     inputs(members, trace_.ops().signature[at]);
   }
-  if (const auto at = trace_.launches().rows.find(row); at != kNone) {
+  if (const auto at = trace_.launches().rows.find(row); at != kJsonlEventNone) {
     const trace::LaunchTable& launches = trace_.launches();
     shared_id("correlation", correlation, launches.correlation[at]);
     shared_id("external_id", external_id, launches.external_id[at]);
@@ -151,7 +151,7 @@ void JsonlEvents::calls(Members& members, trace::Row row) const {
       work.close();
     }
   }
-  if (const auto at = trace_.device().rows.find(row); at != kNone) {
+  if (const auto at = trace_.device().rows.find(row); at != kJsonlEventNone) {
     const trace::DeviceTable& device = trace_.device();
     members.id("device", device.device[at]);
     members.id("stream", device.stream[at]);
@@ -165,9 +165,10 @@ void JsonlEvents::calls(Members& members, trace::Row row) const {
 void JsonlEvents::kernel(Members& members, trace::Row row) const {
   const trace::KernelTable& kernels = trace_.kernels();
   const std::uint32_t at = kernels.rows.find(row);
-  if (at == kNone) return;
-  triple(members, "grid", kernels.grid_x[at], kernels.grid_y[at], kernels.grid_z[at]);
-  triple(members, "block", kernels.block_x[at], kernels.block_y[at], kernels.block_z[at]);
+  if (at == kJsonlEventNone) return;
+  triple_jsonl_event(members, "grid", kernels.grid_x[at], kernels.grid_y[at], kernels.grid_z[at]);
+  triple_jsonl_event(members, "block", kernels.block_x[at], kernels.block_y[at],
+                     kernels.block_z[at]);
   if (kernels.registers[at] != 0) members.integer("registers", kernels.registers[at]);
   members.id("shared_memory", kernels.shared_memory[at]);
   members.number("blocks_per_sm", kernels.blocks_per_sm[at]);
@@ -180,7 +181,7 @@ void JsonlEvents::kernel(Members& members, trace::Row row) const {
 void JsonlEvents::copy(Members& members, trace::Row row) const {
   const trace::CopyTable& copies = trace_.copies();
   const std::uint32_t at = copies.rows.find(row);
-  if (at == kNone) return;
+  if (at == kJsonlEventNone) return;
   members.id("bytes", copies.bytes[at]);
   members.number("bandwidth_gbps", copies.bandwidth_gbps[at]);
 }
@@ -188,10 +189,10 @@ void JsonlEvents::copy(Members& members, trace::Row row) const {
 void JsonlEvents::sync(Members& members, trace::Row row) const {
   const trace::SyncTable& syncs = trace_.syncs();
   const std::uint32_t at = syncs.rows.find(row);
-  if (at == kNone) return;
-  const bool says_nothing = syncs.what[at] == base::kNoString &&
-                            syncs.wait_on_stream[at] == kAbsent &&
-                            syncs.wait_on_record[at] == kAbsent && syncs.event_id[at] == kAbsent;
+  if (at == kJsonlEventNone) return;
+  const bool says_nothing =
+      syncs.what[at] == base::kNoString && syncs.wait_on_stream[at] == kJsonlEventAbsent &&
+      syncs.wait_on_record[at] == kJsonlEventAbsent && syncs.event_id[at] == kJsonlEventAbsent;
   if (says_nothing) return;
   Members sync(members.key("sync"));
   string(sync, "what", syncs.what[at]);
@@ -204,7 +205,7 @@ void JsonlEvents::sync(Members& members, trace::Row row) const {
 void JsonlEvents::memory(Members& members, trace::Row row) const {
   const trace::MemoryTable& events = trace_.memory_events();
   const std::uint32_t at = events.rows.find(row);
-  if (at == kNone) return;
+  if (at == kJsonlEventNone) return;
   Members memory(members.key("memory"));
   if (events.address[at] != 0) memory.integer("address", events.address[at]);
   memory.integer("bytes", events.bytes[at]);
@@ -218,7 +219,7 @@ void JsonlEvents::memory(Members& members, trace::Row row) const {
 void JsonlEvents::collective(Members& members, trace::Row row) const {
   const trace::CollectiveTable& table = trace_.collectives();
   const std::uint32_t at = table.rows.find(row);
-  if (at == kNone) return;
+  if (at == kJsonlEventNone) return;
   Members collective(members.key("collective"));
   string(collective, "name", table.name[at]);
   string(collective, "dtype", table.dtype[at]);
@@ -230,7 +231,8 @@ void JsonlEvents::collective(Members& members, trace::Row row) const {
   collective.id("in_elements", table.in_elements[at]);
   collective.id("out_elements", table.out_elements[at]);
   collective.id("sequence", table.sequence[at]);
-  if (table.comms_id[at] != kNoCommsId) collective.integer("comms_id", table.comms_id[at]);
+  if (table.comms_id[at] != kJsonlEventNoCommsId)
+    collective.integer("comms_id", table.comms_id[at]);
   collective.id("group_size", table.group_size[at]);
   collective.id("rank", table.rank[at]);
   collective.id("source_rank", table.source_rank[at]);
@@ -259,7 +261,7 @@ void JsonlEvents::counters(Members& members, trace::Row row) const {
 
 void JsonlEvents::forward(Members& members, trace::Row row) const {
   const std::uint32_t at = trace_.backward().rows.find(row);
-  if (at != kNone) reference(members, "forward", trace_.backward().forward[at]);
+  if (at != kJsonlEventNone) reference(members, "forward", trace_.backward().forward[at]);
 }
 
 }  // namespace stepscope::emit

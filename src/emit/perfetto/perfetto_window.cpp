@@ -9,7 +9,7 @@
 namespace stepscope::emit::perfetto {
 namespace {
 
-constexpr std::uint32_t kNone = base::RowSet::kNone;
+constexpr std::uint32_t kPerfettoWindowNone = base::RowSet::kNone;
 
 // c10::DeviceType.
 std::string device_name(int type, int number) {
@@ -110,7 +110,7 @@ void WindowWriter::begin_slice(trace::Row row, std::uint64_t track, base::Nanos 
 void WindowWriter::add_flows(trace::Row row) {
   std::vector<std::uint64_t> starting;
   std::vector<std::uint64_t> ending;
-  if (const auto at = trace_.launches().rows.find(row); at != kNone) {
+  if (const auto at = trace_.launches().rows.find(row); at != kPerfettoWindowNone) {
     for (const trace::Row work : trace_.launches().work_of(at)) {
       if (has_slice(work)) starting.push_back(flow_to(work));
     }
@@ -122,9 +122,11 @@ void WindowWriter::add_flows(trace::Row row) {
   }
   const std::uint32_t device = trace_.device().rows.find(row);
   const std::uint32_t backward = trace_.backward().rows.find(row);
-  const bool is_launched = device != kNone && trace::is_device_work(trace_.kind()[row]) &&
+  const bool is_launched = device != kPerfettoWindowNone &&
+                           trace::is_device_work(trace_.kind()[row]) &&
                            has_slice(trace_.device().launch[device]);
-  const bool is_backward = backward != kNone && has_slice(trace_.backward().forward[backward]);
+  const bool is_backward =
+      backward != kPerfettoWindowNone && has_slice(trace_.backward().forward[backward]);
   if ((is_launched || is_backward) && has_slice(row)) ending.push_back(flow_to(row));
   packets_.flows(starting, ending);
 }
@@ -170,7 +172,7 @@ void WindowWriter::write_counters(trace::Row row, std::uint32_t track) {
 void WindowWriter::write_memory(trace::Row row, std::uint32_t track) {
   const trace::MemoryTable& table = trace_.memory_events();
   const std::uint32_t at = table.rows.find(row);
-  if (at == kNone) return;
+  if (at == kPerfettoWindowNone) return;
   const std::string device = device_name(table.device_type[at], table.device_id[at]);
   const auto total = [&](std::string_view what, base::Bytes bytes) {
     if (bytes < 0) return;

@@ -15,7 +15,7 @@ std::vector<std::uint32_t> lanes_of(const std::vector<Span>& spans) {
   return placed;
 }
 
-struct Case {
+struct SliceLanesCase {
   std::string_view what;
   std::vector<Span> spans;
   std::vector<std::uint32_t> lanes;
@@ -23,7 +23,7 @@ struct Case {
 
 TEST(SliceLanes, OnlyWhatOverlapsMoves) {
   constexpr trace::Row kNone = trace::kNoRow;
-  const Case cases[] = {
+  const SliceLanesCase cases[] = {
       {"nested", {{0, 0, 10, kNone}, {1, 2, 8, 0}, {2, 3, 8, 1}, {3, 8, 10, 0}}, {0, 0, 0, 0}},
       {"one after the other", {{0, 0, 10, kNone}, {1, 10, 12, kNone}}, {0, 0}},
       {"points", {{0, 5, 5, kNone}, {1, 5, 5, kNone}, {2, 5, 9, kNone}}, {0, 0, 0}},
@@ -36,7 +36,7 @@ TEST(SliceLanes, OnlyWhatOverlapsMoves) {
        {{0, 0, 10, kNone}, {1, 5, 15, kNone}, {2, 16, 20, kNone}},
        {0, 1, 0}},
   };
-  for (const Case& c : cases) EXPECT_EQ(lanes_of(c.spans), c.shards) << c.what;
+  for (const SliceLanesCase& c : cases) EXPECT_EQ(lanes_of(c.spans), c.shards) << c.what;
 }
 
 TEST(SliceLanes, ClockNoiseIsCutOff) {

@@ -64,14 +64,12 @@ constexpr std::array kPublicRoots = std::to_array<std::string_view>({
 });
 
 template <class Array>
-bool contains(const Array& sorted, std::string_view text) {
+bool contains_path_text(const Array& sorted, std::string_view text) {
   return std::find(sorted.begin(), sorted.end(), text) != sorted.end();
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_slash(char c) { return c == '/' || c == '\\'; }
-bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
+bool is_name(char c) { return base::is_letter(c) || base::is_digit(c) || c == '_' || c == '-'; }
 
 constexpr std::array<bool, 256> characters(std::string_view of) {
   std::array<bool, 256> table{};
@@ -98,30 +96,34 @@ bool is_ratio(std::string_view token) {
     return false;
   }
   if (!known_extension(right).empty() || left == "." || left == ".." || left == "~") return false;
-  const auto is_number = [](char c) { return is_digit(c) || c == '_' || c == '.' || c == '%'; };
+  const auto is_number = [](char c) {
+    return base::is_digit(c) || c == '_' || c == '.' || c == '%';
+  };
   return (left.size() <= kShort && right.size() <= kShort) ||
          (std::all_of(left.begin(), left.end(), is_number) &&
           std::all_of(right.begin(), right.end(), is_number));
 }
 
 bool is_address(std::string_view token) {
-  return std::count(token.begin(), token.end(), '.') == 3 && is_digit(token.front()) &&
-         is_digit(token.back()) && token.find("..") == std::string_view::npos &&
-         std::all_of(token.begin(), token.end(), [](char c) { return is_digit(c) || c == '.'; });
+  return std::count(token.begin(), token.end(), '.') == 3 && base::is_digit(token.front()) &&
+         base::is_digit(token.back()) && token.find("..") == std::string_view::npos &&
+         std::all_of(token.begin(), token.end(),
+                     [](char c) { return base::is_digit(c) || c == '.'; });
 }
 
 // Three names or more. A number among them means a path inside a model ("layers.0.attention"), two
 // underscores at the front a hardware metric ("sm__cycles_active.avg.per_second").
 bool is_module(std::string_view token) {
-  if (!is_letter(token.front()) && token.front() != '_') return false;
+  if (!base::is_letter(token.front()) && token.front() != '_') return false;
   const std::string_view root = token.substr(0, token.find('.'));
-  if (contains(kPublicRoots, root) || root.find("__", 1) != std::string_view::npos) return false;
+  if (contains_path_text(kPublicRoots, root) || root.find("__", 1) != std::string_view::npos)
+    return false;
   int names = 0;
   for (std::size_t at = 0; at <= token.size(); ++names) {
     const std::size_t end = std::min(token.find('.', at), token.size());
     const std::string_view name = token.substr(at, end - at);
     if (name.empty() || !std::all_of(name.begin(), name.end(), is_name)) return false;
-    if (std::all_of(name.begin(), name.end(), is_digit)) return false;
+    if (std::all_of(name.begin(), name.end(), base::is_digit)) return false;
     at = end + 1;
   }
   return names >= 3;
@@ -146,7 +148,7 @@ Token next_token(std::string_view text, std::size_t from) {
   std::size_t end = at;
   while (end < text.size() && !ends_token(text[end])) ++end;
   // A drive's letter belongs to its path.
-  if (end - at == 1 && is_letter(text[at]) && end + 1 < text.size() && text[end] == ':' &&
+  if (end - at == 1 && base::is_letter(text[at]) && end + 1 < text.size() && text[end] == ':' &&
       text[end + 1] == '\\') {
     ++end;
     while (end < text.size() && !ends_token(text[end])) ++end;
@@ -173,7 +175,7 @@ bool is_rooted(std::string_view text) {
   if (text.starts_with("\\\\")) return true;
   if (at(0) == '/') return at(1) != ' ';
   if (at(0) == '~') return is_slash(at(1)) || is_name(at(1));
-  return is_letter(at(0)) && at(1) == ':' && is_slash(at(2));
+  return base::is_letter(at(0)) && at(1) == ':' && is_slash(at(2));
 }
 
 bool is_file_url(std::string_view text, std::size_t at) {
@@ -197,14 +199,14 @@ std::string_view known_extension(std::string_view file) {
   const std::size_t dot = file.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
   const std::string_view extension = file.substr(dot);
-  return contains(kExtensions, extension) ? extension : std::string_view();
+  return contains_path_text(kExtensions, extension) ? extension : std::string_view();
 }
 
 Frame find_frame(std::string_view text) {
   for (std::size_t open = text.find('('); open != std::string_view::npos;
        open = text.find('(', open + 1)) {
     std::size_t close = open + 1;
-    while (close < text.size() && is_digit(text[close])) ++close;
+    while (close < text.size() && base::is_digit(text[close])) ++close;
     if (close == open + 1 || !text.substr(close).starts_with("): ")) continue;
     std::size_t begin = text.find_last_of(";\r\n", open);
     begin = begin == std::string_view::npos ? 0 : begin + 1;

@@ -98,8 +98,6 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool starts_with_at(std::string_view text, std::size_t at, std::string_view word) {
   if (text.size() - at < word.size()) return false;
   return std::equal(word.begin(), word.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
@@ -107,7 +105,7 @@ bool starts_with_at(std::string_view text, std::size_t at, std::string_view word
 }
 
 template <class Array>
-bool contains(const Array& of, std::string_view word) {
+bool contains_secret_words(const Array& of, std::string_view word) {
   return std::find(of.begin(), of.end(), word) != of.end();
 }
 
@@ -162,7 +160,8 @@ std::vector<std::string> strings_of(std::string_view json) {
 }
 
 bool has_any(const std::vector<std::string>& parts, std::span<const std::string_view> of) {
-  return std::ranges::any_of(parts, [&](const auto& part) { return contains(of, part); });
+  return std::ranges::any_of(parts,
+                             [&](const auto& part) { return contains_secret_words(of, part); });
 }
 
 // Names of folders are not looked for in other text.
@@ -173,17 +172,17 @@ bool names_somebody(std::string_view key) {
 }  // namespace
 
 bool is_secret_key(std::string_view key) {
-  if (contains(kSecretKeys, base::lowered(key))) return true;
+  if (contains_secret_words(kSecretKeys, base::lowered(key))) return true;
   const std::vector<std::string> parts = parts_of(key);
   return has_any(parts, kSecretParts) ||
          std::ranges::any_of(kSecretBeside, [&](const Beside& beside) {
-           return contains(parts, beside.word) && has_any(parts, beside.others);
+           return contains_secret_words(parts, beside.word) && has_any(parts, beside.others);
          });
 }
 
 void SecretWords::add(std::string_view name) {
   const std::string word = base::lowered(name);
-  if (word.size() < kShortest || std::all_of(word.begin(), word.end(), is_digit)) return;
+  if (word.size() < kShortest || std::all_of(word.begin(), word.end(), base::is_digit)) return;
   if (std::find(kHarmless.begin(), kHarmless.end(), word) != kHarmless.end()) return;
   const auto longer = [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() > b.size() : a < b;
@@ -235,7 +234,7 @@ void SecretWords::learn_file_name(std::string_view path) {
   const std::size_t cut = name.substr(0, stem_end).rfind('_');
   if (cut == std::string_view::npos) return;
   const std::string_view pid = name.substr(cut + 1, stem_end - cut - 1);
-  if (!pid.empty() && std::all_of(pid.begin(), pid.end(), is_digit)) {
+  if (!pid.empty() && std::all_of(pid.begin(), pid.end(), base::is_digit)) {
     add_host(name.substr(0, cut));
   }
 }

@@ -181,11 +181,11 @@ void Assembly::take_events(const wire::BlockView& block) {
 void Assembly::record(wire::ThreadId id, Thread& thread, const wire::Record& record,
                       std::uint64_t value) {
   if (record.kind() == wire::RecordKind::kLane) {
-    if (record.what() != thread.shard) thread.place = nullptr;
-    thread.shard = record.what();
+    if (record.what() != thread.lane) thread.place = nullptr;
+    thread.lane = record.what();
     return;
   }
-  if (thread.place == nullptr) thread.place = &place_of(id, thread.shard);
+  if (thread.place == nullptr) thread.place = &place_of(id, thread.lane);
   Place& place = *thread.place;
   const auto name = static_cast<wire::NameId>(record.what());
   const base::Nanos now = clock_.elapsed_ns(record.ticks);
@@ -213,12 +213,12 @@ void Assembly::record(wire::ThreadId id, Thread& thread, const wire::Record& rec
   }
 }
 
-Assembly::Place& Assembly::place_of(wire::ThreadId thread, std::uint64_t shard) {
-  const auto key = shard == 0 ? std::pair(thread, std::uint64_t{0}) : std::pair(0U, shard);
+Assembly::Place& Assembly::place_of(wire::ThreadId thread, std::uint64_t lane) {
+  const auto key = lane == 0 ? std::pair(thread, std::uint64_t{0}) : std::pair(0U, lane);
   const auto [found, is_new] = places_.try_emplace(key);
   if (!is_new) return found->second;
-  const std::string tid = shard == 0 ? threads_[thread].system_id : fmt::format("task {}", shard);
-  found->second.track = rows_.track(pid_, tid, shard == 0 ? threads_[thread].name : tid);
+  const std::string tid = lane == 0 ? threads_[thread].system_id : fmt::format("task {}", lane);
+  found->second.track = rows_.track(pid_, tid, lane == 0 ? threads_[thread].name : tid);
   return found->second;
 }
 
@@ -280,7 +280,7 @@ void Assembly::take_logs(const wire::BlockView& block) {
   rows_.begin_block(block.offset);
   texts_->add_block(block.offset, about_->log.size(), lines->size());
   for (const wire::LogLine& line : *lines) {
-    const std::uint32_t track = place_of(line.thread, line.shard).track;
+    const std::uint32_t track = place_of(line.thread, line.lane).track;
     const base::Nanos now = clock_.elapsed_ns(line.ticks);
     about_->log.push_back({.time = now,
                            .step = line.step,

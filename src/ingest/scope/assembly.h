@@ -1,4 +1,4 @@
-// Puts the blocks of a recording together: names, threads and shards, ranges from their begins and
+// Puts the blocks of a recording together: names, threads and lanes, ranges from their begins and
 // ends. A range gets its row when it begins, so that the rows of a thread come in time order, and
 // its length when it ends.
 #pragma once
@@ -49,8 +49,8 @@ class Assembly {
   struct Thread {
     std::string name = "thread";
     std::string system_id = "0";
-    std::uint64_t shard = 0;
-    Place* place = nullptr;  // of the shard; null until something is recorded there
+    std::uint64_t lane = 0;
+    Place* place = nullptr;  // of the lane; null until something is recorded there
   };
 
   void take_names(const wire::BlockView& block);
@@ -68,7 +68,7 @@ class Assembly {
   void lose_marks();
   void counter(Place& place, wire::NameId name, double value, base::Nanos now);
 
-  Place& place_of(wire::ThreadId thread, std::uint64_t shard);
+  Place& place_of(wire::ThreadId thread, std::uint64_t lane);
   base::StringId name_id(wire::NameId name);
 
   EventRows rows_;
@@ -83,7 +83,7 @@ class Assembly {
   std::vector<std::string> names_;        // by number; empty where its block was lost
   std::vector<base::StringId> name_ids_;  // of the rows; kNoString: not used yet
   std::map<wire::ThreadId, Thread> threads_;
-  std::map<std::pair<wire::ThreadId, std::uint64_t>, Place> places_;  // by thread, or 0 and shard
+  std::map<std::pair<wire::ThreadId, std::uint64_t>, Place> places_;  // by thread, or 0 and lane
   std::optional<base::Nanos> last_step_;     // where the step under way began
   std::optional<std::int64_t> last_number_;  // of the last step that ended
   bool marks_lost_ = false;                  // since then

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kWidth = 1200;
 constexpr double kMargin = 10;
-constexpr double kRow = 18;
+constexpr double kFlameGraphRow = 18;
 constexpr double kTop = 62;               // title, what it is, legend
 constexpr double kCharacter = 6.7;        // of the font
 constexpr double kNarrowest = 0.4;        // of a box that is drawn
@@ -30,7 +30,7 @@ struct KindColour {
   std::string_view kind, letter, colour;
 };
 // Light enough for dark letters, on a light and on a dark page.
-constexpr std::array kColours = std::to_array<KindColour>({
+constexpr std::array kFlameGraphColours = std::to_array<KindColour>({
     {"thread", "t", "#d5dae0"},
     {"python", "p", "#8cc5ee"},
     {"range", "r", "#e6b3d0"},
@@ -49,8 +49,8 @@ svg{font:11px ui-monospace,"DejaVu Sans Mono",Consolas,Menlo,monospace;--page:#f
 )";
 
 std::string_view letter_of(std::string_view kind) {
-  const auto* found = std::ranges::find(kColours, kind, &KindColour::kind);
-  return found == kColours.end() ? "x" : found->letter;
+  const auto* found = std::ranges::find(kFlameGraphColours, kind, &KindColour::kind);
+  return found == kFlameGraphColours.end() ? "x" : found->letter;
 }
 
 // What fits into a box. Of a Python frame the function says most: "torch/nn/functional.py(21):
@@ -186,13 +186,15 @@ class Drawing {
     svg_ += fmt::format(
         "<rect class=\"rest\" x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{:.0f}\">"
         "<title>{} too small to draw: {} ({})</title></rect>\n",
-        caller.next, y_of(level + 1), width, kRow - 1,
+        caller.next, y_of(level + 1), width, kFlameGraphRow - 1,
         caller.few == 1 ? "1 frame" : count_text(caller.few) + " frames",
         duration_text(caller.few_sum), share_of(caller.few_sum));
     caller.few = 0;
   }
 
-  static double y_of(std::size_t level) { return kTop + kRow * static_cast<double>(level); }
+  static double y_of(std::size_t level) {
+    return kTop + kFlameGraphRow * static_cast<double>(level);
+  }
   std::string share_of(std::int64_t value) const {
     return html_text(share_text(static_cast<double>(value) / static_cast<double>(all_)));
   }
@@ -204,9 +206,9 @@ class Drawing {
     svg_ += fmt::format(
         "<g class=\"b\"><rect class=\"{}\" x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" "
         "height=\"{:.0f}\"><title>{}\n{}, {} ({})</title></rect>",
-        letter, box.x, y_of(box.level), std::max(box.width - 0.4, kNarrowest / 2), kRow - 1,
-        html_text(cut_end(printable(name), kLongestTip)), html_text(kind), duration_text(value),
-        share_of(value));
+        letter, box.x, y_of(box.level), std::max(box.width - 0.4, kNarrowest / 2),
+        kFlameGraphRow - 1, html_text(cut_end(printable(name), kLongestTip)), html_text(kind),
+        duration_text(value), share_of(value));
     const auto room = static_cast<std::size_t>(std::max(0.0, (box.width - 6) / kCharacter));
     if (room >= 3) {
       svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\">{}</text>", box.x + 3,
@@ -230,7 +232,7 @@ class Drawing {
 std::string legend(const Drawing& drawing) {
   std::string svg;
   double x = kMargin;
-  for (const KindColour& kind : kColours) {
+  for (const KindColour& kind : kFlameGraphColours) {
     if (kind.kind == "other" || !drawing.uses(kind.letter)) continue;
     svg += fmt::format(
         "<rect class=\"{}\" x=\"{:.0f}\" y=\"44\" width=\"11\" height=\"11\"/>"
@@ -251,7 +253,8 @@ std::string flame_graph_svg(const base::Table& frames, std::string_view width,
   }
   const Drawing drawing(frames, *column);
   const double height =
-      kTop + kRow * static_cast<double>(std::max<std::size_t>(drawing.levels(), 1)) + kMargin;
+      kTop + kFlameGraphRow * static_cast<double>(std::max<std::size_t>(drawing.levels(), 1)) +
+      kMargin;
   std::string about = text.about;
   if (drawing.empty()) {
     about += "; there is none in this trace";
@@ -267,7 +270,7 @@ std::string flame_graph_svg(const base::Table& frames, std::string_view width,
       "height=\"{:.0f}\" role=\"img\">\n<title>{}</title>\n",
       kWidth, height, kWidth, height, html_text(printable(text.title)));
   svg += kStyle;
-  for (const KindColour& kind : kColours) {
+  for (const KindColour& kind : kFlameGraphColours) {
     svg += fmt::format(".{}{{fill:{}}}", kind.letter, kind.colour);
   }
   svg += fmt::format("\n</style>\n<rect class=\"page\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n",

@@ -73,7 +73,7 @@ std::string part_path(const Area& area, std::size_t line) {
 }
 
 // Everything that is known of a place, shown when the pointer is over it.
-std::string tip_of(const Series& series, std::size_t place) {
+std::string svg_area_tip_of(const Series& series, std::size_t place) {
   std::string tip = fmt::format("{} {}", series.x_title, series.full[place]);
   if (!series.marks.empty() && !series.marks[place].empty()) {
     tip += fmt::format(", step {}", series.marks[place]);
@@ -186,7 +186,7 @@ std::string svg_area(const Series& series) {
         "<rect class=\"tip\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title>"
         "</rect>\n",
         svg_number(area.x(i)), svg_number(frame.top), svg_number(area.x(i + 1) - area.x(i)),
-        svg_number(frame.height()), html_text(tip_of(series, area.places[i])));
+        svg_number(frame.height()), html_text(svg_area_tip_of(series, area.places[i])));
   }
   return svg + "</svg>\n";
 }

@@ -17,11 +17,11 @@ using base::Chart;
 using base::Unit;
 
 // Of a chart kSvgWidth wide.
-constexpr double kRow = 22;  // of a horizontal bar, with its gap
+constexpr double kSvgChartRow = 22;  // of a horizontal bar, with its gap
 constexpr double kWidestColumn = 60;
-constexpr std::size_t kMostRows = 40;      // of horizontal bars
-constexpr std::size_t kMostColumns = 190;  // of vertical bars
-constexpr std::size_t kMostPoints = 700;   // of lines
+constexpr std::size_t kSvgChartMostRows = 40;  // of horizontal bars
+constexpr std::size_t kMostColumns = 190;      // of vertical bars
+constexpr std::size_t kMostPoints = 700;       // of lines
 
 std::string box(double x, double y, double width, double height, std::string_view colour,
                 std::string_view tip) {
@@ -31,7 +31,8 @@ std::string box(double x, double y, double width, double height, std::string_vie
       svg_number(std::max(height, 0.3)), html_text(tip));
 }
 
-std::string tip_of(const Series& series, std::size_t place, const Line& line, double whole) {
+std::string svg_chart_tip_of(const Series& series, std::size_t place, const Line& line,
+                             double whole) {
   const double value = line.values[place];
   std::string tip = series.x.empty() ? series.full[place]
                                      : fmt::format("{} {}", series.x_title, series.full[place]);
@@ -42,7 +43,7 @@ std::string tip_of(const Series& series, std::size_t place, const Line& line, do
 
 // Bars from left to right, a place below the other: names, ranks.
 std::string lying_bars(const Series& series, double largest, bool stacked) {
-  const std::size_t places = std::min(series.labels.size(), kMostRows);
+  const std::size_t places = std::min(series.labels.size(), kSvgChartMostRows);
   std::size_t longest = 0;
   for (std::size_t i = 0; i < places; ++i) {
     longest = std::max(longest, text_width(series.labels[i]));
@@ -54,8 +55,8 @@ std::string lying_bars(const Series& series, double largest, bool stacked) {
   const double end = marks.back() > 0 ? marks.back() : 1;
   // Beside each other, not behind: each line has a bar of its own.
   const std::size_t bars = stacked ? 1 : series.lines.size();
-  const double bar = bars == 1 ? kRow - 6 : 12;
-  const double row = bars == 1 ? kRow : bar * static_cast<double>(bars) + 8;
+  const double bar = bars == 1 ? kSvgChartRow - 6 : 12;
+  const double row = bars == 1 ? kSvgChartRow : bar * static_cast<double>(bars) + 8;
   const SvgFrame frame{room, 4, kSvgWidth - 74, 4 + row * static_cast<double>(places)};
   std::string svg = svg_opening(frame.bottom + 20, svg_label(series));
   for (const double mark : marks) {
@@ -75,7 +76,7 @@ std::string lying_bars(const Series& series, double largest, bool stacked) {
       const double width = value > 0 ? frame.width() * value / end : 0;
       if (value > 0) {
         svg += box(x, y, width, bar, svg_colour(series, l, stacked),
-                   tip_of(series, i, series.lines[l], stacked ? whole : 0));
+                   svg_chart_tip_of(series, i, series.lines[l], stacked ? whole : 0));
       }
       if (bars > 1) {
         svg += svg_text(x + width + 5, y + 10, "start", value_text(value, series.unit));
@@ -116,7 +117,7 @@ std::string standing_bars(const Series& all, double largest, bool stacked) {
       const double value = series.lines[l].values[i];
       if (!(value > 0)) continue;
       const double height = frame.height() * value / marks.back();
-      const std::string tip = tip_of(series, i, series.lines[l], stacked ? whole : 0);
+      const std::string tip = svg_chart_tip_of(series, i, series.lines[l], stacked ? whole : 0);
       if (stacked) {
         base -= height;
         svg += box(left + gap / 2, base, slot - gap, height, svg_colour(series, l, true), tip);

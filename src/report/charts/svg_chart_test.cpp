@@ -19,21 +19,21 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kSvgChartColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, ""},
     {"step", Type::kInt, Unit::kId, ""},
     {"busy_ns", Type::kInt, Unit::kNanos, ""},
     {"idle_ns", Type::kInt, Unit::kNanos, ""},
     {"name", Type::kText, Unit::kNone, ""},
 });
-constexpr std::array<std::string_view, 2> kStacked = {"busy_ns", "idle_ns"};
+constexpr std::array<std::string_view, 2> kSvgChartStacked = {"busy_ns", "idle_ns"};
 constexpr std::array<std::string_view, 1> kBusy = {"busy_ns"};
-constexpr base::Drawing kSteps{Chart::kStack, "step", kStacked, "rank"};
+constexpr base::Drawing kSteps{Chart::kStack, "step", kSvgChartStacked, "rank"};
 constexpr base::Drawing kNames{Chart::kBars, "name", kBusy};
-constexpr base::TableShape kShape{"steps", "one step", kColumns, kSteps};
+constexpr base::TableShape kSvgChartShape{"steps", "one step", kSvgChartColumns, kSteps};
 
 base::Table steps(int count) {
-  base::Table table(kShape);
+  base::Table table(kSvgChartShape);
   for (int i = 0; i < count; ++i) {
     table.add({i % 2, i, 1000 * (i + 1), 500, "<k" + std::to_string(i) + " & \"co\">"});
   }
@@ -57,7 +57,7 @@ TEST(Series, OnePerGroupInOrderOfAppearance) {
 }
 
 TEST(Series, NothingForMissingColumns) {
-  static constexpr base::Drawing kWrong{Chart::kStack, "nowhere", kStacked};
+  static constexpr base::Drawing kWrong{Chart::kStack, "nowhere", kSvgChartStacked};
   EXPECT_TRUE(series_of(steps(4), kWrong, 20).empty());
   EXPECT_TRUE(series_of(steps(0), kSteps, 20).empty());
 }

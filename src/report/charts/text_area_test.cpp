@@ -18,24 +18,24 @@ using base::Unit;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::array<base::ColumnShape, 5> kColumns = {{
+constexpr std::array<base::ColumnShape, 5> kTextAreaColumns = {{
     {"event", Type::kInt, Unit::kId, ""},
     {"step", Type::kInt, Unit::kId, ""},
     {"pass", Type::kText, Unit::kNone, ""},
     {"old_bytes", Type::kInt, Unit::kBytes, ""},
     {"new_bytes", Type::kInt, Unit::kBytes, ""},
 }};
-constexpr std::array<std::string_view, 2> kStacked = {"old_bytes", "new_bytes"};
+constexpr std::array<std::string_view, 2> kTextAreaStacked = {"old_bytes", "new_bytes"};
 constexpr base::Drawing kCurve{.chart = Chart::kStack,
                                .x = "event",
-                               .y = kStacked,
+                               .y = kTextAreaStacked,
                                .marks = "step",
                                .bands = "pass",
                                .level = "old_bytes"};
-constexpr base::TableShape kShape{"curve", "a moment", kColumns, kCurve};
+constexpr base::TableShape kTextAreaShape{"curve", "a moment", kTextAreaColumns, kCurve};
 
 Series curve() {
-  base::Table table(kShape);
+  base::Table table(kTextAreaShape);
   for (int i = 0; i < 40; ++i) {
     table.add({i, 7 + i / 20, i % 20 < 10 ? "forward" : "backward", 1024,
                i == 25       ? 3072

@@ -19,8 +19,8 @@ constexpr std::size_t kWidestBar = 72;
 
 // Of terminals, told apart by people who see red and green alike; the last part is what is left
 // over (idle, other) and stays faint.
-constexpr std::array<std::string_view, 8> kColours = {"34", "33", "36", "35",
-                                                      "32", "31", "94", "95"};
+constexpr std::array<std::string_view, 8> kTextChartColours = {"34", "33", "36", "35",
+                                                               "32", "31", "94", "95"};
 constexpr std::array<std::string_view, 8> kPatterns = {"█", "▓", "▒", "░", "▚", "▤", "▥", "▞"};
 
 std::string coloured(std::string_view text, std::string_view code) {
@@ -67,7 +67,8 @@ std::string part_marks(std::size_t part, std::size_t parts, std::size_t length, 
   const bool rest = part + 1 == parts && parts > 1;
   if (look.colour) {
     return rest ? coloured(repeated("░", length), "2")
-                : coloured(repeated("█", length), kColours[part % kColours.size()]);
+                : coloured(repeated("█", length),
+                           kTextChartColours[part % kTextChartColours.size()]);
   }
   return repeated(rest ? "·" : kPatterns[part % kPatterns.size()], length);
 }
@@ -233,7 +234,7 @@ std::string spark_text(const Series& series, const Look& look) {
   }
   if (shown.labels.size() <= kFew) values.pop_back();
   const std::string line =
-      look.colour ? coloured(sparkline(values), kColours[0]) : sparkline(values);
+      look.colour ? coloured(sparkline(values), kTextChartColours[0]) : sparkline(values);
   const bool own_line = !series.group.empty() && width < taken + kLeastBar;
   return fmt::format("  {}{}{}  {}\n", series.group,
                      series.group.empty() ? ""

@@ -20,35 +20,35 @@ namespace {
 
 using base::TableLine;
 
-constexpr std::array<std::string_view, 8> kTimeColumns = {"quantity",   "before_ns",    "after_ns",
-                                                          "change_ns",  "change_share", "low_share",
-                                                          "high_share", "significant"};
-constexpr std::array kTimes = std::to_array<Part>({
-    {.analysis = "diff", .table = "times", .columns = kTimeColumns, .bars = false},
+constexpr std::array<std::string_view, 8> kDiffTimeColumns = {
+    "quantity",     "before_ns", "after_ns",   "change_ns",
+    "change_share", "low_share", "high_share", "significant"};
+constexpr std::array kDiffTimes = std::to_array<Part>({
+    {.analysis = "diff", .table = "times", .columns = kDiffTimeColumns, .bars = false},
 });
 constexpr std::array kParts = std::to_array<Part>({
     {.analysis = "diff", .table = "parts", .shown = Shown::kBoth, .bars = false},
 });
 // `was` stands beside the name it had: columns on the right give way first.
-constexpr std::array<std::string_view, 8> kKernelColumns = {
+constexpr std::array<std::string_view, 8> kDiffKernelColumns = {
     "verdict", "kernel", "was", "before_ns", "after_ns", "change_ns", "error_ns", "after_count"};
-constexpr std::array kKernels = std::to_array<Part>({
-    {.analysis = "diff", .table = "kernels", .columns = kKernelColumns, .rows = 12},
+constexpr std::array kDiffKernels = std::to_array<Part>({
+    {.analysis = "diff", .table = "kernels", .columns = kDiffKernelColumns, .rows = 12},
 });
-constexpr std::array<std::string_view, 8> kOperatorColumns = {
+constexpr std::array<std::string_view, 8> kDiffOperatorColumns = {
     "verdict",        "operator",      "before_device_ns", "after_device_ns",
     "before_host_ns", "after_host_ns", "before_calls",     "after_calls"};
-constexpr std::array kOperators = std::to_array<Part>({
-    {.analysis = "diff", .table = "operators", .columns = kOperatorColumns, .rows = 12},
+constexpr std::array kDiffOperators = std::to_array<Part>({
+    {.analysis = "diff", .table = "operators", .columns = kDiffOperatorColumns, .rows = 12},
 });
-constexpr std::array kMemory = std::to_array<Part>({
+constexpr std::array kDiffMemory = std::to_array<Part>({
     {.analysis = "diff", .table = "memory", .bars = false},
 });
-constexpr std::array kSections = std::to_array<Section>({
+constexpr std::array kDiffSections = std::to_array<Section>({
     {"Step time",
      "typical is the mean of the middle half of the steps; in 95 of 100 cases the change lies "
      "between low and high, the spread between runs of one program included",
-     kTimes, ""},
+     kDiffTimes, ""},
     {"Where the difference is",
      "the typical step, every moment counted once, for the first part that applies; changes add up "
      "to that of the step",
@@ -56,9 +56,10 @@ constexpr std::array kSections = std::to_array<Section>({
     {"Kernels",
      "per step, the largest changes first; error: how far off a change may be; unsure: it may be "
      "noise",
-     kKernels, ""},
-    {"Operators", "per step, the largest changes first; unsure: it may be noise", kOperators, ""},
-    {"Memory", "peaks", kMemory, ""},
+     kDiffKernels, ""},
+    {"Operators", "per step, the largest changes first; unsure: it may be noise", kDiffOperators,
+     ""},
+    {"Memory", "peaks", kDiffMemory, ""},
 });
 
 std::optional<TableLine> line_of(const analysis::Answer& answer, std::string_view quantity) {
@@ -101,7 +102,7 @@ std::string times_text(const TableLine& line) {
                         std::llround(line.number("after_ns")));
 }
 
-std::string change_text(const TableLine& line) {
+std::string diff_change_text(const TableLine& line) {
   if (!line.has("change_share")) return {};
   if (!line.has("low_share"))
     return fmt::format(" ({})", signed_share_text(line.number("change_share")));
@@ -195,7 +196,8 @@ std::string diff_sentence(const analysis::Answer& diff) {
   const auto typical = line_of(diff, "typical");
   if (!typical) return "nothing to compare: one side has no steps";
   const OneUnit unit(*typical);
-  const std::string head = fmt::format("step {}{}", times_text(*typical), change_text(*typical));
+  const std::string head =
+      fmt::format("step {}{}", times_text(*typical), diff_change_text(*typical));
   if (kinds_differ(diff)) {
     return head + "; unsure: one side was traced, the other was not, and a profiler costs time";
   }
@@ -212,7 +214,7 @@ std::string diff_sentence(const analysis::Answer& diff) {
         "{}: of the typical step, which leaves the longest and the shortest out, that may be "
         "noise; "
         "of the mean of all steps it is not: {}{}",
-        head, times_text(*mean), change_text(*mean));
+        head, times_text(*mean), diff_change_text(*mean));
   }
   return head + ": no difference that can be told from noise";
 }
@@ -231,7 +233,7 @@ Page make_diff_page(const Answers& answers, std::span<const std::string> given) 
       page.facts.push_back({std::string(line.text("side")), side_text(line, several_ranks)});
     }
   }
-  add_sections(kSections, answers, page);
+  add_sections(kDiffSections, answers, page);
   page.one_rank = true;
   const std::string paths = typed_again(given);
   page.next = {{fmt::format("stepscope diff --json {}", paths), "every row, full precision"},

@@ -19,7 +19,7 @@ using analysis::Outcome;
 using analysis::RunSamples;
 using analysis::StepKind;
 
-Style style_of(Outcome outcome) {
+Style gate_forms_style_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::kFailed:
       return Style::kBad;
@@ -43,7 +43,7 @@ std::size_t count_steps(std::span<const RunSamples> runs, StepKind kind) {
 }
 
 // "66 steps", "487 steps outside of trace windows": where one may ask which.
-std::string steps_text(std::span<const RunSamples> runs, StepKind kind) {
+std::string gate_forms_steps_text(std::span<const RunSamples> runs, StepKind kind) {
   std::string out = counted(count_steps(runs, kind), "step");
   const auto all_are = [&](StepKind wanted) {
     return !runs.empty() && std::ranges::all_of(runs, [&](const RunSamples& run) {
@@ -60,9 +60,9 @@ std::string steps_text(std::span<const RunSamples> runs, StepKind kind) {
 }
 
 // "run.json: 66 steps (4 of warm-up left out)"
-std::string run_text(const RunSamples& run, StepKind kind) {
+std::string gate_forms_run_text(const RunSamples& run, StepKind kind) {
   std::string out =
-      fmt::format("{}: {}", printable(run.name), steps_text(std::span(&run, 1), kind));
+      fmt::format("{}: {}", printable(run.name), gate_forms_steps_text(std::span(&run, 1), kind));
   if (steps_of(run, kind) == steps_of(run, StepKind::kUntold)) {
     out += left_out_steps_text(run.warmup, run.in_windows);
   }
@@ -72,8 +72,8 @@ std::string run_text(const RunSamples& run, StepKind kind) {
 
 std::string runs_text(std::span<const RunSamples> runs, const GateReport& report) {
   const StepKind kind = choose_steps(report.before, report.after).kind;
-  if (runs.size() == 1) return run_text(runs.front(), kind);
-  return fmt::format("{} with {}", counted(runs.size(), "run"), steps_text(runs, kind));
+  if (runs.size() == 1) return gate_forms_run_text(runs.front(), kind);
+  return fmt::format("{} with {}", counted(runs.size(), "run"), gate_forms_steps_text(runs, kind));
 }
 
 // What GitHub takes for the end of a message or of a property.
@@ -122,7 +122,7 @@ void write_runs(JsonWriter& json, std::string_view name, std::span<const RunSamp
   const StepKind kind = choose_steps(report.before, report.after).kind;
   json.key(name);
   json.begin_list();
-  for (const RunSamples& run : runs) json.value(std::string_view(run_text(run, kind)));
+  for (const RunSamples& run : runs) json.value(std::string_view(gate_forms_run_text(run, kind)));
   json.end_list();
 }
 
@@ -141,7 +141,7 @@ std::string gate_text(const GateReport& report, const Look& look) {
     for (const std::string& line : wrapped(judged_text(one), room)) {
       out += margin.empty()
                  ? fmt::format("  {}", styled(fmt::format("{:<12}", name_of(one.outcome)),
-                                              style_of(one.outcome), look))
+                                              gate_forms_style_of(one.outcome), look))
                  : std::string(margin);
       out += line + "\n";
       margin = kIndent;

@@ -32,7 +32,7 @@ std::string from_to(const Judged& judged) {
 }
 
 // Of a share in points: per cent of per cent are misread.
-std::string change_text(const Judged& judged) {
+std::string gate_words_change_text(const Judged& judged) {
   const Difference& change = judged.change;
   if (!judged.has_before) return {};
   if (judged.limit.unit == base::Unit::kShare) {
@@ -181,8 +181,8 @@ std::string judged_text(const Judged& judged) {
   if (judged.outcome == Outcome::kNotJudged || judged.about_run) {
     return fmt::format("{}: {}", name, judged.why);
   }
-  std::string out = fmt::format("{} {}{}; allowed: {}", name, from_to(judged), change_text(judged),
-                                allowed_text(judged));
+  std::string out = fmt::format("{} {}{}; allowed: {}", name, from_to(judged),
+                                gate_words_change_text(judged), allowed_text(judged));
   if (judged.outcome == Outcome::kUnsure) out += "; " + needed_text(judged);
   if (judged.outcome == Outcome::kFailed) out += failed_text(judged);
   if (!judged.remark.empty()) out += "; " + judged.remark;

@@ -17,15 +17,15 @@ namespace {
 
 using base::TableLine;
 
-constexpr std::array<std::string_view, 13> kColumns = {
+constexpr std::array<std::string_view, 13> kSweepColumns = {
     "num_workers", "persistent_workers", "pin_memory",      "non_blocking",     "prefetch_factor",
     "drop_last",   "batch_size",         "loading_time_ns", "training_time_ns", "outcome",
     "job",         "slower_share",       "peak_bytes"};
 constexpr std::array<std::string_view, 7> kMore = {
     "setting", "loading_time_ns", "training_time_ns", "start_ns", "shared_bytes", "trials",
     "steps"};
-constexpr std::array kSettings = std::to_array<Part>({
-    {.analysis = "loader-sweep", .table = "settings", .columns = kColumns, .bars = false},
+constexpr std::array kSweepSettings = std::to_array<Part>({
+    {.analysis = "loader-sweep", .table = "settings", .columns = kSweepColumns, .bars = false},
     {.analysis = "loader-sweep",
      .table = "settings",
      .shown = Shown::kChart,
@@ -33,11 +33,11 @@ constexpr std::array kSettings = std::to_array<Part>({
      .caption = "time of a step: waiting for its batch, and what is done with it",
      .only_html = true},
 });
-constexpr std::array kSections = std::to_array<Section>({
+constexpr std::array kSweepSections = std::to_array<Section>({
     {"Settings",
      "times are of one step: loading is what the loop waits for its batch, training what it does "
      "with it; slower is against the best, per sample where samples are known",
-     kSettings, ""},
+     kSweepSettings, ""},
 });
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -48,11 +48,11 @@ std::string longer_text(double share) {
                    : fmt::format("takes {:.1f} times as long", 1 + share);
 }
 
-std::string confidence_text(double confidence) {
+std::string share_of_confidence_text(double confidence) {
   return confidence > 0.99 ? "more than 99 %" : percent(confidence);
 }
 
-std::string step_text(const TableLine& row) {
+std::string sweep_step_text(const TableLine& row) {
   const double step = row.number("loading_time_ns") + row.number("training_time_ns");
   std::string text = fmt::format("{} per step", duration_text(std::llround(step)));
   if (row.has("training_time_ns")) {
@@ -88,7 +88,7 @@ std::string sweep_sentence(const analysis::Answer& sweep) {
       best.whole("tried") < 2 ? best.text("keywords") : first.text("setting");
   const std::string name =
       best.text("keywords").empty() ? "the target as it is" : std::string(label);
-  const std::string step = step_text(first);
+  const std::string step = sweep_step_text(first);
   const std::string untried = untried_text(best.whole("not_tried"));
   if (best.whole("tried") < 2) {
     const std::size_t runs = measured_rows(settings);
@@ -148,11 +148,11 @@ Page make_sweep_page(const Answers& answers, std::vector<NamedText> facts,
     if (is_sure && best.has("confidence")) {
       page.facts.push_back(
           {"Confidence", fmt::format("{} that no other setting tried is faster by more than 2 %",
-                                     confidence_text(best.number("confidence")))});
+                                     share_of_confidence_text(best.number("confidence")))});
     }
   }
   for (NamedText& fact : facts) page.facts.push_back(std::move(fact));
-  add_sections(kSections, answers, page);
+  add_sections(kSweepSections, answers, page);
   page.one_rank = true;
   page.next = std::move(next);
   return page;

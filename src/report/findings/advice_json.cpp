@@ -89,7 +89,7 @@ void write_finding(JsonWriter& json, const advice::Advice& advice, const advice:
   json.end_object();
 }
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kAdviceJsonColumns = std::to_array<base::ColumnShape>({
     {"rule", Type::kText, Unit::kNone, "stable name of the rule"},
     {"cause", Type::kText, Unit::kNone, "input, transfer, launch, sync and the like"},
     {"level", Type::kText, Unit::kNone, "info, notice, warning or critical"},
@@ -108,7 +108,8 @@ constexpr std::array kColumns = std::to_array<base::ColumnShape>({
     {"verify", Type::kText, Unit::kNone, "how to see that it helped"},
     {"page", Type::kText, Unit::kNone, "where it is explained"},
 });
-constexpr base::TableShape kShape{"findings", "one finding, the largest gain first", kColumns};
+constexpr base::TableShape kShape{"findings", "one finding, the largest gain first",
+                                  kAdviceJsonColumns};
 
 base::Cell bound(const std::optional<advice::Gain>& gain, bool low) {
   return gain ? base::Cell(low ? gain->low : gain->high) : base::Cell(base::Null{});

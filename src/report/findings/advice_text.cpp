@@ -11,7 +11,7 @@ namespace {
 
 using advice::Level;
 
-Style style_of(Level level) {
+Style advice_text_style_of(Level level) {
   switch (level) {
     case Level::kCritical:
       return Style::kBad;
@@ -57,10 +57,10 @@ std::string code_lines(std::string_view code, const Look& look) {
 std::string heading(const advice::Finding& finding, std::size_t number, const Look& look) {
   constexpr std::string_view kIndent = "             ";
   const std::string title = lines(sentence_text(finding.title), kIndent, Style::kStrong, look);
-  return fmt::format(
-      "\n{:>2} {} {}", number,
-      styled(fmt::format("{:<9}", advice::name_of(finding.level)), style_of(finding.level), look),
-      title.substr(kIndent.size()));
+  return fmt::format("\n{:>2} {} {}", number,
+                     styled(fmt::format("{:<9}", advice::name_of(finding.level)),
+                            advice_text_style_of(finding.level), look),
+                     title.substr(kIndent.size()));
 }
 
 std::string finding_text(const advice::Finding& finding, std::size_t number,

@@ -45,11 +45,11 @@ constexpr std::array kVersions = std::to_array<VersionKey>({
 
 constexpr std::string_view kNccl = "NCCL";  // of distributedInfo; stands behind the others
 
-struct Setting {
+struct InfoSetting {
   std::string_view key, name;
 };
 
-constexpr std::array kSettings = std::to_array<Setting>({
+constexpr std::array kInfoSettings = std::to_array<InfoSetting>({
     {"record_shapes", "shapes"},
     {"profile_memory", "memory"},
     {"with_stack", "stacks"},
@@ -151,7 +151,7 @@ void add_versions(const trace::Header& header, std::vector<NamedText>& versions)
 }
 
 void add_settings(const trace::Header& header, std::vector<std::string>& settings) {
-  for (const Setting& setting : kSettings) {
+  for (const InfoSetting& setting : kInfoSettings) {
     const std::string* json = find(header, setting.key);
     if (json == nullptr || *json == "0" || *json == "false") continue;
     if (std::ranges::find(settings, setting.name) == settings.end()) {

@@ -30,8 +30,8 @@ struct Device {
 
 Device device_of(const TableLine& line) { return {shown(line, "snapshot"), shown(line, "device")}; }
 
-std::vector<TableLine> lines_of(const Answers& answers, std::string_view analysis,
-                                std::string_view table, const Device& device) {
+std::vector<TableLine> memory_story_lines_of(const Answers& answers, std::string_view analysis,
+                                             std::string_view table, const Device& device) {
   std::vector<TableLine> lines;
   const base::Table* found = answers.table(analysis, table);
   for (std::size_t r = 0; found != nullptr && r < found->rows(); ++r) {
@@ -41,7 +41,7 @@ std::vector<TableLine> lines_of(const Answers& answers, std::string_view analysi
 }
 
 std::string peak_text(const Answers& answers, const Device& device) {
-  const auto peak = lines_of(answers, "memory-peak", "peak", device);
+  const auto peak = memory_story_lines_of(answers, "memory-peak", "peak", device);
   if (peak.empty()) return {};
   const TableLine& at = peak.front();
   std::string text = fmt::format("At most {} were allocated", shown(at, "bytes"));
@@ -49,14 +49,15 @@ std::string peak_text(const Answers& answers, const Device& device) {
   if (at.has("pass")) text += fmt::format(", in the {} pass", shown(at, "pass"));
   if (at.has("step")) text += fmt::format(" of step {}", shown(at, "step"));
   std::string held;
-  for (const TableLine& line : lines_of(answers, "memory-peak", "categories", device)) {
+  for (const TableLine& line :
+       memory_story_lines_of(answers, "memory-peak", "categories", device)) {
     if (line.number("share") < 0.1) continue;
     held += fmt::format("{}{} {}", held.empty() ? "" : ", ", shown(line, "category"),
                         shown(line, "share"));
   }
   if (!held.empty()) text += ": " + held;
   if (at.has("last_where")) {
-    const bool failed = !lines_of(answers, "memory-oom", "failures", device).empty();
+    const bool failed = !memory_story_lines_of(answers, "memory-oom", "failures", device).empty();
     text += fmt::format(". {} {}", failed ? "The last straw were" : "It was reached by",
                         shown(at, "last_bytes"));
     if (at.has("last_stack")) text += fmt::format(" at {}", shown(at, "last_where"));
@@ -66,7 +67,7 @@ std::string peak_text(const Answers& answers, const Device& device) {
 
 // What stays, and what a pass adds.
 std::string shape_text(const Answers& answers, const Device& device) {
-  const auto shape = lines_of(answers, "memory-timeline", "shape", device);
+  const auto shape = memory_story_lines_of(answers, "memory-timeline", "shape", device);
   if (shape.empty()) return {};
   const TableLine& of = shape.front();
   std::string text;
@@ -86,7 +87,7 @@ std::string shape_text(const Answers& answers, const Device& device) {
 }
 
 std::string failure_text(const Answers& answers, const Device& device) {
-  const auto failures = lines_of(answers, "memory-oom", "failures", device);
+  const auto failures = memory_story_lines_of(answers, "memory-oom", "failures", device);
   if (failures.empty()) return "No request failed. ";
   const TableLine& one = failures.front();
   const std::string where = shown(one, "where");
@@ -102,7 +103,7 @@ std::string failure_text(const Answers& answers, const Device& device) {
                         shown(one, "limit_at_least_bytes"), shown(one, "limit_at_most_bytes"),
                         shown(one, "driver_free_bytes"))
           : fmt::format("the device had only {} left", shown(one, "driver_free_bytes")));
-  const auto ways = lines_of(answers, "memory-oom", "remedies", device);
+  const auto ways = memory_story_lines_of(answers, "memory-oom", "remedies", device);
   if (!ways.empty() && shown(ways.front(), "enough") != "no") {
     text += fmt::format("The cheapest way out: {}{}. ", shown(ways.front(), "way"),
                         shown(ways.front(), "enough") == "perhaps" ? " (perhaps enough)" : "");
@@ -111,8 +112,8 @@ std::string failure_text(const Answers& answers, const Device& device) {
 }
 
 std::string leak_text(const Answers& answers, const Device& device) {
-  const auto outlook = lines_of(answers, "memory-leaks", "outlook", device);
-  const auto leaks = lines_of(answers, "memory-leaks", "leaks", device);
+  const auto outlook = memory_story_lines_of(answers, "memory-leaks", "outlook", device);
+  const auto leaks = memory_story_lines_of(answers, "memory-leaks", "leaks", device);
   if (leaks.empty()) {
     const bool can_tell = !outlook.empty() && outlook.front().number("steps") >= 2;
     return can_tell ? fmt::format("Nothing leaks in the {} steps between the first and the last. ",
@@ -133,14 +134,14 @@ std::string leak_text(const Answers& answers, const Device& device) {
 }
 
 std::string waste_text(const Answers& answers, const Device& device) {
-  const auto moments = lines_of(answers, "memory-fragmentation", "moments", device);
+  const auto moments = memory_story_lines_of(answers, "memory-fragmentation", "moments", device);
   if (moments.empty()) return {};
   const TableLine& most = moments.front();
   std::string text = fmt::format(
       "Of the {} held from the driver at most, {} ({}) were not in use when it first held that "
       "much",
       shown(most, "reserved_bytes"), shown(most, "unused_bytes"), shown(most, "unused_share"));
-  const auto settings = lines_of(answers, "memory-fragmentation", "settings", device);
+  const auto settings = memory_story_lines_of(answers, "memory-fragmentation", "settings", device);
   // The first is the record, the last no setting; between them the best comes first.
   if (settings.size() > 2 &&
       settings[1].number("saved_bytes") > 0.02 * most.number("reserved_bytes")) {

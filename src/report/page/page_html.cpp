@@ -20,7 +20,7 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kMostRanks = 16;  // with tables of their own
+constexpr std::size_t kPageHtmlMostRanks = 16;  // with tables of their own
 
 // "Where the step time goes" → "where-the-step-time-goes"
 std::string anchor(std::string_view title) {
@@ -51,7 +51,7 @@ std::string block_html(const Block& block, RankNote note) {
   }
   if (block.by_rank.empty()) html += content_html(block.whole_table(), block, note);
   for (std::size_t i = 0; i < block.by_rank.size(); ++i) {
-    if (i == kMostRanks) {
+    if (i == kPageHtmlMostRanks) {
       html += fmt::format("<p class=\"more\">… {} more ranks; --rank chooses them</p>\n",
                           block.by_rank.size() - i);
       break;

@@ -34,13 +34,13 @@ constexpr std::array kBusy = std::to_array<Part>({
     {.analysis = "overview", .table = "devices", .columns = kBusyColumns},
 });
 
-constexpr Names<8> kTimeColumns = {"rank",   "steps",  "mean_ns", "median_ns",
-                                   "p95_ns", "min_ns", "max_ns",  "steps_per_second"};
+constexpr Names<8> kSectionsTimeColumns = {"rank",   "steps",  "mean_ns", "median_ns",
+                                           "p95_ns", "min_ns", "max_ns",  "steps_per_second"};
 constexpr Names<7> kOutlierColumns = {"rank",      "step",       "step_ns", "median_ns",
                                       "excess_ns", "grown_part", "grown_ns"};
 constexpr std::array kStepTimes = std::to_array<Part>({
     {.analysis = "steps", .table = "steps", .shown = Shown::kSpark},
-    {.analysis = "steps", .table = "times", .columns = kTimeColumns, .needs = "mean_ns"},
+    {.analysis = "steps", .table = "times", .columns = kSectionsTimeColumns, .needs = "mean_ns"},
     {.analysis = "steps",
      .table = "outliers",
      .columns = kOutlierColumns,
@@ -60,17 +60,17 @@ constexpr std::array kIdle = std::to_array<Part>({
      .one_rank = true},
 });
 
-constexpr Names<7> kOperatorColumns = {
+constexpr Names<7> kSectionsOperatorColumns = {
     "rank", "name", "device_self_ns", "device_self_share", "tensor_cores", "host_self_ns", "calls"};
 constexpr Names<5> kHostOperatorColumns = {"rank", "name", "host_self_ns", "host_self_share",
                                            "calls"};
 constexpr Names<6> kTensorCoreColumns = {"rank",    "operators",   "device_ns",
                                          "used_ns", "not_used_ns", "unknown_ns"};
-constexpr std::array kOperators = std::to_array<Part>({
+constexpr std::array kSectionsOperators = std::to_array<Part>({
     {.analysis = "operators",
      .table = "operators",
      .shown = Shown::kBoth,
-     .columns = kOperatorColumns,
+     .columns = kSectionsOperatorColumns,
      .rows = 11,
      .host_columns = kHostOperatorColumns,
      .one_rank = true},
@@ -82,15 +82,15 @@ constexpr std::array kOperators = std::to_array<Part>({
      .one_rank = true},
 });
 
-constexpr Names<7> kKernelColumns = {"rank",   "name",  "class",    "count",
-                                     "sum_ns", "share", "median_ns"};
+constexpr Names<7> kSectionsKernelColumns = {"rank",   "name",  "class",    "count",
+                                             "sum_ns", "share", "median_ns"};
 constexpr Names<6> kRankColumns = {"name",   "count",        "mean_ns",
                                    "p95_ns", "slowest_rank", "slowest_ratio"};
-constexpr std::array kKernels = std::to_array<Part>({
+constexpr std::array kSectionsKernels = std::to_array<Part>({
     {.analysis = "kernels",
      .table = "kernels",
      .shown = Shown::kBoth,
-     .columns = kKernelColumns,
+     .columns = kSectionsKernelColumns,
      .rows = 11,
      .one_rank = true},
     {.analysis = "kernel-durations",
@@ -198,7 +198,7 @@ constexpr Names<6> kMemoryColumns = {"rank",
                                      "peak_reserved_bytes",
                                      "memory_bytes",
                                      "peak_reserved_share"};
-constexpr std::array kMemory = std::to_array<Part>({
+constexpr std::array kSectionsMemory = std::to_array<Part>({
     {.analysis = "overview",
      .table = "devices",
      .columns = kMemoryColumns,
@@ -279,7 +279,7 @@ constexpr std::array kLogLines = std::to_array<Part>({
      .quiet = true},
 });
 
-constexpr std::array kSections = std::to_array<Section>({
+constexpr std::array kRunSections = std::to_array<Section>({
     {.title = "All steps of the run",
      .about = "As the training process recorded them, traced or not, warm-up too: from one call of "
               "step() to the next.",
@@ -356,13 +356,13 @@ constexpr std::array kSections = std::to_array<Section>({
     {.title = "What the time is spent on",
      .about = "Operators of the framework, the longest on the GPU first. Self: without the "
               "operators it calls.",
-     .parts = kOperators,
+     .parts = kSectionsOperators,
      .next = "operators",
      .host_about = "Operators of the framework, the longest first. Self: without the operators it "
                    "calls."},
     {.title = "The kernels that cost most",
      .about = "GPU programs by name, the longest first; share is of all kernel time of the rank.",
-     .parts = kKernels,
+     .parts = kSectionsKernels,
      .next = "kernels",
      .of_gpu = true},
     {.title = "Parts of the model",
@@ -400,7 +400,7 @@ constexpr std::array kSections = std::to_array<Section>({
      .of_gpu = true},
     {.title = "Memory",
      .about = "The most memory that tensors took (allocated) and that PyTorch held (reserved).",
-     .parts = kMemory,
+     .parts = kSectionsMemory,
      .next = {}},
     {.title = "Ranges named in the code",
      .about = "What the program itself marked, by record_function and the like: time on the host, "
@@ -413,7 +413,7 @@ constexpr std::array kSections = std::to_array<Section>({
 });
 
 // A page has room for fewer rows than a file.
-constexpr std::array kSettings = std::to_array<Setting>({
+constexpr std::array kRunSettings = std::to_array<Setting>({
     {"operators", "top", "10"},
     {"kernels", "top", "10"},
     {"kernel-durations", "top", "10"},
@@ -435,6 +435,6 @@ constexpr std::array kSettings = std::to_array<Setting>({
 
 }  // namespace
 
-const PageKind kRunPage{.sections = kSections, .settings = kSettings};
+const PageKind kRunPage{.sections = kRunSections, .settings = kRunSettings};
 
 }  // namespace stepscope::report

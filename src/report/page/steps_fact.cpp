@@ -15,8 +15,8 @@ namespace {
 
 using base::TableLine;
 
-std::vector<TableLine> lines_of(const Answers& answers, std::string_view analysis,
-                                std::string_view name) {
+std::vector<TableLine> steps_fact_lines_of(const Answers& answers, std::string_view analysis,
+                                           std::string_view name) {
   std::vector<TableLine> lines;
   const base::Table* const table = answers.table(analysis, name);
   for (std::size_t row = 0; table != nullptr && row < table->rows(); ++row) {
@@ -26,7 +26,7 @@ std::vector<TableLine> lines_of(const Answers& answers, std::string_view analysi
 }
 
 std::vector<TableLine> training(const Answers& answers, std::string_view table) {
-  std::vector<TableLine> lines = lines_of(answers, "throughput", table);
+  std::vector<TableLine> lines = steps_fact_lines_of(answers, "throughput", table);
   std::erase_if(lines, [](const TableLine& line) { return line.text("phase") != "training"; });
   return lines;
 }
@@ -35,7 +35,7 @@ base::Nanos step_of(double per_second) {
   return static_cast<base::Nanos>(std::llround(1e9 / per_second));
 }
 
-std::string step_text(double per_second) { return duration_text(step_of(per_second)); }
+std::string steps_fact_step_text(double per_second) { return duration_text(step_of(per_second)); }
 
 // Steps that were recorded, and of them traced, on the rank that has most; and on who has fewest.
 struct Recorded {
@@ -52,7 +52,7 @@ bool slowed_by_tracing(const TableLine& line) {
 
 Recorded recorded(const Answers& answers) {
   Recorded out;
-  for (const TableLine& line : lines_of(answers, "time", "times")) {
+  for (const TableLine& line : steps_fact_lines_of(answers, "time", "times")) {
     out.fewest = out.steps == 0 ? line.whole("steps") : std::min(out.fewest, line.whole("steps"));
     out.steps = std::max(out.steps, line.whole("steps"));
     out.traced = std::max(out.traced, line.whole("traced_steps"));
@@ -82,7 +82,7 @@ std::string left_out_text(std::int64_t warm_up, std::int64_t warm_up_traced, std
 std::string saves_text(const Answers& answers) {
   std::int64_t saves = 0;
   base::Nanos time = 0;
-  for (const TableLine& line : lines_of(answers, "throughput", "saves")) {
+  for (const TableLine& line : steps_fact_lines_of(answers, "throughput", "saves")) {
     if (line.whole("save_ns") <= time) continue;
     saves = line.whole("saves");
     time = line.whole("save_ns");
@@ -110,7 +110,7 @@ std::optional<FirstStep> first_step(const Answers& answers) {
                      .is_recorded = true};
   }
   double longest = 0;
-  for (const TableLine& line : lines_of(answers, "steps", "times")) {
+  for (const TableLine& line : steps_fact_lines_of(answers, "steps", "times")) {
     longest = std::max(longest, line.number("mean_ns"));
   }
   if (!(longest > 0)) return std::nullopt;
@@ -150,13 +150,14 @@ std::string recorded_steps_fact(const Answers& answers) {
   }
   const double rate = ranks.front().number("iterations_per_second");
   if (ranks.size() == 1) {
-    text += fmt::format(" · mean {} ({})", step_text(rate), rates_text(rate, ranks.front()));
+    text +=
+        fmt::format(" · mean {} ({})", steps_fact_step_text(rate), rates_text(rate, ranks.front()));
   } else {
     const std::vector<TableLine> job = training(answers, "job");
     const double mean = job.front().number("iterations_per_second");
-    text += fmt::format(" · mean {} ({} of all ranks; {} on the slowest, {})", step_text(mean),
-                        rates_text(mean, job.front()),
-                        step_text(job.front().number("slowest_per_second")),
+    text += fmt::format(" · mean {} ({} of all ranks; {} on the slowest, {})",
+                        steps_fact_step_text(mean), rates_text(mean, job.front()),
+                        steps_fact_step_text(job.front().number("slowest_per_second")),
                         job.front().whole("slowest_rank"));
   }
   if (all.traced == all.steps)
@@ -167,7 +168,7 @@ std::string recorded_steps_fact(const Answers& answers) {
 }
 
 std::string tracing_cost_fact(const Answers& answers) {
-  for (const TableLine& line : lines_of(answers, "time", "times")) {
+  for (const TableLine& line : steps_fact_lines_of(answers, "time", "times")) {
     if (!line.has("traced_median_ns") || !line.has("untraced_median_ns")) continue;
     return fmt::format("{}from step() to step() the median is {} traced, {} not",
                        slowed_by_tracing(line) ? "tracing slows them: " : "",

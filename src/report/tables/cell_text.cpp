@@ -70,7 +70,7 @@ std::string real_text(double value, Unit unit) {
 }
 
 // Ranks and the like: runs of neighbours become ranges, and of many the first ones are shown.
-std::string list_text(std::span<const std::int64_t> values) {
+std::string list_cell_text(std::span<const std::int64_t> values) {
   constexpr std::size_t kMost = 4;
   std::string text;
   std::size_t parts = 0;
@@ -192,7 +192,7 @@ std::string cell_text(const base::Table& table, std::size_t column, std::size_t 
     case Type::kText:
       return printable(table.text_at(column, row));
     case Type::kIntList:
-      return list_text(table.list_at(column, row));
+      return list_cell_text(table.list_at(column, row));
   }
   return {};
 }

@@ -19,8 +19,8 @@ namespace {
 using base::Type;
 using base::Unit;
 
-constexpr std::size_t kIndent = 2;
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kTableTextIndent = 2;
+constexpr std::size_t kTableTextGap = 2;
 constexpr std::size_t kBarWidth = 8;
 constexpr std::size_t kLeastText = 14;       // a column of names is never squeezed below this
 constexpr std::size_t kTextBesideBars = 32;  // and bars may not squeeze it below this
@@ -39,7 +39,7 @@ struct Laid {
 };
 
 std::string indented_lines(std::string_view title) {
-  const std::string indent(kIndent, ' ');
+  const std::string indent(kTableTextIndent, ' ');
   std::string text = indent;
   for (const char c : title) text += c == '\n' ? "\n" + indent : std::string(1, c);
   return text;
@@ -102,11 +102,11 @@ class Layout {
   }
 
   std::size_t total() const {
-    std::size_t sum = kIndent;
+    std::size_t sum = kTableTextIndent;
     for (const Laid& laid : laid_) {
-      sum += laid.width + kGap + (laid.has_bar ? kBarWidth + kGap : 0);
+      sum += laid.width + kTableTextGap + (laid.has_bar ? kBarWidth + kTableTextGap : 0);
     }
-    return sum - kGap;
+    return sum - kTableTextGap;
   }
 
   // Names give way first, the longest most; then the columns on the right.
@@ -195,7 +195,7 @@ class Layout {
   std::string above() const {
     std::string text = lifted_text(table_, shown_, options_.rank);
     if (text.empty()) return text;
-    return std::string(kIndent, ' ') + styled(text, Style::kFaint, options_.look) + "\n";
+    return std::string(kTableTextIndent, ' ') + styled(text, Style::kFaint, options_.look) + "\n";
   }
 
   std::string names_of(const std::vector<std::size_t>& columns) const {
@@ -209,7 +209,8 @@ class Layout {
   std::string left_out_text() const {
     std::string text;
     const auto add = [&](const std::string& sentence) {
-      const std::size_t room = options_.look.width > 40 ? options_.look.width - kIndent : 0;
+      const std::size_t room =
+          options_.look.width > 40 ? options_.look.width - kTableTextIndent : 0;
       for (const std::string& line : wrapped(sentence, room)) {
         text +=
             fmt::format("{}\n", styled(fmt::format("  {}", line), Style::kFaint, options_.look));
@@ -239,7 +240,7 @@ class Layout {
 };
 
 // A row as a list: column, value, meaning.
-std::string list_text(const base::Table& table, const TableTextOptions& options) {
+std::string list_table_text(const base::Table& table, const TableTextOptions& options) {
   TextTable page({{""}, {"", Align::kRight}, {"", Align::kLeft, Fit::kWrap}});
   const auto add = [&](std::size_t c) {
     const base::ColumnShape& shape = table.shape().columns[c];
@@ -273,7 +274,8 @@ std::string table_text(const base::Table& table, const TableTextOptions& options
   constexpr std::size_t kFewColumns = 5;
   if (table.rows() == 0) return styled("  no rows", Style::kFaint, options.look) + "\n";
   const std::size_t columns = options.columns.empty() ? table.width() : options.columns.size();
-  if (options.lists && table.rows() == 1 && columns > kFewColumns) return list_text(table, options);
+  if (options.lists && table.rows() == 1 && columns > kFewColumns)
+    return list_table_text(table, options);
   return Layout(table, options).text();
 }
 

@@ -19,17 +19,17 @@ using base::Unit;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::array kColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kTableTextColumns = std::to_array<base::ColumnShape>({
     {"rank", Type::kInt, Unit::kId, "rank"},
     {"name", Type::kText, Unit::kNone, "of the kernel; null: all the others"},
     {"count", Type::kInt, Unit::kCount, "how often"},
     {"exposed_time_ns", Type::kInt, Unit::kNanos, "how long"},
     {"share", Type::kReal, Unit::kShare, "of all"},
 });
-constexpr base::TableShape kShape{"kernels", "one name", kColumns};
+constexpr base::TableShape kTableTextShape{"kernels", "one name", kTableTextColumns};
 
 base::Table kernels() {
-  base::Table table(kShape);
+  base::Table table(kTableTextShape);
   table.add({0, "gemm", 1234, 5'000'000, 0.5});
   table.add({0, "relu", 7, 1'500, 0.25});
   table.add({0, Null{}, Null{}, 0, 0.25});
@@ -122,7 +122,7 @@ TEST(TableText, OneRowIsAList) {
 }
 
 TEST(TableText, EveryWidthIsKept) {
-  base::Table table(kShape);
+  base::Table table(kTableTextShape);
   for (int i = 0; i < 5; ++i) {
     table.add({i,
                "void at::native::vectorized_elementwise_kernel<4, functor_" + std::to_string(i) +
@@ -170,7 +170,7 @@ TEST(TableOrder, TheOthersStayLast) {
 }
 
 TEST(TableMd, EscapesWhatMarkdownReads) {
-  base::Table table(kShape);
+  base::Table table(kTableTextShape);
   table.add({0, "a|b<c>_d*", 1, 1, 0.5});
   EXPECT_THAT(table_md(table), HasSubstr("| a\\|b&lt;c>\\_d\\* | 1 | 1 ns | 50.0 % |"));
 }

@@ -10,25 +10,26 @@
 namespace stepscope::report {
 namespace {
 
-struct Unit {
+struct NumberUnit {
   std::string_view name;
   double size;
 };
 
-constexpr std::array<Unit, 7> kTimes = {{{"ns", 1},
-                                         {"µs", 1e3},
-                                         {"ms", 1e6},
-                                         {"s", 1e9},
-                                         {"min", 6e10},
-                                         {"h", 3.6e12},
-                                         {"d", 8.64e13}}};
-constexpr std::array<Unit, 6> kSizes = {{{"B", 1},
-                                         {"KiB", 1024.0},
-                                         {"MiB", 1048576.0},
-                                         {"GiB", 1073741824.0},
-                                         {"TiB", 1099511627776.0},
-                                         {"PiB", 1125899906842624.0}}};
-constexpr std::array<Unit, 4> kRates = {{{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}}};
+constexpr std::array<NumberUnit, 7> kNumbersTimes = {{{"ns", 1},
+                                                      {"µs", 1e3},
+                                                      {"ms", 1e6},
+                                                      {"s", 1e9},
+                                                      {"min", 6e10},
+                                                      {"h", 3.6e12},
+                                                      {"d", 8.64e13}}};
+constexpr std::array<NumberUnit, 6> kSizes = {{{"B", 1},
+                                               {"KiB", 1024.0},
+                                               {"MiB", 1048576.0},
+                                               {"GiB", 1073741824.0},
+                                               {"TiB", 1099511627776.0},
+                                               {"PiB", 1125899906842624.0}}};
+constexpr std::array<NumberUnit, 4> kRates = {
+    {{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}}};
 
 // Three significant digits, whole numbers in full.
 std::string three_digits(double value) {
@@ -39,7 +40,7 @@ std::string three_digits(double value) {
 
 // The largest unit the value reaches once it is rounded: 999.6 µs is 1.00 ms.
 template <std::size_t N>
-std::size_t unit_of(double value, const std::array<Unit, N>& units) {
+std::size_t unit_of(double value, const std::array<NumberUnit, N>& units) {
   std::size_t chosen = 0;
   while (chosen + 1 < N) {
     const double step = units[chosen + 1].size / units[chosen].size;
@@ -51,7 +52,7 @@ std::size_t unit_of(double value, const std::array<Unit, N>& units) {
 }
 
 template <std::size_t N>
-std::string with_unit(double value, const std::array<Unit, N>& units) {
+std::string with_unit(double value, const std::array<NumberUnit, N>& units) {
   const std::size_t chosen = unit_of(value, units);
   const double scaled = value / units[chosen].size;
   const std::string digits = chosen == 0 ? fmt::format("{:.0f}", scaled) : three_digits(scaled);
@@ -86,13 +87,13 @@ Date date_of(std::int64_t days) {
 
 std::string duration_text_like(base::Nanos ns, base::Nanos like) {
   const auto size = [](base::Nanos one) { return std::abs(static_cast<double>(one)); };
-  const std::size_t chosen = unit_of(size(like), kTimes);
-  const double scaled = size(ns) / kTimes[chosen].size;
+  const std::size_t chosen = unit_of(size(like), kNumbersTimes);
+  const double scaled = size(ns) / kNumbersTimes[chosen].size;
   const std::string_view sign = ns < 0 ? "-" : "";
   if (chosen == 0 || scaled == 0)
-    return fmt::format("{}{:.0f} {}", sign, scaled, kTimes[chosen].name);
-  if (scaled < 0.005) return fmt::format("{}<0.01 {}", sign, kTimes[chosen].name);
-  return fmt::format("{}{} {}", sign, three_digits(scaled), kTimes[chosen].name);
+    return fmt::format("{}{:.0f} {}", sign, scaled, kNumbersTimes[chosen].name);
+  if (scaled < 0.005) return fmt::format("{}<0.01 {}", sign, kNumbersTimes[chosen].name);
+  return fmt::format("{}{} {}", sign, three_digits(scaled), kNumbersTimes[chosen].name);
 }
 
 std::string durations_text(base::Nanos before, base::Nanos after) {
@@ -108,8 +109,8 @@ std::string durations_text(base::Nanos before, base::Nanos after) {
 }
 
 std::string duration_text(base::Nanos ns) {
-  if (ns >= 0) return with_unit(static_cast<double>(ns), kTimes);
-  return fmt::format("-{}", with_unit(-static_cast<double>(ns), kTimes));
+  if (ns >= 0) return with_unit(static_cast<double>(ns), kNumbersTimes);
+  return fmt::format("-{}", with_unit(-static_cast<double>(ns), kNumbersTimes));
 }
 
 std::string bytes_text(std::uint64_t bytes) {

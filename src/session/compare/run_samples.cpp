@@ -49,7 +49,7 @@ void add_exposed(RunSamples& out, const Answer& steps) {
   out.samples[std::string(analysis::sample::kExposedCommunication)] = std::move(most->second);
 }
 
-void add_memory(RunSamples& out, const Answer& overview) {
+void add_run_samples_memory(RunSamples& out, const Answer& overview) {
   const base::Table* table = table_of(overview, "devices");
   double peak = -1;
   for (std::size_t r = 0; table != nullptr && r < table->rows(); ++r) {
@@ -195,7 +195,7 @@ base::Result<RunSamples> samples_of(const Recording& recording, std::string_view
     analysis::add_step_times({&steps, &steady.untraced, steady.is_traced}, out);
     if (steady.is_traced) add_exposed(out, steps);
   }
-  add_memory(out, overview);
+  add_run_samples_memory(out, overview);
   out.bad_end = bad_end_of(recording, selection);
   std::map<std::string, Answer> answers;
   std::map<std::string, std::vector<Answer>> by_step;

@@ -28,11 +28,12 @@ struct TimeKey {
   double ns;
 };
 constexpr TimeKey kUnits[] = {{"_ns", 1}, {"_us", 1e3}, {"_ms", 1e6}, {"_s", 1e9}, {"", 0}};
-constexpr std::string_view kKeys[] = {"step_time", "step_duration", "duration", "time", "step"};
+constexpr std::string_view kSampleFilesKeys[] = {"step_time", "step_duration", "duration", "time",
+                                                 "step"};
 
 // The step time of a line of a log; nothing where no key says it.
 std::optional<double> time_in(const json& line, double unit_ns) {
-  for (const std::string_view key : kKeys) {
+  for (const std::string_view key : kSampleFilesKeys) {
     for (const TimeKey& unit : kUnits) {
       if (key == "step" && unit.ns == 0) continue;  // that is its number
       const auto found = line.find(std::string(key) + std::string(unit.ending));

@@ -16,10 +16,10 @@ constexpr std::array<std::string_view, 5> kKept = {"shapes", "memory", "stacks",
                                                    "modules"};
 constexpr std::array<std::string_view, 4> kActivities = {"cpu", "cuda", "xpu", "mtia"};
 constexpr std::array<std::string_view, 4> kStacks = {"python", "modules", "all", "none"};
-constexpr std::array<std::string_view, 5> kLevels = {"debug", "info", "warning", "error",
-                                                     "critical"};
+constexpr std::array<std::string_view, 5> kConfigKeysLevels = {"debug", "info", "warning", "error",
+                                                               "critical"};
 
-constexpr std::array kKeys = std::to_array<ConfigKey>({
+constexpr std::array kConfigKeysKeys = std::to_array<ConfigKey>({
     {.path = "folder",
      .kind = kText,
      .about = "where the run goes; %j becomes the job, %h the host, %r the rank, %% a percent "
@@ -167,7 +167,7 @@ constexpr std::array kKeys = std::to_array<ConfigKey>({
      .kind = kLogLevel,
      .about = "record lines of `logging`: all, none, or from a level on",
      .fallback = "true",
-     .choices = kLevels},
+     .choices = kConfigKeysLevels},
     {.path = "rank0_only",
      .kind = kSwitch,
      .about = "traces and snapshots on rank 0 alone; ranges and logs on all",
@@ -251,16 +251,16 @@ constexpr std::array kKeys = std::to_array<ConfigKey>({
 
 }  // namespace
 
-std::span<const ConfigKey> config_keys() { return kKeys; }
+std::span<const ConfigKey> config_keys() { return kConfigKeysKeys; }
 
 const ConfigKey* find_config_key(std::string_view path) {
-  const auto* const found = std::ranges::find(kKeys, path, &ConfigKey::path);
-  return found == kKeys.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(kConfigKeysKeys, path, &ConfigKey::path);
+  return found == kConfigKeysKeys.end() ? nullptr : found;
 }
 
 std::vector<const ConfigKey*> keys_in_group(std::string_view group) {
   std::vector<const ConfigKey*> keys;
-  for (const ConfigKey& key : kKeys) {
+  for (const ConfigKey& key : kConfigKeysKeys) {
     const std::size_t dot = key.path.rfind('.');
     const std::string_view above = dot == std::string_view::npos ? "" : key.path.substr(0, dot);
     if (above == group) keys.push_back(&key);

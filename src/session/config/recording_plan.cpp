@@ -23,7 +23,7 @@ constexpr std::string_view kAnemoi = "benchmark_profiler";
 constexpr std::array<std::string_view, 3> kAnemoiKeeps = {"memory", "shapes", "stacks"};
 
 // Python counts levels of log lines so.
-constexpr std::array<std::int32_t, 5> kLevels = {10, 20, 30, 40, 50};
+constexpr std::array<std::int32_t, 5> kRecordingPlanLevels = {10, 20, 30, 40, 50};
 
 // Keys that are arguments of stepscope.profile as they are.
 constexpr std::array<std::string_view, 9> kHandedOn = {"ranges",      "rank0_only",  "max_bytes",
@@ -219,8 +219,8 @@ class PlanWriter {
     const ConfigValue value = config_.value_of("logs");
     if (const bool* const on = std::get_if<bool>(&value)) return json_.member("logs", *on);
     const auto* const found =
-        std::ranges::find(kLevels, std::get<std::string>(value), trace::level_name);
-    if (found != kLevels.end()) json_.member("logs", *found);
+        std::ranges::find(kRecordingPlanLevels, std::get<std::string>(value), trace::level_name);
+    if (found != kRecordingPlanLevels.end()) json_.member("logs", *found);
   }
 
   void handed_on() {

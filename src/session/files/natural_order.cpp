@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/ascii.h"
+
 namespace stepscope::session {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A slash sorts before all else, so "run/a" comes before "run-2/a" and folders stay together.
 int weight(char c) { return c == '/' ? -1 : static_cast<unsigned char>(c); }
 
 std::string_view digits_at(std::string_view text, std::size_t begin) {
   std::size_t end = begin;
-  while (end < text.size() && is_digit(text[end])) ++end;
+  while (end < text.size() && base::is_digit(text[end])) ++end;
   return text.substr(begin, end - begin);
 }
 
@@ -31,7 +31,7 @@ bool natural_less(std::string_view a, std::string_view b) {
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.size() && j < b.size()) {
-    if (is_digit(a[i]) && is_digit(b[j])) {
+    if (base::is_digit(a[i]) && base::is_digit(b[j])) {
       const std::string_view left = digits_at(a, i);
       const std::string_view right = digits_at(b, j);
       if (const int order = compare_numbers(left, right); order != 0) return order < 0;

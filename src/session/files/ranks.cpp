@@ -16,9 +16,6 @@ namespace {
 
 constexpr std::size_t kMostDigits = 7;  // longer numbers are times and process ids
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 bool equals_word(std::string_view text, std::string_view word) {
   return text.size() == word.size() &&
          std::ranges::equal(text, word, [](char a, char b) { return base::lowered(a) == b; });
@@ -35,7 +32,7 @@ std::optional<std::int32_t> number_of(std::string_view digits) {
 
 std::string_view digits_from(std::string_view text, std::size_t begin) {
   std::size_t end = begin;
-  while (end < text.size() && is_digit(text[end])) ++end;
+  while (end < text.size() && base::is_digit(text[end])) ++end;
   return text.substr(begin, end - begin);
 }
 
@@ -51,7 +48,7 @@ std::optional<std::int32_t> number_behind(std::string_view name, std::string_vie
   std::optional<std::int32_t> found;
   for (std::size_t at = 0; at + word.size() < name.size(); ++at) {
     if (!equals_word(name.substr(at, word.size()), word)) continue;
-    if (at > 0 && is_letter(name[at - 1])) continue;
+    if (at > 0 && base::is_letter(name[at - 1])) continue;
     if (is_local(name.substr(0, at))) continue;
     std::size_t begin = at + word.size();
     if (std::string_view("_-.=").find(name[begin]) != std::string_view::npos) ++begin;
@@ -63,11 +60,11 @@ std::optional<std::int32_t> number_behind(std::string_view name, std::string_vie
 // r3 standing alone between other characters than letters and digits.
 std::optional<std::int32_t> number_behind_r(std::string_view name) {
   for (std::size_t at = 0; at + 1 < name.size(); ++at) {
-    if (base::lowered(name[at]) != 'r' || !is_digit(name[at + 1])) continue;
-    if (at == 0 || is_letter(name[at - 1]) || is_digit(name[at - 1])) continue;
+    if (base::lowered(name[at]) != 'r' || !base::is_digit(name[at + 1])) continue;
+    if (at == 0 || base::is_letter(name[at - 1]) || base::is_digit(name[at - 1])) continue;
     const std::string_view digits = digits_from(name, at + 1);
     const std::size_t end = at + 1 + digits.size();
-    if (end < name.size() && is_letter(name[end])) continue;
+    if (end < name.size() && base::is_letter(name[end])) continue;
     if (const auto number = number_of(digits)) return number;
   }
   return std::nullopt;
@@ -101,7 +98,7 @@ std::string_view without_extension(std::string_view name) {
 
 // Whether a number behind this counts windows of one process.
 bool counts_windows(std::string_view before) {
-  while (!before.empty() && !is_letter(before.back())) before.remove_suffix(1);
+  while (!before.empty() && !base::is_letter(before.back())) before.remove_suffix(1);
   for (const std::string_view word :
        {"step", "steps", "iter", "iteration", "epoch", "batch", "window", "cycle"}) {
     if (ends_with_word(before, word)) return true;
@@ -111,9 +108,9 @@ bool counts_windows(std::string_view before) {
 
 // Whether a number at the end of a name says when a recording was made, or with which setting.
 bool counts_no_ranks(std::string_view before) {
-  while (!before.empty() && !is_letter(before.back())) before.remove_suffix(1);
+  while (!before.empty() && !base::is_letter(before.back())) before.remove_suffix(1);
   std::size_t begin = before.size();
-  while (begin > 0 && is_letter(before[begin - 1])) --begin;
+  while (begin > 0 && base::is_letter(before[begin - 1])) --begin;
   const std::string_view last = before.substr(begin);
   for (const std::string_view word : {"workers", "size", "bs", "lr", "seed", "trial"}) {
     if (equals_word(last, word)) return true;
@@ -131,7 +128,7 @@ std::optional<NumberedName> numbered_name(std::string_view path) {
   const auto [folder, file] = split_last(path);
   const std::string_view name = without_extension(file);
   std::size_t begin = name.size();
-  while (begin > 0 && is_digit(name[begin - 1])) --begin;
+  while (begin > 0 && base::is_digit(name[begin - 1])) --begin;
   const auto number = number_of(name.substr(begin));
   if (!number || counts_no_ranks(name.substr(0, begin))) return std::nullopt;
   return NumberedName{std::string(folder) + "/" + std::string(name.substr(0, begin)), *number};
@@ -146,7 +143,7 @@ std::string process_key(std::string_view path) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return std::string(path);
   const std::string_view time = name.substr(dot + 1);
-  if (time.size() < 10 || !std::ranges::all_of(time, is_digit)) return std::string(path);
+  if (time.size() < 10 || !std::ranges::all_of(time, base::is_digit)) return std::string(path);
   return std::string(folder) + "/" + std::string(name.substr(0, dot));
 }
 
@@ -160,7 +157,7 @@ std::string host_in_name(std::string_view path) {
 }
 
 // What a process recorded of itself; its worker-123.scope is of process 123.
-bool is_recording(std::string_view name) {
+bool is_recording_in_ranks(std::string_view name) {
   return ends_with_word(without_partial(name).value_or(name), ".scope");
 }
 
@@ -188,7 +185,7 @@ std::vector<std::int32_t> trailing_numbers(const std::vector<RankedFile>& files,
 std::optional<std::int32_t> rank_in_path(std::string_view path) {
   auto [folder, name] = split_last(path);
   if (const auto rank = number_behind(name, "rank")) return rank;
-  if (!is_recording(name)) {
+  if (!is_recording_in_ranks(name)) {
     if (const auto rank = number_behind(name, "worker")) return rank;
   }
   if (const auto rank = number_behind_r(name)) return rank;
@@ -243,7 +240,7 @@ bool are_ranks_by_order_alone(const std::vector<RankedFile>& files,
   std::set<std::string> hosts;
   for (const RankedFile& file : files) {
     std::string_view name = without_extension(split_last(file.path).second);
-    while (!name.empty() && is_digit(name.back())) name.remove_suffix(1);
+    while (!name.empty() && base::is_digit(name.back())) name.remove_suffix(1);
     if (counts_windows(name)) return false;
     hosts.insert(file.host.empty() ? host_in_name(file.path) : file.host);
   }

@@ -16,7 +16,7 @@ using base::Nanos;
 
 std::string rank_group(std::int32_t rank) { return fmt::format("rank {}", rank); }
 
-bool is_recording(const TimelineWindow& window) {
+bool is_recording_in_track_list(const TimelineWindow& window) {
   return window.trace->header().process_record != nullptr;
 }
 
@@ -67,7 +67,7 @@ void TrackList::add_events(unsigned threads) {
     const TimelineWindow& window = *piece.window;
     const trace::Track& from = *piece.track;
     const bool main = from.pid && from.pid == from.tid;
-    const bool recorded = is_recording(window);
+    const bool recorded = is_recording_in_track_list(window);
     TimelineTrack& to =
         from.is_device
             ? device_track(window, TrackKind::kDeviceStream, from.device, from.stream, "")

@@ -20,7 +20,7 @@ using base::Unit;
 
 constexpr std::array<std::string_view, 6> kTop = {"limits",     "false_alarms", "worth_seeing",
                                                   "run_to_run", "strict",       "allow_unfinished"};
-constexpr std::array<std::string_view, 10> kKeys = {
+constexpr std::array<std::string_view, 10> kGateFileKeys = {
     "max_increase", "max_decrease", "max",       "min",     "samples_per_step",
     "column",       "where",        "aggregate", "average", "per_step"};
 constexpr std::array<std::string_view, 4> kNames = {
@@ -77,9 +77,9 @@ std::string_view amount_words(Unit unit) {
   }
 }
 
-class Parser {
+class GateFileParser {
  public:
-  explicit Parser(std::string_view name) : name_(name) {}
+  explicit GateFileParser(std::string_view name) : name_(name) {}
 
   base::Result<GateRules> file(const YAML::Node& root) const {
     if (!root.IsMap()) return wrong(root, "expected 'limits:' with what is limited");
@@ -151,8 +151,9 @@ class Parser {
     }
     for (const auto& entry : keys) {
       const std::string key = scalar_of(entry.first);
-      if (std::ranges::find(kKeys, key) == kKeys.end()) {
-        return wrong(entry.first, fmt::format("unknown key '{}'{}", key, meant(key, kKeys)));
+      if (std::ranges::find(kGateFileKeys, key) == kGateFileKeys.end()) {
+        return wrong(entry.first,
+                     fmt::format("unknown key '{}'{}", key, meant(key, kGateFileKeys)));
       }
     }
     GateLimit limit{.name = called, .sample = called};
@@ -312,8 +313,8 @@ class Parser {
 }  // namespace
 
 base::Result<GateRules> parse_gate_rules(const std::string& text, std::string_view name) {
-  return with_yaml<GateRules>(text, name,
-                              [&](const YAML::Node& root) { return Parser(name).file(root); });
+  return with_yaml<GateRules>(
+      text, name, [&](const YAML::Node& root) { return GateFileParser(name).file(root); });
 }
 
 base::Result<GateRules> read_gate_rules(const std::string& path) {

@@ -19,9 +19,9 @@ constexpr std::string_view kForm =
 constexpr double kLeastRate = 1e-9;
 constexpr double kMostRate = 1e9;
 
-class Parser {
+class PeaksFileParser {
  public:
-  explicit Parser(std::string_view name) : name_(name) {}
+  explicit PeaksFileParser(std::string_view name) : name_(name) {}
 
   base::Result<std::vector<OwnPeaks>> file(const YAML::Node& root) const {
     if (!root.IsMap()) return wrong(root, fmt::format("expected 'devices:' with {}", kForm));
@@ -123,7 +123,7 @@ class Parser {
 
 base::Result<std::vector<OwnPeaks>> parse_peaks(const std::string& text, std::string_view name) {
   return with_yaml<std::vector<OwnPeaks>>(
-      text, name, [&](const YAML::Node& root) { return Parser(name).file(root); });
+      text, name, [&](const YAML::Node& root) { return PeaksFileParser(name).file(root); });
 }
 
 base::Result<std::vector<OwnPeaks>> read_peaks(const std::string& path) {

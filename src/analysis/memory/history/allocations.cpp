@@ -14,9 +14,9 @@ using memory::Action;
 // Until all are known, those older than the history are numbered apart.
 constexpr AllocationId kOlder = AllocationId{1} << 31;
 
-class Reader {
+class AllocationsReader {
  public:
-  Reader(const memory::Snapshot& snapshot, const memory::History& history)
+  AllocationsReader(const memory::Snapshot& snapshot, const memory::History& history)
       : snapshot_(snapshot), history_(history) {
     out_.of_event.assign(history.length(), kNoAllocation);
     bool completes = false;
@@ -227,7 +227,7 @@ class Reader {
 }  // namespace
 
 Allocations find_allocations(const memory::Snapshot& snapshot, const memory::History& history) {
-  return Reader(snapshot, history).read();
+  return AllocationsReader(snapshot, history).read();
 }
 
 std::vector<std::string> remarks_on(const Allocations& allocations,

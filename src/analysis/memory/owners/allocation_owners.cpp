@@ -16,9 +16,9 @@ namespace {
 
 using trace::Row;
 
-class Names {
+class AllocationOwnersNames {
  public:
-  explicit Names(std::vector<std::string>& list) : list_(list) {}
+  explicit AllocationOwnersNames(std::vector<std::string>& list) : list_(list) {}
   std::uint32_t id(std::string_view name) {
     const auto [found, is_new] =
         ids_.try_emplace(std::string(name), static_cast<std::uint32_t>(list_.size()));
@@ -52,7 +52,8 @@ std::vector<const WindowView*> traces_beside(const RunView& run, const SnapshotV
 }
 
 std::vector<NamedSpan> spans_of_snapshot(const memory::Snapshot& snapshot,
-                                         const memory::History& history, Names& names) {
+                                         const memory::History& history,
+                                         AllocationOwnersNames& names) {
   std::vector<NamedSpan> spans;
   std::map<base::StringId, std::vector<base::Nanos>> open;
   const base::Nanos last = history.length() == 0 ? 0 : history.time[history.length() - 1];
@@ -76,7 +77,8 @@ std::vector<NamedSpan> spans_of_snapshot(const memory::Snapshot& snapshot,
   return spans;
 }
 
-std::vector<NamedSpan> spans_of_traces(std::span<const WindowView* const> windows, Names& names) {
+std::vector<NamedSpan> spans_of_traces(std::span<const WindowView* const> windows,
+                                       AllocationOwnersNames& names) {
   std::vector<NamedSpan> spans;
   for (const WindowView* window : windows) {
     const trace::Trace& trace = *window->trace;
@@ -121,7 +123,7 @@ std::vector<std::string> paths_of(const ModuleTree& tree, std::size_t depth) {
 
 // Where the module changes from a span to one inside it, the inner begins.
 void add_module_spans(const WindowView& window, ModuleSource source, std::size_t depth,
-                      Names& names, std::vector<NamedSpan>& spans) {
+                      AllocationOwnersNames& names, std::vector<NamedSpan>& spans) {
   const trace::Trace& trace = *window.trace;
   const OwnTime times(window);
   const ModuleTree tree(window, times, source);
@@ -144,7 +146,7 @@ void add_module_spans(const WindowView& window, ModuleSource source, std::size_t
 
 Owners annotation_owners(const RunView& run, const SnapshotView& view, const HistoryWork& work) {
   Owners owners;
-  Names names(owners.names);
+  AllocationOwnersNames names(owners.names);
   std::vector<NamedSpan> spans;
   if (has_times(work)) spans = spans_of_snapshot(*view.snapshot, *work.history, names);
   owners.from = "the snapshot";
@@ -159,7 +161,7 @@ Owners annotation_owners(const RunView& run, const SnapshotView& view, const His
 Owners module_owners(const RunView& run, const SnapshotView& view, const HistoryWork& work,
                      std::size_t depth) {
   Owners owners;
-  Names names(owners.names);
+  AllocationOwnersNames names(owners.names);
   std::vector<NamedSpan> spans;
   for (const WindowView* window : traces_beside(run, view, work)) {
     if (const auto source = source_in(*window)) {

@@ -11,7 +11,7 @@
 namespace stepscope::analysis {
 namespace {
 
-struct Verdict {
+struct CategoriesVerdict {
   Category category = Category::kUnknown;
   Reason reason = Reason::kNothingTells;
 };
@@ -40,15 +40,16 @@ class Judge {
     weigh_gradients();
   }
 
-  Verdict judge(AllocationId id) const {
+  CategoriesVerdict judge(AllocationId id) const {
     const Allocation& life = allocations_.list[id];
     const StackSign& sign = sign_of(life);
     if (life.is_older()) return judge_older(life, sign, older_.kind[id]);
     // Without stacks of events nothing is known of passes; the block may remember who made it.
     if (!passes_.has_stacks) {
-      const Verdict block = judge_older(life, sign, OlderKind::kUnknown);
-      return block.category == Category::kUnknown ? Verdict{Category::kUnknown, Reason::kNoStacks}
-                                                  : block;
+      const CategoriesVerdict block = judge_older(life, sign, OlderKind::kUnknown);
+      return block.category == Category::kUnknown
+                 ? CategoriesVerdict{Category::kUnknown, Reason::kNoStacks}
+                 : block;
     }
     if (sign.is_workspace) return {Category::kTemporaries, Reason::kWorkspace};
     switch (sign.place) {
@@ -99,7 +100,8 @@ class Judge {
   }
 
   // Only what the block remembers is known of them, and how many there are of each size.
-  Verdict judge_older(const Allocation& life, const StackSign& sign, OlderKind counted) const {
+  CategoriesVerdict judge_older(const Allocation& life, const StackSign& sign,
+                                OlderKind counted) const {
     const Reason how =
         older_.per_parameter == 1 ? Reason::kOfGradientsSize : Reason::kOneOfEqualSize;
     if (counted == OlderKind::kParameter) return {Category::kParameters, how};
@@ -113,7 +115,7 @@ class Judge {
     return {Category::kUnknown, Reason::kOlder};
   }
 
-  Verdict judge_setup(const Allocation& life, const StackSign& sign) const {
+  CategoriesVerdict judge_setup(const Allocation& life, const StackSign& sign) const {
     const std::uint32_t forward =
         passes_.next_forward.empty() ? kNoEvent : passes_.next_forward[life.alloc];
     const bool stays = life.used_until() == kNoEvent || !ends_before(life, forward);
@@ -121,7 +123,7 @@ class Judge {
     return {Category::kTemporaries, Reason::kFreedSoon};
   }
 
-  Verdict judge_forward(const Allocation& life) const {
+  CategoriesVerdict judge_forward(const Allocation& life) const {
     const std::uint32_t backward = passes_.next_backward[life.alloc];
     // What a failure found in use would have been there for the backward pass that never came.
     if ((backward == kNoEvent || ends_before(life, backward)) && spans_failure(life))
@@ -149,7 +151,7 @@ class Judge {
   bool is_kept_long(const Allocation& life) const {
     return life.used_until() == kNoEvent && passes_.backwards_after(life.alloc) >= 2;
   }
-  static Verdict judge_kept(const Allocation& life) {
+  static CategoriesVerdict judge_kept(const Allocation& life) {
     if (is_workspace_size(life.requested)) return {Category::kTemporaries, Reason::kWorkspace};
     return {};
   }
@@ -160,7 +162,7 @@ class Judge {
     return !ends_before(life, end);
   }
 
-  Verdict judge_backward(const Allocation& life) const {
+  CategoriesVerdict judge_backward(const Allocation& life) const {
     if (outlives_backward(life)) {
       if (!fits_a_parameter(life)) return judge_kept_by_backward(life);
       return {Category::kGradients, Reason::kOutlivedBackward};
@@ -170,7 +172,7 @@ class Judge {
     return {Category::kAutogradDetail, Reason::kFreedInBackward};
   }
 
-  Verdict judge_kept_by_backward(const Allocation& life) const {
+  CategoriesVerdict judge_kept_by_backward(const Allocation& life) const {
     if (is_workspace_size(life.requested) && life.used_until() == kNoEvent) {
       return {Category::kTemporaries, Reason::kWorkspace};
     }
@@ -197,7 +199,7 @@ class Judge {
     sizes_tell_ = fit > 0 && fit * 2 >= all;
   }
 
-  Verdict judge_optimizer(const Allocation& life, const StackSign& sign) const {
+  CategoriesVerdict judge_optimizer(const Allocation& life, const StackSign& sign) const {
     const std::uint32_t pass = passes_.pass_of(life.alloc, PassKind::kOptimizer);
     const std::uint32_t end = pass == kNoEvent ? life.alloc + 1 : passes_.list[pass].end;
     if (ends_before(life, end)) return {Category::kTemporaries, Reason::kFreedByOptimizer};
@@ -211,7 +213,7 @@ class Judge {
     return {Category::kTemporaries, Reason::kFreedByOptimizer};
   }
 
-  Verdict judge_input(const Allocation& life) const {
+  CategoriesVerdict judge_input(const Allocation& life) const {
     if (ends_before(life, passes_.next_forward[life.alloc])) {
       return {Category::kTemporaries, Reason::kFreedSoon};
     }
@@ -220,7 +222,7 @@ class Judge {
 
   // Code of the program's own: what it is follows from what comes next and whether it lasts until
   // then.
-  Verdict judge_program(const Allocation& life) const {
+  CategoriesVerdict judge_program(const Allocation& life) const {
     const std::uint32_t forward = passes_.next_forward[life.alloc];
     const std::uint32_t backward = passes_.next_backward[life.alloc];
     if (in_forward(life) && backward != kNoEvent) return judge_forward(life);
@@ -336,7 +338,7 @@ Categories categorise(const memory::Snapshot& snapshot, const memory::History& h
   out.category.reserve(allocations.list.size());
   out.reason.reserve(allocations.list.size());
   for (AllocationId id = 0; id < allocations.list.size(); ++id) {
-    const Verdict verdict = judge.judge(id);
+    const CategoriesVerdict verdict = judge.judge(id);
     out.category.push_back(verdict.category);
     out.reason.push_back(verdict.reason);
   }

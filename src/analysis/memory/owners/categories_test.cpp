@@ -13,9 +13,9 @@ namespace {
 using memory::Action;
 
 // A training loop: every allocation has a name, frees name it again.
-class Loop {
+class CategoriesLoop {
  public:
-  explicit Loop(bool frees_have_stacks = true) : frees_have_stacks_(frees_have_stacks) {
+  explicit CategoriesLoop(bool frees_have_stacks = true) : frees_have_stacks_(frees_have_stacks) {
     const std::string root = "<module>@train.py";
     const std::string call = "_call_impl@/x/torch/nn/modules/module.py";
     stacks_["setup"] = made_.stack({"_apply@/x/torch/nn/modules/module.py", root});
@@ -31,14 +31,14 @@ class Loop {
     stacks_["zero"] = made_.stack({"zero_grad@/x/torch/optim/optimizer.py", root});
     stacks_["gather"] = made_.stack({"all_gather@/x/torch/distributed/distributed_c10d.py", root});
   }
-  Loop& make(const std::string& name, const std::string& where, base::Bytes size) {
+  CategoriesLoop& make(const std::string& name, const std::string& where, base::Bytes size) {
     next_ += 1 << 30;
     alive_[name] = {next_, size};
     order_.push_back(name);
     made_.event({Action::kAlloc, next_, size, stacks_.at(where)});
     return *this;
   }
-  Loop& free(const std::string& name, const std::string& where) {
+  CategoriesLoop& free(const std::string& name, const std::string& where) {
     const auto [address, size] = alive_.at(name);
     const memory::StackId stack = frees_have_stacks_ ? stacks_.at(where) : memory::kNoStack;
     made_.event({Action::kFreeRequested, address, size, stack});
@@ -64,7 +64,7 @@ class Loop {
   std::vector<std::string> order_;
 };
 
-void add_step(Loop& loop, const std::string& n, bool first) {
+void add_step(CategoriesLoop& loop, const std::string& n, bool first) {
   loop.make("batch" + n, "program", 64);
   if (first) loop.make("cache", "other forward", 77);
   loop.make("hidden" + n, "forward", 400).make("scratch" + n, "forward", 30);
@@ -103,7 +103,7 @@ void expect_judged(std::map<std::string, Category> judged) {
 }
 
 TEST(Categories, OfATrainingLoop) {
-  Loop loop;
+  CategoriesLoop loop;
   loop.make("weight", "setup", 1000);
   add_step(loop, "1", true);
   add_step(loop, "2", false);
@@ -112,7 +112,7 @@ TEST(Categories, OfATrainingLoop) {
 }
 
 TEST(Categories, OfATrainingLoopWhoseFreesHaveNoStacks) {
-  Loop loop(false);
+  CategoriesLoop loop(false);
   loop.make("weight", "setup", 1000);
   add_step(loop, "1", true);
   add_step(loop, "2", false);
@@ -122,7 +122,7 @@ TEST(Categories, OfATrainingLoopWhoseFreesHaveNoStacks) {
 
 // An optimizer that asks for no memory leaves no stack between backward and zero_grad.
 TEST(Categories, GradientsAreKnownByTheOptimizersAnnotations) {
-  Loop loop(false);
+  CategoriesLoop loop(false);
   loop.make("weight", "setup", 1000);   // event 0, at 1000 ns
   loop.make("hidden", "forward", 400);  // 1
   loop.make("grad", "backward", 1000);  // 2
@@ -136,7 +136,7 @@ TEST(Categories, GradientsAreKnownByTheOptimizersAnnotations) {
 }
 
 TEST(Categories, OutOfMemoryInTheForwardLeavesActivations) {
-  Loop loop;
+  CategoriesLoop loop;
   loop.make("weight", "setup", 1000).make("hidden", "forward", 400).make("short", "forward", 9);
   loop.free("short", "forward");
   std::map<std::string, Category> judged = loop.judged();
@@ -146,7 +146,7 @@ TEST(Categories, OutOfMemoryInTheForwardLeavesActivations) {
 }
 
 TEST(Categories, OutOfMemoryInTheBackwardTellsGradientsByTheirSize) {
-  Loop loop;
+  CategoriesLoop loop;
   loop.make("weight", "setup", 1000).make("hidden", "forward", 400);
   loop.make("flow", "backward", 400).make("grad", "backward", 1000);
   std::map<std::string, Category> judged = loop.judged();
@@ -155,7 +155,7 @@ TEST(Categories, OutOfMemoryInTheBackwardTellsGradientsByTheirSize) {
 }
 
 TEST(Categories, LeakedActivationsStayActivations) {
-  Loop loop;
+  CategoriesLoop loop;
   loop.make("weight", "setup", 1000);
   for (const char* n : {"1", "2", "3", "4"}) {
     loop.make(std::string("kept") + n, "forward", 50);
@@ -189,7 +189,7 @@ TEST(Categories, WhatIsOlderIsKnownByTheStackOfItsBlock) {
 }
 
 TEST(Categories, GatheredMemoryIsCommunication) {
-  Loop loop;
+  CategoriesLoop loop;
   loop.make("weight", "setup", 1000).make("all", "gather", 400).make("hidden", "forward", 400);
   std::map<std::string, Category> judged = loop.judged();
   EXPECT_EQ(name_of(judged["all"]), "communication");

@@ -7,12 +7,12 @@
 namespace stepscope::analysis {
 namespace {
 
-constexpr std::string_view kModules = "/torch/nn/modules/";
+constexpr std::string_view kModuleFolder = "/torch/nn/modules/";
 
 // Module.__call__ in its parts.
-bool is_call(std::string_view name, std::string_view file) {
+bool is_call_in_module_calls(std::string_view name, std::string_view file) {
   return (name == "_call_impl" || name == "_wrapped_call_impl") && file.ends_with("/module.py") &&
-         file.find(kModules) != std::string_view::npos;
+         file.find(kModuleFolder) != std::string_view::npos;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::string ModuleCalls::work_out(memory::StackId stack) const {
     const std::string_view file = snapshot_.text(frame.file);
     const FrameOrigin origin = origin_of(file);
     if (origin == FrameOrigin::kCompiled) continue;
-    const bool calls = is_call(snapshot_.text(frame.name), file);
+    const bool calls = is_call_in_module_calls(snapshot_.text(frame.name), file);
     const bool room = depth_ == 0 || levels < depth_;
     // A container calls all of its modules in one line: that line tells nothing.
     if (calls && !called && room && caller != nullptr) {
@@ -50,7 +50,7 @@ std::string ModuleCalls::work_out(memory::StackId stack) const {
       }
     }
     if (called && !calls && room && !path.empty()) {
-      const std::size_t at = file.find(kModules);
+      const std::size_t at = file.find(kModuleFolder);
       std::string_view own = base_name(file);
       if (at != std::string_view::npos && own != "container.py") {
         own = own.substr(0, own.rfind('.'));

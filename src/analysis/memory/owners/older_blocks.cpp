@@ -27,24 +27,24 @@ constexpr std::array kOptimizers = {
     Keeps{"sgd.py", "SGD", 0, 1},           Keeps{"rprop.py", "Rprop", 2, 2},
 };
 
-struct Range {
+struct OlderBlocksRange {
   std::uint32_t least = 0, most = 0;
 };
 
-void add(std::optional<Range>& range, const Keeps& optimizer) {
-  if (!range) range = Range{optimizer.least, optimizer.most};
+void add_older_blocks(std::optional<OlderBlocksRange>& range, const Keeps& optimizer) {
+  if (!range) range = OlderBlocksRange{optimizer.least, optimizer.most};
   range->least = std::min(range->least, optimizer.least);
   range->most = std::max(range->most, optimizer.most);
 }
 
 // What the optimizers that stepped may keep; not set where none is known.
-std::optional<Range> kept_by_optimizer(const memory::Snapshot& snapshot) {
-  std::optional<Range> range;
+std::optional<OlderBlocksRange> kept_by_optimizer(const memory::Snapshot& snapshot) {
+  std::optional<OlderBlocksRange> range;
   for (const memory::Frame& frame : snapshot.stacks.frames()) {
     const std::string_view file = snapshot.text(frame.file);
     if (file.find("/torch/optim/") == std::string_view::npos) continue;
     const auto* found = std::ranges::find(kOptimizers, base_name(file), &Keeps::file);
-    if (found != kOptimizers.end()) add(range, *found);
+    if (found != kOptimizers.end()) add_older_blocks(range, *found);
   }
   constexpr std::string_view kStep = "Optimizer.step#";
   for (const memory::Annotation& annotation : snapshot.annotations) {
@@ -54,7 +54,7 @@ std::optional<Range> kept_by_optimizer(const memory::Snapshot& snapshot) {
     name = name.substr(0, name.find('.'));
     const auto* found = std::ranges::find(kOptimizers, name, &Keeps::name);
     if (found == kOptimizers.end()) return std::nullopt;  // another one, that keeps what it likes
-    add(range, *found);
+    add_older_blocks(range, *found);
   }
   return range;
 }
@@ -99,8 +99,9 @@ bool is_told(Bytes size, std::uint32_t blocks, std::uint32_t needed) {
 // Whether blocks and gradients fit each other with so many blocks per parameter: never too few
 // blocks, and just as many as needed for nearly all bytes. Buffers of modules may have the size of
 // a parameter; of such sizes nothing is said.
-bool fits(const std::map<Bytes, std::uint32_t>& blocks,
-          const std::map<Bytes, std::uint32_t>& gradients, std::uint32_t per_parameter) {
+bool fits_older_blocks(const std::map<Bytes, std::uint32_t>& blocks,
+                       const std::map<Bytes, std::uint32_t>& gradients,
+                       std::uint32_t per_parameter) {
   bool sure = false;
   Bytes all = 0;
   Bytes told = 0;
@@ -128,12 +129,12 @@ OlderBlocks count_older(const memory::Snapshot& snapshot, const Allocations& all
     if (may_be_counted(allocations.list[id])) ++blocks[allocations.list[id].requested];
   }
   if (blocks.empty()) return out;
-  const std::optional<Range> kept = kept_by_optimizer(snapshot);
+  const std::optional<OlderBlocksRange> kept = kept_by_optimizer(snapshot);
   if (!kept) return out;
   const std::map<Bytes, std::uint32_t> gradients = gradients_of(allocations, passes, signs);
   std::uint32_t ways = 0;
   for (std::uint32_t states = kept->least; states <= kept->most; ++states) {
-    if (!fits(blocks, gradients, states + 1)) continue;
+    if (!fits_older_blocks(blocks, gradients, states + 1)) continue;
     out.per_parameter = states + 1;
     ++ways;
   }

@@ -12,7 +12,7 @@ namespace {
 
 using memory::Action;
 
-struct Case {
+struct OlderBlocksCase {
   std::string name;
   std::vector<base::Bytes> blocks;     // older than the history, by address
   std::vector<base::Bytes> gradients;  // made by every backward pass
@@ -20,7 +20,7 @@ struct Case {
   std::string kinds;                   // p parameter, s state, - unknown
 };
 
-const Case kCases[] = {
+const OlderBlocksCase kOlderBlocksCases[] = {
     {"sgd keeps nothing", {100, 200, 100}, {100, 100, 200}, "sgd.py", "ppp"},
     {"momentum", {100, 200, 100, 200}, {100, 200}, "sgd.py", "ppss"},
     {"adam", {100, 200, 100, 200, 100, 200}, {200, 100}, "adam.py", "ppssss"},
@@ -42,7 +42,7 @@ const Case kCases[] = {
     {"no gradients", {100}, {}, "sgd.py", "-"},
 };
 
-memory::Snapshot snapshot_of(const Case& c) {
+memory::Snapshot snapshot_of(const OlderBlocksCase& c) {
   SnapshotForTests made;
   const std::string root = "<module>@train.py";
   const memory::StackId forward =
@@ -70,7 +70,7 @@ memory::Snapshot snapshot_of(const Case& c) {
 }
 
 TEST(OlderBlocks, AreToldByTheirNumberOrNotAtAll) {
-  for (const Case& c : kCases) {
+  for (const OlderBlocksCase& c : kOlderBlocksCases) {
     SCOPED_TRACE(c.name);
     const memory::Snapshot snapshot = snapshot_of(c);
     const memory::History& history = snapshot.histories[0];

@@ -8,7 +8,7 @@ namespace {
 
 using memory::Action;
 
-std::optional<PassKind> kind_of(Place place) {
+std::optional<PassKind> passes_kind_of(Place place) {
   switch (place) {
     case Place::kForward:
       return PassKind::kForward;
@@ -88,7 +88,7 @@ Passes find_passes(const memory::Snapshot& snapshot, const memory::History& hist
   for (std::uint32_t i = 0; i < n; ++i) {
     bool cut = false;
     for (; start != starts.end() && *start <= i; ++start) cut = true;
-    const std::optional<PassKind> kind = kind_of(out.place[i]);
+    const std::optional<PassKind> kind = passes_kind_of(out.place[i]);
     const bool is_alloc = history.action[i] == Action::kAlloc;
     const bool is_free = history.action[i] == Action::kFreeRequested && frees_tell;
     const bool continues = open && kind && out.list.back().kind == *kind;

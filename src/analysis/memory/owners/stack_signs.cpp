@@ -31,13 +31,14 @@ enum class FrameSign : std::uint8_t {
   kWorkspace,
 };
 
-bool has(std::string_view text, std::string_view part) {
+bool has_stack_signs(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
 template <std::size_t N>
 bool has_any(std::string_view text, const std::array<std::string_view, N>& parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return has(text, part); });
+  return std::ranges::any_of(parts,
+                             [&](std::string_view part) { return has_stack_signs(text, part); });
 }
 
 template <std::size_t N>
@@ -53,7 +54,7 @@ FrameSign sign_of_compiled(std::string_view name) {
       "c10d::ProcessGroup", "c10d::symmetric_memory", "c10d::Reducer::initialize_buckets",
       "ncclMem"};
   if (has_any(name, kWorkspaces)) return FrameSign::kWorkspace;
-  if (has(name, "torch::autograd::Engine::")) return FrameSign::kBackward;
+  if (has_stack_signs(name, "torch::autograd::Engine::")) return FrameSign::kBackward;
   if (has_any(name, kCommunication)) return FrameSign::kCommunication;
   return FrameSign::kNothing;
 }
@@ -83,7 +84,7 @@ FrameSign sign_of_communication(std::string_view name, std::string_view file) {
                                                                "_rebuild_buckets",
                                                                "_pre_forward"};
   if (!has_any(file, kFiles) && !is_any(name, kBuffers)) return FrameSign::kNothing;
-  return has(name, "reduce") ? FrameSign::kReduction : FrameSign::kCommunication;
+  return has_stack_signs(name, "reduce") ? FrameSign::kReduction : FrameSign::kCommunication;
 }
 
 bool makes_parameters(std::string_view name, std::string_view file) {
@@ -98,7 +99,7 @@ bool makes_parameters(std::string_view name, std::string_view file) {
   static constexpr std::array<std::string_view, 3> kFiles = {
       "/torch/nn/init.py", "/torch/nn/parameter.py", "/safetensors/"};
   return is_any(name, kNames) || has_any(file, kFiles) ||
-         (name == "__init__" && has(file, "/nn/modules/"));
+         (name == "__init__" && has_stack_signs(file, "/nn/modules/"));
 }
 
 bool loads_input(std::string_view name, std::string_view file) {
@@ -121,7 +122,7 @@ FrameSign sign_of_place(std::string_view name) {
 FrameSign sign_of(std::string_view name, std::string_view file) {
   if (file.empty() && memory::names_a_pass(name)) return sign_of_place(name);
   if (origin_of(file) == FrameOrigin::kCompiled) return sign_of_compiled(name);
-  if (has(file, "/nn/modules/module.py")) {
+  if (has_stack_signs(file, "/nn/modules/module.py")) {
     if (name == "_apply" || name == "convert") return FrameSign::kModuleMove;
     if (name == "_call_impl" || name == "_wrapped_call_impl") return FrameSign::kForward;
   }
@@ -141,7 +142,8 @@ FrameSign sign_of(std::string_view name, std::string_view file) {
   if (const FrameSign sign = sign_of_communication(name, file); sign != FrameSign::kNothing) {
     return sign;
   }
-  if (has(file, "/utils/checkpoint.py") || has(file, "/activation_checkpointing/")) {
+  if (has_stack_signs(file, "/utils/checkpoint.py") ||
+      has_stack_signs(file, "/activation_checkpointing/")) {
     static constexpr std::array<std::string_view, 3> kAgain = {"backward", "unpack_hook",
                                                                "recompute_fn"};
     return is_any(name, kAgain) ? FrameSign::kRecompute : FrameSign::kNothing;
@@ -150,7 +152,8 @@ FrameSign sign_of(std::string_view name, std::string_view file) {
   if (name == "backward" || name == "_make_grads" || name == "_engine_run_backward") {
     return FrameSign::kBackward;
   }
-  if (name == "forward" || has(file, "/torch/nn/functional.py")) return FrameSign::kForward;
+  if (name == "forward" || has_stack_signs(file, "/torch/nn/functional.py"))
+    return FrameSign::kForward;
   if (loads_input(name, file)) return FrameSign::kInput;
   if (name == "__init__") return FrameSign::kWeakSetup;
   return FrameSign::kNothing;
@@ -164,9 +167,9 @@ bool begins_in_python(std::string_view name) {
   return is_any(name, kRoots);
 }
 
-class Reader {
+class StackSignsReader {
  public:
-  explicit Reader(const memory::Snapshot& snapshot) : snapshot_(snapshot) {
+  explicit StackSignsReader(const memory::Snapshot& snapshot) : snapshot_(snapshot) {
     for (const Frame& frame : snapshot.stacks.frames()) {
       signs_.push_back(sign_of(snapshot.text(frame.name), snapshot.text(frame.file)));
       compiled_.push_back(origin_of(snapshot.text(frame.file)) == FrameOrigin::kCompiled);
@@ -257,7 +260,7 @@ class Reader {
 }  // namespace
 
 std::vector<StackSign> stack_signs(const memory::Snapshot& snapshot) {
-  const Reader reader(snapshot);
+  const StackSignsReader reader(snapshot);
   std::vector<StackSign> signs;
   signs.reserve(snapshot.stacks.size());
   for (memory::StackId id = 0; id < snapshot.stacks.size(); ++id) signs.push_back(reader.read(id));

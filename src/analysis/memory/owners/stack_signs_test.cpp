@@ -10,14 +10,14 @@ namespace {
 constexpr const char* kModule = "_call_impl@/x/site-packages/torch/nn/modules/module.py";
 constexpr const char* kRoot = "<module>@train.py";
 
-struct Case {
+struct StackSignsCase {
   const char* what;
   std::initializer_list<std::string> frames;  // innermost first
   Place place;
 };
 
 TEST(StackSigns, TellThePlace) {
-  const std::initializer_list<Case> cases = {
+  const std::initializer_list<StackSignsCase> cases = {
       {"module.to()",
        {"convert@/x/torch/nn/modules/module.py", "_apply@/x/torch/nn/modules/module.py",
         "main@train.py", kRoot},
@@ -79,12 +79,12 @@ TEST(StackSigns, TellThePlace) {
       {"nothing", {}, Place::kNoStack},
   };
   SnapshotForTests made;
-  for (const Case& one : cases) made.stack(one.frames);
+  for (const StackSignsCase& one : cases) made.stack(one.frames);
   const memory::Snapshot snapshot = made.make();
   const std::vector<StackSign> signs = stack_signs(snapshot);
   ASSERT_EQ(signs.size(), cases.size());
   std::size_t i = 0;
-  for (const Case& one : cases) {
+  for (const StackSignsCase& one : cases) {
     EXPECT_EQ(static_cast<int>(signs[i++].place), static_cast<int>(one.place)) << one.what;
   }
 }

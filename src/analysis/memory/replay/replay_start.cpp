@@ -16,11 +16,12 @@ bool is_of(const Segment& segment, const History& history) {
   return segment.device == history.device && segment.is_host == history.is_host;
 }
 
-SegmentPlace place_of(const Segment& segment) {
+SegmentPlace replay_start_place_of(const Segment& segment) {
   return {segment.address, segment.total, segment.stream, segment.pool, !segment.is_large};
 }
 
-SegmentPlace place_at(const LastSegments& last, const History& history, std::size_t event) {
+SegmentPlace replay_start_place_at(const LastSegments& last, const History& history,
+                                   std::size_t event) {
   const base::Bytes size = history.size[event];
   return {history.address[event], size, history.stream[event], last.pool_of(history, event),
           size <= allocator::kSmallSegment};
@@ -32,17 +33,19 @@ void find_segments(const LastSegments& last, const History& history, ReplayStart
     if (history.action[i] == Action::kSegmentAlloc) {
       open.insert(history.address[i]);
     } else if (history.action[i] == Action::kSegmentFree) {
-      if (open.erase(history.address[i]) == 0) start.segments.push_back(place_at(last, history, i));
+      if (open.erase(history.address[i]) == 0)
+        start.segments.push_back(replay_start_place_at(last, history, i));
     }
   }
   for (const Segment* segment : last.list()) {
     if (segment->is_expandable) continue;
-    if (open.erase(segment->address) == 0) start.segments.push_back(place_of(*segment));
+    if (open.erase(segment->address) == 0)
+      start.segments.push_back(replay_start_place_of(*segment));
   }
 }
 
 // Half-open stretches of addresses.
-class Stretches {
+class ReplayStartStretches {
  public:
   void add(std::uint64_t from, std::uint64_t to) {
     remove(from, to);
@@ -81,7 +84,7 @@ class Stretches {
 
 struct Reserve {
   SegmentPlace place;
-  Stretches mapped;
+  ReplayStartStretches mapped;
 };
 
 // One stretch of address space per stream, pool and size class: the allocator takes a second one
@@ -99,15 +102,16 @@ void find_reserves(const LastSegments& last, const History& history, ReplayStart
   };
   for (const Segment* segment : last.list()) {
     if (!segment->is_expandable) continue;
-    cover(place_of(*segment)).mapped.add(segment->address, place_of(*segment).end());
+    cover(replay_start_place_of(*segment))
+        .mapped.add(segment->address, replay_start_place_of(*segment).end());
   }
   for (std::size_t i = 0; i < history.length(); ++i) {
-    if (history.action[i] == Action::kSegmentMap) cover(place_at(last, history, i));
+    if (history.action[i] == Action::kSegmentMap) cover(replay_start_place_at(last, history, i));
   }
   for (std::size_t i = history.length(); i-- > 0;) {
     const Action action = history.action[i];
     if (action != Action::kSegmentMap && action != Action::kSegmentUnmap) continue;
-    SegmentPlace place = place_at(last, history, i);
+    SegmentPlace place = replay_start_place_at(last, history, i);
     if (action == Action::kSegmentUnmap) {
       // Several small pages may go at once: their size does not tell whose they are.
       place.is_small = place.size % allocator::kLargeSegment != 0;
@@ -149,7 +153,7 @@ const Segment* LastSegments::at(std::uint64_t address) const {
   const auto after = std::ranges::upper_bound(list_, address, {}, &Segment::address);
   if (after == list_.begin()) return nullptr;
   const Segment* segment = *std::prev(after);
-  return address < place_of(*segment).end() ? segment : nullptr;
+  return address < replay_start_place_of(*segment).end() ? segment : nullptr;
 }
 
 std::uint16_t LastSegments::pool_of(const History& history, std::size_t event) const {

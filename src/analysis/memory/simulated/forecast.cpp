@@ -12,14 +12,14 @@ namespace {
 using allocator::kMiB;
 using allocator::Rules;
 
-struct Candidate {
+struct ForecastCandidate {
   std::string setting;
   Rules rules;
   bool changes_split_size = false;
 };
 
-std::vector<Candidate> candidates(const Rules& recorded, bool can_collect) {
-  std::vector<Candidate> list;
+std::vector<ForecastCandidate> candidates(const Rules& recorded, bool can_collect) {
+  std::vector<ForecastCandidate> list;
   const auto add = [&](std::string setting, auto change) {
     Rules rules = recorded;
     change(rules);
@@ -69,8 +69,8 @@ namespace {
 
 // Those that differ in the split size alone stand together, as one's outcome may be the others'
 // too; with a thread for each they need not wait for each other.
-std::vector<std::vector<std::size_t>> groups_of(const std::vector<Candidate>& all,
-                                                unsigned threads) {
+std::vector<std::vector<std::size_t>> forecast_groups_of(const std::vector<ForecastCandidate>& all,
+                                                         unsigned threads) {
   std::vector<std::vector<std::size_t>> groups(1);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].changes_split_size && threads < all.size()) {
@@ -93,10 +93,10 @@ Forecasts make_forecasts(const HistoryWork& work, std::optional<base::Bytes> dev
   if (!out.reproduction.is_same) return out;
   std::optional<base::Bytes> limit = device_bytes;
   if (out.limit) limit = out.limit->at_most;
-  const std::vector<Candidate> all = candidates(work.replay.rules, limit.has_value());
+  const std::vector<ForecastCandidate> all = candidates(work.replay.rules, limit.has_value());
   out.list.resize(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) out.list[i].setting = all[i].setting;
-  const std::vector<std::vector<std::size_t>> groups = groups_of(all, threads);
+  const std::vector<std::vector<std::size_t>> groups = forecast_groups_of(all, threads);
   base::parallel_for(groups.size(), threads, [&](std::size_t group) {
     std::vector<std::size_t> left = groups[group];
     while (!left.empty()) {
