@@ -195,7 +195,7 @@ double value_of(std::string_view rule, std::string_view name, const OwnThreshold
   if (set != own.end()) return set->second;
   const Threshold* standard = find_threshold(rule, name);
   assert(standard != nullptr && "a rule asks for a threshold that is not in the table");
-  return standard == nullptr ? std::numeric_limits<double>::quiet_NaN() : standard->standard;
+  return standard == nullptr ? std::numeric_limits<double>::quiet_NaN() : standard->default_value;
 }
 
 }  // namespace stepscope::advice
