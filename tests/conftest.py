@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from program import ROOT, Program, default_program
 
-# Every test there watches a training with a clock of its own, as those marked `live` do elsewhere.
 RECORDING = Path(__file__).parent / "recording"
 
 
@@ -17,6 +16,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-goldens",
         action="store_true",
         help="rewrite the expected output in tests/golden with what the program prints",
+    )
+    parser.addoption(
+        "--threads",
+        default="4",
+        metavar="N,...",
+        help="how many threads the goldens run with; the output must be the same for each number",
     )
 
 
@@ -30,7 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     items.sort(key=file_of)
     for item in items:
-        if item.get_closest_marker("live") or records(item):
+        if item.get_closest_marker("timing_sensitive"):
             item.add_marker(pytest.mark.flaky(reruns=2))
     items[:] = by_worker(items, getattr(config, "workerinput", {}).get("workercount", 1))
 

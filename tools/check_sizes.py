@@ -1,4 +1,4 @@
-"""A source file over 500 lines is split by noun, and so is a folder of more files than one can see.
+"""A source file over 700 lines is split by noun, and so is a folder of more files than one can see.
 
 tools/check_sizes.py [ROOT]
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sources import CPP, ROOT, SCRIPTS, project_files, report, with_suffix
 
-LIMIT = 500
+LIMIT = 700
 
 # Of one folder, without those below it. Tests stand side by side and are found by name.
 MOST_FILES = 70

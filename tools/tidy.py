@@ -1,29 +1,24 @@
-"""Runs clang-tidy over the project's sources, and only over what changed since it last passed.
+"""Runs clang-tidy over the C++ sources that changed, or over all.
 
-    tools/tidy.py [--build DIR] [-j N] [--record] [FILE...]
+    tools/tidy.py [--all] [--build DIR] [-j N] [FILE...]
 
-A file passes again without being looked at while its text, the project headers it reaches, its
-compile command, .clang-tidy and clang-tidy itself are the same. Passes are kept in DIR/tidy;
---record writes those of the whole tree to tools/tidy_passed.txt as well, so that a machine that
-has never seen the tree looks only at what changed since.
+Changed is what differs from the point where this branch left origin/main, what is not committed
+included. On main itself, where nothing differs, it is the latest commit. For a changed header one
+source is read that includes it: the one of the same name, else the first.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
 from pathlib import Path
 
-from headers import reached_headers
-from sources import ROOT, project_files
+from sources import CPP, ROOT, project_files
 
 CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"
-RECORD = Path(__file__).with_name("tidy_passed.txt")
 # The build parses common headers once (cmake/rooms.cmake); clang-tidy reads each file as if it did
 # not, and so sees which file forgets an include.
 PRECOMPILED = re.compile(
@@ -32,23 +27,42 @@ PRECOMPILED = re.compile(
 )
 
 
-def fingerprint(
-    source: Path, command: str, settings: bytes, include_folder: Path, root: Path = ROOT
-) -> str:
-    """A hash of all that decides what clang-tidy says about the source, wherever the tree lies."""
-    digest = hashlib.sha256(settings)
-    digest.update(command.replace(f"{root}/", "").encode())
-    for path in [source, *reached_headers(source, include_folder)]:
-        name = os.path.relpath(path, root)
-        digest.update(b"\0" + name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:32]
+def git(*words: str, root: Path = ROOT) -> str | None:
+    """What git prints; None where it fails."""
+    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
-def recorded_passes(record: Path = RECORD) -> set[str]:
-    """Fingerprints that the repository keeps; none where there is no record."""
-    if not record.exists():
-        return set()
-    return {line.split()[0] for line in record.read_text().splitlines() if line}
+def base_commit(root: Path = ROOT) -> str | None:
+    """The commit to compare with; None where there is no earlier one."""
+    head = git("rev-parse", "HEAD", root=root)
+    base = git("merge-base", "HEAD", "origin/main", root=root)
+    return base if base != head and base else git("rev-parse", "--verify", "HEAD~1", root=root)
+
+
+def changed_files(base: str, root: Path = ROOT) -> list[Path]:
+    """C++ files that differ from the commit and are still there."""
+    listed = (git("diff", "--name-only", base, root=root) or "").splitlines()
+    listed += (git("ls-files", "--others", "--exclude-standard", root=root) or "").splitlines()
+    return [
+        root / name
+        for name in sorted(set(listed))
+        if name.endswith(CPP) and (root / name).is_file()
+    ]
+
+
+def sources_to_read(changed: list[Path], sources: list[Path], root: Path = ROOT) -> list[Path]:
+    """The changed sources, and one for each changed header that none of them is beside."""
+    wanted = [path for path in changed if path in sources]
+    for header in (path for path in changed if path.suffix == ".h"):
+        beside = header.with_suffix(".cpp")
+        if beside in sources:
+            wanted.append(beside)
+            continue
+        name = os.path.relpath(header, root / "src")
+        line = f'#include "{name}"'
+        wanted += [path for path in sources if line in path.read_text(encoding="utf-8")][:1]
+    return sorted(set(wanted))
 
 
 def tidy(source: Path, build: Path) -> str:
@@ -84,44 +98,39 @@ def compile_commands(build: Path) -> dict[Path, str]:
 def main() -> int:
     """Returns the exit status: 1 when clang-tidy complains."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true", help="every source of the project")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "plain")
     parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--record", action="store_true")
     parser.add_argument("files", type=Path, nargs="*")
     options = parser.parse_args()
 
-    commands = compile_commands(options.build)
+    sources = [(ROOT / path).resolve() for path in project_files() if path.suffix == ".cpp"]
+    compared = ""
     if options.files:
-        wanted = {path.resolve() for path in options.files}
-        commands = {path: command for path, command in commands.items() if path in wanted}
-    settings = (ROOT / ".clang-tidy").read_bytes() + version("clang-tidy").encode()
-    passes = options.build / "tidy"
-    passes.mkdir(exist_ok=True)
-    stamps = {
-        path: passes / fingerprint(path, command, settings, ROOT / "src")
-        for path, command in commands.items()
-    }
-    recorded = recorded_passes()
-    changed = [
-        path for path, stamp in stamps.items() if stamp.name not in recorded and not stamp.exists()
-    ]
+        wanted = [path.resolve() for path in options.files]
+    elif options.all:
+        wanted = sources
+    else:
+        base = base_commit()
+        if base is None:
+            print("clang-tidy: there is no earlier commit to compare with; --all reads every file")
+            return 0
+        wanted = sources_to_read(changed_files(base), sources)
+        compared = f" changed since {base[:10]}"
+    if wanted:
+        subprocess.run(
+            ["cmake", "--preset", "plain"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True
+        )
+        known = compile_commands(options.build)
+        wanted = [path for path in wanted if path in known]
 
     failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        complaints = pool.map(lambda path: tidy(path, options.build), changed)
-        for path, complaint in zip(changed, complaints, strict=True):
+        for complaint in pool.map(lambda path: tidy(path, options.build), wanted):
             if complaint:
                 failed += 1
                 print(complaint, flush=True)
-            else:
-                stamps[path].touch()
-    if not options.files:
-        for stale in set(passes.iterdir()) - set(stamps.values()):
-            stale.unlink()
-        if options.record and not failed:
-            passed = (f"{stamp.name} {path.relative_to(ROOT)}" for path, stamp in stamps.items())
-            RECORD.write_text("\n".join(passed) + "\n")
-    print(f"clang-tidy: {len(commands)} files, {len(changed)} looked at, {failed} with complaints")
+    print(f"clang-tidy: {len(wanted)} files{compared}, {failed} with complaints")
     return 1 if failed else 0
 
 

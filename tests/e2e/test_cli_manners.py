@@ -380,7 +380,7 @@ def test_bash_completes_commands_options_and_values(program: Program) -> None:
     assert complete("stepscope", "help", "exp") == {"export"}
 
 
-@pytest.mark.live
+@pytest.mark.timing_sensitive(reason="a signal is sent when the program should have started")
 def test_interrupt_while_waiting_for_input(program: Program) -> None:
     with subprocess.Popen(
         [program.path, "info", "-"],
@@ -396,7 +396,6 @@ def test_interrupt_while_waiting_for_input(program: Program) -> None:
         assert process.stdout.read() == b""
 
 
-@pytest.mark.live
 def test_signals_that_are_ignored_stay_ignored(program: Program) -> None:
     script = 'trap "" HUP INT; exec "$0" info --no-timing -'
     with subprocess.Popen(
@@ -411,7 +410,6 @@ def test_signals_that_are_ignored_stay_ignored(program: Program) -> None:
     assert shown.startswith(b"standard input\n")
 
 
-@pytest.mark.live
 @pytest.mark.parametrize("output", ["copy.jsonl", "folder/"])
 def test_interrupt_while_writing_leaves_nothing_behind(
     program: Program, tmp_path: Path, output: str

@@ -141,7 +141,6 @@ def test_a_driver_that_fails_says_why(program: Program, fake_gpu: Path) -> None:
     ("trouble", "words"),
     [("HANG", "looking at it did not answer within 2 s"), ("CRASH", "was ended by signal 6")],
 )
-@pytest.mark.live
 def test_a_driver_that_hangs_or_crashes_is_said(
     program: Program, fake_gpu: Path, trouble: str, words: str
 ) -> None:
@@ -186,7 +185,6 @@ def test_the_interpreter_is_asked(program: Program, tmp_path: Path) -> None:
     assert checks["torch-profiler"]["value"] == "Kineto, records CPU and CUDA"
 
 
-@pytest.mark.live
 def test_an_interpreter_that_hangs_is_not_waited_for(program: Program, tmp_path: Path) -> None:
     script = tmp_path / "python"
     script.write_text("#!/bin/sh\nsleep 1000\n")

@@ -8,8 +8,6 @@ import pytest
 from program import ROOT, Program
 from served import Served, page_folder, serving, started
 
-pytestmark = pytest.mark.live
-
 TRACE = ROOT / "examples" / "data" / "gpt_stack.json.gz"
 
 

@@ -11,8 +11,6 @@ from oracle.random_loading import MS, ScopeWriter
 from program import ROOT, Program
 from served import Served, Tile, serving, tiles_from
 
-pytestmark = pytest.mark.live
-
 DATA = ROOT / "examples" / "data"
 RUNS = ["gpt_bf16.json.gz", "ddp", "run", "snap_gpt_leak.pickle.gz"]
 

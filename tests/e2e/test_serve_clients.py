@@ -18,8 +18,6 @@ import pytest
 from program import ROOT, Program
 from served import Served, read_all, serving, started
 
-pytestmark = pytest.mark.live
-
 TRACE = ROOT / "examples" / "data" / "gpt_stack.json.gz"
 
 

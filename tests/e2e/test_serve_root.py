@@ -12,8 +12,6 @@ import pytest
 from program import ROOT, Program
 from served import Served, started
 
-pytestmark = pytest.mark.live
-
 DATA = ROOT / "examples" / "data"
 SECRET = "only_outside_of_the_root"
 

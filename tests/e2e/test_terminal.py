@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from program import ROOT, Program
 
-pytestmark = pytest.mark.live
-
 TRACE = (
     '{"schemaVersion":1,"deviceProperties":[],"traceEvents":['
     '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":1,"dur":5},'

@@ -20,7 +20,7 @@ from stepscope import UsageError
 from stepscope.recording.lines import lines, lines_report, measured_lines
 from stepscope.recording.lines_report import FunctionLines
 
-pytestmark = pytest.mark.live
+pytestmark = pytest.mark.timing_sensitive(reason="times of lines are compared")
 
 MS = 1_000_000
 

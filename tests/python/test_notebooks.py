@@ -9,8 +9,6 @@ import pytest
 from nbclient import NotebookClient
 from program import ROOT
 
-pytestmark = pytest.mark.live
-
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
 

@@ -1,5 +1,6 @@
 """Recordings are made by programs of their own, with torch or without."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import warm_python
 from known_gpu import SOURCE
 from launched_program import Runner
 from program import ROOT, Program
@@ -26,7 +28,7 @@ def script(tmp_path: Path) -> Callable[[str], Script]:
 
 
 @pytest.fixture(scope="session")
-def training_python() -> str:
+def fresh_python() -> str:
     """A Python that has torch; made once. STEPSCOPE_TRAINING_PYTHON names another."""
     if given := os.environ.get("STEPSCOPE_TRAINING_PYTHON"):
         return given
@@ -41,6 +43,19 @@ def training_python() -> str:
             pytest.skip(why)
         pytest.fail(why + " (STEPSCOPE_WITHOUT_TORCH=1 skips what needs it)", pytrace=False)
     return made.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def training_python(fresh_python: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same with torch loaded already; `fresh_python` is for what must start by itself."""
+    if Path("/dev/nvidiactl").exists():  # a process that looked at a GPU cannot be forked
+        return fresh_python
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "warm-python.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return warm_python.start(fresh_python, folder / "warm-python")
 
 
 @pytest.fixture

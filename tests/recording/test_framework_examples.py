@@ -14,7 +14,11 @@ EXAMPLES = ROOT / "examples" / "frameworks"
 
 @pytest.mark.parametrize(
     ("name", "module", "steps"),
-    [("ddp", "torch", 10), ("fsdp", "torch", 8), ("accelerate_loop", "accelerate", 10)],
+    [
+        ("ddp", "torch", 10),
+        ("fsdp", "torch", 8),
+        ("accelerate_loop", "accelerate", 10),
+    ],
 )
 def test_two_ranks(
     training_python: str, tmp_path: Path, name: str, module: str, steps: int

@@ -125,6 +125,7 @@ def test_two_devices(python: str, tmp_path: Path) -> None:
     assert "slowest rank" in done.stderr
 
 
+@pytest.mark.nightly
 def test_two_spawned_devices(python: str, tmp_path: Path) -> None:
     """Their processes get the callback pickled, and are none of a launcher."""
     script = page_script(python, "lightning.md", tmp_path)

@@ -62,14 +62,6 @@ def sums(loads: list[Load]) -> dict[int, Counter[str]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def recorded(training_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All of them, by name; in one process, because loading torch takes longer than all else."""
-    folder = tmp_path_factory.mktemp("loading")
-    record(training_python, folder, list(SETTINGS))
-    return folder
-
-
 def record(python: str, folder: Path, names: list[str]) -> None:
     chosen = {name: SETTINGS[name] for name in names}
     done = Script(python, PROGRAM).run(str(folder), json.dumps(chosen))
@@ -93,11 +85,19 @@ def off(name: str, folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Their workers load torch themselves.
+        pytest.param(name, marks=pytest.mark.nightly) if name in ("spawned", "forkserver") else name
+        for name in SETTINGS
+    ],
+)
 def test_times_are_those_that_workers_measured(
-    name: str, recorded: Path, training_python: str, tmp_path: Path
+    name: str, training_python: str, tmp_path: Path
 ) -> None:
-    settings, folder = SETTINGS[name], recorded / name
+    settings, folder = SETTINGS[name], tmp_path / name
+    record(training_python, tmp_path, [name])
     found = read_loading(folder / "run")
     loads = found.loads[0]
     given = [wait for wait in found.waits if wait.gave]
@@ -167,7 +167,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("start", ["fork", "spawn"])
+@pytest.mark.parametrize("start", ["fork", pytest.param("spawn", marks=pytest.mark.nightly)])
 def test_workers_that_stay_are_finished_when_their_parent_ends(
     training: Callable[[str], Script], tmp_path: Path, start: str
 ) -> None:

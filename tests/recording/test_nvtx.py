@@ -104,6 +104,7 @@ print("done")
 """
 
 
+@pytest.mark.nightly
 def test_torch_may_be_imported_after_the_recording_began(
     training: MakeScript, listener: Path, tmp_path: Path
 ) -> None:

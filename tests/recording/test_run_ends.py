@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from launched_program import TRAINING, Runner, said, windows
 from program import ROOT
-from recorded_program import rank_facts
+from recorded_program import environment, rank_facts
 
 import stepscope
 
@@ -18,7 +18,11 @@ import stepscope
 def test_a_crash(trainer: Runner, tmp_path: Path) -> None:
     trainer.script(TRAINING + "loop(1)\nraise RuntimeError('theirs')\n")
     plain = subprocess.run(
-        [trainer.python, "train.py"], cwd=tmp_path, capture_output=True, check=False
+        [trainer.python, "train.py"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        check=False,
     )
     done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
     assert (done.returncode, done.stdout) == (1, b"")

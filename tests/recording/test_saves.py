@@ -13,6 +13,8 @@ import stepscope
 
 SAVE_S = 0.4
 
+pytestmark = pytest.mark.timing_sensitive(reason="steps are compared with the time of a save")
+
 # A batch takes 10 ms, a save 400 ms.
 LIGHTNING = """
 import json, sys, time
@@ -67,6 +69,7 @@ def check(run: Path, saves: int) -> dict[str, Any]:
     return phase
 
 
+@pytest.mark.nightly
 def test_lightning(training_python: str, tmp_path: Path) -> None:
     need(training_python, "lightning")
     script = write_script(
@@ -122,6 +125,7 @@ def train(callbacks, **more):
 """
 
 
+@pytest.mark.nightly
 def test_transformers(training_python: str, tmp_path: Path) -> None:
     need(training_python, "transformers", "accelerate")
     script = write_script(

@@ -22,6 +22,7 @@ def sweeps(program: Program, tmp_path: Path) -> Sweeps:
 # With torch.
 
 
+@pytest.mark.nightly
 def test_the_example_of_the_docs_needs_as_many_workers_as_keep_up(
     sweeps: Sweeps, training_python: str
 ) -> None:

@@ -47,6 +47,7 @@ def slow(num_workers=0):
 """
 
 
+@pytest.mark.nightly
 def test_where_starting_is_slow_each_setting_has_a_trial(sweeps: Sweeps) -> None:
     # Three starts fit into the budget, a fourth process that only looks does not.
     sweeps.write("import time\ntime.sleep(6)\n" + LOADER)

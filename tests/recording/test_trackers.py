@@ -100,6 +100,7 @@ print(json.dumps([[one.step, one.value] for one in history]))
 """
 
 
+@pytest.mark.nightly
 def test_a_curve_that_the_training_logged_is_left_alone(
     training_python: str, tmp_path: Path
 ) -> None:
@@ -250,6 +251,7 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_away_holds_nobody_up(training_python: str, tmp_path: Path) -> None:
     """MLflow itself tries for four minutes, of a server that says nothing for a quarter hour."""
     need(training_python, "mlflow", "pytorch_lightning")

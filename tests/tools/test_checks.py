@@ -4,7 +4,6 @@ from pathlib import Path
 
 import check_core
 import check_layers
-import check_names
 import check_page
 import check_sizes
 import pytest
@@ -104,12 +103,12 @@ def test_core_rules_leave_the_rest_alone(tmp_path: Path, line: str) -> None:
 
 
 def test_sizes(tmp_path: Path) -> None:
-    plant(tmp_path, "src/base/long.cpp", "\n" * 501)
-    plant(tmp_path, "src/base/fits.cpp", "\n" * 500)
-    plant(tmp_path, "tools/long.py", "\n" * 600)
+    plant(tmp_path, "src/base/long.cpp", "\n" * 701)
+    plant(tmp_path, "src/base/fits.cpp", "\n" * 700)
+    plant(tmp_path, "tools/long.py", "\n" * 800)
     assert check_sizes.check(tmp_path) == [
-        "src/base/long.cpp: 501 lines; a file has at most 500",
-        "tools/long.py: 600 lines; a file has at most 500",
+        "src/base/long.cpp: 701 lines; a file has at most 700",
+        "tools/long.py: 800 lines; a file has at most 700",
     ]
 
 
@@ -131,35 +130,8 @@ def test_the_page_stays_small(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("lines", "allowed", "problem"),
-    [(700, 700, None), (701, 700, "the ratchet allows 700"), (500, 700, "remove its row")],
+    [(900, 900, None), (901, 900, "the ratchet allows 900"), (700, 900, "remove its row")],
 )
 def test_the_ratchet_only_falls(lines: int, allowed: int, problem: str | None) -> None:
     found = check_sizes.size_problem(Path("src/a.cpp"), lines, {"src/a.cpp": allowed})
     assert (problem is None and found is None) or (problem is not None and problem in str(found))
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "is_twice"),
-    [
-        ("struct Sum {\n  int a;\n};", "struct Sum {\n  long a;\n};", True),
-        ("class Sum final : Base {};", "enum class Sum : int { kA };", True),
-        ('inline constexpr View kSum = "a";', "const Row kSum{\n    .a = 1,\n};", True),
-        ("extern const Row kSum;", "const Row kSum{};", False),
-        ("struct Sum;", "struct Sum { int a; };", False),
-        ("struct Sum { int a; };", "namespace {\nstruct Sum { long a; };\n}", False),
-        ("struct Sum { int a; };", "struct Sum::Part { long a; };", False),
-        ("struct Sum { int a; };", 'const char* text = R"(struct Sum { int a; };)";', False),
-    ],
-)
-def test_names_are_defined_once(tmp_path: Path, first: str, second: str, is_twice: bool) -> None:
-    for name, text in (("one.h", first), ("two.cpp", second)):
-        plant(
-            tmp_path,
-            f"src/a/{name}",
-            f"#include <a>\n\n// Why {{.\nnamespace a::b {{\n{text}\n}}\n",
-        )
-    found = check_names.check(tmp_path)
-    assert len(found) == is_twice
-    for problem in found:
-        assert problem.startswith("src/a/two.cpp:5: a::b::")
-        assert problem.endswith("is defined in src/a/one.h:5 as well")

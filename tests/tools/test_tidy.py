@@ -1,57 +1,73 @@
-"""clang-tidy is asked again when anything it would see has changed, and its rules have teeth."""
+"""clang-tidy reads what changed, and its rules have teeth."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
-import headers
 import pytest
 import tidy
 from program import ROOT
 
 
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    (tmp_path / "base").mkdir()
-    (tmp_path / "base" / "a.h").write_text('#include "base/b.h"\n')
-    (tmp_path / "base" / "b.h").write_text('#include "base/a.h"\n')
-    (tmp_path / "base" / "other.h").write_text("")
-    (tmp_path / "base" / "a.cpp").write_text('#include <vector>\n#include "base/a.h"\n')
+    """A repository whose main is at origin, and a branch of one commit."""
+    folder = tmp_path / "src" / "base"
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / f"{name}.h").write_text("")
+        (folder / f"{name}.cpp").write_text(f'#include "base/{name}.h"\n')
+    (folder / "only.h").write_text("")
+    (folder / "c.cpp").write_text('#include "base/only.h"\n')
+    git(tmp_path, "init", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-m", "one")
+    git(tmp_path, "update-ref", "refs/remotes/origin/main", "HEAD")
+    git(tmp_path, "switch", "-c", "branch")
+    with (folder / "a.cpp").open("a") as file:
+        file.write("int a;\n")
+    git(tmp_path, "commit", "-am", "two")
     return tmp_path
 
 
-def fingerprint(tree: Path, command: str = "c++", settings: bytes = b"") -> str:
-    return tidy.fingerprint(tree / "base" / "a.cpp", command, settings, tree, tree)
+def names(tree: Path) -> list[str]:
+    base = tidy.base_commit(tree)
+    assert base is not None
+    sources = sorted((tree / "src" / "base").glob("*.cpp"))
+    changed = tidy.changed_files(base, tree)
+    return [path.name for path in tidy.sources_to_read(changed, sources, tree)]
 
 
-def test_headers_are_reached_through_headers(tree: Path) -> None:
-    reached = headers.reached_headers(tree / "base" / "a.cpp", tree)
-    assert [path.name for path in reached] == ["a.h", "b.h"]
+def test_what_a_branch_changed_is_read(tree: Path) -> None:
+    assert names(tree) == ["a.cpp"]
 
 
-@pytest.mark.parametrize("name", ["a.cpp", "a.h", "b.h"])
-def test_a_change_in_what_is_reached_counts(tree: Path, name: str) -> None:
-    before = fingerprint(tree)
-    with (tree / "base" / name).open("a") as file:
-        file.write("int x;\n")
-    assert fingerprint(tree) != before
+def test_what_is_not_committed_is_read_too(tree: Path) -> None:
+    (tree / "src" / "base" / "b.cpp").write_text("int b;\n")
+    (tree / "src" / "base" / "new.cpp").write_text("int c;\n")
+    (tree / "src" / "base" / "text.md").write_text("")
+    assert names(tree) == ["a.cpp", "b.cpp", "new.cpp"]
 
 
-def test_other_changes_count_only_where_they_matter(tree: Path) -> None:
-    before = fingerprint(tree)
-    (tree / "base" / "other.h").write_text("int x;\n")
-    assert fingerprint(tree) == before
-    assert fingerprint(tree, command="c++ -O3") != before
-    assert fingerprint(tree, settings=b"new") != before
+def test_a_header_is_read_with_a_source_that_includes_it(tree: Path) -> None:
+    (tree / "src" / "base" / "b.h").write_text("int b;\n")
+    (tree / "src" / "base" / "only.h").write_text("int c;\n")
+    assert names(tree) == ["a.cpp", "b.cpp", "c.cpp"]
 
 
-def test_the_same_tree_elsewhere_is_the_same(
-    tree: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    other = tmp_path_factory.mktemp("other") / "tree"
-    shutil.copytree(tree, other)
-    assert fingerprint(other, f"c++ -I{other}/base") == fingerprint(tree, f"c++ -I{tree}/base")
+def test_on_main_it_is_the_latest_commit(tree: Path) -> None:
+    git(tree, "update-ref", "refs/remotes/origin/main", "HEAD")
+    assert names(tree) == ["a.cpp"]
+
+
+def test_without_an_earlier_commit_there_is_nothing_to_compare_with(tree: Path) -> None:
+    git(tree, "switch", "main")
+    assert tidy.base_commit(tree) is None
 
 
 def test_every_file_is_read_without_the_common_headers(tmp_path: Path) -> None:
@@ -63,13 +79,6 @@ def test_every_file_is_read_without_the_common_headers(tmp_path: Path) -> None:
     assert tidy.compile_commands(tmp_path) == {source: f"c++ -O3 -c {source}"}
     copy = tidy.plain_commands(tmp_path) / "compile_commands.json"
     assert json.loads(copy.read_text())[0]["command"] == f"c++ -O3 -c {source}"
-
-
-def test_the_record_names_what_passed(tmp_path: Path) -> None:
-    record = tmp_path / "passed.txt"
-    assert tidy.recorded_passes(record) == set()
-    record.write_text("0a base/a.cpp\n0b base/b.cpp\n")
-    assert tidy.recorded_passes(record) == {"0a", "0b"}
 
 
 @pytest.mark.parametrize(

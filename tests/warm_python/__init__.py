@@ -1,0 +1,53 @@
+"""A Python that has loaded torch before a test needs it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from recorded_program import environment
+
+HERE = Path(__file__).parent
+
+
+def start(python: str, folder: Path) -> str:
+    """The path of a command that runs what this Python would, without the wait for torch.
+
+    There is one server for all processes of the tests, and it ends with the first of them.
+    """
+    sys.path.insert(0, str(HERE))
+    try:
+        import client  # type: ignore[import-not-found]
+    finally:
+        sys.path.remove(str(HERE))
+    command = folder / "python"
+    if (folder / "ready").exists():
+        return str(command)
+    folder.mkdir()
+    variables = environment()
+    del variables["PYTHONPATH"]
+    (folder / "facts.json").write_text(
+        json.dumps(client.facts() | {"variables": client.bound(variables)})
+    )
+    command.write_text(
+        f"#!{sys.executable} -IS\n"
+        f"import sys\nsys.path.insert(0, {str(HERE)!r})\n"
+        f"from client import main\nmain({python!r}, {str(folder)!r})\n"
+    )
+    command.chmod(0o755)
+    tests = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [python, HERE / "server.py", folder / "socket", str(tests)],
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    while not (folder / "ready").exists():
+        if server.poll() is not None:
+            raise RuntimeError((folder / "log").read_text())
+        time.sleep(0.05)
+    return str(command)
