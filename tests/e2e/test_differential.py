@@ -42,7 +42,10 @@ WAYS = {
     "one thread": {"STEPSCOPE_JOBS": "1"},
     "eight threads": {"STEPSCOPE_JOBS": "8"},
     "blocks of 4 KiB": {"STEPSCOPE_JOBS": "8", "STEPSCOPE_BLOCK_BYTES": "4096"},
-    "reference in blocks of 4 KiB": {"STEPSCOPE_REFERENCE_READER": "1", "STEPSCOPE_BLOCK_BYTES": "4096"},
+    "reference in blocks of 4 KiB": {
+        "STEPSCOPE_REFERENCE_READER": "1",
+        "STEPSCOPE_BLOCK_BYTES": "4096",
+    },
     "blocks of 64 KiB": {"STEPSCOPE_BLOCK_BYTES": "65536"},
 }
 
