@@ -1,18 +1,102 @@
+// A pool of threads, and the loops that share their pieces among it.
 #include "base/parallel.h"
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
-
-#include "base/processors.h"
-#include "base/thread_pool.h"
+#include <vector>
 
 namespace stepscope::base {
+
+// Threads that stay for one piece of shared work after another, and sleep in between.
+class ThreadPool {
+ public:
+  ThreadPool() = default;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool();  // ends its threads; none of them may be at work
+
+  // Calls body(1) … body(threads), each on a thread of its own; for fewer where the system gives no
+  // more. `body` must not throw, and lives until finish() has waited for the last call of it.
+  void begin(std::size_t threads, const std::function<void(std::size_t)>& body);
+  void finish();
+
+ private:
+  void add_threads(std::size_t threads);
+  void work(std::size_t number, std::uint64_t seen_round);
+
+  std::mutex mutex_;
+  std::condition_variable begun_, done_;
+  const std::function<void(std::size_t)>* body_ = nullptr;
+  std::uint64_t round_ = 0;  // grows with each begin()
+  std::size_t wanted_ = 0;   // threads that take part in this round
+  std::size_t at_work_ = 0;  // those that have not finished it
+  bool is_ending_ = false;
+  std::vector<std::jthread> threads_;  // last: joined before the rest goes
+};
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  begun_.notify_all();
+}
+
+void ThreadPool::work(std::size_t number, std::uint64_t seen_round) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    begun_.wait(lock, [&] { return is_ending_ || round_ != seen_round; });
+    if (is_ending_) return;
+    seen_round = round_;
+    if (number > wanted_) continue;
+    const std::function<void(std::size_t)>& body = *body_;
+    lock.unlock();
+    body(number);
+    lock.lock();
+    if (--at_work_ == 0) done_.notify_one();
+  }
+}
+
+// As many as the system gives.
+void ThreadPool::add_threads(std::size_t threads) {
+  try {
+    while (threads_.size() < threads) {
+      const std::size_t number = threads_.size() + 1;
+      threads_.emplace_back([this, number, round = round_] { work(number, round); });
+    }
+  } catch (const std::system_error&) {
+    return;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void ThreadPool::begin(std::size_t threads, const std::function<void(std::size_t)>& body) {
+  add_threads(threads);
+  {
+    const std::lock_guard lock(mutex_);
+    body_ = &body;
+    wanted_ = at_work_ = std::min(threads, threads_.size());
+    ++round_;
+  }
+  begun_.notify_all();
+}
+
+void ThreadPool::finish() {
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return at_work_ == 0; });
+}
+
 namespace {
 
 // The first exception of a few threads: memory that ran out in one of them is for the caller to
@@ -45,32 +129,8 @@ class FirstException {
 // The threads that the calling one keeps, unless they are at work.
 thread_local ThreadPool* kept_pool = nullptr;
 
-// Of the work that the calling thread has a part in; the innermost where one is inside another.
-struct Part {
-  Processors* processors = nullptr;
-  std::size_t thread = 0;
-};
-thread_local Part own_part;
-
-// For as long as a thread has a part in some work.
-class TakesPart {
- public:
-  TakesPart(Processors& processors, std::size_t thread)
-      : before_(std::exchange(own_part, {&processors, thread})) {
-    keep_apart();
-  }
-  ~TakesPart() {
-    own_part.processors->leave(own_part.thread);
-    own_part = before_;
-  }
-  TakesPart(const TakesPart&) = delete;
-  TakesPart& operator=(const TakesPart&) = delete;
-
- private:
-  Part before_;
-};
-
-// The pieces that are left of a stretch. Its owner takes them from the front, others from behind.
+// The pieces that are left of a stretch. Its owner takes them from the front, the others from
+// the back.
 class alignas(128) Stretch {
  public:
   // There are less than 2^32 pieces.
@@ -100,29 +160,22 @@ class alignas(128) Stretch {
 
 }  // namespace
 
-void keep_apart() {
-  if (own_part.processors != nullptr) own_part.processors->keep_apart(own_part.thread);
-}
-
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
                 const std::function<void()>& on_failure) {
   FirstException failed(on_failure);
-  if (threads <= 1) {  // stays a part of the work around it
+  if (threads <= 1) {
     failed.around([&] { body(0); });
     failed.pass_on();
     return;
   }
-  Processors processors(threads);
-  const auto run = [&](std::size_t thread) {
-    const TakesPart part(processors, thread);
+  const std::function<void(std::size_t)> run = [&](std::size_t thread) {
     failed.around([&] { body(thread); });
   };
-  const std::function<void(std::size_t)> others = std::ref(run);
   // Work inside of this has threads of its own.
   ThreadPool* const kept = std::exchange(kept_pool, nullptr);
   std::optional<ThreadPool> own;
   ThreadPool& pool = kept != nullptr ? *kept : own.emplace();
-  pool.begin(threads - 1, others);
+  pool.begin(threads - 1, run);
   run(0);
   pool.finish();
   kept_pool = kept;
@@ -130,7 +183,9 @@ void on_threads(std::size_t threads, const std::function<void(std::size_t)>& bod
 }
 
 KeepThreads::KeepThreads() {
-  if (kept_pool == nullptr) kept_pool = &pool_.emplace();
+  if (kept_pool != nullptr) return;
+  pool_ = std::make_unique<ThreadPool>();
+  kept_pool = pool_.get();
 }
 
 KeepThreads::~KeepThreads() {
@@ -141,10 +196,7 @@ void parallel_for(std::size_t pieces, unsigned threads,
                   const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   on_threads(std::min<std::size_t>(threads, pieces), [&](std::size_t) {
-    for (std::size_t i = next++; i < pieces; i = next++) {
-      work(i);
-      keep_apart();
-    }
+    for (std::size_t i = next++; i < pieces; i = next++) work(i);
   });
 }
 
@@ -156,13 +208,9 @@ void parallel_stretches(std::size_t pieces, unsigned threads,
     stretches.emplace_back(t * pieces / count, (t + 1) * pieces / count);
   }
   on_threads(count, [&](std::size_t own) {
-    const auto take = [&](std::size_t piece) {
-      work(piece, own);
-      keep_apart();
-    };
-    while (const auto piece = stretches[own].first()) take(*piece);
+    while (const auto piece = stretches[own].first()) work(*piece, own);
     for (std::size_t other = own + 1; other < own + count; ++other) {
-      while (const auto piece = stretches[other % count].last()) take(*piece);
+      while (const auto piece = stretches[other % count].last()) work(*piece, own);
     }
   });
 }

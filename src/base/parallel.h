@@ -5,15 +5,15 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
-
-#include "base/thread_pool.h"
+#include <memory>
 
 namespace stepscope::base {
 
+class ThreadPool;
+
 // Calls body(thread) for every thread in [0, threads), each on one of its own, this one being 0;
 // for fewer where the system gives no more. As soon as one throws, on_failure is called there: it
-// tells those that wait for it, and must not throw itself.
+// wakes those that wait for it, and must not throw itself.
 void on_threads(std::size_t threads, const std::function<void(std::size_t)>& body,
                 const std::function<void()>& on_failure = {});
 
@@ -27,12 +27,8 @@ class KeepThreads {
   KeepThreads& operator=(const KeepThreads&) = delete;
 
  private:
-  std::optional<ThreadPool> pool_;
+  std::unique_ptr<ThreadPool> pool_;
 };
-
-// To be called in such a body now and then, as below after every piece: the thread moves to another
-// processor if another of its threads was last seen on the same. Does nothing elsewhere.
-void keep_apart();
 
 // Calls work(i) for every i in [0, pieces), on at most `threads` threads, this one included.
 // They are taken in ascending order by whoever is free.

@@ -1,3 +1,4 @@
+// Work is shared among threads: each piece once, failures passed on, kept threads reused.
 #include "base/parallel.h"
 
 #include <unistd.h>
@@ -43,25 +44,21 @@ TEST(Parallel, WhatAPieceThrowsReachesTheCaller) {
   }
 }
 
-TEST(Parallel, WhoWaitsForOneThatFailsIsTold) {
-  std::atomic<bool> told = false;
+TEST(Parallel, AFailureWakesThoseThatWait) {
+  std::atomic<bool> failed = false;
   const auto body = [&](std::size_t thread) {
     if (thread == 1) throw std::bad_alloc();
-    while (!told) std::this_thread::yield();
+    while (!failed) std::this_thread::yield();
   };
-  EXPECT_THROW(on_threads(3, body, [&] { told = true; }), std::bad_alloc);
+  EXPECT_THROW(on_threads(3, body, [&] { failed = true; }), std::bad_alloc);
 }
 
-// What a thread is part of ends before it does; sanitizers see who looks at it later.
 TEST(Parallel, WorkInsideOfOtherWork) {
   std::atomic<int> done = 0;
   parallel_for(4, 2, [&](std::size_t) {
     parallel_for(4, 2, [&](std::size_t) { ++done; });
-    keep_apart();
     parallel_for(4, 1, [&](std::size_t) { ++done; });
-    keep_apart();
   });
-  keep_apart();
   EXPECT_EQ(done, 32);
 }
 
@@ -125,8 +122,8 @@ TEST(Parallel, AThreadGoesThroughItsOwnStretch) {
 }
 
 // One of two threads stands still in its first piece: the other does its own and then all that is
-// left, from behind.
-TEST(Parallel, WhoIsDoneTakesTheLastPiecesOfOthers) {
+// left, from the back.
+TEST(Parallel, AThreadThatIsDoneTakesTheLastPiecesOfOthers) {
   constexpr std::size_t kPieces = 10;
   std::atomic<bool> both_began{false};
   std::atomic<std::size_t> done{0};

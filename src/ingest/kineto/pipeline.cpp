@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
-#include "base/pause.h"
 #include "ingest/kineto/scanner.h"
 #include "ingest/kineto/tiles.h"
 
@@ -46,17 +45,6 @@ constexpr std::uint64_t kMostAhead = 4;
 // The same, and those that wait, in all, of text that only one can fetch. Who reads the first of
 // them may be kept from it for long by other programs.
 constexpr std::uint64_t kMostHeld = 64;
-
-// What is done under the lock mostly takes a microsecond: to sleep for it, and to be woken, would
-// take many.
-void lock_soon(std::unique_lock<std::mutex>& lock) {
-  constexpr int kTries = 100;
-  for (int i = 0; i < kTries; ++i) {
-    if (lock.try_lock()) return;
-    base::pause();
-  }
-  lock.lock();
-}
 
 // What a thread holds while it reads is some MiB: more threads than these gain nothing and cost
 // more than the text allows.
@@ -160,8 +148,7 @@ bool Pipeline::should_fetch(std::uint32_t reader) const {
 void Pipeline::work(std::uint32_t number) {
   trace::Shard& shard = *list_.shards[number];
   Scanner scanner(shard, options_.reference_only ? Scanner::Ways::kReference : Scanner::Ways::kAll);
-  std::unique_lock lock(mutex_, std::defer_lock);
-  lock_soon(lock);
+  std::unique_lock lock(mutex_);
   while (true) {
     std::optional<Fetched> fetched = tiles_ ? next_tile(lock, number) : next(lock, number);
     if (!fetched) {
@@ -173,9 +160,8 @@ void Pipeline::work(std::uint32_t number) {
       return;
     }
     lock.unlock();
-    base::keep_apart();
     Parsed parsed = parse(std::move(fetched->block), scanner, shard);
-    lock_soon(lock);
+    lock.lock();
     parsed_.emplace(fetched->number, std::move(parsed));
     if (done_) return;
     take_over(scanner, shard);
@@ -218,7 +204,7 @@ std::optional<Pipeline::Fetched> Pipeline::next_tile(std::unique_lock<std::mutex
   const std::uint64_t number = next_fetch_++;
   lock.unlock();
   base::Result<Block> block = tiles_->fetch(number, reader);
-  lock_soon(lock);
+  lock.lock();
   if (!block) {
     parsed_[number].error = block.error();
     if (!done_) changed_.notify_all();
@@ -239,10 +225,9 @@ std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& l
   fetching_ = true;
   fetcher_ = reader;
   lock.unlock();
-  base::keep_apart();
   base::Result<std::optional<Block>> block = feed_.next_block(reader);
   const std::uint64_t position = feed_.source().file_position();
-  lock_soon(lock);
+  lock.lock();
   fetching_ = false;
   changed_.notify_all();
   if (options_.progress) options_.progress(position);
@@ -332,7 +317,7 @@ void Pipeline::check_blocks(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     feed_.check(block);
     feed_.recycle(std::move(block));
-    lock_soon(lock);
+    lock.lock();
   }
   checking_ = false;
   changed_.notify_all();  // fewer are held
