@@ -222,16 +222,16 @@ std::string why_it_ended(const doctor::Returned& returned, double limit_s, std::
 TrialOutcome run_trial(const TrialRunner& runner, std::string request, const TrialLimits& limits) {
   TrialOutcome out;
   MemoryWatch memory(runner.memory_limit_bytes);
-  doctor::Errand errand;
-  errand.program = {runner.python, runner.file, std::move(request)};
-  errand.limit = std::chrono::milliseconds(static_cast<std::int64_t>(limits.all_s * 1000));
-  errand.errors_to = runner.log;
+  doctor::Subprocess process;
+  process.program = {runner.python, runner.file, std::move(request)};
+  process.limit = std::chrono::milliseconds(static_cast<std::int64_t>(limits.all_s * 1000));
+  process.errors_to = runner.log;
   const Clock::time_point began = Clock::now();
   TimeWatch time(began, limits);
-  errand.may_go_on = [&](int group, std::string_view said) {
+  process.may_go_on = [&](int group, std::string_view said) {
     return time.may_go_on(said) && memory.may_go_on(group);
   };
-  doctor::Returned returned = doctor::run_subprocesses({errand}, runner.stop).front();
+  doctor::Returned returned = doctor::run_subprocesses({process}, runner.stop).front();
   out.wall_s = std::chrono::duration<double>(Clock::now() - began).count();
   Reading reading(out);
   reading.read(returned.text);
