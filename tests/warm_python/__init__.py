@@ -9,6 +9,8 @@ from pathlib import Path
 
 from recorded_program import environment
 
+from warm_python import client
+
 HERE = Path(__file__).parent
 
 
@@ -17,11 +19,6 @@ def start(python: str, folder: Path) -> str:
 
     There is one server for all processes of the tests, and it ends with the first of them.
     """
-    sys.path.insert(0, str(HERE))
-    try:
-        import client  # type: ignore[import-not-found]
-    finally:
-        sys.path.remove(str(HERE))
     command = folder / "python"
     if (folder / "ready").exists():
         return str(command)

@@ -4,7 +4,8 @@ To its parent, this process is the program: signals are passed on, the end is th
 something could make a difference (options, other variables, files that are inherited, limits), it
 becomes the real Python instead.
 """
-# mypy: ignore-errors
+
+from __future__ import annotations
 
 import array
 import json
@@ -13,6 +14,11 @@ import resource
 import signal
 import socket
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing takes as long to import as all else here
+    from collections.abc import Mapping
+    from typing import Any
 
 # Read when the program runs, or by nothing that the server has loaded.
 FREE = (
@@ -55,7 +61,7 @@ PASSED_ON = (
 )
 
 
-def bound(variables):
+def bound(variables: Mapping[str, str]) -> dict[str, str]:
     """Those that must be the server's."""
     kept = {k: v for k, v in variables.items() if not k.startswith(FREE) and k not in FREE_NAMES}
     if kept.get("LC_ALL") == "C.UTF-8":  # also what Python chooses where nothing is set
@@ -63,11 +69,11 @@ def bound(variables):
     return kept
 
 
-def limits():
+def limits() -> list[list[int]]:
     return [list(resource.getrlimit(number)) for number in range(16)]
 
 
-def facts():
+def facts() -> dict[str, Any]:
     """What the server has in common with a program that it can run."""
     return {
         "variables": bound(os.environ),
@@ -77,7 +83,7 @@ def facts():
     }
 
 
-def can_be_forked(words, of_server):
+def can_be_forked(words: list[str], of_server: dict[str, Any]) -> bool:
     if not words or (
         words[0].startswith("-") and not (words[0] in ("-m", "-c") and len(words) > 1)
     ):
@@ -94,7 +100,7 @@ def can_be_forked(words, of_server):
     return not any(os.isatty(fd) for fd in range(3))
 
 
-def run(words, path, unbuffered):
+def run(words: list[str], path: str, unbuffered: bool) -> int | None:
     """Returns the status that waitpid() has, or None where no server answers."""
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -104,6 +110,7 @@ def run(words, path, unbuffered):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
         connection.close()
         return None
+    ignored = [number for number in PASSED_ON if signal.getsignal(number) is signal.SIG_IGN]
     umask = os.umask(0)
     os.umask(umask)
     request = {
@@ -115,7 +122,7 @@ def run(words, path, unbuffered):
         "leads_session": os.getsid(0) == os.getpid(),
         "unbuffered": unbuffered,
         "client": os.path.abspath(sys.argv[0]),
-        "ignored": [number for number in PASSED_ON if signal.getsignal(number) is signal.SIG_IGN],
+        "ignored": ignored,
     }
     text = json.dumps(request).encode()
     folder = os.open(".", os.O_RDONLY)
@@ -126,20 +133,20 @@ def run(words, path, unbuffered):
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in range(3):  # closed when the program closes them
         os.dup2(nothing, fd)
-    for number in set(PASSED_ON) - set(request["ignored"]):
+    for number in set(PASSED_ON) - set(ignored):
         signal.signal(number, lambda number, frame: os.kill(process, number))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
     return received(connection)
 
 
-def received(connection):
+def received(connection: socket.socket) -> int:
     answer = connection.recv(4, socket.MSG_WAITALL)
     if len(answer) < 4:
         sys.exit("the server of warm_python is gone")
     return int.from_bytes(answer, "little")
 
 
-def end_as(status):
+def end_as(status: int) -> None:
     if os.WIFEXITED(status):
         os._exit(os.WEXITSTATUS(status))
     number = os.WTERMSIG(status)
@@ -149,7 +156,7 @@ def end_as(status):
     os.kill(os.getpid(), number)
 
 
-def main(python, folder):
+def main(python: str, folder: str) -> None:
     """`folder` holds the server's socket and facts."""
     words = sys.argv[1:]
     with open(f"{folder}/facts.json") as file:
