@@ -1,7 +1,5 @@
 // In a handler nothing may be locked, allocated or notified: it leaves a mark, and the writer,
 // which looks ten times a second, does the rest.
-#include "capture/ending.h"
-
 #include <unistd.h>
 
 #include <atomic>

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "capture/ending.h"
 #include "capture/recorder.h"
 #include "capture/system/sampler.h"
 

@@ -1,3 +1,5 @@
+// The recorder: rings of threads are emptied by one writer thread, which appends blocks to a .scope
+// file.
 #include "capture/recorder.h"
 
 #include <pthread.h>
@@ -16,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "capture/ending.h"
 #include "capture/scope_file.h"
 
 namespace stepscope::capture {

@@ -1,3 +1,5 @@
+// The recorder, and what a reader of its files finds: ranges, steps, values, log lines, forks and
+// full rings.
 #include "capture/recorder.h"
 
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// Writes blocks of the .scope format to a file, and reports what the disk refused.
 #include "capture/scope_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The clock of recorded ranges: the processor's time stamp counter where it is steady, else the
+// system's.
 #include "capture/ticks.h"
 
 #include <limits>

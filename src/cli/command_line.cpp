@@ -1,3 +1,5 @@
+// Runs a command line: finds the command, parses its options, prints help and turns errors into
+// exit statuses.
 #include "cli/command_line.h"
 
 #include <sys/stat.h>
@@ -10,12 +12,10 @@
 
 #include "base/nearest_word.h"
 #include "cli/command.h"
-#include "cli/commands/help.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
-#include "cli/terminal/no_memory.h"
 #include "session/analyze.h"
 
 namespace stepscope::cli {

@@ -1,3 +1,4 @@
+// The table of commands and the general options.
 #include <algorithm>
 #include <array>
 

@@ -1,3 +1,4 @@
+// The program `stepscope`.
 #include <string>
 #include <vector>
 

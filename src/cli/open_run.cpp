@@ -1,3 +1,4 @@
+// Opens the paths of a command, with the progress bar, and shows what went wrong.
 #include "cli/open_run.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "base/each_note.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
-#include "cli/output/overwrite.h"
+#include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress.h"

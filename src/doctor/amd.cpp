@@ -1,3 +1,4 @@
+// AMD devices, their driver and rocprofiler.
 #include <unistd.h>
 
 #include <array>

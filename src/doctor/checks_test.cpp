@@ -1,3 +1,4 @@
+// Each check on a made-up machine with made-up drivers.
 #include "doctor/checks.h"
 
 #include <string>

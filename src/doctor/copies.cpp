@@ -1,9 +1,10 @@
+// Measures copies from host to device, from pinned and pageable memory.
 #include <cstring>
 
 #include <fmt/format.h>
 
-#include "doctor/device.h"
-#include "doctor/measurements.h"
+#include "doctor/checks.h"
+#include "doctor/cuda.h"
 
 namespace stepscope::doctor {
 namespace {

@@ -1,3 +1,4 @@
+// Whether this user may read performance counters of GPUs and sample processors.
 #include <array>
 #include <charconv>
 

@@ -1,3 +1,4 @@
+// Runs all checks and measurements, each in a process of its own, in a fixed order.
 #include "doctor/doctor.h"
 
 #include <algorithm>
@@ -5,7 +6,6 @@
 #include <utility>
 
 #include "doctor/checks.h"
-#include "doctor/measurements.h"
 #include "doctor/subprocess.h"
 
 namespace stepscope::doctor {

@@ -11,7 +11,6 @@
 
 #include "base/result.h"
 #include "doctor/check.h"
-#include "doctor/place.h"
 
 namespace stepscope::doctor {
 

@@ -1,3 +1,4 @@
+// The examination as a whole: order, time limits and parts that hang or crash.
 #include "doctor/doctor.h"
 
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder_for_tests.h"
-#include "doctor/measurements.h"
+#include "doctor/checks.h"
 #include "doctor/subprocess.h"
 
 namespace stepscope::doctor {

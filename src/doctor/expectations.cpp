@@ -1,11 +1,12 @@
+// Parses expectations such as `gemm-bf16=70%` and judges measurements by them.
 #include <algorithm>
 #include <charconv>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "doctor/checks.h"
 #include "doctor/doctor.h"
-#include "doctor/measurements.h"
 
 namespace stepscope::doctor {
 

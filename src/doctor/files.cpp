@@ -1,3 +1,4 @@
+// Measures reading a file from disk and from the page cache.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
@@ -12,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/result.h"
-#include "doctor/measurements.h"
+#include "doctor/checks.h"
 
 namespace stepscope::doctor {
 namespace {

@@ -1,3 +1,4 @@
+// Measures a matrix product in bf16 with cuBLAS.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -5,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "doctor/device.h"
+#include "doctor/checks.h"
+#include "doctor/cuda.h"
 #include "doctor/library.h"
-#include "doctor/measurements.h"
 
 namespace stepscope::doctor {
 namespace {

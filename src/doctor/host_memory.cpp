@@ -1,3 +1,4 @@
+// Measures copies within host memory.
 #include <algorithm>
 #include <barrier>
 #include <memory>
@@ -5,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "doctor/measurements.h"
+#include "doctor/checks.h"
 
 namespace stepscope::doctor {
 namespace {

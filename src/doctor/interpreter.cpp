@@ -1,3 +1,4 @@
+// What a Python interpreter says about itself and its torch.
 #include <sstream>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Opens libraries of GPU makers at run time.
 #include "doctor/library.h"
 
 #include <dlfcn.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "doctor/place.h"
+#include "doctor/check.h"
 
 namespace stepscope::doctor {
 

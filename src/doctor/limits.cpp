@@ -1,3 +1,4 @@
+// Limits of the shell (ulimit) that training runs into.
 #include <filesystem>
 #include <sstream>
 #include <system_error>

@@ -1,7 +1,8 @@
-#include "doctor/measurements.h"
-
+// The table of measurements, and the arithmetic they share.
 #include <algorithm>
 #include <array>
+
+#include "doctor/checks.h"
 
 namespace stepscope::doctor {
 namespace {

@@ -1,3 +1,4 @@
+// NVIDIA devices: driver, NVML, CUDA and CUPTI.
 #include <algorithm>
 #include <array>
 #include <sstream>

@@ -1,3 +1,4 @@
+// Processors, their clock, host memory and the time of the machine.
 #include <algorithm>
 #include <sstream>
 

@@ -1,3 +1,4 @@
+// Free room on disk and in shared memory.
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>

@@ -1,3 +1,4 @@
+// Runs work or programs in child processes with a time limit and collects what they print.
 #include "doctor/subprocess.h"
 
 #include <fcntl.h>

@@ -1,7 +1,8 @@
-#include "emit/file_order.h"
-
+// Events in the order in which the file that was read had them.
 #include <algorithm>
 #include <numeric>
+
+#include "emit/output.h"
 
 namespace stepscope::emit {
 

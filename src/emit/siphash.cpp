@@ -1,3 +1,4 @@
+// SipHash-2-4, after the reference implementation by its authors.
 #include "emit/siphash.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// SipHash against the vectors of its authors.
 #include "emit/siphash.h"
 
 #include <string>

@@ -1,11 +1,10 @@
-#include "python/checking.h"
-
+// `check` over step times that Python holds.
 #include <cmath>
 
 #include "python/recording.h"
 #include "report/compare/gate.h"
-#include "session/compare/run_samples.h"
-#include "session/user_files/gate_file.h"
+#include "session/compare/compare.h"
+#include "session/user_files/user_files.h"
 
 namespace stepscope::python {
 namespace {

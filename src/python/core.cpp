@@ -15,11 +15,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
-#include "cli/commands/help.h"
-#include "python/checking.h"
-#include "python/opening.h"
 #include "python/recording.h"
-#include "python/tables.h"
 #include "report/help/analysis_help.h"
 #include "session/config/config_file.h"
 #include "session/config/recording_plan.h"

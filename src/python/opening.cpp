@@ -1,5 +1,4 @@
-#include "python/opening.h"
-
+// Opens a run on another thread while Python handles Ctrl-C and progress.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -9,8 +8,9 @@
 #include <system_error>
 #include <utility>
 
+#include "python/recording.h"
 #include "session/machine.h"
-#include "session/user_files/peaks_file.h"
+#include "session/user_files/user_files.h"
 
 namespace stepscope::python {
 namespace {

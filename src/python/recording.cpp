@@ -1,10 +1,11 @@
+// An opened run as Python holds it: analyses, pages, findings and comparisons.
 #include "python/recording.h"
 
 #include <utility>
 
 #include <fmt/ranges.h>
 
-#include "cli/commands/help.h"
+#include "cli/command_line.h"
 #include "report/compare/diff.h"
 #include "report/findings/advice.h"
 #include "report/info/info_text.h"
@@ -12,8 +13,7 @@
 #include "session/compare/compare.h"
 #include "session/files/run_folder.h"
 #include "session/full_report.h"
-#include "session/summary.h"
-#include "session/user_files/thresholds_file.h"
+#include "session/user_files/user_files.h"
 
 namespace stepscope::python {
 namespace {

@@ -2,6 +2,8 @@
 // session gives and the view of the last selection.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -98,5 +100,29 @@ class OpenRun {
   analysis::Selection last_;
   std::shared_ptr<const session::Study> last_study_;
 };
+
+// `stepscope check` over step times that Python holds.
+
+// A list of step times in seconds per run; `rules` is a file, or empty. JSON stepscope.check/1.
+std::string check_steps(const std::vector<std::vector<double>>& runs,
+                        const std::vector<std::vector<double>>& baseline, const std::string& rules);
+
+// Opening a run while Python stays responsive: another thread reads, this one looks after Ctrl-C
+// and progress.
+
+struct OpenArguments {
+  std::vector<std::string> paths;
+  unsigned jobs = 0;                   // 0: what this process may use
+  std::uint64_t max_memory_bytes = 0;  // 0: what the machine has
+  std::string steps;                   // a pattern for the names of steps
+  std::string peaks;                   // a file of peaks, or empty
+};
+
+// `progress(bytes_done, bytes_total)` or None. Called with Python's lock held.
+std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nanobind::object& progress);
+
+// Tables and answers as Python sees them.
+
+void bind_tables(nanobind::module_& module);
 
 }  // namespace stepscope::python

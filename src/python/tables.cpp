@@ -1,4 +1,5 @@
-#include "python/tables.h"
+// Tables and answers as Python classes, with columns for NumPy, pandas and Arrow.
+#include "report/tables/tables.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -14,7 +15,6 @@
 #include "report/tables/arrow.h"
 #include "report/tables/cell_text.h"
 #include "report/tables/table_text.h"
-#include "report/tables/tables.h"
 
 namespace stepscope::python {
 namespace {

@@ -1,3 +1,4 @@
+// Decides which requests are answered: host, origin and token.
 #include "server/access.h"
 
 #include <sys/random.h>
@@ -11,7 +12,7 @@
 
 #include "base/ascii.h"
 #include "base/number_text.h"
-#include "server/plain_page.h"
+#include "server/request.h"
 
 namespace stepscope::server {
 namespace {

@@ -1,3 +1,4 @@
+// Which requests are answered, and which are refused.
 #include "server/access.h"
 
 #include <gtest/gtest.h>

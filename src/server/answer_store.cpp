@@ -1,3 +1,4 @@
+// Keeps the latest answers, up to a number of bytes.
 #include "server/answer_store.h"
 
 namespace stepscope::server {

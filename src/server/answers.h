@@ -1,6 +1,7 @@
 // The answers about a run, by what is asked. Errors become answers of their own in app.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,9 +10,10 @@
 #include "base/result.h"
 #include "report/writing/json_writer.h"
 #include "server/loaded_run.h"
-#include "server/query.h"
 #include "server/request.h"
 #include "session/full_report.h"
+#include "session/timeline/event_details.h"
+#include "session/timeline/tile.h"
 
 namespace stepscope::server {
 
@@ -40,5 +42,19 @@ base::Result<Answered> selection_answer(Asked& asked);
 
 // "time" of api/run.
 void write_time(report::JsonWriter& json, const session::Timeline& timeline);
+
+// Events as JSON.
+
+void write_card(report::JsonWriter& json, const session::EventCard& card);
+void write_cards(report::JsonWriter& json, const std::vector<session::EventCard>& cards);
+
+// A tile as it travels: little-endian typed arrays, laid out in docs/formats/http-api.md.
+
+std::string tile_bytes(const session::Tile& tile, std::uint32_t track_number,
+                       const session::TimelineTrack& track, std::uint32_t level);
+
+// The interface as OpenAPI 3.1, made from the descriptors of the analyses and one table.
+
+std::string openapi_json(std::string_view program_version);
 
 }  // namespace stepscope::server

@@ -1,3 +1,4 @@
+// Routes of the HTTP interface: a request comes in, an answer goes out, without sockets.
 #include "server/app.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include "report/help/analysis_help.h"
 #include "report/writing/json_writer.h"
 #include "server/answers.h"
-#include "server/openapi.h"
 
 namespace stepscope::server {
 namespace {

@@ -1,3 +1,4 @@
+// Serves the files of the built page from memory.
 #include "server/assets.h"
 
 #include <array>
@@ -7,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "server/plain_page.h"
+#include "server/request.h"
 
 namespace stepscope::server {
 namespace {

@@ -1,3 +1,4 @@
+// Contents of answers: packed where that is shorter, with a tag; errors as JSON.
 #include <algorithm>
 #include <array>
 #include <cstdint>

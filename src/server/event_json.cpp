@@ -1,5 +1,4 @@
-#include "server/event_json.h"
-
+// Events of the timeline as JSON.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+// Opens a run in the background and prepares what requests need.
 #include "server/loaded_run.h"
 
 #include <exception>
@@ -8,8 +9,8 @@
 
 #include "report/info/info.h"
 #include "report/info/info_text.h"
-#include "session/open_within.h"
-#include "session/summary.h"
+#include "session/full_report.h"
+#include "session/session.h"
 
 namespace stepscope::server {
 namespace {

@@ -1,5 +1,4 @@
-#include "server/openapi.h"
-
+// The description of the HTTP interface as OpenAPI.
 #include <array>
 #include <span>
 #include <utility>
@@ -7,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/writing/json_writer.h"
+#include "server/answers.h"
 #include "session/analyze.h"
 
 namespace stepscope::server {

@@ -1,13 +1,17 @@
 // What a client asks and what it is told, without a word about sockets.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "session/analyze.h"
 
 namespace stepscope::server {
 
@@ -57,5 +61,32 @@ Response error_response(unsigned status, std::string_view code, std::string_view
 
 // Packs the body where that makes it shorter, and gives it its tag.
 std::shared_ptr<const Content> make_content(std::string type, std::string body);
+
+// Pages that stand alone, for people at a browser where the real one cannot be shown.
+
+// `html` is what stands below the title; nothing in either may come from outside.
+Response plain_page(unsigned status, std::string_view title, std::string_view html);
+
+// The parameters of a request, taken one by one; what is left over is an error.
+
+class Query {
+ public:
+  explicit Query(const Target& target);
+
+  std::optional<std::string> text(const std::string& name);
+  base::Result<std::uint64_t> whole(const std::string& name, std::uint64_t default_value,
+                                    std::uint64_t most);
+  // "0,3,8-15"; empty where it is not given.
+  base::Result<std::vector<std::int64_t>> numbers(const std::string& name);
+  base::Result<std::vector<std::int32_t>> ranks();
+  base::Result<analysis::Selection> selection();  // rank and step
+
+  // All that nobody took.
+  const std::map<std::string, std::string>& rest() const { return rest_; }
+  base::Status finish() const;
+
+ private:
+  std::map<std::string, std::string> rest_;
+};
 
 }  // namespace stepscope::server

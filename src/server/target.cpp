@@ -1,3 +1,4 @@
+// Parses the target of a request into a path and parameters.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,7 +1,7 @@
+// Targets, parameters, and answers that are kept.
 #include <gtest/gtest.h>
 
 #include "server/answer_store.h"
-#include "server/query.h"
 #include "server/request.h"
 
 namespace stepscope::server {

@@ -1,11 +1,11 @@
-#include "server/tile_bytes.h"
-
+// A tile as little-endian arrays.
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "base/utf8.h"
+#include "server/answers.h"
 
 namespace stepscope::server {
 namespace {

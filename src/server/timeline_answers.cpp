@@ -8,9 +8,7 @@
 
 #include "base/number_text.h"
 #include "server/answers.h"
-#include "server/event_json.h"
-#include "server/tile_bytes.h"
-#include "session/timeline/search.h"
+#include "session/timeline/event_details.h"
 #include "session/timeline/stretch.h"
 #include "session/timeline/tile.h"
 

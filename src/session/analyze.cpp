@@ -1,3 +1,4 @@
+// Prepares the view of a run and asks analyses.
 #include "session/analyze.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Asks all questions of a page, and summarises a run before any question.
 #include "session/full_report.h"
 
 #include <algorithm>
@@ -5,19 +6,98 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "advice/advise.h"
+#include "advice/finding.h"
 #include "base/parallel.h"
 #include "base/standard_input.h"
+#include "report/info/notes.h"
 #include "session/analyze.h"
-#include "session/files/framework.h"
-#include "session/summary.h"
+#include "session/session.h"
 
 namespace stepscope::session {
+
+namespace {
+
+// Which training framework drove the run and what recorded it, so that advice speaks the language
+// of both.
+
+advice::Framework framework_of(const Recording& recording);
+
+advice::Recorder recorder_of(const Recording& recording);
+
+using advice::Framework;
+
+// Lightning marks its own ranges; the others show only in Python's frames.
+Framework framework_of(const trace::Trace& trace) {
+  if (trace.steps().source == trace::StepSource::kLightning) return Framework::kLightning;
+  for (const auto& [key, value] : trace.header().metadata) {
+    if (key == "Framework" && value.find("lightning") != std::string::npos) {
+      return Framework::kLightning;
+    }
+  }
+  Framework found = Framework::kPyTorch;
+  for (std::size_t id = 0; id < trace.strings().size(); ++id) {
+    const std::string_view text = trace.text(static_cast<base::StringId>(id));
+    if (text.starts_with("[pl]") || text.starts_with("[Strategy]") ||
+        text.find("lightning/pytorch/trainer") != std::string_view::npos ||
+        text.find("pytorch_lightning/trainer") != std::string_view::npos) {
+      return Framework::kLightning;
+    }
+    if (text.find("transformers/trainer.py") != std::string_view::npos) {
+      found = Framework::kHuggingFace;
+    }
+  }
+  return found;
+}
+
+// Who began a recording of ours: "profile", "run", "command" (by `stepscope run`, from within the
+// program and from outside), "lightning", …; empty: somebody else, or one of
+// before it was noted.
+std::string recorder_name(const Recording& recording) {
+  for (const trace::RankTraces& rank : recording.run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      for (const auto& [key, value] : window.trace.header().metadata) {
+        if (key != "recorded_by") continue;
+        std::string name = value;  // JSON
+        std::erase(name, '"');
+        return name;
+      }
+    }
+  }
+  return {};
+}
+
+Framework framework_of(const Recording& recording) {
+  const std::string who = recorder_name(recording);
+  if (who == "lightning") return Framework::kLightning;
+  if (who == "transformers") return Framework::kHuggingFace;
+  for (const trace::RankTraces& rank : recording.run.ranks) {
+    for (const trace::Window& window : rank.windows) {
+      if (const Framework found = framework_of(window.trace); found != Framework::kPyTorch) {
+        return found;
+      }
+    }
+  }
+  return Framework::kPyTorch;
+}
+
+advice::Recorder recorder_of(const Recording& recording) {
+  const std::string who = recorder_name(recording);
+  if (who == "run" || who == "command") return advice::Recorder::kRunCommand;
+  if (who == "profile" || (who.empty() && !recording.rank_records.empty())) {
+    return advice::Recorder::kProfile;
+  }
+  return who.empty() ? advice::Recorder::kTorchProfiler : advice::Recorder::kCallback;
+}
+
+}  // namespace
+
 namespace {
 
 using analysis::Analysis;
@@ -191,6 +271,54 @@ base::Result<report::Answers> full_report(const Recording& recording,
   }
   if (request.advice) answers.advice = advice_of(answers, recording, request);
   return answers;
+}
+
+namespace {
+
+report::MachineInfo machine_info(const series::Node& node) {
+  report::MachineInfo info{.path = node.path,
+                           .host = node.host,
+                           .interval_ns = node.interval_ns,
+                           .samples = node.times.size(),
+                           .series = node.series.size(),
+                           .finished = node.finished,
+                           .sampler_ns = node.cpu_ns,
+                           .notes = report::notes_of(node.log, node.path)};
+  if (!node.times.empty()) {
+    if (node.wall_ns != 0) info.start_unix_ns = node.wall_ns + node.times.front();
+    info.span_ns = node.times.back() - node.times.front();
+  }
+  for (const series::Series& series : node.series) info.values += series.values.size();
+  for (const series::Notice& notice : node.notices) {
+    info.unseen.push_back({notice.source, notice.text});
+  }
+  return info;
+}
+
+report::RunInfo summary_with(const Recording& recording, const report::RecordedMemory& memory) {
+  std::vector<report::NotedFile> others;
+  others.reserve(recording.nodes.size());
+  for (const series::Node& node : recording.nodes) others.push_back({node.path, &node.log});
+  report::RunInfo info = report::summarize(recording.run, memory, recording.rank_records, others);
+  for (const series::Node& node : recording.nodes) {
+    info.sampling_ns += node.cpu_ns;
+    info.machines.push_back(machine_info(node));
+  }
+  return info;
+}
+
+}  // namespace
+
+report::RecordedMemory memory_of(const Recording& recording) {
+  return {recording.snapshots, recording.timelines, recording.stats};
+}
+
+report::RunInfo summary_of(const Recording& recording) {
+  return summary_with(recording, memory_of(recording));
+}
+
+report::RunInfo summary_without_memory(const Recording& recording) {
+  return summary_with(recording, {});
 }
 
 }  // namespace stepscope::session

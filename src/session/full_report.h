@@ -7,6 +7,7 @@
 #include "advice/thresholds.h"
 #include "analysis/view.h"
 #include "base/result.h"
+#include "report/info/recorded_memory.h"
 #include "report/page/page.h"
 #include "report/page/sections.h"
 #include "session/analyze.h"
@@ -36,5 +37,15 @@ base::Result<report::Answers> full_report(const Recording& recording,
 
 // Only what the first lines of a page are made of (report::kFirstAnalyses).
 base::Result<report::Answers> first_answers(const Recording& recording, const Study& study);
+
+// What is said of a recording before any question is asked.
+
+report::RecordedMemory memory_of(const Recording& recording);
+
+// With what was odd in any of its files.
+report::RunInfo summary_of(const Recording& recording);
+
+// Without the files of memory, where they say themselves what was odd in them.
+report::RunInfo summary_without_memory(const Recording& recording);
 
 }  // namespace stepscope::session

@@ -1,3 +1,4 @@
+// Cores and memory that this process may use, from cgroups, affinity and Slurm.
 #include "session/machine.h"
 
 #include <sched.h>

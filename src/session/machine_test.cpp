@@ -1,3 +1,4 @@
+// Cores and memory under made-up cgroups and limits.
 #include "session/machine.h"
 
 #include <unistd.h>

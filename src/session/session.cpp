@@ -1,3 +1,4 @@
+// Opens a run: finds files, reads them, gives them ranks and puts them together.
 #include "session/session.h"
 
 #include <algorithm>
@@ -8,13 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/standard_input.h"
-#include "session/files/content.h"
 #include "session/files/discover.h"
 #include "session/files/load.h"
-#include "session/files/natural_order.h"
-#include "session/files/rank_records.h"
 #include "session/files/ranks.h"
-#include "session/open_within.h"
 #include "trace/process_record.h"
 #include "trace/step_pattern.h"
 

@@ -55,4 +55,12 @@ base::Status check(const OpenOptions& options);
 // which is told by content. Files load in parallel.
 base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options);
 
+// The door for those who may see one folder only: a server that offers what lies below it.
+
+// As open(), but reads nothing outside of `folder`, which has no links in its path: links that lead
+// out are left out and noted. The paths must lie in it. An empty folder is no limit.
+base::Result<Recording> open_within(const std::string& folder,
+                                    const std::vector<std::string>& paths,
+                                    const OpenOptions& options);
+
 }  // namespace stepscope::session

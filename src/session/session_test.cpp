@@ -1,3 +1,4 @@
+// Opening runs: traces, snapshots, samples, ranks, errors and limits.
 #include "session/session.h"
 
 #include <atomic>

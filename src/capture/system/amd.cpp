@@ -9,7 +9,6 @@
 #include "capture/system/gpu_series.h"
 #include "capture/system/source.h"
 #include "capture/system/text_file.h"
-#include "capture/system/visible.h"
 
 namespace stepscope::capture {
 namespace {

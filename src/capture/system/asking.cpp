@@ -1,3 +1,4 @@
+// A thread that asks the driver, so that a driver that hangs does not stop the sampler.
 #include "capture/system/asking.h"
 
 #include <pthread.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/system/samples.h"
+#include "capture/system/source.h"
 
 namespace stepscope::capture {
 

@@ -1,3 +1,4 @@
+// Questions to a driver that answers slowly, late or never.
 #include "capture/system/asking.h"
 
 #include <atomic>

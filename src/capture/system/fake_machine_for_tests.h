@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "base/temp_folder_for_tests.h"
-#include "capture/system/place.h"
-#include "capture/system/samples.h"
 #include "capture/system/source.h"
 #include "wire/reader.h"
 

@@ -1,3 +1,4 @@
+// Finds the processes of a job: the ranks that left a file on this node, and all that they started.
 #include "capture/system/job.h"
 
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "capture/system/place.h"
+#include "capture/system/source.h"
 #include "capture/system/text_file.h"
 
 namespace stepscope::capture {

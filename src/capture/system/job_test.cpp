@@ -1,3 +1,4 @@
+// The processes of a job, and what is sampled of them, on a made-up machine.
 #include "capture/system/job.h"
 
 #include <chrono>
@@ -7,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "capture/system/fake_machine_for_tests.h"
+#include "capture/system/gpu_series.h"
 #include "capture/system/sampling.h"
-#include "capture/system/visible.h"
 
 namespace stepscope::capture {
 namespace {

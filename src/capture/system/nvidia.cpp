@@ -1,3 +1,4 @@
+// NVIDIA GPUs that were given to the job, sampled through NVML.
 #include "capture/system/nvidia.h"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "capture/system/gpu_series.h"
 #include "capture/system/nvidia_device.h"
-#include "capture/system/visible.h"
 
 namespace stepscope::capture {
 namespace {

@@ -10,8 +10,7 @@
 
 #include "capture/system/asking.h"
 #include "capture/system/job.h"
-#include "capture/system/place.h"
-#include "capture/system/samples.h"
+#include "capture/system/source.h"
 
 namespace stepscope::capture {
 

@@ -1,27 +1,75 @@
+// The sampler of a node: one process takes the lock and writes system.scope at a fixed interval.
 #include "capture/system/sampler.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "capture/scope_file.h"
-#include "capture/system/node_lock.h"
 #include "capture/system/nvidia.h"
 #include "capture/system/sampling.h"
 #include "capture/system/text_file.h"
 #include "capture/ticks.h"
 
 namespace stepscope::capture {
+
+namespace {
+
+// Which process of a node samples: the one that holds this lock. It is the kernel's, so it is free
+// the moment its holder dies, and a forked child does not have it.
+
+enum class LockResult : std::uint8_t {
+  kTaken,        // by this process, now
+  kHeld,         // by another process
+  kUnsupported,  // the file system has no locks
+  kFailed,       // the file cannot be made
+};
+
+class NodeLock {
+ public:
+  explicit NodeLock(const std::string& folder) : path_(folder + "/sampler.lock") {}
+  NodeLock(const NodeLock&) = delete;
+  NodeLock& operator=(const NodeLock&) = delete;
+  ~NodeLock() { release(); }
+
+  LockResult take();
+  void release();
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+LockResult NodeLock::take() {
+  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) return LockResult::kFailed;
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(descriptor_, F_SETLK, &whole) == 0) return LockResult::kTaken;
+  return errno == EACCES || errno == EAGAIN ? LockResult::kHeld : LockResult::kUnsupported;
+}
+
+void NodeLock::release() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+}  // namespace
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

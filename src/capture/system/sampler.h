@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "capture/system/place.h"
+#include "capture/system/source.h"
 #include "wire/writer.h"
 
 namespace stepscope::capture {

@@ -1,3 +1,4 @@
+// One turn of the sampler: every source is asked, and what it says becomes a block.
 #include "capture/system/sampling.h"
 
 #include <algorithm>

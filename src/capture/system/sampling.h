@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "capture/system/allowance.h"
 #include "capture/system/job.h"
 #include "capture/system/pace.h"
 #include "capture/system/source.h"

@@ -1,3 +1,4 @@
+// Each source of samples on a made-up machine: files that are missing, unreadable or odd.
 #include <unistd.h>
 
 #include <cstdlib>

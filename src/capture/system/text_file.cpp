@@ -1,3 +1,4 @@
+// Reads small files of /proc and /sys again and again without opening them each time.
 #include "capture/system/text_file.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// `stepscope advise`: findings as text, Markdown, JSON or SARIF.
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -12,7 +13,6 @@
 
 #include "cli/command.h"
 #include "cli/open_run.h"
-#include "cli/options/advice_options.h"
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"

@@ -1,3 +1,4 @@
+// `stepscope check`: compares runs with limits and a baseline, for CI.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -17,11 +18,10 @@
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
 #include "cli/output/output_file.h"
-#include "cli/output/overwrite.h"
 #include "cli/terminal/console.h"
 #include "report/compare/gate.h"
-#include "session/compare/run_samples.h"
-#include "session/user_files/gate_file.h"
+#include "session/compare/compare.h"
+#include "session/user_files/user_files.h"
 
 namespace stepscope::cli {
 namespace {

@@ -1,3 +1,4 @@
+// `stepscope config`: checks a settings file, prints its schema or the commented default.
 #include <array>
 #include <string>
 
@@ -8,8 +9,6 @@
 #include "cli/options/arguments.h"
 #include "cli/terminal/console.h"
 #include "session/config/config_file.h"
-#include "session/config/config_json.h"
-#include "session/config/config_text.h"
 #include "session/config/recording_plan.h"
 
 namespace stepscope::cli {

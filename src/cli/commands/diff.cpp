@@ -1,3 +1,4 @@
+// `stepscope diff`: two runs, ranks or sets of steps side by side.
 
 #include "report/compare/diff.h"
 

@@ -1,3 +1,4 @@
+// `stepscope export`: a run for Chrome, Perfetto or as JSON lines, also redacted.
 #include "session/export.h"
 
 #include <sys/stat.h>
@@ -16,7 +17,6 @@
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/output/output_file.h"
-#include "cli/output/overwrite.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "cli/terminal/progress.h"

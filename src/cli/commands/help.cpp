@@ -1,11 +1,11 @@
-#include "cli/commands/help.h"
-
+// `stepscope help`, and the help of every command, printed from the table of commands.
 #include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/nearest_word.h"
+#include "cli/command_line.h"
 #include "cli/open_run.h"
 #include "cli/options/arguments.h"
 #include "cli/terminal/console.h"

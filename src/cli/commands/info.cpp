@@ -1,3 +1,4 @@
+// `stepscope info`: what is in the files of a run.
 #include "report/info/info.h"
 
 #include <array>
@@ -10,7 +11,7 @@
 #include "cli/terminal/console.h"
 #include "report/info/info_text.h"
 #include "report/info/machine_info.h"
-#include "session/summary.h"
+#include "session/full_report.h"
 
 namespace stepscope::cli {
 namespace {

@@ -1,10 +1,10 @@
+// `stepscope memory`: the page about memory snapshots.
 #include <array>
 #include <optional>
 #include <string>
 
 #include "cli/command.h"
 #include "cli/open_run.h"
-#include "cli/options/advice_options.h"
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"

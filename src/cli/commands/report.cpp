@@ -1,3 +1,4 @@
+// `stepscope report`: the page to read first, as text, Markdown, JSON, CSV or HTML.
 #include <array>
 #include <optional>
 #include <span>
@@ -10,7 +11,6 @@
 
 #include "cli/command.h"
 #include "cli/open_run.h"
-#include "cli/options/advice_options.h"
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
@@ -22,7 +22,6 @@
 #include "report/page/page.h"
 #include "session/files/run_folder.h"
 #include "session/full_report.h"
-#include "session/summary.h"
 
 namespace stepscope::cli {
 namespace {

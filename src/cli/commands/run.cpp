@@ -1,3 +1,4 @@
+// `stepscope run`: starts a program, records it and prints the report.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -10,7 +11,7 @@
 #include "cli/program/recorded_program.h"
 #include "cli/terminal/console.h"
 #include "session/config/config_file.h"
-#include "session/config/step_window.h"
+#include "session/config/recording_plan.h"
 
 namespace stepscope::cli {
 namespace {

@@ -17,7 +17,6 @@
 #include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/open_run.h"
-#include "cli/options/advice_options.h"
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"

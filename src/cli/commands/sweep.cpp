@@ -14,7 +14,7 @@
 #include "cli/options/analysis_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
-#include "cli/output/overwrite.h"
+#include "cli/output/output_file.h"
 #include "cli/output/page_output.h"
 #include "cli/sweep/sweep_choices.h"
 #include "cli/sweep/sweep_target.h"

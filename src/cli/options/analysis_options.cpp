@@ -1,7 +1,10 @@
+// Reads the options that commands about analyses share: ranks, steps, peaks, thresholds and
+// parameters.
 #include "cli/options/analysis_options.h"
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,10 +14,12 @@
 #include "cli/open_run.h"
 #include "cli/terminal/console.h"
 #include "report/help/analysis_help.h"
+#include "report/page/page.h"
 #include "session/full_report.h"
-#include "session/user_files/peaks_file.h"
+#include "session/user_files/user_files.h"
 
 namespace stepscope::cli {
+
 namespace {
 
 using analysis::Analysis;
@@ -174,6 +179,17 @@ base::Result<const Analysis*> analysis_named(const std::string& name) {
   for (const Analysis* analysis : analysis::analyses()) names.push_back(analysis->name);
   return fail(Code::kInvalidArgument,
               fmt::format("there is no analysis '{}'{}", name, suggestion(name, names)));
+}
+
+base::Result<advice::OwnThresholds> thresholds_from(const Arguments& arguments) {
+  if (!arguments.has("thresholds")) return advice::OwnThresholds{};
+  return session::read_thresholds(arguments.text("thresholds"));
+}
+
+std::string typed_paths(const Arguments& arguments) {
+  const std::vector<std::string>& paths = arguments.words();
+  const bool all_files = std::ranges::find(paths, "-") == paths.end();
+  return all_files ? report::typed_again(paths) : std::string();
 }
 
 }  // namespace stepscope::cli

@@ -14,6 +14,7 @@
 #include "cli/options/arguments.h"
 #include "report/writing/text_table.h"
 #include "session/analyze.h"
+#include "session/user_files/user_files.h"
 
 namespace stepscope::cli {
 
@@ -66,5 +67,18 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 
 // The analysis of that name, or what is wrong with the name.
 base::Result<const analysis::Analysis*> analysis_named(const std::string& name);
+
+// The option by which a user sets thresholds of rules.
+
+inline constexpr Option kThresholdsOption{
+    .name = "thresholds",
+    .value = "FILE",
+    .help = "YAML with thresholds of rules, where the program's own are not right",
+    .completes = Completes::kFiles};
+
+base::Result<advice::OwnThresholds> thresholds_from(const Arguments& arguments);
+
+// The paths as they can be typed again in a shell; empty where one is standard input.
+std::string typed_paths(const Arguments& arguments);
 
 }  // namespace stepscope::cli

@@ -1,3 +1,4 @@
+// Options of analyses: which are accepted, and what is suggested for a mistyped one.
 #include "cli/options/analysis_options.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Parses flags, environment variables and words by the options of a command.
 #include "cli/options/arguments.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parsing of flags, variables and words, and the errors about them.
 #include "cli/options/arguments.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Reads the general options: threads, memory, colour, progress.
 #include "cli/options/settings.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The general options, and sizes as users write them.
 #include "cli/options/settings.h"
 
 #include <map>

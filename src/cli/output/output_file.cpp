@@ -1,17 +1,25 @@
+// Writes results to files, whole or not at all, and never over an input.
 #include "cli/output/output_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "session/files/discover.h"
+
 namespace stepscope::cli {
+
 namespace {
 
 // By the name that the user gave, not by the one it is written under until it is whole.
@@ -96,6 +104,52 @@ base::Status check_folder_of(const std::string& path) {
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return base::Done{};
   return base::fail(base::Code::kIo,
                     path + ": there is no folder " + folder.string() + " to write to");
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_inside(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  const fs::path relative = fs::relative(file, folder, error);
+  return !error && !relative.empty() && *relative.begin() != "..";
+}
+
+bool is_same_or_inside(const fs::path& file, const fs::path& input) {
+  std::error_code error;
+  if (fs::equivalent(file, input, error)) return true;
+  return fs::is_directory(input, error) && is_inside(file, input) &&
+         session::has_trace_name(file.filename().native());
+}
+
+}  // namespace
+
+base::Status check_not_an_input(const std::string& option, const std::string& path,
+                                std::span<const std::string> inputs) {
+  std::error_code error;
+  if (path == "-" || !fs::is_regular_file(path, error)) return base::Done{};
+  const bool is_input = std::ranges::any_of(
+      inputs, [&](const auto& input) { return is_same_or_inside(path, input); });
+  if (!is_input) return base::Done{};
+  return base::fail(
+      base::Code::kInvalidArgument,
+      fmt::format("{} {}: this is what is being read; name another file to write", option, path));
+}
+
+base::Status check_may_hold_page(const std::string& option, const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !fs::is_regular_file(path, error)) return base::Done{};
+  std::ifstream file(path, std::ios::binary);
+  char first = '<';
+  file.get(first);
+  if (first == '<') return base::Done{};
+  return base::fail(
+      base::Code::kInvalidArgument,
+      fmt::format("{} {}: there is a file of that name which is no {}; {} takes the file to write, "
+                  "as in {} {}",
+                  option, path, option == "--svg" ? "picture" : "HTML page", option, option,
+                  option == "--svg" ? "flame.svg" : "report.html"));
 }
 
 }  // namespace stepscope::cli

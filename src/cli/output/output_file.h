@@ -2,6 +2,7 @@
 // complete, so that nobody ever finds half a file; anything that goes wrong leaves nothing behind.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,5 +40,16 @@ base::Status write_file(const std::string& path, std::string_view text, Interrup
 
 // Fails when the folder that is to hold the file is not there: better before hours of reading.
 base::Status check_folder_of(const std::string& path);
+
+// Whether a command may write where it was told to: never over what it reads, and never over
+// somebody's trace because a file name was forgotten.
+
+// `option` is how the user named the file: "-o", "--html". Fails when `path` is one of the inputs
+// or a trace in one of the folders among them.
+base::Status check_not_an_input(const std::string& option, const std::string& path,
+                                std::span<const std::string> inputs);
+
+// Fails when `path` is there and is no page.
+base::Status check_may_hold_page(const std::string& option, const std::string& path);
 
 }  // namespace stepscope::cli

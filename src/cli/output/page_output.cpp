@@ -1,3 +1,4 @@
+// Writes a page as text, Markdown, JSON, CSV files or HTML.
 #include "cli/output/page_output.h"
 
 #include <filesystem>
@@ -6,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands/help.h"
+#include "cli/command_line.h"
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
 #include "report/tables/tables.h"

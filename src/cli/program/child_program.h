@@ -38,4 +38,20 @@ ProgramEnd run_to_end(const std::vector<std::string>& words,
 // Ends this process as the program ended: with its status, or by its signal.
 [[noreturn]] void end_like(const ProgramEnd& end);
 
+// How a program ended, in words for its user.
+
+// Whether it ran, and ended otherwise than with status 0.
+bool has_failed(const ProgramEnd& end);
+
+// "SIGKILL"; empty where it exited.
+std::string ending_signal(const ProgramEnd& end);
+
+// "ended with status 1", "was killed by signal 9"
+std::string ending_text(const ProgramEnd& end);
+
+// The same with what is known of the reason: the error that nobody caught, or what such a signal
+// usually means. `job`: of Slurm; empty outside of one.
+std::string ending_with_reason(const ProgramEnd& end, const std::string& error,
+                               const std::string& job);
+
 }  // namespace stepscope::cli

@@ -1,3 +1,4 @@
+// Memory of the processes of a group, from /proc.
 #include "cli/program/group_memory.h"
 
 #include <sys/statvfs.h>

@@ -1,3 +1,4 @@
+// Finds the launcher (torchrun, srun, mpirun) in the environment, and names the run by it.
 #include "cli/program/launcher.h"
 
 #include <unistd.h>

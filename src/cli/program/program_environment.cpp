@@ -1,14 +1,18 @@
+// Where the Python package is, the variables that switch its hook on, and the reports it writes.
 #include "cli/program/program_environment.h"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/options/arguments.h"
+#include "doctor/subprocess.h"
 
 namespace stepscope::cli {
 
@@ -41,6 +45,68 @@ std::vector<std::string> plain_environment() {
   std::vector<std::string> out;
   for (char** variable = environ; *variable != nullptr; ++variable) out.emplace_back(*variable);
   return out;
+}
+
+namespace {
+
+bool has_hook(const std::string& package) {
+  std::error_code error;
+  return !package.empty() &&
+         std::filesystem::is_regular_file(package + "/startup/sitecustomize.py", error);
+}
+
+std::string beside_this_program() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  return (program.parent_path().parent_path() / "python" / "stepscope").string();
+}
+
+std::string known_to_python() {
+  const auto answers = doctor::run_subprocesses(
+      {{.program = {"python3", "-c", "import stepscope; print(stepscope.__path__[0])"}}});
+  std::string text = answers.front().text;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);  // before it: what a sitecustomize printed
+}
+
+}  // namespace
+
+std::string hook_package() {
+  if (const auto told = process_environment("STEPSCOPE_PACKAGE"); told && has_hook(*told)) {
+    return *told;
+  }
+  if (std::string beside = beside_this_program(); has_hook(beside)) return beside;
+  if (std::string known = known_to_python(); has_hook(known)) return known;
+  return {};
+}
+
+namespace {
+
+// A run of a thousand ranks takes its time.
+constexpr std::chrono::minutes kMostTime{10};
+
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+base::Result<std::string> write_anemoi_reports(const std::string& run, const std::string& settings,
+                                               const std::string& package) {
+  // The Python that the package's own command runs in; else the one that found the package.
+  const std::string python = process_environment("STEPSCOPE_PACKAGE_PYTHON").value_or("python3");
+  const std::string path = std::filesystem::path(package).parent_path().string();
+  const auto answers =
+      doctor::run_subprocesses({{.program = {"env", "PYTHONPATH=" + path, python, "-m",
+                                             "stepscope.launched.anemoi_reports", run, settings},
+                                 .limit = kMostTime}});
+  const doctor::Returned& answer = answers.front();
+  if (answer.ending == doctor::Ending::kDone && answer.number == 0) return answer.text;
+  const std::string why = last_line(answer.text);
+  return base::fail(base::Code::kIo,
+                    why.empty() ? fmt::format("{} could not be run", python) : why);
 }
 
 }  // namespace stepscope::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace stepscope::cli {
 
 struct HookVariables {
@@ -16,5 +18,18 @@ struct HookVariables {
 // "NAME=value" each.
 std::vector<std::string> hooked_environment(const HookVariables& hook);
 std::vector<std::string> plain_environment();
+
+// Where the Python package lies whose start-up hook records programs.
+
+// The folder `stepscope` of the package: told by the package's own command, else beside this
+// program, else where python3 has it. Empty: nowhere.
+std::string hook_package();
+
+// The reports that `benchmark_profiler` in the settings asks for: the Python package writes them.
+
+// As they are shown; the files lie in the folder of the run. `settings` is the group as JSON,
+// `package` the folder of the Python package.
+base::Result<std::string> write_anemoi_reports(const std::string& run, const std::string& settings,
+                                               const std::string& package);
 
 }  // namespace stepscope::cli

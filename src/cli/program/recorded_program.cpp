@@ -1,3 +1,4 @@
+// `stepscope run` from start to end: the folder of the run, the program, and what is kept of it.
 #include "cli/program/recorded_program.h"
 
 #include <sys/wait.h>
@@ -12,13 +13,10 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/settings.h"
-#include "cli/program/anemoi_reports.h"
-#include "cli/program/hook_folder.h"
+#include "cli/program/child_program.h"
 #include "cli/program/launcher.h"
-#include "cli/program/program_ending.h"
 #include "cli/program/program_environment.h"
 #include "cli/program/run_place.h"
-#include "cli/program/temporary_folder.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/interrupt.h"
 #include "report/page/page.h"

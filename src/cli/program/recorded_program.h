@@ -8,10 +8,8 @@
 #include "cli/command.h"
 #include "cli/program/child_program.h"
 #include "cli/program/launcher.h"
-#include "cli/program/program_notes.h"
 #include "cli/program/program_watch.h"
 #include "cli/program/run_place.h"
-#include "cli/program/staging.h"
 #include "session/config/config_file.h"
 #include "session/program/program_run.h"
 

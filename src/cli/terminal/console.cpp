@@ -1,3 +1,4 @@
+// Writes to standard output and standard error.
 #include "cli/terminal/console.h"
 
 #include <sys/ioctl.h>

@@ -1,3 +1,4 @@
+// Draws the progress bar from a thread of its own.
 #include "cli/terminal/progress.h"
 
 #include "cli/options/settings.h"

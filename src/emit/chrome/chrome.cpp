@@ -6,10 +6,8 @@
 #include <queue>
 
 #include "emit/chrome/chrome_event.h"
-#include "emit/chrome/chrome_header.h"
 #include "emit/chrome/chrome_labels.h"
 #include "emit/emit.h"
-#include "emit/file_order.h"
 #include "emit/json/json_text.h"
 #include "emit/output.h"
 

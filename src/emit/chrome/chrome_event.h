@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "emit/json/json_copier.h"
+#include "emit/json/json_text.h"
 #include "emit/redaction/texts.h"
+#include "trace/header.h"
 #include "trace/trace.h"
 
 namespace stepscope::emit {
@@ -67,5 +69,17 @@ class ChromeEvents {
   bool first_member_ = true;
   Identity identity_;
 };
+
+// The arguments of an event from its columns, under the names Kineto gives them.
+
+// Appends a member "args", unless there are none.
+void append_args(Members& event, const trace::Trace& trace, const Texts& texts, trace::Row row);
+
+// Everything of a Chrome file that stands before its first event.
+
+class Redactor;
+
+// Ends with the bracket that opens the list of events.
+void append_chrome_header(std::string& out, const trace::Header& header, const Redactor* redactor);
 
 }  // namespace stepscope::emit

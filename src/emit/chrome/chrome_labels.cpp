@@ -1,3 +1,4 @@
+// Metadata of Chrome's format: names and order of processes and threads.
 #include "emit/chrome/chrome_labels.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Chrome's format: what is written, read back, is the same trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

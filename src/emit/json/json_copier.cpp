@@ -1,3 +1,4 @@
+// Copies raw JSON of a trace, also redacted, without building a tree of it.
 #include "emit/json/json_copier.h"
 
 #include <algorithm>
@@ -5,8 +6,6 @@
 #include "base/json_string.h"
 #include "base/utf8.h"
 #include "emit/json/json_text.h"
-#include "emit/json/json_value.h"
-#include "emit/json/plain_run.h"
 #include "emit/redaction/redact.h"
 
 namespace stepscope::emit {

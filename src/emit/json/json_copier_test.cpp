@@ -1,3 +1,4 @@
+// Raw JSON copied as it is and redacted.
 #include "emit/json/json_copier.h"
 
 #include <gtest/gtest.h>

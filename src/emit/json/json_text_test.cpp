@@ -1,3 +1,4 @@
+// Strings, numbers and times as JSON.
 #include "emit/json/json_text.h"
 
 #include <limits>

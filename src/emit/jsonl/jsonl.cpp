@@ -1,9 +1,7 @@
 // The full dump: every column of every event, for comparisons between readers and between versions.
 
 #include "emit/emit.h"
-#include "emit/file_order.h"
 #include "emit/jsonl/jsonl_event.h"
-#include "emit/jsonl/jsonl_header.h"
 #include "emit/output.h"
 
 namespace stepscope::emit {

@@ -5,11 +5,20 @@
 #include <string>
 
 #include "emit/json/json_text.h"
-#include "emit/jsonl/jsonl_header.h"
 #include "emit/redaction/texts.h"
 #include "trace/trace.h"
 
 namespace stepscope::emit {
+
+// The first line of a window: what the file says about itself, its tracks and its steps.
+
+struct WindowName {
+  std::int32_t rank;
+  std::uint32_t window;
+};
+
+void append_header(std::string& out, const trace::Trace& trace, WindowName name,
+                   const Texts& texts);
 
 class JsonlEvents {
  public:

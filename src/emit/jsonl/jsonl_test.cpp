@@ -1,3 +1,4 @@
+// The full dump, line by line.
 #include <limits>
 #include <sstream>
 

@@ -4,7 +4,7 @@
 #include <protozero/pbf_message.hpp>
 
 #include "emit/emit.h"
-#include "emit/perfetto/perfetto_schema.h"
+#include "emit/perfetto/perfetto_packets.h"
 #include "emit/trace_for_tests.h"
 
 namespace stepscope::emit {

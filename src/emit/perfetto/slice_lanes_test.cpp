@@ -1,6 +1,7 @@
-#include "emit/perfetto/slice_lanes.h"
-
+// Slices in lanes: within a lane they nest, as Perfetto wants them.
 #include <gtest/gtest.h>
+
+#include "emit/perfetto/perfetto_window.h"
 
 namespace stepscope::emit {
 namespace {
@@ -36,7 +37,7 @@ TEST(SliceLanes, OnlyWhatOverlapsMoves) {
        {{0, 0, 10, kNone}, {1, 5, 15, kNone}, {2, 16, 20, kNone}},
        {0, 1, 0}},
   };
-  for (const SliceLanesCase& c : cases) EXPECT_EQ(lanes_of(c.spans), c.shards) << c.what;
+  for (const SliceLanesCase& c : cases) EXPECT_EQ(lanes_of(c.spans), c.lanes) << c.what;
 }
 
 TEST(SliceLanes, ClockNoiseIsCutOff) {

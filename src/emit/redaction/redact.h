@@ -10,10 +10,82 @@
 #include <vector>
 
 #include "base/result.h"
-#include "emit/redaction/secret_words.h"
 #include "trace/run.h"
 
 namespace stepscope::emit {
+
+// Finds what names a file, a host or a person in running text. When in doubt it is taken for one:
+// a word too many is a nuisance, a word too few is a leak.
+
+// A quick look: false when there is nothing in the text that the functions below would find, Python
+// frames of files without an extension apart.
+bool may_name_something(std::string_view text);
+
+// A run of characters that a path, a dotted name or an address can have.
+struct Token {
+  std::size_t at, size;
+};
+Token next_token(std::string_view text, std::size_t from);
+
+enum class Shape : std::uint8_t {
+  kPlain,
+  kPath,     // "/a/b", "a/b/c", "dir/file.py", "C:\a"
+  kModule,   // "company.project.Class", and names of hosts with their domain
+  kMail,     // "user@host"
+  kAddress,  // "10.0.0.1"
+  kHost,     // "server" before ":/export"
+};
+// `rest` is the text that follows the token.
+Shape shape_of(std::string_view token, std::string_view rest);
+
+// Does all of a text look like one path: "/…", "~/…", "C:\…", "\\server\…"?
+bool is_rooted(std::string_view text);
+
+// Does the path of a "file://…" begin here?
+bool is_file_url(std::string_view text, std::size_t at);
+
+// Does a "://" stand before this, and no blank behind it?
+bool is_in_url(std::string_view text, std::size_t at);
+
+// Is this the "?" or "#" of a URL? What follows may be a token or a name.
+bool begins_query(std::string_view text, std::size_t at);
+
+// ".py", ".json": an ending that says what a file is and nothing else; empty when it has none.
+std::string_view known_extension(std::string_view file);
+
+// The file of the first Python frame, "FILE(LINE): FUNCTION"; file_size is 0 when there is none.
+struct Frame {
+  std::size_t file_at, file_size;
+};
+Frame find_frame(std::string_view text);
+
+// Names of users and hosts that a run gives away itself, to be found inside any other text.
+
+class SecretWords {
+ public:
+  // Takes a name that says who or where; names that say nothing ("root", "localhost") and those
+  // that are words of the format ("device") are ignored.
+  void add(std::string_view name);
+  void learn(const trace::Run& run);
+
+  struct Match {
+    std::size_t at, size;
+  };
+  // The first secret in the text, the longest when several start there; size 0 when there is none.
+  Match find(std::string_view text) const;
+  bool empty() const { return words_.empty(); }
+
+ private:
+  void add_host(std::string_view host);
+  void learn_homes(std::string_view text);
+  void learn_file_name(std::string_view path);
+  void learn_header(const trace::Header& header);
+
+  std::vector<std::string> words_;  // lower case, the longest first
+};
+
+// Keys whose values name a host, a user or a place: "host_name", "USER", "cwd".
+bool is_secret_key(std::string_view key);
 
 struct RedactKey {
   std::uint64_t low = 0, high = 0;

@@ -1,3 +1,4 @@
+// What redaction hides, and what it keeps.
 #include "emit/redaction/redact.h"
 
 #include <gmock/gmock.h>

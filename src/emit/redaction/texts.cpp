@@ -1,3 +1,4 @@
+// Interned texts of a trace as they are written, redacted once each.
 #include "emit/redaction/texts.h"
 
 #include "emit/redaction/redact.h"

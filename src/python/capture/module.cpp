@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "python/capture/names.h"
-#include "python/capture/thread_name.h"
 
 namespace {
 

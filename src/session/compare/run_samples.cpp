@@ -1,5 +1,4 @@
-#include "session/compare/run_samples.h"
-
+// Takes samples of the quantities that limits are about from a run.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,8 +12,8 @@
 #include "analysis/table_of.h"
 #include "base/nearest_word.h"
 #include "base/table_line.h"
-#include "session/program/run_ending.h"
-#include "session/steady_state.h"
+#include "session/compare/compare.h"
+#include "session/program/program_run.h"
 
 namespace stepscope::session {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "session/compare/run_samples.h"
+#include "session/compare/compare.h"
 
 namespace stepscope::session {
 namespace {

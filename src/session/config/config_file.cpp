@@ -1,3 +1,4 @@
+// Reads a settings file and checks every key of it.
 #include "session/config/config_file.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "base/number_text.h"
 #include "base/size_text.h"
 #include "session/config/config_keys.h"
-#include "session/config/step_window.h"
+#include "session/config/recording_plan.h"
 #include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "report/writing/json_writer.h"
 
 namespace stepscope::session {
 
@@ -46,5 +47,21 @@ base::Result<Config> parse_config(const std::string& text, std::string_view name
 
 // The default that the table declares; nothing where there is none.
 std::optional<ConfigValue> config_default(std::string_view path);
+
+// Values of the settings file as JSON, and the JSON Schema of the file.
+
+void write_config_value(report::JsonWriter& json, const ConfigValue& value);
+
+// The key's value or default, as a member of this name.
+void config_member(report::JsonWriter& json, std::string_view name, const Config& config,
+                   std::string_view path);
+
+// JSON Schema, draft 2020-12, of the whole file.
+std::string config_schema();
+
+// The settings file as `stepscope config` prints it: every key with its meaning and its default.
+
+// YAML in which nothing is said: groups stand there, keys are comments to uncomment.
+std::string commented_config();
 
 }  // namespace stepscope::session

@@ -1,8 +1,8 @@
-#include "session/config/config_json.h"
-
+// The JSON Schema of the settings file, and its values as JSON.
 #include <type_traits>
 #include <utility>
 
+#include "session/config/config_file.h"
 #include "session/config/config_keys.h"
 
 namespace stepscope::session {

@@ -1,3 +1,4 @@
+// The table of keys of the settings file.
 #include "session/config/config_keys.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-#include "session/config/config_text.h"
-
+// The commented default settings file, printed from the table of keys.
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "session/config/config_file.h"
 #include "session/config/config_keys.h"
 
 namespace stepscope::session {

@@ -1,16 +1,23 @@
+// Finds the files that paths mean, in natural order, and attempts of runs.
 #include "session/files/discover.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -20,11 +27,81 @@
 #include "base/ascii.h"
 #include "bytes/beneath.h"
 #include "bytes/source_within.h"
-#include "session/files/folder_names.h"
-#include "session/files/natural_order.h"
 #include "session/files/run_folder.h"
 
 namespace stepscope::session {
+
+namespace {
+
+// A slash sorts before all else, so "run/a" comes before "run-2/a" and folders stay together.
+int weight(char c) { return c == '/' ? -1 : static_cast<unsigned char>(c); }
+
+std::string_view digits_at(std::string_view text, std::size_t begin) {
+  std::size_t end = begin;
+  while (end < text.size() && base::is_digit(text[end])) ++end;
+  return text.substr(begin, end - begin);
+}
+
+// Numbers of any length: the longer one without leading zeros is the larger.
+int compare_numbers(std::string_view a, std::string_view b) {
+  a.remove_prefix(std::min(a.find_first_not_of('0'), a.size()));
+  b.remove_prefix(std::min(b.find_first_not_of('0'), b.size()));
+  if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+  return a.compare(b);
+}
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (base::is_digit(a[i]) && base::is_digit(b[j])) {
+      const std::string_view left = digits_at(a, i);
+      const std::string_view right = digits_at(b, j);
+      if (const int order = compare_numbers(left, right); order != 0) return order < 0;
+      i += left.size();
+      j += right.size();
+    } else {
+      if (a[i] != b[j]) return weight(a[i]) < weight(b[j]);
+      ++i;
+      ++j;
+    }
+  }
+  if ((i < a.size()) != (j < b.size())) return j < b.size();
+  return a < b;  // equal but for leading zeros
+}
+
+int list_names(const std::string& folder, const std::string& within,
+               std::vector<std::string>& names, std::size_t most) {
+  const int file = bytes::open_beneath(within, folder, O_RDONLY | O_DIRECTORY);
+  if (file < 0) return errno;
+  const auto close = [](DIR* open) { ::closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> inside(::fdopendir(file), close);
+  if (inside == nullptr) {
+    const int error = errno;
+    ::close(file);
+    return error;
+  }
+  while (true) {
+    errno = 0;
+    const dirent* const entry = ::readdir(inside.get());
+    if (entry == nullptr) return errno;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (most-- == 0) return 0;
+    names.emplace_back(name);
+  }
+}
+
+bool look_at(const std::string& path, const std::string& within, struct stat& facts) {
+  return bytes::stat_beneath(within, path, facts) == 0;
+}
+
+bool is_within(std::string_view path, std::string_view folder) {
+  return bytes::is_within(path, folder);
+}
+
 namespace {
 
 namespace fs = std::filesystem;

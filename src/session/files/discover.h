@@ -2,7 +2,10 @@
 // have; whether such a file is one is for its content to say (session/files/content.h).
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +14,27 @@
 #include "trace/run.h"
 
 namespace stepscope::session {
+
+// The order in which people list files: rank2 before rank10. Total and the same on every machine,
+// so that results do not depend on how a folder happens to be stored.
+
+// Runs of digits compare as numbers, the rest by bytes; "a" sorts its folder's files together.
+bool natural_less(std::string_view a, std::string_view b);
+
+// What a folder holds, by name; and what a path leads to: for searches that must not leave a
+// folder.
+
+// Adds the names of all that lies in `folder`, in no order, at most `most`; errno, or 0. `within`
+// holds it to a folder as bytes/beneath.h does; empty: anywhere.
+int list_names(const std::string& folder, const std::string& within,
+               std::vector<std::string>& names,
+               std::size_t most = std::numeric_limits<std::size_t>::max());
+
+// As ::stat, false where there is nothing or what lies outside of `within`.
+bool look_at(const std::string& path, const std::string& within, struct stat& facts);
+
+// Whether a path without links in it is the folder or lies in it.
+bool is_within(std::string_view path, std::string_view folder);
 
 struct FoundFile {
   std::string path;

@@ -1,8 +1,10 @@
+// Which files paths mean: folders, links, attempts, unfinished files.
 #include "session/files/discover.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,6 +15,36 @@
 #include "base/temp_folder_for_tests.h"
 
 namespace stepscope::session {
+
+namespace {
+
+TEST(NaturalOrder, SortsAsPeopleList) {
+  const std::vector<std::string> expected = {"a/rank0.json",
+                                             "a/rank2.json",
+                                             "a/rank10.json",
+                                             "a-b/rank1.json",
+                                             "iteration_9/x",
+                                             "iteration_10/",
+                                             "iteration_10/x",
+                                             "rank01",
+                                             "rank1",
+                                             "rank99999999999999999998",
+                                             "rank99999999999999999999"};
+  std::vector<std::string> names = expected;
+  std::ranges::reverse(names);
+  std::ranges::sort(names, natural_less);
+  EXPECT_THAT(names, testing::ElementsAreArray(expected));
+}
+
+TEST(NaturalOrder, IsStrict) {
+  for (const std::string name : {"", "a", "a1", "1a", "01"}) EXPECT_FALSE(natural_less(name, name));
+  EXPECT_TRUE(natural_less("", "a"));
+  EXPECT_TRUE(natural_less("a", "a1"));
+  EXPECT_NE(natural_less("a01", "a1"), natural_less("a1", "a01"));
+}
+
+}  // namespace
+
 namespace {
 
 using base::TempFolder;
@@ -266,4 +298,5 @@ TEST(Discover, TellsWhichFolderCannotBeListed) {
 }
 
 }  // namespace
+
 }  // namespace stepscope::session

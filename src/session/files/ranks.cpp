@@ -1,3 +1,4 @@
+// Gives each file its rank, and reads what ranks wrote about their own recording.
 #include "session/files/ranks.h"
 
 #include <algorithm>
@@ -9,9 +10,12 @@
 
 #include "base/ascii.h"
 #include "base/number_text.h"
+#include "bytes/source_within.h"
+#include "ingest/rank_json/rank_json.h"
 #include "session/files/run_folder.h"
 
 namespace stepscope::session {
+
 namespace {
 
 constexpr std::size_t kMostDigits = 7;  // longer numbers are times and process ids
@@ -315,6 +319,21 @@ std::string alone_in(std::vector<WindowSpan> windows) {
     return apart_text(windows[times[i - 1].latest].path, windows[times[i].first].path, gaps[i]);
   }
   return {};
+}
+
+bool is_rank_record(const std::string& path) {
+  return path.ends_with("/rank.json") && is_in_rank_folder(path);
+}
+
+void add_rank_record(const std::string& path, const std::string& within, Recording& recording) {
+  const std::string text = bytes::whole_file(within, path).value_or(std::string());
+  base::Result<trace::RankRecord> record = ingest::rank_json::parse(text);
+  if (!record) {
+    recording.run.skipped.push_back({path, record.error().message});
+    return;
+  }
+  record->path = path;
+  recording.rank_records.push_back(*std::move(record));
 }
 
 }  // namespace stepscope::session

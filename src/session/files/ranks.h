@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/notes.h"
+#include "session/session.h"
 
 namespace stepscope::session {
 
@@ -70,5 +71,13 @@ std::string apart_in(const std::vector<WindowSpan>& ranks, std::int64_t least_ga
 // The same of a rank that was recorded once with others, and again long before or after all of
 // them. A span for each window, of two ranks or more.
 std::string alone_in(std::vector<WindowSpan> windows);
+
+// What ranks wrote down about their own recording, beside what they recorded.
+
+// Whether stepscope wrote this file for that.
+bool is_rank_record(const std::string& path);
+
+// Reads it; where it cannot be used it is among the files that were left out, with the reason.
+void add_rank_record(const std::string& path, const std::string& within, Recording& recording);
 
 }  // namespace stepscope::session

@@ -1,3 +1,4 @@
+// Which rank a file belongs to, rule by rule.
 #include "session/files/ranks.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Names of files and folders in the folder of a run.
 #include "session/files/run_folder.h"
 
 #include <algorithm>

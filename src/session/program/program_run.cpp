@@ -1,26 +1,32 @@
+// Keeps what `stepscope run` saw of a program in the folder of its run, and reads how runs ended.
 #include "session/program/program_run.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/ascii.h"
 #include "session/files/run_folder.h"
-#include "session/program/move_tree.h"
+#include "trace/process_record.h"
 
 namespace stepscope::session {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -237,6 +243,135 @@ base::Result<std::string> keep_program_run(const ProgramRun& run, const std::str
   fs::create_directories(rank, error);
   SCOPE_TRY(write_json(rank + "/rank.json", rank_facts(run, attempt, folder)));
   return rank;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool have_same_bytes(const fs::path& one, const fs::path& other) {
+  std::error_code error;
+  if (fs::file_size(one, error) != fs::file_size(other, error) || error) return false;
+  std::ifstream a(one, std::ios::binary);
+  std::ifstream b(other, std::ios::binary);
+  return a && b &&
+         std::equal(std::istreambuf_iterator<char>(a), {}, std::istreambuf_iterator<char>(b));
+}
+
+// The disk has it: a node may be gone a moment later.
+void write_through(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ::fsync(file);
+  ::close(file);
+}
+
+std::error_code move_file(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (fs::exists(to, error)) {
+    if (!have_same_bytes(from, to)) return std::make_error_code(std::errc::file_exists);
+    fs::remove(from, error);
+    return error;
+  }
+  fs::create_directories(to.parent_path(), error);
+  if (error) return error;
+  fs::rename(from, to, error);
+  if (error != std::errc::cross_device_link) return error;
+  error.clear();
+  const fs::path partial = to.string() + ".moving";
+  fs::copy_file(from, partial, fs::copy_options::overwrite_existing, error);
+  if (!error) {
+    write_through(partial);
+    fs::rename(partial, to, error);
+  }
+  std::error_code ignored;
+  fs::remove(error ? partial : from, ignored);
+  return error;
+}
+
+}  // namespace
+
+MovedFiles move_tree(const std::string& from, const std::string& to) {
+  MovedFiles out;
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (fs::recursive_directory_iterator entry(from, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->is_directory(error)) {
+      fs::create_directories(to / fs::relative(entry->path(), from, error), error);
+      error.clear();  // its files say more
+    } else {
+      files.push_back(entry->path());
+    }
+  }
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    const fs::path target = to / fs::relative(file, from, error);
+    const std::error_code why = move_file(file, target);
+    ++(why ? out.left : out.files);
+    if (why && out.first_error.empty()) {
+      out.first_error = fmt::format("{}: {}", target.string(), why.message());
+    }
+  }
+  if (error && out.first_error.empty()) {
+    out.first_error = fmt::format("{}: {}", from, error.message());
+    ++out.left;
+  }
+  return out;
+}
+
+namespace {
+
+constexpr std::string_view kKilled = "was killed, or still runs";
+
+// Empty where it ended by itself.
+std::string bad_end_of(const trace::RankRecord& record) {
+  if (record.finished == "stop" || record.finished == "exit") return {};
+  if (record.finished.empty()) return std::string(kKilled);
+  if (record.finished.starts_with("status ")) return fmt::format("ended with {}", record.finished);
+  if (record.finished != "exception") return fmt::format("was ended by {}", record.finished);
+  if (!record.error) return "ended by an exception";
+  // The first line says it; what follows may be a page.
+  const std::string text = record.error->text.substr(0, record.error->text.find('\n'));
+  return fmt::format("ended by an exception in step {}: {}{}{}", record.error->step,
+                     record.error->type, text.empty() ? "" : ": ", text);
+}
+
+// Ranks that recorded and left no other word: the recorder counts its cost when it stops.
+bool is_cut(const trace::RankTraces& rank) {
+  return std::ranges::any_of(rank.windows, [](const trace::Window& window) {
+    const auto& record = window.trace.header().process_record;
+    return record != nullptr && !record->is_worker && !record->cost;
+  });
+}
+
+}  // namespace
+
+std::string bad_end_of(const Recording& recording, const analysis::Selection& selection) {
+  std::map<std::int32_t, std::string> ends;
+  for (const trace::RankTraces& rank : recording.run.ranks) {
+    if (is_cut(rank)) ends[rank.rank.value] = kKilled;
+  }
+  for (const trace::RankRecord& record : recording.rank_records) {
+    ends[record.rank] = bad_end_of(record);
+  }
+  std::erase_if(ends, [&](const auto& end) {
+    const bool chosen = selection.ranks.empty() ||
+                        std::ranges::find(selection.ranks, end.first) != selection.ranks.end();
+    return end.second.empty() || !chosen;
+  });
+  if (ends.empty()) return {};
+  // Who fails ends the others: an exception is more likely the cause than a signal.
+  const auto cause = std::ranges::max_element(
+      ends, {}, [](const auto& end) { return end.second.starts_with("ended by an exception"); });
+  const bool alone = recording.run.ranks.size() < 2 && recording.rank_records.size() < 2;
+  std::string out =
+      alone ? cause->second : fmt::format("(rank {}) {}", cause->first, cause->second);
+  if (ends.size() > 1) {
+    out += fmt::format("; {} more rank{} did not end by {} either", ends.size() - 1,
+                       ends.size() == 2 ? "" : "s", ends.size() == 2 ? "itself" : "themselves");
+  }
+  return out;
 }
 
 }  // namespace stepscope::session

@@ -3,14 +3,17 @@
 // (docs/formats/run-folder.md), so that everything can read it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/view.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "session/session.h"
 
 namespace stepscope::session {
 
@@ -45,5 +48,23 @@ std::string script_in(const std::string& folder);
 // or is another run's.
 base::Result<std::string> keep_program_run(const ProgramRun& run, const std::string& recorded,
                                            const std::string& folder);
+
+// Files moved from one disk to another, each whole or not at all.
+
+struct MovedFiles {
+  std::size_t files = 0;
+  std::size_t left = 0;     // that stayed where they were
+  std::string first_error;  // of those
+};
+
+// Everything below `from` to the same place below `to`. What is there already is not overwritten:
+// a file of the same name and content is taken for moved, any other stays.
+MovedFiles move_tree(const std::string& from, const std::string& to);
+
+// How the processes of a run ended, by what they wrote down themselves.
+
+// Where a rank did not end by itself: "rank 3 was killed, or still runs". Empty where all did, and
+// where nobody says: traces alone do not know.
+std::string bad_end_of(const Recording& recording, const analysis::Selection& selection);
 
 }  // namespace stepscope::session

@@ -9,9 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "session/counters.h"
+#include "session/export.h"
 #include "session/timeline/track_list.h"
-#include "session/timeline/track_names.h"
 #include "trace/process_record.h"
 
 namespace stepscope::session {

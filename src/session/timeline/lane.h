@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/units.h"
+#include "trace/trace.h"
 
 namespace stepscope::session {
 
@@ -50,6 +52,50 @@ class Lane {
   std::vector<std::uint32_t> items_;
   std::vector<base::Nanos> sums_;                    // of all before each block
   std::vector<std::vector<std::uint32_t>> longest_;  // positions: of blocks, of 16 blocks, …
+};
+
+// Puts the events of a track on rows on which they do not overlap, each below its caller.
+
+inline constexpr std::size_t kMostLanes = 512;
+
+struct TrackLanes {
+  std::vector<Lane> lanes;
+  std::uint64_t events = 0;
+  std::uint64_t not_drawn = 0;  // at implausible times, or no row was free
+};
+
+// Allocations and counters are lines over time, not events on a row.
+TrackLanes lanes_of(const trace::Trace& trace, const trace::Track& track);
+
+// A line over time: samples by time, with a tree of lowest and highest values, so that a column of
+// any width is found without looking at every sample.
+
+struct Extent {
+  double min = 0, max = 0;
+};
+
+class CounterLine {
+ public:
+  struct Sample {
+    base::Nanos time = 0;
+    double value = 0;
+  };
+
+  CounterLine() = default;
+  explicit CounterLine(std::vector<Sample> by_time);
+
+  std::size_t size() const { return samples_.size(); }
+  const Sample& operator[](std::size_t position) const { return samples_[position]; }
+  std::size_t first_at(base::Nanos time) const;
+  // Of the positions [begin, end), which are not none.
+  Extent extent(std::size_t begin, std::size_t end) const;
+  // Mean over [from, to) by time, of the part in which there is a value.
+  std::optional<double> mean(base::Nanos from, base::Nanos to) const;
+
+ private:
+  static constexpr std::size_t kBlock = 16;
+  std::vector<Sample> samples_;
+  std::vector<std::vector<Extent>> blocks_;  // of 16 samples, of 16 blocks, …
 };
 
 }  // namespace stepscope::session

@@ -1,3 +1,4 @@
+// Statistics of a stretch of the timeline.
 #include "session/timeline/stretch.h"
 
 #include <algorithm>

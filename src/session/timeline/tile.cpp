@@ -1,3 +1,4 @@
+// Cuts tiles from the timeline: columns of a zoom level with what they hold.
 #include "session/timeline/tile.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Builds the timeline of a run: all its tracks on one axis.
 #include "session/timeline/timeline.h"
 
 #include <algorithm>

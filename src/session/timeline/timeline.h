@@ -14,8 +14,7 @@
 #include "base/result.h"
 #include "session/analyze.h"
 #include "session/session.h"
-#include "session/timeline/counter_line.h"
-#include "session/timeline/lanes.h"
+#include "session/timeline/lane.h"
 
 namespace stepscope::session {
 

@@ -1,3 +1,4 @@
+// Tracks of a run: their names, order and lines.
 #include "session/timeline/timeline.h"
 
 #include <string>
@@ -8,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder_for_tests.h"
-#include "session/timeline/track_names.h"
+#include "session/timeline/track_list.h"
 
 namespace stepscope::session {
 namespace {

@@ -1,5 +1,4 @@
-#include "session/user_files/gate_file.h"
-
+// Reads the rules of `check`.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "analysis/analysis.h"
 #include "base/number_text.h"
 #include "base/size_text.h"
+#include "session/user_files/user_files.h"
 #include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {

@@ -1,9 +1,9 @@
-#include "session/user_files/peaks_file.h"
-
+// Reads peaks of devices.
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "session/user_files/user_files.h"
 #include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {

@@ -1,6 +1,7 @@
-#include "session/user_files/peaks_file.h"
-
+// Files of peaks, and the errors about them.
 #include <gtest/gtest.h>
+
+#include "session/user_files/user_files.h"
 
 namespace stepscope::session {
 namespace {

@@ -1,10 +1,10 @@
-#include "session/user_files/thresholds_file.h"
-
+// Reads thresholds of rules.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
+#include "session/user_files/user_files.h"
 #include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {

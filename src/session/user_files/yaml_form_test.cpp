@@ -1,5 +1,4 @@
-#include "session/user_files/yaml_form.h"
-
+// YAML that is refused, and files that use it.
 #include <array>
 #include <functional>
 #include <string>
@@ -9,9 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "session/config/config_file.h"
-#include "session/user_files/gate_file.h"
-#include "session/user_files/peaks_file.h"
-#include "session/user_files/thresholds_file.h"
+#include "session/user_files/user_files.h"
+#include "session/user_files/yaml_file.h"
 
 namespace stepscope::session {
 namespace {

@@ -1,8 +1,10 @@
-#include "capture/system/allowance.h"
+// How often a slow source may be asked.
+#include "capture/system/pace.h"
 
 #include <gtest/gtest.h>
 
 namespace stepscope::capture {
+
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -34,4 +36,5 @@ TEST(Allowance, WhatIsDearComesSeldom) {
 }
 
 }  // namespace
+
 }  // namespace stepscope::capture

@@ -1,5 +1,5 @@
 // What is offered below --root: what can be opened, and nothing else.
-#include "server/root_folder.h"
+#include "server/run_shelf.h"
 
 #include <string>
 #include <vector>
@@ -10,6 +10,9 @@
 #include "base/temp_folder_for_tests.h"
 
 namespace stepscope::server {
+
+// What is offered below --root: what can be opened, and nothing else.
+
 namespace {
 
 using testing::ElementsAre;
@@ -56,4 +59,5 @@ TEST(RootFolder, OffersWhatOthersCallAlike) {
 }
 
 }  // namespace
+
 }  // namespace stepscope::server

@@ -1,4 +1,5 @@
-#include "capture/system/samples.h"
+// Collects the samples of one moment and defines each series before its first value.
+#include "capture/system/source.h"
 
 #include <algorithm>
 
