@@ -1,4 +1,4 @@
-// Listens and serves connections with Boost.Beast; no other file knows it.
+// Listens and serves connections with Boost.Beast, which no other file includes.
 #include "server/server.h"
 
 #include <sys/resource.h>
@@ -39,18 +39,18 @@
 
 namespace stepscope::server {
 
-namespace {
-
-// One client. All connections together live on two threads: a connection that waits costs a small
-// object, and each request has one deadline for all of it, so that slow clients cost nobody a
-// thread. Only server.cpp and connection.cpp know Boost.
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 class Connection;
 
 // What the connections share.
 struct Hall {
   App* app = nullptr;
-  boost::asio::thread_pool quick{2};  // tiles and their like are never behind an analysis
+  boost::asio::thread_pool quick{2};  // tiles and their like never wait for an analysis
   boost::asio::thread_pool slow{2};
   std::atomic<unsigned> quick_waiting{0}, slow_waiting{0};
   std::atomic<unsigned> streams{0};
@@ -65,18 +65,11 @@ struct Hall {
 
 using Socket = boost::asio::generic::stream_protocol::socket;
 
-// Serves this client until it leaves, is too slow, or the hall closes.
-void serve_client(Socket socket, const std::shared_ptr<Hall>& hall);
-
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
+namespace {
 
 constexpr std::size_t kMostConnections = 512;
 constexpr std::uint32_t kMostHeaderBytes = 16384;
-constexpr std::uint64_t kMostBodyBytes = 65536;  // nobody needs one
+constexpr std::uint64_t kMostBodyBytes = 65536;  // no request needs one
 constexpr seconds kPatience{15};                 // for a request, from the end of the one before
 constexpr seconds kFarewell{2};
 constexpr std::size_t kMostThrownAway = std::size_t{1} << 20U;
@@ -142,6 +135,10 @@ std::optional<Response> refusal_for(beast::error_code error) {
   return std::nullopt;
 }
 
+}  // namespace
+
+// One client. All connections together live on two threads: a connection that waits costs a small
+// object, and each request has one deadline for all of it, so that slow clients cost no thread.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Socket socket, std::shared_ptr<Hall> hall)
@@ -343,7 +340,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   unsigned version_ = 11;
 
   bool streams_ = false, ends_ = false;
-  std::shared_ptr<const RunLoader> loader_;  // whose progress is told
+  std::shared_ptr<const RunLoader> loader_;  // whose progress is sent
   milliseconds silent_{0};
   std::string pending_, last_data_;
 };
@@ -362,17 +359,15 @@ void Hall::enter(const std::shared_ptr<Connection>& connection) {
   connections.push_back(connection);
 }
 
+namespace {
+
+// Serves this client until it leaves, is too slow, or the hall closes.
 void serve_client(Socket socket, const std::shared_ptr<Hall>& hall) {
   const auto connection = std::make_shared<Connection>(std::move(socket), hall);
   hall->enter(connection);
   connection->begin();
 }
 
-}  // namespace
-
-namespace {
-
-namespace asio = boost::asio;
 using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
 using base::Code;
