@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+# Random inputs: by the name of the parameter, how many the gate tries; `make nightly` tries all.
+IN_THE_GATE = {"seed": 10, "share": 3}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
     """Tests of one file follow each other: the oracles keep what they read of the latest few."""
 
     def file_of(item: pytest.Item) -> str:
@@ -33,10 +41,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         path = parameters.params.get("path") if parameters else None
         return str(path) if isinstance(path, Path) else ""
 
-    items.sort(key=file_of)
     for item in items:
+        indices = getattr(getattr(item, "callspec", None), "indices", {})
+        if any(indices.get(name, 0) >= most for name, most in IN_THE_GATE.items()):
+            item.add_marker(pytest.mark.nightly)
         if item.get_closest_marker("timing_sensitive"):
             item.add_marker(pytest.mark.flaky(reruns=2))
+    yield  # leaves out what is not asked for
+    items.sort(key=file_of)
     items[:] = by_worker(items, getattr(config, "workerinput", {}).get("workercount", 1))
 
 

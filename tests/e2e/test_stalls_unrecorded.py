@@ -154,17 +154,19 @@ def test_python_functions_cost_less(program: Program, tmp_path: Path) -> None:
     ids=["too few", "call two", "call the runtime"],
 )
 def test_without_operators_that_only_call_another_nothing_tells(
-    program: Program, tmp_path: Path, passing: dict[str, Any]
+    program: Program, tmp_path: Path, wrapper_operators: dict[str, Any]
 ) -> None:
     recording = Recording()
-    recording.passing(**passing)
+    recording.passing(**wrapper_operators)
     recording.wait(recording.kernel(50))
     recording.now += 100
     recording.kernel(50)
     told = recording.told(program, tmp_path)
     assert row_of(told, "sync")["without_profiler_ns"] is None
     assert told["profiler-overhead"][0]["wrapper_ns"] is None
-    assert told["profiler-overhead"][0]["wrapper_operators"] == (19 if "count" in passing else 0)
+    assert told["profiler-overhead"][0]["wrapper_operators"] == (
+        19 if "count" in wrapper_operators else 0
+    )
 
 
 def test_no_wait_becomes_longer(program: Program, samples: Path) -> None:
