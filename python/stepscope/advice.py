@@ -79,13 +79,13 @@ class Findings:
     """
 
     def __init__(self, core: _core.Advice) -> None:
-        told = json.loads(core.json)
+        answer = json.loads(core.json)
         self.table = Table(core.table)
-        self.healthy: bool | None = told["healthy"]  # None: it could not be judged
-        self.step_ns: int = told["step_ns"]
-        self.verdict: list[str] = told["verdict"]
-        self.not_judged = [NotJudged(**one) for one in told["not_judged"]]
-        self._list = [_finding(one) for one in told["findings"]]
+        self.healthy: bool | None = answer["healthy"]  # None: it could not be judged
+        self.step_ns: int = answer["step_ns"]
+        self.verdict: list[str] = answer["verdict"]
+        self.not_judged = [NotJudged(**one) for one in answer["not_judged"]]
+        self._list = [_finding(one) for one in answer["findings"]]
 
     def __len__(self) -> int:
         return len(self._list)
@@ -110,23 +110,23 @@ def _bounds(gain: dict[str, int] | None) -> tuple[int, int] | None:
     return None if gain is None else (gain["low_ns"], gain["high_ns"])
 
 
-def _finding(told: dict[str, Any]) -> Finding:
+def _finding(answer: dict[str, Any]) -> Finding:
     return Finding(
-        rule=told["rule"],
-        cause=told["cause"],
-        level=told["level"],
-        title=told["title"],
-        detail=told["detail"],
-        measured=told["measured"],
-        gain_ns=_bounds(told["gain_per_step"]),
-        remaining_ns=_bounds(told["remaining_gain_per_step"]),
-        confidence=told["confidence"],
-        ranks=tuple(told["ranks"]),
+        rule=answer["rule"],
+        cause=answer["cause"],
+        level=answer["level"],
+        title=answer["title"],
+        detail=answer["detail"],
+        measured=answer["measured"],
+        gain_ns=_bounds(answer["gain_per_step"]),
+        remaining_ns=_bounds(answer["remaining_gain_per_step"]),
+        confidence=answer["confidence"],
+        ranks=tuple(answer["ranks"]),
         evidence=tuple(
             Evidence(**{**one, "kernels": tuple(one.get("kernels", ()))})
-            for one in told["evidence"]
+            for one in answer["evidence"]
         ),
-        changes=tuple(Change(**one) for one in told["changes"]),
-        verify=told["verify"],
-        page=told["page"],
+        changes=tuple(Change(**one) for one in answer["changes"]),
+        verify=answer["verify"],
+        page=answer["page"],
     )

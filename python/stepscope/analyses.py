@@ -40,7 +40,7 @@ def _by_name() -> dict[str, dict[str, Any]]:
 
 
 def python_name(name: str) -> str:
-    """`idle-time` is `run.idle_time()`; what Python keeps for itself gets a line behind it."""
+    """`idle-time` is `run.idle_time()`; words that Python keeps for itself get a line appended."""
     plain = name.replace("-", "_")
     return plain + "_" if iskeyword(plain) else plain
 
@@ -170,8 +170,8 @@ def _nearest(word: str, words: Iterable[str]) -> str | None:
 
 
 class _Question:
-    # A method made from a descriptor. Its documentation and signature are worked out when somebody
-    # looks: the descriptors of all analyses are long.
+    # A method made from a descriptor. Its documentation and signature are worked out when they
+    # are asked for: the descriptors of all analyses are long.
 
     def __init__(self, name: str) -> None:
         self.name = name

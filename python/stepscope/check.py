@@ -48,14 +48,14 @@ def check_steps(
         >>> check_steps([[1.1 * step for step in steady]], [steady]).verdict
         'failed: step_time, throughput'
     """
-    told = json.loads(
+    answer = json.loads(
         _core.check_steps(
             _step_times("runs", runs),
             _step_times("baseline", baseline),
             optional_path("rules", rules),
         )
     )
-    return Check(told["failed"], told["verdict"], told["limits"])
+    return Check(answer["failed"], answer["verdict"], answer["limits"])
 
 
 def _step_times(name: str, runs: Sequence[Iterable[float]]) -> list[list[float]]:

@@ -107,7 +107,7 @@ def _decorate(function: Callable[..., Any], name: str | None) -> Callable[..., A
 
 
 def _warn(key: str, text: str) -> None:
-    """Of something odd that a program records: told once, in the recording that runs."""
+    """Of something odd that a program records: warned of once, in the recording that runs."""
     if _capture.is_recording():
         from stepscope.recording.profile import warn_once
 

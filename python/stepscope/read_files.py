@@ -31,15 +31,15 @@ def refuse_to_overwrite(out: str | os.PathLike[str], given: Iterable[str], info:
             )
 
 
-def _found(told: Any) -> Iterator[Path]:
-    """Wherever a part of it says its path."""
-    if isinstance(told, dict):
-        if isinstance(path := told.get("path"), str):
+def _found(part: Any) -> Iterator[Path]:
+    """Every "path" in it, however deep."""
+    if isinstance(part, dict):
+        if isinstance(path := part.get("path"), str):
             yield Path(path)
-        told = list(told.values())
-    if isinstance(told, list):
-        for part in told:
-            yield from _found(part)
+        part = list(part.values())
+    if isinstance(part, list):
+        for inner in part:
+            yield from _found(inner)
 
 
 def _of_recorded_runs(info: dict[str, Any]) -> Iterator[Path]:

@@ -64,18 +64,18 @@ def read_actions(run: RecordedRun) -> list[RankActions]:
 
 
 def ranks_of(rows: Iterable[dict[str, Any]]) -> list[RankActions]:
-    """From rows of the table `ranges`; a row comes behind the one that it is inside of, or not."""
+    """From rows of the table `ranges`; a row comes after the one that it is inside of, if any."""
     ranks: dict[int, RankActions] = {}
     found: dict[tuple[int, str, str], Action] = {}
     for row in sorted(rows, key=lambda row: int(row["depth"])):
         rank, where, path, name = row["rank"], row["where"], row["path"], row["range"]
         action = Action(name, row["calls"], row["total_ns"])
         found[rank, where, path] = action
-        of = ranks.setdefault(rank, RankActions(rank, {}, 0))
+        actions = ranks.setdefault(rank, RankActions(rank, {}, 0))
         above = found.get((rank, where, path[: -len(_INSIDE + name)])) if row["depth"] else None
-        (of.trees.setdefault(where, {}) if above is None else above.inside)[name] = action
+        (actions.trees.setdefault(where, {}) if above is None else above.inside)[name] = action
         if where == MAIN_THREAD and row["share"]:
-            of.recorded_ns = max(of.recorded_ns, round(row["total_ns"] / row["share"]))
+            actions.recorded_ns = max(actions.recorded_ns, round(row["total_ns"] / row["share"]))
     return [ranks[rank] for rank in sorted(ranks)]
 
 
@@ -168,7 +168,7 @@ def time_report(
     first = ranks[0]
     lines = _Lines([*_HEAD, "slowest rank"] if len(ranks) > 1 else _HEAD)
     for where in sorted(first.trees, key=lambda one: (one != MAIN_THREAD, one)):
-        all_trees = [of.trees.get(where, {}) for of in ranks]
+        all_trees = [actions.trees.get(where, {}) for actions in ranks]
         trees = all_trees if verbose else [kept_tree(tree, keep) for tree in all_trees]
         if where != MAIN_THREAD:
             lines.heading(f"in {where}")

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any
 
 from stepscope._capture import range as named_range
-from stepscope.integrations.tracked_model import TrackedModel
 from stepscope.integrations.passes import Passes, PhaseOf
+from stepscope.integrations.tracked_model import TrackedModel
 from stepscope.recording.profile import current, profile
 from stepscope.recording.saving import Save
 

@@ -40,10 +40,10 @@ def harmless(method: _F) -> _F:
     return guarded  # type: ignore[return-value]
 
 
-def say_failed(who: str, error: Exception) -> None:
+def say_failed(part: str, error: Exception) -> None:
     """Once: what failed, and that the training goes on."""
     say_lost(
-        f"{who} of stepscope failed and is given up; the training goes on "
+        f"{part} of stepscope failed and is given up; the training goes on "
         f"({type(error).__name__}: {error})"
     )
 

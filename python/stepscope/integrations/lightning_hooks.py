@@ -111,7 +111,7 @@ class CallbackHooks:
     def make_follower(
         self, folder: str | os.PathLike[str] | None, options: dict[str, Any]
     ) -> Follower:
-        """Who records, with this folder and options."""
+        """What records, with this folder and options."""
         return Follower("lightning", folder, options)
 
     @property

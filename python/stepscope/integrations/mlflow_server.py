@@ -41,7 +41,7 @@ def _try(address: str) -> str | None:
     try:
         answer: Any = requests.get(address, timeout=(_CONNECT_S, _ANSWER_S), stream=True)
     except requests.exceptions.SSLError:
-        return None  # somebody answers: MLflow may know the certificate
+        return None  # there is an answer: MLflow may know the certificate
     except requests.exceptions.ConnectTimeout:
         return f"no connection within {_CONNECT_S:.0f} s"
     except requests.exceptions.Timeout:

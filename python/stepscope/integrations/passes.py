@@ -43,7 +43,7 @@ class Passes:
         self._kind.__iter__ = begin_pass
 
     def end(self) -> None:
-        """What was there before, unless somebody else has come since: theirs calls ours then."""
+        """What was there before, unless it was wrapped again since: that wrapper calls ours."""
         if self._kind is not None and self._kind.__iter__ is self._ours:
             self._kind.__iter__ = self._before
         self._kind = None
@@ -77,7 +77,7 @@ class Passes:
             request = as_the_file_says(request, self._prof.plan)
 
             def iterator(*args: Any, **kwargs: Any) -> LoopIterator:
-                return LoopIterator(_Nobody(), loader, phase is None, *args, **kwargs)
+                return LoopIterator(_IgnoredPass(), loader, phase is None, *args, **kwargs)
 
             made_one = self._prof.loaders.iterate(loader, make_once, request, iterator, is_ahead)
             self._live.append((phase is None, weakref.ref(made_one)))
@@ -86,8 +86,8 @@ class Passes:
             return make_once()
 
 
-class _Nobody:
-    """Is told of batches and cares for none: a framework tells its steps itself."""
+class _IgnoredPass:
+    """Ignores batches and the end of a pass: a framework reports its steps itself."""
 
     def batch_came(self, loader: Any, number: int) -> None:
         """Of training."""

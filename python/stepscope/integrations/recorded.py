@@ -108,17 +108,17 @@ def _last_attempt(folder: Path) -> Path:
 
 
 def _end_of(facts: dict[str, Any]) -> str:
-    """What the process told of itself, and `stepscope run` of the program."""
-    told, program = str(facts.get("finished", "")), facts.get("program") or {}
+    """From what the process wrote when it ended, and `stepscope run` about the program."""
+    finished, program = str(facts.get("finished", "")), facts.get("program") or {}
     status = program.get("status")
-    if told.startswith("status ") and status == 0:
+    if finished.startswith("status ") and status == 0:
         return ""
-    if told not in ("", "stop", "exit"):
-        return told
+    if finished not in ("", "stop", "exit"):
+        return finished
     if program.get("signal") or status:
         return str(program.get("signal") or f"status {status}")
-    # One that told nothing was killed, unless it is still at it: this one, that sends itself.
-    return "" if told or status == 0 or facts.get("pid") == os.getpid() else "killed"
+    # A process that wrote nothing was killed, unless it still runs: this one, sending its own run.
+    return "" if finished or status == 0 or facts.get("pid") == os.getpid() else "killed"
 
 
 def _json_of(file: Path) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def rates(run: RecordedRun) -> list[Point]:
 def batch_rate(row: Mapping[str, Any]) -> float | None:
     """Batches a second, of a row of throughput's `job`.
 
-    Where no loader was watched nobody knows how many batches a step takes, and it counts as one.
+    Where no loader was watched the number of batches per step is unknown and counts as one.
     """
     batches: float | None = row["batches_per_second"]
     return batches if batches is not None else row["iterations_per_second"]
@@ -152,6 +152,6 @@ def _at(run: RecordedRun, row: dict[str, Any]) -> int:
 
 
 def _gpu_of(row: dict[str, Any]) -> str | None:
-    """The curve is of a device ("CPU", "host", "GPU 3"), behind its machine where several are."""
+    """The device of a curve ("CPU", "host", "GPU 3") follows its machine if there are several."""
     _, found, gpu = str(row["of"]).rpartition("GPU ")
     return gpu if found else None

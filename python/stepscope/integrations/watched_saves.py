@@ -42,7 +42,7 @@ class WatchedSaves:
         setattr(owner, name, save)
 
     def forget(self) -> None:
-        """What was there before, unless somebody else has come since: theirs calls ours then."""
+        """What was there before, unless it was wrapped again since: that wrapper calls ours."""
         owner, self._owner = self._owner, None
         if owner is None or vars(owner).get(self._name) is not self._ours:
             return

@@ -1,6 +1,6 @@
 """The training loop of a program that does not know it is recorded.
 
-It is told of optimizer steps and of passes over loaders, decides when recording begins, and calls
+It hears of optimizer steps and of passes over loaders, decides when recording begins, and calls
 `step()` and `epoch()` as the program's author would. Whatever fails in here ends the recording with
 a note, and the program goes on.
 """
@@ -61,7 +61,7 @@ class TrainingLoop:
         self._depth = 0  # optimizers that step within steps of others
         self._leader = Leader()
         self._range = _capture.range("optimizer step")
-        self._is_in_range = self._is_behind_closure = False
+        self._is_in_range = self._is_after_closure = False
         self._is_followed = False  # a framework tells steps and passes itself
         self._loader: weakref.ref[Any] | None = None  # that gave the last batch
         self._training: weakref.ref[Any] | None = None  # that gave the last one before a step
@@ -91,7 +91,7 @@ class TrainingLoop:
         self._guarded(self._tell_decided)
 
     def _begin(self) -> None:
-        if current() is not None:  # the program's own, which has told of itself
+        if current() is not None:  # the program's own, which has been noted
             return
         plan = plan_from()
         if plan is None or (why := plan.why_not()):
@@ -133,12 +133,12 @@ class TrainingLoop:
     def closure_ends(self) -> None:
         """The optimizer goes on."""
         if self.is_recording and self._depth == 1:
-            self._is_behind_closure = True
+            self._is_after_closure = True
             self._enter_range()
 
     def step_with_closure_ends(self) -> None:
         """The range that began in torch's own ends in it, too."""
-        if self._is_behind_closure and self._depth == 1:
+        if self._is_after_closure and self._depth == 1:
             self._leave_range()
 
     def _enter_range(self) -> None:
@@ -148,7 +148,7 @@ class TrainingLoop:
 
     def _leave_range(self) -> None:
         if self._is_in_range:
-            self._is_in_range = self._is_behind_closure = False
+            self._is_in_range = self._is_after_closure = False
             self._range.__exit__(None, None, None)
 
     def step_ends(self, optimizer: Any) -> None:
@@ -187,8 +187,8 @@ class TrainingLoop:
         Args:
             loader: which one.
             make: gives its own iterator.
-            is_ahead: who asks keeps a batch back, as Accelerate does to know the last one: the pass
-                is over before its last batch is used.
+            is_ahead: the caller keeps a batch back, as Accelerate does to know the last one: the
+                pass is over before its last batch is used.
         """
         self.begin()
         if not self.is_recording or self._is_followed or isinstance(loader, Watching):

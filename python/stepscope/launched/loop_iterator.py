@@ -1,4 +1,4 @@
-"""A pass over a DataLoader that nobody gave to `watch`: it must look like torch's own iterator."""
+"""A pass over a DataLoader not given to `watch`: it must look like torch's own iterator."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from stepscope.recording.loading.iteration import WatchedIterator
 
 
-class Told(Protocol):
-    """Who hears of batches and of the end."""
+class PassListener(Protocol):
+    """Called for each batch and at the end of a pass."""
 
     def batch_came(self, loader: weakref.ref[Any], number: int) -> None:
         """From a pass with gradients, as its batch of this number (from 0)."""
@@ -19,11 +19,13 @@ class Told(Protocol):
 
 
 class LoopIterator(WatchedIterator):
-    """Watched, and telling the loop."""
+    """Watched, and reporting to the loop."""
 
     __slots__ = ("_batches", "_loader", "_loop", "_reference", "_trains")
 
-    def __init__(self, loop: Told, loader: Any, trains: bool, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, loop: PassListener, loader: Any, trains: bool, *args: Any, **kwargs: Any
+    ) -> None:
         self._loop, self._trains, self._batches = loop, trains, 0
         # The loop may hold the pass alone; until it is over its loader must be known.
         self._loader, self._reference = loader, weakref.ref(loader)

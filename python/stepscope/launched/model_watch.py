@@ -1,6 +1,6 @@
 """The model of a program that does not name it: what holds the parameters that optimizers step.
 
-It is found once, behind the first step, and one forward pass of the next step is looked at through
+It is found once, after the first step, and one forward pass of the next step is looked at through
 torch's global hooks: nothing is run, no module is touched (one with a hook of ours could not be
 saved), and afterwards the hooks are gone. What fails in here costs the summary alone.
 """
@@ -27,12 +27,12 @@ class ModelWatch:
         self._stepped: list[weakref.ref[Any]] = []
         self._found: list[Any] = []
         self._pass: SeenPass | None = None
-        self._told: Any = None
+        self._given: Any = None
         self.is_done = False
 
     def model_is(self, model: Any) -> None:
-        """A framework tells, and has written what is known without a pass."""
-        self._told = weakref.ref(model)
+        """A framework names it, and has written what is known without a pass."""
+        self._given = weakref.ref(model)
 
     def stepped(self, optimizer: Any, write: Callable[[dict[str, Any]], None]) -> None:
         """An optimizer's step has ended."""
@@ -46,7 +46,7 @@ class ModelWatch:
         self.is_done = True
         if self._pass is not None:
             self._pass.end()
-        self._pass = self._told = None
+        self._pass = self._given = None
         self._found = []
 
     def _stepped_once(self, optimizer: Any, write: Callable[[dict[str, Any]], None]) -> None:
@@ -66,7 +66,7 @@ class ModelWatch:
 
     def _look(self, write: Callable[[dict[str, Any]], None]) -> None:
         self._found = self._models()
-        if self._found and self._told is None:
+        if self._found and self._given is None:
             model, name = _as_one(self._found)
             write(summary_of(model, None) | {"name": name})
 
@@ -86,15 +86,15 @@ class ModelWatch:
             write(summary_of(model, None) | {"name": name})
 
     def _models(self, called: Iterable[Any] = ()) -> list[Any]:
-        told = self._told() if self._told is not None else None
-        if told is not None:
-            return [told]
+        given = self._given() if self._given is not None else None
+        if given is not None:
+            return [given]
         alive = [one() for one in self._stepped]
         return models_of([one for one in alive if one is not None], called)
 
 
 def _as_one(models: list[Any]) -> tuple[Any, str]:
-    """Several are the layers of one that nobody made."""
+    """Several become the layers of one model, made here."""
     if len(models) == 1:
         return models[0], type(models[0]).__name__
     from torch.nn import ModuleDict

@@ -1,6 +1,6 @@
 """What saves a checkpoint in a program that `stepscope run` started.
 
-Its time is no training's. Who saves into memory (to send it to others, say) saves no checkpoint.
+Its time is no training's. Saving into memory (to send it to others, say) saves no checkpoint.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The places of torch that every training loop passes: an optimizer's step, a pass over a loader.
 
-They are wrapped as their modules are imported, so that nobody has taken a reference yet. Inside of
-compiled graphs the wrappers step aside.
+They are wrapped as their modules are imported, before anything else has taken a reference. Inside
+of compiled graphs the wrappers step aside.
 """
 
 from __future__ import annotations

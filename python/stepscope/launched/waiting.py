@@ -20,7 +20,7 @@ from typing import Any
 NOTES = "STEPSCOPE_RUN_NOTES"  # a folder; a file for each process
 _MOST_ERROR = 300  # of an error's text
 
-# By the module that was imported: the function of `stepscope.launched` that is told.
+# By the module that was imported: the function of `stepscope.launched` that is called.
 _AWAITED: dict[str, tuple[str, str]] = {
     "torch.optim.optimizer": ("stepscope.launched.torch_hooks", "on_optimizer"),
     "torch.utils.data.dataloader": ("stepscope.launched.torch_hooks", "on_dataloader"),
@@ -86,16 +86,16 @@ class ImportWatch:
         with contextlib.suppress(Exception):
             spec = PathFinder.find_spec(name, path, target)
             if spec is not None and spec.loader is not None:
-                spec.loader = ToldLoader(spec.loader, _AWAITED[name])  # type: ignore[assignment]
+                spec.loader = NotifyingLoader(spec.loader, _AWAITED[name])  # type: ignore[assignment]
                 return spec
         return None
 
 
-class ToldLoader:
-    """A module's loader until the module is there; afterwards nobody can tell."""
+class NotifyingLoader:
+    """A module's loader until the module is there; afterwards it has left no trace."""
 
-    def __init__(self, loader: Any, told: tuple[str, str]) -> None:
-        self._loader, self._told = loader, told
+    def __init__(self, loader: Any, function: tuple[str, str]) -> None:
+        self._loader, self._function = loader, function
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -106,12 +106,12 @@ class ToldLoader:
         return made
 
     def exec_module(self, module: ModuleType) -> None:
-        """As the loader does; then whoever waited is told."""
+        """As the loader does; then the function that waited is called."""
         module.__loader__ = self._loader
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        _tell(self._told, module)
+        _call(self._function, module)
 
 
 class EarlyLogs:
@@ -128,7 +128,7 @@ class EarlyLogs:
         def call_handlers(logger: Any, record: Any) -> None:
             before(logger, record)
             if self._is_on and len(self._lines) < _MOST_EARLY:
-                with contextlib.suppress(Exception):  # somebody's arguments: logging tells of it
+                with contextlib.suppress(Exception):  # bad arguments: logging reports them
                     line = (record.levelno, record.name, record.getMessage())
                     self._lines.append((time.time_ns(), *line))
 
@@ -157,8 +157,8 @@ def take_early_logs() -> list[tuple[int, int, str, str]]:
     return early.take() if early is not None else []
 
 
-def _tell(told: tuple[str, str], module: ModuleType) -> None:
-    where, name = told
+def _call(function: tuple[str, str], module: ModuleType) -> None:
+    where, name = function
     try:
         act: Callable[[ModuleType], None] = (
             getattr(importlib.import_module(where), name) if where else globals()[name]
@@ -186,12 +186,12 @@ def _explain(error: Exception, module: str) -> str:
 
 
 def _note_error(process: int) -> None:
-    """The error that nobody caught, which Python keeps when it has printed it."""
+    """The uncaught error, which Python keeps when it has printed it."""
     error = getattr(sys, "last_value", None)
     if error is None or os.getpid() != process:
         return
     lines = [line for line in str(error).splitlines() if line.strip()] or [""]
-    # A process that tells another's error ends with it, as tracebacks do.
+    # A process that prints another's error ends with it, as tracebacks do.
     line = lines[-1] if any("Traceback (most recent" in one for one in lines) else lines[0]
     text = f"{type(error).__name__}: {line}".removesuffix(": ")
     note("error", f"{time.time_ns()} {text[:_MOST_ERROR]}")

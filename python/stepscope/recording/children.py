@@ -63,7 +63,7 @@ def finish_in_forked_workers() -> None:
 def join() -> None:
     """Records this process as a worker, if a parent invited it; silent where that fails.
 
-    A worker that cannot write must not fail its parent's training, and the parent cannot be told.
+    A worker that cannot write must not fail its parent's training, and cannot reach the parent.
     """
     global _joined, _logs
     folder = os.environ.get(VARIABLE)
@@ -78,7 +78,7 @@ def join() -> None:
     except OSError:
         return
     _joined = file
-    # Somebody's own handler decides; one that comes later takes the place of this.
+    # A handler of the program's own decides; one that comes later replaces this.
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         _capture.finish_on_sigterm()
     _logs = _listen_to_logs()

@@ -2,7 +2,7 @@
 
 Each that takes a millisecond or more leaves a counter at its end, the milliseconds it took; shorter
 ones, thousands in a run, cost two looks at the clock. A range would reach other tools from inside
-the collector, where nobody should run much.
+the collector, where little should run.
 """
 
 from __future__ import annotations

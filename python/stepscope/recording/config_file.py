@@ -19,13 +19,13 @@ from stepscope.recording.snapshot_options import SnapshotOptions, snapshot
 
 Init = TypeVar("Init", bound=Callable[..., None])
 
-# Of the plan, but no arguments of `profile`: who started this program uses them.
+# Of the plan, but no arguments of `profile`: the command that started the program uses them.
 _OF_OTHERS = ("stage", "watch", "benchmark_profiler")
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What the file says, checked."""
-    from stepscope import _core  # the engine: only who has a file needs it
+    from stepscope import _core  # the engine: needed only for a file
 
     plan: dict[str, Any] = json.loads(_core.config_json(path_text("config", path)))
     return plan

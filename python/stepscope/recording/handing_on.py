@@ -23,12 +23,12 @@ Enter = Callable[[str], Leave]
 
 
 def hand_ranges_on(to_torch: bool) -> None:
-    """From now on: to NVTX where somebody listens, and to torch's profiler if that is asked for."""
+    """From now on: to NVTX where a tool listens, and to torch's profiler if that is asked for."""
     _capture.set_hook(_taker(to_torch))
 
 
 def _taker(to_torch: bool) -> Enter | None:
-    """What each range is told to."""
+    """What each range is handed to."""
     torch: Any = sys.modules.get("torch")
     if not _is_imported(torch):
         return _look_for_torch if _LISTENER in os.environ else None
@@ -79,16 +79,16 @@ def _look_for_torch(name: str) -> Leave:
 
 
 def _nothing() -> None:
-    """Ends a range that nobody took."""
+    """Ends a range that was handed to nothing."""
 
 
 def stop_handing_on() -> None:
-    """Ranges are nobody else's from now on."""
+    """Ranges are handed to no other tool from now on."""
     _capture.set_hook(None)
 
 
 def _nvtx(torch: Any, in_window: bool) -> Any:
-    """Torch's door to NVTX; None where there is none, or nobody behind it."""
+    """Torch's interface to NVTX; None where there is none, or no tool listens."""
     if not hasattr(torch._C, "_nvtx"):
         return None
     listens = _LISTENER in os.environ or (in_window and torch.cuda.is_available())

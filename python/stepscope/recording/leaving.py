@@ -29,7 +29,7 @@ def status_of(error: SystemExit) -> int:
 
 
 class _ExitMark:
-    """Goes with a SystemExit: when that is gone and no frame is left, nobody has caught it.
+    """Goes with a SystemExit: when that is gone and no frame is left, it was not caught.
 
     Python tells an atexit handler nothing of the status, and no hook of a SystemExit.
     """
@@ -81,7 +81,7 @@ class Leaving:
         save: Callable[[str], None],
         failed: Callable[[BaseException], None],
     ) -> None:
-        """What to call: at the end (why, and the status), near it, with an error nobody caught."""
+        """What to call: at the end (why, and the status), near it, with an uncaught error."""
         self._finish, self._save, self._failed = finish, save, failed
         self._process = os.getpid()
         self._signal_before: Any = None
@@ -124,17 +124,17 @@ class Leaving:
         if threading.current_thread() is not threading.main_thread():
             return  # only the main thread may set handlers
         before = signal.getsignal(signal.SIGTERM)
-        # None: somebody's in C, which cannot be called from here. Ignored: the process goes on.
+        # None: a handler in C, which cannot be called from here. Ignored: the process goes on.
         if before is None or before == signal.SIG_IGN:
             return
         self._signal_before, self._has_signal = before, True
         signal.signal(signal.SIGTERM, self._on_signal)
-        # Somebody's own handler would have waited for the main thread as well.
+        # A handler of the program's own would have waited for the main thread as well.
         if not callable(before):
             _capture.end_on_unseen_sigterm()
 
     def forget(self) -> None:
-        """Takes itself away, where nobody has come on top since."""
+        """Takes itself away, unless something was put on top since."""
         atexit.unregister(self._at_exit)
         # Bound methods are made anew each time they are asked for: equal, not identical.
         if sys.excepthook == self._on_exception and self._hook_before is not None:
@@ -184,7 +184,7 @@ class Leaving:
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         if not self._is_child():
-            # Whatever happens in here, the error that is told is the program's own.
+            # Whatever happens in here, the error that is printed is the program's own.
             with suppress(BaseException), _one_interrupt_held():
                 self._failed(error)
                 self._finish("exception", 0)

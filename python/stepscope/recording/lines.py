@@ -68,8 +68,8 @@ def lines_report(*names: str) -> str:
     measured = measured_lines()
     for name in names:
         if name not in (known := [each.name for each in all_lines()]):
-            told = f"measured are {', '.join(known)}" if known else "none is decorated with lines"
-            raise UsageError(f"lines_report: no function {name!r} is measured; {told}")
+            others = f"measured are {', '.join(known)}" if known else "none is decorated with lines"
+            raise UsageError(f"lines_report: no function {name!r} is measured; {others}")
     return report_text(each for each in measured if not names or each.name in names)
 
 
@@ -150,7 +150,7 @@ class _ThreadLines:
         self.waiting: _Call | None = None  # a call whose frame has not begun yet
         self.by_frame = by_frame  # of all threads: a generator may go on in another one
 
-    # Told by the watch. Frames of calls that did not come through the decorator are not known.
+    # Called by the watch. Frames of calls that did not come through the decorator are not known.
 
     def begin_frame(self, frame: int) -> bool:
         """The function's own frame begins; whether a call waited for it."""

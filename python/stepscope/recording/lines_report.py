@@ -91,7 +91,7 @@ def lines_so_far() -> list[FunctionLines]:
 
 
 def write_measured_lines(rank: RankFolder, since: Sequence[FunctionLines]) -> list[str]:
-    """The files of what was measured since, where anything was; a full disk harms nobody."""
+    """The files of what was measured since, where anything was; a full disk does no harm."""
     lines = sys.modules.get("stepscope.recording.lines")
     written: list[str] = []
     if lines is not None:
@@ -154,7 +154,7 @@ def _duration(ns: int) -> str:
 
 
 def _size(size: int) -> str:
-    """Net: what is there more, or less, behind the line than before it."""
+    """Net: how much more, or less, there is after the line than before it."""
     if abs(size) < 10 << 10:
         return "" if size == 0 else f"{size:+,} B"
     return f"{size / 2**20:+,.2f} MiB"

@@ -1,6 +1,6 @@
-"""Who tells `lines` what a function does: sys.monitoring, or a trace function before Python 3.12.
+"""Reports to `lines` what a function does: sys.monitoring, or a trace function before Python 3.12.
 
-Both tell the same four things, with the number of the frame they are about: it begins, comes to a
+Both report the same four things, with the number of the frame they are about: it begins, comes to a
 line, gives way, goes on.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 
 class Listener(Protocol):
-    """What is told, in the thread it happens in."""
+    """Called in the thread in which it happens."""
 
     def begin_frame(self, frame: int) -> bool:
         """A frame begins; whether anybody waited for one."""
@@ -42,7 +42,7 @@ class Watch(Protocol):
 
 
 def watch_code(code: CodeType, listener: FindListener) -> Watch | None:
-    """From now on the listener of the running thread is told about this code; None: nothing to do.
+    """From now on the listener of the running thread hears of this code; None: nothing to do.
 
     With sys.monitoring nothing but this code object is touched, and it costs others nothing.
     """
@@ -63,7 +63,7 @@ _tool: int | None = None
 
 
 def _monitoring_tool() -> int | None:
-    """A number that nobody else has; None where all are taken."""
+    """A free number; None where all are taken."""
     global _tool
     monitoring = sys.monitoring  # type: ignore[attr-defined]
     if _tool is not None:
@@ -100,7 +100,7 @@ def _on_resume(code: CodeType, offset: int) -> None:
 
 
 class _Tracing:
-    """A trace function while calls run; whoever traced before is still told everything."""
+    """A trace function while calls run; one that was set before still gets everything."""
 
     def __init__(self, code: CodeType, listener: FindListener) -> None:
         self._code = code
@@ -199,7 +199,7 @@ def _traced_by(function: Any) -> _Traced | None:
 
 
 def _frame_tracer(find: FindListener, theirs: Any) -> Any:
-    """Tells about one frame; what the one before made of the frame is told too."""
+    """Reports one frame, also to the tracer that the previous trace function made for it."""
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal theirs
@@ -207,7 +207,7 @@ def _frame_tracer(find: FindListener, theirs: Any) -> Any:
             theirs = theirs(frame, event, argument)
         if event == "line":
             find().line(id(frame), frame.f_lineno)
-        elif event == "return":  # or yield: the end of a call is told by who made it
+        elif event == "return":  # or yield: the end of a call is reported by its caller
             find().suspend(id(frame))
         return trace
 

@@ -24,7 +24,7 @@ def listen_to_logs(settings: Settings) -> LogListener | None:
 
 
 class LogListener:
-    """Behind the handlers of every logger, until `stop`."""
+    """Called after the handlers of every logger, until `stop`."""
 
     def __init__(self, level: int) -> None:
         from stepscope.ranges import LogHandler  # which joins a recording that needs this file
@@ -51,7 +51,7 @@ class LogListener:
                 _capture.log(level, logger, f"{text} ({early})")
 
     def stop(self) -> None:
-        """Takes itself away; where somebody has come on top since, it only falls silent."""
+        """Takes itself away; where something was put on top since, it only falls silent."""
         self._is_on = False
         if logging.Logger.callHandlers is self._mine:
             logging.Logger.callHandlers = self._before  # type: ignore[method-assign]

@@ -29,7 +29,7 @@ def why_not() -> str:
 
 
 def is_on() -> bool:
-    """Whether somebody records already."""
+    """Whether it is recorded already."""
     import torch
 
     return bool(getattr(torch._C, "_cuda_isHistoryEnabled", lambda: False)())

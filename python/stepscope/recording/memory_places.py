@@ -1,4 +1,4 @@
-"""Where in a model memory is asked for, told to torch's allocator as it goes: cheaper than stacks.
+"""Where in a model memory is asked for, given to torch's allocator as it goes: cheaper than stacks.
 
 From 2.10 on torch keeps a text beside every entry of its memory history that a thread has set
 before. Here that is the pass and the module at work, outermost first:
@@ -47,7 +47,7 @@ def whole_of(short: str) -> str:
 
 
 def why_not() -> str:
-    """Why torch cannot be told; empty where it can."""
+    """Why torch cannot take it; empty where it can."""
     torch: Any = sys.modules.get("torch")
     if torch is None:
         return "torch is not imported"

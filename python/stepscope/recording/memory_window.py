@@ -1,4 +1,4 @@
-"""A window of the allocator's history: who asked for memory and when it came back, as a snapshot.
+"""A window of the allocator's history: what asked for memory and when it came back, as a snapshot.
 
 The snapshot is written when the window closes. History that the program itself records is left
 alone and only looked at.

@@ -48,8 +48,8 @@ class SeenPass:
         from torch import is_grad_enabled
         from torch.nn.modules import module
 
-        # torch leaves the numbers of hooks here that are gone.
-        self._left_behind: Any = getattr(module, "_global_forward_hooks_with_kwargs", {})
+        # torch keeps the numbers of removed hooks here.
+        self._removed: Any = getattr(module, "_global_forward_hooks_with_kwargs", {})
         self.calls: dict[int, Calls] = {}
         self.input_bytes: dict[int, int] = {}  # of those that no other calls
         self._is_training = is_grad_enabled
@@ -81,7 +81,7 @@ class SeenPass:
         self._left = 0
         for handle in self._handles:
             handle.remove()
-            self._left_behind.pop(handle.id, None)
+            self._removed.pop(handle.id, None)
         self._handles = []
 
     def _enter(self, module: Any, _: Any) -> None:
@@ -92,14 +92,14 @@ class SeenPass:
             self._outermost = module
             self._counts = id(module) not in self.calls and self._is_training()
 
-    # Behind an error torch leaves out `named`.
+    # After an error torch leaves out `named`.
     def _leave(self, module: Any, args: Any, named: Any, output: Any = None) -> None:
         if self._left <= 0 or threading.get_ident() != self._thread:
             return
         try:
             if self._counts:
                 self._take_down(module, tensors_in([args, named]), tensors_in(output))
-        except Exception:  # of somebody's tensors
+        except Exception:  # of the user's tensors
             self._left = 0
             self._forget()
         if module is self._outermost:

@@ -1,6 +1,6 @@
 """The model in figures: layers, parameters, multiply-adds, sizes; into model.json beside the rank.
 
-Counted by running one batch and looking on, or from what somebody saw of a pass that the program
+Counted by running one batch and looking on, or from what was seen of a pass that the program
 made; torchinfo, where it is installed, knows more layers. A model is left as it was: its mode, its
 gradients, its hooks, the state of the random numbers.
 """
@@ -90,9 +90,9 @@ def _ask_torchinfo(model: Any, batch: Any, unknown: list[dict[str, Any]]) -> str
 
         data = dict(batch) if isinstance(batch, Mapping) else batch
         with _as_it_was(model), _as_written():
-            told = torchinfo.summary(model, input_data=data, verbose=0, device=_device_of(model))
+            summary = torchinfo.summary(model, input_data=data, verbose=0, device=_device_of(model))
         known: dict[int, int] = {}
-        for layer in told.summary_list:
+        for layer in summary.summary_list:
             known[layer.layer_id] = known.get(layer.layer_id, 0) + int(layer.macs)
         version = importlib.metadata.version("torchinfo")
     except Exception:  # not installed, or a model it cannot run
@@ -189,10 +189,10 @@ def _count_pass(model: Any, batch: Any, layers: list[dict[str, Any]]) -> None:
 def _as_written() -> contextlib.AbstractContextManager[Any]:
     """Nothing is compiled for our look at it, and nothing that is compiled is run.
 
-    Hooks would be compiled, too, and the training's own first step compile once more. Torch before
-    2.6 cannot be told.
+    Hooks would be compiled, too, and the training's own first step compile once more. That cannot
+    be avoided before torch 2.6.
     """
-    if "torch._dynamo" not in sys.modules:  # nobody compiles, and to ask would load the compiler
+    if "torch._dynamo" not in sys.modules:  # nothing compiles, and to ask would load the compiler
         return contextlib.nullcontext()
     import torch
 

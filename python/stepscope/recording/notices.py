@@ -31,7 +31,7 @@ class Notices:
         self._rank = rank
         self._tell = tell  # the user, by other means than Python's warnings
         self._facts = {**facts, "windows": [], "warnings": []}
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._write()
 
     def warn(self, text: str) -> None:
@@ -46,8 +46,8 @@ class Notices:
 
     def warn_once(self, key: str, text: str) -> None:
         """Likewise, of what may happen in every step."""
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._warned:
+            self._warned.add(key)
             self.warn(text)
 
     def add_window(self, facts: dict[str, Any]) -> None:

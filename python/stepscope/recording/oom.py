@@ -1,7 +1,7 @@
 """A snapshot when a GPU's memory runs out, before anybody can catch the error.
 
-torch takes observers for good, so there is one per process, which asks whoever watches now. Where
-torch has none, the exception that nobody caught has to do.
+torch takes observers for good, so there is one per process, which asks the watch of the moment.
+Where torch has none, the uncaught exception has to do.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class OomWatch:
             _watch = None
 
     def on_exception(self) -> None:
-        """Memory ran out, and torch may have told nobody: what is left is better than nothing."""
+        """Memory ran out, and torch may not have said so: what is left is better than nothing."""
         if self._count == 0 and not memory_history.why_not():
             self.on_oom(-1, 0, 0)
 
@@ -61,9 +61,9 @@ class OomWatch:
             facts, _ = write_snapshot(
                 self._rank, f"memory-oom-{self._count - 1}", self._options, step
             )
-            told = {"device": device, "asked_bytes": asked, "free_bytes": free} if asked else {}
+            numbers = {"device": device, "asked_bytes": asked, "free_bytes": free} if asked else {}
             known = {"kind": "snapshot", "first_step": step, "steps": 0}
-            self._notices.add_window({**known, "closed": "out of memory", **facts, **told})
+            self._notices.add_window({**known, "closed": "out of memory", **facts, **numbers})
             where = f" of device {device}, {asked:,} bytes were asked for," if asked else ""
             self._notices.warn(
                 f"memory{where} ran out in step {step}; `stepscope memory "

@@ -24,7 +24,7 @@ _STEP_COUNT = "ProfilerStep"
 
 
 class _Covers:
-    """Attributes of somebody else that are covered until `take_off`."""
+    """Attributes of other modules that are covered until `take_off`."""
 
     def __init__(self) -> None:
         self._put: list[tuple[Any, str, Any, Any]] = []  # whose, name, what was there, what is
@@ -37,7 +37,7 @@ class _Covers:
             setattr(owner, name, mine)
 
     def take_off(self) -> bool:
-        """As before; where somebody came on top, ours must let through. Whether any was put on."""
+        """As before; with something put on top, ours must let through. Whether any was put on."""
         put, self._put = self._put, []
         for owner, name, before, mine in put:
             if getattr(owner, name) is mine:
@@ -68,7 +68,7 @@ class ProfilerWatch:
 
 
 def watch_for_profilers(before: Callable[[], None]) -> ProfilerWatch:
-    """`before` is called once, before somebody's profiler begins."""
+    """`before` is called once, before another profiler begins."""
     import torch.autograd.profiler as module
 
     return ProfilerWatch(module, before)
@@ -121,7 +121,7 @@ def ready_profilers() -> ReadyProfilers | None:
 def without_step_count(make: Callable[[], Any]) -> Any:
     """What `make` gives: a torch.profiler that is not used by `with`.
 
-    torch would count its steps for ever, and the next recording take it for somebody's.
+    torch would count its steps for ever, and the next recording take it for another profiler's.
     """
     import torch.autograd.profiler as module
 
@@ -134,7 +134,7 @@ def without_step_count(make: Callable[[], Any]) -> Any:
 
 
 def _step_counts(module: Any) -> Any:
-    """By who counts; None in a torch that is not known."""
+    """By what counts; None in a torch that is not known."""
     return getattr(getattr(module, "KinetoStepTracker", None), "_step_dict", None)
 
 

@@ -44,7 +44,7 @@ class Placement:
     rank: int = 0
     world_size: int = 1
     local_rank: int = 0
-    source: str = ""  # who said so
+    source: str = ""  # what said so
 
 
 def find_placement(environment: Mapping[str, str]) -> Placement:

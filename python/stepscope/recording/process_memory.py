@@ -19,7 +19,7 @@ def _pages() -> tuple[int, int]:
             fields = os.pread(_statm, 128, 0).split()
             return int(fields[1]), int(fields[2])
         except (OSError, IndexError, ValueError):  # noqa: PERF203
-            _statm = -1  # closed by somebody who closes everything
+            _statm = -1  # closed by a program that closes every file
     return 0, 0
 
 

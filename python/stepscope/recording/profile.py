@@ -74,7 +74,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         config: a file of settings (`stepscope config` prints one): what is not given here is as the
             file says. Or a dictionary with settings of the training, kept in run.json.
         tags: words to find the run by; a text is one.
-        run_id: what restarts share; told by the script when left out.
+        run_id: what restarts share; made from the script when left out.
         first_step: the number of the first step, after a restart from a checkpoint.
         first_epoch: the same for epochs.
         arguments: whether the command's arguments are kept in run.json.
@@ -143,7 +143,9 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         self.tell: Callable[[str], None] | None = None
         self.stage: Mapping[str, str] | None = None
         self.plan: dict[str, Any] = {}  # the settings file's
-        self.recorded_by = "profile"  # who began: advice tells how to record again in the same way
+        self.recorded_by = (
+            "profile"  # what began it: advice says how to record again in the same way
+        )
 
     @property
     def _number(self) -> int:
@@ -194,7 +196,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         warn_of_other_profilers(self._windows, self._notices)
         count_memory()
         hand_ranges_on(to_torch=False)
-        if not self.gives_way:  # `stepscope run`, where it is there, is told whose run to show
+        if not self.gives_way:  # `stepscope run`, where it is there, learns whose run to show
             note_own_run(self.rank)
         self._advance(None)
         _capture.begin_step(self._number)
@@ -258,8 +260,8 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             self._advance(None)  # the step under way may hold batches that are asked for
 
     def count_batches(self, batches: int = 1) -> None:
-        """So many of the step under way, by somebody who knows better than watched loaders."""
-        self._batches.told(batches)
+        """So many of the step under way, from a caller that knows better than watched loaders."""
+        self._batches.add(batches)
 
     def epoch(self) -> None:
         """An epoch ends now."""
@@ -297,10 +299,10 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
 
         Args:
             batches: a DataLoader, or anything else that can be iterated.
-            phase: `"validation"`, `"test"`, …; when left out, told by a range of such a name around
+            phase: `"validation"`, `"test"`, …; when left out, that of a range of such a name around
                 the loop, else training.
             name: in reports; when left out, the loader's class.
-            samples: how many a batch holds, or a function of the batch; when left out, told by the
+            samples: how many a batch holds, or a function of the batch; when left out, by the
                 batch's shape.
             transforms: attributes or methods of the dataset that transform a sample, beside the
                 usual ones (`transform`, `transforms`, `augment`, `preprocess`, …).
@@ -339,7 +341,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
     # Inside.
 
     def _advance(self, ended: int | None) -> None:
-        """Windows are told of the step that ended and of the one that begins."""
+        """Windows hear of the step that ended and of the one that begins."""
         if not self._windows:
             return  # the usual case must cost nothing
         epoch, batches = self._settings.first_epoch + self.epochs, self._batches
@@ -355,7 +357,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
         _capture.flush()
 
     def _failed(self, error: BaseException) -> None:
-        """An error that nobody caught: into the recording, with the memory of that moment."""
+        """An uncaught error: into the recording, with the memory of that moment."""
         if not self._is_running:
             return
         kind = type(error).__name__
@@ -425,15 +427,15 @@ def current() -> profile | None:
     return _current
 
 
-_told: set[str] = set()  # by a process that only joined a recording
+_warned: set[str] = set()  # by a process that only joined a recording
 
 
 def warn_once(key: str, text: str) -> None:
     """Something odd, that may come in every step, was recorded by this process."""
     if _current is not None:
         _current._notices.warn_once(key, text)
-    elif key not in _told:
-        _told.add(key)
+    elif key not in _warned:
+        _warned.add(key)
         _capture.log(logging.WARNING, "stepscope", text)
         warn_in_python(text)
 

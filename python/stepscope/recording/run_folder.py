@@ -1,4 +1,4 @@
-"""The folder of a run: who may write what in it, and how ranks and restarts find their place.
+"""The folder of a run: which process writes what, and how ranks and restarts find their place.
 
     run.json                            once, by whoever comes first
     attempt-0/attempt.json              once per launch, by whoever comes first
@@ -84,7 +84,7 @@ def open_run(
     Args:
         folder: of the run; expanded already.
         about: what is known of this launch (`stepscope.recording.about`).
-        run_id: a name that restarts share, or None: told by the script and its place in the job.
+        run_id: a name that restarts share, or None: made from the script and its place in the job.
         launch: what all ranks of this launch share.
         placement: which rank this is.
 
@@ -166,7 +166,7 @@ def _is_same_launch(folder: Path, launch: str, start_ns: int) -> bool:
 
 
 def _make_attempt(root: Path, number: int, content: Mapping[str, Any]) -> None:
-    """Whole under its name, or somebody else was first."""
+    """Whole under its name, or another process was first."""
     making = Path(tempfile.mkdtemp(prefix=f".attempt-{number}-", dir=root))
     try:
         making.chmod(0o777 & ~_umask())

@@ -31,8 +31,8 @@ class Position:
 
     Attributes:
         step: steps since the recording began, from 0.
-        batch: batches that came since the epoch began, from 0; steps where nobody tells batches.
-        epoch: the number of the epoch; the first one where nobody tells epochs.
+        batch: batches that came since the epoch began, from 0; steps where batches are not counted.
+        epoch: the number of the epoch; the first one where epochs are not counted.
         batches: how many this step will take: as many as the last one, which is more than one
             where gradients are accumulated.
         steps: since the epoch began, from 0; None: as many as batches.

@@ -27,7 +27,7 @@ class Settings:
     folder: str
     schedule: Schedule
     trace: TraceOptions | None
-    trace_wanted: bool  # somebody asked, so its lack is worth a warning
+    trace_wanted: bool  # it was asked for, so its lack is worth a warning
     snapshot: SnapshotOptions | None
     ranges: bool
     log_level: int | None

@@ -1,4 +1,4 @@
-"""What keeps a recording from holding what was asked for, told in time or at the end."""
+"""What keeps a recording from holding what was asked for, with a warning in time or at the end."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def warn_of_other_profilers(windows: WindowList, notices: Notices) -> None:
 
 
 def warn_of_another_rank(rank: RankFolder, notices: Notices) -> None:
-    """At the first step: who starts recording too early is taken for somebody else."""
+    """At the first step: a process that records too early is taken for another rank."""
     now = find_placement(os.environ)
     if now.source == "torch.distributed" and now.rank != rank.placement.rank:
         notices.warn(
@@ -59,7 +59,7 @@ def warn_of_a_short_epoch(batches: object, windows: WindowList, notices: Notices
     try:
         count = len(batches)  # type: ignore[arg-type]
     except (TypeError, NotImplementedError):
-        return  # nobody knows
+        return  # unknown
     for window in windows:
         if window.schedule.by_epoch and count < window.schedule.steps_needed:
             text = (
@@ -100,23 +100,23 @@ def warn_of_too_few_steps(
         windows: of the recording.
         steps: that ended.
         epochs: that ended.
-        notices: who is told.
+        notices: where warnings go.
         has_loader: whether a training's loader was watched; None: no loader at all.
         by_command: `stepscope run` records; what its user can change are its options.
     """
-    is_told = False
+    is_warned = False
     is_training = sys.modules.get("torch") is not None or settings.trace_wanted
     for window in windows if is_training else ():
         if window.opened == 0 and not window.is_given_up:
             notices.warn(_never_came(window, steps, epochs, by_command, "was never opened"))
-            is_told = True
+            is_warned = True
         elif window.is_cut_by_the_end and window.steps_held == 0 and steps > 0:
             # It came as the run ended: of an epoch that follows the last, say.
             notices.warn(_never_came(window, steps, epochs, by_command, "holds no whole step"))
         elif window.is_cut_by_the_end and window.schedule.active is not None:
             notices.warn(f"the run ended within the {window.kind} window: it holds {window.held}")
     may_train = is_training or has_loader or (has_loader is None and not by_command)
-    if steps == 0 and not is_told and may_train:
+    if steps == 0 and not is_warned and may_train:
         lack = "the recording has no steps: no rate, and no time or energy per step"
         notices.warn(
             f"no step of an optimizer ended, so {lack}"
@@ -135,7 +135,7 @@ def _never_came(
         return f"{planned}: step() was never called; call it at the end of every training step"
     ended = f"{planned}: the run ended after {counted(steps)}"
     if window.schedule.by_epoch and epochs == 0:
-        return f"{ended}, and no epoch did; are epochs told by epoch()?"
+        return f"{ended}, and no epoch did; is epoch() called?"
     if window.schedule.by_epoch:
         return f"{ended} and {counted(epochs, 'epoch')}; choose an earlier epoch, or fewer batches"
     return f"{ended}; choose an earlier one with schedule=stepscope.schedule(wait=…, active=…)"

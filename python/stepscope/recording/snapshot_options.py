@@ -1,4 +1,4 @@
-"""What allocator snapshots hold, as `stepscope.snapshot(…)` is told it."""
+"""What allocator snapshots hold, as given to `stepscope.snapshot(…)`."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def begin(
         try:
             children.invite(rank.path, settings.log_level)
             children.finish_in_forked_workers()
-        except BaseException:  # a start that fails leaves nothing behind
+        except BaseException:  # a start that fails leaves nothing running
             children.withdraw()
             _capture.stop()
             raise

@@ -68,8 +68,8 @@ class TraceWindow:
         self._start_cost_ns = 0
         self._is_recording = False
         self._is_declined = False  # this window; the next may have more luck
-        self._others: Any = None  # of torch's, that somebody has begun; None without torch
-        self._watch: Any = None  # for profilers that somebody starts within the window
+        self._others: Any = None  # torch's own, begun by others; None without torch
+        self._watch: Any = None  # for profilers that start within the window
         self._given_way: Facts = {}  # what was written when one came
 
     def begin_run(self, rank: RankFolder, notices: Notices) -> None:
@@ -91,7 +91,7 @@ class TraceWindow:
         if self._profiler is None:
             return
         begun = time.perf_counter_ns()
-        self._forget_others()  # it is we who begin
+        self._forget_others()  # this one is ours
         self._profiler.start_trace()
         self._thread = threading.get_ident()
         self._start_cost_ns += time.perf_counter_ns() - begun
@@ -166,7 +166,7 @@ class TraceWindow:
         }
 
     def _give_way(self) -> None:
-        """Somebody starts a profiler of their own, and torch has but one: theirs goes on."""
+        """The program starts a profiler of its own, and torch has but one: that one goes on."""
         steps = self._number - self._first_step
         was_recording = self._is_recording
         if threading.get_ident() != self._thread:
@@ -227,7 +227,7 @@ class TraceWindow:
             self._decline("another torch profiler is active, and there can be only one")
             return
         if not (activities := self._activities(torch_profiler)):
-            self._is_declined = True  # and told
+            self._is_declined = True  # with a warning
             return
         free = shutil.disk_usage(self._rank.path).free
         if free < _LEAST_FREE_BYTES:
@@ -269,7 +269,7 @@ class TraceWindow:
         return [by_word[word] for word in sorted(wanted & frozenset(by_word))]
 
     def _trace_only(self, torch: Any) -> dict[str, Any]:
-        """Where torch can leave out the tables nobody asks for here: it stops a third sooner."""
+        """Where torch can leave out the tables not needed here: it stops a third sooner."""
         config: Any = getattr(torch._C._profiler, "_ExperimentalConfig", None)
         if "stacks" in self._options.keeps or not hasattr(config, "trace_only"):
             return {}

@@ -1,4 +1,4 @@
-"""Parts of a recording that run for some steps only, and who opens and closes them.
+"""Parts of a recording that run for some steps only, and what opens and closes them.
 
 A trace of torch.profiler and the allocator's history are windows. A window never harms the
 training: what goes wrong in it becomes a warning, and the window is not opened again.
@@ -15,7 +15,7 @@ from stepscope.recording.run_folder import RankFolder
 from stepscope.recording.schedule import Action, Phase, Position, Schedule, counted
 
 Facts = dict[str, Any]
-# Of a window that was open, and whose file is lost; the user was told.
+# Of a window that was open, and whose file is lost; there was a warning.
 NOT_WRITTEN: Facts = {"files": [], "closed": "not written"}
 
 
@@ -84,7 +84,7 @@ class Limits:
 
 
 class ScheduledWindow:
-    """One window with its schedule: opened, told of steps, and closed in time."""
+    """One window with its schedule: opened, led through the steps, and closed in time."""
 
     def __init__(self, window: Window, schedule: Schedule, limits: Limits) -> None:
         self._window = window
@@ -109,7 +109,7 @@ class ScheduledWindow:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether an error of its own ended it, which was told."""
+        """Whether an error of its own ended it, with a warning."""
         return self._given_up
 
     @property
@@ -198,7 +198,7 @@ class ScheduledWindow:
         )
 
     def spend(self, took_ns: int, is_over: bool) -> None:
-        """The training stood still for it; all of it is told when the window is over."""
+        """The training stood still for it; all of it is noted when the window is over."""
         self._spent_ns += took_ns
         if is_over and self._notices is not None:
             self._notices.complete_cost(self._spent_ns)

@@ -60,7 +60,7 @@ def taken(target: Callable[..., Any], keywords: Iterable[str]) -> list[str]:
     """Those of the keywords that the function takes."""
     try:
         parameters = inspect.signature(target).parameters
-    except (TypeError, ValueError):  # of C: nobody knows
+    except (TypeError, ValueError):  # written in C: unknown
         return list(keywords)
     kinds = inspect.Parameter
     for parameter in parameters.values():
@@ -115,7 +115,7 @@ def settings_of(loader: Any) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for name in SETTINGS:
-        with contextlib.suppress(Exception):  # somebody's class
+        with contextlib.suppress(Exception):  # the user's class may do anything
             value = getattr(loader, name, None)
             if value is None:
                 value = getattr(getattr(loader, "batch_sampler", None), name, None)

@@ -32,7 +32,7 @@ class Reports:
         files: by report: "time", "speed", "memory", "system", "model", "traces", "snapshots", …
         frames: the tables, by report.
         text: all of it for a terminal, in Anemoi's order.
-        remarks: sentences about what could not be told.
+        remarks: sentences about what could not be found out.
     """
 
     folder: Path

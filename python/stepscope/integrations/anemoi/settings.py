@@ -48,7 +48,7 @@ def settings_of(given: Mapping[str, Any] | None) -> AnemoiSettings:
     """What is left out, or None, has its default.
 
     Raises:
-        UsageError: a key that nobody knows, with the nearest right one, or a value it cannot have;
+        UsageError: an unknown key, with the nearest right one, or a value it cannot have;
             as `stepscope run --config` says it of a file.
     """
     parts = {name: dict(keys) for name, keys in DEFAULTS.items()}

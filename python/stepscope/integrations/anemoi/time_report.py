@@ -1,6 +1,6 @@
 """Anemoi's Time report: time_profiler.csv.
 
-Its columns are Anemoi's, with more behind them. A row is an action, whatever it was called in; a
+Its columns are Anemoi's, followed by more. A row is an action, whatever it was called in; a
 callback is one row. Figures are means over the ranks; an average is total / calls. Self times add
 up to what was spent in actions: time in a row that is shown is in no other row's.
 """

@@ -92,14 +92,14 @@ class ImportCounter:
             finally:
                 self._end(is_outermost)
 
-        # Python takes frames of its own machinery out of tracebacks: nobody is to see ours.
+        # Python takes frames of its own machinery out of tracebacks: ours must not be seen either.
         code = find_and_load.__code__
         find_and_load.__code__ = code.replace(co_filename=before.__code__.co_filename)
         self._before, self._mine = before, find_and_load
         setattr(_MACHINERY, _NAME, find_and_load)
 
     def take_out(self) -> None:
-        """As it was, unless somebody has come on top."""
+        """As it was, unless something was put on top."""
         if self._mine is not None and getattr(_MACHINERY, _NAME, None) is self._mine:
             setattr(_MACHINERY, _NAME, self._before)
         self._mine = None

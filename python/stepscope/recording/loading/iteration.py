@@ -43,7 +43,7 @@ class WatchedIterator:
         settings: Mapping[str, int],
         is_ahead: bool = False,
     ) -> None:
-        self.came: Callable[[], None] | None = None  # told of each batch
+        self.came: Callable[[], None] | None = None  # called for each batch
         self._inner, self._names, self._source = inner, names, source
         self._samples, self._most, self._live = samples, most, live
         self._wait = named_range(names.wait)
@@ -110,12 +110,12 @@ class WatchedIterator:
             self._end()
 
     def _count(self, batch: Any) -> int | None:
-        told = self._samples
+        samples = self._samples
         try:
-            if callable(told):
-                return int(told(batch))
-            return told if told is not None else samples_in(batch, self._most)
-        except Exception:  # somebody's batch, or somebody's function
+            if callable(samples):
+                return int(samples(batch))
+            return samples if samples is not None else samples_in(batch, self._most)
+        except Exception:  # the user's batch, or the user's function
             return None
 
     def _end(self) -> None:

@@ -22,7 +22,7 @@ class Names:
     persistent_workers: str
     drop_last: str
     batch_size: str
-    ahead: str  # after `starts`: 1 where who asks keeps a batch back
+    ahead: str  # after `starts`: 1 where the caller keeps a batch back
     ready: str  # batches that were ready when the loop asked
     samples: str  # of the batch that came; in workers of the batch that was made
     worker: str  # that made it; in workers once per iteration: which it is

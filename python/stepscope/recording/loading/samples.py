@@ -1,4 +1,4 @@
-"""How many samples a batch holds, told by its shape as default collation makes it."""
+"""How many samples a batch holds, by its shape as default collation makes it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def samples_in(batch: Any, most: int | None = None) -> int | None:
         batch: as the loader gave it.
         most: a batch cannot hold more; a larger number is something else's length.
     """
-    found = _told(batch) or _length(batch, _DEEPEST)
+    found = _stated(batch) or _length(batch, _DEEPEST)
     if most is not None and (found is None or found > most):
         return most
     return found
 
 
-def _told(batch: Any) -> int | None:
+def _stated(batch: Any) -> int | None:
     """Batches of graphs and of packed sequences say it."""
     for name in ("num_graphs", "batch_size"):
-        told = getattr(batch, name, None)
-        if isinstance(told, int) and not isinstance(told, bool) and told > 0:
-            return told
+        stated = getattr(batch, name, None)
+        if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0:
+            return stated
     return None
 
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 class StepBatches:
     """Counts batches by step and epoch.
 
-    They are told by a framework, or by whoever follows the loop. Else those of the watched loader
-    count that gave the last batch before the step: others validate.
+    A framework adds them, or whatever follows the loop. Else those of the watched loader count
+    that gave the last batch before the step: others validate.
     """
 
     def __init__(self) -> None:
         self.batch = 0  # of the epoch: that steps took
         self.steps = 0  # of the epoch
         self.of_step = 1  # that the last step took, and so the next will
-        self._is_told = False
-        self._told = 0  # since the last step
+        self._is_added = False
+        self._added = 0  # since the last step
         self._came: dict[str, int] = {}  # by loader
         self._last = ""
 
@@ -23,10 +23,10 @@ class StepBatches:
         """A step will take so many."""
         self.of_step = max(1, batches)
 
-    def told(self, batches: int) -> None:
+    def add(self, batches: int) -> None:
         """So many came, of the step under way."""
-        self._is_told = True
-        self._told += batches
+        self._is_added = True
+        self._added += batches
 
     def came(self, loader: str) -> None:
         """One, of a watched loader that trains."""
@@ -35,16 +35,16 @@ class StepBatches:
 
     def step_ended(self) -> None:
         """With what came since the last."""
-        count = self._told if self._is_told else self._came.get(self._last, 0)
-        if count == 0 and self._is_told:
+        count = self._added if self._is_added else self._came.get(self._last, 0)
+        if count == 0 and self._is_added:
             count = self.of_step
         self.of_step = max(1, count)
         self.batch += self.of_step
         self.steps += 1
-        self._told = 0
+        self._added = 0
         self._came.clear()
 
     def epoch_ended(self) -> None:
         """Counting begins anew; batches of a step that never came are forgotten."""
-        self.batch = self.steps = self._told = 0
+        self.batch = self.steps = self._added = 0
         self._came.clear()

@@ -1,4 +1,4 @@
-"""What torch's iterators know about a batch beyond the batch: who made it, and what was ready.
+"""What torch's iterators know about a batch beyond the batch: its worker, and what was ready.
 
 They are private attributes of torch. Each is looked for, and left alone where it is not there: the
 loader then works as ever, and the recording says less.
@@ -48,7 +48,7 @@ class BatchSource:
     """Of one iterator: what it knows about the batch that it gave last."""
 
     def __init__(self) -> None:
-        self.worker: int | None = None  # that made the last batch; None: nobody knows
+        self.worker: int | None = None  # that made the last batch; None: unknown
         self.batch = 0  # its number by that worker's count
         self.iteration = 0
         self.pids: list[int] = []

@@ -21,7 +21,7 @@ USUAL = (
     "augmentations",
     "preprocess",
 )
-# Datasets inside of datasets: torch's Subset and ConcatDataset, and those who follow them.
+# Datasets inside of datasets: torch's Subset and ConcatDataset, and those that follow them.
 _INSIDE = ("dataset", "datasets")
 _DEEPEST = 8
 _MOST_DATASETS = 1000
@@ -154,7 +154,7 @@ def exchanges(dataset: Any, names: Iterable[str], stopwatch: Stopwatch) -> list[
 def _has_transform(owner: Any, name: str) -> bool:
     try:
         return _is_transform(getattr(owner, name, None))
-    except Exception:  # a property of somebody's
+    except Exception:  # a property of the user's class
         return False
 
 

@@ -86,7 +86,7 @@ class ThreadIo:
 
 
 def io_of_thread(thread: int | None = None) -> ThreadIo | None:
-    """Of this thread, or of one of this process by its number; None where nobody tells."""
+    """Of this thread, or of one of this process by its number; None where it is unknown."""
     place = "thread-self" if thread is None else f"self/task/{thread}"
     try:
         file = os.open(f"/proc/{place}/io", os.O_RDONLY | os.O_CLOEXEC)

@@ -26,7 +26,7 @@ class Watching:
     _stepscope_first: Callable[[], Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """No new kind of loader: whoever keeps a list of kinds is not told."""
+        """No new kind of loader: registries of kinds must not hear of it."""
 
     def __iter__(self) -> Iterator[Any]:
         return type(self)._stepscope_begin(

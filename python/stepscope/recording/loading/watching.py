@@ -51,7 +51,7 @@ def as_the_file_says(request: WatchRequest, plan: Mapping[str, Any]) -> WatchReq
 
 
 def keeps_one_back(above: int) -> bool:
-    """Whether who asks for a pass is Accelerate, which looks ahead to know the last batch.
+    """Whether a pass is asked for by Accelerate, which looks ahead to know the last batch.
 
     Args:
         above: frames between the one that calls this and the one that asks.
@@ -68,8 +68,8 @@ class LoaderList:
     ) -> None:
         self._rank = rank
         self._is_running = is_running
-        self._came = came  # told of each batch of a training loader that was given to `watch`
-        # Who has a name; a loader that is gone leaves it to the next.
+        self._came = came  # called for each batch of a training loader given to `watch`
+        # The loader that has a name; one that is gone leaves it to the next.
         self._owners: dict[str, weakref.ref[Any] | None] = {}
         self._names: dict[str, Names] = {}
         self._last_pass: dict[str, weakref.ref[WatchedIterator]] = {}  # by name
@@ -101,14 +101,14 @@ class LoaderList:
         kind: Callable[..., WatchedIterator],
         is_ahead: bool = False,
     ) -> WatchedIterator:
-        """One pass over a loader that nobody gave to `watch`; `kind` is what the loop gets.
+        """One pass over a loader that was not given to `watch`; `kind` is what the loop gets.
 
         Args:
             loader: which one.
             make: gives its own iterator.
             request: what is to be watched.
             kind: makes the iterator.
-            is_ahead: who asks keeps a batch back: it is used when the next one has come.
+            is_ahead: the caller keeps a batch back: it is used when the next one has come.
         """
         title = self._title_of(loader, request)
         names = self._names.setdefault(title, names_of(title))
@@ -184,7 +184,7 @@ class LoaderList:
             number += 1
         try:
             self._owners[title] = weakref.ref(loader)
-        except TypeError:  # of a kind nobody can refer to weakly: a list, a generator
+        except TypeError:  # of a kind without weak references: a list, a generator
             self._owners[title] = None
         return title
 
