@@ -1,5 +1,5 @@
 // The page is built into build/web, beside the program that serves it. All addresses are relative,
-// so that it works behind any path a proxy puts in front.
+// so that it works below any path of a proxy.
 import {resolve} from 'node:path';
 import {defineConfig} from 'vitest/config';
 import {licenses} from './licenses.ts';

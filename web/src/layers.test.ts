@@ -1,5 +1,5 @@
-// Four folders, one direction: what is fetched, what is kept, what is drawn, what is shown. Nobody
-// imports from a folder behind its own.
+// Four folders, one direction: what is fetched, what is kept, what is drawn, what is shown. No file
+// imports from a folder after its own.
 import {readdirSync, readFileSync} from 'node:fs';
 import {dirname, join, relative} from 'node:path';
 import {expect, it} from 'vitest';

@@ -66,7 +66,7 @@ describe('of a trace', () => {
     );
   });
 
-  it('Enter is not lost on who types faster than the server answers', async () => {
+  it('Enter is not lost where typing is faster than the server', async () => {
     await at().go('#/');
     await at().go('#/timeline');
     await at().page.waitForSelector('.group-name');
@@ -83,7 +83,7 @@ describe('of a trace', () => {
     await at().page.unroute('**/api/search*');
   });
 
-  it('who took the time of a stretch is told apart, and is not the recording', async () => {
+  it('what took the time of a stretch is kept apart, and is not the recording', async () => {
     await at().go('#/');
     await at().go('#/timeline?sel=10000000-50000000');
     await at().page.waitForSelector('.names-head');

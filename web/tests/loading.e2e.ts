@@ -51,7 +51,7 @@ describe('while a run loads', () => {
   });
 });
 
-describe('behind a proxy', () => {
+describe('below a proxy', () => {
   it('the page stands below a path of the site', async () => {
     const server = await serve('--base-path', '/node/n7/8250', sample('gpt_bf16.json.gz'));
     try {
@@ -85,7 +85,7 @@ describe('an address without its last slash', () => {
 });
 
 describe('a run that was closed for others', () => {
-  it('is read again when somebody comes back to it, and the page goes on', async () => {
+  it('is read again when it is visited again, and the page goes on', async () => {
     const root = join(folder, 'many');
     for (const i of [0, 1, 2, 3, 4])
       cpSync(sample('gpt_bf16.json.gz'), join(root, `t${i}.json.gz`));

@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, {recursive: true, force: true});
 });
 
-it('samples alone are told to be samples', async () => {
+it('samples alone are named samples', async () => {
   const alone = await serve(join(folder, 'run/attempt-0/node-n1'));
   try {
     const here = await visit(browser, alone.url);
@@ -55,7 +55,7 @@ it('samples alone are told to be samples', async () => {
   }
 });
 
-it('files of the allocator alone are told to be such', async () => {
+it('files of the allocator alone are named as such', async () => {
   for (const [name, words] of [
     ['exported.timeline.json.gz', 'a timeline of memory'],
     ['exported.stats.json', 'figures of the allocator'],

@@ -106,7 +106,7 @@ describe('tables', () => {
     await at.page.waitForSelector('th[aria-sort=descending] button:has-text("calls")');
     const calls = (await cells()).map((row) => Number(row[1]!.replaceAll(',', '')));
     expect(calls).toEqual([...calls].sort((a, b) => b - a));
-    const other = await at.context.newPage(); // who gets the address sees the same
+    const other = await at.context.newPage(); // the address alone shows the same
     await other.goto(at.page.url());
     await other.waitForSelector('th[aria-sort=descending] button:has-text("calls")');
     await other.close();
@@ -178,7 +178,7 @@ describe('tables', () => {
     const whole = (await card.locator('.bar-track').last().boundingBox())!;
     expect(bar.width / whole.width).toBeCloseTo(share, 2);
   });
-  it('bars of one name are told apart by their device', async () => {
+  it('bars of one name are distinct by their device', async () => {
     await at.go('#/ask/memory-operators');
     const names = await at.page.locator('.bars').first().locator('.bar-name').allTextContents();
     expect(new Set(names).size).toBe(names.length);

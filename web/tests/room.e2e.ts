@@ -71,7 +71,7 @@ it.each([1280, 1920])('at %i px a kernel is cut only where no column has room', 
   }),
 );
 
-it('figures stand apart from the text behind them', () =>
+it('figures stand apart from the text after them', () =>
   opened(sample('run'), 1280, async (at) => {
     await at.go('#/system');
     await at.page.waitForSelector('section[aria-label="Log lines"] .data');

@@ -280,7 +280,7 @@ describe('the timeline', () => {
     await at.page.mouse.down();
     await at.page.mouse.move(canvas.x + 420, canvas.y + 12, {steps: 6});
     await at.page.mouse.up();
-    await at.page.waitForSelector('h3:has-text("Who took the time")');
+    await at.page.waitForSelector('h3:has-text("What took the time")');
     await at.page.waitForSelector('.panel:has-text("How the GPUs spent it")');
     await at.page.waitForURL(/sel=\d+-\d+/);
   });
@@ -295,7 +295,7 @@ describe('the timeline', () => {
     expect((await colours.boundingBox())!.y).toBeLessThan(700);
     await at.page.click('.timeline-bar button:has-text("Colours")');
   });
-  it('a GPU is not told to be busy in two ways', async () => {
+  it('a GPU is not said to be busy in two ways', async () => {
     await at.go('#/timeline?sel=100000000-100050000');
     await at.page.waitForSelector('.panel:has-text("How the GPUs spent it")');
     await at.page.waitForSelector('h3:has-text("Counters")');

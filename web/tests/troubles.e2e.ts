@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe('a question that fails', () => {
-  it('is told and asked once', async () => {
+  it('is shown and asked once', async () => {
     const at = await visit(browser, server.url);
     let asked = 0;
     at.page.on('request', (request) => {
@@ -42,7 +42,7 @@ describe('a question that fails', () => {
 });
 
 describe('a server that is gone', () => {
-  it('is told, and when it is back the page goes on by itself', async () => {
+  it('is shown, and when it is back the page goes on by itself', async () => {
     const at = await visit(browser, server.url);
     await at.context.setOffline(true);
     await at.page.click('nav a:has-text("Kernels")');

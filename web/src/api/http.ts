@@ -21,12 +21,12 @@ export function setVersion(value: string): void {
   version = value;
 }
 
-// An answer that nobody reads to its end holds one of the browser's few connections.
+// An answer that is not read to its end holds one of the browser's few connections.
 function answered(response: Response): Promise<unknown> {
   return response.arrayBuffer();
 }
 
-// The token is in the address once; from then on the cookie says who asks, and a shared address
+// The token is in the address once; from then on the cookie identifies the user, and a shared address
 // does not carry it.
 export async function forgetToken(): Promise<void> {
   const url = new URL(location.href);
@@ -66,8 +66,8 @@ async function explain(response: Response): Promise<ServerError> {
 
 // Whether there was an answer to the last question, whatever it was.
 export const isAnswered = signal(true);
-// Whether the run has to be read before the server can answer: one that nobody looked at for long
-// is closed where others were opened.
+// Whether the run has to be read before the server can answer: one that was not looked at
+// for long is closed where others were opened.
 export const isBeingRead = signal(false);
 // Whether the server does not know this page: it was started again.
 export const isRefused = signal(false);

@@ -35,8 +35,8 @@ export function orNull<T>(decoder: Decoder<T>): Decoder<T | null> {
   return (json, where) => (json === null || json === undefined ? null : decoder(json, where));
 }
 
-export function or<T>(decoder: Decoder<T>, standard: T): Decoder<T> {
-  return (json, where) => (json === null || json === undefined ? standard : decoder(json, where));
+export function or<T>(decoder: Decoder<T>, fallback: T): Decoder<T> {
+  return (json, where) => (json === null || json === undefined ? fallback : decoder(json, where));
 }
 
 export function record(json: unknown, where: string): Record<string, unknown> {
@@ -46,7 +46,7 @@ export function record(json: unknown, where: string): Record<string, unknown> {
   return fail(where, 'an object', json);
 }
 
-// An object by the decoders of its members; members nobody asks for are left alone.
+// An object by the decoders of its members; members not asked for are left alone.
 export function object<T>(members: {[K in keyof T]: Decoder<T[K]>}): Decoder<T> {
   return (json, where) => {
     const source = record(json, where);

@@ -8,7 +8,7 @@ export interface RunEntry {
   traces: number; // files of a folder that may be recordings
   bytes: number | null;
   modified_ms: number;
-  state: string | null; // loading, ready, failed; null: nobody asked for it yet
+  state: string | null; // loading, ready, failed; null: not asked for yet
 }
 
 export interface RunList {

@@ -11,8 +11,8 @@ export interface Summary {
   length_ns: number;
 }
 
-// No steps are marked in the trace: the whole recording counts as one, which nobody should take for
-// a step of the training.
+// No steps are marked in the trace: the whole recording counts as one, which must not be taken
+// for a step of the training.
 export function isUnmarked(first: Summary): boolean {
   return first.traced && first.traced_steps === null && first.recorded_steps === null;
 }

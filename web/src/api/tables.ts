@@ -38,7 +38,7 @@ export interface TableShape {
 export interface Parameter {
   name: string;
   type: string;
-  standard: string;
+  defaultValue: string;
   about: string;
   choices: string[];
 }
@@ -96,11 +96,11 @@ const shape = object<TableShape>({
 
 const parameter: Decoder<Parameter> = (json, where) => {
   const source = record(json, where);
-  const standard = source.default;
+  const value = source.default;
   return {
     name: text(source.name, `${where}.name`),
     type: text(source.type, `${where}.type`),
-    standard: standard === null || standard === undefined ? '' : String(standard),
+    defaultValue: value === null || value === undefined ? '' : String(value),
     about: or(text, '')(source.about, `${where}.about`),
     choices: or(list(text), [])(source.choices, `${where}.choices`),
   };

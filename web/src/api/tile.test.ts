@@ -93,7 +93,7 @@ describe('tiles', () => {
     expect([...tile.cells.covered]).toEqual([255, 1]);
     expect([tile.gaps.start[0], tile.gaps.duration[0], tile.gaps.cause[0]]).toEqual([9000, 120, 3]);
   });
-  it('several tiles stand one behind the other', () => {
+  it('several tiles stand one after the other', () => {
     const both = new Uint8Array(2 * one.length);
     both.set(one);
     both.set(one, one.length);

@@ -102,7 +102,7 @@ describe('instants', () => {
 });
 
 describe('names', () => {
-  it('lose what nobody reads', () => {
+  it('lose what is only noise', () => {
     const name =
       'void at::native::vectorized_elementwise_kernel<8, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}, std::array<char*, 2ul> >(int, at::native::bfloat16_copy_kernel_cuda)';
     expect(shortName(name)).toBe(
@@ -122,7 +122,7 @@ describe('names too long for their place', () => {
     expect(cut).toContain('…');
     expect(middleCut('short', 30)).toBe('short');
   });
-  it('are told apart where they stand together', () => {
+  it('stay distinct where they stand together', () => {
     const names = ['64x64', '128x64', '128x128'].map(
       (tile) => `sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize${tile}x8_stage3_kernel__5x_cublas`,
     );

@@ -195,7 +195,7 @@ export function onTimeline(table: Table, recorded: bigint, time: RunTime | null 
   };
 }
 
-// What nearly every kernel's name carries and nobody reads; longer ones first.
+// What nearly every kernel's name carries and a reader skips; longer ones first.
 const NOISE: readonly (readonly [string, string])[] = [
   ['(anonymous namespace)::', ''],
   ['<unnamed>::', ''],

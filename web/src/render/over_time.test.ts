@@ -33,7 +33,7 @@ describe('curves over time', () => {
       ],
     });
   });
-  it('are told from lines over steps', () => {
+  it('are distinct from lines over steps', () => {
     expect(isOverTime(table)).toBe(true);
     const steps = {...table.shape, drawing: {...table.shape.drawing!, x: 'share'}};
     expect(isOverTime({...table, shape: steps})).toBe(false);

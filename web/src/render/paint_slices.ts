@@ -151,7 +151,7 @@ function paintGaps(
     const x0 = Math.max(begin, left);
     const x1 = Math.min(begin + gaps.duration[i]! * scale, right);
     if (x1 <= x0) continue;
-    // On a stream gaps are a low band at the foot, so that nobody takes them for work.
+    // On a stream gaps are a low band at the foot, so that they are not taken for work.
     const high = whole ? row - 2 : 4;
     paint.pixels.rect(paint.causes[gaps.cause[i]!]!, x0, foot - high, x1 - x0, high);
   }

@@ -1,5 +1,5 @@
 // The colours of the timeline as numbers and texts: each kind of event in four shades, chosen by its
-// name, so that neighbours can be told apart; faint ones for what a search does not mean.
+// name, so that neighbours differ; faint ones for what a search does not mean.
 import {causeVariable, kindVariable} from './colours';
 
 // Frames around the work, which should not outshine it.

@@ -52,7 +52,7 @@ describe('levels and tiles', () => {
     [1024, 10],
     [1e30, 20],
   ])('%d ns a pixel is level %d', (s, level) => expect(levelFor(s, 20)).toBe(level));
-  it('tiles cover the view and nothing behind the end', () => {
+  it('tiles cover the view and nothing after the end', () => {
     expect(tileRange({from: 3000, to: 9000}, 1, 1024, 1e6)).toEqual({
       first: 1,
       last: 4,

@@ -1,5 +1,5 @@
 // Whether the server is there. One that does not answer is asked now and then; when it does again,
-// what could not be fetched meanwhile is fetched, and nobody has to load the page anew.
+// what could not be fetched meanwhile is fetched, and the page need not be loaded anew.
 import {effect, signal} from '@preact/signals';
 import {isAnswered, isRefused, lookForServer} from '../api/http';
 import {askAgain} from './loaded';

@@ -29,7 +29,7 @@ export function tableJson(table: Table, rows: readonly Row[]): string {
 export const toast = signal('');
 let clearing: ReturnType<typeof setTimeout> | undefined;
 
-export function say(text: string): void {
+export function showToast(text: string): void {
   toast.value = text;
   clearTimeout(clearing);
   clearing = setTimeout(() => {
@@ -49,5 +49,5 @@ export async function copy(text: string, what: string): Promise<void> {
     document.execCommand('copy');
     area.remove();
   }
-  say(`${what} copied`);
+  showToast(`${what} copied`);
 }

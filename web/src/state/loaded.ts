@@ -58,8 +58,8 @@ export function settled<T>(of: Signal<Loaded<T>>): Promise<Loaded<T>> {
   });
 }
 
-// One promise per key: asking twice costs nothing. What failed stays failed until somebody wants it
-// asked again: a view asks whenever it is drawn, and would go on for ever.
+// One promise per key: asking twice costs nothing. What failed stays failed until it is wanted
+// again: a view asks whenever it is drawn, and would go on for ever.
 export class Kept<T> {
   private readonly entries = new Map<string, Signal<Loaded<T>>>();
   constructor(private readonly most = 64) {}

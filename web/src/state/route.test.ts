@@ -10,7 +10,7 @@ describe('addresses', () => {
       params: {top: '20', filter: 'a&b = c'},
     });
   });
-  it('what nobody could have written is no page, and no trouble', () =>
+  it('what cannot have been written is no page, and no trouble', () =>
     expect(parseRoute('#/100%')).toEqual({path: '100%', params: {}}));
   it.each(['', '#', '#/', '/'])('%j is the overview', (hash) =>
     expect(parseRoute(hash)).toEqual({path: '', params: {}}),

@@ -1,4 +1,4 @@
-// Where in the page one is stands in the address behind #, so that every view can be shared and
+// Where in the page one is stands in the address after #, so that every view can be shared and
 // the browser's own back button works: #/timeline?from=12&to=99&event=0.0.2483
 import {computed, signal} from '@preact/signals';
 
@@ -11,7 +11,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // somebody typed a percent sign
+    return text; // a percent sign was typed
   }
 }
 
@@ -46,7 +46,7 @@ export function go(path: string, params: Params = {}): void {
   location.hash = href(path, params);
 }
 
-// Changes of the view that nobody wants to go back through one by one: zooming, typing a filter.
+// Changes of the view that the back button should not step through one by one: zooming, typing a filter.
 export function refine(changes: Params): void {
   const {path, params} = current.peek();
   const address = href(path, {...params, ...changes});

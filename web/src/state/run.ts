@@ -69,7 +69,7 @@ export function titleOf(found: Run): string {
   return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
 }
 
-// Told by the server as it happens; where the stream breaks, asking now and then does as well.
+// Sent by the server as it happens; where the stream breaks, asking now and then does as well.
 function watch(): void {
   const source = new EventSource(address('api/progress', {}, false));
   const end = () => {

@@ -64,7 +64,7 @@ export class TileCache {
     return undefined;
   }
 
-  // What the next frames need, the most urgent first; earlier wishes that nobody repeats are
+  // What the next frames need, the most urgent first; earlier wishes that are not repeated are
   // forgotten, so that a fast zoom does not fetch all it passed.
   want(keys: readonly TileKey[]): void {
     this.wanted.clear();

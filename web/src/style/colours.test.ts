@@ -1,5 +1,5 @@
 // The colours of the series for eyes that lack the red or the green cones: every two of them stay
-// apart. Seen as Viénot, Brettel and Mollon (1999) work it out, told apart in CIELAB.
+// apart. Seen as Viénot, Brettel and Mollon (1999) work it out, compared in CIELAB.
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 
@@ -70,7 +70,7 @@ describe.each([
   ['light', light],
   ['dark', dark],
 ])('series of the %s theme', (_, theme) => {
-  it.each(EYES)('are told apart with %s', (_, matrix) => {
+  it.each(EYES)('are distinct with %s', (_, matrix) => {
     const seen = series(theme).map(([r, g, b]) =>
       lab(times(matrix, [linear(r), linear(g), linear(b)])),
     );

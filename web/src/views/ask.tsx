@@ -179,10 +179,10 @@ export function RankChoice() {
 interface SettingsProps {
   analysis: Analysis;
   only?: readonly string[];
-  standard?: Readonly<Record<string, string>>; // where a page differs from the program's own
+  defaults?: Readonly<Record<string, string>>; // where a page differs from the program's own
 }
 
-export function Settings({analysis, only, standard = {}}: SettingsProps) {
+export function Settings({analysis, only, defaults = {}}: SettingsProps) {
   const {params} = route.value;
   const shown = analysis.parameters.filter((parameter) => only?.includes(parameter.name) ?? true);
   return (
@@ -190,7 +190,7 @@ export function Settings({analysis, only, standard = {}}: SettingsProps) {
       <RankChoice />
       {shown.map((parameter) => {
         const value = params[parameter.name] ?? '';
-        const usual = standard[parameter.name] ?? parameter.standard;
+        const usual = defaults[parameter.name] ?? parameter.defaultValue;
         const change = (event: {currentTarget: {value: string}}) =>
           refine({[parameter.name]: event.currentTarget.value.trim()});
         const choices = parameter.type === 'switch' ? ['false', 'true'] : parameter.choices;

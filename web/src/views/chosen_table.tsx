@@ -19,7 +19,7 @@ export interface Choice {
   // Where another analysis groups the same work: its name, and what differs from its own settings.
   analysis?: string;
   settings?: readonly string[];
-  standard?: Readonly<Record<string, string>>;
+  defaults?: Readonly<Record<string, string>>;
   value?: string; // what a flame graph is as wide as
 }
 
@@ -29,19 +29,19 @@ export interface ChosenProps {
   about: string;
   choices: readonly Choice[];
   settings: readonly string[];
-  standard?: Readonly<Record<string, string>>; // settings that differ from the program's own
+  defaults?: Readonly<Record<string, string>>; // settings that differ from the program's own
 }
 
 export function ChosenPage(props: ChosenProps) {
   return (
     <When of={descriptors.value}>
       {(all) => {
-        const has = (name: string, table: string) =>
+        const hasTable = (name: string, table: string) =>
           all.some(
             (each) => each.name === name && each.tables.some((shape) => shape.name === table),
           );
         const choices = props.choices.filter((each) =>
-          has(each.analysis ?? props.name, each.table),
+          hasTable(each.analysis ?? props.name, each.table),
         );
         const by = choices.find((each) => each.id === route.value.params.group) ?? choices[0];
         const analysis = all.find((each) => each.name === (by?.analysis ?? props.name));
@@ -63,12 +63,12 @@ function Chosen({
 }: ChosenProps & {analysis: Analysis; by: Choice}) {
   const settings = by.settings ?? props.settings;
   // Another analysis need not have the settings of the page's own.
-  const standard = Object.fromEntries(
-    Object.entries(by.standard ?? props.standard ?? {}).filter(([name]) =>
+  const defaults = Object.fromEntries(
+    Object.entries(by.defaults ?? props.defaults ?? {}).filter(([name]) =>
       analysis.parameters.some((parameter) => parameter.name === name),
     ),
   );
-  const answer = answerOf(analysis, {...standard, ...optionsOf(analysis)});
+  const answer = answerOf(analysis, {...defaults, ...optionsOf(analysis)});
   return (
     <>
       <div class="head">
@@ -91,7 +91,7 @@ function Chosen({
           </div>
         )}
       </div>
-      <Settings analysis={analysis} only={settings} standard={standard} />
+      <Settings analysis={analysis} only={settings} defaults={defaults} />
       <When of={answer.value}>{(found) => <Body answer={found} by={by} />}</When>
     </>
   );

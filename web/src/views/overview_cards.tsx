@@ -49,7 +49,7 @@ function stackedLines(
   });
 }
 
-// What the report says behind titles that are about traced steps alone.
+// What the report says after titles that are about traced steps alone.
 export function OfTraced() {
   const first = summaryOf().value;
   if (first.state !== 'ready' || first.value.traced_mark === null) return null;

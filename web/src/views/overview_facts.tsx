@@ -34,10 +34,10 @@ export function Facts({run}: {run: Run}) {
 function figures(run: Run, first: Summary): Fact[] {
   const facts: Fact[] = [];
   const line = (name: string) => first.facts.find((fact) => fact.name === name)?.text;
-  const say = (name: string, value: string, about?: string) => facts.push({name, value, about});
-  if (isUnmarked(first)) say('Steps', 'none marked', line('Steps'));
+  const addFact = (name: string, value: string, about?: string) => facts.push({name, value, about});
+  if (isUnmarked(first)) addFact('Steps', 'none marked', line('Steps'));
   else if (first.step !== null) {
-    say(
+    addFact(
       'Mean step',
       durationText(first.step.mean_ns),
       first.step.of === 'recorded'
@@ -45,20 +45,20 @@ function figures(run: Run, first: Summary): Fact[] {
         : 'of the traced steps, until their GPU work has ended; of several ranks, the slowest',
     );
   }
-  if (first.recorded_steps !== null) say('Steps', first.recorded_steps, line('Steps'));
+  if (first.recorded_steps !== null) addFact('Steps', first.recorded_steps, line('Steps'));
   if (first.traced_steps !== null)
-    say('Traced steps', first.traced_steps, line('Traced steps') ?? line('Steps'));
+    addFact('Traced steps', first.traced_steps, line('Traced steps') ?? line('Steps'));
   const {ranks, world_size: world} = run.info!.run;
   if (ranks > 0) {
     const some = world !== null && world > ranks;
-    say(
+    addFact(
       'Ranks',
       some ? `${countText(ranks)} of ${countText(world)}` : countText(ranks),
       `training processes in these files${some ? `: ${line('Run') ?? ''}` : ''}`,
     );
   }
   if (first.length_ns > 0)
-    say('Length', durationText(first.length_ns), `Recorded ${line('Recorded') ?? ''}`);
-  if (run.info!.run.events > 0) say('Events', countText(run.info!.run.events), 'of all kinds');
+    addFact('Length', durationText(first.length_ns), `Recorded ${line('Recorded') ?? ''}`);
+  if (run.info!.run.events > 0) addFact('Events', countText(run.info!.run.events), 'of all kinds');
   return facts;
 }

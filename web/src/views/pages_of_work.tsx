@@ -1,4 +1,4 @@
-// Operators, kernels, modules: who takes the time.
+// Operators, kernels, modules: what takes the time.
 import {type Choice, ChosenPage} from './chosen_table';
 
 // The code that launched the work of the GPU, as a flame graph.
@@ -9,7 +9,7 @@ const CALL_STACKS: Choice = {
   about: 'The code that launched the work of the GPU, as wide as the GPU time of that work.',
   analysis: 'stacks',
   settings: ['depth', 'no-python', 'no-operators', 'no-calls', 'no-kernels'],
-  standard: {metric: 'device', top: '400'},
+  defaults: {metric: 'device', top: '400'},
   value: 'device_ns',
 };
 
@@ -31,7 +31,7 @@ export function OperatorsPage() {
       title="Operators"
       about="Functions of the framework, the longest on the GPU first. Self: without the operators it calls."
       settings={['top', 'frames']}
-      standard={{top: '200'}}
+      defaults={{top: '200'}}
       choices={[
         {
           id: 'names',
@@ -64,7 +64,7 @@ export function KernelsPage() {
       title="Kernels"
       about="Programs that run on the GPU, the longest first. A name leads to its runs in the timeline."
       settings={['top', 'memory']}
-      standard={{top: '200'}}
+      defaults={{top: '200'}}
       choices={[
         {
           id: 'names',
@@ -133,7 +133,7 @@ export function ModulesPage() {
       title="Modules"
       about="Parts of the model below the part that called them, as wide as their GPU time. Click one to look inside."
       settings={['top', 'depth', 'by', 'from']}
-      standard={{top: '400'}}
+      defaults={{top: '400'}}
       choices={[
         {
           id: 'modules',

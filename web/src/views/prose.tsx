@@ -1,5 +1,5 @@
 // Sentences of the program, in which `words` between backticks are code. A line may end between the
-// words of code, but not behind the hyphens of an option.
+// words of code, but not after the hyphens of an option.
 export function Prose({text}: {text: string}) {
   return (
     <>

@@ -70,7 +70,7 @@ function Page({analysis}: {analysis: Analysis}) {
           ))}
         </div>
       </div>
-      <Settings analysis={analysis} only={['top', 'latency']} standard={{top: '100'}} />
+      <Settings analysis={analysis} only={['top', 'latency']} defaults={{top: '100'}} />
       <When of={answerOf(analysis, {top: '100', ...optionsOf(analysis)}).value}>
         {(answer) => <Body answer={answer} by={by} />}
       </When>

@@ -54,7 +54,7 @@ export function SystemPage() {
           if (recordings === 0 && sampled.state === 'loading') return <Waiting />;
           const machines = sampled.state === 'ready' && sampled.value.tables.some(hasRows);
           if (recordings === 0 && !machines) return <NotRecorded />;
-          // What has nothing to show says why, behind what has.
+          // What has nothing to show says why, after what has.
           const lacks = (analysis: Analysis) => {
             const answer = answerOf(analysis).value;
             return Number(answer.state === 'ready' && !answer.value.tables.some(hasRows));

@@ -2,17 +2,17 @@
 import type {RefObject} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 
-export function useWidth<T extends Element>(standard = 800): [RefObject<T | null>, number] {
+export function useWidth<T extends Element>(fallback = 800): [RefObject<T | null>, number] {
   const ref = useRef<T>(null);
-  const [width, setWidth] = useState(standard);
+  const [width, setWidth] = useState(fallback);
   useEffect(() => {
     const element = ref.current;
     if (element === null) return;
-    const measure = () => setWidth(Math.round(element.getBoundingClientRect().width) || standard);
+    const measure = () => setWidth(Math.round(element.getBoundingClientRect().width) || fallback);
     measure();
     const watch = new ResizeObserver(measure);
     watch.observe(element);
     return () => watch.disconnect();
-  }, [standard]);
+  }, [fallback]);
   return [ref, width];
 }

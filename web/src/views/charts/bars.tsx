@@ -1,4 +1,4 @@
-// Bars that lie: one line per thing, its name in front, its value behind; several parts are stacked
+// Bars that lie: one line per thing, its name in front, its value after it; several parts are stacked
 // and named in a legend.
 import {middleCuts} from '../../render/cells';
 import {shareText} from '../../render/numbers';
@@ -17,7 +17,7 @@ export interface BarLine {
   tip?: string;
   href?: string | undefined;
   parts: BarPart[];
-  text: string; // behind the bar
+  text: string; // after the bar
 }
 
 export function Legend({

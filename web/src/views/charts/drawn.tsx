@@ -102,7 +102,7 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
     return <Flame table={table} value={value ?? ys[0]!} label={label} />;
   const column = (name: string) => table.shape.columns[columnIndex(table.shape, name)]!;
   const unit = column(ys[0]!).unit;
-  // One series needs no colour to be told from others; the grey of what is idle would look switched off.
+  // One series needs no colour to differ from others; the grey of what is idle would look switched off.
   const colours = ys.length === 1 ? ['var(--s0)'] : seriesColours(ys, causes);
   const x = column(drawing.x);
   const titles = ys.map((name) => columnTitle(column(name)).replace(/ share$/, ''));

@@ -1,4 +1,4 @@
-// One event: how long, where, what it was called with, who called it, and what it is linked with.
+// One event: how long, where, what it was called with, what called it, and what it is linked with.
 import type {EventDetails, EventRef} from '../../api/tracks';
 import {KIND_TEXT} from '../../render/colours';
 import {countText, durationText} from '../../render/numbers';
@@ -16,19 +16,19 @@ interface Props {
 
 export function EventPanel({details, goTo, close}: Props) {
   const facts: Fact[] = [];
-  const say = (name: string, value: string, about?: string) => facts.push({name, value, about});
-  say('Duration', durationText(details.duration_ns));
-  say(
+  const addFact = (name: string, value: string, about?: string) => facts.push({name, value, about});
+  addFact('Duration', durationText(details.duration_ns));
+  addFact(
     'Starts at',
     instantText(details.start_ns, details.duration_ns),
     `${details.start_ns.toLocaleString('en')} ns since the start of the run`,
   );
   if (details.self_ns !== null)
-    say('Self', durationText(details.self_ns), 'without what it called');
-  say('Rank', String(details.rank));
-  if (details.step !== null) say('Step', String(details.step));
-  if (details.module !== null) say('Module', details.module);
-  if (details.flags.length > 0) say('Odd', details.flags.join(', ').replaceAll('_', ' '));
+    addFact('Self', durationText(details.self_ns), 'without what it called');
+  addFact('Rank', String(details.rank));
+  if (details.step !== null) addFact('Step', String(details.step));
+  if (details.module !== null) addFact('Module', details.module);
+  if (details.flags.length > 0) addFact('Odd', details.flags.join(', ').replaceAll('_', ' '));
   return (
     <PanelPart title={details.name} kicker={KIND_TEXT[details.kind] ?? details.kind} close={close}>
       <FactList look="pairs" facts={facts} />

@@ -17,8 +17,8 @@ function words(under: Under, tracks: Tracks): [string, string] | null {
   if (hit.form === 'gap') {
     const cause = tracks.causes[hit.kind] ?? 'other';
     if (hit.within !== undefined) {
-      const of = `${durationText(hit.duration)} of ${durationText(hit.within)}`;
-      return [`Idle ${of}, in short gaps`, `most of them ${cause}: ${CAUSE_TEXT[cause] ?? ''}`];
+      const share = `${durationText(hit.duration)} of ${durationText(hit.within)}`;
+      return [`Idle ${share}, in short gaps`, `most of them ${cause}: ${CAUSE_TEXT[cause] ?? ''}`];
     }
     return [`Idle ${durationText(hit.duration)}`, `${cause}: ${CAUSE_TEXT[cause] ?? ''}`];
   }

@@ -14,7 +14,7 @@ import {RULER} from '../../render/frame';
 import {closedAtFirst, groupInView, HEADING, type Layout} from '../../render/layout';
 import {isMoment, type View} from '../../render/scale';
 import {returns} from '../../state/connection';
-import {copy, say, tableCsv, tableJson} from '../../state/copying';
+import {copy, showToast, tableCsv, tableJson} from '../../state/copying';
 import {messageOf} from '../../state/loaded';
 import {href, refine, route} from '../../state/route';
 import {readyRun, tracksOf} from '../../state/run';
@@ -51,7 +51,7 @@ export function TimelinePage() {
   );
 }
 
-// Who took the time that is on the screen, or of the stretch that is chosen.
+// What took the time that is on the screen, or of the stretch that is chosen.
 async function copyView(form: 'CSV' | 'JSON', view: View): Promise<void> {
   const {from, to} = stretchOf(route.peek().params) ?? view;
   try {
@@ -65,7 +65,7 @@ async function copyView(form: 'CSV' | 'JSON', view: View): Promise<void> {
       form === 'CSV' ? tableCsv(table.shape.columns, table.rows) : tableJson(table, table.rows);
     await copy(text, form);
   } catch (error) {
-    say(messageOf(error));
+    showToast(messageOf(error));
   }
 }
 
@@ -182,7 +182,7 @@ function Timeline({tracks}: {tracks: Tracks}) {
         if (error instanceof ServerError && error.code === 'not_found') {
           forget();
           setMissing(notAnEvent(params.event!, error.message));
-        } else say(messageOf(error));
+        } else showToast(messageOf(error));
       },
     );
     return () => asked.abort();

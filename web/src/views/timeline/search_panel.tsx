@@ -58,7 +58,7 @@ export function SearchPanel({query, rank, short, entered, goTo, close}: Props) {
     at.value = next < 0 ? last : next > last ? 0 : next;
     goTo(now.value.hits[at.value]!);
   };
-  // Who types fast presses Enter before the answer is there: it then leads to the first hit.
+  // A fast typist presses Enter before the answer is there: it then leads to the first hit.
   useEffect(() => {
     if (result.value.state === 'loading' || answers.current !== query) return;
     if (entered.value !== query) return;

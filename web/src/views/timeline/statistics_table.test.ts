@@ -29,7 +29,7 @@ const found: Selection = {
   lines_count: 0,
 };
 
-it('two things of one name are told apart, and the recording is not among them', () => {
+it('two things of one name are kept apart, and the recording is not among them', () => {
   expect(namesOfWork(found).map(({name, where}) => [name, where])).toEqual([
     ['forward', 'on the GPU'],
     ['aten::mm', ''],

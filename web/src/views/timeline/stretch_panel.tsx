@@ -1,4 +1,4 @@
-// Statistics of a stretch of time: how busy devices were and why they waited, and who took the time.
+// Statistics of a stretch of time: how busy devices were and why they waited, and what took the time.
 import {useMemo} from 'preact/hooks';
 import {getJson} from '../../api/http';
 import {type Selection, selection, type Tracks} from '../../api/tracks';
@@ -73,9 +73,9 @@ function LogLines({found}: {found: Selection}) {
   );
 }
 
-// How busy a GPU was within the stretch is told exactly above; its line is the mean of stretches of
+// How busy a GPU was within the stretch is stated exactly above; its line is the mean of stretches of
 // its own, which may say another thing of a short one.
-function isTold(track: Tracks['tracks'][number] | undefined, found: Selection): boolean {
+function isStated(track: Tracks['tracks'][number] | undefined, found: Selection): boolean {
   return (
     track?.rank !== null &&
     track?.label === `GPU ${track?.device} utilisation` &&
@@ -137,7 +137,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
         </>
       )}
       <div class="names-head">
-        <h3>{moment ? 'What ran then' : 'Who took the time'}</h3>
+        <h3>{moment ? 'What ran then' : 'What took the time'}</h3>
         <span class="tools">
           <CopyButtons table={namesTable(found)} />
         </span>
@@ -171,7 +171,7 @@ function Statistics({found, tracks}: {found: Selection; tracks: Tracks}) {
           <ul class="refs">
             {found.counters.map((counter) => {
               const track = tracks.tracks[counter.track];
-              return counter.mean === null || isTold(track, found) ? null : (
+              return counter.mean === null || isStated(track, found) ? null : (
                 <li key={counter.track} class="plain-row">
                   <span>{counterName(track)}</span>
                   <i class="numbers">{`${counterText(counter.mean, track?.unit ?? null)} on average`}</i>
