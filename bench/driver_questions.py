@@ -1,4 +1,4 @@
-"""How long NVIDIA's driver takes to tell its counter of energy, and who waits meanwhile.
+"""How long NVIDIA's driver takes to read its counter of energy, and what waits meanwhile.
 
     PYTHONPATH=python python bench/driver_questions.py [--seconds 10]
 
@@ -10,7 +10,7 @@ updates: how often the counter has a new value. waiting: other questions of anot
 every 2 ms, alone and beside a thread that asks for the counter all the time; those that began while
 it was being read, apart. launches: the same of a small kernel of CUDA. ticks: looks of the sampler
 at 50 a second, those within 50 ms of a reading of the counter and all others; how far each is from
-20 ms behind the one before.
+20 ms after the one before.
 """
 
 import argparse
@@ -54,14 +54,18 @@ class Driver:
         self.nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(self.device))
         self.energy = ctypes.c_ulonglong()
         self.questions: dict[str, Ask] = {
-            "energy": self.of("nvmlDeviceGetTotalEnergyConsumption", ctypes.byref(self.energy)),
-            "power now": self.of("nvmlDeviceGetFieldValues", 1, ctypes.byref(Field(id=POWER_NOW))),
-            "power": self.of("nvmlDeviceGetPowerUsage", ctypes.byref(ctypes.c_uint())),
-            "utilisation": self.of("nvmlDeviceGetUtilizationRates", (ctypes.c_uint * 2)()),
-            "memory": self.of("nvmlDeviceGetMemoryInfo", (ctypes.c_ulonglong * 8)()),
+            "energy": self.question(
+                "nvmlDeviceGetTotalEnergyConsumption", ctypes.byref(self.energy)
+            ),
+            "power now": self.question(
+                "nvmlDeviceGetFieldValues", 1, ctypes.byref(Field(id=POWER_NOW))
+            ),
+            "power": self.question("nvmlDeviceGetPowerUsage", ctypes.byref(ctypes.c_uint())),
+            "utilisation": self.question("nvmlDeviceGetUtilizationRates", (ctypes.c_uint * 2)()),
+            "memory": self.question("nvmlDeviceGetMemoryInfo", (ctypes.c_ulonglong * 8)()),
         }
 
-    def of(self, name: str, *arguments: Any) -> Ask:
+    def question(self, name: str, *arguments: Any) -> Ask:
         """One question, ready to be asked."""
         call, device = getattr(self.nvml, name), self.device
         return lambda: int(call(device, *arguments))
@@ -151,7 +155,7 @@ def timed(ask: Callable[[], Any], seconds: float) -> list[tuple[int, int]]:
 
 
 def both(driver: Driver, name: str, check: str, ask: Callable[[], Any], seconds: float) -> None:
-    """Alone, beside who reads the counter, and while it is being read."""
+    """Alone, beside a thread that reads the counter, and while it is being read."""
 
     def lengths(all_: list[tuple[int, int]]) -> dict[str, float]:
         return spread([(b - a) / 1e3 for a, b in all_])

@@ -28,7 +28,7 @@ ALSO = {"gc": "pause"}
 
 
 @dataclass
-class Told:
+class Interval:
     """A finding of a recorded fault, and what the fault cost."""
 
     name: str
@@ -57,8 +57,8 @@ class Told:
 def advice_of(path: Path) -> dict[str, Any]:
     """What `stepscope advise` says."""
     done = subprocess.run([PROGRAM, "advise", "--json", path], capture_output=True, check=False)
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    advice: dict[str, Any] = json.loads(done.stdout)
+    return advice
 
 
 def error_of(*sides: list[float]) -> float:
@@ -83,7 +83,7 @@ def measured_of(folder: Path, label: dict[str, Any], step: float) -> tuple[float
     return step - advice_of(recording(folder, without))["step_ns"] / 1e6, 0
 
 
-def told_of(folder: Path, name: str, label: dict[str, Any]) -> Told | None:
+def interval_of(folder: Path, name: str, label: dict[str, Any]) -> Interval | None:
     """Nothing where no fault was planted, or what it cost is not known."""
     path = recording(folder, name)
     if label["cause"] is None or not path.exists():
@@ -98,18 +98,18 @@ def told_of(folder: Path, name: str, label: dict[str, Any]) -> Told | None:
     gain = found[0]["gain_per_step"]
     is_first = found[0] is advice["findings"][0]
     low, high = gain["low_ns"] / 1e6, gain["high_ns"] / 1e6
-    return Told(name, found[0]["rule"], is_first, low, high, *measured, step)
+    return Interval(name, found[0]["rule"], is_first, low, high, *measured, step)
 
 
-def of_folder(folder: Path) -> list[Told]:
+def intervals_of_folder(folder: Path) -> list[Interval]:
     """All of a labels.json."""
     labels = json.loads((folder / "labels.json").read_text())
     labels = labels.get("faults", labels)
-    told = (told_of(folder, name, label) for name, label in labels.items())
-    return [one for one in told if one is not None]
+    found = (interval_of(folder, name, label) for name, label in labels.items())
+    return [one for one in found if one is not None]
 
 
-def line(one: Told) -> list[str]:
+def line(one: Interval) -> list[str]:
     """Its row, as HEAD names the columns."""
     error = f" ± {one.error:.1f}" if one.error else ""
     wide = f"{one.width:.0%}" + ("" if one.width <= WIDEST else " wide")
@@ -124,7 +124,7 @@ def line(one: Told) -> list[str]:
     ]
 
 
-HEAD = ["recording", "rule", "told, ms", "measured, ms", "step, ms", "width", "holds"]
+HEAD = ["recording", "rule", "promised, ms", "measured, ms", "step, ms", "width", "holds"]
 
 
 def write(rows: list[list[str]], markdown: bool) -> None:
@@ -146,12 +146,12 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true")
     asked = parser.parse_args()
     for folder in asked.folders:
-        told = of_folder(folder)
+        intervals = intervals_of_folder(folder)
         print(f"\n{folder.name}\n")
-        write([HEAD, *(line(one) for one in told)], asked.markdown)
-        held = sum(one.holds == "yes" for one in told)
-        narrow = sum(one.width <= WIDEST for one in told)
-        print(f"\n{len(told)} intervals: {held} hold, {narrow} are at most {WIDEST:.0%} wide")
+        write([HEAD, *(line(one) for one in intervals)], asked.markdown)
+        held = sum(one.holds == "yes" for one in intervals)
+        narrow = sum(one.width <= WIDEST for one in intervals)
+        print(f"\n{len(intervals)} intervals: {held} hold, {narrow} are at most {WIDEST:.0%} wide")
 
 
 if __name__ == "__main__":

@@ -124,8 +124,10 @@ def loader_figures(python: str, folder: Path) -> Iterator[Figure]:
     true = {what: sum(took) / len(batches) / 1e6 for what, took in own.items()}
     true["fetch"] = true.pop("item") - true["transform"]
     for what in ("fetch", "transform", "collate"):
-        told = statistics.fmean(row[f"{what}_ns"] for row in batches) / 1e6
-        yield Figure("a DataLoader with two workers", f"{what} of a batch", "ms", told, true[what])
+        reported = statistics.fmean(row[f"{what}_ns"] for row in batches) / 1e6
+        yield Figure(
+            "a DataLoader with two workers", f"{what} of a batch", "ms", reported, true[what]
+        )
 
 
 def energy_figures(python: str, folder: Path) -> Iterator[Figure]:

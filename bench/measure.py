@@ -83,7 +83,7 @@ MOST_TRIES = 3  # times as many turns as wanted, for as many that are quiet
 def in_turn(turns: int, programs: dict[str, Callable[[], Timing]]) -> dict[str, Timing]:
     """Runs the programs one after the other, again and again, and gathers the runs of each.
 
-    Each turn begins with another program: what runs behind a certain one may gain or lose by it.
+    Each turn begins with another program: what runs after a certain one may gain or lose by it.
     A run during which the host took a processor away says nothing of the program, least of all of
     two threads by one: `disturbed` tells which these are, and there are more turns for them.
     """

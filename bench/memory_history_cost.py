@@ -50,7 +50,7 @@ SETTINGS: dict[str, dict[str, Any] | None] = {
     },
     "torch's default": {},
 }
-# Windows of stepscope, by how they tell who asked.
+# Windows of stepscope, by how they name what asked for memory.
 WINDOWS = {"stepscope's window": "python", "stepscope's window, modules": "modules"}
 ENTRIES = 200_000
 TRAININGS: dict[str, Callable[[], Any]] = {

@@ -31,7 +31,7 @@ served by `stepscope serve`; Chromium without a GPU, 1920 × 1080. The first vis
 and has the analyses computed, a later one finds both kept. Then {seconds} s of wheel, keys and
 dragging through the timeline. *Between frames* is what a person sees: wall-clock time from one
 frame to the next, at best 16.7 ms; a frame is late beyond 20. Browser and server go before other
-programs where the system allows it, so that this is the page and not who else uses the machine; the
+programs where the system allows it, so that this is the page and not other programs; the
 last rows say whether it did, and how many programs wanted the cores meanwhile. *Painting* is 400 of
 these frames painted again three times: processor time of the page's main thread per painting, and
 the quickest of three by the clock.

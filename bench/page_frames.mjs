@@ -16,7 +16,7 @@ const browser = await chromium.launch({
 const page = await browser.newPage({viewport: {width: 1920, height: 1080}});
 
 // The browser goes before other programs, where the system lets it: what is measured is the page, not
-// who else wants the machine. Nice values count within a session only, hence both.
+// what else wants the machine. Nice values count within a session only, hence both.
 async function goFirst() {
   const session = await browser.newBrowserCDPSession();
   const {processInfo} = await session.send('SystemInfo.getProcessInfo');

@@ -18,7 +18,7 @@ HTA_PACKAGES = ["traceinsight==0.6.1", "pandas<3"]
 
 # Only the load is timed, not the import of the package: what a person in a notebook waits for.
 # HTA looks up every event's step by a loop over all steps; that part grows with events times steps
-# and is timed apart, so that nobody can say the number of steps made the comparison.
+# and is timed apart, so that the number of steps does not decide the comparison.
 HTA_PROGRAM = """
 import json, logging, sys, time
 logging.disable(logging.CRITICAL)
@@ -79,7 +79,7 @@ def perfetto_shell() -> Path | None:
     """Perfetto's trace processor, if the machine has it.
 
     The package on PyPI fetches the binary by address at its first use, and Debian 12 has none; so
-    it is measured only where somebody has put it: in PATH, or named by TRACE_PROCESSOR_SHELL.
+    it is measured only where it was installed: in PATH, or named by TRACE_PROCESSOR_SHELL.
     """
     named = os.environ.get("TRACE_PROCESSOR_SHELL") or shutil.which("trace_processor_shell")
     return Path(named) if named else None

@@ -215,7 +215,7 @@ def overhead_lines(rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def told_by(row: dict[str, Any]) -> tuple[str, int, int]:
+def turn_of(row: dict[str, Any]) -> tuple[str, int, int]:
     """What rows of memory_history_cost.py have in common that were measured in turns."""
     return row["model"], row["more_frames"], row["rounds"]
 
@@ -225,7 +225,7 @@ def history_lines(rows: list[dict[str, Any]]) -> list[str]:
     facts = next(row for row in rows if "device" in row)
     entries = {row["model"]: row["entries"] for row in rows if "entries" in row}
     measured = [row for row in rows if "setting" in row]
-    plain = {told_by(row): row["step_ms"] for row in measured if row["setting"] == "off"}
+    plain = {turn_of(row): row["step_ms"] for row in measured if row["setting"] == "off"}
     lines = [
         "## Memory history, setting by setting",
         "",
@@ -242,7 +242,7 @@ def history_lines(rows: list[dict[str, Any]]) -> list[str]:
         if row["setting"] == "off":
             continue
         model, frames = row["model"], row["more_frames"]
-        each = 10 * plain[told_by(row)] * row["median_percent"] / entries[model]["alloc"]
+        each = 10 * plain[turn_of(row)] * row["median_percent"] / entries[model]["alloc"]
         deeper = f", {frames} frames deeper" if frames else ""
         lines.append(
             f"| {model}{deeper} | {row['setting']} | {row['rounds']} | {row['step_ms']:.2f} | "
@@ -262,8 +262,8 @@ def history_lines(rows: list[dict[str, Any]]) -> list[str]:
         "",
         "What a snapshot window costs a launch-bound step is what torch's stacks of Python cost. A",
         'window with `stacks="modules"` has none: beside each allocation stands the module that',
-        "asked for it. Where kernels take longer than their launches all of it is hidden behind",
-        "them (the compute-bound model above). Stacks of C++ (torch's default) cost",
+        "asked for it. Where kernels take longer than their launches they hide all of it",
+        "(the compute-bound model above). Stacks of C++ (torch's default) cost",
         f"{dearer} times as much as those of Python, and with them torch 2.11 fails in the",
         "backward pass of models that are checkpointed without reentry (`SystemError:",
         'run_backward returned NULL`): they are not asked for unless `stacks="all"` is given.',

@@ -97,7 +97,7 @@ def plain(training: Training, steps: int) -> float:
 
 @contextlib.contextmanager
 def run_folder() -> Iterator[str]:
-    """Of one block, gone behind it."""
+    """Of one block, removed after it."""
     folder = tempfile.mkdtemp(prefix="stepscope-bench-")
     try:
         yield folder
@@ -150,7 +150,7 @@ def torch_history(training: Training, steps: int) -> float:
 
 
 def compare(training: Training, way: Way, base: Way, steps: int, blocks: int) -> dict[str, Any]:
-    """Ratios of neighbours in time; who goes first changes from pair to pair."""
+    """Ratios of neighbours in time; the order changes from pair to pair."""
     ways = (way, base)
     for each in ways:
         each(training, steps)

@@ -121,13 +121,13 @@ def gpu_lines() -> list[str]:
 
 
 def driver_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """How long the driver takes for its counter of energy, and who waits meanwhile."""
+    """How long the driver takes for its counter of energy, and what waits meanwhile."""
 
-    def of(check: str) -> list[dict[str, Any]]:
+    def rows_of(check: str) -> list[dict[str, Any]]:
         return [row for row in rows if row["check"] == check]
 
-    (energy,) = (row for row in of("questions") if row["question"] == "energy")
-    (updates,) = of("updates")
+    (energy,) = (row for row in rows_of("questions") if row["question"] == "energy")
+    (updates,) = rows_of("updates")
     return [
         "The counter of energy is the one slow question: "
         f"{energy['wall']['median_us'] / 1000:.1f} ms of a processor at the median, "
@@ -140,7 +140,7 @@ def driver_lines(rows: list[dict[str, Any]]) -> list[str]:
         *(
             f"| {row['question']} | {row['alone']['median_us']:.0f} | {row['alone']['p99_us']:.0f} "
             f"| {row['meanwhile']['median_us']:.0f} | {row['meanwhile']['p99_us']:.0f} |"
-            for row in of("waiting") + of("launches")
+            for row in rows_of("waiting") + rows_of("launches")
         ),
         "",
         "So the GPU's memory is late when it meets that question, its power, its load and the",
@@ -154,10 +154,10 @@ def driver_lines(rows: list[dict[str, Any]]) -> list[str]:
 def sampling_lines(rows: list[dict[str, Any]]) -> list[str]:
     """What sampling costs beside a load on a GPU, and how near it comes to the driver."""
 
-    def of(check: str) -> list[dict[str, Any]]:
+    def rows_of(check: str) -> list[dict[str, Any]]:
         return [row for row in rows if row["check"] == check]
 
-    (device,), (smi,) = of("device"), of("smi")
+    (device,), (smi,) = rows_of("device"), rows_of("smi")
     return [
         f"## On one {device['name']}",
         "",
@@ -167,7 +167,7 @@ def sampling_lines(rows: list[dict[str, Any]]) -> list[str]:
         "| ---: | ---: | ---: |",
         *(
             f"| {row['hz']:g} | {row['share_of_a_core']:.3%} | {row['ms_per_moment']:.2f} |"
-            for row in of("cost")
+            for row in rows_of("cost")
         ),
         "",
         "Two loads in turn, ten seconds each; joules per step, beside NVML's energy counter at",
@@ -179,7 +179,7 @@ def sampling_lines(rows: list[dict[str, Any]]) -> list[str]:
             f"| {row['load']} | {row['steps']} | {row['step_ms']:.1f} "
             f"| {row['joules_per_step_sampled']:.2f} | {row['joules_per_step_nvml']:.2f} "
             f"| {row['off']:+.1%} | {row['joules_per_step_power_alone']:.2f} |"
-            for row in of("blocks")
+            for row in rows_of("blocks")
         ),
         "",
         f"Beside nvidia-smi ({smi['smi_samples']} samples): busy {smi['busy_percent']:.1f} %",

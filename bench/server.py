@@ -55,7 +55,7 @@ Written by `bench/server.py`; do not edit. Tiles of random tracks, levels and pl
 work (a tile after the end of the run): what connection and machine cost. *Processor* is the time
 of the server's process per tile, making, packing and sending it. The goal is 50 ms at the 95th
 percentile. Server and clients go before other programs where the system allows it ({first} here),
-so that this is the server and not who else uses the machine; {load:.0f} programs wanted its cores.
+so that this is the server and not other programs; {load:.0f} programs wanted its cores.
 
 """
 

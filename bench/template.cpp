@@ -43,7 +43,7 @@ struct Event {
 };
 
 // The whole part of a number, which may stand in quotes. Fractions are never shifted: all shifts
-// are whole, so the digits behind the point stay as they are.
+// are whole, so the digits after the point stay as they are.
 std::optional<Slot> slot_at(const std::string& text, std::string_view value, Field field) {
   std::size_t begin = static_cast<std::size_t>(value.data() - text.data());
   if (value.front() == '"') ++begin;
@@ -193,13 +193,13 @@ Template cut_template(const std::string& text) {
   Template result;
   Ranges ranges;
   EventReader reader(text);
-  std::size_t behind = 0;  // where the last event ended
+  std::size_t last_end = 0;  // where the last event ended
   while (cursor.peek() != ']') {
     const Event event = reader.read(cursor);
-    const std::string gap = text.substr(behind, event.begin - behind);
-    if (result.join.empty() && behind > 0) result.join = gap;
-    if (behind == 0) result.header = gap;
-    behind = event.end;
+    const std::string gap = text.substr(last_end, event.begin - last_end);
+    if (result.join.empty() && last_end > 0) result.join = gap;
+    if (last_end == 0) result.header = gap;
+    last_end = event.end;
     cursor.take(',');
     if (event.once) {
       ++result.other_events;
@@ -220,7 +220,7 @@ Template cut_template(const std::string& text) {
   }
   if (result.body_events == 0) throw std::runtime_error("the template has no events to repeat");
   if (result.join.empty()) result.join = ",\n  ";
-  result.footer.text.append(text, behind);
+  result.footer.text.append(text, last_end);
   result.shift = ranges.shifts();
   return result;
 }

@@ -42,7 +42,7 @@ struct Template {
   std::string header;  // all up to the first repeated event
   Block body;          // the repeated events of one copy
   std::string join;    // between two copies
-  Block footer;        // all behind them; its slots hold times that end with the last copy
+  Block footer;        // all after them; its slots hold times that end with the last copy
   std::array<std::uint64_t, kFieldCount> shift{};
   std::size_t body_events = 0;
   std::size_t other_events = 0;  // metadata and markers, written once

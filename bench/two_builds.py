@@ -17,8 +17,8 @@ def seconds(program: Path, trace: Path, threads: int, runs: int) -> float:
     """Of one call."""
     call = [program, trace, "--threads", str(threads), "--runs", str(runs)]
     done = subprocess.run(call, capture_output=True, check=True)
-    told: list[float] = json.loads(done.stdout)["seconds"]
-    return min(told)
+    runs_s: list[float] = json.loads(done.stdout)["seconds"]
+    return min(runs_s)
 
 
 def arguments(about: str | None) -> argparse.ArgumentParser:

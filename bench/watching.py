@@ -42,8 +42,8 @@ class Images(Dataset):  # a small picture, decoded and scaled
     def __getitem__(self, index): return self.transform(self.data)
 
 def cpu():
-    who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, who))
+    both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, both))
 
 def one_pass(loader):
     before, count = cpu(), 0

@@ -23,7 +23,7 @@ show report --html "$out/ddp.html" examples/data/ddp 2>&1
 show export examples/data/ddp --to perfetto -o "$out/ddp.perfetto-trace"
 ls -l "$out/ddp.perfetto-trace" | awk '{print "wrote " $5 " bytes: both ranks in one file, ready for ui.perfetto.dev"}'
 
-# The page answers for as long as somebody may want to look; nothing of it stays behind.
+# The page answers for as long as a reader may want to look, and leaves no process running.
 seconds=${STEPSCOPE_DEMO_SECONDS:-1800}
 rm -f "$out/address"  # of an earlier tour
 timeout "$seconds" "$stepscope" serve --no-open examples/data/gpt_bf16.json.gz >"$out/address" 2>"$out/serve.log" </dev/null &
