@@ -21,7 +21,7 @@ def page_script(python: str, page: str, folder: Path, more: str = "") -> Script:
 
 
 def need(python: str, *modules: str) -> None:
-    """Skips where the Python that somebody named lacks a framework; ours has them all."""
+    """Skips where the Python that was named lacks a framework; ours has them all."""
     if "STEPSCOPE_TRAINING_PYTHON" not in os.environ:
         return
     asked = f"import importlib.util as u; print(all(map(u.find_spec, {modules!r})))"

@@ -7,7 +7,7 @@ from pathlib import Path
 from program import Program
 from recorded_program import LAUNCHERS, rank_facts
 
-# Three epochs of ten batches, each with a pass of validation behind it.
+# Three epochs of ten batches, each followed by a pass of validation.
 TRAINING = """
 import os, sys, time
 import torch

@@ -92,7 +92,7 @@ class OneNodeSlurm:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _end_jobs(self) -> None:
-        """What a test left behind: a job outlives the daemon that started it."""
+        """What a test left running: a job outlives the daemon that started it."""
         if len(self._daemons) < 3:
             return
         self.run("scancel", "--full", "--signal=KILL", "--state=RUNNING", cwd=self.folder)

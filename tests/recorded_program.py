@@ -10,7 +10,7 @@ from typing import Any
 
 from program import ROOT
 
-# Of launchers: the tests decide who is which rank.
+# Of launchers: the tests decide which process is which rank.
 LAUNCHERS = (
     "RANK",
     "WORLD_SIZE",

@@ -42,7 +42,7 @@ class Served:
     port: int
     token: str
     base: str
-    place: str = ""  # where the page begins, behind the address' #
+    place: str = ""  # where the page begins, after the address' #
 
     def connect(self, timeout: float = 60) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)

@@ -16,8 +16,8 @@ UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def advice_of(program: Program, path: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(program.run("advise", "--json", path).stdout)
-    return told
+    advice: dict[str, Any] = json.loads(program.run("advise", "--json", path).stdout)
+    return advice
 
 
 def text_of(program: Program, path: Path) -> str:
@@ -56,10 +56,10 @@ def test_the_share_of_a_title_is_the_one_that_was_measured(program: Program) -> 
 def test_the_text_says_how_long_the_share_of_its_title_is(
     path: Path, rule: str, program: Program
 ) -> None:
-    told = advice_of(program, path)
-    finding = next(one for one in told["findings"] if one["rule"] == rule)
+    advice = advice_of(program, path)
+    finding = next(one for one in advice["findings"] if one["rule"] == rule)
     # The step of the rank whose finding it is; the samples have it on the slowest.
-    own_ns = finding["measured"]["value"] * told["step_ns"]
+    own_ns = finding["measured"]["value"] * advice["step_ns"]
     assert any(
         length == pytest.approx(own_ns, rel=0.01) for length in lengths_in(finding["detail"])
     )
@@ -102,9 +102,9 @@ def test_evidence_names_the_step_in_which_its_event_is_found(program: Program) -
 
 
 def test_findings_of_some_ranks_name_them(program: Program) -> None:
-    told = advice_of(program, SAMPLES / "ddp")
-    assert {len(one["ranks"]) for one in told["findings"]} == {1, 2}
-    for finding in told["findings"]:
+    advice = advice_of(program, SAMPLES / "ddp")
+    assert {len(one["ranks"]) for one in advice["findings"]} == {1, 2}
+    for finding in advice["findings"]:
         named = re.search(r"\(ranks? ([\d, and]+)\)$", finding["title"])
         if len(finding["ranks"]) == 2:
             assert named is None
@@ -114,14 +114,16 @@ def test_findings_of_some_ranks_name_them(program: Program) -> None:
 
 @pytest.mark.parametrize("name", ["validation", "few_blocks", "vision_odd_channels"])
 def test_a_run_with_something_to_gain_is_not_called_healthy(name: str, program: Program) -> None:
-    told = advice_of(program, RECORDED / f"{name}.json.gz")
-    assert any(one["gain_per_step"] for one in told["findings"])
-    assert not any("Healthy" in sentence for sentence in told["verdict"])
+    advice = advice_of(program, RECORDED / f"{name}.json.gz")
+    assert any(one["gain_per_step"] for one in advice["findings"])
+    assert not any("Healthy" in sentence for sentence in advice["verdict"])
     # What may save a fifth of the step is not waved away.
-    most = max(one["gain_per_step"]["high_ns"] for one in told["findings"] if one["gain_per_step"])
-    large = most >= told["step_ns"] / 5
+    most = max(
+        one["gain_per_step"]["high_ns"] for one in advice["findings"] if one["gain_per_step"]
+    )
+    large = most >= advice["step_ns"] / 5
     opening = r"None of \d+ rules gives a warning, but" if large else "No grave fault"
-    assert re.match(opening, told["verdict"][0]), told["verdict"]
+    assert re.match(opening, advice["verdict"][0]), advice["verdict"]
 
 
 def test_kernels_are_shortened_for_people_and_whole_for_programs(program: Program) -> None:
@@ -135,9 +137,9 @@ def test_kernels_are_shortened_for_people_and_whole_for_programs(program: Progra
 def test_the_places_of_a_finding_add_up_to_what_it_says(program: Program) -> None:
     """Convolutions both ways miss the tensor cores; what converts layouts is theirs, too."""
     path = RECORDED / "no_tensor_cores.json.gz"
-    told = advice_of(program, path)
-    finding = told["findings"][0]
-    slow_ns = finding["measured"]["value"] * told["step_ns"]
+    advice = advice_of(program, path)
+    finding = advice["findings"][0]
+    slow_ns = finding["measured"]["value"] * advice["step_ns"]
     plain, products = lengths_in(finding["detail"])[:2]  # and what is around the plain ones
     assert plain == pytest.approx(slow_ns, rel=0.02)
     assert finding["title"].startswith("Convolutions")
@@ -167,5 +169,5 @@ def test_a_gate_says_of_which_rank_it_speaks(program: Program, tmp_path: Path) -
         "tables"
     ]["steps"]
     shares = [row["communication_ns"] / row["step_ns"] for row in steps if row["rank"] == 0]
-    told = float(re.findall(r"exposed_communication (\d+\.\d) %", text)[0])
-    assert told == pytest.approx(100 * sum(shares) / len(shares), abs=0.06)
+    printed = float(re.findall(r"exposed_communication (\d+\.\d) %", text)[0])
+    assert printed == pytest.approx(100 * sum(shares) / len(shares), abs=0.06)

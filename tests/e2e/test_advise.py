@@ -35,9 +35,9 @@ def planted(corpus: Path) -> Path:
 
 
 def advice_of(program: Program, path: Path, *words: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(program.run("advise", "--json", *words, path).stdout)
-    assert told["schema"] == "stepscope.advice/1"
-    return told
+    advice: dict[str, Any] = json.loads(program.run("advise", "--json", *words, path).stdout)
+    assert advice["schema"] == "stepscope.advice/1"
+    return advice
 
 
 def label_of(planted: Path, name: str) -> dict[str, Any]:
@@ -90,21 +90,21 @@ def test_a_pair_of_another_program(corpus: Path, program: Program) -> None:
 
 
 def test_a_healthy_run_hears_its_ceiling_and_nothing_else(planted: Path, program: Program) -> None:
-    told = advice_of(program, planted / "gpt__healthy.json.gz")
-    assert told["healthy"]
-    assert told["findings"] == []
-    assert "Healthy" in told["verdict"][0]
-    assert any("of the peak in bf16 (MFU)" in sentence for sentence in told["verdict"])
-    assert any("roofline" in sentence for sentence in told["verdict"])
+    advice = advice_of(program, planted / "gpt__healthy.json.gz")
+    assert advice["healthy"]
+    assert advice["findings"] == []
+    assert "Healthy" in advice["verdict"][0]
+    assert any("of the peak in bf16 (MFU)" in sentence for sentence in advice["verdict"])
+    assert any("roofline" in sentence for sentence in advice["verdict"])
 
 
 def test_a_small_batch_has_no_notice_of_what_only_recording_adds(
     planted: Path, program: Program
 ) -> None:
     """The GPU waits 12 % of its traced steps; played again without recording, 0.4 %."""
-    told = advice_of(program, planted / "gpt__healthy_small_batch.json.gz")
-    assert told["healthy"]
-    assert told["findings"] == []
+    advice = advice_of(program, planted / "gpt__healthy_small_batch.json.gz")
+    assert advice["healthy"]
+    assert advice["findings"] == []
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_a_finding_has_all_a_reader_needs(samples: Path, program: Program) -> No
 def test_a_cut_trace_is_not_called_healthy(samples: Path, program: Program, tmp_path: Path) -> None:
     cut = tmp_path / "cut.json.gz"
     cut.write_bytes((samples / "gpt_bf16.json.gz").read_bytes()[:300_000])
-    told = json.loads(program.run("advise", "--json", cut).stdout)
-    assert not told["healthy"]
-    assert told["verdict"][0].startswith("cut.json.gz is cut")
-    assert not any("Healthy" in sentence for sentence in told["verdict"])
-    assert not any("activities" in one["record"] for one in told["not_judged"])
+    advice = json.loads(program.run("advise", "--json", cut).stdout)
+    assert not advice["healthy"]
+    assert advice["verdict"][0].startswith("cut.json.gz is cut")
+    assert not any("Healthy" in sentence for sentence in advice["verdict"])
+    assert not any("activities" in one["record"] for one in advice["not_judged"])
     page = program.run("report", cut).stdout.decode()
     assert "Findings\n\n  cut.json.gz is cut" in page
     info = program.run("info", cut).stdout.decode()
@@ -168,14 +168,14 @@ def test_the_report_opens_with_the_same_findings(samples: Path, program: Program
         assert finding["title"][:60] in text.replace("\n             ", " ")
 
 
-# Traces of one step, in which the GPU computes almost never: nobody can call them healthy.
+# Traces of one step, in which the GPU computes almost never: they cannot be called healthy.
 @pytest.mark.parametrize("name", ["triton", "cuda_event_sync_multi_stream"])
 def test_too_little_is_not_called_healthy(name: str, corpus: Path, program: Program) -> None:
-    told = advice_of(program, corpus / "hta" / f"{name}.json.gz")
-    assert told["healthy"] is None
-    assert "cannot be said" in told["verdict"][0]
-    assert not any("No grave fault" in sentence for sentence in told["verdict"])
-    assert not any("0 of 1 steps" in one["detail"] for one in told["findings"])
+    advice = advice_of(program, corpus / "hta" / f"{name}.json.gz")
+    assert advice["healthy"] is None
+    assert "cannot be said" in advice["verdict"][0]
+    assert not any("No grave fault" in sentence for sentence in advice["verdict"])
+    assert not any("0 of 1 steps" in one["detail"] for one in advice["findings"])
 
 
 @pytest.mark.parametrize(
@@ -191,10 +191,10 @@ def test_what_remains_is_as_much_as_the_others_say(
     name: str, corpus: Path, program: Program
 ) -> None:
     """The first of each may bring nothing: then all the others say remains."""
-    told = advice_of(program, corpus / f"{name}.json.gz")
-    first, *others = [one for one in told["findings"] if one["gain_per_step"]]
+    advice = advice_of(program, corpus / f"{name}.json.gz")
+    first, *others = [one for one in advice["findings"] if one["gain_per_step"]]
     assert first["remaining_gain_per_step"] is None
-    left = told["step_ns"] - first["gain_per_step"]["low_ns"]
+    left = advice["step_ns"] - first["gain_per_step"]["low_ns"]
     most = 0
     for one in others:
         assert one["remaining_gain_per_step"] is not None
@@ -202,13 +202,13 @@ def test_what_remains_is_as_much_as_the_others_say(
         if first["gain_per_step"]["low_ns"] == 0:
             assert one["remaining_gain_per_step"]["high_ns"] <= one["gain_per_step"]["high_ns"]
     assert most == max(min(one["gain_per_step"]["high_ns"], left) for one in others)
-    assert any("What remains then" in sentence for sentence in told["verdict"])
+    assert any("What remains then" in sentence for sentence in advice["verdict"])
 
 
 def test_transposes_in_16_bits_are_no_matter_of_precision(corpus: Path, program: Program) -> None:
     """All products of this network in bf16 are by matrix units; the rest turns pictures round."""
-    told = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
-    assert "precision" not in {one["rule"] for one in told["findings"]}
+    advice = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
+    assert "precision" not in {one["rule"] for one in advice["findings"]}
 
 
 def commands_of(finding: dict[str, Any]) -> list[list[str]]:
@@ -253,7 +253,7 @@ def test_the_command_that_checks_shows_the_column_it_names(
                 assert column not in re.split(r"[\s,]+", left_out), (finding["rule"], column)
 
 
-def test_what_could_not_be_judged_is_told_in_a_few_lines(
+def test_what_could_not_be_judged_takes_a_few_lines(
     samples: Path, program: Program, tmp_path: Path
 ) -> None:
     host = tmp_path / "host.json"
@@ -302,8 +302,8 @@ def test_a_finding_tells_how_to_open_its_event(samples: Path, program: Program) 
 
 def test_every_rule_is_explained(samples: Path, program: Program) -> None:
     path = samples / "snap_gpt_leak.pickle.gz"
-    told = json.loads(program.run("advise", "--sarif", path).stdout)
-    names = [rule["id"] for rule in told["runs"][0]["tool"]["driver"]["rules"]]
+    sarif = json.loads(program.run("advise", "--sarif", path).stdout)
+    names = [rule["id"] for rule in sarif["runs"][0]["tool"]["driver"]["rules"]]
     assert len(names) > 25
     for name in names:
         text = program.run("advise", "--explain", name).stdout.decode()
@@ -314,17 +314,17 @@ def test_every_rule_is_explained(samples: Path, program: Program) -> None:
 
 
 def test_any_number_of_threads_says_the_same(samples: Path, program: Program) -> None:
-    told = {
+    answers = {
         program.run("advise", "--jobs", jobs, samples / "ddp").stdout for jobs in ("1", "2", "8")
     }
-    assert len(told) == 1
+    assert len(answers) == 1
 
 
 def test_thresholds_of_the_user(samples: Path, program: Program, tmp_path: Path) -> None:
     rules = tmp_path / "rules.yaml"
     rules.write_text("precision: {notice: 0.9, warning: 0.95, critical: 0.99}\n")
-    told = advice_of(program, samples / "gpt_stack.json.gz", "--thresholds", str(rules))
-    assert "precision" not in [one["rule"] for one in told["findings"]]
+    advice = advice_of(program, samples / "gpt_stack.json.gz", "--thresholds", str(rules))
+    assert "precision" not in [one["rule"] for one in advice["findings"]]
 
 
 # Alone, against the standard of a graver level, and in order.
@@ -361,16 +361,16 @@ RECORDED = Path(__file__).parents[1] / "fixtures" / "faults"
         ("unfused_chain", "unfused-chains", "warning"),
         ("recompute", "recompute", "notice"),  # whether the memory is needed was not recorded
         ("autotuning", "cudnn-autotuning", "critical"),
-        ("collector", "host-pause", "critical"),  # who stopped the program was not recorded
+        ("collector", "host-pause", "critical"),  # what stopped the program was not recorded
     ],
 )
 def test_a_recorded_fault_is_found(program: Program, name: str, rule: str, least: str) -> None:
     label = json.loads((RECORDED / "labels.json").read_text())["faults"][name]
-    told = advice_of(program, RECORDED / f"{name}.json.gz")
-    first = told["findings"][0]
+    advice = advice_of(program, RECORDED / f"{name}.json.gz")
+    first = advice["findings"][0]
     assert (first["rule"], first["cause"]) == (rule, label["cause"])
     assert LEVELS.index(first["level"]) >= LEVELS.index(least)
-    others = [one["rule"] for one in told["findings"][1:] if LEVELS.index(one["level"]) >= 2]
+    others = [one["rule"] for one in advice["findings"][1:] if LEVELS.index(one["level"]) >= 2]
     assert others == []
 
 
@@ -381,25 +381,25 @@ def test_a_recorded_fault_is_found(program: Program, name: str, rule: str, least
 def test_the_gain_is_the_one_that_was_measured(program: Program, name: str) -> None:
     label = json.loads((RECORDED / "labels.json").read_text())["faults"][name]
     took, would = (label[key]["median"] * 1e6 for key in ("fault_step_ms", "reference_step_ms"))
-    told = advice_of(program, RECORDED / f"{name}.json.gz")
-    gain = told["findings"][0]["gain_per_step"]
+    advice = advice_of(program, RECORDED / f"{name}.json.gz")
+    gain = advice["findings"][0]["gain_per_step"]
     # Collections every third step are in two of four that were traced: how often, is known less.
     widest = 0.49 if name == "collector" else WIDEST
-    assert gain["high_ns"] - gain["low_ns"] < widest * told["step_ns"]
+    assert gain["high_ns"] - gain["low_ns"] < widest * advice["step_ns"]
     assert gain["low_ns"] <= took - would <= gain["high_ns"]
 
 
 def test_the_garbage_collector_is_named_among_the_suspects(program: Program) -> None:
-    told = advice_of(program, RECORDED / "collector.json.gz")
-    assert "garbage collector" in told["findings"][0]["detail"]
-    missing = {one["rule"]: one for one in told["not_judged"]}
+    advice = advice_of(program, RECORDED / "collector.json.gz")
+    assert "garbage collector" in advice["findings"][0]["detail"]
+    missing = {one["rule"]: one for one in advice["not_judged"]}
     assert "stepscope run" in missing["garbage-collector"]["record"]
 
 
 def test_reentrant_checkpointing_on_another_gpu(corpus: Path, program: Program) -> None:
     """ResNet with checkpoints on an MI300: its second forward pass is seen too."""
-    told = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
-    found = {one["rule"]: one for one in told["findings"]}
+    advice = advice_of(program, corpus / "tracelens" / "mi300_resnet_checkpoint.json.gz")
+    found = {one["rule"]: one for one in advice["findings"]}
     assert "recompute" in found
 
 
@@ -409,10 +409,10 @@ def test_every_rule_judges_or_says_what_to_record(samples: Path, program: Progra
         for line in program.run("help", "advise", "rules").stdout.decode().splitlines()[1:]
         if line.endswith("?")
     }
-    told = advice_of(program, samples / "gpt_bf16.json.gz")
-    missing = [one["rule"] for one in told["not_judged"]]
+    advice = advice_of(program, samples / "gpt_bf16.json.gz")
+    missing = [one["rule"] for one in advice["not_judged"]]
     assert len(missing) == len(set(missing)) and set(missing) < rules
     assert {"garbage-collector", "cpu-contention", "memory-leak"} <= set(missing)
-    assert all(one["why"] and one["wanted"] for one in told["not_judged"])
-    nothing_helps = [one["rule"] for one in told["not_judged"] if not one["record"]]
+    assert all(one["why"] and one["wanted"] for one in advice["not_judged"])
+    nothing_helps = [one["rule"] for one in advice["not_judged"] if not one["record"]]
     assert len(nothing_helps) <= 2

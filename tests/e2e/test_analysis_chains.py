@@ -106,11 +106,11 @@ def joins(kernel: Kernel, run: list[Kernel]) -> bool:
         return False
     if kernel.as_much_as(passes[-1]):
         return True
-    behind = len(run) - 1 - run.index(passes[-1])
+    since = len(run) - 1 - run.index(passes[-1])
     unknown = kernel.reduces and not (kernel.numbers and passes[-1].numbers)
     reduced = any(one.reduces for one in run)
     small = reduced and not kernel.reduces and kernel.less_than(passes[-1])
-    kernel.between = behind < MOST_BETWEEN and (unknown or small)
+    kernel.between = since < MOST_BETWEEN and (unknown or small)
     return kernel.between
 
 
@@ -236,10 +236,10 @@ def chains_in(program: Program, tmp_path: Path) -> Callable[..., list[dict[str, 
                     args |= {"Input Dims": dims, "Input type": ["float"] * len(dims)}
                 events.append({**host, **call, "cat": "cpu_op", "name": op, "args": args})
                 launch = {"ts": begin + 10 * i + 3, "dur": 2, "cat": "cuda_runtime"}
-                told = {"correlation": number, "External id": number}
-                events.append({**host, **launch, "name": "cudaLaunchKernel", "args": told})
+                ids = {"correlation": number, "External id": number}
+                events.append({**host, **launch, "name": "cudaLaunchKernel", "args": ids})
                 grid = 1 if "reduce" in kernel else max(math.prod(one) for one in dims) // 256 + 1
-                on_gpu = told | {"device": 0, "stream": 7, "grid": [grid, 1, 1]}
+                on_gpu = ids | {"device": 0, "stream": 7, "grid": [grid, 1, 1]}
                 on_gpu |= {"block": [128, 1, 1]}
                 events.append(
                     {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "name": kernel}

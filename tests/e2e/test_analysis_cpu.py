@@ -1,4 +1,4 @@
-"""cpu against brute force: between any two times at which anything changes, who is innermost?"""
+"""cpu against brute force: between any two times at which anything changes, what is innermost?"""
 
 import re
 from bisect import bisect_left

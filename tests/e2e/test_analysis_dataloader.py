@@ -18,7 +18,7 @@ def check(found: dict[str, list[Row]], view: View) -> None:
     waiting = times(fetches)
     working = union(w.interval for w in view.work)
     rows = found["steps"]
-    if not fetches:  # nobody knows how long the loop waits
+    if not fetches:  # how long the loop waits is unknown
         unknown = ("fetches", "wait_ns", "wait_share", "gpu_busy_ns", "gpu_idle_ns")
         assert {row[name] for row in (*rows, *found["ranks"]) for name in unknown} <= {None}
         assert found["loaders"] == []

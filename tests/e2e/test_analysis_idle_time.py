@@ -27,7 +27,7 @@ class Oracle:
         self.awaited = self.recorded_waits() if dependencies else None
 
     def recorded_waits(self) -> dict[int, Work] | None:
-        """What each piece of work was told to wait for; None where nothing is recorded."""
+        """What each piece of work had to wait for; None where nothing is recorded."""
         events = self.view.trace.events
         waits = [e for e in events if e.kind == "sync" and said(e) == "Stream Wait Event"]
         if not waits:

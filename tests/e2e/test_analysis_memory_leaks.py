@@ -46,7 +46,7 @@ def python_stack(event: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def leaked(snapshot: dict[str, Any]) -> dict[tuple[Any, ...], list[int]]:
-    """Sizes left behind by stack, for stacks that leave something behind in two steps or more."""
+    """Sizes leaked by stack, for stacks that leak in two steps or more."""
     events = snapshot["device_traces"][0]
     steps = steps_of(snapshot)
     count = len(steps)
@@ -81,14 +81,14 @@ def leaked(snapshot: dict[str, Any]) -> dict[tuple[Any, ...], list[int]]:
     found = {}
     for stack, members in groups.items():
         kept = max((last - born for born, last, _ in members if last < count), default=0)
-        telling = range(1, count - 1 - kept)
-        behind = [(born, size) for born, last, size in members if last == count and born in telling]
-        which = {born for born, _ in behind}
-        if len(which) < 2 or not which & {telling[-1], telling[-1] - 1}:
+        judged = range(1, count - 1 - kept)
+        left = [(born, size) for born, last, size in members if last == count and born in judged]
+        which = {born for born, _ in left}
+        if len(which) < 2 or not which & {judged[-1], judged[-1] - 1}:
             continue
-        if 5 * len(which) < 3 * (telling[-1] - min(which) + 1):
+        if 5 * len(which) < 3 * (judged[-1] - min(which) + 1):
             continue
-        found[stack] = [size for _, size in behind]
+        found[stack] = [size for _, size in left]
     return found
 
 

@@ -96,7 +96,7 @@ def test_a_limit_of_its_own_is_named_and_raised_first(program: Program, path: Pa
         assert room["own_limit_bytes"] is None
         assert fraction not in way["how"]
         return
-    # The device has more than that, and nobody says how much.
+    # The device has more than that, and how much is not recorded.
     assert room["device_memory_bytes"] is None
     assert room["own_limit_bytes"] == row["limit_at_most_bytes"]
     assert room["told_by"] == "the process's own limit"

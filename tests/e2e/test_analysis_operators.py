@@ -94,8 +94,8 @@ def place_around(event: Event | None, most: int) -> str | None:
             return "; ".join(frames(above, most)) or None
         said = said or call_stack(above)
         above = above.parent
-    told = [f for f in str(said or "").split(";") if f and not passes_on(f)]
-    return "; ".join(told[:most]) or None
+    shown = [f for f in str(said or "").split(";") if f and not passes_on(f)]
+    return "; ".join(shown[:most]) or None
 
 
 def has_place(event: Event | None) -> bool:

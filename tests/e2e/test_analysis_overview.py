@@ -30,7 +30,7 @@ def test_devices_as_tensorboard_sees_them(name: str, program: Program, corpus: P
     assert device["kernel_busy_share"] == pytest.approx(utilisation, abs=1e-4)
     if efficiency is not None:
         assert device["sm_efficiency"] == pytest.approx(efficiency, abs=1e-4)
-        # The plugin counts the 0 of kernels whose occupancy nobody knows; we do not.
+        # The plugin counts the 0 of kernels whose occupancy is unknown; we do not.
         view = view_of_file(path)
         kernels = [w.event for w in view.work if w.event.kind == "kernel"]
         stretch = (view.steps[0].span[0], view.steps[-1].span[1])

@@ -94,7 +94,7 @@ def test_order_of_the_ranks_does_not_matter(
 
 
 def halves(trace: dict[str, Any]) -> tuple[list[Event], list[Event]]:
-    """The events before and behind a step's end; device events go where their call goes."""
+    """The events before and after a step's end; device events go where their call goes."""
     events: list[Event] = trace["traceEvents"]
     marks = [
         e
@@ -109,17 +109,17 @@ def halves(trace: dict[str, Any]) -> tuple[list[Event], list[Event]]:
         if e.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in e.get("args", {})
     }
     before: list[Event] = []
-    behind: list[Event] = []
+    after: list[Event] = []
     for event in events:
         time = event.get("ts", 0)
         if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
             time = calls.get(event["args"].get("correlation"), time)
         if event["ph"] == "M":
             before.append(event)
-            behind.append(event)
+            after.append(event)
         else:
-            (before if time < border else behind).append(event)
-    return before, behind
+            (before if time < border else after).append(event)
+    return before, after
 
 
 def summed(rows: list[Row], keys: tuple[str, ...], added: tuple[str, ...]) -> dict[Any, list[int]]:

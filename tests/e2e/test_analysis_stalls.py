@@ -28,8 +28,8 @@ def check_sum(program: Program, path: Path) -> None:
         idle[row["rank"]] += row["host_ns"] + row["start_ns"] + row["end_ns"]
     stalls: defaultdict[int, int] = defaultdict(int)
     waits: dict[tuple[int, str], int] = {}
-    told = tables(program, "stalls", path, "--top", "0")
-    for row in told["kinds"]:
+    found = tables(program, "stalls", path, "--top", "0")
+    for row in found["kinds"]:
         stalls[row["rank"]] += row["idle_ns"]
         waits[row["rank"], row["stall"]] = row["waits"]
         assert 0 <= row["inside_ns"] <= row["idle_ns"]
@@ -37,7 +37,7 @@ def check_sum(program: Program, path: Path) -> None:
         rank: ns for rank, ns in idle.items() if ns
     }
     places: defaultdict[tuple[int, str], int] = defaultdict(int)
-    for row in told["places"]:
+    for row in found["places"]:
         places[row["rank"], row["stall"]] += row["waits"]
     assert dict(places) == {key: count for key, count in waits.items() if count}
 

@@ -1,4 +1,4 @@
-"""system and energy by going through every sample, on machines nobody has."""
+"""system and energy by going through every sample, on machines that do not exist."""
 
 import random
 from pathlib import Path
@@ -322,7 +322,7 @@ def test_a_machine_that_was_sampled_by_two_processes(program: Program, tmp_path:
     (folder / "system.scope").write_bytes(
         machine_bytes(fields, WALL, times, [Written(gpu, first)], finished=False)
     )
-    # Ten seconds later by the machine's clock; meanwhile somebody set the other clock by an hour.
+    # Ten seconds later by the machine's clock; meanwhile the other clock was set by an hour.
     second: list[int | None] = [100_000 + 1000 * i for i in range(21)]
     later = machine_bytes(fields, WALL + 3610 * SECOND, times, [Written(gpu, second)])
     (folder / "system-2.scope").write_bytes(moved(later, 10 * SECOND))
@@ -333,7 +333,7 @@ def test_a_machine_that_was_sampled_by_two_processes(program: Program, tmp_path:
     assert any("Nothing was sampled for 8.0 s" in one["missing"] for one in said["missing"])
     assert any("it was killed, or is still running" in one["missing"] for one in said["missing"])
     assert said["missing"][-1]["missing"] == "From here on another process samples."
-    # 2 ms of the two seconds whose sampler told what it took.
+    # 2 ms of the two seconds whose sampler wrote what it took.
     assert row["sampler_share"] == pytest.approx(0.001)
     (device,) = tables(program, "energy", tmp_path)["devices"]
     assert device["joules"] == pytest.approx(120.0)  # the counter went on meanwhile

@@ -16,10 +16,11 @@ SHARED_OUT = ("compute", "exposed_communication", "exposed_memory", "idle")
 def parts(work: list[Work], within: list[Interval]) -> dict[str, int]:
     """The time one device spent on each thing."""
 
-    def of(*sorts: str) -> list[Interval]:
-        return intersect(within, [w.interval for w in work if w.sort in sorts])
+    def intervals_of(*kinds: str) -> list[Interval]:
+        return intersect(within, [w.interval for w in work if w.sort in kinds])
 
-    compute, communication, memory = of("compute"), of("communication"), of("memcpy", "memset")
+    compute, communication = intervals_of("compute"), intervals_of("communication")
+    memory = intervals_of("memcpy", "memset")
     return {
         "measured_ns": total(within),
         "compute_ns": total(compute),

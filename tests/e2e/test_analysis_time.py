@@ -159,7 +159,7 @@ def steps_of_the_training(
 
 
 def step_under_way(steps: list[tuple[int, int, int]], time: int) -> int | None:
-    """The first that had not ended; behind the last the next one."""
+    """The first that had not ended; after the last the next one."""
     if time < steps[0][1]:
         return None
     return next((number for number, _, end in steps if end > time), steps[-1][0] + 1)

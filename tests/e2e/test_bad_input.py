@@ -56,7 +56,7 @@ NO_TRACE = {
     "unclosed braces": b'{"a":' * DEEP,
     "a nest of lists": b"[" * DEEP + b"]" * DEEP,
 }
-# Deep in a place nobody looks into: the events beside it are read.
+# Deep in a place that is not looked into: the events beside it are read.
 NESTS = {
     "lists in args": b"[" + EVENT % (b"[" * DEEP + b"]" * DEEP) + b"]",
     "objects in args": b"[" + EVENT % (b'{"a":' * DEEP + b"1" + b"}" * DEEP) + b"]",
@@ -66,7 +66,7 @@ NESTS = {
     % (b"[" * DEEP + b"]" * DEEP, EVENT % b"1"),
     "lists in deviceProperties": b'{"deviceProperties":[{"name":%s}],"traceEvents":[%s]}'
     % (b"[" * DEEP + b"]" * DEEP, EVENT % b"1"),
-    "objects behind the events": b'{"traceEvents":[%s],"user":%s}'
+    "objects after the events": b'{"traceEvents":[%s],"user":%s}'
     % (EVENT % b"1", b'{"a":' * DEEP + b"1" + b"}" * DEEP),
 }
 # Nothing closes: what came before is kept, or nothing came before.
@@ -249,7 +249,7 @@ def test_a_gigabyte_of_white_space_between_events(program: Program, tmp_path: Pa
     check_memory(program, ended, SOME)
 
 
-def test_zeros_behind_events(program: Program, tmp_path: Path) -> None:
+def test_zeros_after_events(program: Program, tmp_path: Path) -> None:
     """As a machine leaves them that crashed: what was written before is kept."""
     path = tmp_path / "trace.json"
     with path.open("wb") as file:
@@ -258,8 +258,8 @@ def test_zeros_behind_events(program: Program, tmp_path: Path) -> None:
     ended = run(program, "export", "--to", "jsonl", path)
     assert ended.exit_status == 4
     assert ended.stdout.count(b'"ordinal"') == 3000
-    told = json.loads(program.run("info", "--json", path).stdout)["notes"]
-    assert "endless_event" in {note["id"] for note in told}
+    notes = json.loads(program.run("info", "--json", path).stdout)["notes"]
+    assert "endless_event" in {note["id"] for note in notes}
 
 
 def test_an_event_that_is_larger_than_any(program: Program, tmp_path: Path) -> None:
@@ -268,15 +268,15 @@ def test_an_event_that_is_larger_than_any(program: Program, tmp_path: Path) -> N
     large = b'{"ph":"X","name":"big","ts":5,"dur":1,"args":{"x":"' + b"y" * (65 << 20) + b'"}}'
     path.write_bytes(b'{"traceEvents":[' + b",".join([EVENT % b"1", large, EVENT % b"9"]) + b"]}")
     ended = run(program, "info", "--json", path)
-    told = json.loads(ended.stdout)["notes"]
+    notes = json.loads(ended.stdout)["notes"]
     assert ended.exit_status == 4
-    assert [note["id"] for note in told if note["severity"] == "data_loss"] == ["endless_event"]
+    assert [note["id"] for note in notes if note["severity"] == "data_loss"] == ["endless_event"]
     assert "cut" not in program.run("info", path).stdout.decode()
     report = program.run("report", path).stdout.decode()
     assert "trace.json was read up to an event of more than 64 MiB." in report
 
 
-def test_a_huge_value_behind_the_events(program: Program, tmp_path: Path) -> None:
+def test_a_huge_value_after_the_events(program: Program, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     head = b'{"traceEvents":[' + EVENT % b"1" + b'],"user":["'
     tail = b'",{"rank":1}],"distributedInfo":{"rank":6,"world_size":8}}'
@@ -288,7 +288,7 @@ def test_a_huge_value_behind_the_events(program: Program, tmp_path: Path) -> Non
 
 
 def test_header_values_of_megabytes_are_kept(program: Program, tmp_path: Path) -> None:
-    """A large job names its groups; values that nobody knows are kept up to 64 MiB in all."""
+    """A large job names its groups; unknown values are kept up to 64 MiB in all."""
     groups = ",".join(f'{{"pg_name":"{n}","ranks":{list(range(2000))}}}' for n in range(700))
     about_ranks = f'{{"rank":6,"world_size":2000,"pg_config":[{groups}]}}'
     assert len(about_ranks) > 4 << 20

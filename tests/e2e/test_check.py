@@ -28,10 +28,10 @@ def test_a_trace_may_be_held_against_step_times(program: Program, tmp_path: Path
     steps.write_text("".join(f'{{"step": {i}, "step_time_ms": {5 + i % 2}}}\n' for i in range(20)))
     done = program.run("check", GPT, "--baseline", steps, "--json")
     assert done.exit_status == 1
-    told = {one["limit"]: one for one in json.loads(done.stdout)["limits"]}
-    assert told["step_time"]["outcome"] == "failed"
-    assert told["step_time"]["before"] == 5.5e6
-    assert told["peak_memory"]["outcome"] == "not judged"
+    limits = {one["limit"]: one for one in json.loads(done.stdout)["limits"]}
+    assert limits["step_time"]["outcome"] == "failed"
+    assert limits["step_time"]["before"] == 5.5e6
+    assert limits["peak_memory"]["outcome"] == "not judged"
 
 
 def test_the_files_for_ci_systems(program: Program, tmp_path: Path) -> None:
@@ -55,18 +55,18 @@ def test_a_limit_that_could_not_be_judged_fails_everywhere(
     rules.write_text("limits: {step_time: {max_increase: 300%}, peak_memory: {max_increase: 5%}}\n")
     arguments = ("check", DDP, "--baseline", DDP, "--rules", rules)
     done = program.run(*arguments, "--junit", junit, "--summary", summary, "--github")
-    told = "failed: peak_memory could not be judged"
+    verdict = "failed: peak_memory could not be judged"
     assert done.exit_status == 2
-    assert done.stdout.decode().startswith(told)
+    assert done.stdout.decode().startswith(verdict)
     assert "::error title=stepscope check not judged::peak_memory" in done.stdout.decode()
     suite = ElementTree.parse(junit).getroot()[0]
     assert (suite.attrib["errors"], suite.attrib["skipped"]) == ("1", "0")
     assert [case.attrib["name"] for case in suite if case.find("error") is not None] == [
         "peak_memory"
     ]
-    assert told.replace("_", "\\_") in summary.read_text()
+    assert verdict.replace("_", "\\_") in summary.read_text()
     answer = json.loads(program.run(*arguments, "--json").stdout)
-    assert answer["failed"] and answer["verdict"] == told
+    assert answer["failed"] and answer["verdict"] == verdict
 
 
 def test_a_column_per_step_knows_its_noise(program: Program, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_time_without_noise_may_not_be_held_to_nothing(program: Program, tmp_p
 
 def test_step_times_that_are_none_are_named(program: Program, tmp_path: Path) -> None:
     steps = tmp_path / "steps.jsonl"
-    for line, told in (
+    for line, message in (
         ("[0.02, NaN, 0.02]", b"a step time that is no number: NaN or Infinity"),
         ("[1e308, 1e308]", b"a step of more than thirty years"),
         ("[0.02, 0]", b"a step takes longer than 0"),
@@ -112,12 +112,12 @@ def test_step_times_that_are_none_are_named(program: Program, tmp_path: Path) ->
         steps.write_text(line + "\n")
         done = program.run("check", steps, "--baseline", steps)
         assert done.exit_status == 3
-        assert told in done.stderr, done.stderr
+        assert message in done.stderr, done.stderr
 
 
 def test_several_traces_are_several_runs(program: Program) -> None:
-    told = json.loads(program.run("check", GPT, GPT, "--baseline", GPT, "--json").stdout)
-    assert len(told["runs"]) == 2
+    answer = json.loads(program.run("check", GPT, GPT, "--baseline", GPT, "--json").stdout)
+    assert len(answer["runs"]) == 2
 
 
 def test_the_slurm_example_writes_a_baseline_then_checks(program: Program, tmp_path: Path) -> None:

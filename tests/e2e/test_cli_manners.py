@@ -124,8 +124,8 @@ def test_standard_input_reads_like_a_file(program: Program, trace: Path) -> None
 
 def test_standard_input_has_one_name_for_people_and_one_for_programs(program: Program) -> None:
     snapshot = (ROOT / "examples" / "data" / "snap_oracle.pickle.gz").read_bytes()
-    told = json.loads(program.run("info", "--json", "-", stdin=snapshot).stdout)
-    assert told["snapshots"][0]["path"] == "-"
+    facts = json.loads(program.run("info", "--json", "-", stdin=snapshot).stdout)
+    assert facts["snapshots"][0]["path"] == "-"
     for command in ("info", "memory", "report"):
         shown = program.run(command, "-", stdin=snapshot).stdout.decode()
         assert not re.search(r"( |^ *)-($|,)", shown, re.MULTILINE), command
@@ -411,7 +411,7 @@ def test_signals_that_are_ignored_stay_ignored(program: Program) -> None:
 
 
 @pytest.mark.parametrize("output", ["copy.jsonl", "folder/"])
-def test_interrupt_while_writing_leaves_nothing_behind(
+def test_interrupt_while_writing_leaves_no_files(
     program: Program, tmp_path: Path, output: str
 ) -> None:
     path, place = tmp_path / "trace.json", tmp_path / "out"

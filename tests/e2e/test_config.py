@@ -193,7 +193,7 @@ def test_any_text_gives_settings_or_an_error_with_its_place(
     assert read > 10
 
 
-def test_what_python_can_be_told_the_file_can_say(program: Program) -> None:
+def test_settings_of_python_are_settings_of_the_file(program: Program) -> None:
     """But for objects that only a program has."""
     known = dict(leaves(schema_of(program)))
     groups = {"schedule": "window.", "epochs": "window.epochs", "trace": "trace."}

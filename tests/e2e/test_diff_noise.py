@@ -86,7 +86,7 @@ def test_a_planted_change_is_found(
         assert seen >= 0.9 * pairs, (verdict, seen)
 
 
-def test_of_one_step_nobody_can_tell(program: Program, tmp_path: Path) -> None:
+def test_one_step_decides_nothing(program: Program, tmp_path: Path) -> None:
     found = verdicts(program, tmp_path, 1, 0.01, 7, gemm_us=10_000)
     assert found[GEMM] == "unsure"
     assert found[RELU] in ("same", "unsure")

@@ -62,7 +62,7 @@ def doctor(
 
 
 def test_this_machine_is_looked_at(program: Program, tmp_path: Path) -> None:
-    """Whatever this machine is: every check has a state and words, and nothing is left behind."""
+    """Whatever this machine is: every check has a state and words, and no file is left."""
     outcome = program.run("doctor", "--json", cwd=tmp_path)
     assert outcome.exit_status == 0
     checks = checks_of(outcome)

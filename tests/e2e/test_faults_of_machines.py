@@ -14,12 +14,12 @@ RECORDED = ROOT / "tests" / "fixtures" / "faults"
 
 
 def advice_of(program: Program, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(program.run("advise", "--json", RECORDED / name).stdout)
-    return told
+    advice: dict[str, Any] = json.loads(program.run("advise", "--json", RECORDED / name).stdout)
+    return advice
 
 
-def found_in(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["rule"]: one for one in told["findings"]}
+def found_in(advice: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["rule"]: one for one in advice["findings"]}
 
 
 def cost_of(name: str) -> float:
@@ -30,11 +30,11 @@ def cost_of(name: str) -> float:
 
 
 def test_gloo_on_gpus_is_found_with_what_it_costs(program: Program) -> None:
-    told = advice_of(program, "gloo_on_gpu")
-    finding = told["findings"][0]
+    advice = advice_of(program, "gloo_on_gpu")
+    finding = advice["findings"][0]
     assert (finding["rule"], finding["level"]) == ("gloo-on-gpu", "warning")
-    # The same waits are told once.
-    assert "communication" not in found_in(told)["gpu-idle"]["title"]
+    # The same waits are reported once.
+    assert "communication" not in found_in(advice)["gpu-idle"]["title"]
     assert sorted(finding["ranks"]) == [0, 1]
     assert finding["evidence"][0]["text"].startswith("gloo:all_reduce")
     gain = finding["gain_per_step"]
@@ -65,7 +65,7 @@ def test_pauses_between_the_kernels_of_a_graph(program: Program) -> None:
     assert finding["title"].endswith("most of it in short pauses between kernels")
     assert "torch.compile" in finding["changes"][0]["code"]
     gain = finding["gain_per_step"]
-    assert gain["low_ns"] == 0  # how many kernels can become one, nobody knows
+    assert gain["low_ns"] == 0  # how many kernels can become one is unknown
     assert gain["low_ns"] <= cost_of("gpu_idle") <= gain["high_ns"]
 
 
@@ -78,11 +78,11 @@ def test_data_parallel_over_one_gpu_is_no_finding(program: Program) -> None:
     assert "data-parallel" not in found_in(advice_of(program, path.name))
 
 
-def test_selections_by_a_mask_are_told_before_the_launches_they_delay(program: Program) -> None:
-    told = advice_of(program, "masked.json.gz")
-    first = told["findings"][0]
+def test_selections_by_a_mask_come_before_the_launches_they_delay(program: Program) -> None:
+    advice = advice_of(program, "masked.json.gz")
+    first = advice["findings"][0]
     assert (first["rule"], first["level"]) == ("host-sync", "warning")
-    assert told["healthy"] is False
+    assert advice["healthy"] is False
     assert first["changes"][0]["why"].startswith("Selecting by a mask")
     gain = first["gain_per_step"]
     assert gain["low_ns"] <= cost_of("masked") <= gain["high_ns"]
@@ -91,10 +91,10 @@ def test_selections_by_a_mask_are_told_before_the_launches_they_delay(program: P
 @pytest.mark.parametrize("name", ["small_saves", "small_saves_with_stacks"])
 def test_a_small_checkpoint_is_one(name: str, program: Program) -> None:
     """5 MB in 51 tensors: known by their sizes, or by torch.save in the stack."""
-    told = advice_of(program, f"{name}.json.gz")
-    first = told["findings"][0]
+    advice = advice_of(program, f"{name}.json.gz")
+    first = advice["findings"][0]
     assert (first["rule"], first["level"]) == ("checkpoint-stall", "warning")
-    assert "host-sync" not in found_in(told)
+    assert "host-sync" not in found_in(advice)
 
 
 @pytest.mark.parametrize("name", ["small_saves", "small_saves_with_stacks"])

@@ -97,10 +97,10 @@ def test_what_recording_costs_is_left_out(
 ) -> None:
     took, would = (LABELS[name][f"{side}_step_ms"]["median"] for side in ("fault", "reference"))
     path = RECORDED / f"{name}.json.gz"
-    told = json.loads(program.run("advise", "--json", path).stdout)
-    gain = next(one["gain_per_step"] for one in told["findings"] if one["rule"] == rule)
+    advice = json.loads(program.run("advise", "--json", path).stdout)
+    gain = next(one["gain_per_step"] for one in advice["findings"] if one["rule"] == rule)
     assert gain["low_ns"] <= (took - would) * 1e6 <= gain["high_ns"]
-    assert gain["high_ns"] - gain["low_ns"] <= widest * told["step_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= widest * advice["step_ns"]
 
 
 @pytest.mark.parametrize(("name", "rule", "widest"), [(name, *LATER[name]) for name in LATER])
@@ -109,12 +109,12 @@ def test_a_later_fault_comes_first_and_its_interval_holds(
 ) -> None:
     took, would = (LABELS[name][f"{side}_step_ms"]["median"] for side in ("fault", "reference"))
     path = RECORDED / f"{name}.json.gz"
-    told = json.loads(program.run("advise", "--json", path).stdout)
-    first = told["findings"][0]
+    advice = json.loads(program.run("advise", "--json", path).stdout)
+    first = advice["findings"][0]
     gain = first["gain_per_step"]
     assert first["rule"] == rule
     assert gain["low_ns"] <= (took - would) * 1e6 <= gain["high_ns"]
-    assert gain["high_ns"] - gain["low_ns"] <= widest * told["step_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= widest * advice["step_ns"]
 
 
 def test_where_recording_may_be_nearly_all_of_a_fault_it_is_said(program: Program) -> None:

@@ -36,9 +36,9 @@ RANK = '"distributedInfo":{"backend":"nccl","rank":6,"world_size":8}'
 BASE = '"baseTimeNanoseconds":1700000000000000000'
 LAYOUTS = {
     "one line, before": '{"schemaVersion":1,"user":VALUE,RANK,BASE,"traceEvents":[EVENT]}',
-    "one line, behind": '{"schemaVersion":1,"traceEvents":[EVENT],"user":VALUE,RANK,BASE}',
+    "one line, after": '{"schemaVersion":1,"traceEvents":[EVENT],"user":VALUE,RANK,BASE}',
     "lines, before": '{\n  "user": VALUE,\n  RANK,\n  BASE,\n  "traceEvents": [\n  EVENT\n  ]\n}',
-    "lines, behind": '{\n  "traceEvents": [\n  EVENT\n  ],\n  "user": VALUE,\n  RANK,\n  BASE\n}',
+    "lines, after": '{\n  "traceEvents": [\n  EVENT\n  ],\n  "user": VALUE,\n  RANK,\n  BASE\n}',
 }
 
 

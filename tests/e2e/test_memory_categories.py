@@ -19,7 +19,7 @@ TRUTHS = {
 
 
 # A recurrent network lays its weights out in one block: they cannot be counted, so nothing is said.
-NOT_TOLD = {"late_adagrad"}
+UNJUDGED = {"late_adagrad"}
 SCRATCH = 1 << 20  # what cuBLAS keeps; parameters may have that size too
 
 
@@ -72,7 +72,7 @@ def test_bytes_by_category_at_the_end(program: Program, path: Path) -> None:
         really[right.get(row["address"], "other")] += row["requested_bytes"]
         said[row["category"]] += row["requested_bytes"]
     for category in set(TRUTHS.values()):
-        if name_of(path) in NOT_TOLD:
+        if name_of(path) in UNJUDGED:
             assert said[category] == 0, (really, said)
         else:
             assert said[category] == pytest.approx(really[category], rel=0.05), (really, said)
@@ -105,11 +105,11 @@ def test_what_the_process_wrote_down_goes_before_all(
     )
     right = truth(snapshot)
     rows = tables(program, "memory-allocations", "--alive-at", "end", "--top", "0", copy)
-    told = {row["address"]: row for row in rows["allocations"]}
+    found = {row["address"]: row for row in rows["allocations"]}
     assert right
     for address, category in right.items():
-        assert told[address]["category"] == category, told[address]
-        assert told[address]["why"] == "the process wrote down what lies at its address"
+        assert found[address]["category"] == category, found[address]
+        assert found[address]["why"] == "the process wrote down what lies at its address"
     # A folder is opened the same way, and the file beside is no trace.
     again = tables(program, "memory-allocations", "--alive-at", "end", "--top", "0", tmp_path)
     assert again == rows

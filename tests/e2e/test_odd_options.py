@@ -1,4 +1,4 @@
-"""Options that nobody means: nothing is lost, nothing hangs, and it is told what is wrong."""
+"""Options given by mistake: nothing is lost, nothing hangs, and a message says what is wrong."""
 
 import shutil
 from pathlib import Path

@@ -14,8 +14,8 @@ WIDEST = 0.30  # of the step
 
 def advice_of(program: Program, name: str) -> dict[str, Any]:
     done = program.run("advise", "--json", RECORDED / f"{name}.json.gz")
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    advice: dict[str, Any] = json.loads(done.stdout)
+    return advice
 
 
 def label_of(name: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def test_the_fault_comes_first_and_alone(
     assert [one["rule"] for one in others if LEVELS.index(one["level"]) >= 2] == []
 
 
-def test_a_short_pause_is_told_from_slow_launching(program: Program) -> None:
+def test_a_short_pause_is_kept_apart_from_slow_launching(program: Program) -> None:
     """3 ms of Python between steps that the CPU can hardly feed: both are said, each its part."""
     first, second = advice_of(program, "python_pause")["findings"]
     assert (first["rule"], first["level"], first["confidence"]) == ("host-pause", "warning", "high")
@@ -85,27 +85,27 @@ def test_the_gain_is_the_one_that_was_measured(
 ) -> None:
     label = label_of(name)
     took, would = (label[key]["median"] * 1e6 for key in ("fault_step_ms", "reference_step_ms"))
-    told = advice_of(program, name)
-    gain = next(one["gain_per_step"] for one in told["findings"] if one["rule"] == rule)
+    advice = advice_of(program, name)
+    gain = next(one["gain_per_step"] for one in advice["findings"] if one["rule"] == rule)
     assert gain["low_ns"] <= took - would <= gain["high_ns"]
-    assert gain["high_ns"] - gain["low_ns"] <= widest * told["step_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= widest * advice["step_ns"]
 
 
 # Where launching is the fault: without a profiler the GPU waits for all of the step but its work,
 # and for the pause that the program was given.
 @pytest.mark.parametrize(("name", "pause_ms"), [("small_batch", 0.0), ("python_pause", 3.463)])
 def test_what_recording_costs_is_no_gain(program: Program, name: str, pause_ms: float) -> None:
-    told = advice_of(program, name)
-    launch = next(one for one in told["findings"] if one["rule"] == "launch-bound")
+    advice = advice_of(program, name)
+    launch = next(one for one in advice["findings"] if one["rule"] == "launch-bound")
     path = RECORDED / f"{name}.json.gz"
     answer = program.run("analyze", "idle-time", "-f", "json", path).stdout
     (device,) = json.loads(answer)["tables"]["devices"]
-    steps = round(device["measured_ns"] / told["step_ns"])
+    steps = round(device["measured_ns"] / advice["step_ns"])
     works = (device["measured_ns"] - device["idle_ns"]) / steps
     waits = (label_of(name)["fault_step_ms"]["median"] - pause_ms) * 1e6 - works
     gain = launch["gain_per_step"]
     assert gain["low_ns"] <= waits <= gain["high_ns"]
-    assert gain["high_ns"] - gain["low_ns"] <= WIDEST * told["step_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= WIDEST * advice["step_ns"]
     assert launch["confidence"] == "medium"
     assert "Recording makes this longer" in launch["detail"]
 
@@ -113,13 +113,13 @@ def test_what_recording_costs_is_no_gain(program: Program, name: str, pause_ms: 
 # Calls that a profiler makes longer: against the recording without the fault, too.
 @pytest.mark.parametrize("name", ["fetched_values", "emptied_cache"])
 def test_the_gain_is_the_difference_of_the_recordings(program: Program, name: str) -> None:
-    told, without = advice_of(program, name), advice_of(program, "images_192")
-    gain = told["findings"][0]["gain_per_step"]
-    assert gain["low_ns"] <= told["step_ns"] - without["step_ns"] <= gain["high_ns"]
-    assert gain["high_ns"] - gain["low_ns"] <= WIDEST * told["step_ns"]
+    advice, without = advice_of(program, name), advice_of(program, "images_192")
+    gain = advice["findings"][0]["gain_per_step"]
+    assert gain["low_ns"] <= advice["step_ns"] - without["step_ns"] <= gain["high_ns"]
+    assert gain["high_ns"] - gain["low_ns"] <= WIDEST * advice["step_ns"]
 
 
 def test_nothing_is_wrong_where_nothing_was_planted(program: Program) -> None:
-    told = advice_of(program, "images_192")
-    assert told["healthy"]
-    assert told["findings"] == []
+    advice = advice_of(program, "images_192")
+    assert advice["healthy"]
+    assert advice["findings"] == []

@@ -1,4 +1,4 @@
-"""What the report says of runs that recorded themselves: runs nobody trained, known by making."""
+"""What the report says of runs that recorded themselves: made runs, whose answers are known."""
 
 import gzip
 import json
@@ -108,7 +108,7 @@ def sampled(
     Args:
         made: the run.
         gpu_busy: in percent.
-        clock_set: somebody sets the clock by so much.
+        clock_set: the clock is set by so much.
         looks: when shared memory was looked at, in ms. The process holds 1 GiB from 200 to 400.
     """
     times = list(range(0, made.end, MS))
@@ -330,7 +330,7 @@ def test_no_share_is_more_than_all(program: Program, made: Made) -> None:
     assert loader["cpu_cores"] == pytest.approx(2, rel=1e-3)
 
 
-def test_a_step_that_waited_is_told_beside_what_the_gpu_did(program: Program, made: Made) -> None:
+def test_a_step_that_waited_stands_beside_what_the_gpu_did(program: Program, made: Made) -> None:
     sampled(made, gpu_busy=69)
     said = answer(program, "loader", made.folder)
     sentence = (
@@ -404,7 +404,7 @@ def test_a_loop_that_watches_nothing_has_unknown_waits(program: Program, tmp_pat
     assert "trace" not in remark
 
 
-def test_memory_that_was_not_looked_at_is_not_told_as_little(
+def test_memory_that_was_not_looked_at_is_not_called_little(
     program: Program, tmp_path: Path
 ) -> None:
     """Shared memory is asked for seldom: 1 GiB that came and went in between is not 20 MiB."""

@@ -247,7 +247,7 @@ def test_joined_pairs_become_complete_events(program: Program, tmp_path: Path) -
     assert len(written) == 6  # the gap that the E left is filled, so nothing moved
 
 
-def test_a_recording_is_refused_and_told_where_it_can_go(program: Program, tmp_path: Path) -> None:
+def test_a_recording_is_refused_with_where_it_can_go(program: Program, tmp_path: Path) -> None:
     run = ROOT / "examples" / "data" / "run"
     outcome = program.run("export", run, "--to", "chrome", "-o", tmp_path / "out")
     assert outcome.exit_status == 2

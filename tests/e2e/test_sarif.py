@@ -10,9 +10,9 @@ from program import Program
 
 def test_sarif_names_the_lines(samples: Path, program: Program) -> None:
     path = samples / "gpt_stack.json.gz"
-    told = json.loads(program.run("advise", "--sarif", path).stdout)
-    assert told["version"] == "2.1.0"
-    (run,) = told["runs"]
+    sarif = json.loads(program.run("advise", "--sarif", path).stdout)
+    assert sarif["version"] == "2.1.0"
+    (run,) = sarif["runs"]
     findings = json.loads(program.run("advise", "--json", path).stdout)["findings"]
     assert [one["ruleId"] for one in run["results"]] == [one["rule"] for one in findings]
     known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
@@ -91,9 +91,9 @@ SARIF = {
 def test_sarif_is_what_the_standard_asks_for(sample: str, samples: Path, program: Program) -> None:
     import jsonschema
 
-    told = json.loads(program.run("advise", "--sarif", samples / sample).stdout)
-    jsonschema.validate(told, SARIF)
-    for result in told["runs"][0]["results"]:
+    sarif = json.loads(program.run("advise", "--sarif", samples / sample).stdout)
+    jsonschema.validate(sarif, SARIF)
+    for result in sarif["runs"][0]["results"]:
         for location in result["locations"]:
             place = location["physicalLocation"]
             assert place["region"]["startLine"] >= 1
@@ -108,8 +108,8 @@ def test_sarif_without_stacks_names_the_recording(
     corpus = corpus.resolve()
 
     def places(path: Path | str) -> set[str]:
-        told = json.loads(program.run("advise", "--sarif", path).stdout)
-        (run,) = told["runs"]
+        sarif = json.loads(program.run("advise", "--sarif", path).stdout)
+        (run,) = sarif["runs"]
         assert run["results"]
         return {
             location["physicalLocation"]["artifactLocation"]["uri"]

@@ -1,4 +1,4 @@
-"""Who may ask the server, and what it never gives away."""
+"""Which requests the server answers, and what it never gives away."""
 
 import socket
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def test_nothing_is_given_without_the_token(served: Served) -> None:
         assert served.ask(path, {"Authorization": "Bearer wrong"}, token=False).status == 401
 
 
-def test_people_without_the_token_are_told_on_a_page(served: Served) -> None:
+def test_people_without_the_token_get_a_page(served: Served) -> None:
     for path in ("", "?token=wrong"):
         page = served.ask(path, {"Accept": "text/html,*/*;q=0.8"}, token=False)
         assert page.status == 401 and page.headers["content-type"].startswith("text/html")
@@ -160,7 +160,7 @@ def test_a_socket_of_a_killed_server_is_taken_over(program: Program, tmp_path: P
         assert path.is_socket()
 
 
-def test_behind_a_proxy(program: Program) -> None:
+def test_below_a_proxy(program: Program) -> None:
     with started(
         program, "--port", "0", "--base-path", "/node/7/", "--allow-host", "hub.org", str(TRACE)
     ) as served:

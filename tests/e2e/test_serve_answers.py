@@ -170,8 +170,8 @@ def test_batches_are_the_same_tiles(run: tuple[Served, str]) -> None:
         "api/tiles/a/0/0",
     ):
         assert served.ask(wrong).status in (400, 404), wrong
-    behind = tiles_from(served.ask("api/tiles/0/0/9223372036854775807").body)[0]
-    assert all(not values for values in behind.arrays.values())
+    after = tiles_from(served.ask("api/tiles/0/0/9223372036854775807").body)[0]
+    assert all(not values for values in after.arrays.values())
 
 
 @pytest.fixture(scope="module")
@@ -286,7 +286,7 @@ def test_the_whole_run_as_a_selection_is_the_analysis(trace: tuple[Served, Any])
 
 
 def test_the_timeline_reaches_to_the_end_of_a_recording(run: tuple[Served, str]) -> None:
-    """What was sampled behind the last range of a process is drawn, too."""
+    """What was sampled after the last range of a process is drawn, too."""
     served, _ = run
     about = served.ask("api/run").json
     recordings = about["info"].get("recordings", [])
@@ -311,9 +311,9 @@ def test_a_stretch_has_the_lines_that_were_logged_in_it(run: tuple[Served, str])
     assert sum(part["lines_count"] for part in parts) == sum(row["lines"] for row in levels)
     assert [line["time_ns"] for line in lines] == sorted(line["time_ns"] for line in lines)
     # The tables of what was recorded have another zero, and the way from one to the other is given.
-    told = served.ask("api/analyses/log?level=debug&top=0").json["tables"]["lines"]
+    rows = served.ask("api/analyses/log?level=debug&top=0").json["tables"]["lines"]
     offset = int((time or {}).get("recorded_offset_ns") or 0)
-    assert {(row["rank"], row["time_ns"] + offset, row["text"]) for row in told} == {
+    assert {(row["rank"], row["time_ns"] + offset, row["text"]) for row in rows} == {
         (line["rank"], line["time_ns"], line["text"].split("\n")[0]) for line in lines
     }
     counted = Counter((line["rank"], line["level"] >= 40) for line in lines)

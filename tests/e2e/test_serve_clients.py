@@ -76,7 +76,7 @@ def is_dismissed(client: socket.socket) -> bool:
         client.setblocking(True)
 
 
-def test_slow_clients_hold_nobody_up_and_are_dismissed(served: Served) -> None:
+def test_slow_clients_delay_no_other_and_are_dismissed(served: Served) -> None:
     with contextlib.ExitStack() as stack:
         slow = [
             stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=60))
@@ -154,7 +154,7 @@ def test_garbage_is_answered_or_dropped(served: Served) -> None:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_when_told(program: Program, tmp_path: Path, sign: signal.Signals) -> None:
+def test_it_ends_by_signal(program: Program, tmp_path: Path, sign: signal.Signals) -> None:
     path = tmp_path / "s.sock"
     with started(program, "--socket", str(path), str(TRACE)) as served:
         with socket.socket(socket.AF_UNIX) as idle:
@@ -164,7 +164,7 @@ def test_it_ends_when_told(program: Program, tmp_path: Path, sign: signal.Signal
         assert not path.exists()
 
 
-def test_progress_is_told_until_the_run_is_there(program: Program) -> None:
+def test_progress_is_sent_until_the_run_is_there(program: Program) -> None:
     with started(program, "--port", "0", str(TRACE)) as served:
         connection = served.connect()
         connection.request("GET", f"/api/progress?token={served.token}")
@@ -194,10 +194,10 @@ def test_progress_tells_every_file_as_it_is_read(program: Program, tmp_path: Pat
         connection = served.connect()
         connection.request("GET", f"/api/progress?token={served.token}")
         stream = connection.getresponse()
-        told = events_of(stream)
-        seen = [next(told)]
+        events = events_of(stream)
+        seen = [next(events)]
         while seen[-1][0] == "progress" and seen[-1][1]["files_done"] == 0:
-            seen.append(next(told))
+            seen.append(next(events))
         size = first.stat().st_size
         half: dict[str, Any] = {
             "bytes_done": size,
@@ -209,14 +209,14 @@ def test_progress_tells_every_file_as_it_is_read(program: Program, tmp_path: Pat
         assert served.ask("api/run").json["progress"] == half
         with gzip.open(first.parent / "rank1.json.gz") as packed:
             second.write_bytes(packed.read())
-        seen += told
+        seen += events
         assert seen[-1][0] == "ready" and seen[-1][1]["error"] is None
         done = [data["bytes_done"] for event, data in seen if event == "progress"]
         assert done == sorted(done) and done[-1] <= size  # never back, nor beyond the total
         assert served.ask("api/run").json["info"]["run"]["ranks"] == 2
 
 
-def test_a_run_that_cannot_be_read_is_told(program: Program, tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_read_is_reported(program: Program, tmp_path: Path) -> None:
     bad = tmp_path / "trace.json"
     bad.write_text("this is no trace")
     with started(program, "--port", "0", str(bad)) as served:
@@ -228,7 +228,7 @@ def test_a_run_that_cannot_be_read_is_told(program: Program, tmp_path: Path) -> 
         assert served.ask("api/analyses").status == 200
 
 
-def test_a_port_that_is_taken_is_told(program: Program, served: Served) -> None:
+def test_a_port_that_is_taken_is_reported(program: Program, served: Served) -> None:
     done = program.run("serve", "--no-open", "--port", str(served.port), str(TRACE))
     assert done.exit_status == 3
     assert done.stderr.decode() == (
@@ -266,7 +266,7 @@ def test_what_cannot_be_read_is_said_in_the_terminal(
     )
     assert process.stderr is not None
     try:
-        lines = iter(process.stderr.readline, b"")  # nobody asked for the page meanwhile
+        lines = iter(process.stderr.readline, b"")  # the page was not asked for meanwhile
         assert any(line.startswith(b"stepscope: ") and said in line for line in lines)
     finally:
         process.send_signal(signal.SIGINT)

@@ -63,7 +63,7 @@ def opened(served: Served, name: str) -> Any:
     raise AssertionError(f"{name} is still loading")
 
 
-def test_nothing_is_open_until_somebody_chooses(served: Served, folder: Path) -> None:
+def test_nothing_is_open_until_one_is_chosen(served: Served, folder: Path) -> None:
     run = served.ask("api/run").json
     assert (run["state"], run["root"], run["paths"]) == ("none", str(folder), [])
     for path in ("api/tracks", "api/findings", "api/analyses/kernels", "api/progress"):

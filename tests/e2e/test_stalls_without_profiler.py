@@ -1,7 +1,7 @@
-"""Waits of a GPU as they would be had nobody recorded: traces of which the answer is known.
+"""Waits of a GPU as they would be without the profiler: traces of which the answer is known.
 
-Noting an operator takes 2 µs here, by 24 operators that do nothing but call another; at most half
-as much again is taken off, 2.4 times as much for a launch.
+Recording an operator takes 2 µs here, by 24 operators that do nothing but call another; at most
+half as much again is taken off, 2.4 times as much for a launch.
 """
 
 import json
@@ -12,7 +12,7 @@ import pytest
 from answers import tables
 from program import Program
 
-NOTED, LAUNCH = 3.0, 7.2  # µs, at most
+RECORDED, LAUNCH = 3.0, 7.2  # µs, at most
 DELAY = 10.0  # from a launch to its kernel
 
 Event = dict[str, Any]
@@ -37,7 +37,7 @@ class Recording:
             self.host("cpu_op", "aten::add", 1, self.now)
             self.now += apart
 
-    def passing(self, count: int = 24, kind: str = "cpu_op", callees: int = 1) -> None:
+    def add_wrappers(self, count: int = 24, kind: str = "cpu_op", callees: int = 1) -> None:
         for _ in range(count):
             self.host("cpu_op", "aten::t", 2 + 4 * callees, self.now)
             for i in range(callees):
@@ -61,35 +61,35 @@ class Recording:
         self.host("cuda_runtime", "cudaStreamSynchronize", until + 2 - self.now, self.now)
         self.now = until + 3
 
-    def told(self, program: Program, folder: Path) -> dict[str, list[dict[str, Any]]]:
+    def stalls(self, program: Program, folder: Path) -> dict[str, list[dict[str, Any]]]:
         self.host("user_annotation", "ProfilerStep#1", self.now + 50, 0)
         path = folder / "trace.json"
         path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": self.events}))
         return tables(program, "stalls", path)
 
 
-def row_of(told: dict[str, list[dict[str, Any]]], stall: str) -> dict[str, Any]:
-    return next(row for row in told["kinds"] if row["stall"] == stall)
+def row_of(found: dict[str, list[dict[str, Any]]], stall: str) -> dict[str, Any]:
+    return next(row for row in found["kinds"] if row["stall"] == stall)
 
 
 @pytest.mark.parametrize("operators", [0, 1, 20])
-def test_a_wait_is_shorter_by_what_was_noted_in_it(
+def test_a_wait_is_shorter_by_what_was_recorded_in_it(
     program: Program, tmp_path: Path, operators: int
 ) -> None:
-    """What was noted before the host waited for the GPU is no part of it: both had to wait."""
+    """What was recorded before the host waited for the GPU is no part of it: both had to wait."""
     recording = Recording()
-    recording.passing()
+    recording.add_wrappers()
     recording.wait(recording.kernel(50))
     recording.operators(operators)
     recording.now += 100
     recording.kernel(50)
-    told = recording.told(program, tmp_path)
-    sync = row_of(told, "sync")
-    noted = operators * NOTED + LAUNCH
-    assert sync["without_profiler_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
-    # usually, noting takes less
-    assert sync["usual_ns"] == pytest.approx(sync["idle_ns"] - noted / 1.5 * 1000, abs=2)
-    (row,) = told["profiler-overhead"]
+    found = recording.stalls(program, tmp_path)
+    sync = row_of(found, "sync")
+    overhead = operators * RECORDED + LAUNCH
+    assert sync["without_profiler_ns"] == pytest.approx(sync["idle_ns"] - overhead * 1000, abs=2)
+    # usually, recording takes less
+    assert sync["usual_ns"] == pytest.approx(sync["idle_ns"] - overhead / 1.5 * 1000, abs=2)
+    (row,) = found["profiler-overhead"]
     assert (row["wrapper_operators"], row["wrapper_ns"]) == (24, 2000)
     assert row["operators"] == 2 * 24 + operators
     assert (row["calls"], row["launches"], row["functions"]) == (1, 2, 0)
@@ -101,15 +101,15 @@ def test_a_host_that_is_further_ahead_hides_more_of_a_pause(
 ) -> None:
     """A pause is as long without a profiler, but the GPU has work for more of it."""
     recording = Recording()
-    recording.passing()
+    recording.add_wrappers()
     recording.wait(recording.kernel(50))
     recording.kernel(2000)
     recording.operators(operators)
     recording.now += 5000
     recording.kernel(50)
-    pause = row_of(recording.told(program, tmp_path), "pause")
-    noted = operators * NOTED + LAUNCH  # the first launch is earlier, and its kernel with it
-    assert pause["without_profiler_ns"] == pytest.approx(pause["idle_ns"] - noted * 1000, abs=2)
+    pause = row_of(recording.stalls(program, tmp_path), "pause")
+    overhead = operators * RECORDED + LAUNCH  # the first launch is earlier, and its kernel with it
+    assert pause["without_profiler_ns"] == pytest.approx(pause["idle_ns"] - overhead * 1000, abs=2)
 
 
 def test_a_call_that_waits_takes_the_lead(program: Program, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_call_that_waits_takes_the_lead(program: Program, tmp_path: Path) -> N
 
     def recorded(call: str) -> dict[str, Any]:
         recording = Recording()
-        recording.passing()
+        recording.add_wrappers()
         recording.wait(recording.kernel(50))
         end = recording.kernel(600)
         recording.operators(100)
@@ -125,7 +125,7 @@ def test_a_call_that_waits_takes_the_lead(program: Program, tmp_path: Path) -> N
         recording.host("cuda_runtime", call, 400, recording.now)
         recording.now += 405
         recording.kernel(50)
-        return row_of(recording.told(program, tmp_path), "allocator")
+        return row_of(recording.stalls(program, tmp_path), "allocator")
 
     free, malloc = recorded("cudaFree"), recorded("cudaMalloc")
     assert free["idle_ns"] == malloc["idle_ns"]
@@ -135,17 +135,17 @@ def test_a_call_that_waits_takes_the_lead(program: Program, tmp_path: Path) -> N
 
 def test_python_functions_cost_less(program: Program, tmp_path: Path) -> None:
     recording = Recording()
-    recording.passing()
+    recording.add_wrappers()
     recording.wait(recording.kernel(50))
     for _ in range(10):
         recording.host("python_function", "train.py(3): f", 1, recording.now)
         recording.now += 5
     recording.kernel(50)
-    told = recording.told(program, tmp_path)
-    sync = row_of(told, "sync")
-    noted = 10 * 0.3 * NOTED + LAUNCH
-    assert sync["without_profiler_ns"] == pytest.approx(sync["idle_ns"] - noted * 1000, abs=2)
-    assert told["profiler-overhead"][0]["functions"] == 10
+    found = recording.stalls(program, tmp_path)
+    sync = row_of(found, "sync")
+    overhead = 10 * 0.3 * RECORDED + LAUNCH
+    assert sync["without_profiler_ns"] == pytest.approx(sync["idle_ns"] - overhead * 1000, abs=2)
+    assert found["profiler-overhead"][0]["functions"] == 10
 
 
 @pytest.mark.parametrize(
@@ -157,14 +157,14 @@ def test_without_operators_that_only_call_another_nothing_tells(
     program: Program, tmp_path: Path, wrapper_operators: dict[str, Any]
 ) -> None:
     recording = Recording()
-    recording.passing(**wrapper_operators)
+    recording.add_wrappers(**wrapper_operators)
     recording.wait(recording.kernel(50))
     recording.now += 100
     recording.kernel(50)
-    told = recording.told(program, tmp_path)
-    assert row_of(told, "sync")["without_profiler_ns"] is None
-    assert told["profiler-overhead"][0]["wrapper_ns"] is None
-    assert told["profiler-overhead"][0]["wrapper_operators"] == (
+    found = recording.stalls(program, tmp_path)
+    assert row_of(found, "sync")["without_profiler_ns"] is None
+    assert found["profiler-overhead"][0]["wrapper_ns"] is None
+    assert found["profiler-overhead"][0]["wrapper_operators"] == (
         19 if "count" in wrapper_operators else 0
     )
 

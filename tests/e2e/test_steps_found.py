@@ -32,7 +32,7 @@ def steps_of(program: Program, trace: Path) -> tuple[list[Row], str]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_they_are_those_that_were_marked(program: Program, tmp_path: Path, name: str) -> None:
-    """Also where the device lags behind the host by more than a step."""
+    """Also where the device lags the host by more than a step."""
     trace = FAULTS / f"{name}.json.gz"
     marked, said = steps_of(program, trace)
     found, remarks = steps_of(program, without_marks(trace, tmp_path))

@@ -1,4 +1,4 @@
-"""`sweep dataloader --from`: runs nobody trained, known by making."""
+"""`sweep dataloader --from`: made runs, whose answers are known."""
 
 import gzip
 import json
@@ -56,7 +56,7 @@ def swept(program: Program, *runs: Path) -> dict[str, Any]:
 
 
 def test_neither_traced_steps_nor_their_profiler_count(program: Program, tmp_path: Path) -> None:
-    """A short recording with a window is told apart from one without."""
+    """A short recording with a window is kept apart from one without."""
     recorded(tmp_path / "fast", 10 * MS, window=range(12, 15))
     recorded(tmp_path / "slow", 12 * MS)
     said = swept(program, tmp_path / "fast", tmp_path / "slow")

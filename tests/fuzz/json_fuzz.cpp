@@ -201,7 +201,7 @@ bool has_odd_number(std::string_view bytes) {
 
 // Whether the text is damaged in a way for which nothing is promised: an event was given up, a
 // member without a colon reads to the reference one like a name with quotes inside, or an almost
-// number was not noticed where nobody reads it.
+// number was not noticed where it is not read.
 bool is_beyond_promise(std::string_view bytes, const base::ImportLog& reference,
                        const base::ImportLog& fast) {
   const auto missed = [&](Note note) { return reference.count(note) > fast.count(note); };
@@ -212,7 +212,7 @@ bool is_beyond_promise(std::string_view bytes, const base::ImportLog& reference,
 // Whether the text at `at` begins with an object that is JSON, and a span by itself.
 bool is_whole_span(std::string_view bytes, std::uint64_t at) {
   std::istringstream text{std::string(bytes.substr(at))};
-  // Keeps one value and stops behind it, unlike parse() on a string.
+  // Keeps one value and stops after it, unlike parse() on a string.
   nlohmann::json event;
   nlohmann::detail::json_sax_dom_parser<nlohmann::json> keeper(event, false);
   if (!nlohmann::json::sax_parse(text, &keeper, nlohmann::json::input_format_t::json, false)) {
@@ -221,7 +221,7 @@ bool is_whole_span(std::string_view bytes, std::uint64_t at) {
   return event.is_object() && event.value("ph", nlohmann::json()) == "X";
 }
 
-// Behind its last event the fast one may have met a bracket that the reference one passed over.
+// After its last event the fast one may have met a bracket that the reference one passed over.
 void compare_whole_events(std::string_view bytes, const trace::Trace& reference,
                           const trace::Trace& fast) {
   std::set<std::uint64_t> kept;

@@ -1,6 +1,6 @@
 // Any bytes give a recording or an error: no crash, no hang, no overflow, no memory beyond a bound
 // that grows with the input. Blocks have checksums, which chance does not meet: every input is read
-// as it is, and once more with its checksums mended, so that what stands behind them is reached.
+// as it is, and once more with its checksums mended, so that what they protect is reached.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Any bytes give text and perhaps damage, or an Error that says that the window is too large: no
 // crash, no hang, no memory beyond zstd's 128 MiB window. The text is the same whatever the size of
 // reads and windows, damaged or not, and so is the damage, whoever compares the sums: the source,
-// who reads, or zstd itself.
+// the reader, or zstd itself.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -19,7 +19,7 @@ TENSORBOARD_COMMUNICATION = re.compile(
 
 
 def host_spans(view: View) -> list[Event]:
-    """Spans at plausible times; kinds tell who they are of."""
+    """Spans at plausible times; kinds tell what they are of."""
     return [e for e in view.trace.events if e.shape == "span" and "far_time" not in e.flags]
 
 

@@ -16,7 +16,7 @@ class Load:
     start: int
     end: int
     pid: int
-    worker: int | None  # nobody but the training process itself
+    worker: int | None  # None: the training process itself
     iteration: int
     values: dict[str, int] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ class Wait:
 
 
 def split(title: str) -> tuple[str, str | None]:
-    """The loader's name, and its phase where it was told."""
+    """The loader's name, and its phase where it was given."""
     if title.endswith(")") and " (" in title:
         return title, title[title.rindex(" (") + 2 : -1]
     return title, None
@@ -69,10 +69,10 @@ SAVE = "save_checkpoint"
 
 
 def phase_of(one: Range) -> str:
-    """As told, or by the ranges around it."""
-    _, told = split(one.name[len(WAIT) :])
-    if told is not None:
-        return told
+    """As given, or by the ranges around it."""
+    _, given = split(one.name[len(WAIT) :])
+    if given is not None:
+        return given
     around = one.parent
     while around is not None:
         if around.name.lower() in VALIDATION:

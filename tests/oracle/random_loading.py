@@ -1,4 +1,4 @@
-"""Runs nobody trained: loops that wait for loaders, with and without workers, by a seed."""
+"""Made runs: loops that wait for loaders, with and without workers, by a seed."""
 
 import random
 import struct
@@ -223,8 +223,8 @@ def _loop(
             for _ in range(chance.randrange(1, 3)):
                 now += chance.randrange(1, 5 * MS)
                 main.instant(f"loader ends#{loader}", now)
-                told = "list (validation)"
-                now, _ = _loop(chance, main, making, [], told, now, 0, 0, False)
+                title = "list (validation)"
+                now, _ = _loop(chance, main, making, [], title, now, 0, 0, False)
         if marks_steps and loader == "DataLoader":
             now += chance.randrange(1, 20 * MS)
             main.step(step, now)

@@ -1,4 +1,4 @@
-"""Recordings nobody made: threads, tasks, open ranges, steps within ranges, by a seed."""
+"""Random recordings: threads, tasks, open ranges, steps within ranges, by a seed."""
 
 import random
 import struct

@@ -125,7 +125,7 @@ def quoted(text: str) -> str:
 
 
 def flops_of(event: Event) -> int | None:
-    """Floating-point operations; 0 is written where nobody counted."""
+    """Floating-point operations; 0 is written where they were not counted."""
     count = values.signed(event.given("flops", "kernel_flop"))
     return count if count is not None and count > 0 else None
 

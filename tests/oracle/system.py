@@ -117,7 +117,7 @@ def _take_samples(at: Cursor, series: dict[int, Series], clock: _Clock) -> None:
             one.values.append(value)
 
 
-# Writing, for recordings nobody made.
+# Writing, for made recordings.
 
 
 @dataclass
@@ -153,8 +153,13 @@ def machine_bytes(
             payload += _column(number, one.values[first : first + 5])
         out += block(SAMPLES, payload)
     lines = b"".join(
-        struct.pack("<Q", 1_000) + varint(0) * 2 + zigzag(-1) + zigzag(20) + text(who) + text(what)
-        for who, what in notices
+        struct.pack("<Q", 1_000)
+        + varint(0) * 2
+        + zigzag(-1)
+        + zigzag(20)
+        + text(source)
+        + text(what)
+        for source, what in notices
     )
     if lines:
         out += block(LOGS, lines)
@@ -242,7 +247,7 @@ def joules_until(one: Series, time: int, power: Series | None = None) -> float:
     """Of a counter of energy or a power, by straight lines; a little beyond its ends too.
 
     With a power beside the counter: between two values of the counter as power was, and before the
-    first and behind the last by power alone.
+    first and after the last by power alone.
     """
     times, total = one.times, [0.0]
     for i in range(1, len(one.values)):
@@ -273,7 +278,7 @@ def _spread(times: list[int], total: list[float], power: Series, time: int) -> f
 
 
 def _area(power: Series, start: int, end: int) -> float:
-    """Joules between two times; before its first and behind its last value power stays."""
+    """Joules between two times; before its first and after its last value power stays."""
     ends = [start, *(t for t in power.times if start < t < end), end]
     watts = [_watts(power, t) for t in ends]
     return sum(

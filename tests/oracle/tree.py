@@ -1,4 +1,4 @@
-"""Who called whom: the parent of every span of a host thread."""
+"""What called what: the parent of every span of a host thread."""
 
 from collections import Counter, defaultdict
 

@@ -14,11 +14,11 @@ DATA = ROOT / "examples" / "data"
 def test_diff_is_that_of_the_command(program: Program) -> None:
     run = stepscope.open(DATA / "ddp")
     diff = run.diff(run, ranks=0, other_ranks=1)
-    told = json.loads(
+    answer = json.loads(
         program.run("diff", "--json", "--rank-a", "0", "--rank-b", "1", DATA / "ddp").stdout
     )
-    assert diff.sentence == told["sentence"]
-    for name, rows in told["tables"].items():
+    assert diff.sentence == answer["sentence"]
+    for name, rows in answer["tables"].items():
         if name != "sides":  # names the run as it was given
             assert list(diff[name].rows()) == rows
 

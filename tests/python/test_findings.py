@@ -14,12 +14,14 @@ DATA = ROOT / "examples" / "data"
 @pytest.mark.parametrize("sample", ["gpt_stack.json.gz", "ddp", "snap_gpt_leak.pickle.gz"])
 def test_findings_are_those_of_the_command(sample: str, program: Program) -> None:
     findings = stepscope.open(DATA / sample).findings()
-    told = json.loads(program.run("advise", "--json", DATA / sample).stdout)
-    assert [one.rule for one in findings] == [one["rule"] for one in told["findings"]]
-    assert [one.title for one in findings] == [one["title"] for one in told["findings"]]
-    assert findings.verdict == told["verdict"]
-    assert findings.healthy == told["healthy"]
-    assert [one.rule for one in findings.not_judged] == [one["rule"] for one in told["not_judged"]]
+    advice = json.loads(program.run("advise", "--json", DATA / sample).stdout)
+    assert [one.rule for one in findings] == [one["rule"] for one in advice["findings"]]
+    assert [one.title for one in findings] == [one["title"] for one in advice["findings"]]
+    assert findings.verdict == advice["verdict"]
+    assert findings.healthy == advice["healthy"]
+    assert [one.rule for one in findings.not_judged] == [
+        one["rule"] for one in advice["not_judged"]
+    ]
 
 
 def test_the_table_has_a_row_per_finding() -> None:

@@ -25,14 +25,14 @@ pytestmark = pytest.mark.timing_sensitive(reason="times of lines are compared")
 MS = 1_000_000
 
 
-def of(name: str) -> FunctionLines:
+def measured_function(name: str) -> FunctionLines:
     """What was measured of the last function of that name."""
     return next(found for found in reversed(measured_lines()) if found.name == name)
 
 
 def by_offset(name: str) -> dict[int, Any]:
     """Its lines, counted from the line of its first decorator."""
-    found = of(name)
+    found = measured_function(name)
     return {number - found.first_line: line for number, line in found.lines.items()}
 
 
@@ -47,7 +47,7 @@ def test_lines_of_a_function_have_hits_and_time() -> None:
 
     assert work(10) == 45
     assert work(5) == 10
-    assert of("plain").calls == 2
+    assert measured_function("plain").calls == 2
     found = by_offset("plain")
     assert {n: line.hits for n, line in found.items()} == {2: 2, 3: 17, 4: 15, 5: 2, 6: 2}
     assert 60 * MS <= found[5].time_ns < 500 * MS
@@ -67,7 +67,7 @@ def test_an_exception_ends_the_line_it_came_from() -> None:
     found = by_offset("raises")
     assert [found[2].hits, found[3].hits] == [2, 2]
     assert found[3].time_ns < 20 * MS
-    assert all(line.open == 0 for line in of("raises").lines.values())
+    assert all(line.open == 0 for line in measured_function("raises").lines.values())
 
 
 def test_in_a_recursion_a_line_counts_once() -> None:
@@ -82,7 +82,7 @@ def test_in_a_recursion_a_line_counts_once() -> None:
     assert work(20) == 20
     whole = time.perf_counter_ns() - begin
     found = by_offset("recursive")
-    assert of("recursive").calls == 21
+    assert measured_function("recursive").calls == 21
     assert found[5].hits == 20
     assert 30 * MS <= found[5].time_ns <= whole
     assert 30 * MS <= found[3].time_ns <= whole
@@ -121,7 +121,7 @@ def test_a_generator_that_is_closed_early_is_right() -> None:
     generator.close()
     found = by_offset("closed")
     assert found[6].time_ns >= 10 * MS
-    assert all(line.open == 0 for line in of("closed").lines.values())
+    assert all(line.open == 0 for line in measured_function("closed").lines.values())
 
 
 def test_coroutines_are_measured_apart() -> None:
@@ -139,7 +139,7 @@ def test_coroutines_are_measured_apart() -> None:
     assert found[2].hits == 2
     assert found[2].time_ns < 40 * MS, "waiting is not running"
     assert 10 * MS <= found[3].time_ns < 40 * MS
-    assert all(line.open == 0 for line in of("coroutine").lines.values())
+    assert all(line.open == 0 for line in measured_function("coroutine").lines.values())
 
 
 def test_async_generators_can_be_sent_to() -> None:
@@ -172,7 +172,7 @@ def test_threads_lose_nothing() -> None:
     for thread in threads:
         thread.join()
     found = by_offset("threads")
-    assert of("threads").calls == 8
+    assert measured_function("threads").calls == 8
     assert found[3].hits == 8000
 
 
@@ -192,7 +192,7 @@ def test_a_generator_may_go_on_in_another_thread() -> None:
     assert rest == [2]
     found = by_offset("moved")
     assert found[3].time_ns >= 10 * MS
-    assert all(line.open == 0 for line in of("moved").lines.values())
+    assert all(line.open == 0 for line in measured_function("moved").lines.values())
 
 
 def test_memory_of_the_process_is_seen() -> None:
@@ -227,12 +227,12 @@ def test_other_functions_are_not_traced() -> None:
 
 
 @pytest.mark.skipif(hasattr(sys, "monitoring"), reason="nothing is traced from 3.12 on")
-def test_a_trace_function_that_is_there_is_still_told() -> None:
-    told: list[str] = []
+def test_a_trace_function_that_is_there_still_gets_everything() -> None:
+    events: list[str] = []
 
     def tracer(frame: Any, event: str, argument: Any) -> Any:
         if frame.f_code.co_name == "traced":
-            told.append(event)
+            events.append(event)
             return tracer
         return None
 
@@ -248,7 +248,7 @@ def test_a_trace_function_that_is_there_is_still_told() -> None:
     finally:
         sys.settrace(before)
     assert after is tracer
-    assert told == ["call", "line", "return"]
+    assert events == ["call", "line", "return"]
     assert by_offset("traced too")[2].hits == 1
 
 
@@ -273,7 +273,7 @@ def test_the_report_is_a_table_with_the_source() -> None:
     assert "calls: 1" in part
     assert "line  hits" in part
     assert "return 1 + 1" in part
-    (row,) = of("reported").as_json()["lines"]
+    (row,) = measured_function("reported").as_json()["lines"]
     assert row["text"].strip() == "return 1 + 1"
     assert row["hits"] == 1
 

@@ -159,7 +159,7 @@ def test_arguments_have_names(recording: Path) -> None:
 def test_names_that_are_no_texts_are_taken_as_they_show_themselves(
     recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stepscope.recording.profile._told", set())
+    monkeypatch.setattr("stepscope.recording.profile._warned", set())
 
     class Odd:
         def __repr__(self) -> str:
@@ -168,14 +168,14 @@ def test_names_that_are_no_texts_are_taken_as_they_show_themselves(
     class Hashless(str):
         __hash__ = None  # type: ignore[assignment]
 
-    with pytest.warns(stepscope.RecordingWarning) as told:
+    with pytest.warns(stepscope.RecordingWarning) as warnings:
         for name in (3, None, ("a", 1), Odd(), Hashless("no hash"), 4):
             with ranges.range(name):  # type: ignore[arg-type]
                 ranges.instant(name)  # type: ignore[arg-type]
                 ranges.counter(name, 1)  # type: ignore[arg-type]
     names = set(by_name(recording))
     assert {"3", "None", "('a', 1)", "(a Odd that cannot be shown)", "no hash", "4"} <= names
-    assert sorted(str(one.message) for one in told) == [
+    assert sorted(str(one.message) for one in warnings) == [
         f"the name of {what} is a text, not int; it is recorded as '3'"
         for what in ("a counter", "a range", "an instant")
     ]

@@ -75,7 +75,7 @@ def test_your_own_peaks_are_used(tmp_path: Path, program: Program) -> None:
     peaks = tmp_path / "peaks.yaml"
     peaks.write_text("devices: [{match: H200, tflops: {bf16: 100}}]")
     run = stepscope.open(DATA / "gpt_bf16.json.gz", peaks=peaks)
-    told = program.run(
+    printed = program.run(
         "analyze",
         "mfu",
         DATA / "gpt_bf16.json.gz",
@@ -86,8 +86,8 @@ def test_your_own_peaks_are_used(tmp_path: Path, program: Program) -> None:
         "--table",
         "steps",
     ).stdout.decode()
-    assert run.mfu().table.to_csv() == told
-    assert told != stepscope.open(DATA / "gpt_bf16.json.gz").mfu().table.to_csv()
+    assert run.mfu().table.to_csv() == printed
+    assert printed != stepscope.open(DATA / "gpt_bf16.json.gz").mfu().table.to_csv()
 
 
 def test_a_page_never_takes_the_place_of_what_was_read(tmp_path: Path) -> None:

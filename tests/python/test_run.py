@@ -171,7 +171,7 @@ def test_arrays_outlive_the_run() -> None:
         column[0] = 1
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     stepscope.open(DDP, jobs=1, progress=lambda done, total: calls.append((done, total)))
     assert all(0 <= done <= total for done, total in calls)

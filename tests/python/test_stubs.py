@@ -1,4 +1,4 @@
-"""What type checkers are told of the extension is what it has."""
+"""What type checkers learn of the extension is what it has."""
 
 import ast
 from pathlib import Path
@@ -9,10 +9,10 @@ import stepscope
 from stepscope import _core
 
 
-def told(body: list[ast.stmt]) -> dict[str, Any]:
+def declared(body: list[ast.stmt]) -> dict[str, Any]:
     """Names of functions and classes, and those of the classes' members."""
     return {
-        node.name: told(node.body) if isinstance(node, ast.ClassDef) else {}
+        node.name: declared(node.body) if isinstance(node, ast.ClassDef) else {}
         for node in body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
@@ -28,7 +28,7 @@ def found(thing: ModuleType | type) -> dict[str, Any]:
 
 def test_the_stub_of_the_extension_names_what_is_there() -> None:
     stub = Path(stepscope.__path__[0]) / "_core.pyi"
-    names = told(ast.parse(stub.read_text()).body)
+    names = declared(ast.parse(stub.read_text()).body)
     names["PageChoice"].pop("__init__")
     assert names == found(_core)
 

@@ -32,8 +32,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def beats() -> Iterator[Callable[[], int]]:
     """Counts what another Python thread does.
 
-    Nobody is made to hand over the lock: the count moves between two looks only if the thread that
-    looks gave it away by itself.
+    No thread is made to hand over the lock: the count moves between two looks only if the thread
+    that looks gave it away by itself.
     """
     count, done = itertools.count(), threading.Event()
     last = [0]
@@ -101,7 +101,7 @@ def test_two_loads_are_under_way_at_once(large: Path) -> None:
 
 @pytest.fixture
 def _hears_ctrl_c() -> Iterator[None]:
-    """As in a fresh interpreter: who ran a notebook in this process left it deaf to the signal."""
+    """As in a fresh interpreter: a notebook run in this process left it deaf to the signal."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -118,7 +118,7 @@ def test_ctrl_c_ends_waiting_for_a_pipe(tmp_path: Path, text: str) -> None:
 
     def press() -> None:
         if not text:
-            time.sleep(0.2)  # nobody tells when the reader has begun to wait for a writer
+            time.sleep(0.2)  # nothing shows when the reader has begun to wait for a writer
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         in_time.append(ended.wait(30))
 
