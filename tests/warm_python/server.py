@@ -255,11 +255,13 @@ class Server:
                 return None
             if words := frameworks_of(request):
                 if words not in self.frameworks:
-                    self.frameworks[words] = self._framework_server(words)
+                    framework = self._framework_server(words)
+                    if not self.source:
+                        self.frameworks[words] = framework
                 if self.source:  # this is the new one: the request comes by its own way
                     fds.append(connection.detach())
                 else:
-                    send(self.frameworks.get(words), request, [*fds, connection.fileno()])
+                    send(self.frameworks[words], request, [*fds, connection.fileno()])
                     connection.close()
                 for fd in fds:
                     os.close(fd)
@@ -272,7 +274,9 @@ class Server:
             ours.close()
             for connection, _ in self.running.values():
                 connection.close()
-            self.running, self.source = {}, theirs
+            for other in self.frameworks.values():
+                other.close()
+            self.running, self.frameworks, self.source = {}, {}, theirs
             self.listener.close()
             signal.set_wakeup_fd(-1)
             self.ended, self.writer = socket.socketpair()
